@@ -1,0 +1,49 @@
+# The front door. `make demo` and `make test` set up a bare machine by themselves; every other target does so too.
+# Each target is one script in scripts/, so that what happens can be read there.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+export PREFIX DESTDIR
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-% setup build dist bench install format lint abi-baseline clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
+	@echo "  make test-PART     one part of the tests: $$(scripts/test --list)"
+
+demo: build dist ## four processes (C, Python, Java, Go) on one configuration and one store, under a minute
+	scripts/demo
+
+test: setup ## every check, in about 20 minutes on two cores
+	scripts/test
+
+test-%: setup
+	scripts/test $*
+
+setup: ## install what is missing; names it first, and does nothing the second time
+	scripts/setup
+
+build: setup ## build/lib/libidgen.so and build/bin/idgen
+	scripts/build
+
+dist: build ## build/dist/: the Python wheel and sdist, the Java jar
+	scripts/dist
+
+bench: build dist ## measure, and write build/bench/report.md
+	scripts/bench
+
+install: build ## into PREFIX (/usr/local), below DESTDIR if given
+	scripts/install
+
+format: setup ## rewrite C, C++, Python and Go sources in the one style
+	scripts/format
+
+lint: setup ## format check, clang-tidy, thread-safety analysis, ruff, mypy, go vet, staticcheck, javac -Xlint
+	scripts/lint
+
+abi-baseline: build ## accept the present ABI as the one to keep: rewrites tests/abi/libidgen.abi
+	tests/abi/baseline
+
+clean: ## remove everything that was made, the Python environment included
+	rm -rf build java/target java/jmh/target

@@ -1,0 +1,32 @@
+/* The host's clock and log in Go: C functions with the signatures of idgen.h that lead to exported Go functions. ctx is a
+ * number that Go looks the callback up by (runtime/cgo.Handle), not a pointer. */
+#ifndef IDGEN_GO_CALLBACKS_H
+#define IDGEN_GO_CALLBACKS_H
+
+#include "idgen_go.h"
+
+int64_t idgenGoNow(uintptr_t ctx);
+void idgenGoSleep(uintptr_t ctx, uint64_t ns);
+void idgenGoLog(uintptr_t ctx, int32_t level, char *message);
+void idgenGoRelease(uintptr_t ctx);
+
+static inline int64_t idgen_go_now(void *ctx) { return idgenGoNow((uintptr_t)ctx); }
+static inline void idgen_go_sleep(void *ctx, uint64_t ns) { idgenGoSleep((uintptr_t)ctx, ns); }
+static inline void idgen_go_log(void *ctx, int32_t level, const char *message) {
+  idgenGoLog((uintptr_t)ctx, level, (char *)message);
+}
+static inline void idgen_go_release(void *ctx) { idgenGoRelease((uintptr_t)ctx); }
+
+static inline idgen_go_failure idgen_go_config_set_clock(uintptr_t config, uintptr_t ctx) {
+  IDGEN_GO_ERROR(error);
+  const idgen_clock_t clock = {(uint32_t)sizeof clock, 0, idgen_go_now, idgen_go_sleep, idgen_go_release};
+  return idgen_go_fail(idgen_config_set_clock((idgen_config_t *)config, &clock, (void *)ctx, &error), &error);
+}
+
+static inline idgen_go_failure idgen_go_config_set_log(uintptr_t config, uintptr_t ctx) {
+  IDGEN_GO_ERROR(error);
+  return idgen_go_fail(
+      idgen_config_set_log((idgen_config_t *)config, idgen_go_log, (void *)ctx, idgen_go_release, &error), &error);
+}
+
+#endif

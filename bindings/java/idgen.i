@@ -1,0 +1,162 @@
+/*
+ * The Java natives: one package-private class, dev.idgen.IdgenJNI, of static methods named as in idgen.h. No proxies: a
+ * handle is a long, a struct is a long[], text is a byte[] of UTF-8 (JNI strings are in a UTF-8 of their own), a
+ * failure is thrown. The classes that users see are written by hand in java/.
+ *
+ * SWIG reads idgen.h itself: a function added there appears here without a change, as long as its parameters have the
+ * usual names.
+ */
+%module(jniclassname="IdgenJNI") IdgenModule
+
+%pragma(java) jniclassclassmodifiers="final class"
+%pragma(java) jniclasscode=%{
+  static {
+    NativeLoader.load();
+  }
+
+  private IdgenJNI() {}
+
+  // The natives call these two, on the thread that called them.
+  static RuntimeException error(int status, byte[] message, long retryAfterNs, int written) {
+    return Errors.of(status, message, retryAfterNs, written);
+  }
+
+  static boolean interrupted() {
+    return Thread.currentThread().isInterrupted();
+  }
+%}
+
+%{
+#include <idgen/idgen.h>
+
+#include "jni_support.hpp"
+using namespace idgen_jni;
+%}
+
+/* ---- numbers: a long holds the 64 bits of an unsigned number, too */
+
+%define NUMBER(TYPE, JNI, JAVA)
+%typemap(jni) TYPE #JNI
+%typemap(jtype) TYPE #JAVA
+%typemap(jstype) TYPE #JAVA
+%typemap(javain) TYPE "$javainput"
+%typemap(javaout) TYPE { return $jnicall; }
+%typemap(in) TYPE "$1 = static_cast<$1_ltype>($input);"
+%typemap(out) TYPE "$result = static_cast<JNI>($1);"
+%enddef
+NUMBER(uint64_t, jlong, long)
+NUMBER(int64_t, jlong, long)
+NUMBER(size_t, jlong, long)
+NUMBER(uint32_t, jint, int)
+NUMBER(int32_t, jint, int)
+
+/* ---- arrays: what idgen.h writes through a pointer is stored in an array of the caller's */
+
+%define ARRAY(PARAMETER, JNI, JAVA)
+%typemap(jni) PARAMETER #JNI
+%typemap(jtype) PARAMETER #JAVA
+%typemap(jstype) PARAMETER #JAVA
+%typemap(javain) PARAMETER "$javainput"
+%enddef
+
+%define NUMBER_OUT(TYPE)
+ARRAY(TYPE *, jlongArray, long[])
+%typemap(in) TYPE * (TYPE number = 0) "$1 = &number;"
+%typemap(argout) TYPE * "if (result == IDGEN_OK) store(jenv, $input, {static_cast<jlong>(*$1)});"
+%enddef
+NUMBER_OUT(uint64_t)
+
+%define STRUCT_OUT(TYPE, JNI, JAVA)
+ARRAY(TYPE *, JNI, JAVA)
+%typemap(in) TYPE * (TYPE value = sized<TYPE>()) "$1 = &value;"
+%typemap(argout) TYPE * "if (result == IDGEN_OK) store(jenv, $input, *$1);"
+%enddef
+STRUCT_OUT(idgen_parts_t, jlongArray, long[])
+STRUCT_OUT(idgen_block_t, jlongArray, long[])
+STRUCT_OUT(idgen_stats_t, jlongArray, long[])
+STRUCT_OUT(idgen_segment_info_t, jlongArray, long[])
+STRUCT_OUT(idgen_layout_info_t, jobjectArray, Object[])
+STRUCT_OUT(idgen_field_t, jobjectArray, Object[])
+STRUCT_OUT(idgen_property_t, jobjectArray, Object[])
+
+ARRAY(const idgen_parts_t *, jlongArray, long[])
+%typemap(in) const idgen_parts_t * (idgen_parts_t value = sized<idgen_parts_t>())
+  "if (!load(jenv, $input, &value)) return $null; $1 = &value;"
+%typemap(argout) const idgen_parts_t * ""
+
+/* ---- handles: an address, never touched on the Java side; a new one is stored in a long[1] */
+
+%define HANDLE(TYPE)
+%typemap(jni) TYPE *, const TYPE * "jlong"
+%typemap(jtype) TYPE *, const TYPE * "long"
+%typemap(jstype) TYPE *, const TYPE * "long"
+%typemap(javain) TYPE *, const TYPE * "$javainput"
+%typemap(in) TYPE *, const TYPE * "$1 = handle<TYPE>($input);"
+%typemap(argout) TYPE *, const TYPE * ""
+ARRAY(TYPE **out, jlongArray, long[])
+%typemap(in) TYPE **out (TYPE *created = nullptr) "$1 = &created;"
+%typemap(argout) TYPE **out "if (result == IDGEN_OK) store(jenv, $input, {address(*$1)});"
+%enddef
+HANDLE(idgen_t)
+HANDLE(idgen_config_t)
+HANDLE(idgen_layout_t)
+
+/* ---- text: UTF-8 without a NUL inside (Text.utf8 sees to that); null stays NULL */
+
+ARRAY(const char *, jbyteArray, byte[])
+%typemap(in) const char * (Utf8 text) "if (!text.assign(jenv, $input)) return $null; $1 = text.c_str();"
+%typemap(freearg) const char * ""
+%typemap(argout) const char * ""
+%typemap(out) const char * "$result = bytes(jenv, $1);"
+%typemap(javaout) const char * { return $jnicall; }
+ARRAY((const char *text, size_t length), jbyteArray, byte[])
+%typemap(in) (const char *text, size_t length) (Utf8 text)
+  "if (!text.assign(jenv, $input)) return $null; $1 = text.c_str(); $2 = text.size();"
+%typemap(freearg) (const char *text, size_t length) ""
+%typemap(argout) (const char *text, size_t length) ""
+
+/* ---- outcome: nothing to return; a failure is thrown, with the library's own message where there is one */
+
+%typemap(jni) idgen_status_t "void"
+%typemap(jtype) idgen_status_t "void"
+%typemap(jstype) idgen_status_t "void"
+%typemap(javaout) idgen_status_t { $jnicall; }
+%typemap(out) idgen_status_t
+  "if constexpr (!reports_error<decltype(&$symname)>) { if ($1 != IDGEN_OK) raise(jenv, jcls, $1); }"
+%typemap(in, numinputs=0) idgen_error_t *err (Error error) "$1 = &error;"
+%typemap(argout) idgen_error_t *err "if (result != IDGEN_OK) raise(jenv, jcls, result, $1);"
+
+/* Here a status is an argument or the result itself. */
+%apply int32_t { idgen_status_t status };
+%apply int32_t { idgen_status_t idgen_status_at };
+
+/* ---- left out: structs and constants; what a host builds in C; what Java does in one call of its own (below) */
+
+%rename("$ignore", regextarget=1, fullname=1) "^IDGEN_";
+%rename("$ignore", %$isclass) "";
+%ignore idgen_abi_1;
+%ignore idgen_open;
+%ignore idgen_next;
+%ignore idgen_next_batch;
+%ignore idgen_next_wait;
+%ignore idgen_try_next;
+%ignore idgen_config_get;
+%ignore idgen_config_names;
+%ignore idgen_config_set_clock;
+%ignore idgen_config_set_store;
+%ignore idgen_config_set_log;
+%ignore idgen_describe;
+%ignore idgen_format;
+%ignore IDGEN_VERSION_H;
+
+%include "idgen/idgen.h"
+
+/* Written by hand: the hot calls (natives_next.cpp) return the id and throw, because an array for the result would
+ * double their cost; texts of any length (natives_text.cpp). */
+%native(jniVersion) jint jniVersion();
+%native(next) jlong next(jlong generator);
+%native(tryNext) jboolean tryNext(jlong generator, jlongArray id);
+%native(fill) void fill(jlong generator, jlongArray ids, jint offset, jint length);
+%native(describe) jbyteArray describe(jlong generator);
+%native(configNames) jbyteArray configNames(jbyteArray tomlPath);
+%native(format) jbyteArray format(jlong id, jint encoding);

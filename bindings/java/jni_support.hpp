@@ -1,0 +1,96 @@
+// What all Java natives are made of: arguments in, results out, failures thrown. Nothing here is kept between calls (no
+// cached class, no global reference), so that a class loader that is dropped leaves nothing behind.
+#ifndef IDGEN_BINDINGS_JAVA_JNI_SUPPORT_HPP
+#define IDGEN_BINDINGS_JAVA_JNI_SUPPORT_HPP
+
+#include <idgen/idgen.h>
+#include <jni.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <type_traits>
+
+namespace idgen_jni {
+
+// Moves when the name or the parameters of a native change: NativeLoader.JNI_VERSION must be the same number, so that a
+// jar and a libidgen.so that were not made for each other are told apart by a message and not by a crash.
+inline constexpr jint kJniVersion = 1;
+
+// idgen_error_t without its half kilobyte of zeroes: this is made on every call.
+struct Error : idgen_error_t {
+  Error() {  // NOLINT(cppcoreguidelines-pro-type-member-init)
+    struct_size = sizeof(idgen_error_t);
+    status = IDGEN_OK;
+    retry_after_ns = 0;
+    message[0] = '\0';
+  }
+};
+
+template <class Struct>
+Struct sized() {
+  Struct value{};
+  value.struct_size = sizeof(Struct);
+  return value;
+}
+
+template <class T>
+T* handle(jlong address) {
+  return reinterpret_cast<T*>(static_cast<std::uintptr_t>(address));
+}
+
+inline jlong address(const void* handle) { return static_cast<jlong>(reinterpret_cast<std::uintptr_t>(handle)); }
+
+// Whether a function fills an idgen_error_t, by its type.
+template <class Function>
+constexpr bool reports_error = false;
+template <class... Parameters>
+constexpr bool reports_error<idgen_status_t (*)(Parameters...)> = (std::is_same_v<Parameters, idgen_error_t*> || ...);
+
+// Throws what IdgenJNI.error makes of a failure. `natives` is the class IdgenJNI, which every static native is given.
+// Does nothing if an exception is pending already. `written`: ids that a failed batch had stored before.
+void raise(JNIEnv* env, jclass natives, idgen_status_t status, const idgen_error_t* error = nullptr,
+           std::size_t written = 0);
+
+// The bytes of a NUL-terminated text; null for NULL, and with an exception pending when the heap is full.
+jbyteArray bytes(JNIEnv* env, const char* text);
+jbyteArray bytes(JNIEnv* env, const char* text, std::size_t size);
+
+// Results into an array of the caller's, in the order of the struct's members. An array that is too short throws.
+void store(JNIEnv* env, jlongArray out, std::initializer_list<jlong> numbers);
+void store(JNIEnv* env, jlongArray out, const idgen_parts_t& parts);
+void store(JNIEnv* env, jlongArray out, const idgen_block_t& block);
+void store(JNIEnv* env, jlongArray out, const idgen_stats_t& stats);
+void store(JNIEnv* env, jlongArray out, const idgen_segment_info_t& info);
+// A long[] of the numbers (a double by its bits) first, then a byte[] for each text.
+void store(JNIEnv* env, jobjectArray out, const idgen_layout_info_t& info);
+void store(JNIEnv* env, jobjectArray out, const idgen_field_t& field);
+void store(JNIEnv* env, jobjectArray out, const idgen_property_t& property);
+
+// The inverse of store for idgen_parts_t. False: an exception is pending.
+bool load(JNIEnv* env, jlongArray in, idgen_parts_t* parts);
+
+// A byte[] as a NUL-terminated string for the length of a call. A null array gives a null pointer.
+class Utf8 {
+ public:
+  Utf8() = default;
+  Utf8(const Utf8&) = delete;
+  Utf8& operator=(const Utf8&) = delete;
+  ~Utf8();
+
+  // False: an exception is pending.
+  bool assign(JNIEnv* env, jbyteArray array);
+  // SWIG's wrappers hold arguments as char * and cast the const back.
+  char* c_str() { return text_; }
+  std::size_t size() const { return size_; }
+
+ private:
+  static constexpr std::size_t kInline = 256;  // most keys, values and paths need no heap
+  char inline_[kInline];
+  char* text_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace idgen_jni
+
+#endif

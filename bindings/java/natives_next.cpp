@@ -1,0 +1,87 @@
+// The calls that make ids. The id is the return value and a failure is thrown: an array for the result would cost as
+// much again as the call itself.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "jni_support.hpp"
+
+using idgen_jni::Error;
+
+namespace {
+
+// Java threads are interrupted, not cancelled: while waiting, ask the thread that called us.
+struct Waiter {
+  JNIEnv* env;
+  jclass natives;
+  jmethodID interrupted;
+};
+
+// Leaves the thread's interrupt status as it is. An exception in the question itself (a stack overflow, say) ends the
+// wait too, and is what the caller then gets.
+int is_interrupted(void* context) {
+  auto* waiter = static_cast<Waiter*>(context);
+  if (waiter->interrupted == nullptr) {
+    waiter->interrupted = waiter->env->GetStaticMethodID(waiter->natives, "interrupted", "()Z");
+    if (waiter->interrupted == nullptr) return 1;
+  }
+  const jboolean answer = waiter->env->CallStaticBooleanMethod(waiter->natives, waiter->interrupted);
+  return answer == JNI_TRUE || waiter->env->ExceptionCheck() == JNI_TRUE;
+}
+
+jlong next_slow(JNIEnv* env, jclass natives, idgen_t* generator) {
+  Waiter waiter{env, natives, nullptr};
+  Error error;
+  std::uint64_t id = 0;
+  std::size_t written = 0;
+  const idgen_status_t status = idgen_next_wait(generator, &id, 1, &written, is_interrupted, &waiter, &error);
+  if (status != IDGEN_OK) idgen_jni::raise(env, natives, status, &error);
+  return static_cast<jlong>(id);
+}
+
+}  // namespace
+
+extern "C" {
+
+JNIEXPORT jlong JNICALL Java_dev_idgen_IdgenJNI_next(JNIEnv* env, jclass natives, jlong generator) {
+  auto* g = idgen_jni::handle<idgen_t>(generator);
+  std::uint64_t id;
+  if (__builtin_expect(idgen_try_next(g, &id) == IDGEN_OK, 1)) return static_cast<jlong>(id);
+  return next_slow(env, natives, g);
+}
+
+JNIEXPORT jboolean JNICALL Java_dev_idgen_IdgenJNI_tryNext(JNIEnv* env, jclass natives, jlong generator,
+                                                           jlongArray out) {
+  std::uint64_t id = 0;
+  const idgen_status_t status = idgen_try_next(idgen_jni::handle<idgen_t>(generator), &id);
+  if (status == IDGEN_OK) {
+    idgen_jni::store(env, out, {static_cast<jlong>(id)});
+    return JNI_TRUE;
+  }
+  if (status != IDGEN_E_WOULD_BLOCK) idgen_jni::raise(env, natives, status);
+  return JNI_FALSE;
+}
+
+// By way of a buffer on the stack: the collector must not be held up (GetPrimitiveArrayCritical) while a call may wait.
+JNIEXPORT void JNICALL Java_dev_idgen_IdgenJNI_fill(JNIEnv* env, jclass natives, jlong generator, jlongArray ids,
+                                                    jint offset, jint length) {
+  constexpr jint kChunk = 1024;
+  static_assert(sizeof(std::uint64_t) == sizeof(jlong));
+  std::uint64_t chunk[kChunk];
+  auto* g = idgen_jni::handle<idgen_t>(generator);
+  Waiter waiter{env, natives, nullptr};
+  for (jint done = 0; done < length;) {
+    Error error;
+    std::size_t written = 0;
+    const auto wanted = static_cast<std::size_t>(std::min(kChunk, length - done));
+    const idgen_status_t status = idgen_next_wait(g, chunk, wanted, &written, is_interrupted, &waiter, &error);
+    if (written > 0 && env->ExceptionCheck() == JNI_FALSE) {
+      env->SetLongArrayRegion(ids, offset + done, static_cast<jsize>(written), reinterpret_cast<const jlong*>(chunk));
+    }
+    done += static_cast<jint>(written);
+    if (status != IDGEN_OK) return idgen_jni::raise(env, natives, status, &error, static_cast<std::size_t>(done));
+    if (env->ExceptionCheck() == JNI_TRUE) return;
+  }
+}
+
+}  // extern "C"

@@ -1,0 +1,63 @@
+// Texts of any length: a buffer on the stack first, the heap when the library says how much more it needs.
+#include <cstddef>
+#include <cstdlib>
+
+#include "jni_support.hpp"
+
+using idgen_jni::Error;
+
+namespace {
+
+// write(buffer, &size, &error) as in rule 4 of idgen.h.
+template <class Write>
+jbyteArray text_of(JNIEnv* env, jclass natives, Write write) {
+  char small[1024];
+  Error error;
+  std::size_t size = sizeof small;
+  char* buffer = small;
+  idgen_status_t status = write(buffer, &size, &error);
+  // Again as long as the text grows meanwhile: a description has live numbers in it.
+  while (status == IDGEN_E_BUFFER) {
+    if (buffer != small) std::free(buffer);
+    buffer = static_cast<char*>(std::malloc(size));
+    if (buffer == nullptr) {
+      idgen_jni::raise(env, natives, IDGEN_E_NO_MEMORY);
+      return nullptr;
+    }
+    status = write(buffer, &size, &error);
+  }
+  jbyteArray result = nullptr;
+  if (status == IDGEN_OK) {
+    result = idgen_jni::bytes(env, buffer);
+  } else {
+    idgen_jni::raise(env, natives, status, &error);
+  }
+  if (buffer != small) std::free(buffer);
+  return result;
+}
+
+}  // namespace
+
+extern "C" {
+
+JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_describe(JNIEnv* env, jclass natives, jlong generator) {
+  return text_of(env, natives, [&](char* buffer, std::size_t* size, idgen_error_t* error) {
+    return idgen_describe(idgen_jni::handle<idgen_t>(generator), buffer, size, error);
+  });
+}
+
+JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_configNames(JNIEnv* env, jclass natives, jbyteArray toml_path) {
+  idgen_jni::Utf8 path;
+  if (!path.assign(env, toml_path)) return nullptr;
+  return text_of(env, natives, [&](char* buffer, std::size_t* size, idgen_error_t* error) {
+    return idgen_config_names(path.c_str(), buffer, size, error);
+  });
+}
+
+JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_format(JNIEnv* env, jclass natives, jlong id, jint encoding) {
+  return text_of(env, natives, [&](char* buffer, std::size_t* size, idgen_error_t*) {
+    return idgen_format(static_cast<std::uint64_t>(id), encoding, buffer, size);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,49 @@
+// Python keywords to the core's table of properties.
+#pragma once
+
+#include "errors.hpp"
+
+namespace idgen_python {
+
+// An idgen_config_t that is being built from keywords. For one thread.
+class Config {
+ public:
+  Config();
+  ~Config();
+  Config(const Config&) = delete;
+  Config& operator=(const Config&) = delete;
+
+  // What the table [name] of a TOML file holds.
+  void load(const std::string& toml_path, const std::string& name);
+  // Properties, `_` for `.`; also clock= and log=. None leaves a property as it is.
+  void set(const py::kwargs& keywords);
+  std::string get(const char* key) const;
+
+  const idgen_config_t* raw() const { return raw_; }
+
+ private:
+  idgen_config_t* raw_ = nullptr;
+};
+
+// A str or path object as the bytes that the operating system knows it by. Rejects NUL, which would cut it in silence.
+std::string path_bytes(const py::object& path, const char* what);
+
+// Text of any length out of a function of the form f(buffer, &size).
+template <typename Function>
+std::string read_text(Function&& function) {
+  std::string text(1023, '\0');
+  while (true) {
+    std::size_t size = text.size() + 1;
+    CallError error;
+    const idgen_status_t status = function(text.data(), &size, &error);
+    if (status == IDGEN_OK) {
+      text.resize(size - 1);
+      return text;
+    }
+    // Grows at least, in case the text got longer between two calls.
+    if (status != IDGEN_E_BUFFER || size <= text.size() + 1) throw_error(status, error);
+    text.resize(size - 1);
+  }
+}
+
+}  // namespace idgen_python

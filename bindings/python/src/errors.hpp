@@ -1,0 +1,33 @@
+// From a status of the core to a Python exception. The classes live in idgen/_errors.py; the text is the core's.
+#pragma once
+
+#include <idgen/idgen.h>
+#include <pybind11/pybind11.h>
+
+#include <cstddef>
+#include <string>
+
+namespace idgen_python {
+
+namespace py = pybind11;
+
+// An idgen_error_t that is ready to be passed.
+struct CallError : idgen_error_t {
+  CallError() : idgen_error_t(IDGEN_ERROR_INIT) {}
+};
+
+// The exception object for a failed call. `written`: ids that are real in spite of it.
+py::object make_exception(idgen_status_t status, const char* message, std::uint64_t retry_after_ns, std::size_t written);
+
+// Sets Python's error indicator. For functions of the C API; never throws.
+void set_error(idgen_status_t status, const CallError& error, std::size_t written = 0) noexcept;
+
+// Throws what set_error sets. For functions bound by pybind11.
+[[noreturn]] void throw_error(idgen_status_t status, const CallError& error);
+[[noreturn]] void throw_error(idgen_status_t status, const std::string& message);
+
+inline void check(idgen_status_t status, const CallError& error) {
+  if (status != IDGEN_OK) throw_error(status, error);
+}
+
+}  // namespace idgen_python

@@ -1,0 +1,52 @@
+// Giving the GIL away and taking it back, safely also while the interpreter ends.
+//
+// Until Python 3.13, a thread that asks for the GIL of an interpreter that is being finalised is ended by pthread_exit, which must not
+// unwind through C++ and leaves locks of the core behind. So threads that ask are counted; detach(), which runs at exit while Python
+// still works, waits for them and turns later ones away.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace idgen_python {
+
+// Without the GIL for the length of a scope: around every call that may wait. A daemon thread that comes back too late stays here.
+class WithoutGil {
+ public:
+  WithoutGil() : python_(PyEval_SaveThread()) {}
+  ~WithoutGil();
+  WithoutGil(const WithoutGil&) = delete;
+  WithoutGil& operator=(const WithoutGil&) = delete;
+
+  // Takes the GIL for a moment, so that Python can run its signal handlers. Nonzero if one has raised.
+  int check_signals();
+
+ private:
+  PyThreadState* python_;
+};
+
+// The GIL for the length of a callback, on whatever thread of the core. False if the interpreter is on its way out.
+class WithGil {
+ public:
+  WithGil();
+  ~WithGil();
+  WithGil(const WithGil&) = delete;
+  WithGil& operator=(const WithGil&) = delete;
+
+  explicit operator bool() const { return entered_; }
+
+ private:
+  bool entered_ = false;
+  PyGILState_STATE state_{};
+  // A destructor can call back while an exception is on its way through Python.
+  PyObject* type_ = nullptr;
+  PyObject* value_ = nullptr;
+  PyObject* trace_ = nullptr;
+};
+
+// The interpreter is about to go. Called once, at exit, with the GIL.
+void detach();
+
+// In a forked child: the threads that were counted are not here.
+void forget_other_threads();
+
+}  // namespace idgen_python

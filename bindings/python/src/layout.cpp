@@ -1,0 +1,237 @@
+#include "layout.hpp"
+
+#include <memory>
+#include <string>
+
+namespace idgen_python {
+namespace {
+
+// The member of idgen_parts_t that belongs to a field.
+std::uint64_t* member(idgen_parts_t& parts, std::uint32_t kind) {
+  switch (kind) {
+    case IDGEN_FIELD_TIME: return &parts.time;
+    case IDGEN_FIELD_DATACENTER: return &parts.datacenter;
+    case IDGEN_FIELD_WORKER: return &parts.worker;
+    case IDGEN_FIELD_PROCESS: return &parts.process;
+    case IDGEN_FIELD_SHARD: return &parts.shard;
+    case IDGEN_FIELD_SEQUENCE: return &parts.sequence;
+    case IDGEN_FIELD_GENE: return &parts.gene;
+    case IDGEN_FIELD_VERSION: return &parts.version;
+    case IDGEN_FIELD_SEGMENT: return &parts.segment;
+    case IDGEN_FIELD_FIXED: return &parts.fixed;
+    default: return nullptr;
+  }
+}
+
+// `time` is a datetime in Python; the raw number goes by another name.
+const char* python_name(const idgen_field_t& field) { return field.kind == IDGEN_FIELD_TIME ? "ticks" : field.name; }
+
+py::module_ values_module() { return py::module_::import("idgen._values"); }
+py::object type_named(const char* name) { return py::module_::import("idgen._types").attr(name); }
+
+std::unique_ptr<Layout> parse(const std::string& text, const py::object& epoch) {
+  if (text.find('\0') != std::string::npos) throw_error(IDGEN_E_LAYOUT, "a layout has no NUL characters");
+  std::string epoch_text;
+  if (!epoch.is_none()) epoch_text = py::cast<std::string>(values_module().attr("to_text")("epoch", epoch));
+  idgen_layout_t* raw = nullptr;
+  CallError error;
+  check(idgen_layout_create(text.c_str(), epoch_text.c_str(), &raw, &error), error);
+  return std::make_unique<Layout>(raw);
+}
+
+py::object decode(const Layout& layout, const py::object& id) {
+  const std::uint64_t bits = id_bits(id);
+  idgen_parts_t parts = IDGEN_PARTS_INIT;
+  CallError error;
+  check(idgen_layout_decode(layout.raw(), bits, &parts, &error), error);
+  return layout.parts_object(bits, parts);
+}
+
+std::string field_list(const Layout& layout) {
+  std::string list;
+  for (const idgen_field_t& field : layout.fields()) {
+    if (!list.empty()) list += ", ";
+    list += field.kind == IDGEN_FIELD_TIME ? "time (or unix_ms, or ticks)" : field.name;
+  }
+  return list;
+}
+
+// Ticks of a moment, rounded down: what a query "ids since" wants.
+std::uint64_t ticks_of(const Layout& layout, std::int64_t unix_ms) {
+  const std::int64_t since = unix_ms - layout.info().epoch_unix_ms;
+  if (since < 0) {
+    throw_error(IDGEN_E_VALUE, "unix_ms " + std::to_string(unix_ms) + " is before the layout's epoch, " +
+                                   std::to_string(layout.info().epoch_unix_ms));
+  }
+  return static_cast<std::uint64_t>(since / layout.info().tick_ms);
+}
+
+std::uint64_t encode(const Layout& layout, const py::kwargs& values) {
+  idgen_parts_t parts = IDGEN_PARTS_INIT;
+  bool time_given = false;
+  for (const auto& [key, value] : values) {
+    const auto name = py::cast<std::string>(key);
+    const auto object = py::reinterpret_borrow<py::object>(value);
+    if (name == "time" || name == "unix_ms" || name == "ticks") {
+      if (!layout.has(IDGEN_FIELD_TIME)) {
+        throw_error(IDGEN_E_ARGUMENT, "this layout has no time; it has " + field_list(layout));
+      }
+      if (time_given) throw_error(IDGEN_E_ARGUMENT, "give one of time, unix_ms and ticks, not several");
+      time_given = true;
+      if (name == "ticks") {
+        parts.time = id_bits(object);
+      } else if (name == "unix_ms") {
+        parts.time = ticks_of(layout, py::cast<std::int64_t>(object));
+      } else {
+        parts.time = ticks_of(layout, py::cast<std::int64_t>(values_module().attr("moment_unix_ms")(object)));
+      }
+      continue;
+    }
+    const idgen_field_t* found = nullptr;
+    for (const idgen_field_t& field : layout.fields()) {
+      if (field.kind != IDGEN_FIELD_TIME && name == field.name) found = &field;
+    }
+    if (found == nullptr) {
+      throw_error(IDGEN_E_ARGUMENT, "this layout has no field '" + name + "'; it has " + field_list(layout));
+    }
+    *member(parts, found->kind) = id_bits(object);
+  }
+  std::uint64_t id = 0;
+  CallError error;
+  check(idgen_layout_encode(layout.raw(), &parts, &id, &error), error);
+  return id;
+}
+
+py::object info(const Layout& layout, const py::object& now) {
+  const std::int64_t now_ms = now.is_none() ? INT64_MIN : py::cast<std::int64_t>(values_module().attr("moment_unix_ms")(now));
+  idgen_layout_info_t facts{};
+  facts.struct_size = sizeof facts;
+  CallError error;
+  check(idgen_layout_info(layout.raw(), now_ms, &facts, &error), error);
+  const auto last = facts.last_unix_ms == INT64_MAX ? py::object(py::none()) : py::object(py::int_(facts.last_unix_ms));
+  const auto preset = facts.preset[0] == '\0' ? py::object(py::none()) : py::object(py::str(facts.preset));
+  return type_named("LayoutInfo")(facts.text, preset, facts.bits, facts.is_unsigned != 0, facts.is_js_safe != 0,
+                                  facts.epoch_unix_ms, facts.tick_ms, facts.first_unix_ms, last, facts.years_left,
+                                  facts.ids_per_tick, facts.ids_per_second, facts.workers);
+}
+
+py::tuple fields(const Layout& layout) {
+  const py::object field_type = type_named("Field");
+  py::tuple result(layout.fields().size());
+  for (std::size_t i = 0; i < layout.fields().size(); ++i) {
+    const idgen_field_t& field = layout.fields()[i];
+    result[i] = field_type(field.name, field.bits, field.shift);
+  }
+  return result;
+}
+
+py::tuple presets() {
+  py::tuple names(idgen_layout_preset_count());
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = idgen_layout_preset_at(i);
+  return names;
+}
+
+bool equal(const Layout& a, const Layout& b) {
+  return std::string_view(a.info().text) == b.info().text && a.info().epoch_unix_ms == b.info().epoch_unix_ms;
+}
+
+}  // namespace
+
+Layout::Layout(idgen_layout_t* raw) : raw_(raw) {
+  info_.struct_size = sizeof info_;
+  CallError error;
+  idgen_status_t status = idgen_layout_info(raw_, INT64_MIN, &info_, &error);
+  for (std::uint32_t i = 0; status == IDGEN_OK && i < info_.field_count; ++i) {
+    idgen_field_t field = IDGEN_FIELD_INIT;
+    status = idgen_layout_field_at(raw_, i, &field);
+    fields_.push_back(field);
+  }
+  if (status != IDGEN_OK) {
+    idgen_layout_destroy(raw_);
+    throw_error(status, error);
+  }
+}
+
+py::object Layout::parts_object(std::uint64_t id, const idgen_parts_t& parts) const {
+  py::dict values;
+  idgen_parts_t copy = parts;
+  for (const idgen_field_t& field : fields_) values[python_name(field)] = *member(copy, field.kind);
+  const py::object unix_ms = has(IDGEN_FIELD_TIME) ? py::object(py::int_(parts.unix_ms)) : py::object(py::none());
+  return type_named("Parts")(id, unix_ms, values);
+}
+
+std::uint64_t id_bits(const py::object& id) {
+  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(id.ptr()));
+  if (!number) throw py::error_already_set();
+  const unsigned long long bits = PyLong_AsUnsignedLongLong(number.ptr());
+  if (bits == static_cast<unsigned long long>(-1) && PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    throw_error(IDGEN_E_VALUE, std::string(py::repr(number)) + " is out of range; allowed: 0 to 18446744073709551615");
+  }
+  return bits;
+}
+
+void bind_layout(py::module_& module) {
+  py::class_<Layout>(module, "Layout", py::is_final(),
+                     "Layout(text='default', epoch=None)\n\n"
+                     "The bit fields of an id: a preset's name or fields in full, most significant first, such as\n"
+                     "\"time:41ms worker:10 sequence:12\". epoch: datetime, RFC 3339 text or Unix ms; default: the preset's, else\n"
+                     "2025-01-01 UTC. Layouts whose time is over can be parsed and decoded too. Immutable and thread-safe.\n\n"
+                     "Raises LayoutError, InvalidValueError (epoch).")
+      .def(py::init(&parse), py::arg("text") = "default", py::arg("epoch") = py::none())
+      .def_static("parse", &parse, py::arg("text"), py::arg("epoch") = py::none(),
+                  "parse(text, epoch=None) -> Layout\n\nThe same as Layout(text, epoch).")
+      .def_static("presets", &presets, "presets() -> tuple[str, ...]\n\nNames of the known layouts.")
+      .def("decode", &decode, py::arg("id"), py::pos_only(),
+           "decode(id) -> Parts\n\nSplits an id. Raises InvalidValueError for bits outside the layout, UnsupportedError for a "
+           "layout of more than 64 bits.")
+      .def("decode_array",
+           [](const py::object& self, const py::object& ids) {
+             return py::module_::import("idgen._arrays").attr("decode_array")(self, ids);
+           },
+           py::arg("ids"), py::pos_only(),
+           "decode_array(ids) -> dict[str, numpy.ndarray]\n\n"
+           "Splits a column of ids (numpy, pandas, array.array, list) into one array per field, named as in the layout, int64\n"
+           "each; with a time field 'time' is datetime64[ms] in UTC and 'ticks' the raw number. pandas.DataFrame takes the result\n"
+           "as it is. int64 input of an unsigned layout is read as the same 64 bits. Needs numpy (ImportError).\n\n"
+           "Raises TypeError for anything but integers, InvalidValueError for bits outside the layout.")
+      .def("encode", &encode,
+           "encode(**fields) -> int\n\n"
+           "The inverse of decode, from fields by name; time as one of time (datetime, rounded down to a tick), unix_ms and ticks.\n"
+           "A field that is left out is 0. Makes no claim of uniqueness: for tests and for range queries by time.\n\n"
+           "Raises ArgumentError (no such field), InvalidValueError (too large for its field).")
+      .def("info", &info, py::arg("now") = py::none(),
+           "info(now=None) -> LayoutInfo\n\nWhat the layout can do. now: datetime that years_left counts from; default: this moment.")
+      .def_property_readonly("fields", &fields, "tuple[Field, ...], most significant first.")
+      .def_property_readonly("text", [](const Layout& self) { return std::string(self.info().text); },
+                             "Canonical text; Layout(text, epoch_unix_ms) is the same layout.")
+      .def_property_readonly("preset",
+                             [](const Layout& self) -> py::object {
+                               if (self.info().preset[0] == '\0') return py::none();
+                               return py::str(self.info().preset);
+                             },
+                             "Name of the preset with these fields and this epoch, or None.")
+      .def_property_readonly("epoch_unix_ms", [](const Layout& self) { return self.info().epoch_unix_ms; },
+                             "What time 0 means, ms since 1970-01-01 UTC.")
+      .def_property_readonly("bits", [](const Layout& self) { return self.info().bits; }, "Bits of all fields together.")
+      .def_property_readonly("is_unsigned", [](const Layout& self) { return self.info().is_unsigned != 0; },
+                             "True if the top bit of 64 belongs to a field.")
+      .def("__eq__",
+           [](const Layout& self, const py::object& other) -> py::object {
+             if (!py::isinstance<Layout>(other)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+             return py::bool_(equal(self, py::cast<const Layout&>(other)));
+           })
+      .def("__hash__",
+           [](const Layout& self) { return py::hash(py::make_tuple(self.info().text, self.info().epoch_unix_ms)); })
+      .def("__repr__",
+           [](const Layout& self) {
+             return "Layout(" + std::string(py::repr(py::str(self.info().text))) +
+                    ", epoch=" + std::to_string(self.info().epoch_unix_ms) + ")";
+           })
+      .def("__reduce__", [](const py::object& self) {
+        const auto& layout = py::cast<const Layout&>(self);
+        return py::make_tuple(py::type::of(self), py::make_tuple(layout.info().text, layout.info().epoch_unix_ms));
+      });
+}
+
+}  // namespace idgen_python

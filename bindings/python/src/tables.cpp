@@ -1,0 +1,155 @@
+#include "tables.hpp"
+
+#include <string>
+
+#include "config.hpp"
+#include "gil.hpp"
+#include "layout.hpp"
+
+namespace idgen_python {
+namespace {
+
+struct Encoding {
+  const char* name;
+  std::int32_t number;
+};
+constexpr Encoding kEncodings[] = {
+    {"decimal", IDGEN_TEXT_DECIMAL}, {"hex", IDGEN_TEXT_HEX},       {"crockford", IDGEN_TEXT_CROCKFORD},
+    {"base58", IDGEN_TEXT_BASE58},   {"base62", IDGEN_TEXT_BASE62},
+};
+
+std::int32_t encoding_number(const std::string& name) {
+  std::string names;
+  for (const Encoding& encoding : kEncodings) {
+    if (name == encoding.name) return encoding.number;
+    names += names.empty() ? encoding.name : std::string(", ") + encoding.name;
+  }
+  throw_error(IDGEN_E_ARGUMENT, "no encoding is named '" + name + "'; there are " + names);
+}
+
+py::object type_named(const char* name) { return py::module_::import("idgen._types").attr(name); }
+
+std::string format_id(const py::object& id, const std::string& encoding) {
+  char text[64];
+  std::size_t size = sizeof text;
+  const idgen_status_t status = idgen_format(id_bits(id), encoding_number(encoding), text, &size);
+  if (status != IDGEN_OK) throw_error(status, CallError{});
+  return text;
+}
+
+std::uint64_t parse_id(const std::string& text, const std::string& encoding) {
+  std::uint64_t id = 0;
+  CallError error;
+  check(idgen_parse(text.data(), text.size(), encoding_number(encoding), &id, &error), error);
+  return id;
+}
+
+py::tuple properties() {
+  const py::object row = type_named("Property");
+  py::tuple rows(idgen_property_count());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    idgen_property_t property = IDGEN_PROPERTY_INIT;
+    const idgen_status_t status = idgen_property_at(i, &property);
+    if (status != IDGEN_OK) throw_error(status, CallError{});
+    rows[i] = row(property.name, property.type, property.default_value, property.range, property.unit, property.help,
+                  property.since);
+  }
+  return rows;
+}
+
+py::tuple statuses() {
+  const py::object row = type_named("Status");
+  py::tuple rows(idgen_status_count());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const idgen_status_t status = idgen_status_at(i);
+    rows[i] = row(status, idgen_status_name(status), idgen_status_message(status), idgen_status_is_retryable(status) != 0);
+  }
+  return rows;
+}
+
+py::tuple config_names(const py::object& toml_path) {
+  const std::string path = path_bytes(toml_path, "toml_path");
+  const std::string lines = read_text([&](char* buffer, std::size_t* size, idgen_error_t* error) {
+    return idgen_config_names(path.c_str(), buffer, size, error);
+  });
+  py::list names;
+  for (std::size_t start = 0; start < lines.size();) {
+    const std::size_t end = lines.find('\n', start);
+    names.append(py::str(lines.substr(start, end - start)));
+    start = end == std::string::npos ? lines.size() : end + 1;
+  }
+  return py::tuple(names);
+}
+
+py::object segment_info(const idgen_segment_info_t& info) {
+  return type_named("SegmentInfo")(info.max_id, info.grants, info.updated_unix_ms);
+}
+
+void segment_create(const py::kwargs& properties) {
+  Config config;
+  config.set(properties);
+  CallError error;
+  idgen_status_t status = IDGEN_OK;
+  {
+    const WithoutGil may_wait_for_the_store;
+    status = idgen_segment_create(config.raw(), &error);
+  }
+  check(status, error);
+}
+
+py::object segment_show(const py::kwargs& properties) {
+  Config config;
+  config.set(properties);
+  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
+  CallError error;
+  idgen_status_t status = IDGEN_OK;
+  {
+    const WithoutGil may_wait_for_the_store;
+    status = idgen_segment_show(config.raw(), &info, &error);
+  }
+  check(status, error);
+  return segment_info(info);
+}
+
+py::object segment_advance(const py::object& to, const py::kwargs& properties) {
+  Config config;
+  config.set(properties);
+  const std::uint64_t target = id_bits(to);
+  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
+  CallError error;
+  idgen_status_t status = IDGEN_OK;
+  {
+    const WithoutGil may_wait_for_the_store;
+    status = idgen_segment_advance(config.raw(), target, &info, &error);
+  }
+  check(status, error);
+  return segment_info(info);
+}
+
+}  // namespace
+
+void bind_tables(py::module_& module) {
+  module.def("version", [] { return std::string(idgen_version_string()); }, "version() -> str\n\nOf the core.");
+  module.def("format_id", &format_id, py::arg("id"), py::arg("encoding"),
+             "format_id(id, encoding) -> str\n\n"
+             "The id as text: 'decimal', 'hex' (16 digits), 'crockford' (13), 'base58' (11) or 'base62' (11). All but decimal have a\n"
+             "fixed width, so that the order of the texts is the order of the ids.");
+  module.def("parse_id", &parse_id, py::arg("text"), py::arg("encoding"),
+             "parse_id(text, encoding) -> int\n\n"
+             "The inverse of format_id. Raises TextError, with the position, for a foreign digit, an overflow or a wrong length.");
+  module.def("properties", &properties, "properties() -> tuple[Property, ...]\n\nAll properties that Generator and TOML files take.");
+  module.def("statuses", &statuses, "statuses() -> tuple[Status, ...]\n\nAll statuses that Error.status can have.");
+  module.def("config_names", &config_names, py::arg("toml_path"),
+             "config_names(toml_path) -> tuple[str, ...]\n\nThe generators in a TOML file, in its order. Raises ConfigFileError.");
+  module.def("segment_create", &segment_create,
+             "segment_create(**properties) -> None\n\n"
+             "Makes the store if it is missing, and the tag at 0: the first id is 1. Reads store, namespace, tag and directory. May block.\n"
+             "Raises TagExistsError, StoreError.");
+  module.def("segment_show", &segment_show,
+             "segment_show(**properties) -> SegmentInfo\n\nWhere a tag stands. May block. Raises TagUnknownError, StoreError.");
+  module.def("segment_advance", &segment_advance, py::arg("to"),
+             "segment_advance(to, **properties) -> SegmentInfo\n\n"
+             "Lifts a tag to at least `to`, so that the next id is above it; never lowers it. May block. Raises as segment_show.");
+}
+
+}  // namespace idgen_python

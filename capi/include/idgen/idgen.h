@@ -1,0 +1,498 @@
+/*
+ * idgen: unique, ordered ids, made inside the process that needs them.
+ *
+ *     #include <idgen/idgen.h>
+ *     #include <stdio.h>
+ *
+ *     int main(void) {
+ *       idgen_error_t err = IDGEN_ERROR_INIT;
+ *       idgen_t *orders = NULL;
+ *       if (idgen_open("idgen.toml", "orders", &orders, &err)) return fprintf(stderr, "%s\n", err.message), 1;
+ *       uint64_t id;
+ *       if (idgen_next(orders, &id, &err) == IDGEN_OK) printf("%llu\n", (unsigned long long)id);
+ *       idgen_close(orders, NULL);
+ *       idgen_destroy(orders);
+ *     }
+ *
+ * Every id is a number drawn from a durable reservation. Before the first id of a range of numbers (a segment) or of a
+ * range of a worker's time (a window) is handed out, a store has committed that range to this generator alone. That, and
+ * not a clock or a lease, is why no id is issued twice.
+ *
+ * THE CONTRACT
+ *
+ *  1. Handles. idgen_t, idgen_config_t and idgen_layout_t are opaque. Whoever calls *_create or idgen_open owns the handle
+ *     and frees it with the matching *_destroy. A handle of the wrong type gives IDGEN_E_HANDLE, never a crash.
+ *  2. Memory. Nothing else that crosses this border is owned by anyone new: results go to the caller's memory, arguments are
+ *     copied before the call returns, and every `const char *` returned is static.
+ *  3. NULL. A NULL handle or a NULL required pointer gives IDGEN_E_HANDLE or IDGEN_E_ARGUMENT. `err` may always be NULL.
+ *     *_destroy(NULL) does nothing.
+ *  4. Strings are NUL-terminated UTF-8. Text results take a buffer and its size: *size holds the capacity on the way in and the
+ *     size needed, NUL included, on the way out; too small gives IDGEN_E_BUFFER and writes nothing but *size.
+ *  5. Errors. Every call that can fail returns an idgen_status_t: IDGEN_OK is 0, all others are failures listed at each
+ *     function ("any" below means IDGEN_E_HANDLE, IDGEN_E_ARGUMENT, IDGEN_E_NO_MEMORY, IDGEN_E_INTERNAL). If `err` is given it is
+ *     filled: what was asked, what was found, what is allowed, what to do. There is no thread-local "last error". No C++
+ *     exception leaves the library; it never prints, aborts, exits or reads the environment.
+ *  6. Structs that cross the border begin with struct_size, set by the caller to sizeof. They grow at the end only; the library
+ *     writes no more than struct_size bytes. Use the *_INIT macros.
+ *  7. Threads. On one idgen_t every call but idgen_destroy may run at the same time on any number of threads. An
+ *     idgen_config_t is for one thread at a time. idgen_layout_t is immutable. No call may run on a handle while, or after,
+ *     it is being destroyed; idgen_close is there to stop the others first.
+ *  8. Blocking. Only calls marked "may block" wait: for a store, for the clock, or for another thread's refill. All waiting is
+ *     bounded by the property wait_max.
+ *  9. Fork. A child process inherits no right to issue the parent's ids: its first call lands in the slow path, by itself,
+ *     also after a raw clone(). A segment generator draws a segment of its own (on_fork = reacquire) or returns IDGEN_E_FORKED
+ *     (on_fork = error); a fixed worker and the memory store always return IDGEN_E_FORKED, because the parent still owns them.
+ *     idgen_destroy in the child frees memory and leaves the parent's reservations alone. Not covered: a fork made by a
+ *     signal handler that interrupted a call on the same handle, and a byte-wise clone of a running machine.
+ * 10. Callbacks (clock, store, log) may be called from any thread, the library's own background thread included, and several at
+ *     once. They must not call back into the same generator, throw, or longjmp. `release` is called exactly once.
+ * 11. Versions. Symbols are added, never changed or removed, within one IDGEN_ABI_VERSION. "Since" is 0.1 where nothing is said.
+ *
+ * Ids are 64-bit. All presets but the ones marked unsigned keep the top bit clear, so they fit a signed 64-bit column.
+ * The numbers of status codes, fields and encodings below are fixed for ever.
+ */
+#ifndef IDGEN_H
+#define IDGEN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "version.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define IDGEN_API __attribute__((visibility("default")))
+#define IDGEN_NODISCARD __attribute__((warn_unused_result))
+#else
+#define IDGEN_API
+#define IDGEN_NODISCARD
+#endif
+
+typedef struct idgen_generator idgen_t;     /* a generator */
+typedef struct idgen_config idgen_config_t; /* a configuration being built */
+typedef struct idgen_layout idgen_layout_t; /* the bit fields of an id, without a generator */
+typedef int32_t idgen_status_t;             /* 0 = OK; fixed width, not a C enum */
+
+/* ---------------------------------------------------------------------------------------------------- version */
+
+/* Twins of the macros IDGEN_VERSION, IDGEN_VERSION_STRING and IDGEN_ABI_VERSION, as compiled into the library. A binding
+ * compares idgen_abi_version() with the macro it was built with and refuses a library that differs. */
+IDGEN_API uint32_t idgen_version(void);
+IDGEN_API const char *idgen_version_string(void);
+IDGEN_API uint32_t idgen_abi_version(void);
+
+/* Does nothing. A static client references it, so that an archive of another ABI fails to link. */
+IDGEN_API void idgen_abi_1(void);
+
+/* ----------------------------------------------------------------------------------------------------- status */
+
+#define IDGEN_OK 0
+
+/* 1..19: the call or the configuration is wrong. Retrying cannot help. */
+#define IDGEN_E_ARGUMENT 1     /* a NULL pointer, a struct_size or a number that cannot be meant */
+#define IDGEN_E_HANDLE 2       /* NULL or a handle of another type */
+#define IDGEN_E_BUFFER 3       /* the buffer is too small; its size was written back */
+#define IDGEN_E_UNKNOWN_KEY 4  /* no property has this name; the message names the nearest */
+#define IDGEN_E_VALUE 5        /* the value is not of the property's type or out of its range */
+#define IDGEN_E_LAYOUT 6       /* the layout does not parse or does not add up */
+#define IDGEN_E_LIFETIME 7     /* epoch in the future, time field already over, or fewer years left than lifetime_min */
+#define IDGEN_E_CONFIG_FILE 8  /* the TOML file is missing, unreadable or malformed, or has no such section */
+#define IDGEN_E_TEXT 9         /* text that is not an id in this encoding; the message has the position */
+#define IDGEN_E_UNSUPPORTED 10 /* known, but not for this kind of generator, layout or build */
+
+/* 20..39: the state of the generator. */
+#define IDGEN_E_CLOSED 20      /* idgen_close was called on this handle */
+#define IDGEN_E_FORKED 21      /* a child process, and what the parent holds cannot be reacquired */
+#define IDGEN_E_WOULD_BLOCK 22 /* idgen_try_next only: call idgen_next. Retryable */
+#define IDGEN_E_WORKER_BUSY 23 /* another live generator owns this worker; the message says which process. Retryable */
+#define IDGEN_E_EXHAUSTED 24   /* the layout has no ids left: its time or its segment field is used up */
+#define IDGEN_E_CANCELLED 25   /* the cancelled() callback of idgen_next_wait asked to stop */
+#define IDGEN_E_OVERLOADED 26  /* waited wait_max for the next tick of the clock. Retryable */
+
+/* 40..59: the clock. */
+#define IDGEN_E_CLOCK_BACK 40         /* the clock is behind the ids already issued, by more than the policy allows. Retryable */
+#define IDGEN_E_CLOCK_BEFORE_EPOCH 41 /* the clock is before the layout's epoch */
+
+/* 60..79: the store. */
+#define IDGEN_E_STORE_UNAVAILABLE 60  /* busy, unreachable or too slow, and nothing reserved is left. Retryable */
+#define IDGEN_E_STORE_MISSING 61      /* the store does not exist, and store.create was not asked for */
+#define IDGEN_E_STORE_PERMISSION 62   /* not readable, or not writable */
+#define IDGEN_E_STORE_FULL 63         /* no space left on the device. Retryable */
+#define IDGEN_E_STORE_DAMAGED 64      /* not a database, not ours, or corrupt */
+#define IDGEN_E_STORE_VERSION 65      /* made by a newer version of idgen */
+#define IDGEN_E_TAG_UNKNOWN 66        /* the segment tag was not created */
+#define IDGEN_E_TAG_EXISTS 67         /* idgen_segment_create: the tag is there already */
+#define IDGEN_E_STORE_REGRESSED 68    /* the store granted numbers it had granted before: it lost a commit. Issuing stops */
+#define IDGEN_E_FORMAT_MISMATCH 69    /* the namespace is in use with another layout or epoch */
+#define IDGEN_E_STORE_UNSAFE 70       /* a setting or file system that can lose a commit */
+
+/* 80..99: resources and defects. */
+#define IDGEN_E_NO_MEMORY 80
+#define IDGEN_E_INTERNAL 90 /* a defect in idgen: please report the message */
+
+/* >= 1000: a status of a host's own store callback, passed through. */
+#define IDGEN_E_HOST 1000
+
+typedef struct idgen_error {
+  uint32_t struct_size;    /* sizeof(idgen_error_t) */
+  idgen_status_t status;   /* what the call returned */
+  uint64_t retry_after_ns; /* when a retry can first succeed; 0 = unknown, or retrying cannot help */
+  char message[496];       /* NUL-terminated UTF-8, cut at a character if longer */
+} idgen_error_t;
+
+#define IDGEN_ERROR_INIT { (uint32_t)sizeof(idgen_error_t), 0, 0, "" }
+
+/* "CLOCK_BACK" for IDGEN_E_CLOCK_BACK; "UNKNOWN" for a number that is no status, "HOST" from 1000 on. Never NULL. */
+IDGEN_API const char *idgen_status_name(idgen_status_t status);
+/* One sentence on what the status means in general. Never NULL. */
+IDGEN_API const char *idgen_status_message(idgen_status_t status);
+/* 1 if the same call can succeed later without a change by anybody, else 0. */
+IDGEN_API int idgen_status_is_retryable(idgen_status_t status);
+/* All statuses of this build, for bindings that make a table: 0 <= index < idgen_status_count(). Out of range: IDGEN_E_ARGUMENT. */
+IDGEN_API size_t idgen_status_count(void);
+IDGEN_API idgen_status_t idgen_status_at(size_t index);
+
+/* ---------------------------------------------------------------------------------------------- configuration */
+
+/* Makes an empty configuration: every property at its default. Any; destroy it with idgen_config_destroy. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_create(idgen_config_t **out);
+IDGEN_API void idgen_config_destroy(idgen_config_t *config);
+
+/* Sets one property. Durations are "250ms", "10s", "5m", "2h", "1d", "3y" or a bare number of ms; booleans "true"/"false"; instants
+ * RFC 3339 or a number of Unix ms. A failed set changes nothing.
+ * @return IDGEN_E_UNKNOWN_KEY, IDGEN_E_VALUE, any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set(idgen_config_t *config, const char *key, const char *value,
+                                                          idgen_error_t *err);
+/* The value in force for a property, as text: what was set, else the default. @return IDGEN_E_UNKNOWN_KEY, IDGEN_E_BUFFER, any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_get(const idgen_config_t *config, const char *key, char *buffer,
+                                                          size_t *size, idgen_error_t *err);
+
+/* Sets what the table [name] of a TOML file holds, then `name` to the table's name and `directory` to the file's folder, so that
+ * a relative store path means the same from any working directory. Nested tables are joined with dots. Properties set
+ * before keep their value unless the file has them; set more after it to override. A failed load changes nothing.
+ * @return IDGEN_E_CONFIG_FILE (missing, unreadable, malformed, no such table), IDGEN_E_UNKNOWN_KEY, IDGEN_E_VALUE, any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_load(idgen_config_t *config, const char *toml_path, const char *name,
+                                                           idgen_error_t *err);
+/* The names of the generators in a TOML file, in the file's order, each ended by '\n'. @return IDGEN_E_CONFIG_FILE, IDGEN_E_BUFFER, any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_names(const char *toml_path, char *buffer, size_t *size,
+                                                            idgen_error_t *err);
+
+/* The table of properties: what docs/configuration.md is made from. All strings are static. */
+typedef struct idgen_property {
+  uint32_t struct_size;
+  const char *name;          /* "segment.step" */
+  const char *type;          /* "integer", "number", "boolean", "duration", "instant", "text", "choice" */
+  const char *default_value; /* "" = none */
+  const char *range;         /* "1 to 1000000000", "wait | continue | fail"; "" = free */
+  const char *unit;          /* "" = none */
+  const char *help;          /* one or two sentences */
+  const char *since;         /* "0.1" */
+} idgen_property_t;
+
+#define IDGEN_PROPERTY_INIT { (uint32_t)sizeof(idgen_property_t), NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+
+IDGEN_API size_t idgen_property_count(void);
+/* @return IDGEN_E_ARGUMENT for an index out of range, any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_property_at(size_t index, idgen_property_t *out);
+
+/* --------------------------------------------------------------------------------------------------- lifetime */
+
+/* Checks the whole configuration, opens the store, takes the first reservation. The configuration is copied: it can be
+ * changed, reused or destroyed afterwards. May block, up to wait_max.
+ *
+ * A second generator on the same snowflake worker: in this process it shares the state of the first if the configurations are
+ * equal, else IDGEN_E_WORKER_BUSY; in another process IDGEN_E_WORKER_BUSY while the first lives.
+ * @return IDGEN_E_VALUE, IDGEN_E_LAYOUT, IDGEN_E_LIFETIME, IDGEN_E_UNSUPPORTED, IDGEN_E_WORKER_BUSY, 40..79, IDGEN_E_HOST.., any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_create(const idgen_config_t *config, idgen_t **out, idgen_error_t *err);
+
+/* idgen_config_create, _load, idgen_create and _destroy in one line. May block. @return as these. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_open(const char *toml_path, const char *name, idgen_t **out, idgen_error_t *err);
+
+/* Stops the handle: calls that are waiting return IDGEN_E_CLOSED, later ones too. The last handle on a reservation gives what is
+ * unused back to the store. Idempotent. May block on the store. On a store error the handle is closed all the same; what
+ * could not be given back is never issued by anyone. @return IDGEN_E_STORE_*, any. */
+IDGEN_API idgen_status_t idgen_close(idgen_t *generator, idgen_error_t *err);
+
+/* Closes if that has not been done, then frees. The caller makes sure that no other call is running. */
+IDGEN_API void idgen_destroy(idgen_t *generator);
+
+/* ------------------------------------------------------------------------------------------------- generation */
+
+/* One id, at once or not at all. Never blocks, never calls back (but for a clock set by idgen_config_set_clock), no system
+ * call but the clock's. @return IDGEN_E_WOULD_BLOCK, IDGEN_E_CLOSED, IDGEN_E_FORKED, any. On IDGEN_E_WOULD_BLOCK call idgen_next. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_try_next(idgen_t *generator, uint64_t *id);
+
+/* One id. May block, up to wait_max: for the next tick when the sequence of this one is used up, for a clock that was set back
+ * (on_clock_back = wait), for the store when what is reserved is used up.
+ * @return IDGEN_E_CLOSED, IDGEN_E_FORKED, IDGEN_E_EXHAUSTED, IDGEN_E_OVERLOADED, 40..79, IDGEN_E_HOST.., any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next(idgen_t *generator, uint64_t *id, idgen_error_t *err);
+
+/* n ids, strictly increasing with order = strict. May block like idgen_next, wait_max counting from the last progress.
+ * *written is always valid: on failure the first *written ids are real, and nobody else will ever get them.
+ * @return as idgen_next. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_batch(idgen_t *generator, uint64_t *ids, size_t n, size_t *written,
+                                                          idgen_error_t *err);
+
+/* idgen_next_batch with a way out: while waiting, cancelled(ctx) is called about every 20 ms on the calling thread, with no lock held;
+ * nonzero ends the wait with IDGEN_E_CANCELLED. For hosts with interrupts or contexts. cancelled may be NULL. */
+typedef int (*idgen_cancelled_fn)(void *ctx);
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_wait(idgen_t *generator, uint64_t *ids, size_t n, size_t *written,
+                                                         idgen_cancelled_fn cancelled, void *ctx, idgen_error_t *err);
+
+/* A run of ids for a host that counts itself: first, first + step, ..., count of them. */
+typedef struct idgen_block {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t first;
+  uint64_t count; /* 1 <= count <= want: what is left of the reservation (segment) or of the tick (snowflake) */
+  uint64_t step;  /* 1 where the sequence is the lowest field */
+} idgen_block_t;
+
+#define IDGEN_BLOCK_INIT { (uint32_t)sizeof(idgen_block_t), 0, 0, 0, 0 }
+
+/* May block like idgen_next. The ids of a block are the caller's: what it does not use is lost. @return as idgen_next. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_block(idgen_t *generator, uint64_t want, idgen_block_t *block,
+                                                          idgen_error_t *err);
+
+/* ------------------------------------------------------------------------------------------- layouts, decoding */
+
+/* Which members of idgen_parts_t an id of a layout has, and the `kind` of a field. */
+#define IDGEN_FIELD_TIME 1u
+#define IDGEN_FIELD_DATACENTER 2u
+#define IDGEN_FIELD_WORKER 4u
+#define IDGEN_FIELD_PROCESS 8u
+#define IDGEN_FIELD_SHARD 16u
+#define IDGEN_FIELD_SEQUENCE 32u
+#define IDGEN_FIELD_GENE 64u
+#define IDGEN_FIELD_VERSION 128u
+#define IDGEN_FIELD_SEGMENT 256u
+#define IDGEN_FIELD_FIXED 512u
+
+typedef struct idgen_parts {
+  uint32_t struct_size;
+  uint32_t fields;     /* IDGEN_FIELD_*: which members below have a meaning */
+  int64_t unix_ms;     /* start of the id's tick, ms since 1970-01-01 UTC; decoding only */
+  uint64_t time;       /* ticks since the layout's epoch */
+  uint64_t datacenter;
+  uint64_t worker;
+  uint64_t process;
+  uint64_t shard;
+  uint64_t sequence;
+  uint64_t gene;
+  uint64_t version;
+  uint64_t segment;
+  uint64_t fixed;
+} idgen_parts_t;
+
+#define IDGEN_PARTS_INIT { (uint32_t)sizeof(idgen_parts_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/* Splits an id by the generator's own layout. A plain segment has one field, `segment`. An id with bits outside the layout gives
+ * IDGEN_E_VALUE. Works on a closed handle. @return IDGEN_E_VALUE, any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_decode(const idgen_t *generator, uint64_t id, idgen_parts_t *parts,
+                                                      idgen_error_t *err);
+
+/* A layout by preset name ("default", "twitter", ...) or in full ("time:41ms worker:10 sequence:12", most significant field first).
+ * epoch: RFC 3339 or Unix ms as text; NULL or "" = the preset's, 1735689600000 (2025-01-01) for a layout in full.
+ * Parses and decodes also layouts whose time is over: only idgen_create insists on a lifetime.
+ * @return IDGEN_E_LAYOUT, IDGEN_E_VALUE (epoch), any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_create(const char *layout, const char *epoch, idgen_layout_t **out,
+                                                             idgen_error_t *err);
+IDGEN_API void idgen_layout_destroy(idgen_layout_t *layout);
+
+/* @return IDGEN_E_VALUE (bits outside the layout), IDGEN_E_UNSUPPORTED (a 128-bit layout), any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_decode(const idgen_layout_t *layout, uint64_t id, idgen_parts_t *parts,
+                                                             idgen_error_t *err);
+/* The inverse, from the members that the layout has (unix_ms and `fields` are not read). Makes no claim of uniqueness: it is for
+ * tests, for range queries by time, and for data people. @return IDGEN_E_VALUE (a member too large for its field), IDGEN_E_UNSUPPORTED, any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_encode(const idgen_layout_t *layout, const idgen_parts_t *parts,
+                                                             uint64_t *id, idgen_error_t *err);
+
+typedef struct idgen_layout_info {
+  uint32_t struct_size;
+  uint32_t fields;              /* IDGEN_FIELD_* */
+  uint32_t bits;                /* all fields together */
+  uint32_t is_unsigned;         /* 1: the top bit of 64 belongs to a field */
+  uint32_t is_js_safe;          /* 1: never above 2^53 - 1 */
+  uint32_t field_count;         /* for idgen_layout_field_at */
+  int64_t epoch_unix_ms;        /* what time 0 means */
+  int64_t tick_ms;              /* length of a tick; 0 without a time field */
+  int64_t first_unix_ms;        /* of the first tick */
+  int64_t last_unix_ms;         /* of the last tick, its last ms; INT64_MAX if beyond, or without a time field */
+  double years_left;            /* from `now` of idgen_layout_info to last_unix_ms; negative: over */
+  uint64_t ids_per_tick;        /* one generator */
+  double ids_per_second;        /* one generator */
+  uint64_t workers;             /* generators that can run side by side: all combinations of the node fields */
+  char text[160];               /* canonical: "time:41ms worker:10 sequence:12" */
+  char preset[32];              /* name of the preset, "" for a layout in full */
+} idgen_layout_info_t;
+
+/* What a layout can do. now_unix_ms is for years_left; INT64_MIN = the system's clock. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_info(const idgen_layout_t *layout, int64_t now_unix_ms,
+                                                           idgen_layout_info_t *out, idgen_error_t *err);
+/* A copy of a generator's layout, to be destroyed by the caller. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_of(const idgen_t *generator, idgen_layout_t **out, idgen_error_t *err);
+
+typedef struct idgen_field {
+  uint32_t struct_size;
+  uint32_t kind;    /* one of IDGEN_FIELD_* */
+  uint32_t bits;
+  uint32_t shift;   /* of its lowest bit */
+  const char *name; /* "worker": the member of idgen_parts_t and the key in JSON; static */
+} idgen_field_t;
+
+#define IDGEN_FIELD_INIT { (uint32_t)sizeof(idgen_field_t), 0, 0, 0, NULL }
+
+/* Fields from the most significant on. @return IDGEN_E_ARGUMENT for an index out of range, any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_field_at(const idgen_layout_t *layout, size_t index, idgen_field_t *out);
+/* Names of the presets; NULL for an index out of range. */
+IDGEN_API size_t idgen_layout_preset_count(void);
+IDGEN_API const char *idgen_layout_preset_at(size_t index);
+
+/* ------------------------------------------------------------------------------------------------------- text */
+
+#define IDGEN_TEXT_DECIMAL 0   /* no padding */
+#define IDGEN_TEXT_HEX 1       /* 16 lower-case digits; decodes upper case too */
+#define IDGEN_TEXT_CROCKFORD 2 /* 13 characters, base 32; decodes lower case and O, I, L */
+#define IDGEN_TEXT_BASE58 3    /* 11 characters, alphabet without 0 O I l */
+#define IDGEN_TEXT_BASE62 4    /* 11 characters, 0-9 A-Z a-z */
+
+/* All but decimal have a fixed width, so that the order of the texts is the order of the ids. @return IDGEN_E_ARGUMENT (encoding), IDGEN_E_BUFFER, any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_format(uint64_t id, int32_t encoding, char *buffer, size_t *size);
+/* length = SIZE_MAX: text is NUL-terminated. @return IDGEN_E_TEXT (foreign digit, overflow, wrong length: with the position), IDGEN_E_ARGUMENT, any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_parse(const char *text, size_t length, int32_t encoding, uint64_t *id,
+                                                     idgen_error_t *err);
+
+/* ------------------------------------------------------------------------------------------------- inspection */
+
+typedef struct idgen_stats {
+  uint32_t struct_size;
+  uint32_t handles;           /* handles that share this state */
+  uint64_t granted;           /* numbers (segment) or ms of time (snowflake) that the store has committed to us */
+  uint64_t remaining;         /* of those, not yet issued */
+  uint64_t refills;           /* grants taken */
+  uint64_t refill_failures;   /* store calls that failed */
+  uint64_t refill_ns_max;     /* the slowest store call */
+  uint64_t waits;             /* calls that had to wait: for the clock or the store */
+  uint64_t wait_ns;           /* time spent in these waits */
+  uint64_t store_waits;       /* of `waits`, those for the store: 0 in a healthy service once warm */
+  uint64_t clock_back_events; /* times the clock was found behind ids already issued */
+  uint64_t forks;             /* times this state was begun anew in a child process */
+  int64_t lead_ms;            /* how far the last id's time is ahead of the clock; 0 when not ahead, or without time */
+} idgen_stats_t;
+
+#define IDGEN_STATS_INIT { (uint32_t)sizeof(idgen_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/* Takes a lock that no store call is made under; does not block for longer than that. The counts are of this process. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_stats(const idgen_t *generator, idgen_stats_t *out, idgen_error_t *err);
+
+/* What this configuration protects against and what not, in words, a line each. @return IDGEN_E_BUFFER, any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_describe(const idgen_t *generator, char *buffer, size_t *size,
+                                                        idgen_error_t *err);
+
+/* --------------------------------------------------------------------------------------- segments in the store */
+
+typedef struct idgen_segment_info {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t max_id;          /* highest number granted so far; the next id is above it */
+  uint64_t grants;          /* how often a range was granted, or the counter advanced */
+  int64_t updated_unix_ms;  /* when the row last changed, by the clock of whoever changed it */
+} idgen_segment_info_t;
+
+#define IDGEN_SEGMENT_INFO_INIT { (uint32_t)sizeof(idgen_segment_info_t), 0, 0, 0, 0 }
+
+/* These three read store, namespace, tag and directory of a configuration; all may block on the store.
+ * create: makes the store if it is missing and the tag at 0 (the first id is 1). @return IDGEN_E_TAG_EXISTS, 60..79, any.
+ * show:   @return IDGEN_E_STORE_MISSING, IDGEN_E_TAG_UNKNOWN, 60..79, any.
+ * advance: lifts max_id to at least `to`, so that the next id is above it; never lowers. @return as show. `out` may be NULL. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_create(const idgen_config_t *config, idgen_error_t *err);
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_show(const idgen_config_t *config, idgen_segment_info_t *out,
+                                                            idgen_error_t *err);
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_advance(const idgen_config_t *config, uint64_t to,
+                                                               idgen_segment_info_t *out, idgen_error_t *err);
+
+/* -------------------------------------------------------------------------------------- the host's own parts */
+
+/* A clock of the host: for tests, and for hosts that discipline their own. */
+typedef struct idgen_clock {
+  uint32_t struct_size;
+  uint32_t reserved;
+  int64_t (*now_ns)(void *ctx);                /* required: ns since 1970-01-01 UTC; called on every id */
+  void (*sleep_ns)(void *ctx, uint64_t ns);    /* optional: waits for the clock; default: a real sleep */
+  void (*release)(void *ctx);                  /* optional: called once, when nothing uses ctx any more */
+} idgen_clock_t;
+
+/* The function pointers are copied. On success the library owns ctx and calls release; on failure it does not.
+ * @return IDGEN_E_ARGUMENT (a required member is NULL), any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set_clock(idgen_config_t *config, const idgen_clock_t *clock, void *ctx,
+                                                                idgen_error_t *err);
+
+/* A window of a worker's time, as a store is asked for it. */
+typedef struct idgen_window_request {
+  uint32_t struct_size;
+  uint32_t reserved;
+  const char *name_space;
+  uint64_t worker;       /* the number of all node fields together */
+  uint64_t epoch;        /* fencing token of the grant being renewed; 0 = acquire */
+  uint8_t owner[16];     /* nonce of this process image */
+  const char *holder;    /* who we are, for messages: "process 4711 on db-3" */
+  const char *format;    /* canonical layout, tick and epoch: all users of a namespace must agree */
+  int64_t now_ms;        /* this client's clock, Unix ms, rounded down to a tick */
+  int64_t width_ms;      /* reserve up to now_ms + width_ms ... */
+  int64_t min_ms;        /* ... and at least this much beyond the start */
+  int64_t max_start_ms;  /* refuse with IDGEN_E_CLOCK_BACK, changing nothing, if the grant would start after this */
+} idgen_window_request_t;
+
+typedef struct idgen_window {
+  uint32_t struct_size;
+  uint32_t reserved;
+  int64_t start_ms; /* Unix ms, inclusive */
+  int64_t end_ms;   /* exclusive */
+  uint64_t epoch;   /* fencing token, > 0, raised by every acquire */
+} idgen_window_t;
+
+/* A store of the host. Each call is one atomic, durable step; it must not return IDGEN_OK before the commit is acknowledged. An error
+ * after the commit was sent is fine: the grant is then burned. Statuses: IDGEN_E_STORE_*, IDGEN_E_TAG_UNKNOWN, IDGEN_E_WORKER_BUSY,
+ * IDGEN_E_FORMAT_MISMATCH, IDGEN_E_CLOCK_BACK, or the host's own from 1000 on; retried if retryable or >= 1000.
+ * err is never NULL; fill err->message. */
+typedef struct idgen_store {
+  uint32_t struct_size;
+  uint32_t reserved;
+  /* Required for kind = segment: *first = max_id + 1; max_id += count. */
+  idgen_status_t (*segment_take)(void *ctx, const char *name_space, const char *tag, uint64_t count, uint64_t *first,
+                                 idgen_error_t *err);
+  /* Optional: if max_id == last, set it to last - unused; else do nothing. */
+  idgen_status_t (*segment_return)(void *ctx, const char *name_space, const char *tag, uint64_t last, uint64_t unused,
+                                   idgen_error_t *err);
+  /* Required for kind = snowflake. With hw, epoch, owner of the row (0, 0, none if new):
+   *   request.epoch == 0: another live owner gives IDGEN_E_WORKER_BUSY; else epoch += 1, owner = request.owner.
+   *   request.epoch != 0: must equal the row's epoch and owner, else IDGEN_E_WORKER_BUSY.
+   *   start = max(hw, now_ms); end = max(start + min_ms, now_ms + width_ms); hw = end. */
+  idgen_status_t (*window_take)(void *ctx, const idgen_window_request_t *request, idgen_window_t *window, idgen_error_t *err);
+  /* Optional: the owner with this epoch gives up; if hw == end_ms, set it to used_ms, the first unused ms. */
+  idgen_status_t (*window_return)(void *ctx, const char *name_space, uint64_t worker, uint64_t epoch, int64_t end_ms,
+                                  int64_t used_ms, idgen_error_t *err);
+  /* Optional: called once, when nothing uses ctx any more. */
+  void (*release)(void *ctx);
+} idgen_store_t;
+
+/* Replaces the property `store`. Ownership of ctx as for the clock. @return IDGEN_E_ARGUMENT, any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set_store(idgen_config_t *config, const idgen_store_t *store, void *ctx,
+                                                                idgen_error_t *err);
+
+#define IDGEN_LOG_INFO 1
+#define IDGEN_LOG_WARNING 2
+#define IDGEN_LOG_ERROR 3
+
+/* What an operator wants to know: a clock set back, a store that fails and comes back, a child that begins anew. Never from the fast path. */
+typedef void (*idgen_log_fn)(void *ctx, int32_t level, const char *message);
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set_log(idgen_config_t *config, idgen_log_fn log, void *ctx,
+                                                              void (*release)(void *ctx), idgen_error_t *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,108 @@
+// The border: typed handles, and one guard that turns every exception into a status. No logic lives in capi/.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "idgen/config.hpp"
+#include "idgen/generator.hpp"
+#include "idgen/idgen.h"
+#include "idgen/layout.hpp"
+#include "idgen/status.hpp"
+
+namespace idgen::capi {
+
+// A handle says what it is, so that one of the wrong type is an error and not a crash.
+template <std::uint32_t kMagic, class T>
+class TypedHandle {
+ public:
+  template <class... Args>
+  explicit TypedHandle(Args&&... args) : value(std::forward<Args>(args)...) {}
+  TypedHandle(const TypedHandle&) = delete;
+  TypedHandle& operator=(const TypedHandle&) = delete;
+  ~TypedHandle() { magic_ = 0; }
+
+  bool is_intact() const noexcept { return magic_ == kMagic; }
+
+  T value;
+
+ private:
+  // volatile: the destructor's store is not optimised away, so that a use after destroy is noticed as long as the memory is not reused.
+  volatile std::uint32_t magic_ = kMagic;
+};
+
+}  // namespace idgen::capi
+
+struct idgen_generator : idgen::capi::TypedHandle<0x69646731, idgen::Handle> {
+  using TypedHandle::TypedHandle;
+};
+struct idgen_config : idgen::capi::TypedHandle<0x69646732, idgen::Config> {
+  using TypedHandle::TypedHandle;
+};
+struct idgen_layout : idgen::capi::TypedHandle<0x69646733, idgen::Layout> {
+  using TypedHandle::TypedHandle;
+};
+
+namespace idgen::capi {
+
+// Fills err, if there is one, and returns the status.
+idgen_status_t report(idgen_error_t* err, idgen_status_t status, const std::string& message, std::uint64_t retry_after_ns = 0) noexcept;
+
+// Every exported function that can fail runs its body in here. The body returns an idgen_status_t, or nothing for IDGEN_OK.
+template <class Body>
+idgen_status_t guard(idgen_error_t* err, Body&& body) noexcept {
+  try {
+    body();
+    if (err) report(err, IDGEN_OK, "");
+    return IDGEN_OK;
+  } catch (const Error& error) {
+    return report(err, static_cast<idgen_status_t>(error.status()), error.message(), error.retry_after_ns());
+  } catch (const std::bad_alloc&) {
+    return report(err, IDGEN_E_NO_MEMORY, "out of memory");
+  } catch (const std::exception& error) {
+    return report(err, IDGEN_E_INTERNAL, std::string("unexpected error: ") + error.what());
+  } catch (...) {
+    return report(err, IDGEN_E_INTERNAL, "unexpected exception of unknown type");
+  }
+}
+
+// The value behind a handle, or Error{handle}.
+template <class H>
+auto& open_handle(H* handle, const char* what) {
+  if (!handle) throw Error(Status::handle, std::string(what) + " is NULL; create it first");
+  if (!handle->is_intact()) throw Error(Status::handle, std::string(what) + " is not one: another type of handle, or already destroyed");
+  return handle->value;
+}
+
+template <class P>
+P* require(P* pointer, const char* what) {
+  if (!pointer) throw Error(Status::argument, std::string(what) + " is NULL; it is required");
+  return pointer;
+}
+
+// Copies as much of a result as the caller's struct has room for; the first version's size is the least.
+template <class S>
+void write_struct(S* out, S result, const char* what) {
+  require(out, what);
+  if (out->struct_size < sizeof(result.struct_size) || out->struct_size > 65536) {
+    throw Error(Status::argument, std::string(what) + ": struct_size is " + std::to_string(out->struct_size) + "; set it to sizeof, " +
+                                      std::to_string(sizeof(S)));
+  }
+  if (out->struct_size < sizeof(S)) {
+    throw Error(Status::argument, std::string(what) + ": struct_size is " + std::to_string(out->struct_size) + ", less than version 0.1's " +
+                                      std::to_string(sizeof(S)));
+  }
+  result.struct_size = out->struct_size;
+  const std::size_t theirs = out->struct_size;
+  std::memcpy(static_cast<void*>(out), &result, sizeof(S));
+  if (theirs > sizeof(S)) std::memset(reinterpret_cast<char*>(out) + sizeof(S), 0, theirs - sizeof(S));
+}
+
+// A text result: see rule 4 of idgen.h.
+void write_text(const std::string& text, char* buffer, std::size_t* size);
+
+}  // namespace idgen::capi

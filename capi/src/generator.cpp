@@ -1,0 +1,92 @@
+#include "idgen/generator.hpp"
+
+#include <memory>
+
+#include "border.hpp"
+
+using namespace idgen;
+using namespace idgen::capi;
+
+extern "C" {
+
+idgen_status_t idgen_create(const idgen_config_t* config, idgen_t** out, idgen_error_t* err) {
+  return guard(err, [&] {
+    require(out, "out");
+    *out = new idgen_generator(open_handle(config, "config"));
+  });
+}
+
+idgen_status_t idgen_open(const char* toml_path, const char* name, idgen_t** out, idgen_error_t* err) {
+  return guard(err, [&] {
+    require(out, "out");
+    Config config;
+    config.load(require(toml_path, "toml_path"), require(name, "name"));
+    *out = new idgen_generator(config);
+  });
+}
+
+idgen_status_t idgen_close(idgen_t* generator, idgen_error_t* err) {
+  return guard(err, [&] { open_handle(generator, "generator").close(); });
+}
+
+void idgen_destroy(idgen_t* generator) {
+  if (generator && generator->is_intact()) delete generator;
+}
+
+idgen_status_t idgen_try_next(idgen_t* generator, uint64_t* id) {
+  if (!generator || !generator->is_intact()) [[unlikely]] return IDGEN_E_HANDLE;
+  if (!id) [[unlikely]] return IDGEN_E_ARGUMENT;
+  return static_cast<idgen_status_t>(generator->value.try_next(*id));
+}
+
+idgen_status_t idgen_next(idgen_t* generator, uint64_t* id, idgen_error_t* err) {
+  // The common case first: no guard, and err is left alone.
+  if (generator && generator->is_intact() && id && generator->value.draw(*id)) [[likely]] return IDGEN_OK;
+  return guard(err, [&] {
+    Handle& handle = open_handle(generator, "generator");
+    *require(id, "id") = handle.next();
+  });
+}
+
+idgen_status_t idgen_next_batch(idgen_t* generator, uint64_t* ids, size_t n, size_t* written, idgen_error_t* err) {
+  return idgen_next_wait(generator, ids, n, written, nullptr, nullptr, err);
+}
+
+idgen_status_t idgen_next_wait(idgen_t* generator, uint64_t* ids, size_t n, size_t* written, idgen_cancelled_fn cancelled, void* ctx,
+                               idgen_error_t* err) {
+  std::size_t done = 0;
+  const idgen_status_t status = guard(err, [&] {
+    require(written, "written");
+    Handle& handle = open_handle(generator, "generator");
+    if (n > 0) require(ids, "ids");
+    handle.fill({ids, n}, done, cancelled ? Cancelled([=] { return cancelled(ctx) != 0; }) : Cancelled());
+  });
+  if (written) *written = done;
+  return status;
+}
+
+idgen_status_t idgen_next_block(idgen_t* generator, uint64_t want, idgen_block_t* block, idgen_error_t* err) {
+  return guard(err, [&] {
+    Handle& handle = open_handle(generator, "generator");
+    write_struct(block, idgen_block_t{}, "block");
+    if (want == 0) throw Error(Status::argument, "want is 0; ask for at least one id");
+    const Block drawn = handle.next_block(want);
+    write_struct(block, idgen_block_t{0, 0, drawn.first, drawn.count, drawn.step}, "block");
+  });
+}
+
+idgen_status_t idgen_stats(const idgen_t* generator, idgen_stats_t* out, idgen_error_t* err) {
+  return guard(err, [&] {
+    const Stats stats = open_handle(generator, "generator").stats();
+    write_struct(out,
+                 idgen_stats_t{0, stats.handles, stats.granted, stats.remaining, stats.refills, stats.refill_failures, stats.refill_ns_max,
+                               stats.waits, stats.wait_ns, stats.store_waits, stats.clock_back_events, stats.forks, stats.lead_ms},
+                 "out");
+  });
+}
+
+idgen_status_t idgen_describe(const idgen_t* generator, char* buffer, size_t* size, idgen_error_t* err) {
+  return guard(err, [&] { write_text(open_handle(generator, "generator").describe(), buffer, size); });
+}
+
+}  // extern "C"

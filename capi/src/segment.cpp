@@ -1,0 +1,57 @@
+#include "border.hpp"
+#include "idgen/store.hpp"
+
+using namespace idgen;
+using namespace idgen::capi;
+
+namespace {
+
+struct Tag {
+  std::shared_ptr<Store> store;
+  const std::string& name_space;
+  const std::string& name;
+};
+
+Tag tag_of(const idgen_config_t* handle, bool create) {
+  const Config& config = open_handle(handle, "config");
+  std::shared_ptr<Store> store = config.store;
+  if (!store) {
+    StoreOptions options;
+    options.create = create;
+    options.timeout_ms = config.duration_ms("store.timeout");
+    options.directory = config.get("directory");
+    store = open_store(config.get("store"), options);
+  }
+  return {store, config.get("namespace"), config.get(config.get("tag").empty() ? "name" : "tag")};
+}
+
+void write_info(idgen_segment_info_t* out, const SegmentInfo& info) {
+  if (out) write_struct(out, idgen_segment_info_t{0, 0, info.max_id, info.grants, info.updated_unix_ms}, "out");
+}
+
+}  // namespace
+
+extern "C" {
+
+idgen_status_t idgen_segment_create(const idgen_config_t* config, idgen_error_t* err) {
+  return guard(err, [&] {
+    const Tag tag = tag_of(config, true);
+    tag.store->segment_create(tag.name_space, tag.name);
+  });
+}
+
+idgen_status_t idgen_segment_show(const idgen_config_t* config, idgen_segment_info_t* out, idgen_error_t* err) {
+  return guard(err, [&] {
+    const Tag tag = tag_of(config, false);
+    write_info(out, tag.store->segment_show(tag.name_space, tag.name));
+  });
+}
+
+idgen_status_t idgen_segment_advance(const idgen_config_t* config, uint64_t to, idgen_segment_info_t* out, idgen_error_t* err) {
+  return guard(err, [&] {
+    const Tag tag = tag_of(config, false);
+    write_info(out, tag.store->segment_advance(tag.name_space, tag.name, to));
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,55 @@
+#include "idgen/status.hpp"
+
+#include "border.hpp"
+
+// The core's numbers are the header's.
+static_assert(static_cast<int>(idgen::Status::unsupported) == IDGEN_E_UNSUPPORTED);
+static_assert(static_cast<int>(idgen::Status::overloaded) == IDGEN_E_OVERLOADED);
+static_assert(static_cast<int>(idgen::Status::clock_before_epoch) == IDGEN_E_CLOCK_BEFORE_EPOCH);
+static_assert(static_cast<int>(idgen::Status::store_unsafe) == IDGEN_E_STORE_UNSAFE);
+static_assert(static_cast<int>(idgen::Status::internal) == IDGEN_E_INTERNAL);
+static_assert(static_cast<int>(idgen::Status::host) == IDGEN_E_HOST);
+
+namespace idgen::capi {
+
+idgen_status_t report(idgen_error_t* err, idgen_status_t status, const std::string& message, std::uint64_t retry_after_ns) noexcept {
+  if (!err || err->struct_size < sizeof(idgen_error_t)) return status;
+  err->status = status;
+  err->retry_after_ns = retry_after_ns;
+  std::size_t length = std::min(message.size(), sizeof err->message - 1);
+  // Cut between characters: never inside a UTF-8 sequence.
+  while (length < message.size() && length > 0 && (message[length] & 0xC0) == 0x80) --length;
+  std::memcpy(err->message, message.data(), length);
+  err->message[length] = '\0';
+  return status;
+}
+
+void write_text(const std::string& text, char* buffer, std::size_t* size) {
+  require(size, "size");
+  const std::size_t capacity = *size;
+  *size = text.size() + 1;
+  if (!buffer || capacity < *size) {
+    throw Error(Status::buffer, "the buffer holds " + std::to_string(buffer ? capacity : 0) + " bytes; " + std::to_string(*size) + " are needed");
+  }
+  std::memcpy(buffer, text.c_str(), text.size() + 1);
+}
+
+}  // namespace idgen::capi
+
+extern "C" {
+
+uint32_t idgen_version(void) { return IDGEN_VERSION; }
+const char* idgen_version_string(void) { return IDGEN_VERSION_STRING; }
+uint32_t idgen_abi_version(void) { return IDGEN_ABI_VERSION; }
+void idgen_abi_1(void) {}
+
+const char* idgen_status_name(idgen_status_t status) { return idgen::status_text(static_cast<idgen::Status>(status)).name; }
+const char* idgen_status_message(idgen_status_t status) { return idgen::status_text(static_cast<idgen::Status>(status)).message; }
+int idgen_status_is_retryable(idgen_status_t status) { return idgen::status_text(static_cast<idgen::Status>(status)).retryable; }
+size_t idgen_status_count(void) { return idgen::status_texts().size(); }
+idgen_status_t idgen_status_at(size_t index) {
+  const auto texts = idgen::status_texts();
+  return index < texts.size() ? static_cast<idgen_status_t>(texts[index].status) : IDGEN_E_ARGUMENT;
+}
+
+}  // extern "C"

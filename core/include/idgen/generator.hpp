@@ -1,0 +1,100 @@
+// Generators, as capi/ and the tests use them.
+//
+// A Handle is what a user holds. Behind it stands a Generator, which owns a reservation and may be shared by several handles: two handles
+// on one snowflake worker with the same configuration are one generator.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "idgen/config.hpp"
+#include "idgen/layout.hpp"
+
+namespace idgen {
+
+using Cancelled = std::function<bool()>;  // true: stop waiting
+
+struct Stats {
+  std::uint32_t handles = 0;
+  std::uint64_t granted = 0;
+  std::uint64_t remaining = 0;
+  std::uint64_t refills = 0;
+  std::uint64_t refill_failures = 0;
+  std::uint64_t refill_ns_max = 0;
+  std::uint64_t waits = 0;
+  std::uint64_t wait_ns = 0;
+  std::uint64_t store_waits = 0;
+  std::uint64_t clock_back_events = 0;
+  std::uint64_t forks = 0;
+  std::int64_t lead_ms = 0;
+};
+
+struct Block {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  std::uint64_t step = 1;
+};
+
+struct HotPage;
+class Generator;
+
+// What the fast path needs to know of a generator, and nothing that changes.
+struct Shape {
+  bool timed = false;    // snowflake: numbers are (tick, sequence) pairs
+  bool striped = false;  // order = relaxed
+  bool random_start = false;
+  unsigned sequence_bits = 0;   // numbers: tick << sequence_bits | sequence
+  unsigned sequence_shift = 0;  // ids: where the two and the rest go
+  unsigned time_shift = 0;
+  std::uint64_t fixed = 0;
+  std::uint64_t start_mask = 0;
+  std::uint64_t max_tick = 0;
+  std::uint64_t stripe_block = 0;  // numbers a stripe takes at once
+  std::int64_t epoch_ms = 0;
+  std::int64_t tick_ms = 1;
+  Runtime* host_clock = nullptr;  // null: the system's
+
+  std::uint64_t id(std::uint64_t number) const noexcept {
+    const std::uint64_t sequence = number & ((std::uint64_t{1} << sequence_bits) - 1);
+    return (number >> sequence_bits) << time_shift | sequence << sequence_shift | fixed;
+  }
+};
+
+// Threads: every method may run concurrently with every other, but for the destructor.
+class Handle {
+ public:
+  // Throws whatever can be wrong with a configuration or a store. May block.
+  explicit Handle(const Config& config);
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  ~Handle();  // closes; a store error is lost
+
+  // Fast path: one id, or false, and then the calls below say why.
+  bool draw(std::uint64_t& id) noexcept;
+  // ok, would_block, closed or forked; never waits.
+  Status try_next(std::uint64_t& id) noexcept;
+  // Throw when there is no id in time. May block.
+  std::uint64_t next(const Cancelled& cancelled = {});
+  // written is always right, also when it throws.
+  void fill(std::span<std::uint64_t> ids, std::size_t& written, const Cancelled& cancelled = {});
+  Block next_block(std::uint64_t want);
+
+  // Idempotent. Throws what the store says; the handle is closed all the same.
+  void close();
+
+  const Layout& layout() const noexcept;
+  Stats stats() const;
+  std::string describe() const;
+
+ private:
+  const std::shared_ptr<Generator> generator_;
+  const Shape shape_;
+  std::atomic<HotPage*> page_;  // the generator's; once closed, a page without a limit
+  std::atomic<bool> closed_{false};
+};
+
+}  // namespace idgen

@@ -1,0 +1,123 @@
+// Layouts: which bits of an id mean what.
+//
+// A layout is a list of fields from the most significant bit down, an epoch and a tick. Everything here is pure: values in, values
+// out, no clock. Format: docs/layouts.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace idgen {
+
+using Id128 = unsigned __int128;
+
+// The values are the IDGEN_FIELD_* bits of idgen.h.
+enum class FieldKind : std::uint32_t {
+  time = 1,
+  datacenter = 2,
+  worker = 4,
+  process = 8,
+  shard = 16,
+  sequence = 32,
+  gene = 64,
+  version = 128,
+  segment = 256,
+  fixed = 512,
+};
+
+std::string_view field_name(FieldKind kind) noexcept;
+
+struct Field {
+  FieldKind kind;
+  unsigned bits;
+  unsigned shift;  // of the lowest bit
+};
+
+// The values of an id's fields. A member whose field the layout lacks is 0.
+struct Parts {
+  std::uint32_t fields = 0;  // bits of FieldKind
+  std::int64_t unix_ms = 0;  // start of the tick; set by decode only
+  std::uint64_t time = 0;    // ticks since the epoch
+  std::uint64_t datacenter = 0;
+  std::uint64_t worker = 0;
+  std::uint64_t process = 0;
+  std::uint64_t shard = 0;
+  std::uint64_t sequence = 0;
+  std::uint64_t gene = 0;
+  std::uint64_t version = 0;
+  Id128 segment = 0;
+  std::uint64_t fixed = 0;
+};
+
+struct Preset {
+  std::string_view name;
+  std::string_view fields;  // text form, "unsigned " first where the top bit belongs to a field
+  std::int64_t epoch_unix_ms;
+};
+
+// Known layouts, in the order of docs/layouts.md.
+std::span<const Preset> presets() noexcept;
+
+class Layout {
+ public:
+  static constexpr std::size_t kMaxFields = 10;
+  static constexpr std::int64_t kDefaultEpochUnixMs = 1735689600000;  // 2025-01-01T00:00:00Z
+
+  // A preset's name or a layout in full: "time:41ms worker:10 sequence:12". Each kind at most once. Units of time: ms (default), s,
+  // or a number of ms before "ms": "time:39x10ms" reads 39 bits of 10 ms. Without an epoch: the preset's, else kDefaultEpochUnixMs;
+  // 0 for a layout without time. Throws Error{layout} with the reason.
+  static Layout parse(std::string_view text, std::optional<std::int64_t> epoch_unix_ms = std::nullopt);
+
+  // A plain 63-bit segment: what a segment generator without a layout has.
+  static Layout plain_segment();
+
+  std::span<const Field> fields() const noexcept { return {fields_.data(), count_}; }
+  const Field* find(FieldKind kind) const noexcept;
+  std::uint32_t field_bits() const noexcept;  // FieldKind values or-ed together
+
+  unsigned bits() const noexcept;             // of all fields together
+  bool is_unsigned() const noexcept { return unsigned_; }
+  bool is_wide() const noexcept { return bits() > 64; }
+  bool is_js_safe() const noexcept;           // bits() <= 53
+  std::int64_t epoch_unix_ms() const noexcept { return epoch_; }
+  std::int64_t tick_ms() const noexcept { return tick_; }  // 0 without a time field
+
+  std::string text() const;                   // canonical; parse(text(), epoch_unix_ms()) is the same layout
+  std::string_view preset() const noexcept;   // name, "" if none has these fields and this epoch
+  // Fields, tick and epoch in one line: what all users of a namespace must agree on.
+  std::string fingerprint() const;
+
+  // The first ms of a tick; saturates at INT64_MAX.
+  std::int64_t tick_start_unix_ms(std::uint64_t tick) const noexcept;
+  std::int64_t last_unix_ms() const noexcept;  // the last ms of the last tick; INT64_MAX if beyond, or without time
+  double years_left(std::int64_t now_unix_ms) const noexcept;
+  std::uint64_t ids_per_tick() const noexcept; // 2^sequence bits; 2^segment bits (saturated) without a sequence
+  double ids_per_second() const noexcept;      // 0 without a time field
+  std::uint64_t workers() const noexcept;      // product over the node fields (datacenter, worker, process, shard), saturated
+
+  // Throws Error{value} if a part is too large for its field, Error{unsupported} if 64 bits do not hold the layout.
+  std::uint64_t encode(const Parts& parts) const;
+  Id128 encode128(const Parts& parts) const;
+  // Throws Error{value} if bits outside the layout are set.
+  Parts decode(std::uint64_t id) const;
+  Parts decode128(Id128 id) const;
+
+  bool operator==(const Layout&) const = default;
+
+ private:
+  std::array<Field, kMaxFields> fields_{};
+  std::size_t count_ = 0;
+  bool unsigned_ = false;
+  std::int64_t tick_ = 0;
+  std::int64_t epoch_ = kDefaultEpochUnixMs;
+};
+
+inline bool operator==(const Field& a, const Field& b) noexcept {
+  return a.kind == b.kind && a.bits == b.bits && a.shift == b.shift;
+}
+
+}  // namespace idgen

@@ -1,0 +1,37 @@
+// The one seam for everything that is not a value: time, sleep, randomness, background work. The simulator of the tests is another
+// implementation, so nothing in core/ may reach around it.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <span>
+
+namespace idgen {
+
+class Runtime {
+ public:
+  virtual ~Runtime() = default;
+
+  // ns since 1970-01-01 UTC. Jumps when somebody sets the clock; on the path of every id.
+  virtual std::int64_t wall_ns() noexcept = 0;
+  // ns since some start; only moves forward, counts suspended time. For measuring waits.
+  virtual std::int64_t mono_ns() noexcept = 0;
+  // Waits for the wall clock to move on by about ns.
+  virtual void sleep_ns(std::int64_t ns) = 0;
+  // Random bytes from the kernel: drawn anew by every process image (I3).
+  virtual void nonce(std::span<std::uint8_t> out) = 0;
+  // Runs task soon on the background thread of this process. Tasks may block on a store.
+  virtual void post(std::function<void()> task) = 0;
+  // Waits for changed, for at most timeout_ns. A simulator runs posted tasks here instead.
+  virtual void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, std::int64_t timeout_ns) = 0;
+
+  // True: wall_ns() is the system's clock, and the fast path may read that itself.
+  virtual bool is_system_clock() const noexcept { return false; }
+};
+
+// The machine's own clock, kernel and one background thread for the process, begun when first needed.
+Runtime& system_runtime() noexcept;
+
+}  // namespace idgen

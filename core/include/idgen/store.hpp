@@ -1,0 +1,89 @@
+// Where reservations are made durable.
+//
+// A store does two things, each one atomic step that is on disk before the call returns: it grants the next numbers of a tag, and it
+// grants the next window of a worker's time. Grants of one tag, or of one worker, never overlap (I2). An exception after the
+// commit was sent means "unknown": the caller burns the grant (I5).
+//
+// Threads: every method may be called from any thread, several at once. None is ever called from the fast path.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "idgen/status.hpp"
+
+namespace idgen {
+
+using Nonce = std::array<std::uint8_t, 16>;
+
+struct WindowRequest {
+  std::string name_space;
+  std::uint64_t worker = 0;
+  std::uint64_t epoch = 0;  // fencing token of the grant being renewed; 0 = acquire
+  Nonce owner{};            // of this process image
+  std::string holder;       // "process 4711 on db-3"
+  std::string format;       // Layout::fingerprint()
+  std::int64_t now_ms = 0;  // rounded down to a tick
+  std::int64_t width_ms = 0;
+  std::int64_t min_ms = 0;
+  std::int64_t max_start_ms = 0;
+};
+
+struct Window {
+  std::int64_t start_ms = 0;  // Unix ms
+  std::int64_t end_ms = 0;    // exclusive
+  std::uint64_t epoch = 0;
+};
+
+struct SegmentInfo {
+  std::uint64_t max_id = 0;  // highest number granted
+  std::uint64_t grants = 0;
+  std::int64_t updated_unix_ms = 0;
+};
+
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  // max_id += count; returns the first number of the grant, the old max_id + 1.
+  // Throws Error{tag_unknown, exhausted (2^63 - 1 would be passed), store_*}.
+  virtual std::uint64_t segment_take(const std::string& name_space, const std::string& tag, std::uint64_t count) = 0;
+  // If max_id == last: max_id = last - unused. Else nothing: somebody else has drawn since.
+  virtual void segment_return(const std::string& name_space, const std::string& tag, std::uint64_t last,
+                              std::uint64_t unused) = 0;
+
+  // start = max(hw, now_ms), end = max(start + min_ms, now_ms + width_ms), hw = end. See idgen_store_t in idgen.h.
+  // Throws Error{worker_busy, format_mismatch, clock_back (start > max_start_ms; nothing changed), store_*}.
+  virtual Window window_take(const WindowRequest& request) = 0;
+  // Gives the worker up: whoever acquires next need not be told that we live. If hw == end_ms: hw = used_ms.
+  virtual void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t epoch, std::int64_t end_ms,
+                             std::int64_t used_ms) = 0;
+
+  // Throws Error{tag_exists, store_*}. Makes the store itself if it is missing.
+  virtual void segment_create(const std::string& name_space, const std::string& tag) = 0;
+  virtual SegmentInfo segment_show(const std::string& name_space, const std::string& tag) = 0;
+  // max_id = max(max_id, to).
+  virtual SegmentInfo segment_advance(const std::string& name_space, const std::string& tag, std::uint64_t to) = 0;
+
+  // What a crash, a power loss and a lost file mean with this store: sentences for idgen_describe, a line each.
+  virtual std::string describe() const = 0;
+  // False: a child process cannot use it, because what it knows lives in the parent's memory.
+  virtual bool survives_fork() const = 0;
+};
+
+struct StoreOptions {
+  bool create = false;              // make a missing store, and a missing tag at 0
+  std::int64_t timeout_ms = 5000;   // for another process's lock
+  std::string directory;            // that relative paths start from; "" = the working directory
+};
+
+// Opens "memory", "memory:NAME" or "sqlite:PATH". Throws Error{value} for another scheme, naming the known ones; Error{store_*} if it
+// cannot be used.
+std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& options);
+
+// The name under which two URLs are the same store: scheme and resolved path. For the process registry.
+std::string store_identity(const std::string& url, const StoreOptions& options);
+
+}  // namespace idgen

@@ -1,0 +1,170 @@
+#include "idgen/config.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "idgen/text.hpp"
+
+namespace idgen {
+namespace {
+
+const Property* find_property(std::string_view key) noexcept {
+  for (const Property& property : properties()) {
+    if (key == property.name) return &property;
+  }
+  return nullptr;
+}
+
+const Property& property_named(std::string_view key) {
+  if (const Property* property = find_property(key)) return *property;
+  const Property* nearest = &properties().front();
+  for (const Property& property : properties()) {
+    if (edit_distance(key, property.name) < edit_distance(key, nearest->name)) nearest = &property;
+  }
+  throw Error(Status::unknown_key, "unknown property '" + std::string(key.substr(0, 64)) + "'; the nearest is '" + nearest->name +
+                                       "'. `idgen properties` lists all");
+}
+
+std::vector<std::string_view> choices(const Property& property) {
+  std::vector<std::string_view> result;
+  for (std::string_view rest = property.range; !rest.empty();) {
+    const std::size_t end = rest.find(" | ");
+    result.push_back(rest.substr(0, end));
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 3);
+  }
+  return result;
+}
+
+[[noreturn]] void refuse(const Property& property, std::string_view value, const std::string& why) {
+  std::string allowed = property.range;
+  throw Error(Status::value, std::string(property.name) + " = '" + std::string(value.substr(0, 80)) + "' " + why + "; allowed: " + allowed);
+}
+
+template <class T>
+T parse_number(const Property& property, std::string_view value) {
+  T result{};
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
+  if (error == std::errc::result_out_of_range) refuse(property, value, "is out of range");
+  if (error != std::errc() || end != value.data() + value.size()) {
+    refuse(property, value, std::string("is not ") + (property.type == PropertyType::integer ? "an integer" : "a number"));
+  }
+  return result;
+}
+
+void check_range(const Property& property, std::string_view value, double number) {
+  if (!(number >= property.min && number <= property.max)) refuse(property, value, "is out of range");
+}
+
+// Throws unless value is one for this property.
+void check(const Property& property, std::string_view value) {
+  if (value.find('\0') != std::string_view::npos) refuse(property, value, "holds a NUL character");
+  if (value.empty() && *property.default_value == '\0') return;  // back to "none"
+  switch (property.type) {
+    case PropertyType::integer: {
+      if (value.starts_with('-')) refuse(property, value, "is out of range");
+      check_range(property, value, static_cast<double>(parse_number<std::uint64_t>(property, value)));
+      return;
+    }
+    case PropertyType::number:
+      check_range(property, value, parse_number<double>(property, value));
+      return;
+    case PropertyType::boolean:
+      if (value != "true" && value != "false") refuse(property, value, "is not a boolean");
+      return;
+    case PropertyType::duration:
+    case PropertyType::instant:
+      try {
+        if (property.type == PropertyType::instant) {
+          parse_instant(value);
+        } else {
+          check_range(property, value, static_cast<double>(parse_duration_ms(value)));
+        }
+      } catch (const Error& error) {
+        if (error.message().starts_with(property.name)) throw;
+        refuse(property, value, "is not understood: " + error.message());
+      }
+      return;
+    case PropertyType::text: {
+      if (static_cast<double>(value.size()) < property.min) refuse(property, value, "is empty");
+      if (static_cast<double>(value.size()) > property.max) refuse(property, value, "is too long");
+      return;
+    }
+    case PropertyType::choice: {
+      const auto all = choices(property);
+      if (std::find(all.begin(), all.end(), value) == all.end()) refuse(property, value, "is not a choice");
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+void Config::set(std::string_view key, std::string_view value) {
+  const Property& property = property_named(key);
+  check(property, value);
+  if (value.empty() && *property.default_value == '\0') {
+    values_.erase(std::string(key));
+  } else {
+    values_.insert_or_assign(std::string(key), std::string(value));
+  }
+  // The latest word on the store wins over a store object given before.
+  if (key == "store") store.reset();
+}
+
+const std::string& Config::get(std::string_view key) const {
+  if (const auto found = values_.find(key); found != values_.end()) return found->second;
+  // Defaults as strings, made once.
+  static const auto* const defaults = [] {
+    auto* all = new std::map<std::string, std::string, std::less<>>;
+    for (const Property& property : properties()) all->emplace(property.name, property.default_value);
+    return all;
+  }();
+  if (const auto found = defaults->find(key); found != defaults->end()) return found->second;
+  property_named(key);  // throws
+  throw Error(Status::internal, "unreachable");
+}
+
+bool Config::is_set(std::string_view key) const { return values_.contains(key); }
+
+std::uint64_t Config::integer(std::string_view key) const {
+  const std::string& value = get(key);
+  return value.empty() ? 0 : parse_number<std::uint64_t>(property_named(key), value);
+}
+double Config::number(std::string_view key) const { return parse_number<double>(property_named(key), get(key)); }
+bool Config::boolean(std::string_view key) const { return get(key) == "true"; }
+std::int64_t Config::duration_ms(std::string_view key) const { return parse_duration_ms(get(key)); }
+std::size_t Config::choice(std::string_view key) const {
+  const auto all = choices(property_named(key));
+  return static_cast<std::size_t>(std::find(all.begin(), all.end(), get(key)) - all.begin());
+}
+
+void Config::load(const std::string& toml_path, const std::string& name) {
+  const std::vector<ConfigTable> tables = read_toml(toml_path);
+  const auto found = std::find_if(tables.begin(), tables.end(), [&](const ConfigTable& table) { return table.name == name; });
+  if (found == tables.end()) {
+    std::string names;
+    for (const ConfigTable& table : tables) names += (names.empty() ? "" : ", ") + table.name;
+    throw Error(Status::config_file, toml_path + " has no table [" + name + "]; it has: " + (names.empty() ? "none" : names));
+  }
+  Config next = *this;
+  next.set("name", name);
+  next.set("directory", std::filesystem::absolute(toml_path).parent_path().string());
+  for (const auto& [key, value] : found->settings) {
+    try {
+      next.set(key, value);
+    } catch (const Error& error) {
+      throw Error(error.status(), toml_path + " [" + name + "]: " + error.message());
+    }
+  }
+  *this = std::move(next);
+}
+
+bool Config::operator==(const Config& other) const {
+  if (runtime != other.runtime || store != other.store) return false;
+  return std::all_of(properties().begin(), properties().end(), [&](const Property& property) {
+    return get(property.name) == other.get(property.name);
+  });
+}
+
+}  // namespace idgen

@@ -1,0 +1,74 @@
+// The only file that knows toml++. A build without it (the Go package reads TOML with a Go library) compiles toml_absent.cpp instead.
+#include <sstream>
+
+#include "idgen/config.hpp"
+
+#define TOML_ENABLE_FORMATTERS 0
+#define TOML_ENABLE_UNRELEASED_FEATURES 0
+#include <toml++/toml.h>
+
+namespace idgen {
+namespace {
+
+// As `idgen_config_set` takes it.
+std::string as_text(const toml::node& node, const std::string& where) {
+  std::ostringstream out;
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* integer = node.as_integer()) return std::to_string(integer->get());
+  if (const auto* boolean = node.as_boolean()) return boolean->get() ? "true" : "false";
+  if (const auto* number = node.as_floating_point()) {
+    out.precision(17);
+    out << number->get();
+  } else if (const auto* instant = node.as_date_time()) {
+    out << instant->get();
+  } else if (const auto* date = node.as_date()) {
+    out << date->get() << "T00:00:00Z";
+  } else {
+    throw Error(Status::config_file, where + " is an array or a time of day; a text, number, boolean or instant is wanted");
+  }
+  return out.str();
+}
+
+void flatten(const toml::table& table, const std::string& prefix, const std::string& where, ConfigTable& out) {
+  for (const auto& [key, node] : table) {
+    const std::string name = prefix + std::string(key.str());
+    if (const toml::table* nested = node.as_table()) {
+      flatten(*nested, name + ".", where, out);
+    } else {
+      out.settings.emplace_back(name, as_text(node, where + " [" + out.name + "]: " + name));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<ConfigTable> read_toml(const std::string& path) {
+  toml::table file;
+  try {
+    file = toml::parse_file(path);
+  } catch (const toml::parse_error& error) {
+    std::ostringstream message;
+    const toml::source_position at = error.source().begin;
+    message << path << ": ";
+    if (at.line > 0) message << "line " << at.line << ", column " << at.column << ": ";
+    message << error.description();
+    throw Error(Status::config_file, message.str());
+  }
+  // toml++ keeps keys sorted; the file's order is the order of the source.
+  std::vector<std::pair<std::uint32_t, ConfigTable>> found;
+  for (const auto& [key, node] : file) {
+    const toml::table* table = node.as_table();
+    if (!table) {
+      throw Error(Status::config_file, path + ": '" + std::string(key.str()) + "' stands outside a table; put it under a [name]");
+    }
+    ConfigTable entry{std::string(key.str()), {}};
+    flatten(*table, "", path, entry);
+    found.emplace_back(key.source().begin.line, std::move(entry));
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<ConfigTable> tables;
+  for (auto& [line, table] : found) tables.push_back(std::move(table));
+  return tables;
+}
+
+}  // namespace idgen

@@ -1,0 +1,55 @@
+// From the hot page to numbers, without a branch for anything that has gone wrong: that shows as a limit of 0.
+#pragma once
+
+#include <time.h>
+
+#include "idgen/generator.hpp"
+#include "reserve/hot_page.hpp"
+
+namespace idgen {
+
+inline std::int64_t floor_div(std::int64_t a, std::int64_t b) noexcept { return a / b - (a % b < 0); }
+
+inline std::int64_t wall_ms(const Shape& shape) noexcept {
+  if (shape.host_clock) [[unlikely]] return floor_div(shape.host_clock->wall_ns(), 1'000'000);
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec * 1000 + static_cast<std::int64_t>(static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000u);
+}
+
+// Ticks since the epoch. Before the epoch: a huge number, above every max_tick.
+inline std::uint64_t tick_at(const Shape& shape, std::int64_t unix_ms) noexcept {
+  const std::int64_t since = unix_ms - shape.epoch_ms;
+  return static_cast<std::uint64_t>(shape.tick_ms == 1 ? since : floor_div(since, shape.tick_ms));
+}
+
+inline std::uint64_t mix(std::uint64_t x) noexcept {  // the finalizer of splitmix64
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+// Up to want numbers from the main counter, all of ticks that have begun, or that `slack` allows. Returns how many.
+inline std::uint64_t draw_timed(HotPage& page, const Shape& shape, std::uint64_t want, std::uint64_t& first) noexcept {
+  const std::uint64_t tick = tick_at(shape, wall_ms(shape));
+  if (tick > shape.max_tick) [[unlikely]] return 0;
+  const std::uint64_t floor = tick << shape.sequence_bits;
+  const std::uint64_t ceiling = floor + ((page.slack.load(std::memory_order_relaxed) + 1) << shape.sequence_bits);
+  Counter::Start start{shape.start_mask, 0};
+  if (shape.random_start) start.salt = mix(tick ^ reinterpret_cast<std::uintptr_t>(&page));
+  return page.counter.draw_between(floor, ceiling, start, want, first);
+}
+
+inline std::uint64_t draw_numbers(HotPage& page, const Shape& shape, std::uint64_t want, std::uint64_t& first) noexcept {
+  return shape.timed ? draw_timed(page, shape, want, first) : page.counter.draw(want, first);
+}
+
+// From this thread's stripe. A stripe's block of time is good only while its tick lasts.
+inline bool draw_from_stripe(Stripe& stripe, const Shape& shape, std::uint64_t& number) noexcept {
+  if (!shape.timed) return stripe.counter.draw(number);
+  const std::uint64_t tick = tick_at(shape, wall_ms(shape));
+  if (tick > shape.max_tick || stripe.counter.next() < tick << shape.sequence_bits) return false;
+  return stripe.counter.draw(1, number) != 0;
+}
+
+}  // namespace idgen

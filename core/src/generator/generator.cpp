@@ -1,0 +1,92 @@
+#include "generator/generator.hpp"
+
+#include <atomic>
+
+#include "generator/fast_path.hpp"
+
+namespace idgen {
+
+unsigned thread_stripe() noexcept {
+  static std::atomic<unsigned> threads{0};
+  // initial-exec: one load, instead of a call, in a shared library.
+  static thread_local __attribute__((tls_model("initial-exec"))) unsigned mine = ~0u;
+  if (mine == ~0u) mine = threads.fetch_add(1, std::memory_order_relaxed) % kStripes;
+  return mine;
+}
+
+std::shared_ptr<Store> configured_store(const Config& config) {
+  if (config.store) return config.store;
+  StoreOptions options;
+  options.create = config.boolean("store.create");
+  options.timeout_ms = config.duration_ms("store.timeout");
+  options.directory = config.get("directory");
+  return open_store(config.get("store"), options);
+}
+
+Generator::Generator(const Config& config, Layout layout, std::string subject)
+    : config_(config),
+      layout_(std::move(layout)),
+      subject_(std::move(subject)),
+      runtime_(config.runtime ? config.runtime : std::shared_ptr<Runtime>(std::shared_ptr<void>(), &system_runtime())),
+      store_(configured_store(config)),
+      wait_max_ns_(config.duration_ms("wait_max") * 1'000'000),
+      page_(std::make_shared<ForkPage<HotPage>>()) {
+  shape_.striped = config.get("order") == "relaxed";
+}
+
+void Generator::log(LogLevel level, const std::string& message) const {
+  if (config_.log) config_.log(level, subject_ + ": " + message);
+}
+
+void Generator::begin() {
+  auto supply = std::make_shared<Supply>(runtime_, page_, make_source(), Supply::Options{prefetch(), wait_max_ns_, subject_}, config_.log);
+  supply->prime([this](std::uint64_t first) { primed(first); });
+  supply_ = std::move(supply);
+  page().alive.store(true, std::memory_order_release);
+}
+
+void Generator::ensure_alive() {
+  if (page().alive.load(std::memory_order_acquire)) [[likely]] return;
+  if (const std::string obstacle = fork_obstacle(); !obstacle.empty()) {
+    throw Error(Status::forked, subject_ + ": this is a forked child, and " + obstacle);
+  }
+  // One thread of the child begins anew; the stripe's lock serves, because the supply needs the page's own.
+  std::lock_guard lock(page().stripes[0].mutex);
+  if (page().alive.load(std::memory_order_acquire)) return;
+  // The parent's supply may have been caught in the middle of a change: it is left as it is, not destroyed.
+  [[maybe_unused]] auto* const parents = new std::shared_ptr<Supply>(std::move(supply_));
+  begin();
+  ++forks_;
+  log(LogLevel::info, "forked child: drew a reservation of its own");
+}
+
+void Generator::close() {
+  if (page().alive.load(std::memory_order_acquire)) supply_->close();
+}
+
+bool Generator::feed_stripe() noexcept {
+  Stripe& stripe = page().stripes[thread_stripe()];
+  std::lock_guard lock(stripe.mutex);
+  std::uint64_t first;
+  const std::uint64_t count = draw_numbers(page(), shape_, shape_.stripe_block, first);
+  if (count) stripe.counter.open(first, first + count);
+  return count != 0;
+}
+
+Stats Generator::stats() const {
+  Stats stats;
+  stats.handles = handles.load();
+  stats.forks = forks_.load();
+  if (!page().alive.load(std::memory_order_acquire)) return stats;
+  const SupplyStats supply = supply_->stats();
+  stats.granted = supply.granted;
+  stats.remaining = supply.remaining;
+  stats.refills = supply.refills;
+  stats.refill_failures = supply.refill_failures;
+  stats.refill_ns_max = supply.refill_ns_max;
+  stats.waits = stats.store_waits = supply.waits;
+  stats.wait_ns = supply.wait_ns;
+  return stats;
+}
+
+}  // namespace idgen

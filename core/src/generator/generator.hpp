@@ -1,0 +1,75 @@
+// What snowflake and segment generators have in common: a hot page, a supply, a life in one process image.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "idgen/config.hpp"
+#include "idgen/generator.hpp"
+#include "reserve/hot_page.hpp"
+#include "reserve/supply.hpp"
+#include "runtime/fork_page.hpp"
+
+namespace idgen {
+
+class Generator {
+ public:
+  virtual ~Generator() = default;
+
+  // Slow path: the counter gave nothing. True: try again. False: only waiting would help, and the caller may not.
+  virtual bool make_room(Patience& patience) = 0;
+  virtual Stats stats() const;
+  virtual std::string describe() const = 0;
+
+  // The last handle has gone: gives the reservation back. In a child: leaves it alone, it is the parent's.
+  void close();
+
+  const Layout& layout() const noexcept { return layout_; }
+  const Shape& shape() const noexcept { return shape_; }
+  HotPage& page() const noexcept { return **page_; }
+  const Config& config() const noexcept { return config_; }
+  Runtime& runtime() const noexcept { return *runtime_; }
+  const std::string& subject() const noexcept { return subject_; }
+  std::int64_t wait_max_ns() const noexcept { return wait_max_ns_; }
+
+  // Takes a block from the main counter into this thread's stripe. False: there is none.
+  bool feed_stripe() noexcept;
+
+  std::atomic<std::uint32_t> handles{0};
+
+ protected:
+  Generator(const Config& config, Layout layout, std::string subject);
+
+  virtual std::unique_ptr<Source> make_source() = 0;
+  virtual double prefetch() const = 0;
+  // Before the counter opens for the first time, in this process image.
+  virtual void primed(std::uint64_t first_number) = 0;
+  // The reason why a child cannot begin anew, or empty.
+  virtual std::string fork_obstacle() const = 0;
+
+  void begin();         // draws the first reservation
+  void ensure_alive();  // in a child: begins anew, or throws Error{forked}
+  void log(LogLevel level, const std::string& message) const;
+
+  const Config config_;
+  const Layout layout_;
+  const std::string subject_;
+  const std::shared_ptr<Runtime> runtime_;
+  const std::shared_ptr<Store> store_;
+  const std::int64_t wait_max_ns_;
+  Shape shape_;
+  std::shared_ptr<ForkPage<HotPage>> page_;
+  std::shared_ptr<Supply> supply_;  // replaced only under the lock of a child's page
+  std::atomic<std::uint64_t> forks_{0};
+};
+
+std::shared_ptr<Generator> make_segment_generator(const Config& config);
+std::shared_ptr<Generator> make_snowflake_generator(const Config& config);
+
+// The store that a configuration names, opened.
+std::shared_ptr<Store> configured_store(const Config& config);
+
+// Which of the stripes is this thread's.
+unsigned thread_stripe() noexcept;
+
+}  // namespace idgen

@@ -1,0 +1,142 @@
+#include <algorithm>
+
+#include "generator/fast_path.hpp"
+#include "generator/generator.hpp"
+#include "generator/registry.hpp"
+
+namespace idgen {
+namespace {
+
+// Where a closed handle points: no limit, for ever.
+HotPage& closed_page() noexcept {
+  static auto* const page = new HotPage{};
+  return *page;
+}
+
+// Ids of the numbers first, first + 1, ...
+void write_ids(const Shape& shape, std::uint64_t first, std::span<std::uint64_t> out) noexcept {
+  if (!shape.timed) {
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = first + i;
+    return;
+  }
+  // Within a tick ids are evenly spaced: no shifting per id.
+  const std::uint64_t per_tick = std::uint64_t{1} << shape.sequence_bits;
+  const std::uint64_t step = std::uint64_t{1} << shape.sequence_shift;
+  for (std::size_t done = 0; done < out.size();) {
+    const std::uint64_t number = first + done;
+    const std::size_t run = std::min<std::uint64_t>(out.size() - done, per_tick - (number & (per_tick - 1)));
+    const std::uint64_t base = shape.id(number);
+    std::uint64_t* const to = out.data() + done;
+    for (std::size_t i = 0; i < run; ++i) to[i] = base + i * step;
+    done += run;
+  }
+}
+
+}  // namespace
+
+Handle::Handle(const Config& config)
+    : generator_(acquire_generator(config)), shape_(generator_->shape()), page_(&generator_->page()) {}
+
+Handle::~Handle() {
+  try {
+    close();
+  } catch (...) {  // what was not given back is never issued: nothing is lost but numbers
+  }
+}
+
+bool Handle::draw(std::uint64_t& id) noexcept {
+  HotPage& page = *page_.load(std::memory_order_relaxed);
+  std::uint64_t number;
+  if (!shape_.timed) {
+    if (!shape_.striped) return page.counter.draw(id);
+    return page.stripes[thread_stripe()].counter.draw(id);
+  }
+  if (shape_.striped ? !draw_from_stripe(page.stripes[thread_stripe()], shape_, number) : !draw_timed(page, shape_, 1, number)) {
+    return false;
+  }
+  id = shape_.id(number);
+  return true;
+}
+
+Status Handle::try_next(std::uint64_t& id) noexcept {
+  if (draw(id)) [[likely]] return Status::ok;
+  try {
+    Patience none;
+    for (;;) {
+      if (closed_.load(std::memory_order_acquire)) return Status::closed;
+      if (shape_.striped && generator_->feed_stripe()) {
+        if (draw(id)) return Status::ok;
+        continue;
+      }
+      if (!generator_->make_room(none)) return Status::would_block;
+      if (draw(id)) return Status::ok;
+    }
+  } catch (const Error& error) {
+    return error.status() == Status::closed || error.status() == Status::forked ? error.status() : Status::would_block;
+  } catch (...) {
+    return Status::would_block;  // idgen_next says what it is
+  }
+}
+
+std::uint64_t Handle::next(const Cancelled& cancelled) {
+  std::uint64_t id;
+  std::size_t written;
+  if (draw(id)) [[likely]] return id;
+  if (!shape_.striped) {
+    fill({&id, 1}, written, cancelled);
+    return id;
+  }
+  Patience patience(generator_->wait_max_ns(), closed_, cancelled);
+  for (;;) {
+    if (closed_.load(std::memory_order_acquire)) patience.check(generator_->subject());
+    if (!generator_->feed_stripe()) generator_->make_room(patience);
+    if (draw(id)) return id;
+  }
+}
+
+void Handle::fill(std::span<std::uint64_t> ids, std::size_t& written, const Cancelled& cancelled) {
+  written = 0;
+  Patience patience(generator_->wait_max_ns(), closed_, cancelled);
+  while (written < ids.size()) {
+    std::uint64_t first;
+    const std::uint64_t count = draw_numbers(*page_.load(std::memory_order_relaxed), shape_, ids.size() - written, first);
+    if (count) {
+      write_ids(shape_, first, ids.subspan(written, count));
+      written += count;
+      patience.renew();
+      continue;
+    }
+    patience.check(generator_->subject());
+    generator_->make_room(patience);
+  }
+}
+
+Block Handle::next_block(std::uint64_t want) {
+  Patience patience(generator_->wait_max_ns(), closed_, {});
+  for (;;) {
+    std::uint64_t first;
+    std::uint64_t count = draw_numbers(*page_.load(std::memory_order_relaxed), shape_, want, first);
+    if (count) {
+      // A run ends with its tick: what is drawn beyond, when running ahead of the clock, is given up.
+      if (shape_.timed) {
+        const std::uint64_t per_tick = std::uint64_t{1} << shape_.sequence_bits;
+        count = std::min(count, per_tick - (first & (per_tick - 1)));
+      }
+      return {shape_.timed ? shape_.id(first) : first, count, shape_.timed ? std::uint64_t{1} << shape_.sequence_shift : 1};
+    }
+    patience.check(generator_->subject());
+    generator_->make_room(patience);
+  }
+}
+
+void Handle::close() {
+  if (closed_.exchange(true, std::memory_order_acq_rel)) return;
+  page_.store(&closed_page(), std::memory_order_release);
+  release_generator(generator_);
+}
+
+const Layout& Handle::layout() const noexcept { return generator_->layout(); }
+Stats Handle::stats() const { return generator_->stats(); }
+std::string Handle::describe() const { return generator_->describe(); }
+
+}  // namespace idgen

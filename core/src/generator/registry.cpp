@@ -1,0 +1,73 @@
+#include "generator/registry.hpp"
+
+#include <map>
+#include <mutex>
+
+#include "generator/snowflake.hpp"
+
+namespace idgen {
+namespace {
+
+// A worker's place. Its lock is held while the worker is being acquired or given back, which may wait for a store.
+struct Place {
+  std::mutex mutex;
+  std::weak_ptr<Generator> generator;
+};
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<Place>>* places;  // null in a child: it holds nothing yet, whatever the parent's map says
+};
+
+std::shared_ptr<Place> place_of(const std::string& key) {
+  static auto* const page = new ForkPage<Registry>;
+  Registry& registry = **page;
+  std::lock_guard lock(registry.mutex);
+  if (!registry.places) registry.places = new std::map<std::string, std::shared_ptr<Place>>;
+  std::shared_ptr<Place>& place = (*registry.places)[key];
+  if (!place) place = std::make_shared<Place>();
+  return place;
+}
+
+// Two configurations that make the same ids under the same promises, whatever the generators are called.
+bool same_promises(Config a, Config b) {
+  for (Config* config : {&a, &b}) config->set("name", "same");
+  return a == b;
+}
+
+}  // namespace
+
+std::shared_ptr<Generator> acquire_generator(const Config& config) {
+  if (config.get("kind") == "segment") {
+    auto generator = make_segment_generator(config);
+    generator->handles = 1;
+    return generator;
+  }
+  const std::shared_ptr<Place> place = place_of(snowflake_identity(config));
+  std::lock_guard lock(place->mutex);
+  // A generator that the parent held is not ours: the child's own attempt says what to do.
+  if (auto generator = place->generator.lock(); generator && generator->handles > 0) {
+    if (!same_promises(generator->config(), config)) {
+      throw Error(Status::worker_busy, generator->subject() + " is in use in this process with another configuration; close that generator, use "
+                                                              "the same configuration to share it, or another worker number");
+    }
+    ++generator->handles;
+    return generator;
+  }
+  auto generator = make_snowflake_generator(config);
+  generator->handles = 1;
+  place->generator = generator;
+  return generator;
+}
+
+void release_generator(const std::shared_ptr<Generator>& generator) {
+  if (generator->config().get("kind") == "segment") {
+    if (--generator->handles == 0) generator->close();
+    return;
+  }
+  const std::shared_ptr<Place> place = place_of(snowflake_identity(generator->config()));
+  std::lock_guard lock(place->mutex);
+  if (--generator->handles == 0) generator->close();
+}
+
+}  // namespace idgen

@@ -1,0 +1,16 @@
+// The one global: which snowflake workers this process holds. A second handle on a worker shares its generator if the configurations are
+// equal, and is refused otherwise; POSIX locks, which keep other processes out, do not see it.
+#pragma once
+
+#include <memory>
+
+#include "generator/generator.hpp"
+
+namespace idgen {
+
+// A new generator, or the one that is there. Counts the handle.
+std::shared_ptr<Generator> acquire_generator(const Config& config);
+// One handle less; the last one closes the generator. Throws what the store throws.
+void release_generator(const std::shared_ptr<Generator>& generator);
+
+}  // namespace idgen

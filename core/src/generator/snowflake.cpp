@@ -1,0 +1,382 @@
+// Snowflake generators: numbers are (tick, sequence) pairs from reserved windows of a worker's time.
+//
+// The clock decides which number of the window comes next, never whether it is unique: that is the window's doing. A counter that is ahead
+// of the clock has either used up the sequence of the current tick, or the clock was set back.
+#include "generator/snowflake.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cinttypes>
+#include <cmath>
+
+#include "generator/fast_path.hpp"
+#include "generator/generator.hpp"
+#include "idgen/text.hpp"
+
+namespace idgen {
+namespace {
+
+constexpr FieldKind kNodeFields[] = {FieldKind::datacenter, FieldKind::worker, FieldKind::process, FieldKind::shard};
+
+// Renewed while the counter is ahead of the clock, a window grows by no more than this: so that crash after crash does not push a
+// worker's time ever further ahead.
+constexpr std::int64_t kSmallWindowMs = 20;
+
+Layout layout_of(const Config& config) {
+  const std::string& text = config.get("layout");
+  const std::string& epoch = config.get("epoch");
+  return Layout::parse(text.empty() ? "default" : text, epoch.empty() ? std::nullopt : std::optional(parse_instant(epoch)));
+}
+
+// The node fields of the configuration: as a part of an id, and as one number.
+struct Node {
+  std::uint64_t bits = 0;
+  std::uint64_t number = 0;
+  std::string text;  // "worker 7", "datacenter 1 worker 7"
+};
+
+Node node_of(const Config& config, const Layout& layout) {
+  Node node;
+  for (const Field& field : layout.fields()) {
+    if (std::find(std::begin(kNodeFields), std::end(kNodeFields), field.kind) == std::end(kNodeFields)) continue;
+    const std::string name(field_name(field.kind));
+    const std::uint64_t largest = (std::uint64_t{1} << field.bits) - 1;
+    const std::string range = "0 to " + std::to_string(largest) + " (layout '" + layout.text() + "')";
+    if (config.get(name).empty()) {
+      throw Error(Status::value, name + " is not set; allowed: " + range + ". Every generator of a namespace needs its own");
+    }
+    const std::uint64_t value = config.integer(name);
+    if (value > largest) throw Error(Status::value, name + " = '" + config.get(name) + "' does not fit its field; allowed: " + range);
+    node.bits |= value << field.shift;
+    node.number = node.number << field.bits | value;
+    node.text += (node.text.empty() ? "" : " ") + name + " " + config.get(name);
+  }
+  for (const FieldKind kind : kNodeFields) {
+    const std::string name(field_name(kind));
+    if (!config.get(name).empty() && !layout.find(kind)) {
+      throw Error(Status::value, name + " = '" + config.get(name) + "', but layout '" + layout.text() + "' has no such field; remove it, or choose a layout "
+                                 "with one");
+    }
+  }
+  return node;
+}
+
+// All that can be said against a configuration before a store is touched.
+void check_usable(const Config& config, const Layout& layout) {
+  if (config.duration_ms("max_ahead") < config.duration_ms("window")) {
+    throw Error(Status::value, "max_ahead = '" + config.get("max_ahead") + "' is less than window = '" + config.get("window") +
+                                   "': after a crash ids begin up to a window ahead; allowed: at least window");
+  }
+  if (!layout.find(FieldKind::time) || !layout.find(FieldKind::sequence)) {
+    throw Error(Status::unsupported, "layout '" + layout.text() + "' has no " + (layout.find(FieldKind::time) ? "sequence" : "time") +
+                                         " field, which kind = snowflake needs; choose another layout (`idgen layout` lists the presets)");
+  }
+  if (layout.is_wide()) throw Error(Status::unsupported, "layout '" + layout.text() + "' is wider than 64 bits; ids of 128 bits come in a later version");
+  for (const FieldKind kind : {FieldKind::gene, FieldKind::version, FieldKind::segment}) {
+    if (layout.find(kind)) {
+      throw Error(Status::unsupported, "layout '" + layout.text() + "' has a field '" + std::string(field_name(kind)) +
+                                           "', which comes from an id's owner: making such ids comes in a later version; decoding works");
+    }
+  }
+  Runtime& runtime = config.runtime ? *config.runtime : system_runtime();
+  const std::int64_t now_ms = floor_div(runtime.wall_ns(), 1'000'000);
+  const std::string epoch = format_instant(layout.epoch_unix_ms());
+  if (layout.epoch_unix_ms() > now_ms) {
+    throw Error(Status::lifetime, "epoch " + epoch + " is in the future: the clock says " + format_instant(now_ms) +
+                                      "; choose an epoch that has passed, or set the clock");
+  }
+  const double years = layout.years_left(now_ms);
+  const double wanted = static_cast<double>(config.duration_ms("lifetime_min")) / (365.25 * 86'400'000.0);
+  if (years <= 0 || years < wanted) {
+    char left[64];
+    std::snprintf(left, sizeof left, years <= 0 ? "is over" : "ends in %.2f years", years);
+    throw Error(Status::lifetime, "layout '" + layout.text() + "' with epoch " + epoch + " " + left + " (" + format_instant(layout.last_unix_ms()) +
+                                      "); wanted: at least lifetime_min = " + config.get("lifetime_min") +
+                                      ". Choose a later epoch, more bits of time, or a longer tick");
+  }
+}
+
+std::string holder() {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  return "process " + std::to_string(getpid()) + " on " + host;
+}
+
+// Windows of a worker's time, as ranges of numbers.
+class WindowSource final : public Source {
+ public:
+  WindowSource(std::shared_ptr<Store> store, Runtime& runtime, const Layout& layout, WindowRequest request, unsigned sequence_bits,
+               std::int64_t max_ahead_ms)
+      : store_(std::move(store)),
+        runtime_(runtime),
+        epoch_ms_(layout.epoch_unix_ms()),
+        tick_ms_(layout.tick_ms()),
+        ticks_end_(std::uint64_t{1} << layout.find(FieldKind::time)->bits),
+        sequence_bits_(sequence_bits),
+        max_ahead_ms_(max_ahead_ms),
+        request_(std::move(request)) {
+    runtime_.nonce(request_.owner);
+  }
+
+  Range draw() override {
+    const std::int64_t now_ms = floor_div(runtime_.wall_ns(), 1'000'000);
+    if (now_ms < epoch_ms_) {
+      throw Error(Status::clock_before_epoch,
+                  "the clock says " + format_instant(now_ms) + ", before the epoch " + format_instant(epoch_ms_) + "; set the clock");
+    }
+    request_.now_ms = epoch_ms_ + (now_ms - epoch_ms_) / tick_ms_ * tick_ms_;
+    request_.max_start_ms = max_ahead_ms_ < 0 ? std::numeric_limits<std::int64_t>::max() : request_.now_ms + max_ahead_ms_;
+    Window window;
+    try {
+      window = store_->window_take(request_);
+    } catch (const Error& error) {
+      // Lost to another owner: what we hold stays ours to its end; then we ask anew.
+      if (error.status() == Status::worker_busy) request_.epoch = 0;
+      throw;
+    }
+    request_.epoch = window.epoch;
+    latest_ = window;
+    // Whole ticks inside the window. The start rounds up: the tick that a window begins in may be another's.
+    const std::int64_t start = std::max(window.start_ms, epoch_ms_) - epoch_ms_;
+    const auto first_tick = static_cast<std::uint64_t>((start + tick_ms_ - 1) / tick_ms_);
+    const auto end_tick = std::min(static_cast<std::uint64_t>(std::max<std::int64_t>(window.end_ms - epoch_ms_, 0) / tick_ms_), ticks_end_);
+    if (first_tick >= ticks_end_) {
+      throw Error(Status::exhausted, "the layout's time is over: its last tick ended " +
+                                         format_instant(epoch_ms_ + static_cast<std::int64_t>(ticks_end_) * tick_ms_ - 1));
+    }
+    return {first_tick << sequence_bits_, end_tick << sequence_bits_};
+  }
+
+  void give_back(const Range& unused) override {
+    const std::uint64_t mask = (std::uint64_t{1} << sequence_bits_) - 1;
+    const std::uint64_t first_unused_tick = (unused.first + mask) >> sequence_bits_;
+    returned_to_ms_ = epoch_ms_ + static_cast<std::int64_t>(first_unused_tick) * tick_ms_;
+  }
+
+  void release() override {
+    store_->window_return(request_.name_space, request_.worker, request_.epoch, latest_.end_ms, std::min(returned_to_ms_, latest_.end_ms));
+  }
+
+ private:
+  const std::shared_ptr<Store> store_;
+  Runtime& runtime_;
+  const std::int64_t epoch_ms_;
+  const std::int64_t tick_ms_;
+  const std::uint64_t ticks_end_;
+  const unsigned sequence_bits_;
+  const std::int64_t max_ahead_ms_;  // negative: any
+  WindowRequest request_;
+  Window latest_;
+  std::int64_t returned_to_ms_ = std::numeric_limits<std::int64_t>::max();
+};
+
+enum class ClockBack { wait, go_on, fail };  // the order of the property's choices
+
+class SnowflakeGenerator final : public Generator {
+ public:
+  SnowflakeGenerator(const Config& config, Layout layout, Node node)
+      : Generator(config, std::move(layout), node.text + " of namespace '" + config.get("namespace") + "'"),
+        node_(std::move(node)),
+        clock_back_(static_cast<ClockBack>(config.choice("on_clock_back"))),
+        tick_ms_(layout_.tick_ms()),
+        max_ahead_ms_(config.duration_ms("max_ahead")),
+        borrow_ticks_(config.get("on_overflow") == "borrow" ? static_cast<std::uint64_t>(max_ahead_ms_ / tick_ms_) : 0) {
+    const Field& time = *layout_.find(FieldKind::time);
+    const Field& sequence = *layout_.find(FieldKind::sequence);
+    shape_.timed = true;
+    shape_.sequence_bits = sequence.bits;
+    shape_.sequence_shift = sequence.shift;
+    shape_.time_shift = time.shift;
+    shape_.fixed = node_.bits;
+    shape_.max_tick = (std::uint64_t{1} << time.bits) - 1;
+    shape_.epoch_ms = layout_.epoch_unix_ms();
+    shape_.tick_ms = tick_ms_;
+    if (!runtime_->is_system_clock()) shape_.host_clock = runtime_.get();
+    const std::uint64_t per_tick = std::uint64_t{1} << sequence.bits;
+    const std::string& start = config.get("sequence_start");
+    shape_.start_mask = start == "zero" ? 0 : std::min<std::uint64_t>(per_tick / 2, 1024) - 1;
+    shape_.random_start = start == "random";
+    shape_.stripe_block = std::clamp<std::uint64_t>(per_tick / 64, 1, 1024);
+    begin();
+  }
+
+  bool make_room(Patience& patience) override {
+    ensure_alive();
+    HotPage& hot = page();
+    const std::uint64_t next = hot.counter.next();
+    const std::uint64_t limit = hot.counter.limit();
+    const std::uint64_t slack = hot.slack.load();
+    // After the counter: a clock read before it could seem to lie behind ids of another thread.
+    const std::int64_t now_ns = runtime_->wall_ns();
+    const std::int64_t now_ms = floor_div(now_ns, 1'000'000);
+    const std::uint64_t tick = tick_at(shape_, now_ms);
+    if (now_ms < shape_.epoch_ms) {
+      throw Error(Status::clock_before_epoch, subject_ + ": the clock says " + format_instant(now_ms) + ", before the epoch " +
+                                                  format_instant(shape_.epoch_ms) + "; set the clock");
+    }
+    if (tick > shape_.max_tick) {
+      throw Error(Status::exhausted, subject_ + ": the layout's time is over: its last tick ended " + format_instant(layout_.last_unix_ms()) +
+                                         "; move to a layout with more bits of time or a later epoch");
+    }
+    const std::uint64_t floor = tick << shape_.sequence_bits;
+    const std::uint64_t next_tick = next >> shape_.sequence_bits;
+    if (next_tick > tick + slack) return wait_for_clock(next, tick + slack, now_ns, patience);
+    clock_is_behind_.store(false, std::memory_order_relaxed);
+    if (std::max(next, floor) < limit) return true;
+    if (!supply_->refill(std::max(next, floor), patience)) return false;
+    // Once the clock has caught up, nothing need run ahead of it any more.
+    const std::uint64_t lead = hot.counter.next() >> shape_.sequence_bits;
+    hot.slack.store(std::max(borrow_ticks_, std::min(slack, lead > tick ? lead - tick : 0)));
+    return true;
+  }
+
+  Stats stats() const override;
+  std::string describe() const override;
+
+ protected:
+  std::unique_ptr<Source> make_source() override {
+    WindowRequest request;
+    request.name_space = config_.get("namespace");
+    request.worker = node_.number;
+    request.holder = holder();
+    request.format = layout_.fingerprint();
+    request.min_ms = std::max(kSmallWindowMs, 2 * tick_ms_);
+    request.width_ms = std::max(round_up(config_.duration_ms("window")), request.min_ms);
+    request.min_ms = round_up(request.min_ms);
+    return std::make_unique<WindowSource>(store_, *runtime_, layout_, std::move(request), shape_.sequence_bits,
+                                          clock_back_ == ClockBack::go_on ? -1 : max_ahead_ms_);
+  }
+  double prefetch() const override { return 0.5; }
+  void primed(std::uint64_t first_number) override {
+    const std::uint64_t tick = tick_at(shape_, floor_div(runtime_->wall_ns(), 1'000'000));
+    const std::uint64_t first_tick = first_number >> shape_.sequence_bits;
+    page().slack.store(std::max(borrow_ticks_, first_tick > tick ? first_tick - tick : 0));
+  }
+  std::string fork_obstacle() const override {
+    return "the parent owns " + node_.text + "; create a generator with another number in the child, or create it after the fork";
+  }
+
+ private:
+  std::int64_t round_up(std::int64_t ms) const { return (ms + tick_ms_ - 1) / tick_ms_ * tick_ms_; }
+  std::int64_t tick_start_ns(std::uint64_t tick) const { return layout_.tick_start_unix_ms(tick) * 1'000'000; }
+
+  // The counter is in a tick that may not be used yet.
+  bool wait_for_clock(std::uint64_t next, std::uint64_t allowed_tick, std::int64_t now_ns, Patience& patience) {
+    const std::uint64_t next_tick = next >> shape_.sequence_bits;
+    const std::uint64_t sequence = next & ((std::uint64_t{1} << shape_.sequence_bits) - 1);
+    // Used up: the counter has just stepped into the next tick and drawn nothing there. (Running ahead, it may have.)
+    const bool used_up = next_tick == allowed_tick + 1 && (sequence == 0 || page().slack.load() > 0);
+    const std::int64_t left_ns = tick_start_ns(next_tick) - tick_start_ns(allowed_tick) + tick_start_ns(tick_at(shape_, floor_div(now_ns, 1'000'000))) - now_ns;
+    if (!used_up && !go_on_behind(next_tick, allowed_tick, now_ns, left_ns, patience)) return true;
+    if (!patience.may_wait()) return false;
+    if (left_ns > patience.left_ns()) {
+      const std::string times = std::to_string((left_ns + 999'999) / 1'000'000) + " ms to go, wait_max = " + config_.get("wait_max");
+      if (!used_up) throw behind(next_tick, now_ns, left_ns, "; that is longer than wait_max = " + config_.get("wait_max"));
+      throw Error(Status::overloaded, subject_ + ": all " + std::to_string(std::uint64_t{1} << shape_.sequence_bits) +
+                                          " ids of this tick are used up, " + times + "; try again, raise wait_max, or set on_overflow = borrow",
+                  static_cast<std::uint64_t>(left_ns));
+    }
+    ++waits_;
+    const std::int64_t before = runtime_->mono_ns();
+    runtime_->sleep_ns(std::min(left_ns, Patience::kSliceNs));
+    const std::int64_t waited = runtime_->mono_ns() - before;
+    wait_ns_ += static_cast<std::uint64_t>(std::max<std::int64_t>(waited, 0));
+    patience.spend(std::max<std::int64_t>(waited, 1));
+    patience.check(subject_);
+    return true;
+  }
+
+  // By policy: true to wait, false to go on, or throws.
+  bool go_on_behind(std::uint64_t next_tick, std::uint64_t allowed_tick, std::int64_t now_ns, std::int64_t left_ns, const Patience& patience) {
+    if (!clock_is_behind_.exchange(true, std::memory_order_relaxed)) {
+      ++clock_back_events_;
+      log(LogLevel::warning, "the clock was set back: it is " + std::to_string((left_ns + 999'999) / 1'000'000) + " ms behind the last id");
+    }
+    if (clock_back_ == ClockBack::go_on) {
+      page().slack.store(page().slack.load() + (next_tick - allowed_tick));
+      return false;
+    }
+    if (clock_back_ == ClockBack::fail && patience.may_wait()) throw behind(next_tick, now_ns, left_ns, " (on_clock_back = fail)");
+    return true;
+  }
+
+  Error behind(std::uint64_t next_tick, std::int64_t now_ns, std::int64_t left_ns, const std::string& why) const {
+    const std::int64_t left_ms = (left_ns + 999'999) / 1'000'000;
+    return Error(Status::clock_back,
+                 subject_ + ": the clock moved backwards: refusing to generate ids for " + std::to_string(left_ms) + " ms (last id " +
+                     format_instant(layout_.tick_start_unix_ms(next_tick)) + ", now " + format_instant(floor_div(now_ns, 1'000'000)) + ")" + why +
+                     ". Try again later, or set on_clock_back = continue",
+                 static_cast<std::uint64_t>(left_ns));
+  }
+
+  const Node node_;
+  const ClockBack clock_back_;
+  const std::int64_t tick_ms_;
+  const std::int64_t max_ahead_ms_;
+  const std::uint64_t borrow_ticks_;
+  std::atomic<bool> clock_is_behind_{false};
+  std::atomic<std::uint64_t> clock_back_events_{0};
+  std::atomic<std::uint64_t> waits_{0};
+  std::atomic<std::uint64_t> wait_ns_{0};
+};
+
+Stats SnowflakeGenerator::stats() const {
+  Stats stats = Generator::stats();
+  const auto ms = [&](std::uint64_t numbers) { return (numbers >> shape_.sequence_bits) * static_cast<std::uint64_t>(tick_ms_); };
+  stats.granted = ms(stats.granted);
+  stats.remaining = ms(stats.remaining);
+  stats.waits += waits_.load();
+  stats.wait_ns += wait_ns_.load();
+  stats.clock_back_events = clock_back_events_.load();
+  const std::int64_t last_ms = layout_.tick_start_unix_ms(page().counter.next() >> shape_.sequence_bits);
+  if (page().alive.load()) stats.lead_ms = std::max<std::int64_t>(0, last_ms - floor_div(runtime_->wall_ns(), 1'000'000));
+  return stats;
+}
+
+std::string SnowflakeGenerator::describe() const {
+  const std::string window = config_.get("window");
+  std::string text = "kind: snowflake, layout '" + layout_.text() + "', epoch " + format_instant(layout_.epoch_unix_ms()) + ", last id " +
+                     format_instant(layout_.last_unix_ms()) + "\n";
+  text += "worker: " + subject_ + ", fixed; its window in the store guards it, a second live owner is refused\n";
+  text += store_->describe();
+  text += "crash: the next start goes on where the reserved window ends, up to " + window + " ahead of the clock, without waiting\n";
+  text += "clock set back: ";
+  text += clock_back_ == ClockBack::wait    ? "calls wait for the clock, up to wait_max = " + config_.get("wait_max") + ", then get CLOCK_BACK; no duplicate"
+          : clock_back_ == ClockBack::go_on ? "ids go on from the last one, their time ahead of the clock; no duplicate"
+                                            : "calls get CLOCK_BACK at once; no duplicate";
+  text += "\nsequence used up: ";
+  text += borrow_ticks_ ? "ids borrow up to max_ahead = " + config_.get("max_ahead") + " of time, inside what is reserved" : "calls wait for the next tick";
+  text += "\n";
+  text += shape_.striped ? "order: relaxed; ids rise within a thread, not between threads\n"
+                         : "order: strict; every id of this generator is above all it issued before; between workers ids are ordered by clock only\n";
+  text += "fork: a child gets FORKED; the parent keeps its worker\n";
+  text += "store outage: of up to half of window = " + window + " is not noticed; then calls wait up to wait_max = " + config_.get("wait_max") + "\n";
+  text += "not covered: a byte-wise clone of the running machine, until its window of " + window + " has passed\n";
+  return text;
+}
+
+}  // namespace
+
+std::string snowflake_identity(const Config& config) {
+  const Layout layout = layout_of(config);
+  std::string store;
+  if (config.store) {
+    char pointer[32];
+    std::snprintf(pointer, sizeof pointer, "host:%p", static_cast<void*>(config.store.get()));
+    store = pointer;
+  } else {
+    StoreOptions options;
+    options.directory = config.get("directory");
+    store = store_identity(config.get("store"), options);
+  }
+  return store + "\n" + config.get("namespace") + "\n" + std::to_string(node_of(config, layout).number);
+}
+
+std::shared_ptr<Generator> make_snowflake_generator(const Config& config) {
+  const Layout layout = layout_of(config);
+  check_usable(config, layout);
+  return std::make_shared<SnowflakeGenerator>(config, layout, node_of(config, layout));
+}
+
+}  // namespace idgen

@@ -1,0 +1,33 @@
+// What a generator's fast path touches, and the lock of its slow path, in one page that a forked child finds zeroed: no counter there
+// has a limit, no lock is held, and `alive` is false.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+#include "reserve/counter.hpp"
+
+namespace idgen {
+
+// order = relaxed: as many counters as this, each fed with blocks from the main one, so that threads do not fight for a cache line.
+inline constexpr std::size_t kStripes = 32;
+
+struct Stripe {
+  Counter counter;
+  std::mutex mutex;  // of its refill
+};
+
+struct HotPage {
+  Counter counter;
+  // How many ticks the counter may run ahead of the clock: 0, or what borrowing, a crash or a clock set back made necessary (I6).
+  std::atomic<std::uint64_t> slack;
+  // False in a child: everything else here is zero then, and nothing was reserved by this process.
+  std::atomic<bool> alive;
+  alignas(64) std::mutex mutex;
+  std::condition_variable changed;
+  Stripe stripes[kStripes];
+};
+
+}  // namespace idgen

@@ -1,0 +1,216 @@
+#include "reserve/supply.hpp"
+
+#include <algorithm>
+#include <exception>
+
+namespace idgen {
+namespace {
+
+constexpr std::int64_t kMillisecond = 1'000'000;
+constexpr std::int64_t kFirstRetryNs = 20 * kMillisecond;
+constexpr std::int64_t kLastRetryNs = 5'000 * kMillisecond;
+// So little of a range that asking again half way is not worth it.
+constexpr std::uint64_t kFewLeft = 64;
+
+bool is_retryable(const Error& error) { return status_text(error.status()).retryable; }
+
+}  // namespace
+
+Supply::Supply(std::shared_ptr<Runtime> runtime, std::shared_ptr<ForkPage<HotPage>> page, std::unique_ptr<Source> source,
+               Options options, Log log)
+    : shared_runtime_(std::move(runtime)),
+      shared_page_(std::move(page)),
+      runtime_(*shared_runtime_),
+      page_(**shared_page_),
+      source_(std::move(source)),
+      options_(std::move(options)),
+      log_(std::move(log)) {}
+
+void Supply::prime(const std::function<void(std::uint64_t)>& before_open) {
+  const Range range = source_->draw();
+  Lock lock(page_.mutex);
+  accept(range);
+  before_open(range.first);
+  install(*ready_);
+}
+
+void Supply::accept(const Range& range) {
+  if (range.first >= range.end) {
+    throw Error(Status::store_damaged, options_.subject + ": the store granted an empty range; check its step or window");
+  }
+  if (range.first < highest_end_) {
+    // What we hold may have been granted to others as well.
+    failed_for_good_ = true;
+    page_.counter.set_limit(0);
+    current_ = {};
+    ready_.reset();
+    throw Error(Status::store_regressed,
+                options_.subject + ": the store granted " + std::to_string(range.first) + ", but numbers up to " +
+                    std::to_string(highest_end_ - 1) +
+                    " were granted before: it has lost a commit (restored from a backup, failed over, or set by hand). Issuing has stopped. "
+                    "Advance it above that number, then open the generator again");
+  }
+  highest_end_ = range.end;
+  ready_ = range;
+  failure_.reset();
+  failures_in_a_row_ = 0;
+  stats_.granted += range.size();
+  ++stats_.refills;
+}
+
+void Supply::install(const Range& range) {
+  const auto mark = static_cast<std::uint64_t>(static_cast<double>(range.size()) * options_.prefetch);
+  current_ = range;
+  ready_.reset();
+  page_.counter.open(range.first, range.first + std::clamp<std::uint64_t>(mark, 1, range.size()));
+}
+
+bool Supply::refill(std::uint64_t need, Patience& patience) {
+  Lock lock(page_.mutex);
+  bool counted = false;
+  for (;;) {
+    if (closed_) throw Error(Status::closed, options_.subject + ": the generator is closed; open a new one");
+    if (failed_for_good_) throw *failure_;
+    need = std::max(need, page_.counter.next());
+    if (need < page_.counter.limit()) return true;  // somebody else has seen to it
+    if (need < current_.end) {
+      pass_mark(need);
+      return true;
+    }
+    if (ready_) {
+      install(*ready_);
+      continue;
+    }
+    page_.counter.set_limit(0);
+    if (!loading_) {
+      if (runtime_.mono_ns() >= retry_at_ns_) {
+        start_loader();
+      } else if (failure_ && !is_retryable(*failure_)) {
+        throw *failure_;
+      }
+    }
+    if (!patience.may_wait()) return false;
+    if (patience.left_ns() <= 0) fail_waiting(patience);
+    if (!counted) {
+      counted = true;
+      ++stats_.waits;
+    }
+    const std::int64_t before = runtime_.mono_ns();
+    runtime_.wait(lock, page_.changed, patience.slice_ns());
+    const std::int64_t waited = runtime_.mono_ns() - before;
+    patience.spend(waited);
+    stats_.wait_ns += static_cast<std::uint64_t>(std::max<std::int64_t>(waited, 0));
+    lock.unlock();
+    patience.check(options_.subject);
+    lock.lock();
+  }
+}
+
+// Lifts the limit to the end of the range and asks for the next. While the store is failing: half way there, to ask again then.
+void Supply::pass_mark(std::uint64_t need) {
+  const bool provided = ready_ || loading_;
+  const bool too_soon = runtime_.mono_ns() < retry_at_ns_;
+  const std::uint64_t left = current_.end - need;
+  page_.counter.set_limit(!provided && too_soon && left > kFewLeft ? need + left / 2 : current_.end);
+  if (!provided && !too_soon) start_loader();
+}
+
+void Supply::fail_waiting(const Patience& patience) const {
+  const std::string waited =
+      options_.subject + ": waited " + std::to_string(patience.waited_ns() / kMillisecond) + " ms (wait_max) for the store";
+  const auto retry_in = static_cast<std::uint64_t>(std::max<std::int64_t>(retry_at_ns_ - runtime_.mono_ns(), 0));
+  if (failure_) throw Error(failure_->status(), waited + "; its latest answer: " + failure_->message(), retry_in);
+  throw Error(Status::store_unavailable, waited + "; it has not answered yet. Try again, or raise wait_max", retry_in);
+}
+
+// Exactly one at a time: loading_ is set under the lock.
+void Supply::start_loader() {
+  loading_ = true;
+  try {
+    runtime_.post([self = shared_from_this()] { self->load(); });
+  } catch (const std::exception& error) {
+    loading_ = false;
+    load_failed(Error(Status::no_memory, std::string("the background thread could not be started: ") + error.what()));
+  }
+}
+
+void Supply::load() {
+  const std::int64_t started = runtime_.mono_ns();
+  std::optional<Range> range;
+  std::optional<Error> failure;
+  try {
+    range = source_->draw();
+  } catch (const Error& error) {
+    failure = error;
+  } catch (const std::bad_alloc&) {
+    failure = Error(Status::no_memory, "out of memory");
+  } catch (const std::exception& error) {
+    failure = Error(Status::internal, error.what());
+  }
+  const auto took = static_cast<std::uint64_t>(runtime_.mono_ns() - started);
+
+  Lock lock(page_.mutex);
+  loading_ = false;
+  stats_.refill_ns_max = std::max(stats_.refill_ns_max, took);
+  const bool had_failed = failures_in_a_row_ > 0;
+  if (range) {
+    try {
+      accept(*range);
+    } catch (const Error& error) {
+      failure = error;
+    }
+  }
+  if (failure) load_failed(*failure);
+  page_.changed.notify_all();
+  lock.unlock();
+  if (!log_) return;
+  if (failure && !had_failed) log_(LogLevel::warning, options_.subject + ": no new reservation: " + failure->message());
+  if (!failure && had_failed) log_(LogLevel::info, options_.subject + ": the store grants reservations again");
+}
+
+void Supply::load_failed(const Error& error) {
+  failure_ = error;
+  ++stats_.refill_failures;
+  const std::uint64_t doublings = std::min<std::uint64_t>(failures_in_a_row_++, 8);
+  std::int64_t wait = std::min(kFirstRetryNs << doublings, kLastRetryNs);
+  wait += static_cast<std::int64_t>(error.retry_after_ns() % static_cast<std::uint64_t>(kLastRetryNs));
+  retry_at_ns_ = runtime_.mono_ns() + wait;
+  // Ask again at half of what is left, rather than when nothing is.
+  const std::uint64_t next = page_.counter.next();
+  if (next < current_.end) page_.counter.set_limit(std::min(page_.counter.limit(), next + (current_.end - next) / 2));
+}
+
+void Supply::close() {
+  Lock lock(page_.mutex);
+  if (closed_) return;
+  closed_ = true;
+  page_.changed.notify_all();
+  const std::uint64_t unused = page_.counter.seal();
+  // A grant on its way would be lost to everybody: wait for it, within reason, to give it back too.
+  const std::int64_t deadline = runtime_.mono_ns() + options_.close_wait_ns;
+  while (loading_ && runtime_.mono_ns() < deadline) runtime_.wait(lock, page_.changed, Patience::kSliceNs);
+  if (loading_) return;  // burned
+  const std::optional<Range> ready = ready_;
+  const Range current = current_;
+  lock.unlock();
+  // Latest first: the store takes back only what ends at its own mark.
+  std::exception_ptr failure;
+  try {
+    if (ready) source_->give_back(*ready);
+    if (unused < current.end) source_->give_back({std::max(unused, current.first), current.end});
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  source_->release();
+  if (failure) std::rethrow_exception(failure);
+}
+
+SupplyStats Supply::stats() const {
+  Lock lock(page_.mutex);
+  SupplyStats stats = stats_;
+  const std::uint64_t next = page_.counter.next();
+  stats.remaining = (next < current_.end ? current_.end - std::max(next, current_.first) : 0) + (ready_ ? ready_->size() : 0);
+  return stats;
+}
+
+}  // namespace idgen

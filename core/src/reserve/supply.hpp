@@ -1,0 +1,108 @@
+// Feeds a counter with reservations: one in use, one ready, one loader.
+//
+// The limit of the range in use first stands at a mark inside it. Passing the mark is how the fast path, without knowing, asks for the next
+// range: the slow path lifts the limit to the range's end and starts the loader. So a caller waits only when both ranges are used up, and
+// nothing at all happens while nobody asks.
+//
+// Knows nothing of time or ids: a segment and a window of time are both a range of numbers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "idgen/log.hpp"
+#include "idgen/runtime.hpp"
+#include "idgen/status.hpp"
+#include "reserve/hot_page.hpp"
+#include "reserve/patience.hpp"
+#include "runtime/fork_page.hpp"
+
+namespace idgen {
+
+struct Range {
+  std::uint64_t first = 0;
+  std::uint64_t end = 0;  // exclusive
+  std::uint64_t size() const noexcept { return end - first; }
+};
+
+// Where ranges come from. One call at a time.
+class Source {
+ public:
+  virtual ~Source() = default;
+  // One durable grant, above all earlier ones. Throws when there is none, or when the outcome is unknown: then it is burned (I5).
+  virtual Range draw() = 0;
+  // Nobody issued the end of the latest grant: the store may take it back if nobody has drawn since. Throws what the store throws.
+  virtual void give_back(const Range& unused) = 0;
+  // The owner has gone, whether or not something was given back.
+  virtual void release() {}
+};
+
+struct SupplyStats {
+  std::uint64_t granted = 0;    // numbers
+  std::uint64_t remaining = 0;
+  std::uint64_t refills = 0;
+  std::uint64_t refill_failures = 0;
+  std::uint64_t refill_ns_max = 0;
+  std::uint64_t waits = 0;
+  std::uint64_t wait_ns = 0;
+};
+
+class Supply : public std::enable_shared_from_this<Supply> {
+ public:
+  struct Options {
+    double prefetch;             // share of a range after which the next is asked for
+    std::int64_t close_wait_ns;  // how long close() waits for a grant that is on its way
+    std::string subject;         // "tag 'orders'": begins log lines and messages
+  };
+
+  // Runtime and page are shared, because a grant on its way may outlive the generator.
+  Supply(std::shared_ptr<Runtime> runtime, std::shared_ptr<ForkPage<HotPage>> page, std::unique_ptr<Source> source,
+         Options options, Log log);
+
+  // The first range, drawn by the caller; before_open gets its first number. Throws what the source throws.
+  void prime(const std::function<void(std::uint64_t)>& before_open);
+
+  // The counter could not give `need`, the number wanted next. True: the caller can try again. False: only waiting would help, and it may
+  // not wait. Throws when waiting is over or in vain.
+  bool refill(std::uint64_t need, Patience& patience);
+
+  // Stops issuing for good and gives back what is unused. Throws what the store throws; is closed all the same.
+  void close();
+
+  SupplyStats stats() const;
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+
+  void accept(const Range& range);   // checks a grant (I7) and makes it the range in use or the one ready
+  void install(const Range& range);  // opens the counter up to the mark
+  void pass_mark(std::uint64_t need);
+  void start_loader();
+  void load();                       // on the background thread
+  void load_failed(const Error& error);
+  [[noreturn]] void fail_waiting(const Patience& patience) const;
+
+  const std::shared_ptr<Runtime> shared_runtime_;
+  const std::shared_ptr<ForkPage<HotPage>> shared_page_;
+  Runtime& runtime_;
+  HotPage& page_;
+  const std::unique_ptr<Source> source_;
+  const Options options_;
+  const Log log_;
+
+  // All under page_.mutex.
+  bool closed_ = false;
+  Range current_;
+  std::optional<Range> ready_;
+  bool loading_ = false;
+  std::uint64_t highest_end_ = 0;      // I7: the witness
+  std::optional<Error> failure_;       // of the latest attempt
+  bool failed_for_good_ = false;       // issuing has stopped: the store went back
+  std::uint64_t failures_in_a_row_ = 0;
+  std::int64_t retry_at_ns_ = 0;       // mono; no attempt before
+  SupplyStats stats_;
+};
+
+}  // namespace idgen

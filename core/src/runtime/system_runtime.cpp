@@ -1,0 +1,59 @@
+#include <sys/random.h>
+#include <time.h>
+
+#include <cerrno>
+#include <chrono>
+
+#include "idgen/runtime.hpp"
+#include "idgen/status.hpp"
+#include "runtime/background.hpp"
+
+namespace idgen {
+namespace {
+
+std::int64_t read_clock(clockid_t clock) noexcept {
+  timespec now;
+  clock_gettime(clock, &now);
+  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
+class SystemRuntime final : public Runtime {
+ public:
+  std::int64_t wall_ns() noexcept override { return read_clock(CLOCK_REALTIME); }
+  std::int64_t mono_ns() noexcept override { return read_clock(CLOCK_BOOTTIME); }
+
+  void sleep_ns(std::int64_t ns) override {
+    if (ns <= 0) return;
+    timespec left{ns / 1'000'000'000, ns % 1'000'000'000};
+    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR) {
+    }
+  }
+
+  void nonce(std::span<std::uint8_t> out) override {
+    for (std::size_t done = 0; done < out.size();) {
+      const ssize_t got = getrandom(out.data() + done, out.size() - done, 0);
+      if (got > 0) {
+        done += static_cast<std::size_t>(got);
+      } else if (errno != EINTR) {
+        throw Error(Status::internal, "the kernel gave no random bytes (getrandom failed)");
+      }
+    }
+  }
+
+  void post(std::function<void()> task) override { post_to_background(std::move(task)); }
+
+  void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, std::int64_t timeout_ns) override {
+    changed.wait_for(lock, std::chrono::nanoseconds(timeout_ns));
+  }
+
+  bool is_system_clock() const noexcept override { return true; }
+};
+
+}  // namespace
+
+Runtime& system_runtime() noexcept {
+  static SystemRuntime* const runtime = new SystemRuntime;  // the background thread may outlive static destructors
+  return *runtime;
+}
+
+}  // namespace idgen

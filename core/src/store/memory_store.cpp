@@ -1,0 +1,192 @@
+// The store in this process's memory: for tests, and for ids that need not survive the process.
+//
+// One state per name, shared by all handles of the process and kept until it ends: a handle that is opened again must go on where
+// the last one stopped. A child process gets none of it: what the parent's memory knows is the parent's.
+#include <unistd.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "store/grant_rules.hpp"
+#include "store/store_schemes.hpp"
+
+namespace idgen {
+
+using MemoryKey = std::pair<std::string, std::string>;          // namespace, tag
+using MemoryWorkerKey = std::pair<std::string, std::uint64_t>;  // namespace, worker
+
+constexpr const char* kMemoryTagHow = "Set store.create = true";
+
+struct MemoryWorker {
+  WorkerRow row;
+  std::int64_t first_start_ms = 0;  // of the grant with row.epoch
+  const void* through = nullptr;    // the handle that acquired it
+};
+
+struct MemoryState {
+  const pid_t process = getpid();
+  std::mutex mutex;
+  std::map<MemoryKey, SegmentInfo> segments;
+  std::map<MemoryWorkerKey, MemoryWorker> workers;
+  std::map<std::string, std::string> formats;
+};
+
+struct MemoryStates {
+  const pid_t process = getpid();
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<MemoryState>> by_name;
+};
+
+// Never freed. A child makes its own and leaks the parent's, whose mutex may have been locked when it was copied.
+static MemoryStates& memory_states() {
+  static std::atomic<MemoryStates*> current{nullptr};
+  MemoryStates* states = current.load();
+  while (states == nullptr || states->process != getpid()) {
+    auto* mine = new MemoryStates;
+    if (current.compare_exchange_strong(states, mine)) return *mine;
+    delete mine;
+  }
+  return *states;
+}
+
+class MemoryStore final : public Store {
+ public:
+  MemoryStore(std::string url, std::shared_ptr<MemoryState> state, bool create)
+      : url_(std::move(url)), state_(std::move(state)), create_(create) {}
+
+  ~MemoryStore() override {
+    if (state_->process != getpid()) return;
+    const std::lock_guard lock(state_->mutex);
+    for (auto& [key, worker] : state_->workers) {
+      if (worker.through != this) continue;
+      worker.through = nullptr;
+      worker.row.owned = false;
+    }
+  }
+
+  std::uint64_t segment_take(const std::string& name_space, const std::string& tag, std::uint64_t count) override {
+    const auto lock = locked();
+    const MemoryKey key{name_space, tag};
+    auto found = state_->segments.find(key);
+    const std::uint64_t before = found == state_->segments.end() ? 0 : found->second.max_id;
+    if (found == state_->segments.end() && !create_) throw_tag_unknown(name_space, tag, url_, kMemoryTagHow);
+    const std::uint64_t after = advance_by(name_space, tag, before, count);
+    if (found == state_->segments.end()) found = state_->segments.emplace(key, SegmentInfo{}).first;
+    found->second = {after, found->second.grants + 1, store_clock_unix_ms()};
+    return before + 1;
+  }
+
+  void segment_return(const std::string& name_space, const std::string& tag, std::uint64_t last, std::uint64_t unused) override {
+    check_segment_return(last, unused);
+    const auto lock = locked();
+    SegmentInfo& segment = segment_at(name_space, tag);
+    if (segment.max_id != last || unused == 0) return;
+    segment.max_id = last - unused;
+    segment.updated_unix_ms = store_clock_unix_ms();
+  }
+
+  Window window_take(const WindowRequest& request) override {
+    check_window_request(request);
+    const auto lock = locked();
+    const auto format = state_->formats.find(request.name_space);
+    if (format != state_->formats.end() && format->second != request.format) {
+      throw_format_mismatch(request.name_space, format->second, request.format);
+    }
+    const MemoryWorkerKey key{request.name_space, request.worker};
+    const auto found = state_->workers.find(key);
+    const WorkerRow before = found == state_->workers.end() ? WorkerRow{} : found->second.row;
+    if (request.epoch == 0 && before.owned) {
+      throw Error(Status::worker_busy, worker_name(request.name_space, request.worker) + " is owned by " + before.holder +
+                                           " (this process, store " + url_ + "); close that generator, or use another worker number");
+    }
+    if (request.epoch != 0 && (!before.owned || before.epoch != request.epoch || before.owner != request.owner)) {
+      throw_not_owner(request, before);
+    }
+    const Window window = next_window(before, request);
+    state_->formats[request.name_space] = request.format;
+    MemoryWorker& worker = state_->workers[key];
+    if (request.epoch == 0) {
+      worker.first_start_ms = window.start_ms;
+      worker.through = this;
+    }
+    worker.row = {window.epoch, request.owner, true, window.end_ms, request.holder};
+    return window;
+  }
+
+  void window_return(const std::string& name_space, std::uint64_t number, std::uint64_t epoch, std::int64_t end_ms,
+                     std::int64_t used_ms) override {
+    const auto lock = locked();
+    const auto found = state_->workers.find({name_space, number});
+    if (found == state_->workers.end()) return;
+    MemoryWorker& worker = found->second;
+    if (!worker.row.owned || worker.row.epoch != epoch) return;
+    check_window_return(worker.first_start_ms, end_ms, used_ms);
+    if (worker.row.hw == end_ms) worker.row.hw = used_ms;
+    worker.row.owned = false;
+    worker.through = nullptr;
+  }
+
+  void segment_create(const std::string& name_space, const std::string& tag) override {
+    const auto lock = locked();
+    const auto [found, made] = state_->segments.try_emplace({name_space, tag}, SegmentInfo{0, 0, store_clock_unix_ms()});
+    if (!made) throw_tag_exists(name_space, tag, found->second.max_id);
+  }
+
+  SegmentInfo segment_show(const std::string& name_space, const std::string& tag) override {
+    const auto lock = locked();
+    return segment_at(name_space, tag);
+  }
+
+  SegmentInfo segment_advance(const std::string& name_space, const std::string& tag, std::uint64_t to) override {
+    check_advance(to);
+    const auto lock = locked();
+    SegmentInfo& segment = segment_at(name_space, tag);
+    if (to > segment.max_id) segment = {to, segment.grants + 1, store_clock_unix_ms()};
+    return segment;
+  }
+
+  std::string describe() const override {
+    return "store " + url_ + ": in this process's memory, shared by all its generators of that name.\n"
+           "A restart of the process is not protected: counters begin at 0 again, and the time before the start is not known, so a clock "
+           "that was set back can repeat ids.\n"
+           "Two processes are not protected from each other: each has a memory of its own.\n";
+  }
+
+  bool survives_fork() const override { return false; }
+
+ private:
+  std::unique_lock<std::mutex> locked() const {
+    if (state_->process != getpid()) {
+      throw Error(Status::forked, "the store " + url_ + " lives in the memory of process " + std::to_string(state_->process) +
+                                      ", which made this process by fork; open a generator in the child, or use a sqlite store");
+    }
+    return std::unique_lock(state_->mutex);
+  }
+
+  SegmentInfo& segment_at(const std::string& name_space, const std::string& tag) const {
+    const auto found = state_->segments.find({name_space, tag});
+    if (found == state_->segments.end()) throw_tag_unknown(name_space, tag, url_, kMemoryTagHow);
+    return found->second;
+  }
+
+  const std::string url_;
+  const std::shared_ptr<MemoryState> state_;
+  const bool create_;
+};
+
+std::string memory_store_identity(const std::string& rest, const StoreOptions&) {
+  return rest.empty() ? "memory" : "memory:" + rest;
+}
+
+std::shared_ptr<Store> open_memory_store(const std::string& rest, const StoreOptions& options) {
+  MemoryStates& states = memory_states();
+  const std::lock_guard lock(states.mutex);
+  std::shared_ptr<MemoryState>& state = states.by_name[rest];
+  if (state == nullptr) state = std::make_shared<MemoryState>();
+  return std::make_shared<MemoryStore>(memory_store_identity(rest, options), state, options.create);
+}
+
+}  // namespace idgen

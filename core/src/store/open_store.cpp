@@ -1,0 +1,79 @@
+// From a URL to a store: the table of schemes.
+#include <chrono>
+
+#include "idgen/text.hpp"
+#include "store/store_schemes.hpp"
+
+namespace idgen {
+
+#ifndef IDGEN_WITH_SQLITE
+std::shared_ptr<Store> open_sqlite_store(const std::string&, const StoreOptions&) {
+  throw Error(Status::unsupported, "this build of idgen has no SQLite; build it with IDGEN_WITH_SQLITE=ON, or use store = \"memory\"");
+}
+std::string sqlite_store_identity(const std::string& rest, const StoreOptions&) { return "sqlite:" + rest; }
+#endif
+
+constexpr StoreScheme kStoreSchemeTable[] = {
+    {"sqlite", "sqlite:PATH", open_sqlite_store, sqlite_store_identity},
+    {"memory", "memory or memory:NAME", open_memory_store, memory_store_identity},
+};
+
+std::span<const StoreScheme> store_schemes() noexcept { return kStoreSchemeTable; }
+
+struct StoreUrl {
+  const StoreScheme* scheme;
+  std::string rest;
+};
+
+static std::string known_store_schemes() {
+  std::string text;
+  for (const StoreScheme& scheme : store_schemes()) {
+    if (!text.empty()) text += ", ";
+    text += scheme.usage;
+  }
+  return text;
+}
+
+static StoreUrl parse_store_url(const std::string& url) {
+  if (url.find('\0') != std::string::npos) throw Error(Status::value, "a store URL cannot contain a NUL byte");
+  const std::size_t colon = url.find(':');
+  const std::string name = url.substr(0, colon);
+  const std::string rest = colon == std::string::npos ? "" : url.substr(colon + 1);
+  const StoreScheme* nearest = nullptr;
+  std::size_t distance = 3;  // farther than that is no typing error
+  for (const StoreScheme& scheme : store_schemes()) {
+    if (scheme.name == name) return {&scheme, rest};
+    const std::size_t d = edit_distance(scheme.name, name);
+    if (d < distance) {
+      distance = d;
+      nearest = &scheme;
+    }
+  }
+  const bool is_path = colon == std::string::npos && url.find_first_of("./") != std::string::npos;
+  std::string hint;
+  if (is_path) {
+    hint = "; did you mean \"sqlite:" + url + "\"?";
+  } else if (nearest != nullptr) {
+    hint = "; did you mean \"" + std::string(nearest->name) + (rest.empty() ? "" : ":" + rest) + "\"?";
+  }
+  throw Error(Status::value, "store = \"" + url + "\": no store of that kind; allowed: " + known_store_schemes() + hint);
+}
+
+std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& options) {
+  if (options.timeout_ms < 0) {
+    throw Error(Status::value, "store.timeout = " + std::to_string(options.timeout_ms) + " ms: allowed are 0 and above");
+  }
+  const StoreUrl parsed = parse_store_url(url);
+  return parsed.scheme->open(parsed.rest, options);
+}
+
+std::string store_identity(const std::string& url, const StoreOptions& options) {
+  const StoreUrl parsed = parse_store_url(url);
+  return parsed.scheme->identity(parsed.rest, options);
+}
+
+std::int64_t store_clock_unix_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace idgen

@@ -1,0 +1,32 @@
+// The kinds of store that a URL can name. A new backend is one more line in the table of open_store.cpp.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "idgen/store.hpp"
+
+namespace idgen {
+
+// `rest` is the URL after "scheme:"; "" if there is none.
+struct StoreScheme {
+  std::string_view name;   // "sqlite"
+  std::string_view usage;  // "sqlite:PATH"
+  std::shared_ptr<Store> (*open)(const std::string& rest, const StoreOptions& options);
+  std::string (*identity)(const std::string& rest, const StoreOptions& options);
+};
+
+std::span<const StoreScheme> store_schemes() noexcept;
+
+std::shared_ptr<Store> open_memory_store(const std::string& rest, const StoreOptions& options);
+std::string memory_store_identity(const std::string& rest, const StoreOptions& options);
+
+std::shared_ptr<Store> open_sqlite_store(const std::string& rest, const StoreOptions& options);
+std::string sqlite_store_identity(const std::string& rest, const StoreOptions& options);
+
+// By the system's clock: for `updated_unix_ms` only, never for a grant.
+std::int64_t store_clock_unix_ms();
+
+}  // namespace idgen

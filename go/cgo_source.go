@@ -1,0 +1,19 @@
+//go:build cgo && !idgen_system
+
+package idgen
+
+// The core, compiled by the core_*.cc files of this folder. SQLite comes from the C object of go-sqlite3: the core declares the
+// sqlite3_* functions it uses by itself, as weak symbols (core/src/store/sqlite_api.h), so that linking this package alone does not
+// ask for them and the final link of the program binds them.
+//
+// The C++ library is linked as the compiler does by default: linking it statically needs a package that not every distribution
+// installs with its compiler. docs/go.md says how to ask for it.
+
+// #cgo CFLAGS: -I${SRCDIR}/../capi/include
+// #cgo CXXFLAGS: -std=gnu++20 -O2 -fvisibility=hidden -fvisibility-inlines-hidden
+// #cgo CXXFLAGS: -I${SRCDIR}/../core/include -I${SRCDIR}/../core/src -I${SRCDIR}/../capi/include
+// #cgo CXXFLAGS: -DIDGEN_WITH_SQLITE=1 -DIDGEN_SQLITE_DECLARE=1
+// #cgo LDFLAGS: -pthread
+import "C"
+
+import _ "github.com/mattn/go-sqlite3" // the sqlite3_* symbols

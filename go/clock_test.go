@@ -1,0 +1,104 @@
+package idgen_test
+
+import (
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/idgen/idgen/go"
+)
+
+func TestTheHostsClockIsTheTimeInTheId(t *testing.T) {
+	clock := newFakeClock()
+	g := newSnowflake(t, idgen.WithClock(clock))
+	clock.Step(1234 * time.Millisecond)
+	parts, err := g.Decode(mustNext(t, g))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !parts.Timestamp().Equal(clock.Now()) {
+		t.Errorf("got %s, want %s", parts.Timestamp(), clock.Now())
+	}
+}
+
+func TestAClockSetBackIsHandledByThePolicy(t *testing.T) {
+	for _, back := range []time.Duration{time.Millisecond, time.Second, time.Hour} {
+		t.Run("fail "+back.String(), func(t *testing.T) {
+			clock := newFakeClock()
+			g := newSnowflake(t, idgen.WithClock(clock), idgen.WithOnClockBack("fail"))
+			first := mustNext(t, g)
+			clock.Step(-back)
+			_, err := g.Next()
+			wantStatus(t, err, idgen.ErrClockBack)
+			clock.Step(2 * back)
+			if next := mustNext(t, g); next <= first {
+				t.Errorf("%d after %d", next, first)
+			}
+		})
+		t.Run("continue "+back.String(), func(t *testing.T) {
+			clock := newFakeClock()
+			g := newSnowflake(t, idgen.WithClock(clock), idgen.WithOnClockBack("continue"))
+			last := mustNext(t, g)
+			clock.Step(-back)
+			for range 1000 {
+				next := mustNext(t, g)
+				if next <= last {
+					t.Fatalf("%d after %d", next, last)
+				}
+				last = next
+			}
+		})
+		t.Run("wait "+back.String(), func(t *testing.T) {
+			clock := newFakeClock()
+			g := newSnowflake(t, idgen.WithClock(clock), idgen.WithOnClockBack("wait"), idgen.WithWaitMax(5*time.Second))
+			first := mustNext(t, g)
+			clock.Step(-back)
+			next, err := g.Next()
+			if back > 5*time.Second {
+				wantStatus(t, err, idgen.ErrClockBack)
+			} else if err != nil || next <= first {
+				t.Errorf("got %d, %v after %d", next, err, first)
+			}
+		})
+	}
+}
+
+func TestTheLogHearsOfAClockSetBack(t *testing.T) {
+	clock := newFakeClock()
+	var mu sync.Mutex
+	var heard []string
+	g := newSnowflake(t, idgen.WithClock(clock), idgen.WithOnClockBack("continue"),
+		idgen.WithLog(func(level idgen.LogLevel, message string) {
+			mu.Lock()
+			defer mu.Unlock()
+			if level >= idgen.LogWarning {
+				heard = append(heard, message)
+			}
+		}))
+	mustNext(t, g)
+	clock.Step(-time.Second)
+	mustNext(t, g)
+	mu.Lock()
+	defer mu.Unlock()
+	if len(heard) == 0 || !strings.Contains(strings.Join(heard, "\n"), "clock") {
+		t.Errorf("heard %q", heard)
+	}
+}
+
+func TestANilCallbackIsRefused(t *testing.T) {
+	_, err := idgen.New(idgen.WithClock(nil))
+	wantStatus(t, err, idgen.ErrArgument)
+	_, err = idgen.New(idgen.WithLog(nil))
+	wantStatus(t, err, idgen.ErrArgument)
+}
+
+// watched is a clock that tells when nothing refers to it any more.
+func watched(clock idgen.Clock, forgotten chan struct{}) idgen.Clock {
+	w := &watchedClock{Clock: clock}
+	runtime.AddCleanup(w, func(forgotten chan struct{}) { close(forgotten) }, forgotten)
+	return w
+}
+
+type watchedClock struct{ idgen.Clock }

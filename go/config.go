@@ -1,0 +1,80 @@
+//go:build cgo
+
+package idgen
+
+// #include "idgen_go.h"
+import "C"
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// config is a configuration of the C side, being built.
+type config struct{ handle C.uintptr_t }
+
+func newConfig(options []Option) (*config, error) {
+	if err := checkABI(); err != nil {
+		return nil, err
+	}
+	created := C.idgen_go_config_create()
+	if err := failed(created.failure); err != nil {
+		return nil, err
+	}
+	c := &config{handle: created.handle}
+	for _, option := range options {
+		if option == nil {
+			continue
+		}
+		if err := option.apply(c); err != nil {
+			c.destroy()
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func (c *config) destroy() { C.idgen_go_config_destroy(c.handle) }
+
+func (c *config) set(key, value string) error {
+	keyC, err := newCString("a property's name", key)
+	if err != nil {
+		return err
+	}
+	defer keyC.free()
+	valueC, err := newCString(key, value)
+	if err != nil {
+		return err
+	}
+	defer valueC.free()
+	return failed(C.idgen_go_config_set(c.handle, keyC.text, valueC.text))
+}
+
+// newCString refuses what a C string cannot hold, so that nothing is cut silently.
+func newCString(what, text string) (cString, error) {
+	if position := strings.IndexByte(text, 0); position >= 0 {
+		return cString{}, &Error{
+			Status:  ErrValue,
+			Message: fmt.Sprintf("%s = %q holds a NUL character at position %d; remove it", what, text, position),
+		}
+	}
+	return cString{C.CString(text)}, nil
+}
+
+// checkABI refuses an installed library that this package was not compiled for.
+var checkABI = sync.OnceValue(func() error { return compareABI(uint32(C.idgen_abi_version())) })
+
+func compareABI(found uint32) error {
+	if found == C.IDGEN_ABI_VERSION {
+		return nil
+	}
+	return &Error{
+		Status: ErrUnsupported,
+		Message: fmt.Sprintf("the idgen library has ABI %d, this program was compiled for ABI %d; compile it again with the installed library",
+			found, C.IDGEN_ABI_VERSION),
+	}
+}
+
+// libraryVersion is the version of the core that runs: that of this package, or of an installed library.
+func libraryVersion() string { return C.GoString(C.idgen_version_string()) }

@@ -1,0 +1,84 @@
+//go:build cgo
+
+package idgen
+
+// #include "idgen_go.h"
+import "C"
+
+import (
+	"context"
+	"runtime"
+	"unsafe"
+)
+
+// NextContext is Next with a way out: when ctx ends, a wait ends within about 20 ms with an error that is ErrCancelled and the
+// context's own cause. Costs one crossing like Next while there is nothing to wait for.
+func (g *Generator) NextContext(ctx context.Context) (int64, error) {
+	if ctx.Err() != nil {
+		return 0, cancelled(ctx, ErrCancelled.Error())
+	}
+	// Nearly always at once. Only a wait needs the flag and its callback.
+	result := C.idgen_go_try_next(g.pointer())
+	if result.failure.status == C.IDGEN_E_WOULD_BLOCK {
+		err := withFlag(ctx, func(flag *C.int32_t) C.idgen_go_failure {
+			result = C.idgen_go_next_until(g.pointer(), flag)
+			return result.failure
+		})
+		runtime.KeepAlive(g)
+		return int64(result.value), err
+	}
+	runtime.KeepAlive(g)
+	if result.failure.status != C.IDGEN_OK {
+		return 0, newError(result.failure)
+	}
+	return int64(result.value), nil
+}
+
+// FillContext is Fill with a way out, like NextContext. The ids written before the end are real.
+func (g *Generator) FillContext(ctx context.Context, ids []int64) (int, error) {
+	if ctx.Err() != nil {
+		return 0, cancelled(ctx, ErrCancelled.Error())
+	}
+	if ctx.Done() == nil || len(ids) == 0 {
+		return g.Fill(ids)
+	}
+	written := 0
+	err := withFlag(ctx, func(flag *C.int32_t) C.idgen_go_failure {
+		into := (*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(ids)))
+		result := C.idgen_go_fill_until(g.pointer(), into, C.size_t(len(ids)), flag)
+		written = int(result.value)
+		return result.failure
+	})
+	runtime.KeepAlive(g)
+	return written, err
+}
+
+// withFlag runs call with a flag that is set when ctx ends.
+func withFlag(ctx context.Context, call func(flag *C.int32_t) C.idgen_go_failure) error {
+	flag := C.idgen_go_flag_new()
+	if flag == nil {
+		return failedStatus(C.IDGEN_E_NO_MEMORY)
+	}
+	set := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		C.idgen_go_flag_set(flag)
+		close(set)
+	})
+	failure := call(flag)
+	if !stop() {
+		<-set // the function has begun: the flag is its until it is done
+	}
+	C.idgen_go_flag_free(flag)
+	if failure.status == C.IDGEN_OK {
+		return nil
+	}
+	err := newError(failure)
+	if err.Status == ErrCancelled {
+		err.cause = context.Cause(ctx)
+	}
+	return err
+}
+
+func cancelled(ctx context.Context, message string) error {
+	return &Error{Status: ErrCancelled, Message: message, cause: context.Cause(ctx)}
+}

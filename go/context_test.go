@@ -1,0 +1,125 @@
+package idgen_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/idgen/idgen/go"
+)
+
+// newWaiting is a generator whose next id has to wait for ever: the sequence of the only tick there is was used up.
+func newWaiting(t *testing.T) (*idgen.Generator, *stuckClock) {
+	clock := newStuckClock()
+	g := newSnowflake(t, idgen.WithClock(clock), idgen.WithLayout("time:41ms worker:10 sequence:12"),
+		idgen.WithSequenceStart("zero"), idgen.WithWaitMax(time.Hour))
+	if n, err := g.Fill(make([]int64, 4096)); n != 4096 || err != nil {
+		t.Fatalf("got %d, %v", n, err)
+	}
+	return g, clock
+}
+
+func TestACancelledContextEndsAWait(t *testing.T) {
+	calls := map[string]func(context.Context, *idgen.Generator) error{
+		"NextContext": func(ctx context.Context, g *idgen.Generator) error { _, err := g.NextContext(ctx); return err },
+		"FillContext": func(ctx context.Context, g *idgen.Generator) error {
+			_, err := g.FillContext(ctx, make([]int64, 5))
+			return err
+		},
+	}
+	for name, call := range calls {
+		t.Run(name, func(t *testing.T) {
+			g, clock := newWaiting(t)
+			why := errors.New("the client went away")
+			ctx, cancel := context.WithCancelCause(t.Context())
+			ended := make(chan error)
+			go func() { ended <- call(ctx, g) }()
+			<-clock.waiting
+			cancel(why)
+			select {
+			case err := <-ended:
+				wantStatus(t, err, idgen.ErrCancelled)
+				if !errors.Is(err, why) {
+					t.Errorf("%v is not the context's cause", err)
+				}
+			case <-time.After(20 * time.Second):
+				t.Fatal("still waiting 20 s after the context ended")
+			}
+		})
+	}
+}
+
+func TestADeadlineEndsAWait(t *testing.T) {
+	g, _ := newWaiting(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	_, err := g.NextContext(ctx)
+	wantStatus(t, err, idgen.ErrCancelled)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v is not DeadlineExceeded", err)
+	}
+}
+
+func TestAContextThatHasEndedDrawsNothing(t *testing.T) {
+	g := newSegment(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := g.NextContext(ctx)
+	wantStatus(t, err, idgen.ErrCancelled)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v is not context.Canceled", err)
+	}
+	if n, err := g.FillContext(ctx, make([]int64, 10)); n != 0 || !errors.Is(err, idgen.ErrCancelled) {
+		t.Errorf("FillContext = %d, %v", n, err)
+	}
+	if id := mustNext(t, g); id != 1 {
+		t.Errorf("the first id is %d: something was drawn", id)
+	}
+}
+
+func TestCloseEndsAWait(t *testing.T) {
+	g, clock := newWaiting(t)
+	ended := make(chan error)
+	go func() {
+		_, err := g.Next()
+		ended <- err
+	}()
+	<-clock.waiting
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		wantStatus(t, err, idgen.ErrClosed)
+	case <-time.After(20 * time.Second):
+		t.Fatal("still waiting 20 s after Close")
+	}
+}
+
+func TestTryNextSaysThatNextWouldWait(t *testing.T) {
+	g, _ := newWaiting(t)
+	_, err := g.TryNext()
+	wantStatus(t, err, idgen.ErrWouldBlock)
+}
+
+func TestAContextThatLivesChangesNothing(t *testing.T) {
+	g := newSnowflake(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	last := int64(0)
+	for range 20_000 { // past several ticks' sequences, so that some of them wait
+		id, err := g.NextContext(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id <= last {
+			t.Fatalf("%d after %d", id, last)
+		}
+		last = id
+	}
+	ids := make([]int64, 10_000)
+	if n, err := g.FillContext(ctx, ids); n != len(ids) || err != nil || ids[0] <= last {
+		t.Fatalf("FillContext = %d, %v", n, err)
+	}
+}

@@ -1,0 +1,8 @@
+//go:build cgo && !idgen_system
+
+// The room core/src/generator of the core.
+#include "../core/src/generator/generator.cpp"
+#include "../core/src/generator/handle.cpp"
+#include "../core/src/generator/registry.cpp"
+#include "../core/src/generator/segment.cpp"
+#include "../core/src/generator/snowflake.cpp"

@@ -1,0 +1,7 @@
+//go:build cgo && !idgen_system
+
+// The room core/src/store of the core.
+#include "../core/src/store/memory_store.cpp"
+#include "../core/src/store/open_store.cpp"
+#include "../core/src/store/owner_lock.cpp"
+#include "../core/src/store/sqlite_store.cpp"

@@ -1,0 +1,4 @@
+//go:build cgo && !idgen_system
+
+// What lies above the rooms of the core.
+#include "../core/src/status.cpp"

@@ -1,0 +1,167 @@
+//go:build cgo && !idgen_system
+
+package idgen
+
+// The configuration file, read in Go: the core's own reader needs a C++ library that a Go build does not have. The same meaning and
+// the same messages as idgen_config_load.
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+)
+
+type file struct{ path, name string }
+
+type tomlTable struct {
+	name     string
+	settings []setting
+}
+
+func (f file) apply(c *config) error {
+	tables, err := readTOML(f.path)
+	if err != nil {
+		return err
+	}
+	found := slices.IndexFunc(tables, func(t tomlTable) bool { return t.name == f.name })
+	if found < 0 {
+		names := make([]string, len(tables))
+		for i, table := range tables {
+			names[i] = table.name
+		}
+		has := strings.Join(names, ", ")
+		if has == "" {
+			has = "none"
+		}
+		return configFileError("%s has no table [%s]; it has: %s", f.path, f.name, has)
+	}
+	if err := c.set("name", f.name); err != nil {
+		return err
+	}
+	absolute, err := filepath.Abs(f.path)
+	if err != nil {
+		return configFileError("%s: %v", f.path, err)
+	}
+	if err := c.set("directory", filepath.Dir(absolute)); err != nil {
+		return err
+	}
+	for _, s := range tables[found].settings {
+		if err := c.set(s.key, s.value); err != nil {
+			var e *Error
+			if errors.As(err, &e) {
+				e.Message = fmt.Sprintf("%s [%s]: %s", f.path, f.name, e.Message)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// Names are the names of the generators in a TOML file, in the file's order. Errors: ErrConfigFile.
+func Names(path string) ([]string, error) {
+	tables, err := readTOML(path)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(tables))
+	for i, table := range tables {
+		names[i] = table.name
+	}
+	return names, nil
+}
+
+// readTOML: the tables of a file in the file's order, each with its settings sorted by name.
+func readTOML(path string) ([]tomlTable, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, configFileError("%s: File could not be opened for reading", path)
+	}
+	var values map[string]any
+	meta, err := toml.Decode(string(content), &values)
+	if err != nil {
+		var parse toml.ParseError
+		if errors.As(err, &parse) {
+			return nil, configFileError("%s: line %d, column %d: %s", path, parse.Position.Line, parse.Position.Col, parse.Message)
+		}
+		return nil, configFileError("%s: %v", path, err)
+	}
+	var tables []tomlTable
+	seen := map[string]bool{}
+	for _, key := range meta.Keys() { // in the file's order; [a.b] before [a] does not name a itself
+		name := key[0]
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		nested, ok := values[name].(map[string]any)
+		if !ok {
+			return nil, configFileError("%s: '%s' stands outside a table; put it under a [name]", path, name)
+		}
+		table := tomlTable{name: name}
+		if err := table.flatten(nested, "", path); err != nil {
+			return nil, err
+		}
+		tables = append(tables, table)
+	}
+	return tables, nil
+}
+
+func (t *tomlTable) flatten(values map[string]any, prefix, path string) error {
+	keys := make([]string, 0, len(values))
+	for key := range values {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		name := prefix + key
+		if nested, ok := values[key].(map[string]any); ok {
+			if err := t.flatten(nested, name+".", path); err != nil {
+				return err
+			}
+			continue
+		}
+		text, ok := tomlText(values[key])
+		if !ok {
+			return configFileError("%s [%s]: %s is an array or a time of day; a text, number, boolean or instant is wanted",
+				path, t.name, name)
+		}
+		t.settings = append(t.settings, setting{name, text})
+	}
+	return nil
+}
+
+// tomlText writes a value as idgen_config_set takes it; false for an array or a time of day.
+func tomlText(value any) (string, bool) {
+	switch v := value.(type) {
+	case string:
+		return v, true
+	case int64:
+		return strconv.FormatInt(v, 10), true
+	case bool:
+		return strconv.FormatBool(v), true
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64), true
+	case time.Time:
+		switch v.Location().String() { // how the TOML library marks times that are not an instant
+		case "time-local":
+			return "", false
+		case "date-local":
+			return v.Format(time.DateOnly) + "T00:00:00Z", true
+		case "datetime-local":
+			return v.Format("2006-01-02T15:04:05.999999999"), true // no offset: refused by the core, as it refuses its own
+		}
+		return v.Format(time.RFC3339Nano), true
+	}
+	return "", false
+}
+
+func configFileError(format string, arguments ...any) error {
+	return &Error{Status: ErrConfigFile, Message: fmt.Sprintf(format, arguments...)}
+}

@@ -1,0 +1,134 @@
+//go:build cgo
+
+package idgen
+
+// #include "idgen_go.h"
+import "C"
+
+import (
+	"iter"
+	"runtime"
+	"unsafe"
+)
+
+// Generator makes ids. Made by [Open] or [New]; safe for use by any number of goroutines.
+type Generator struct {
+	// An integer, because a pointer argument would be checked and made to escape by cgo on every call.
+	handle C.uintptr_t
+}
+
+// Open makes the generator that the table [name] of a TOML file describes. Options are set after the file's, so they override it. A
+// relative store path starts from the file's folder. May block, up to wait_max.
+//
+// Errors: ErrConfigFile for a file that is missing, unreadable, malformed, or has no such table; and those of New.
+func Open(path, name string, options ...Option) (*Generator, error) {
+	return create(append([]Option{file{path, name}}, options...))
+}
+
+// New makes a generator from options alone: New(Options{"kind": "segment", …}) or New(WithKind("segment"), …). It checks the whole
+// configuration, opens the store and takes the first reservation. May block, up to wait_max.
+//
+// Errors: ErrUnknownKey, ErrValue, ErrLayout, ErrLifetime, ErrUnsupported, ErrWorkerBusy, those of the clock and of the store.
+func New(options ...Option) (*Generator, error) {
+	return create(options)
+}
+
+func create(options []Option) (*Generator, error) {
+	c, err := newConfig(options)
+	if err != nil {
+		return nil, err
+	}
+	defer c.destroy()
+	created := C.idgen_go_create(c.handle)
+	if err := failed(created.failure); err != nil {
+		return nil, err
+	}
+	g := &Generator{handle: created.handle}
+	// Close stops a generator but keeps its memory: another goroutine may still be in a call. Nobody is when the collector finds it
+	// unreachable. In a goroutine of its own, because a generator that nobody closed gives its reservation back now, to a store.
+	runtime.AddCleanup(g, func(handle C.uintptr_t) { go C.idgen_go_destroy(handle) }, created.handle)
+	return g, nil
+}
+
+func (g *Generator) pointer() C.uintptr_t {
+	if g == nil {
+		return 0 // the core answers ErrHandle
+	}
+	return g.handle
+}
+
+// Next makes one id. May block, up to wait_max: for the next tick when the sequence of this one is used up, for a clock that was set
+// back, for the store when what is reserved is used up. Does not allocate.
+//
+// Errors: ErrClosed, ErrExhausted, ErrOverloaded, those of the clock and of the store.
+func (g *Generator) Next() (int64, error) {
+	result := C.idgen_go_next(g.pointer())
+	runtime.KeepAlive(g)
+	if result.failure.status != C.IDGEN_OK {
+		return 0, newError(result.failure)
+	}
+	return int64(result.value), nil
+}
+
+// TryNext makes one id at once or not at all: ErrWouldBlock says that Next would have to wait. Never blocks.
+func (g *Generator) TryNext() (int64, error) {
+	result := C.idgen_go_try_next(g.pointer())
+	runtime.KeepAlive(g)
+	if result.failure.status != C.IDGEN_OK {
+		return 0, newError(result.failure)
+	}
+	return int64(result.value), nil
+}
+
+// Fill fills ids, strictly increasing with order = strict, and returns how many it wrote: all, or fewer together with an error. Those
+// it wrote are real also then, and nobody else will ever get them. Much faster per id than Next. May block like Next.
+func (g *Generator) Fill(ids []int64) (int, error) {
+	var none C.uint64_t // an empty slice has no address to give
+	into := &none
+	if len(ids) > 0 {
+		into = (*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(ids)))
+	}
+	result := C.idgen_go_fill(g.pointer(), into, C.size_t(len(ids)))
+	runtime.KeepAlive(g)
+	if result.failure.status != C.IDGEN_OK {
+		return int(result.value), newError(result.failure)
+	}
+	return int(result.value), nil
+}
+
+// All is an endless sequence of ids, each drawn when it is asked for: what the loop does not take is not lost. An error ends it, after
+// it was given to the loop once.
+//
+//	for id, err := range orders.All() {
+//		…
+//	}
+func (g *Generator) All() iter.Seq2[int64, error] {
+	return func(yield func(int64, error) bool) {
+		for {
+			id, err := g.Next()
+			if !yield(id, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Describe says what this configuration protects against and what not, in words, a line each.
+func (g *Generator) Describe() (string, error) {
+	result := C.idgen_go_describe(g.pointer())
+	runtime.KeepAlive(g)
+	if err := failed(result.failure); err != nil {
+		return "", err
+	}
+	defer C.free(unsafe.Pointer(result.text))
+	return C.GoString(result.text), nil
+}
+
+// Close stops the generator: calls that are waiting return ErrClosed, later ones too. What is unused goes back to the store. May be
+// called more than once. May block on the store. On an error of the store the generator is closed all the same; what could not be
+// given back is never issued by anyone.
+func (g *Generator) Close() error {
+	failure := C.idgen_go_close(g.pointer())
+	runtime.KeepAlive(g)
+	return failed(failure)
+}

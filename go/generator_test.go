@@ -1,0 +1,359 @@
+package idgen_test
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/idgen/idgen/go"
+)
+
+func TestASegmentCountsFromOne(t *testing.T) {
+	g := newSegment(t)
+	for want := int64(1); want <= 25_000; want++ { // over two refills of the default step
+		if got := mustNext(t, g); got != want {
+			t.Fatalf("got %d, want %d", got, want)
+		}
+	}
+}
+
+func TestASnowflakeRisesAndCarriesItsWorker(t *testing.T) {
+	g := newSnowflake(t)
+	last := int64(0)
+	for range 20_000 {
+		id := mustNext(t, g)
+		if id <= last {
+			t.Fatalf("%d after %d", id, last)
+		}
+		last = id
+	}
+	parts, err := g.Decode(last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if parts.Worker != 7 || !parts.Fields.Has(idgen.FieldTime|idgen.FieldWorker|idgen.FieldSequence) {
+		t.Errorf("got %+v", parts)
+	}
+	if away := time.Since(parts.Timestamp()); away < -time.Minute || away > time.Minute {
+		t.Errorf("the id's time is %s away from now", away)
+	}
+}
+
+func TestGoroutinesNeverGetTheSameId(t *testing.T) {
+	kinds := map[string]func(testing.TB, ...idgen.Option) *idgen.Generator{"segment": newSegment, "snowflake": newSnowflake}
+	for kind, make := range kinds {
+		for _, order := range []string{"strict", "relaxed"} {
+			t.Run(kind+" "+order, func(t *testing.T) {
+				wantDistinct(t, make(t, idgen.WithOrder(order)))
+			})
+		}
+	}
+	t.Run("segment on SQLite", func(t *testing.T) {
+		wantDistinct(t, newSegment(t, idgen.WithStore(sqliteStore(t)), idgen.WithSegmentStep(1000)))
+	})
+}
+
+// wantDistinct draws in every way at once, and compares all that was drawn.
+func wantDistinct(t *testing.T, g *idgen.Generator) {
+	t.Helper()
+	const each = 20_000
+	blocks := g.Blocks(256)
+	draw := []func(ids []int64) error{
+		func(ids []int64) (err error) {
+			for i := range ids {
+				if ids[i], err = g.Next(); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		func(ids []int64) error {
+			for part := range slices.Chunk(ids, 777) {
+				if n, err := g.Fill(part); err != nil || n != len(part) {
+					return errors.Join(err, errors.New("Fill fell short"))
+				}
+			}
+			return nil
+		},
+		func(ids []int64) (err error) {
+			for i := range ids {
+				if ids[i], err = blocks.Next(); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		func(ids []int64) error {
+			i := 0
+			for id, err := range g.All() {
+				if err != nil || i == len(ids) {
+					return err
+				}
+				ids[i] = id
+				i++
+			}
+			return nil
+		},
+	}
+	const goroutines = 8
+	all := make([]int64, goroutines*each)
+	failures := make([]error, goroutines)
+	var running sync.WaitGroup
+	for i := range goroutines {
+		running.Add(1)
+		go func() {
+			defer running.Done()
+			failures[i] = draw[i%len(draw)](all[i*each : (i+1)*each])
+		}()
+	}
+	running.Wait()
+	if err := errors.Join(failures...); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(all)
+	if distinct := len(slices.Compact(slices.Clone(all))); distinct != goroutines*each {
+		t.Fatalf("%d distinct ids of %d", distinct, goroutines*each)
+	}
+}
+
+func TestAnIdSurvivesAReopenedStore(t *testing.T) {
+	store := sqliteStore(t)
+	highest := int64(0)
+	for range 3 {
+		g := newSegment(t, idgen.WithStore(store), idgen.WithSegmentStep(100))
+		for range 150 {
+			id := mustNext(t, g)
+			if id <= highest {
+				t.Fatalf("%d was issued after %d", id, highest)
+			}
+			highest = id
+		}
+		if err := g.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestNextDoesNotAllocate(t *testing.T) {
+	for name, g := range map[string]*idgen.Generator{
+		"segment": newSegment(t, idgen.WithSegmentStep(1_000_000)), "snowflake": newSnowflake(t, idgen.WithLayout("time:41ms sequence:22"), idgen.Options{"worker": ""}),
+	} {
+		buffer := make([]int64, 64)
+		calls := map[string]func() error{
+			"Next":        func() error { _, err := g.Next(); return err },
+			"NextContext": func() error { _, err := g.NextContext(t.Context()); return err },
+			"TryNext": func() error {
+				if _, err := g.TryNext(); err != nil && !errors.Is(err, idgen.ErrWouldBlock) {
+					return err
+				}
+				return nil
+			},
+			"Fill": func() error { _, err := g.Fill(buffer); return err },
+		}
+		for call, do := range calls {
+			allocated := testing.AllocsPerRun(1000, func() {
+				if err := do(); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if allocated != 0 {
+				t.Errorf("%s of a %s allocates %v times", call, name, allocated)
+			}
+		}
+	}
+}
+
+func TestFillWritesTheWholeSliceInOrder(t *testing.T) {
+	g := newSegment(t, idgen.WithSegmentStep(100))
+	ids := make([]int64, 1024)
+	n, err := g.Fill(ids)
+	if n != len(ids) || err != nil {
+		t.Fatalf("got %d, %v", n, err)
+	}
+	for i, id := range ids {
+		if id != int64(i+1) {
+			t.Fatalf("ids[%d] = %d", i, id)
+		}
+	}
+	if n, err := g.Fill(nil); n != 0 || err != nil {
+		t.Errorf("Fill(nil) = %d, %v", n, err)
+	}
+}
+
+func TestALoopThatBreaksLosesNoId(t *testing.T) {
+	g := newSegment(t)
+	last := int64(0)
+	for id, err := range g.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last = id; id == 10 {
+			break
+		}
+	}
+	if next := mustNext(t, g); last != 10 || next != 11 {
+		t.Errorf("the loop ended at %d, then came %d", last, next)
+	}
+}
+
+func TestALoopEndsAfterItsFirstError(t *testing.T) {
+	g := newSegment(t)
+	turns := 0
+	for id, err := range g.All() {
+		if turns++; turns == 3 {
+			g.Close()
+		}
+		if turns == 4 {
+			wantStatus(t, err, idgen.ErrClosed)
+			if id != 0 {
+				t.Errorf("an id with the error: %d", id)
+			}
+		}
+	}
+	if turns != 4 {
+		t.Errorf("%d turns, want 4: three ids and the error", turns)
+	}
+}
+
+func TestABlockIsARunOfIdsThatNobodyElseGets(t *testing.T) {
+	g := newSegment(t, idgen.WithSegmentStep(100))
+	block, err := g.Block(30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := slices.Collect(block.All()); len(got) != 30 || got[0] != 1 || got[29] != 30 || block.At(29) != 30 || block.Step != 1 {
+		t.Errorf("got %v of %+v", got, block)
+	}
+	if next := mustNext(t, g); next != 31 {
+		t.Errorf("then came %d", next)
+	}
+	_, err = g.Block(0)
+	wantStatus(t, err, idgen.ErrArgument)
+	_, err = g.Block(-1)
+	wantStatus(t, err, idgen.ErrArgument)
+}
+
+func TestAClosedGeneratorSaysSo(t *testing.T) {
+	g := newSegment(t)
+	id := mustNext(t, g)
+	for range 2 {
+		if err := g.Close(); err != nil {
+			t.Fatalf("Close: %v", err)
+		}
+	}
+	_, err := g.Next()
+	wantStatus(t, err, idgen.ErrClosed)
+	_, err = g.TryNext()
+	wantStatus(t, err, idgen.ErrClosed)
+	_, err = g.NextContext(t.Context())
+	wantStatus(t, err, idgen.ErrClosed)
+	n, err := g.Fill(make([]int64, 3))
+	wantStatus(t, err, idgen.ErrClosed)
+	if n != 0 {
+		t.Errorf("Fill wrote %d", n)
+	}
+	_, err = g.Block(10)
+	wantStatus(t, err, idgen.ErrClosed)
+	if parts, err := g.Decode(id); err != nil || parts.Segment != uint64(id) {
+		t.Errorf("Decode: %+v, %v", parts, err)
+	}
+}
+
+func TestANilOrZeroGeneratorIsAnErrorNotACrash(t *testing.T) {
+	for _, g := range []*idgen.Generator{nil, {}} {
+		_, err := g.Next()
+		wantStatus(t, err, idgen.ErrHandle)
+		_, err = g.Fill(make([]int64, 1))
+		wantStatus(t, err, idgen.ErrHandle)
+		_, err = g.Describe()
+		wantStatus(t, err, idgen.ErrHandle)
+		_, err = g.Stats()
+		wantStatus(t, err, idgen.ErrHandle)
+		wantStatus(t, g.Close(), idgen.ErrHandle)
+	}
+	var l *idgen.Layout
+	_, err := l.Decode(1)
+	wantStatus(t, err, idgen.ErrHandle)
+	_, err = l.Info()
+	wantStatus(t, err, idgen.ErrHandle)
+}
+
+func TestCloseWhileOthersDrawLosesAndRepeatsNothing(t *testing.T) {
+	g := newSegment(t)
+	const goroutines = 4
+	drawn := make([][]int64, goroutines)
+	var running, begun sync.WaitGroup
+	begun.Add(goroutines)
+	for i := range goroutines {
+		running.Add(1)
+		go func() {
+			defer running.Done()
+			for {
+				id, err := g.Next()
+				if err != nil {
+					if !errors.Is(err, idgen.ErrClosed) {
+						t.Errorf("got %v, want CLOSED", err)
+					}
+					return
+				}
+				if drawn[i] = append(drawn[i], id); len(drawn[i]) == 1000 {
+					begun.Done()
+				}
+			}
+		}()
+	}
+	begun.Wait()
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	running.Wait()
+	all := slices.Concat(drawn...)
+	slices.Sort(all)
+	if len(slices.Compact(slices.Clone(all))) != len(all) {
+		t.Error("an id was issued twice")
+	}
+}
+
+func TestAForgottenGeneratorIsDestroyed(t *testing.T) {
+	released := make(chan struct{})
+	func() {
+		g, err := idgen.New(idgen.WithKind("segment"), idgen.WithStore("memory"), idgen.WithStoreCreate(true),
+			idgen.WithClock(watched(newFakeClock(), released)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustNext(t, g)
+	}()
+	// The callback's handle is deleted when the core has freed the generator; then nothing holds the clock any more.
+	deadline := time.After(20 * time.Second)
+	for {
+		runtime.GC()
+		select {
+		case <-released:
+			return
+		case <-deadline:
+			t.Fatal("the generator was not destroyed in 20 s")
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func TestStatsAndDescribeSpeakOfThisGenerator(t *testing.T) {
+	g := newSegment(t, idgen.WithSegmentStep(100))
+	mustNext(t, g)
+	stats, err := g.Stats()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stats.Handles != 1 || stats.Granted < 100 || stats.Granted-stats.Remaining != 1 || stats.Refills < 1 {
+		t.Errorf("got %+v", stats)
+	}
+	text, err := g.Describe()
+	if err != nil || !strings.Contains(text, "memory") {
+		t.Errorf("got %q, %v", text, err)
+	}
+}

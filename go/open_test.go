@@ -1,0 +1,226 @@
+package idgen_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/idgen/idgen/go"
+)
+
+func writeConfig(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "idgen.toml")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const twoGenerators = `
+[orders]
+kind = "segment"
+store = "sqlite:ids.db"
+store.create = true
+[orders.segment]
+step = 500
+prefetch = 0.25
+
+[events]
+kind = "snowflake"
+layout = "time:41ms worker:10 sequence:12"
+epoch = 2025-01-01T00:00:00Z
+worker = 3
+wait_max = "2s"
+store = "sqlite:ids.db"
+store.create = true
+`
+
+func TestOneFileConfiguresGeneratorsOfBothKinds(t *testing.T) {
+	path := writeConfig(t, twoGenerators)
+	orders, err := idgen.Open(path, "orders")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer orders.Close()
+	if id := mustNext(t, orders); id != 1 {
+		t.Errorf("the first order is %d", id)
+	}
+	if stats, err := orders.Stats(); err != nil || stats.Granted%500 != 0 {
+		t.Errorf("segment.step = 500 was not read: %+v, %v", stats, err)
+	}
+	events, err := idgen.Open(path, "events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Close()
+	if parts, err := events.Decode(mustNext(t, events)); err != nil || parts.Worker != 3 {
+		t.Errorf("got %+v, %v", parts, err)
+	}
+	// A relative store path starts from the file's folder, not from the working directory.
+	if _, err := os.Stat(filepath.Join(filepath.Dir(path), "ids.db")); err != nil {
+		t.Error(err)
+	}
+	// The tag is the table's name.
+	info, err := idgen.ShowSegment(idgen.WithStore("sqlite:"+filepath.Join(filepath.Dir(path), "ids.db")), idgen.WithTag("orders"))
+	if err != nil || info.MaxID < 500 || info.Grants < 1 || time.Since(info.Updated) > time.Minute {
+		t.Errorf("got %+v, %v", info, err)
+	}
+}
+
+func TestOptionsOverrideTheFile(t *testing.T) {
+	g, err := idgen.Open(writeConfig(t, twoGenerators), "events", idgen.WithWorker(9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	if parts, err := g.Decode(mustNext(t, g)); err != nil || parts.Worker != 9 {
+		t.Errorf("got %+v, %v", parts, err)
+	}
+}
+
+func TestNamesAreInTheFilesOrder(t *testing.T) {
+	names, err := idgen.Names(writeConfig(t, "[zebra]\n[ant]\nkind='segment'\n['with space']\n[zebra.segment]\nstep=1\n"))
+	if err != nil || !slices.Equal(names, []string{"zebra", "ant", "with space"}) {
+		t.Errorf("got %q, %v", names, err)
+	}
+}
+
+func TestAMistakeInTheFileIsNamedWithItsPlace(t *testing.T) {
+	for _, c := range []struct {
+		about, content, name string
+		want                 idgen.Status
+		message              string // PATH stands for the file
+	}{
+		{"no such table", "[a]\n[b]\n", "c", idgen.ErrConfigFile, "PATH has no table [c]; it has: a, b"},
+		{"an empty file", "", "c", idgen.ErrConfigFile, "PATH has no table [c]; it has: none"},
+		{"a key outside a table", "kind = 'segment'\n", "c", idgen.ErrConfigFile,
+			"PATH: 'kind' stands outside a table; put it under a [name]"},
+		{"an array", "[c]\nworker = [1, 2]\n", "c", idgen.ErrConfigFile,
+			"PATH [c]: worker is an array or a time of day; a text, number, boolean or instant is wanted"},
+		{"a time of day", "[c]\nepoch = 07:32:00\n", "c", idgen.ErrConfigFile,
+			"PATH [c]: epoch is an array or a time of day; a text, number, boolean or instant is wanted"},
+		{"malformed", "[c]\nworker = = 3\n", "c", idgen.ErrConfigFile, "PATH: line 2, column "},
+		{"a key that does not exist", "[c]\nwroker = 3\n", "c", idgen.ErrUnknownKey, "PATH [c]: unknown property 'wroker'; the nearest is 'worker'"},
+		{"a value out of range", "[c]\nsegment.step = 0\n", "c", idgen.ErrValue, "PATH [c]: segment.step = '0' is out of range"},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			path := writeConfig(t, c.content)
+			_, err := idgen.Open(path, c.name)
+			wantStatus(t, err, c.want)
+			if want := strings.ReplaceAll(c.message, "PATH", path); !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("got  %s\nwant %s", err, want)
+			}
+		})
+	}
+}
+
+func TestAMissingFileIsNamed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none.toml")
+	_, err := idgen.Open(path, "orders")
+	wantStatus(t, err, idgen.ErrConfigFile)
+	if !strings.HasPrefix(err.Error(), path+": ") {
+		t.Errorf("got %s", err)
+	}
+	_, err = idgen.Names(path)
+	wantStatus(t, err, idgen.ErrConfigFile)
+}
+
+func TestGoValuesBecomeTheTextThatTheCoreTakes(t *testing.T) {
+	g := newSnowflake(t, idgen.WithWaitMax(1500*time.Millisecond), idgen.WithEpoch(time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)),
+		idgen.With("window", "3s"), idgen.With("worker", uint8(5)), idgen.With("segment.prefetch", float32(0.5)))
+	layout, err := g.Layout()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := layout.Info(); err != nil || info.EpochUnixMs != 1714521600000 {
+		t.Errorf("got %+v, %v", info, err)
+	}
+	if parts, err := g.Decode(mustNext(t, g)); err != nil || parts.Worker != 5 {
+		t.Errorf("got %+v, %v", parts, err)
+	}
+}
+
+func TestBadOptionsAreRefusedWithWhatIsAllowed(t *testing.T) {
+	for _, c := range []struct {
+		about  string
+		option idgen.Option
+		want   idgen.Status
+		says   string
+	}{
+		{"a choice that is none", idgen.WithOrder("loose"), idgen.ErrValue, "strict | relaxed"},
+		{"a negative number", idgen.WithWorker(-1), idgen.ErrValue, "'-1'"},
+		{"a worker too large for its field", idgen.WithWorker(1024), idgen.ErrValue, "1023"},
+		{"a duration finer than a millisecond", idgen.WithWaitMax(1500 * time.Microsecond), idgen.ErrValue, "wait_max = '1.5ms'"},
+		{"a NUL in a value", idgen.WithTag("a\x00b"), idgen.ErrValue, "NUL"},
+		{"a NUL in a key", idgen.With("a\x00b", 1), idgen.ErrValue, "NUL"},
+		{"a layout that does not add up", idgen.WithLayout("time:60ms worker:10 sequence:12"), idgen.ErrLayout, ""},
+		{"an epoch in the future", idgen.WithEpoch(time.Now().AddDate(1, 0, 0)), idgen.ErrLifetime, ""},
+		{"a layout past its lifetime", idgen.Options{"layout": "time:31s worker:10 sequence:12", "epoch": "1950-01-01T00:00:00Z"}, idgen.ErrLifetime, ""},
+		{"a missing store", idgen.Options{"store": "sqlite:/nonexistent/ids.db", "store.create": "false"}, idgen.ErrStoreMissing, "/nonexistent/ids.db"},
+		{"a store of an unknown kind", idgen.WithStore("oracle://x"), 0, "oracle"},
+	} {
+		t.Run(c.about, func(t *testing.T) {
+			_, err := idgen.New(idgen.WithWorker(1), idgen.WithStore("memory"), idgen.WithStoreCreate(true), c.option)
+			var e *idgen.Error
+			if !errors.As(err, &e) || (c.want != 0 && e.Status != c.want) || !strings.Contains(e.Message, c.says) {
+				t.Errorf("got %v, want %s with %q", err, c.want.Name(), c.says)
+			}
+		})
+	}
+}
+
+func TestASecondOwnerOfAWorkerWithAnotherConfigurationIsRefused(t *testing.T) {
+	store := sqliteStore(t)
+	first := newSnowflake(t, idgen.WithStore(store))
+	_, err := idgen.New(idgen.WithWorker(7), idgen.WithStore(store), idgen.WithNamespace(t.Name()), idgen.WithOnClockBack("fail"))
+	wantStatus(t, err, idgen.ErrWorkerBusy)
+	// An equal one shares the first's state, and so never repeats an id.
+	second := newSnowflake(t, idgen.WithStore(store))
+	if a, b := mustNext(t, first), mustNext(t, second); a == b {
+		t.Errorf("both issued %d", a)
+	}
+	if stats, err := first.Stats(); err != nil || stats.Handles != 2 {
+		t.Errorf("got %+v, %v", stats, err)
+	}
+}
+
+func TestADamagedStoreIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ids.db")
+	if err := os.WriteFile(path, []byte(strings.Repeat("this is no database ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := idgen.New(idgen.WithKind("segment"), idgen.WithTag("orders"), idgen.WithStore("sqlite:"+path))
+	wantStatus(t, err, idgen.ErrStoreDamaged)
+	if !strings.Contains(err.Error(), path) {
+		t.Errorf("the message does not name the file: %s", err)
+	}
+}
+
+func TestSegmentsAreCreatedShownAndOnlyEverAdvanced(t *testing.T) {
+	options := idgen.Options{"store": sqliteStore(t), "tag": "invoices"}
+	_, err := idgen.ShowSegment(options)
+	wantStatus(t, err, idgen.ErrStoreMissing)
+	if err := idgen.CreateSegment(options); err != nil {
+		t.Fatal(err)
+	}
+	wantStatus(t, idgen.CreateSegment(options), idgen.ErrTagExists)
+	_, err = idgen.ShowSegment(options, idgen.WithTag("others"))
+	wantStatus(t, err, idgen.ErrTagUnknown)
+	for _, step := range []struct{ to, want int64 }{{5000, 5000}, {100, 5000}} {
+		if info, err := idgen.AdvanceSegment(step.to, options); err != nil || info.MaxID != step.want {
+			t.Errorf("AdvanceSegment(%d): %+v, %v", step.to, info, err)
+		}
+	}
+	if info, err := idgen.ShowSegment(options); err != nil || info.MaxID != 5000 {
+		t.Errorf("got %+v, %v", info, err)
+	}
+	g := mustNew(t, options, idgen.WithKind("segment"))
+	if id := mustNext(t, g); id != 5001 {
+		t.Errorf("got %d, want 5001", id)
+	}
+}

@@ -1,0 +1,57 @@
+//go:build cgo
+
+package idgen
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Option is a part of a configuration: [Options], one of the With functions, or [With]. Later ones override earlier ones.
+type Option interface{ apply(*config) error }
+
+// Options are properties by name, as in the configuration file: Options{"kind": "segment", "segment.step": "1000"}. [Properties] lists
+// the names. Durations are "250ms", "10s", …; booleans "true" and "false"; instants RFC 3339 or Unix ms.
+type Options map[string]string
+
+func (o Options) apply(c *config) error {
+	for _, key := range slices.Sorted(maps.Keys(o)) { // in one order, so that the error is the same each time
+		if err := c.set(key, o[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type setting struct{ key, value string }
+
+func (s setting) apply(c *config) error { return c.set(s.key, s.value) }
+
+// With sets one property from a Go value: a string, any integer or floating-point number, a bool, a time.Duration or a time.Time; of
+// anything else what fmt.Sprint makes of it.
+func With(key string, value any) Option { return setting{key, valueText(value)} }
+
+// valueText writes a value as idgen_config_set takes it.
+func valueText(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case float32:
+		return strconv.FormatFloat(float64(v), 'g', -1, 32)
+	case time.Duration:
+		if v%time.Millisecond == 0 {
+			return strconv.FormatInt(v.Milliseconds(), 10)
+		}
+		return v.String() // finer than the core's unit: refused by it, with its range
+	case time.Time:
+		return v.Format(time.RFC3339Nano)
+	}
+	return fmt.Sprint(value)
+}
+
+//go:generate go test -run TestEveryPropertyHasItsOptionFunction -update .

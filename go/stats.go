@@ -1,0 +1,43 @@
+//go:build cgo
+
+package idgen
+
+// #include "idgen_go.h"
+import "C"
+
+import (
+	"runtime"
+	"time"
+)
+
+// Stats are counts of this process, over all handles that share a generator's state.
+type Stats struct {
+	Handles         uint32        // that share this state
+	Granted         uint64        // numbers (segment) or ms of time (snowflake) that the store has committed to us
+	Remaining       uint64        // of those, not yet issued
+	Refills         uint64        // grants taken
+	RefillFailures  uint64        // store calls that failed
+	RefillMax       time.Duration // the slowest store call
+	Waits           uint64        // calls that had to wait: for the clock or the store
+	Waited          time.Duration // time spent in these waits
+	StoreWaits      uint64        // of Waits, those for the store: 0 in a healthy service once warm
+	ClockBackEvents uint64        // times the clock was found behind ids already issued
+	Forks           uint64        // times this state was begun anew in a child process
+	Lead            time.Duration // how far the last id's time is ahead of the clock; 0 when not ahead, or without time
+}
+
+// Stats counts what the generator did. Does not wait for the store.
+func (g *Generator) Stats() (Stats, error) {
+	result := C.idgen_go_stats_of(g.pointer())
+	runtime.KeepAlive(g)
+	if err := failed(result.failure); err != nil {
+		return Stats{}, err
+	}
+	s := result.stats
+	return Stats{
+		Handles: uint32(s.handles), Granted: uint64(s.granted), Remaining: uint64(s.remaining), Refills: uint64(s.refills),
+		RefillFailures: uint64(s.refill_failures), RefillMax: time.Duration(s.refill_ns_max), Waits: uint64(s.waits),
+		Waited: time.Duration(s.wait_ns), StoreWaits: uint64(s.store_waits), ClockBackEvents: uint64(s.clock_back_events),
+		Forks: uint64(s.forks), Lead: time.Duration(s.lead_ms) * time.Millisecond,
+	}, nil
+}

@@ -1,0 +1,140 @@
+//go:build cgo
+
+package idgen
+
+// #include "idgen_go.h"
+import "C"
+
+import (
+	"time"
+)
+
+// Status says what went wrong. Its values are the sentinels to compare errors with: errors.Is(err, ErrClosed). They are the numbers
+// of the C API, the same in all languages, and fixed for ever. Statuses from [ErrHost] on belong to a host's own store.
+type Status int32
+
+// The call or the configuration is wrong: retrying cannot help.
+const (
+	ErrArgument    Status = C.IDGEN_E_ARGUMENT    // a number that cannot be meant
+	ErrHandle      Status = C.IDGEN_E_HANDLE      // a nil or zero Generator or Layout
+	ErrBuffer      Status = C.IDGEN_E_BUFFER      // a buffer is too small
+	ErrUnknownKey  Status = C.IDGEN_E_UNKNOWN_KEY // no property has this name; the message names the nearest
+	ErrValue       Status = C.IDGEN_E_VALUE       // a value that is not of its type or out of its range
+	ErrLayout      Status = C.IDGEN_E_LAYOUT      // the layout does not parse or does not add up
+	ErrLifetime    Status = C.IDGEN_E_LIFETIME    // epoch in the future, or too few years left
+	ErrConfigFile  Status = C.IDGEN_E_CONFIG_FILE // the file is missing, unreadable or malformed, or has no such table
+	ErrText        Status = C.IDGEN_E_TEXT        // text that is not an id; the message has the position
+	ErrUnsupported Status = C.IDGEN_E_UNSUPPORTED // known, but not for this kind of generator, layout or build
+)
+
+// The state of the generator.
+const (
+	ErrClosed     Status = C.IDGEN_E_CLOSED      // Close was called
+	ErrForked     Status = C.IDGEN_E_FORKED      // a forked child; Go programs do not fork without exec
+	ErrWouldBlock Status = C.IDGEN_E_WOULD_BLOCK // TryNext only: call Next
+	ErrWorkerBusy Status = C.IDGEN_E_WORKER_BUSY // another live generator owns this worker
+	ErrExhausted  Status = C.IDGEN_E_EXHAUSTED   // the layout has no ids left
+	ErrCancelled  Status = C.IDGEN_E_CANCELLED   // the context ended while waiting
+	ErrOverloaded Status = C.IDGEN_E_OVERLOADED  // waited wait_max for the next tick of the clock
+)
+
+// The clock.
+const (
+	ErrClockBack        Status = C.IDGEN_E_CLOCK_BACK         // behind the ids already issued, by more than the policy allows
+	ErrClockBeforeEpoch Status = C.IDGEN_E_CLOCK_BEFORE_EPOCH // before the layout's epoch
+)
+
+// The store.
+const (
+	ErrStoreUnavailable Status = C.IDGEN_E_STORE_UNAVAILABLE // busy, unreachable or too slow, and nothing reserved is left
+	ErrStoreMissing     Status = C.IDGEN_E_STORE_MISSING     // not there, and store.create was not asked for
+	ErrStorePermission  Status = C.IDGEN_E_STORE_PERMISSION  // not readable, or not writable
+	ErrStoreFull        Status = C.IDGEN_E_STORE_FULL        // no space left on the device
+	ErrStoreDamaged     Status = C.IDGEN_E_STORE_DAMAGED     // not a database, not ours, or corrupt
+	ErrStoreVersion     Status = C.IDGEN_E_STORE_VERSION     // made by a newer version of idgen
+	ErrTagUnknown       Status = C.IDGEN_E_TAG_UNKNOWN       // the segment tag was not created
+	ErrTagExists        Status = C.IDGEN_E_TAG_EXISTS        // CreateSegment: the tag is there already
+	ErrStoreRegressed   Status = C.IDGEN_E_STORE_REGRESSED   // the store lost a commit; issuing stops
+	ErrFormatMismatch   Status = C.IDGEN_E_FORMAT_MISMATCH   // the namespace is in use with another layout or epoch
+	ErrStoreUnsafe      Status = C.IDGEN_E_STORE_UNSAFE      // a setting or file system that can lose a commit
+)
+
+// Resources, defects, and the host's own.
+const (
+	ErrNoMemory Status = C.IDGEN_E_NO_MEMORY
+	ErrInternal Status = C.IDGEN_E_INTERNAL // a defect in idgen: please report the message
+	ErrHost     Status = C.IDGEN_E_HOST     // this and above: the statuses of a host's own store
+)
+
+// Name is "CLOCK_BACK" for ErrClockBack, the same in all languages; "UNKNOWN" for a number that is no status.
+func (s Status) Name() string { return C.GoString(C.idgen_status_name(C.idgen_status_t(s))) }
+
+// Error is one sentence on what the status means in general. It makes a Status an error, so that it can be a sentinel.
+func (s Status) Error() string { return C.GoString(C.idgen_status_message(C.idgen_status_t(s))) }
+
+// Retryable says whether the same call can succeed later without a change by anybody.
+func (s Status) Retryable() bool { return C.idgen_status_is_retryable(C.idgen_status_t(s)) != 0 }
+
+// Statuses are all statuses of this build, in the order of their numbers.
+func Statuses() []Status {
+	all := make([]Status, 0, int(C.idgen_status_count()))
+	for i := range cap(all) {
+		all = append(all, Status(C.idgen_status_at(C.size_t(i))))
+	}
+	return all
+}
+
+// Error is what every call of this package that fails returns.
+type Error struct {
+	Status     Status
+	Message    string        // what was asked, what was found, what is allowed, what to do; the same text in every language
+	RetryAfter time.Duration // when a retry can first succeed; 0 = unknown, or retrying cannot help
+
+	cause error // of a cancelled wait: why the context ended
+}
+
+// Error is the message.
+func (e *Error) Error() string { return e.Message }
+
+// Name of the status: "CLOCK_BACK".
+func (e *Error) Name() string { return e.Status.Name() }
+
+// Retryable says whether the same call can succeed later without a change by anybody.
+func (e *Error) Retryable() bool { return e.Status.Retryable() }
+
+// Unwrap makes errors.Is work with the status and, for a cancelled wait, with what ended the context.
+func (e *Error) Unwrap() []error {
+	if e.cause != nil {
+		return []error{e.Status, e.cause}
+	}
+	return []error{e.Status}
+}
+
+// failed turns a failure of the C side, which it frees, into an error.
+func failed(failure C.idgen_go_failure) error {
+	if failure.status == C.IDGEN_OK {
+		return nil
+	}
+	return newError(failure)
+}
+
+func newError(failure C.idgen_go_failure) *Error {
+	e := &Error{Status: Status(failure.status)}
+	if failure.error != nil {
+		e.Message = C.GoString(&failure.error.message[0])
+		e.RetryAfter = time.Duration(min(uint64(failure.error.retry_after_ns), 1<<63-1))
+		C.idgen_go_error_free(failure.error)
+	}
+	if e.Message == "" {
+		e.Message = e.Status.Error()
+	}
+	return e
+}
+
+// failedStatus is for calls that give no details.
+func failedStatus(status C.idgen_status_t) error {
+	if status == C.IDGEN_OK {
+		return nil
+	}
+	return &Error{Status: Status(status), Message: Status(status).Error()}
+}

@@ -1,0 +1,95 @@
+package idgen_test
+
+import (
+	"errors"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/idgen/idgen/go"
+)
+
+// mustNew makes a generator that is closed with the test.
+func mustNew(t testing.TB, options ...idgen.Option) *idgen.Generator {
+	t.Helper()
+	g, err := idgen.New(options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close() })
+	return g
+}
+
+// newSegment and newSnowflake have memory stores of their own: quick, and nothing shared between tests.
+func newSegment(t testing.TB, options ...idgen.Option) *idgen.Generator {
+	t.Helper()
+	return mustNew(t, append([]idgen.Option{
+		idgen.WithKind("segment"), idgen.WithStore("memory"), idgen.WithStoreCreate(true), idgen.WithTag("orders"),
+	}, options...)...)
+}
+
+func newSnowflake(t testing.TB, options ...idgen.Option) *idgen.Generator {
+	t.Helper()
+	return mustNew(t, append([]idgen.Option{
+		idgen.WithWorker(7), idgen.WithStore("memory"), idgen.WithStoreCreate(true), idgen.WithNamespace(t.Name()),
+	}, options...)...)
+}
+
+// sqliteStore is the URL of a store file that does not exist yet.
+func sqliteStore(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "idgen.db") }
+
+func mustNext(t testing.TB, g *idgen.Generator) int64 {
+	t.Helper()
+	id, err := g.Next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func wantStatus(t testing.TB, err error, want idgen.Status) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Fatalf("got %v, want %s", err, want.Name())
+	}
+}
+
+// fakeClock stands still until it is told otherwise, or somebody sleeps on it.
+type fakeClock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newFakeClock() *fakeClock { return &fakeClock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)} }
+
+func (c *fakeClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *fakeClock) Sleep(d time.Duration) { c.Step(d) }
+
+func (c *fakeClock) Step(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// stuckClock never moves: whoever waits for it waits until something else ends the wait.
+type stuckClock struct {
+	now     time.Time
+	waiting chan struct{} // closed when the first caller waits
+	once    sync.Once
+}
+
+func newStuckClock() *stuckClock {
+	return &stuckClock{now: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC), waiting: make(chan struct{})}
+}
+
+func (c *stuckClock) Now() time.Time { return c.now }
+func (c *stuckClock) Sleep(d time.Duration) {
+	c.once.Do(func() { close(c.waiting) })
+	time.Sleep(min(d, time.Millisecond)) // so that the waiting caller does not spin
+}

@@ -1,0 +1,34 @@
+package dev.idgen;
+
+import java.util.Objects;
+import java.util.stream.LongStream;
+
+/**
+ * A run of ids for a program that counts itself: {@code first}, {@code first + step}, ... {@code count} of them. They
+ * belong to whoever asked for them: what is not used is lost.
+ *
+ * @param first the lowest id
+ * @param count how many there are, at least 1
+ * @param step the distance from one to the next: 1 where the sequence is the layout's lowest field
+ */
+public record Block(long first, long count, long step) {
+  /**
+   * One id of the run.
+   *
+   * @param index 0 for the first
+   * @return {@code first + index * step}
+   * @throws IndexOutOfBoundsException unless {@code 0 <= index < count}
+   */
+  public long get(long index) {
+    return first + Objects.checkIndex(index, count) * step;
+  }
+
+  /**
+   * All ids of the run, in ascending order.
+   *
+   * @return a stream of {@code count} ids
+   */
+  public LongStream ids() {
+    return LongStream.range(0, count).map(index -> first + index * step);
+  }
+}

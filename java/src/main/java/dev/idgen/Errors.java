@@ -1,0 +1,39 @@
+package dev.idgen;
+
+/** The exception for a status: one class for each family, and for each state that a program handles by itself. */
+final class Errors {
+  private Errors() {}
+
+  /** Called by the natives. The message is the library's own. */
+  static IdgenException of(int status, byte[] message, long retryAfterNs, int written) {
+    String name = Text.string(IdgenJNI.idgen_status_name(status));
+    boolean retryable = IdgenJNI.idgen_status_is_retryable(status) != 0;
+    return of(new IdgenException.Failure(status, name, Text.string(message), retryable, retryAfterNs, written));
+  }
+
+  private static IdgenException of(IdgenException.Failure failure) {
+    int status = failure.status();
+    switch (status) {
+      case Status.CLOSED:
+        return new ClosedException(failure);
+      case Status.FORKED:
+        return new ForkedException(failure);
+      case Status.WORKER_BUSY:
+        return new WorkerBusyException(failure);
+      case Status.EXHAUSTED:
+        return new ExhaustedException(failure);
+      case Status.CANCELLED:
+        return new CancelledException(failure);
+      case Status.OVERLOADED:
+        return new OverloadedException(failure);
+      default:
+        break;
+    }
+    // The numbers of the families are fixed: a status that a later library adds finds its family.
+    if (status >= 1 && status <= 19) return new ConfigException(failure);
+    if (status >= 20 && status <= 39) return new StateException(failure);
+    if (status >= 40 && status <= 59) return new ClockException(failure);
+    if (status >= 60 && status <= 79) return new StoreException(failure);
+    return new IdgenException(failure);
+  }
+}

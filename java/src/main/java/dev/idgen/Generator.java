@@ -1,0 +1,644 @@
+package dev.idgen;
+
+import java.lang.ref.Reference;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.function.LongFunction;
+import java.util.stream.LongStream;
+
+/**
+ * Makes unique, ordered ids. Every method may be called by any number of threads at the same time, {@link #close()}
+ * included.
+ *
+ * <pre>{@code
+ * try (var orders = Generator.open(Path.of("idgen.toml"), "orders")) {
+ *   long id = orders.next();
+ * }
+ * }</pre>
+ *
+ * <p>Make one for each configuration and keep it as long as the program runs: opening takes a reservation from the
+ * store, issuing an id takes nanoseconds. Closing gives what is left of the reservation back; a generator that is
+ * forgotten is closed by the garbage collector, at some time, and not at all when the JVM exits first: what it had
+ * reserved is then never issued by anyone.
+ *
+ * <p><b>Waiting.</b> {@link #next()}, {@link #fill(long[]) fill}, {@link #nextBatch} and {@link #stream()} may wait, up
+ * to the property {@code wait_max}: for the next tick when the sequence of this one is used up, for a clock that was
+ * set back, for the store when what is reserved is used up. A wait notices {@link Thread#interrupt()} within about 20
+ * ms and ends with a {@link CancelledException}; the thread's interrupt status stays set, and no id is lost. A call
+ * that does not have to wait does not look at the interrupt status. {@link #nextBlock}, {@link Builder#build()} and
+ * {@code close()} may wait too, and cannot be interrupted. A waiting virtual thread keeps its carrier.
+ */
+public final class Generator implements AutoCloseable {
+  private final long handle;
+
+  private Generator(long handle) {
+    this.handle = handle;
+    NativeHandle.freeWith(this, handle, IdgenJNI::idgen_destroy);
+  }
+
+  /**
+   * Opens the generator that a table of a configuration file describes. May wait for the store.
+   *
+   * @param toml the file; relative paths in it start from its folder
+   * @param name the table
+   * @return a generator that has its first reservation
+   * @throws ConfigException if the file, a key or a value is wrong
+   * @throws WorkerBusyException if another process owns the worker
+   * @throws StoreException if the store cannot be used
+   */
+  public static Generator open(Path toml, String name) {
+    return builder().load(toml, name).build();
+  }
+
+  /**
+   * Opens a generator of a configuration file, with some properties set differently.
+   *
+   * @param toml the file
+   * @param name the table
+   * @param overrides properties that count more than what the file says
+   * @return a generator that has its first reservation
+   * @throws IdgenException as for {@link #open(Path, String)}
+   */
+  public static Generator open(Path toml, String name, Map<String, String> overrides) {
+    var builder = builder().load(toml, name);
+    overrides.forEach(builder::set);
+    return builder.build();
+  }
+
+  /**
+   * Begins a configuration in code.
+   *
+   * @return a builder with every property at its default
+   */
+  public static Builder builder() {
+    return new Builder();
+  }
+
+  /**
+   * One id. May wait.
+   *
+   * @return the id
+   * @throws ClosedException after {@link #close()}, also if it happens during a wait
+   * @throws CancelledException if the thread was interrupted during a wait
+   * @throws IdgenException as the configuration's policies say: {@link OverloadedException}, {@link ClockException},
+   *     {@link StoreException}, ...
+   */
+  public long next() {
+    try {
+      return IdgenJNI.next(handle);
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * One id, at once or not at all. Never waits.
+   *
+   * @return the id, or empty if {@link #next()} would have to wait
+   * @throws ClosedException after {@link #close()}
+   * @throws ForkedException in a forked child
+   */
+  public OptionalLong tryNext() {
+    try {
+      var id = new long[1];
+      return IdgenJNI.tryNext(handle, id) ? OptionalLong.of(id[0]) : OptionalLong.empty();
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * Fills an array with ids. May wait.
+   *
+   * @param ids where they are stored
+   * @return how many: always the array's length
+   * @throws IdgenException as for {@link #fill(long[], int, int)}
+   */
+  public int fill(long[] ids) {
+    return fill(ids, 0, ids.length);
+  }
+
+  /**
+   * Fills a part of an array with ids, strictly increasing with {@code order = strict}. May wait, {@code wait_max}
+   * counting from the last progress. The fastest way to many ids.
+   *
+   * @param ids where they are stored
+   * @param offset index of the first
+   * @param length how many
+   * @return how many: always {@code length}
+   * @throws IndexOutOfBoundsException if the part does not lie in the array
+   * @throws IdgenException as for {@link #next()}; the first {@link IdgenException#written()} ids of the part are then
+   *     real, and may be used
+   */
+  public int fill(long[] ids, int offset, int length) {
+    Objects.checkFromIndexSize(offset, length, ids.length);
+    try {
+      IdgenJNI.fill(handle, ids, offset, length);
+      return length;
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * Some ids in a new array. May wait.
+   *
+   * @param count how many
+   * @return {@code count} ids
+   * @throws IllegalArgumentException if {@code count} is negative
+   * @throws IdgenException as for {@link #next()}; ids made before the failure are lost, so use {@link #fill(long[])}
+   *     where that matters
+   */
+  public long[] nextBatch(int count) {
+    if (count < 0) throw new IllegalArgumentException("count is " + count + ": it must not be negative");
+    var ids = new long[count];
+    fill(ids, 0, count);
+    return ids;
+  }
+
+  /**
+   * An endless stream. Each element is drawn by {@link #next()} at the moment it is asked for: nothing is drawn ahead,
+   * so a sequential stream that is cut short loses no ids. Elements may throw and wait like {@code next()}.
+   *
+   * @return a stream that ends only by an operation such as {@code limit}
+   */
+  public LongStream stream() {
+    return LongStream.generate(this::next);
+  }
+
+  /**
+   * A run of ids for a program that counts itself. May wait, and cannot be interrupted while it does.
+   *
+   * @param want how many at most
+   * @return at least one id and at most {@code want}: what is left of the reservation (segment) or of the tick
+   *     (snowflake)
+   * @throws IdgenException as for {@link #next()}, but for {@link CancelledException}; {@link ConfigException} if
+   *     {@code want} is 0
+   */
+  public Block nextBlock(long want) {
+    if (want < 0) throw new IllegalArgumentException("want is " + want + ": it must not be negative");
+    try {
+      var numbers = new long[3];
+      IdgenJNI.idgen_next_block(handle, want, numbers);
+      return new Block(numbers[0], numbers[1], numbers[2]);
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * Takes an id apart by this generator's layout; the id of a plain segment has one field, {@link Field#SEGMENT}. Works
+   * on a closed generator.
+   *
+   * @param id an id of this generator, or of another one with the same layout
+   * @return its fields
+   * @throws ConfigException if the id has bits outside the layout
+   */
+  public Parts decode(long id) {
+    try {
+      var numbers = new long[Parts.NUMBERS];
+      IdgenJNI.idgen_decode(handle, id, numbers);
+      return Parts.of(numbers);
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * The layout of this generator's ids. Works on a closed generator.
+   *
+   * @return a copy that outlives the generator
+   */
+  public Layout layout() {
+    try {
+      return Layout.of(handle);
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * What this configuration protects against and what not, in words.
+   *
+   * @return a sentence or more to a line
+   */
+  public String describe() {
+    try {
+      return Text.string(IdgenJNI.describe(handle));
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * What the generator has done so far.
+   *
+   * @return counts of this process
+   */
+  public Stats stats() {
+    try {
+      var numbers = new long[Stats.NUMBERS];
+      IdgenJNI.idgen_stats(handle, numbers);
+      return Stats.of(numbers);
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * Stops the generator: calls that are waiting on other threads end with a {@link ClosedException}, later calls too.
+   * What is left of the reservation is given back to the store, for which it may wait. Closing again does nothing.
+   *
+   * @throws StoreException if it could not be given back: the generator is closed all the same, and those numbers are
+   *     never issued by anyone
+   */
+  @Override
+  public void close() {
+    try {
+      IdgenJNI.idgen_close(handle);
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * A configuration: a method for each property, named as the property is, and {@link #set} for any. Values are checked
+   * by {@link #build()}. What they mean, their ranges and defaults: docs/configuration.md, or {@link
+   * Idgen#properties()}. Not for use by several threads.
+   */
+  public static final class Builder {
+    private final Map<String, String> properties = new LinkedHashMap<>();
+    private Path toml;
+    private String section;
+
+    private Builder() {}
+
+    /**
+     * Begins with what a table of a configuration file says. Properties set on this builder count more, whenever they
+     * are set.
+     *
+     * @param toml the file
+     * @param name the table; also becomes the generator's name
+     * @return this
+     */
+    public Builder load(Path toml, String name) {
+      this.toml = Objects.requireNonNull(toml, "toml");
+      this.section = Objects.requireNonNull(name, "name");
+      return this;
+    }
+
+    /**
+     * Sets any property by its key.
+     *
+     * @param key such as {@code "segment.step"}
+     * @param value as in a configuration file, without quotes: {@code "10s"}, {@code "true"}, {@code "sqlite:ids.db"}
+     * @return this
+     */
+    public Builder set(String key, String value) {
+      properties.put(Objects.requireNonNull(key, "key"), Objects.requireNonNull(value, "value"));
+      return this;
+    }
+
+    /**
+     * Name of the generator in messages.
+     *
+     * @param name the name
+     * @return this
+     */
+    public Builder name(String name) {
+      return set("name", name);
+    }
+
+    /**
+     * What kind of ids: {@code "snowflake"} (time, worker, sequence) or {@code "segment"} (consecutive numbers).
+     *
+     * @param kind the kind
+     * @return this
+     */
+    public Builder kind(String kind) {
+      return set("kind", kind);
+    }
+
+    /**
+     * The set of ids that must not collide.
+     *
+     * @param namespace its name
+     * @return this
+     */
+    public Builder namespace(String namespace) {
+      return set("namespace", namespace);
+    }
+
+    /**
+     * Where reservations are made durable: {@code "sqlite:PATH"}, {@code "memory"} or {@code "memory:NAME"}.
+     *
+     * @param store the store
+     * @return this
+     */
+    public Builder store(String store) {
+      return set("store", store);
+    }
+
+    /**
+     * Whether to make a store or a tag that is missing.
+     *
+     * @param create true to make it
+     * @return this
+     */
+    public Builder storeCreate(boolean create) {
+      return set("store.create", String.valueOf(create));
+    }
+
+    /**
+     * How long one store operation may wait for another process's lock.
+     *
+     * @param timeout whole ms
+     * @return this
+     */
+    public Builder storeTimeout(Duration timeout) {
+      return set("store.timeout", milliseconds(timeout));
+    }
+
+    /**
+     * Where relative paths start.
+     *
+     * @param directory a folder
+     * @return this
+     */
+    public Builder directory(Path directory) {
+      return set("directory", directory.toString());
+    }
+
+    /**
+     * Bit fields of a snowflake id: a preset, or a layout in full.
+     *
+     * @param layout as for {@link Layout#parse(String)}
+     * @return this
+     */
+    public Builder layout(String layout) {
+      return set("layout", layout);
+    }
+
+    /**
+     * What time 0 of the layout means.
+     *
+     * @param epoch whole ms
+     * @return this
+     */
+    public Builder epoch(Instant epoch) {
+      return set("epoch", String.valueOf(epoch.toEpochMilli()));
+    }
+
+    /**
+     * Refuse a layout whose time ends sooner than this from now.
+     *
+     * @param lifetime whole ms; zero allows any that is not over yet
+     * @return this
+     */
+    public Builder lifetimeMin(Duration lifetime) {
+      return set("lifetime_min", milliseconds(lifetime));
+    }
+
+    /**
+     * Number of the datacenter, for layouts with that field.
+     *
+     * @param datacenter the number
+     * @return this
+     */
+    public Builder datacenter(long datacenter) {
+      return set("datacenter", String.valueOf(datacenter));
+    }
+
+    /**
+     * Number of this generator among all that run side by side in the namespace.
+     *
+     * @param worker the number
+     * @return this
+     */
+    public Builder worker(long worker) {
+      return set("worker", String.valueOf(worker));
+    }
+
+    /**
+     * Number of the process, for layouts with that field.
+     *
+     * @param process the number
+     * @return this
+     */
+    public Builder process(long process) {
+      return set("process", String.valueOf(process));
+    }
+
+    /**
+     * Number of the shard, for layouts with that field.
+     *
+     * @param shard the number
+     * @return this
+     */
+    public Builder shard(long shard) {
+      return set("shard", String.valueOf(shard));
+    }
+
+    /**
+     * Where the sequence of a new tick begins: {@code "carry"}, {@code "zero"} or {@code "random"}.
+     *
+     * @param policy the policy
+     * @return this
+     */
+    public Builder sequenceStart(String policy) {
+      return set("sequence_start", policy);
+    }
+
+    /**
+     * When the sequence of the current tick is used up: {@code "wait"} or {@code "borrow"}.
+     *
+     * @param policy the policy
+     * @return this
+     */
+    public Builder onOverflow(String policy) {
+      return set("on_overflow", policy);
+    }
+
+    /**
+     * When the clock is behind the ids already issued: {@code "wait"}, {@code "continue"} or {@code "fail"}.
+     *
+     * @param policy the policy
+     * @return this
+     */
+    public Builder onClockBack(String policy) {
+      return set("on_clock_back", policy);
+    }
+
+    /**
+     * How far ahead a worker's time is reserved.
+     *
+     * @param window whole ms
+     * @return this
+     */
+    public Builder window(Duration window) {
+      return set("window", milliseconds(window));
+    }
+
+    /**
+     * How far the time in an id may be ahead of the clock.
+     *
+     * @param ahead whole ms
+     * @return this
+     */
+    public Builder maxAhead(Duration ahead) {
+      return set("max_ahead", milliseconds(ahead));
+    }
+
+    /**
+     * Name of the counter in the store, for segments.
+     *
+     * @param tag the tag
+     * @return this
+     */
+    public Builder tag(String tag) {
+      return set("tag", tag);
+    }
+
+    /**
+     * How many numbers to reserve at once.
+     *
+     * @param step the number
+     * @return this
+     */
+    public Builder segmentStep(long step) {
+      return set("segment.step", String.valueOf(step));
+    }
+
+    /**
+     * Share of a segment after which the next one is asked for.
+     *
+     * @param share 1 for all of it
+     * @return this
+     */
+    public Builder segmentPrefetch(double share) {
+      return set("segment.prefetch", String.valueOf(share));
+    }
+
+    /**
+     * Order of the ids among threads: {@code "strict"} or {@code "relaxed"}.
+     *
+     * @param order the order
+     * @return this
+     */
+    public Builder order(String order) {
+      return set("order", order);
+    }
+
+    /**
+     * What a call in a forked child does: {@code "reacquire"} or {@code "error"}. The JVM itself does not fork.
+     *
+     * @param policy the policy
+     * @return this
+     */
+    public Builder onFork(String policy) {
+      return set("on_fork", policy);
+    }
+
+    /**
+     * How long one call may wait, for the clock or for the store.
+     *
+     * @param wait whole ms
+     * @return this
+     */
+    public Builder waitMax(Duration wait) {
+      return set("wait_max", milliseconds(wait));
+    }
+
+    /**
+     * Checks the whole configuration, opens the store and takes the first reservation. May wait for the store. The
+     * builder can be used again.
+     *
+     * @return a generator
+     * @throws ConfigException if a key is unknown (the message names the nearest), a value is not allowed (it names the
+     *     range), or the layout does not add up
+     * @throws WorkerBusyException if another generator owns the worker
+     * @throws StoreException if the store cannot be used
+     */
+    public Generator build() {
+      return with(
+          config -> {
+            var out = new long[1];
+            IdgenJNI.idgen_create(config, out);
+            return new Generator(out[0]);
+          });
+    }
+
+    /**
+     * Makes the tag in the store at 0, so that its first id is 1, and the store too if it is missing. May wait for the
+     * store. Reads {@code store}, {@code namespace}, {@code tag} and {@code directory} of this configuration, as the
+     * next two methods do.
+     *
+     * @throws StoreException (status {@link Status#TAG_EXISTS}) if the tag is there already
+     */
+    public void createSegment() {
+      with(
+          config -> {
+            IdgenJNI.idgen_segment_create(config);
+            return null;
+          });
+    }
+
+    /**
+     * A tag's counter in the store. May wait for the store.
+     *
+     * @return how it stands
+     * @throws StoreException if the store or the tag does not exist
+     */
+    public SegmentInfo showSegment() {
+      return with(
+          config -> {
+            var numbers = new long[SegmentInfo.NUMBERS];
+            IdgenJNI.idgen_segment_show(config, numbers);
+            return SegmentInfo.of(numbers);
+          });
+    }
+
+    /**
+     * Lifts a tag's counter, so that the next id is above a number that is in use already. Never lowers it. May wait
+     * for the store.
+     *
+     * @param to the number
+     * @return how the counter stands now
+     * @throws StoreException if the store or the tag does not exist
+     */
+    public SegmentInfo advanceSegment(long to) {
+      return with(
+          config -> {
+            var numbers = new long[SegmentInfo.NUMBERS];
+            IdgenJNI.idgen_segment_advance(config, to, numbers);
+            return SegmentInfo.of(numbers);
+          });
+    }
+
+    private <T> T with(LongFunction<T> use) {
+      var out = new long[1];
+      IdgenJNI.idgen_config_create(out);
+      long config = out[0];
+      try {
+        if (toml != null) IdgenJNI.idgen_config_load(config, Text.utf8(toml.toString()), Text.utf8(section));
+        properties.forEach((key, value) -> IdgenJNI.idgen_config_set(config, Text.utf8(key), Text.utf8(value)));
+        return use.apply(config);
+      } finally {
+        IdgenJNI.idgen_config_destroy(config);
+      }
+    }
+
+    private static String milliseconds(Duration duration) {
+      long milliseconds = duration.toMillis();
+      if (!Duration.ofMillis(milliseconds).equals(duration)) {
+        throw new IllegalArgumentException(duration + " is not a whole number of milliseconds");
+      }
+      return milliseconds + "ms";
+    }
+  }
+}

@@ -1,0 +1,77 @@
+package dev.idgen;
+
+import java.io.Serial;
+import java.time.Duration;
+
+/**
+ * A call that failed. The message says what was asked, what was found, what is allowed and what to do; it is the same
+ * text in every language. Subclasses stand for families of statuses and for the states that programs handle by
+ * themselves; {@link #status()} tells the others apart.
+ */
+public class IdgenException extends RuntimeException {
+  @Serial private static final long serialVersionUID = 1;
+
+  private final int status;
+  private final String statusName;
+  private final boolean retryable;
+  private final Duration retryAfter;
+  private final int written;
+
+  /** What the library reported. */
+  record Failure(int status, String statusName, String message, boolean retryable, long retryAfterNs, int written) {}
+
+  IdgenException(Failure failure) {
+    super(failure.message());
+    this.status = failure.status();
+    this.statusName = failure.statusName();
+    this.retryable = failure.retryable();
+    this.retryAfter = Duration.ofNanos(failure.retryAfterNs());
+    this.written = failure.written();
+  }
+
+  /**
+   * The status code, one of {@link Status}.
+   *
+   * @return a number that is fixed for ever and the same in every language
+   */
+  public int status() {
+    return status;
+  }
+
+  /**
+   * The status as a word, for logs and metrics.
+   *
+   * @return {@code "CLOCK_BACK"} for {@link Status#CLOCK_BACK}
+   */
+  public String statusName() {
+    return statusName;
+  }
+
+  /**
+   * Whether the same call can succeed later without a change by anybody.
+   *
+   * @return true if trying again makes sense
+   */
+  public boolean retryable() {
+    return retryable;
+  }
+
+  /**
+   * When a retry can first succeed.
+   *
+   * @return zero if that is not known, or if retrying cannot help
+   */
+  public Duration retryAfter() {
+    return retryAfter;
+  }
+
+  /**
+   * Of a {@link Generator#fill(long[], int, int) fill} that failed: how many ids it had stored before. They are real,
+   * and nobody else will ever get them.
+   *
+   * @return the number of ids from the offset on; 0 for all other calls
+   */
+  public int written() {
+    return written;
+  }
+}

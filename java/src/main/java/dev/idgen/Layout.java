@@ -1,0 +1,177 @@
+package dev.idgen;
+
+import java.lang.ref.Reference;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.LongStream;
+
+/**
+ * The bit fields of an id, without a generator: takes ids apart and puts them together. Immutable, and safe for use by
+ * many threads. Its native memory is freed by the garbage collector.
+ */
+public final class Layout {
+  /** What idgen.h calls "the system's clock". */
+  private static final long NOW = Long.MIN_VALUE;
+
+  private final long handle;
+
+  private Layout(long handle) {
+    this.handle = handle;
+    NativeHandle.freeWith(this, handle, IdgenJNI::idgen_layout_destroy);
+  }
+
+  /**
+   * A preset, or a layout in full with its epoch at 2025-01-01.
+   *
+   * @param layout {@code "default"}, {@code "twitter"}, ... or {@code "time:41ms worker:10 sequence:12"}, most
+   *     significant field first
+   * @return the layout, also one whose time is over: only a generator insists on a lifetime
+   * @throws ConfigException if it does not parse or does not add up
+   */
+  public static Layout parse(String layout) {
+    return create(layout, null);
+  }
+
+  /**
+   * A preset or a layout in full, with an epoch of its own.
+   *
+   * @param layout as for {@link #parse(String)}
+   * @param epoch what time 0 means; whole ms
+   * @return the layout
+   * @throws ConfigException if it does not parse or does not add up
+   */
+  public static Layout parse(String layout, Instant epoch) {
+    return create(layout, String.valueOf(epoch.toEpochMilli()));
+  }
+
+  /**
+   * A preset or a layout in full, with an epoch of its own.
+   *
+   * @param layout as for {@link #parse(String)}
+   * @param epoch what time 0 means: RFC 3339, or Unix ms as text; empty for the layout's own
+   * @return the layout
+   * @throws ConfigException if either does not parse, or the layout does not add up
+   */
+  public static Layout parse(String layout, String epoch) {
+    return create(layout, epoch);
+  }
+
+  /**
+   * The names of the presets.
+   *
+   * @return names that {@link #parse(String)} takes
+   */
+  public static List<String> presets() {
+    return LongStream.range(0, IdgenJNI.idgen_layout_preset_count())
+        .mapToObj(index -> Text.string(IdgenJNI.idgen_layout_preset_at(index)))
+        .toList();
+  }
+
+  private static Layout create(String layout, String epoch) {
+    var out = new long[1];
+    IdgenJNI.idgen_layout_create(Text.utf8(layout), Text.utf8OrNull(epoch), out);
+    return new Layout(out[0]);
+  }
+
+  /** A copy of a generator's layout. The caller keeps the generator reachable. */
+  static Layout of(long generator) {
+    var out = new long[1];
+    IdgenJNI.idgen_layout_of(generator, out);
+    return new Layout(out[0]);
+  }
+
+  /**
+   * Takes an id apart.
+   *
+   * @param id an id of this layout
+   * @return its fields
+   * @throws ConfigException if the id has bits outside the layout, or the layout is wider than 64 bits
+   */
+  public Parts decode(long id) {
+    try {
+      var numbers = new long[Parts.NUMBERS];
+      IdgenJNI.idgen_layout_decode(handle, id, numbers);
+      return Parts.of(numbers);
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * Puts an id together: the inverse of {@link #decode}. It makes no claim of uniqueness: it is for tests, and for
+   * range queries by time.
+   *
+   * @param parts the fields that the layout has; {@code unixMs} and {@code fields} are not read
+   * @return the id
+   * @throws ConfigException if a number is too large for its field, or the layout is wider than 64 bits
+   */
+  public long encode(Parts parts) {
+    try {
+      var id = new long[1];
+      IdgenJNI.idgen_layout_encode(handle, parts.numbers(), id);
+      return id[0];
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * What the layout can do, with the years left from now.
+   *
+   * @return capacity and lifetime
+   */
+  public LayoutInfo info() {
+    return LayoutInfo.of(describe(NOW));
+  }
+
+  /**
+   * What the layout can do.
+   *
+   * @param now from when the years left are counted
+   * @return capacity and lifetime
+   */
+  public LayoutInfo info(Instant now) {
+    return LayoutInfo.of(describe(now.toEpochMilli()));
+  }
+
+  /**
+   * The fields, from the most significant on.
+   *
+   * @return at least one field
+   */
+  public List<LayoutField> fields() {
+    int count = LayoutInfo.fieldCount(describe(NOW));
+    var fields = new ArrayList<LayoutField>(count);
+    try {
+      for (int index = 0; index < count; index++) {
+        var out = new Object[2];
+        IdgenJNI.idgen_layout_field_at(handle, index, out);
+        fields.add(LayoutField.of(out));
+      }
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+    return List.copyOf(fields);
+  }
+
+  private Object[] describe(long nowUnixMs) {
+    try {
+      var out = new Object[3];
+      IdgenJNI.idgen_layout_info(handle, nowUnixMs, out);
+      return out;
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * The layout's canonical text.
+   *
+   * @return for example {@code "time:41ms worker:10 sequence:12"}
+   */
+  @Override
+  public String toString() {
+    return info().text();
+  }
+}

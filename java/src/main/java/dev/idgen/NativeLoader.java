@@ -1,0 +1,213 @@
+package dev.idgen;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Arrays;
+import java.util.Locale;
+
+/**
+ * Finds and loads {@code libidgen.so}, once for each class loader, in this order:
+ *
+ * <ol>
+ *   <li>the file that the system property {@code idgen.native.path} names. Nothing else is tried: who sets it knows
+ *       better;
+ *   <li>{@code System.loadLibrary("idgen")}: the folders of {@code java.library.path};
+ *   <li>the copy in the jar, {@code META-INF/native/<os>-<arch>[-musl]/libidgen.so}. It is written to the folder that
+ *       the system property {@code idgen.native.dir} names, else to {@code java.io.tmpdir}, under a name of its own,
+ *       readable by this user alone (0700), and compared with the original before it is loaded. The file is deleted as
+ *       soon as it is loaded, so that even a killed JVM leaves nothing behind; where the system does not allow that, at
+ *       exit.
+ * </ol>
+ *
+ * <p>What was loaded must have our ABI version and our set of natives, or the first use of the package fails with an
+ * {@link UnsatisfiedLinkError} that says so.
+ */
+final class NativeLoader {
+  static final String PATH_PROPERTY = "idgen.native.path";
+  static final String DIR_PROPERTY = "idgen.native.dir";
+
+  /** IDGEN_ABI_VERSION that this package was written against. */
+  static final int ABI_VERSION = 1;
+
+  /** kJniVersion of bindings/java/jni_support.hpp. */
+  static final int JNI_VERSION = 1;
+
+  private static volatile String loadedFrom = "";
+
+  private NativeLoader() {}
+
+  /** Called once, by the initializer of IdgenJNI. */
+  static void load() {
+    loadedFrom = find();
+    check(loadedFrom);
+  }
+
+  /** For support questions: the file, or how it was found. */
+  static String loadedFrom() {
+    return loadedFrom;
+  }
+
+  private static String find() {
+    String path = System.getProperty(PATH_PROPERTY);
+    if (path != null) {
+      Path file = Path.of(path).toAbsolutePath();
+      try {
+        System.load(file.toString());
+      } catch (UnsatisfiedLinkError e) {
+        throw failure("cannot load the library that -D" + PATH_PROPERTY + " names", explain(e, file), e);
+      }
+      return file.toString();
+    }
+    UnsatisfiedLinkError notOnPath;
+    try {
+      System.loadLibrary("idgen");
+      return "java.library.path";
+    } catch (UnsatisfiedLinkError e) {
+      notOnPath = e;
+    }
+    UnsatisfiedLinkError failure;
+    try {
+      return loadFromJar();
+    } catch (UnsatisfiedLinkError e) {
+      failure = e;
+    }
+    failure.addSuppressed(notOnPath);
+    throw failure;
+  }
+
+  /** Where the jar has the library for this machine. */
+  static String resource() {
+    return "META-INF/native/" + thisPlatform() + "/libidgen.so";
+  }
+
+  private static String thisPlatform() {
+    return platform(System.getProperty("os.name"), System.getProperty("os.arch"), isMusl());
+  }
+
+  static String platform(String osName, String osArch, boolean musl) {
+    String name = osName.toLowerCase(Locale.ROOT);
+    String os = name.startsWith("mac") ? "macos" : name.startsWith("windows") ? "windows" : name.replace(' ', '_');
+    String arch =
+        switch (osArch.toLowerCase(Locale.ROOT)) {
+          case "amd64", "x86_64", "x64" -> "x86_64";
+          case "aarch64", "arm64" -> "aarch64";
+          default -> osArch.toLowerCase(Locale.ROOT);
+        };
+    return os + '-' + arch + (musl ? "-musl" : "");
+  }
+
+  /** Whether the C library of this very process is musl: a distribution can have both. */
+  private static boolean isMusl() {
+    try (var maps = Files.lines(Path.of("/proc/self/maps"))) {
+      return maps.anyMatch(line -> line.contains("/ld-musl-"));
+    } catch (IOException | RuntimeException e) {
+      return false;
+    }
+  }
+
+  private static String loadFromJar() {
+    String resource = resource();
+    String wanted = System.getProperty(DIR_PROPERTY);
+    Path folder = Path.of(wanted != null ? wanted : System.getProperty("java.io.tmpdir")).toAbsolutePath();
+    Path file = null;
+    try (InputStream in = NativeLoader.class.getResourceAsStream('/' + resource)) {
+      if (in == null) {
+        throw failure(
+            "no idgen library for this machine",
+            "looked in java.library.path (" + System.getProperty("java.library.path") + ") and for " + resource
+                + " in the jar. Use the jar for this platform, or build libidgen.so with IDGEN_WITH_JNI and name it by -D"
+                + PATH_PROPERTY + "=FILE",
+            null);
+      }
+      byte[] library = in.readAllBytes();
+      Files.createDirectories(folder);
+      file = Files.createTempFile(folder, "libidgen-", ".so", onlyForUs());
+      Files.write(file, library);
+      if (!Arrays.equals(Files.readAllBytes(file), library)) {
+        throw failure(
+            "cannot unpack the library of the jar",
+            file + " does not hold what was written to it; " + otherFolder(),
+            null);
+      }
+      System.load(file.toString());
+    } catch (IOException e) {
+      throw failure(
+          "cannot unpack the library of the jar", "writing to " + folder + " failed (" + e + "); " + otherFolder(), e);
+    } catch (UnsatisfiedLinkError e) {
+      throw file == null ? e : failure("cannot load the library of the jar", explain(e, file), e);
+    } finally {
+      delete(file);
+    }
+    return resource;
+  }
+
+  private static FileAttribute<?>[] onlyForUs() {
+    if (!FileSystems.getDefault().supportedFileAttributeViews().contains("posix")) return new FileAttribute<?>[0];
+    return new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"))};
+  }
+
+  private static void delete(Path file) {
+    if (file == null) return;
+    try {
+      Files.delete(file);
+    } catch (IOException e) {
+      file.toFile().deleteOnExit();
+    }
+  }
+
+  /** What to do about a file that the system's loader refuses. */
+  static String explain(UnsatisfiedLinkError error, Path file) {
+    String said = String.valueOf(error.getMessage());
+    String advice;
+    if (!Files.exists(file)) {
+      advice = "the file does not exist";
+    } else if (said.contains("failed to map segment") || said.contains("Operation not permitted")) {
+      advice = "the folder is on a file system mounted noexec; " + otherFolder();
+    } else if (said.contains("cannot open shared object file")) {
+      advice =
+          "a library it needs is missing (SQLite: package libsqlite3-0 on Debian, sqlite-libs on Fedora and Alpine)";
+    } else if (said.contains("already loaded in another classloader")) {
+      advice =
+          "a library file can belong to one class loader only: put the idgen jar where all applications share it, or"
+              + " leave the file to the jar";
+    } else {
+      advice = "it may be for another platform than " + thisPlatform();
+    }
+    return said + ": " + advice;
+  }
+
+  private static String otherFolder() {
+    return "name a folder that can be written and executed from with -D" + DIR_PROPERTY
+        + "=FOLDER, or the library itself with -D" + PATH_PROPERTY + "=FILE";
+  }
+
+  private static void check(String from) {
+    int abi;
+    int jni;
+    try {
+      abi = IdgenJNI.idgen_abi_version();
+      jni = IdgenJNI.jniVersion();
+    } catch (UnsatisfiedLinkError e) {
+      throw failure(
+          "the libidgen.so found has no Java entry points", from + ": it was built without IDGEN_WITH_JNI", e);
+    }
+    if (abi != ABI_VERSION || jni != JNI_VERSION) {
+      throw failure(
+          "the libidgen.so found is not of this package's version",
+          from + " has ABI " + abi + " and natives " + jni + ", this jar needs ABI " + ABI_VERSION + " and natives "
+              + JNI_VERSION + ". Use the library of the same release, or the jar's own copy",
+          null);
+    }
+  }
+
+  private static UnsatisfiedLinkError failure(String what, String detail, Throwable cause) {
+    var error = new UnsatisfiedLinkError("idgen: " + what + ": " + detail);
+    if (cause != null) error.initCause(cause);
+    return error;
+  }
+}

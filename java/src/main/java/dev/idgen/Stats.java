@@ -1,0 +1,38 @@
+package dev.idgen;
+
+/**
+ * What a generator has done so far in this process. Handles that share a worker share these counts.
+ *
+ * @param handles handles that share this state
+ * @param granted numbers (segment) or ms of time (snowflake) that the store has committed to us
+ * @param remaining of those, not yet issued
+ * @param refills grants taken
+ * @param refillFailures store calls that failed
+ * @param refillNsMax the slowest store call, in ns
+ * @param waits calls that had to wait: for the clock or the store
+ * @param waitNs time spent in these waits, in ns
+ * @param storeWaits of {@code waits}, those for the store: 0 in a healthy service once warm
+ * @param clockBackEvents times the clock was found behind ids already issued
+ * @param forks times this state was begun anew in a child process
+ * @param leadMs how far the last id's time is ahead of the clock, in ms; 0 when not ahead, or without time
+ */
+public record Stats(
+    int handles,
+    long granted,
+    long remaining,
+    long refills,
+    long refillFailures,
+    long refillNsMax,
+    long waits,
+    long waitNs,
+    long storeWaits,
+    long clockBackEvents,
+    long forks,
+    long leadMs) {
+  /** Length of the array that the native fills. */
+  static final int NUMBERS = 12;
+
+  static Stats of(long[] n) {
+    return new Stats((int) n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11]);
+  }
+}

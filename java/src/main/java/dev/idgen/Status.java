@@ -1,0 +1,108 @@
+package dev.idgen;
+
+/**
+ * The status codes, as {@link IdgenException#status()} gives them. The numbers are fixed for ever and the same in every
+ * language.
+ */
+public final class Status {
+  /** A number that cannot be meant. */
+  public static final int ARGUMENT = 1;
+
+  /** Not a handle of this type: a defect in this package. */
+  public static final int HANDLE = 2;
+
+  /** A buffer is too small: a defect in this package. */
+  public static final int BUFFER = 3;
+
+  /** No property has this name; the message names the nearest. */
+  public static final int UNKNOWN_KEY = 4;
+
+  /** The value is not of the property's type or out of its range. */
+  public static final int VALUE = 5;
+
+  /** The layout does not parse or does not add up. */
+  public static final int LAYOUT = 6;
+
+  /** Epoch in the future, time field already over, or fewer years left than lifetime_min. */
+  public static final int LIFETIME = 7;
+
+  /** The TOML file is missing, unreadable or malformed, or has no such section. */
+  public static final int CONFIG_FILE = 8;
+
+  /** Text that is not an id in this encoding; the message has the position. */
+  public static final int TEXT = 9;
+
+  /** Known, but not for this kind of generator, layout or build. */
+  public static final int UNSUPPORTED = 10;
+
+  /** {@link Generator#close()} was called. */
+  public static final int CLOSED = 20;
+
+  /** This is a child process, and what the parent holds cannot be reacquired. */
+  public static final int FORKED = 21;
+
+  /** No id at once: what {@link Generator#tryNext()} tells by an empty result, so no exception has it. */
+  public static final int WOULD_BLOCK = 22;
+
+  /** Another live generator owns this worker; the message says which process. Retryable. */
+  public static final int WORKER_BUSY = 23;
+
+  /** The layout has no ids left: its time or its segment field is used up. */
+  public static final int EXHAUSTED = 24;
+
+  /** The waiting thread was interrupted. */
+  public static final int CANCELLED = 25;
+
+  /** Waited wait_max for the next tick of the clock. Retryable. */
+  public static final int OVERLOADED = 26;
+
+  /** The clock is behind the ids already issued, by more than the policy allows. Retryable. */
+  public static final int CLOCK_BACK = 40;
+
+  /** The clock is before the layout's epoch. */
+  public static final int CLOCK_BEFORE_EPOCH = 41;
+
+  /** Busy, unreachable or too slow, and nothing reserved is left. Retryable. */
+  public static final int STORE_UNAVAILABLE = 60;
+
+  /** The store does not exist, and store.create was not asked for. */
+  public static final int STORE_MISSING = 61;
+
+  /** Not readable, or not writable. */
+  public static final int STORE_PERMISSION = 62;
+
+  /** No space left on the device. Retryable. */
+  public static final int STORE_FULL = 63;
+
+  /** Not a database, not ours, or corrupt. */
+  public static final int STORE_DAMAGED = 64;
+
+  /** Made by a newer version of idgen. */
+  public static final int STORE_VERSION = 65;
+
+  /** The segment tag was not created. */
+  public static final int TAG_UNKNOWN = 66;
+
+  /** {@link Generator.Builder#createSegment()}: the tag is there already. */
+  public static final int TAG_EXISTS = 67;
+
+  /** The store granted numbers it had granted before: it lost a commit. Issuing stops. */
+  public static final int STORE_REGRESSED = 68;
+
+  /** The namespace is in use with another layout or epoch. */
+  public static final int FORMAT_MISMATCH = 69;
+
+  /** A setting or file system that can lose a commit. */
+  public static final int STORE_UNSAFE = 70;
+
+  /** Memory could not be allocated. */
+  public static final int NO_MEMORY = 80;
+
+  /** A defect in idgen: please report the message. */
+  public static final int INTERNAL = 90;
+
+  /** A host's own store failed with this or a higher status. */
+  public static final int HOST = 1000;
+
+  private Status() {}
+}

@@ -1,0 +1,42 @@
+package dev.idgen;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+
+/** Text as the library takes and gives it: UTF-8 without a NUL. */
+final class Text {
+  private Text() {}
+
+  /**
+   * The bytes of a text.
+   *
+   * @throws IllegalArgumentException for a NUL, where the library would see the end of the text, and for half a
+   *     surrogate pair
+   */
+  static byte[] utf8(String text) {
+    int nul = text.indexOf('\0');
+    if (nul >= 0) {
+      throw new IllegalArgumentException(
+          "text has a NUL character at position " + nul + ": \"" + text.replace("\0", "\\0") + '"');
+    }
+    try {
+      var encoded = UTF_8.newEncoder().encode(CharBuffer.wrap(text));
+      var bytes = new byte[encoded.remaining()];
+      encoded.get(bytes);
+      return bytes;
+    } catch (CharacterCodingException e) {
+      throw new IllegalArgumentException("text has half a surrogate pair: \"" + text + '"', e);
+    }
+  }
+
+  /** The bytes of a text, or null for null. */
+  static byte[] utf8OrNull(String text) {
+    return text == null ? null : utf8(text);
+  }
+
+  static String string(byte[] utf8) {
+    return utf8 == null ? "" : new String(utf8, UTF_8);
+  }
+}

@@ -1,0 +1,247 @@
+"""The exceptions of idgen: one class per status of the C ABI, in families.
+
+The text of an exception is the core's own, so that a message found in a log is the same in C, Java, Go and Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Error(Exception):
+    """Base of everything that idgen raises on purpose.
+
+    Attributes:
+        status: number of the status, fixed for ever (``IDGEN_E_*`` in ``idgen.h``).
+        name: its name without the prefix, such as ``"CLOCK_BACK"``.
+        retryable: True if the same call can succeed later without a change by anybody.
+        retry_after: seconds after which a retry can first succeed; None if unknown, or if retrying cannot help.
+        written: for ``fill`` and ``next_batch``: how many ids were drawn before the failure. They are the caller's.
+        ids: for ``next_batch``: these ids, an array; else None.
+    """
+
+    status: int
+    name: str
+    retryable: bool
+    retry_after: float | None
+    written: int
+    ids: Any
+
+    def __init__(
+        self,
+        message: str,
+        status: int = 0,
+        name: str = "UNKNOWN",
+        retryable: bool = False,
+        retry_after: float | None = None,
+        written: int = 0,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.name = name
+        self.retryable = retryable
+        self.retry_after = retry_after
+        self.written = written
+        self.ids = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions travel between processes (multiprocessing, concurrent.futures); the default would drop the status.
+        arguments = (str(self), self.status, self.name, self.retryable, self.retry_after, self.written)
+        return type(self), arguments
+
+
+class ConfigError(Error, ValueError):
+    """The call or the configuration is wrong (status 1 to 19). Retrying cannot help."""
+
+
+class ArgumentError(ConfigError):
+    """An argument that cannot be meant."""
+
+
+class HandleError(ConfigError):
+    """The generator was never initialised, or is of another type."""
+
+
+class InvalidBufferError(ConfigError, BufferError):
+    """``fill`` got something that is not a writable, contiguous buffer of 8-byte integers. No id was drawn."""
+
+
+class UnknownKeyError(ConfigError):
+    """No property has this name; the message names the nearest one."""
+
+
+class InvalidValueError(ConfigError):
+    """A value is not of its property's type or out of its range, or an id has bits outside the layout."""
+
+
+class LayoutError(ConfigError):
+    """The layout does not parse or does not add up."""
+
+
+class LifetimeError(ConfigError):
+    """The epoch lies in the future, the layout's time is over, or fewer years are left than ``lifetime_min``."""
+
+
+class ConfigFileError(ConfigError):
+    """The TOML file is missing, unreadable or malformed, or has no such table."""
+
+
+class TextError(ConfigError):
+    """The text is not an id in this encoding; the message has the position."""
+
+
+class UnsupportedError(ConfigError):
+    """Known, but not for this kind of generator, layout or build."""
+
+
+class StateError(Error, RuntimeError):
+    """The state of the generator forbids the call (status 20 to 39)."""
+
+
+class ClosedError(StateError):
+    """``close`` was called on this generator."""
+
+
+class ForkedError(StateError):
+    """A forked child process called, and what its parent holds cannot be acquired again."""
+
+
+class WouldBlockError(StateError):
+    """No id without waiting. Never raised by this package: ``try_next`` returns None instead."""
+
+
+class WorkerBusyError(StateError):
+    """Another live generator owns this worker; the message says which process."""
+
+
+class ExhaustedError(StateError):
+    """The layout has no ids left: its time or its segment field is used up."""
+
+
+class CancelledError(StateError):
+    """A wait was ended by its caller."""
+
+
+class OverloadedError(StateError):
+    """Waited ``wait_max`` for the next tick of the clock."""
+
+
+class ClockError(Error):
+    """The clock is not where it must be (status 40 to 59)."""
+
+
+class ClockBackError(ClockError):
+    """The clock is behind the ids already issued, by more than the policy allows."""
+
+
+class ClockBeforeEpochError(ClockError):
+    """The clock is before the layout's epoch."""
+
+
+class StoreError(Error):
+    """The store did not grant what was asked for (status 60 to 79)."""
+
+
+class StoreUnavailableError(StoreError):
+    """Busy, unreachable or too slow, and nothing reserved is left."""
+
+
+class StoreMissingError(StoreError):
+    """The store does not exist, and ``store_create=True`` was not given."""
+
+
+class StorePermissionError(StoreError):
+    """The store is not readable or not writable."""
+
+
+class StoreFullError(StoreError):
+    """No space is left on the store's device."""
+
+
+class StoreDamagedError(StoreError):
+    """Not a database, not one of idgen, or corrupt."""
+
+
+class StoreVersionError(StoreError):
+    """The store was made by a newer version of idgen."""
+
+
+class TagUnknownError(StoreError):
+    """The segment tag was not created."""
+
+
+class TagExistsError(StoreError):
+    """The segment tag exists already."""
+
+
+class StoreRegressedError(StoreError):
+    """The store granted numbers that it had granted before: it lost a commit. Issuing stops."""
+
+
+class FormatMismatchError(StoreError):
+    """The namespace is in use with another layout or epoch."""
+
+
+class StoreUnsafeError(StoreError):
+    """A setting or a file system of the store can lose a commit."""
+
+
+class NoMemoryError(Error, MemoryError):
+    """Out of memory."""
+
+
+class InternalError(Error):
+    """A defect in idgen: please report the message."""
+
+
+class HostError(Error):
+    """A status of a host's own store, passed through (1000 and above)."""
+
+
+# By the core's own name of the status; a test compares this table with the statuses that the core enumerates.
+CLASS_BY_NAME: dict[str, type[Error]] = {
+    "ARGUMENT": ArgumentError,
+    "HANDLE": HandleError,
+    "BUFFER": InvalidBufferError,
+    "UNKNOWN_KEY": UnknownKeyError,
+    "VALUE": InvalidValueError,
+    "LAYOUT": LayoutError,
+    "LIFETIME": LifetimeError,
+    "CONFIG_FILE": ConfigFileError,
+    "TEXT": TextError,
+    "UNSUPPORTED": UnsupportedError,
+    "CLOSED": ClosedError,
+    "FORKED": ForkedError,
+    "WOULD_BLOCK": WouldBlockError,
+    "WORKER_BUSY": WorkerBusyError,
+    "EXHAUSTED": ExhaustedError,
+    "CANCELLED": CancelledError,
+    "OVERLOADED": OverloadedError,
+    "CLOCK_BACK": ClockBackError,
+    "CLOCK_BEFORE_EPOCH": ClockBeforeEpochError,
+    "STORE_UNAVAILABLE": StoreUnavailableError,
+    "STORE_MISSING": StoreMissingError,
+    "STORE_PERMISSION": StorePermissionError,
+    "STORE_FULL": StoreFullError,
+    "STORE_DAMAGED": StoreDamagedError,
+    "STORE_VERSION": StoreVersionError,
+    "TAG_UNKNOWN": TagUnknownError,
+    "TAG_EXISTS": TagExistsError,
+    "STORE_REGRESSED": StoreRegressedError,
+    "FORMAT_MISMATCH": FormatMismatchError,
+    "STORE_UNSAFE": StoreUnsafeError,
+    "NO_MEMORY": NoMemoryError,
+    "INTERNAL": InternalError,
+    "HOST": HostError,
+}
+
+
+def from_core(message: str, status: int, name: str, retryable: bool, retry_after_ns: int, written: int) -> Error:
+    """The exception for a status of the core. Called by the extension module only."""
+    retry_after = retry_after_ns / 1e9 if retry_after_ns else None
+    return CLASS_BY_NAME.get(name, Error)(message, status, name, retryable, retry_after, written)
+
+
+def invalid_value(message: str) -> InvalidValueError:
+    """For a value that has no text form and so never gets to the core."""
+    return InvalidValueError(message, 5, "VALUE")

@@ -1,0 +1,34 @@
+# What every script here begins with: `source scripts/lib.sh` (or ../../scripts/lib.sh). Not a program.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# Tools that setup put into the virtual environment (Python's, and Go if the machine had none new enough) come first.
+export PATH="$root/build/venv/bin:$PATH"
+jobs=$(nproc)
+cd "$root"
+
+# One line per fact that was checked; scripts/test counts these lines.
+ok() { printf 'ok - %s\n' "$*"; }
+fail() {
+  printf 'not ok - %s\n' "$*" >&2
+  exit 1
+}
+
+# quietly NAME COMMAND...: the output goes to build/log/NAME.log; its end is shown if the command fails.
+quietly() {
+  local log=$root/build/log/$1.log start=$SECONDS
+  shift
+  mkdir -p "${log%/*}"
+  printf '  %s ... ' "$*"
+  if "$@" >"$log" 2>&1; then
+    printf '%d s\n' $((SECONDS - start))
+  else
+    local status=$?
+    printf 'failed (exit status %d). The end of %s:\n' "$status" "${log#"$root"/}"
+    tail -n 40 "$log"
+    return "$status"
+  fi
+}
+
+# at_least WANTED FOUND: true if the dotted version FOUND is not older.
+at_least() { [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]; }

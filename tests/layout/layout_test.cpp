@@ -1,0 +1,313 @@
+// Ids from fields and back; capacity and lifetime.
+#include "idgen/layout.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+#include <set>
+
+#include "idgen/text.hpp"
+#include "vectors/expect_error.hpp"
+
+namespace idgen {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kMax64 = std::numeric_limits<std::uint64_t>::max();
+
+Id128 max_of(unsigned bits) { return (Id128{1} << bits) - 1; }
+
+void set(Parts& parts, FieldKind kind, Id128 value) {
+  const auto narrow = static_cast<std::uint64_t>(value);
+  switch (kind) {
+    case FieldKind::time:
+      parts.time = narrow;
+      break;
+    case FieldKind::datacenter:
+      parts.datacenter = narrow;
+      break;
+    case FieldKind::worker:
+      parts.worker = narrow;
+      break;
+    case FieldKind::process:
+      parts.process = narrow;
+      break;
+    case FieldKind::shard:
+      parts.shard = narrow;
+      break;
+    case FieldKind::sequence:
+      parts.sequence = narrow;
+      break;
+    case FieldKind::gene:
+      parts.gene = narrow;
+      break;
+    case FieldKind::version:
+      parts.version = narrow;
+      break;
+    case FieldKind::segment:
+      parts.segment = value;
+      break;
+    case FieldKind::fixed:
+      parts.fixed = narrow;
+      break;
+  }
+}
+
+bool same_fields(const Parts& a, const Parts& b) {
+  return a.time == b.time && a.datacenter == b.datacenter && a.worker == b.worker && a.process == b.process &&
+         a.shard == b.shard && a.sequence == b.sequence && a.gene == b.gene && a.version == b.version &&
+         a.segment == b.segment && a.fixed == b.fixed;
+}
+
+constexpr FieldKind kAllKinds[] = {FieldKind::time,    FieldKind::datacenter, FieldKind::worker, FieldKind::process,
+                                   FieldKind::shard,   FieldKind::sequence,   FieldKind::gene,   FieldKind::version,
+                                   FieldKind::segment, FieldKind::fixed};
+
+// A valid layout of at most 63 bits with a random choice, order and width of fields.
+std::string random_layout(std::mt19937_64& rng) {
+  std::vector<FieldKind> kinds(std::begin(kAllKinds), std::end(kAllKinds));
+  std::shuffle(kinds.begin(), kinds.end(), rng);
+  kinds.resize(1 + rng() % kinds.size());
+  const bool counts = std::any_of(kinds.begin(), kinds.end(), [](FieldKind kind) {
+    return kind == FieldKind::sequence || kind == FieldKind::segment;
+  });
+  if (!counts) kinds.back() = FieldKind::sequence;
+  const char* const units[] = {"", "ms", "s", "x10ms", "x7ms", "x86400000ms"};
+  std::string text;
+  unsigned left = 63;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const auto after = static_cast<unsigned>(kinds.size() - 1 - i);
+    const auto bits = static_cast<unsigned>(1 + rng() % (left - after));
+    left -= bits;
+    text.append(text.empty() ? "" : " ").append(field_name(kinds[i])).append(":").append(std::to_string(bits));
+    if (kinds[i] == FieldKind::time) text += units[rng() % std::size(units)];
+  }
+  return text;
+}
+
+// --------------------------------------------------------------------------------------------- encode, decode
+
+TEST(Layout, PublishedIdsComeOutAsPublished) {
+  const Layout snowflake = Layout::parse("time:41ms worker:10 sequence:12", 0);
+  EXPECT_EQ(snowflake.encode({.time = 1572057648000}), 6593687681236992000u);
+  EXPECT_EQ(snowflake.encode({.time = 1572057648000 - 1569859200000}), 9220959240192000u);
+
+  const Layout order = Layout::parse("order", 0);
+  const std::uint64_t first = order.encode({.time = 1572070381000, .worker = 1, .gene = 1820 % 16});
+  const std::uint64_t second = order.encode({.time = 1572070381000, .worker = 1, .gene = 5177331 % 16});
+  EXPECT_EQ(first, 6593741087309889548u);
+  EXPECT_EQ(second, 6593741087309889539u);
+  EXPECT_EQ(first % 16, 1820u % 16);
+  EXPECT_EQ(second % 16, 5177331u % 16);
+}
+
+TEST(Layout, ATwitterIdTellsWhenAndWhereItWasMade) {
+  const Parts parts = Layout::parse("twitter").decode(1541815603606036480);
+  EXPECT_EQ(format_instant(parts.unix_ms), "2022-06-28T16:07:40.105Z");
+  EXPECT_EQ(parts.datacenter, 11u);
+  EXPECT_EQ(parts.worker, 26u);
+  EXPECT_EQ(parts.sequence, 0u);
+  EXPECT_EQ(parts.fields, 1u | 2u | 4u | 32u);
+}
+
+TEST(Layout, EveryPresetRoundTripsAtTheLimitsOfEachField) {
+  for (const Preset& preset : presets()) {
+    SCOPED_TRACE(preset.name);
+    const Layout layout = Layout::parse(preset.name);
+    for (const Field& field : layout.fields()) {
+      SCOPED_TRACE(field_name(field.kind));
+      for (const Id128 value : {Id128{0}, Id128{1}, max_of(field.bits) - 1, max_of(field.bits)}) {
+        Parts parts;
+        set(parts, field.kind, value);
+        const Id128 id = layout.encode128(parts);
+        EXPECT_EQ(id >> field.shift, value);
+        EXPECT_EQ(id & max_of(field.shift), 0u);
+        EXPECT_TRUE(same_fields(layout.decode128(id), parts));
+        if (!layout.is_wide()) {
+          EXPECT_EQ(layout.encode(parts), static_cast<std::uint64_t>(id));
+          EXPECT_TRUE(same_fields(layout.decode(static_cast<std::uint64_t>(id)), parts));
+        }
+      }
+    }
+  }
+}
+
+TEST(Layout, EveryPresetWithAllFieldsFullIsTheLargestIdOfItsBits) {
+  for (const Preset& preset : presets()) {
+    const Layout layout = Layout::parse(preset.name);
+    Parts parts;
+    for (const Field& field : layout.fields()) set(parts, field.kind, max_of(field.bits));
+    EXPECT_EQ(layout.encode128(parts), layout.bits() == 128 ? ~Id128{0} : max_of(layout.bits())) << preset.name;
+  }
+}
+
+TEST(Layout, EveryPresetRefusesOneMoreThanAFieldHolds) {
+  for (const Preset& preset : presets()) {
+    const Layout layout = Layout::parse(preset.name);
+    for (const Field& field : layout.fields()) {
+      Parts parts;
+      set(parts, field.kind, max_of(field.bits) + 1);
+      EXPECT_ERROR(VALUE, AllOf(HasSubstr(std::string(field_name(field.kind))), HasSubstr("too large")),
+                   layout.encode128(parts));
+    }
+  }
+}
+
+TEST(Layout, AFieldOverflowNamesTheValueAndTheRange) {
+  const Layout layout = Layout::parse("default");
+  EXPECT_ERROR(VALUE,
+               "worker 1024 is too large for its 10 bits; 0 to 1023 fit the layout 'time:41ms worker:10 sequence:12'",
+               layout.encode({.worker = 1024}));
+  EXPECT_ERROR(VALUE, HasSubstr("sequence 18446744073709551615 is too large"), layout.encode({.sequence = kMax64}));
+}
+
+TEST(Layout, FieldsOfSixtyFourBitsAndMoreAreCheckedWithoutWrapping) {
+  const Layout full = Layout::parse("unsigned segment:64");
+  EXPECT_EQ(full.encode({.segment = kMax64}), kMax64);
+  EXPECT_ERROR(VALUE, HasSubstr("segment 18446744073709551616 is too large"), full.encode({.segment = Id128{1} << 64}));
+  const Layout wide = Layout::parse("segment:127");
+  EXPECT_EQ(wide.encode128({.segment = max_of(127)}), max_of(127));
+  EXPECT_ERROR(VALUE, HasSubstr("too large for its 127 bits"), wide.encode128({.segment = Id128{1} << 127}));
+  EXPECT_ERROR(VALUE, HasSubstr("outside the layout"), wide.decode128(~Id128{0}));
+}
+
+TEST(Layout, PartsThatTheLayoutLacksAreNotRead) {
+  EXPECT_EQ(Layout::parse("default").encode({.fields = 0, .unix_ms = 5, .shard = kMax64, .segment = ~Id128{0}}), 0u);
+}
+
+TEST(Layout, AnIdWithBitsOutsideTheLayoutIsRefused) {
+  EXPECT_ERROR(
+      VALUE,
+      "id 9223372036854775808 has bits outside the layout 'time:41ms worker:10 sequence:12', whose ids are 0 to "
+      "9223372036854775807; decode it with the layout that made it",
+      Layout::parse("default").decode(std::uint64_t{1} << 63));
+  const Layout js = Layout::parse("js53");
+  EXPECT_EQ(js.encode(js.decode((std::uint64_t{1} << 52) - 1)), (std::uint64_t{1} << 52) - 1);
+  EXPECT_ERROR(VALUE, HasSubstr("0 to 4503599627370495"), js.decode(std::uint64_t{1} << 52));
+}
+
+TEST(Layout, ASixtyFourBitCallOnAWideLayoutSaysThatItIsNotSupported) {
+  const Layout wide = Layout::parse("business128");
+  EXPECT_ERROR(UNSUPPORTED, HasSubstr("127 bits"), wide.encode({}));
+  EXPECT_ERROR(UNSUPPORTED, HasSubstr("127 bits"), wide.decode(0));
+}
+
+TEST(Layout, RandomIdsOfRandomLayoutsDecodeAndEncodeToThemselves) {
+  std::mt19937_64 rng(20261121);
+  for (int i = 0; i < 2000; ++i) {
+    const std::string text = random_layout(rng);
+    SCOPED_TRACE(text);
+    const Layout layout = Layout::parse(text);
+    for (int j = 0; j < 20; ++j) {
+      const std::uint64_t id = rng() & static_cast<std::uint64_t>(max_of(layout.bits()));
+      const Parts parts = layout.decode(id);
+      ASSERT_EQ(layout.encode(parts), id);
+      ASSERT_EQ(parts.fields, layout.field_bits());
+    }
+  }
+}
+
+TEST(Layout, IdsOfALaterTickAreLargerWhereTimeIsTheFirstField) {
+  for (const char* name :
+       {"default", "twitter", "js53", "order", "uid-generator", "sonyflake", "discord", "mastodon"}) {
+    const Layout layout = Layout::parse(name);
+    Parts last_of_tick;
+    for (const Field& field : layout.fields()) set(last_of_tick, field.kind, max_of(field.bits));
+    last_of_tick.time = 41;
+    EXPECT_EQ(layout.encode(last_of_tick) + 1, layout.encode({.time = 42})) << name;
+  }
+}
+
+// ------------------------------------------------------------------------------------- capacity and lifetime
+
+TEST(Layout, TheDefaultLayoutLastsUntil2094AndGivesFourMillionIdsASecond) {
+  const Layout layout = Layout::parse("default");
+  EXPECT_EQ(format_instant(layout.last_unix_ms()), "2094-09-07T15:47:35.551Z");
+  EXPECT_EQ(layout.ids_per_tick(), 4096u);
+  EXPECT_DOUBLE_EQ(layout.ids_per_second(), 4096000.0);
+  EXPECT_EQ(layout.workers(), 1024u);
+  EXPECT_NEAR(layout.years_left(Layout::kDefaultEpochUnixMs), 69.68, 0.01);
+}
+
+TEST(Layout, UidGeneratorsOwnLayoutEndedIn2024) {
+  const Layout layout = Layout::parse("uid-generator");
+  EXPECT_EQ(format_instant(layout.last_unix_ms()), "2024-11-20T13:24:15.999Z");
+  EXPECT_LT(layout.years_left(parse_instant("2026-11-21T00:00:00Z")), -2.0);
+}
+
+TEST(Layout, TheLastMillisecondIsTheOneBeforeTheTickThatDoesNotFit) {
+  for (const char* text : {"default", "js53", "sonyflake", "time:3x7ms sequence:4"}) {
+    const Layout layout = Layout::parse(text);
+    const std::uint64_t ticks = std::uint64_t{1} << layout.find(FieldKind::time)->bits;
+    EXPECT_EQ(layout.last_unix_ms() + 1, layout.tick_start_unix_ms(ticks)) << text;
+    EXPECT_EQ(layout.tick_start_unix_ms(0), layout.epoch_unix_ms()) << text;
+    EXPECT_EQ(layout.tick_start_unix_ms(1) - layout.tick_start_unix_ms(0), layout.tick_ms()) << text;
+  }
+}
+
+TEST(Layout, TimesBeyondSixtyFourBitsSaturate) {
+  const Layout layout = Layout::parse("time:62x86400000ms sequence:1", kNever - 1);
+  EXPECT_EQ(layout.tick_start_unix_ms(0), kNever - 1);
+  EXPECT_EQ(layout.tick_start_unix_ms(1), kNever);
+  EXPECT_EQ(layout.tick_start_unix_ms(kMax64), kNever);
+  EXPECT_EQ(layout.last_unix_ms(), kNever);
+  EXPECT_EQ(Layout::parse("time:1ms sequence:1", kNever - 1).last_unix_ms(), kNever);
+  EXPECT_EQ(Layout::parse("time:1ms sequence:1", kNever - 2).last_unix_ms(), kNever - 1);
+  EXPECT_GT(layout.years_left(std::numeric_limits<std::int64_t>::min()), 5e8);
+}
+
+TEST(Layout, AnEpochBefore1970CountsFromThere) {
+  const Layout layout = Layout::parse("default", -1000);
+  EXPECT_EQ(layout.decode(layout.encode({.time = 999})).unix_ms, -1);
+  EXPECT_EQ(layout.decode(layout.encode({.time = 1000})).unix_ms, 0);
+}
+
+TEST(Layout, ALayoutWithoutTimeNeverEndsAndHasNoEpoch) {
+  const Layout layout = Layout::parse("business64", 12345);
+  EXPECT_EQ(layout.last_unix_ms(), kNever);
+  EXPECT_EQ(layout.tick_ms(), 0);
+  EXPECT_EQ(layout.epoch_unix_ms(), 0);
+  EXPECT_EQ(layout.ids_per_second(), 0.0);
+  EXPECT_EQ(layout.ids_per_tick(), std::uint64_t{1} << 42);
+  EXPECT_EQ(layout.decode(1).unix_ms, 0);
+  EXPECT_EQ(layout.preset(), "business64");
+}
+
+TEST(Layout, CountsThatDoNotFitSaturate) {
+  EXPECT_EQ(Layout::parse("business128").ids_per_tick(), kMax64);
+  EXPECT_EQ(Layout::parse("unsigned segment:64").ids_per_tick(), kMax64);
+  EXPECT_EQ(Layout::parse("datacenter:30 worker:30 process:30 shard:30 sequence:7").workers(), kMax64);
+  EXPECT_EQ(Layout::parse("datacenter:31 worker:31 sequence:1").workers(), std::uint64_t{1} << 62);
+  EXPECT_EQ(Layout::parse("segment:63").workers(), 1u);
+}
+
+TEST(Layout, OnlyLayoutsOfAtMost53BitsAreSafeForJavaScript) {
+  EXPECT_TRUE(Layout::parse("js53").is_js_safe());
+  EXPECT_TRUE(Layout::parse("segment:53").is_js_safe());
+  EXPECT_FALSE(Layout::parse("segment:54").is_js_safe());
+  EXPECT_FALSE(Layout::parse("default").is_js_safe());
+}
+
+TEST(Layout, OnlyLayoutsMarkedUnsignedReachTheTopBit) {
+  std::set<std::string_view> reach;
+  for (const Preset& preset : presets()) {
+    const Layout layout = Layout::parse(preset.name);
+    EXPECT_EQ(layout.is_unsigned(), layout.bits() == 64) << preset.name;
+    if (layout.is_unsigned()) reach.insert(preset.name);
+  }
+  EXPECT_EQ(reach, (std::set<std::string_view>{"discord", "instagram", "mastodon"}));
+}
+
+TEST(Layout, APlainSegmentUsesAll63Bits) {
+  const Layout plain = Layout::plain_segment();
+  EXPECT_EQ(plain, Layout::parse("segment:63"));
+  EXPECT_EQ(static_cast<std::uint64_t>(plain.decode(kNever).segment), static_cast<std::uint64_t>(kNever));
+}
+
+}  // namespace
+}  // namespace idgen

@@ -1,0 +1,127 @@
+// Ids as text: round trips, order, and what is refused.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+#include <string>
+
+#include "idgen/text.hpp"
+#include "vectors/expect_error.hpp"
+
+namespace idgen {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr Encoding kAll[] = {Encoding::decimal, Encoding::hex, Encoding::crockford, Encoding::base58, Encoding::base62};
+constexpr Encoding kFixed[] = {Encoding::hex, Encoding::crockford, Encoding::base58, Encoding::base62};
+constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
+
+// As many small ids as large ones.
+std::uint64_t random_id(std::mt19937_64& rng) { return rng() >> (rng() % 64); }
+
+TEST(IdText, EveryIdReadsBackFromEveryEncoding) {
+  std::mt19937_64 rng(1);
+  for (int i = 0; i < 50000; ++i) {
+    const std::uint64_t id = random_id(rng);
+    for (Encoding encoding : kAll) ASSERT_EQ(parse_id(format_id(id, encoding), encoding), id);
+  }
+  for (Encoding encoding : kAll) {
+    EXPECT_EQ(parse_id(format_id(0, encoding), encoding), 0u);
+    EXPECT_EQ(parse_id(format_id(kMax, encoding), encoding), kMax);
+  }
+}
+
+TEST(IdText, AllEncodingsButDecimalHaveOneWidth) {
+  for (std::uint64_t id : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 32, kMax}) {
+    EXPECT_EQ(format_id(id, Encoding::hex).size(), 16u);
+    EXPECT_EQ(format_id(id, Encoding::crockford).size(), 13u);
+    EXPECT_EQ(format_id(id, Encoding::base58).size(), 11u);
+    EXPECT_EQ(format_id(id, Encoding::base62).size(), 11u);
+  }
+  EXPECT_EQ(format_id(0, Encoding::decimal), "0");
+  EXPECT_EQ(format_id(kMax, Encoding::decimal), "18446744073709551615");
+}
+
+TEST(IdText, TheOrderOfFixedWidthTextsIsTheOrderOfIds) {
+  std::mt19937_64 rng(2);
+  for (int i = 0; i < 50000; ++i) {
+    const std::uint64_t a = random_id(rng), b = random_id(rng);
+    for (Encoding encoding : kFixed) ASSERT_EQ(format_id(a, encoding) < format_id(b, encoding), a < b) << a << " " << b;
+  }
+}
+
+TEST(IdText, HexIsReadInEitherCase) { EXPECT_EQ(parse_id("DEADBEEFdeadbeef", Encoding::hex), 0xDEADBEEFDEADBEEFu); }
+
+TEST(IdText, CrockfordIsReadInEitherCaseAndForgivesLookAlikes) {
+  EXPECT_EQ(parse_id("fzzzzzzzzzzzz", Encoding::crockford), kMax);
+  EXPECT_EQ(parse_id("00000000000OI", Encoding::crockford), 1u);
+  EXPECT_EQ(parse_id("ooooooooooool", Encoding::crockford), 1u);
+  EXPECT_EQ(parse_id("00000000000Li", Encoding::crockford), 33u);
+}
+
+TEST(IdText, Base58And62TellCasesApart) {
+  EXPECT_NE(parse_id("1111111111A", Encoding::base58), parse_id("1111111111a", Encoding::base58));
+  EXPECT_NE(parse_id("0000000000A", Encoding::base62), parse_id("0000000000a", Encoding::base62));
+}
+
+TEST(IdText, DecimalMayBePaddedToTwentyDigits) {
+  EXPECT_EQ(parse_id("00000000000000000042", Encoding::decimal), 42u);
+  EXPECT_ERROR(TEXT, HasSubstr("21 characters where 1 to 20"), parse_id("000000000000000000042", Encoding::decimal));
+}
+
+TEST(IdText, AForeignDigitIsNamedWithItsPosition) {
+  EXPECT_ERROR(TEXT, "'12a4' is no id in decimal: 'a' at position 2 is no digit; allowed are 0-9",
+               parse_id("12a4", Encoding::decimal));
+  EXPECT_ERROR(TEXT, HasSubstr("'\\x00' at position 1"), parse_id(std::string_view("1\0", 2), Encoding::decimal));
+  EXPECT_ERROR(TEXT, HasSubstr("'\\xFF' at position 0"), parse_id("\xFF", Encoding::decimal));
+}
+
+TEST(IdText, EveryByteIsADigitOrIsRefusedAtItsPosition) {
+  for (Encoding encoding : kAll) {
+    const std::string zero = format_id(0, encoding);
+    int digits = 0;
+    for (int byte = 0; byte < 256; ++byte) {
+      std::string text = zero;
+      text.back() = static_cast<char>(byte);
+      const auto outcome = vectors::outcome_of([&] { EXPECT_LT(parse_id(text, encoding), 62u); });
+      if (outcome.status == "OK") {
+        ++digits;
+      } else {
+        EXPECT_EQ(outcome.status, "TEXT");
+        EXPECT_THAT(outcome.message, HasSubstr("position " + std::to_string(text.size() - 1)));
+      }
+    }
+    constexpr int kDigits[] = {10, 22, 32 + 22 + 6, 58, 62};
+    EXPECT_EQ(digits, kDigits[static_cast<int>(encoding)]);
+  }
+}
+
+TEST(IdText, OneMoreThanTheLargestIdIsRefused) {
+  EXPECT_ERROR(TEXT, AllOf(HasSubstr("passes the largest id, 18446744073709551615"), HasSubstr("position 19")),
+               parse_id("18446744073709551616", Encoding::decimal));
+  EXPECT_ERROR(TEXT, HasSubstr("passes the largest id"), parse_id("G000000000000", Encoding::crockford));
+  EXPECT_ERROR(TEXT, HasSubstr("passes the largest id"), parse_id("jpXCZedGfVR", Encoding::base58));
+  EXPECT_ERROR(TEXT, HasSubstr("passes the largest id"), parse_id("LygHa16AHYG", Encoding::base62));
+}
+
+TEST(IdText, AWrongLengthIsRefused) {
+  for (Encoding encoding : kFixed) {
+    const std::string zero = format_id(0, encoding);
+    EXPECT_ERROR(TEXT, HasSubstr("characters where"), parse_id("", encoding));
+    EXPECT_ERROR(TEXT, HasSubstr("characters where"), parse_id(zero.substr(1), encoding));
+    EXPECT_ERROR(TEXT, HasSubstr("characters where"), parse_id(zero + zero[0], encoding));
+  }
+  EXPECT_ERROR(TEXT, HasSubstr("0 characters where 1 to 20"), parse_id("", Encoding::decimal));
+  EXPECT_ERROR(TEXT, HasSubstr("1048576 characters"), parse_id(std::string(1 << 20, '9'), Encoding::decimal));
+}
+
+TEST(IdText, AnUnknownEncodingIsAnErrorOfTheCaller) {
+  EXPECT_ERROR(ARGUMENT, HasSubstr("no text encoding has the number 5"), format_id(1, static_cast<Encoding>(5)));
+  EXPECT_ERROR(ARGUMENT, HasSubstr("no text encoding has the number -1"), parse_id("1", static_cast<Encoding>(-1)));
+}
+
+}  // namespace
+}  // namespace idgen

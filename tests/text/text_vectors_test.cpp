@@ -1,0 +1,51 @@
+// The golden vectors for texts, through the core. Columns: tests/vectors/README.md.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "idgen/text.hpp"
+#include "vectors/bad_input.hpp"
+#include "vectors/tsv.hpp"
+
+namespace idgen {
+namespace {
+
+using Row = std::vector<std::string>;
+
+std::vector<Row> rows_of(const std::string& name) {
+  return vectors::read_tsv(std::string(IDGEN_VECTORS_DIR) + "/" + name);
+}
+
+TEST(TextVectors, EveryEncodingOfAnIdIsTheReferencesInBothDirections) {
+  for (const Row& row : rows_of("encodings.tsv")) {
+    ASSERT_EQ(row.size(), 6u) << row[0];
+    const std::uint64_t id = std::stoull(row[0]);
+    for (std::int32_t encoding = 0; encoding < 5; ++encoding) {
+      EXPECT_EQ(format_id(id, static_cast<Encoding>(encoding)), row[1 + static_cast<std::size_t>(encoding)]);
+      EXPECT_EQ(parse_id(row[1 + static_cast<std::size_t>(encoding)], static_cast<Encoding>(encoding)), id);
+    }
+  }
+}
+
+TEST(TextVectors, BadTextsAreRefusedWithTheRecordedMessage) {
+  for (const Row& row : rows_of("bad_texts.tsv")) {
+    ASSERT_EQ(row.size(), 4u) << row[0];
+    const auto outcome = vectors::answer_to_bad_text(row);
+    EXPECT_EQ(outcome.status, "TEXT") << row[0] << " " << row[1];
+    EXPECT_EQ(outcome.status, row[2]) << row[0] << " " << row[1];
+    EXPECT_EQ(outcome.message, row[3]) << row[0] << " " << row[1];
+    EXPECT_LT(outcome.message.size(), 496u) << "idgen_error_t would cut it";
+  }
+}
+
+TEST(TextVectors, InstantsAreReadAndWrittenAsTheReferenceDoes) {
+  for (const Row& row : rows_of("instants.tsv")) {
+    ASSERT_EQ(row.size(), 3u) << row[0];
+    EXPECT_EQ(parse_instant(row[0]), std::stoll(row[1])) << row[0];
+    EXPECT_EQ(format_instant(std::stoll(row[1])), row[2]) << row[0];
+  }
+}
+
+}  // namespace
+}  // namespace idgen

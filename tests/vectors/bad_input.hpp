@@ -1,0 +1,55 @@
+// What the core answers to a row of bad_layouts.tsv or bad_texts.tsv. Shared by the test that compares and the tool
+// that records.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "idgen/layout.hpp"
+#include "idgen/status.hpp"
+#include "idgen/text.hpp"
+
+namespace idgen::vectors {
+
+struct Outcome {
+  std::string status;
+  std::string message;
+};
+
+template <typename Call>
+Outcome outcome_of(Call&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return {status_text(error.status()).name, error.message()};
+  }
+  return {"OK", ""};
+}
+
+inline Encoding encoding_named(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kNames = {"decimal", "hex", "crockford", "base58", "base62"};
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    if (kNames[i] == name) return static_cast<Encoding>(i);
+  }
+  throw std::runtime_error("no encoding is called " + std::string(name));
+}
+
+// As idgen_layout_create does: an empty epoch is none.
+inline Outcome answer_to_bad_layout(const std::vector<std::string>& row) {
+  return outcome_of([&row] {
+    std::optional<std::int64_t> epoch;
+    if (!row.at(1).empty()) epoch = parse_instant(row.at(1));
+    Layout::parse(row.at(0), epoch);
+  });
+}
+
+inline Outcome answer_to_bad_text(const std::vector<std::string>& row) {
+  const Encoding encoding = encoding_named(row.at(0));
+  return outcome_of([&row, encoding] { parse_id(row.at(1), encoding); });
+}
+
+}  // namespace idgen::vectors

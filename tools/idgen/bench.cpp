@@ -1,0 +1,197 @@
+// idgen bench: how fast this machine makes ids, beside what the machine itself takes for the steps that cannot be left out.
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+
+#include "command.hpp"
+#include "help.hpp"
+#include "handles.hpp"
+#include "output.hpp"
+#include "terminal.hpp"
+#include "text.hpp"
+
+namespace idgen_tool {
+namespace {
+
+constexpr const char* kDetails =
+    "Takes about three seconds on one thread, with the memory store, so that no disk is measured. Rows are taken in turns, 7 times;\n"
+    "the figure is the median. Read the ratios: they hold on other machines, nanoseconds do not.\n"
+    "\n"
+    "A floor is the work that no generator can do without, measured in the same run:\n"
+    "  one fetch_add          a counter that threads share\n"
+    "  clock + one CAS        clock_gettime(CLOCK_REALTIME) and one compare-and-set: a time-ordered counter\n"
+    "  storing 8 bytes        an array of 1024 ids filled by a loop\n"
+    "`share of the cap` draws with 41 bits of ms and 12 of sequence: the format itself allows 4096 ids a millisecond.\n"
+    "\n"
+    "Example:\n"
+    "  idgen bench\n";
+
+constexpr int kRounds = 7;
+constexpr std::size_t kBatch = 1024;
+using Clock = std::chrono::steady_clock;
+
+// The compiler must believe that somebody looks at the value.
+template <typename T>
+void keep(T& value) {
+  asm volatile("" : "+r"(value) : : "memory");
+}
+
+struct Row {
+  std::string name;
+  int floor;                                  // index of its floor; -1: is one
+  std::function<void(std::size_t)> run;       // makes so many ids
+  std::size_t count = 0;
+  std::vector<double> ns{};
+
+  double median() {
+    std::nth_element(ns.begin(), ns.begin() + kRounds / 2, ns.end());
+    return ns[kRounds / 2];
+  }
+};
+
+double time_ns(const Row& row, std::size_t count) {
+  const auto begin = Clock::now();
+  row.run(count);
+  return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
+}
+
+// As many ids as take about 30 ms.
+void calibrate(Row& row) {
+  std::size_t count = kBatch;
+  for (;;) {
+    const double ns = time_ns(row, count);
+    if (ns >= 5e6) {
+      row.count = static_cast<std::size_t>(static_cast<double>(count) * 30e6 / ns) / kBatch * kBatch + kBatch;
+      return;
+    }
+    count *= 4;
+  }
+}
+
+Generator make(std::initializer_list<std::pair<const char*, const char*>> properties) {
+  const Config config = make_config();
+  for (const auto& [key, value] : properties) set(config, key, value);
+  return make_generator(config);
+}
+
+void next_loop(idgen_t* generator, std::size_t count) {
+  ErrorSlot error;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t id;
+    check(idgen_next(generator, &id, error), error);
+    keep(id);
+  }
+}
+
+void batch_loop(idgen_t* generator, std::size_t count) {
+  ErrorSlot error;
+  std::uint64_t ids[kBatch];
+  for (std::size_t i = 0; i < count; i += kBatch) {
+    std::size_t written = 0;
+    check(idgen_next_batch(generator, ids, kBatch, &written, error), error);
+    std::uint64_t* seen = ids;
+    keep(seen);
+  }
+}
+
+std::int64_t realtime_ns() {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+// Ids of whole ticks over the time that the wall took for them: from the first id of one tick to the first id of another.
+double share_of_cap() {
+  constexpr int tick_shift = 22;
+  const Generator generator = make({{"store", "memory:bench-cap"}, {"layout", "time:41ms worker:10 sequence:12"}, {"worker", "1"}});
+  ErrorSlot error;
+  std::uint64_t first;
+  check(idgen_next(generator.get(), &first, error), error);
+  std::uint64_t id = first;
+  while (id >> tick_shift == first >> tick_shift) check(idgen_next(generator.get(), &id, error), error);
+  const auto begin = Clock::now();
+  std::uint64_t count = 0;
+  std::uint64_t tick = id >> tick_shift;
+  for (;;) {
+    ++count;
+    check(idgen_next(generator.get(), &id, error), error);
+    if (id >> tick_shift == tick) continue;
+    tick = id >> tick_shift;
+    const double ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+    if (ms >= 500) return static_cast<double>(count) / (ms * 4096);
+  }
+}
+
+int bench() {
+  std::atomic<std::uint64_t> shared{0};
+  const Generator segment = make({{"kind", "segment"}, {"store", "memory:bench"}, {"tag", "bench"}, {"store.create", "true"}});
+  const Generator snowflake =
+      make({{"store", "memory:bench"}, {"layout", "time:40ms worker:1 sequence:22"}, {"worker", "1"}});
+
+  Row rows[] = {
+      {"one fetch_add", -1,
+       [&](std::size_t count) {
+         for (std::size_t i = 0; i < count; ++i) {
+           std::uint64_t id = shared.fetch_add(1, std::memory_order_relaxed);
+           keep(id);
+         }
+       }},
+      {"clock + one CAS", -1,
+       [&](std::size_t count) {
+         for (std::size_t i = 0; i < count; ++i) {
+           auto now = static_cast<std::uint64_t>(realtime_ns());
+           std::uint64_t seen = shared.load(std::memory_order_relaxed);
+           shared.compare_exchange_strong(seen, now, std::memory_order_relaxed);
+           keep(now);
+         }
+       }},
+      {"storing 8 bytes", -1,
+       [&](std::size_t count) {
+         std::uint64_t ids[kBatch];
+         for (std::size_t i = 0; i < count; i += kBatch) {
+           for (std::size_t j = 0; j < kBatch; ++j) ids[j] = i + j;
+           std::uint64_t* seen = ids;
+           keep(seen);
+         }
+       }},
+      {"segment next", 0, [&](std::size_t count) { next_loop(segment.get(), count); }},
+      {"snowflake next, 22-bit sequence", 1, [&](std::size_t count) { next_loop(snowflake.get(), count); }},
+      {"segment batch of 1024", 2, [&](std::size_t count) { batch_loop(segment.get(), count); }},
+      {"snowflake batch of 1024", 2, [&](std::size_t count) { batch_loop(snowflake.get(), count); }},
+  };
+  for (Row& row : rows) calibrate(row);
+  for (int round = 0; round < kRounds; ++round) {
+    for (Row& row : rows) row.ns.push_back(time_ns(row, row.count) / static_cast<double>(row.count));
+  }
+
+  const Terminal terminal(stdout);
+  Output out;
+  out.line(terminal.paint(ink::bold, padded("", 34) + right_aligned("ns an id", 10) + right_aligned("ids/s", 16) + "  against its floor"));
+  for (Row& row : rows) {
+    const double ns = row.median();
+    std::string line = padded(row.name, 34) + right_aligned(fixed(ns, 2), 10) + right_aligned(approximate(1e9 / ns), 16);
+    if (row.floor < 0) {
+      out.line(terminal.paint(ink::dim, line + "  floor"));
+    } else {
+      out.line(line + "  " + fixed(ns / rows[row.floor].median(), 2) + " x " + rows[row.floor].name);
+    }
+  }
+  out.line(padded("share of the cap, 12-bit sequence", 34) + right_aligned(fixed(share_of_cap() * 100, 2), 10) +
+           " % of 4096 a millisecond");
+  out.flush();
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Run& run) {
+  CLI::App* command =
+      add_command(app, "bench", "Measure id generation on this machine, beside its floors.", "bench", kDetails);
+  command->callback([&run] { run = bench; });
+}
+
+}  // namespace idgen_tool

@@ -1,0 +1,114 @@
+// idgen decode: what an id says. JSON for programs, aligned lines for people.
+#include <memory>
+
+#include "command.hpp"
+#include "help.hpp"
+#include "id_input.hpp"
+#include "json.hpp"
+#include "layout_fields.hpp"
+#include "output.hpp"
+#include "stop.hpp"
+#include "text.hpp"
+
+namespace idgen_tool {
+namespace {
+
+constexpr const char* kDetails =
+    "An id is decimal or 0x hexadecimal; `-` reads ids from standard input, separated by spaces or lines.\n"
+    "\n"
+    "With --json each id is one object on a line:\n"
+    "  id        the id, as a string: 64 bits do not fit a JavaScript number\n"
+    "  layout    the preset's name, or the layout in full\n"
+    "  time      start of the id's tick: RFC 3339, UTC, milliseconds; null outside the years 0000 to 9999\n"
+    "  unix_ms   the same as Unix milliseconds\n"
+    "  ...       one member for each other field, named as in the layout; above 2^53 - 1 as a string\n"
+    "A layout without a time field has neither time nor unix_ms.\n"
+    "\n"
+    "Examples:\n"
+    "  idgen decode --layout twitter 1541815603606036480 --json\n"
+    "  idgen decode --layout 'time:41ms worker:10 sequence:12' --epoch 2020-01-01T00:00:00Z 0x3ab0f2e1c0a01000\n"
+    "  psql -Atc 'select id from orders' | idgen decode - --json | jq -r .time\n";
+
+struct Arguments {
+  std::string layout = "default";
+  std::string epoch;
+  bool json = false;
+  std::vector<std::string> ids;
+};
+
+std::string as_json(std::uint64_t id, const idgen_layout_info_t& info, const std::vector<idgen_field_t>& fields,
+                    const idgen_parts_t& parts) {
+  JsonObject object;
+  object.text("id", std::to_string(id)).text("layout", title_of(info));
+  for (const idgen_field_t& field : fields) {
+    if (field.kind != IDGEN_FIELD_TIME) {
+      object.number(field.name, value_of(parts, field.kind));
+      continue;
+    }
+    if (const auto time = rfc3339(parts.unix_ms)) {
+      object.text("time", *time);
+    } else {
+      object.null("time");
+    }
+    object.signed_number("unix_ms", parts.unix_ms);
+  }
+  return object.str();
+}
+
+std::string as_lines(std::uint64_t id, const idgen_layout_info_t& info, const std::vector<idgen_field_t>& fields,
+                     const idgen_parts_t& parts) {
+  std::string out = "id          " + std::to_string(id) + "\nlayout      " + title_of(info) + '\n';
+  for (const idgen_field_t& field : fields) {
+    out += padded(field.name, 12);
+    if (field.kind == IDGEN_FIELD_TIME) {
+      out += instant(parts.unix_ms) + "\nunix_ms     " + std::to_string(parts.unix_ms) + '\n';
+    } else {
+      out += std::to_string(value_of(parts, field.kind)) + '\n';
+    }
+  }
+  return out;
+}
+
+int decode_ids(const Arguments& arguments) {
+  const Layout layout = make_layout(arguments.layout, arguments.epoch);
+  const idgen_layout_info_t info = info_of(layout);
+  const auto fields = fields_of(layout, info);
+  catch_signals();
+  Output out;
+  bool first = true;
+  try {
+    for_each_id(arguments.ids, [&](std::uint64_t id) {
+      const idgen_parts_t parts = decode(layout, id);
+      if (arguments.json) {
+        out.line(as_json(id, info, fields, parts));
+      } else {
+        if (!first) out.line("");
+        out.write(as_lines(id, info, fields, parts));
+      }
+      first = false;
+      if (stop_signal()) throw Interrupted();
+    });
+  } catch (const Failure&) {
+    out.flush();  // what came before the bad id is right
+    throw;
+  }
+  out.flush();
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_decode(CLI::App& app, Run& run) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = add_command(app, "decode", "Split ids into their fields.",
+                                  "decode [--layout LAYOUT] [--epoch TIME] [--json] ID...", kDetails);
+  command->add_option("ID", arguments->ids, "ids to decode; - reads standard input")->required();
+  command->add_option("--layout", arguments->layout, "a preset (`idgen layout` lists them) or a layout in full. Default: default")
+      ->type_name("LAYOUT");
+  command->add_option("--epoch", arguments->epoch, "what time 0 means: RFC 3339 or Unix ms. Default: the layout's")
+      ->type_name("TIME");
+  command->add_flag("--json", arguments->json, "one JSON object a line");
+  command->callback([arguments, &run] { run = [arguments] { return decode_ids(*arguments); }; });
+}
+
+}  // namespace idgen_tool

@@ -1,0 +1,74 @@
+// Owners of the three handles of the C ABI, and of text that the library writes to a buffer.
+#pragma once
+
+#include <idgen/idgen.h>
+
+#include <memory>
+#include <string>
+
+#include "failure.hpp"
+
+namespace idgen_tool {
+
+template <auto Destroy>
+struct Destroyer {
+  void operator()(auto* handle) const noexcept { Destroy(handle); }
+};
+
+using Config = std::unique_ptr<idgen_config_t, Destroyer<idgen_config_destroy>>;
+using Generator = std::unique_ptr<idgen_t, Destroyer<idgen_destroy>>;
+using Layout = std::unique_ptr<idgen_layout_t, Destroyer<idgen_layout_destroy>>;
+
+inline Config make_config() {
+  idgen_config_t* config = nullptr;
+  check(idgen_config_create(&config));
+  return Config(config);
+}
+
+inline void set(const Config& config, const std::string& key, const std::string& value) {
+  ErrorSlot error;
+  check(idgen_config_set(config.get(), key.c_str(), value.c_str(), error), error);
+}
+
+inline Generator make_generator(const Config& config) {
+  ErrorSlot error;
+  idgen_t* generator = nullptr;
+  check(idgen_create(config.get(), &generator, error), error);
+  return Generator(generator);
+}
+
+inline Layout make_layout(const std::string& text, const std::string& epoch = "") {
+  ErrorSlot error;
+  idgen_layout_t* layout = nullptr;
+  check(idgen_layout_create(text.c_str(), epoch.c_str(), &layout, error), error);
+  return Layout(layout);
+}
+
+// `now_unix_ms` is what years_left counts from; INT64_MIN = the system's clock.
+inline idgen_layout_info_t info_of(const Layout& layout, std::int64_t now_unix_ms = INT64_MIN) {
+  ErrorSlot error;
+  idgen_layout_info_t info{};
+  info.struct_size = sizeof info;
+  check(idgen_layout_info(layout.get(), now_unix_ms, &info, error), error);
+  return info;
+}
+
+// Calls a function of the form (char* buffer, size_t* size, idgen_error_t*) until the buffer is large enough.
+template <typename Call>
+std::string read_text(Call call) {
+  std::string text(256, '\0');
+  for (;;) {
+    ErrorSlot error;
+    std::size_t size = text.size();
+    const idgen_status_t status = call(text.data(), &size, error);
+    if (status == IDGEN_E_BUFFER && size > text.size()) {
+      text.resize(size);
+      continue;
+    }
+    check(status, error);
+    text.resize(size ? size - 1 : 0);  // the NUL is counted
+    return text;
+  }
+}
+
+}  // namespace idgen_tool

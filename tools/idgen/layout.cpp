@@ -1,0 +1,164 @@
+// idgen layout: what a layout can do, and until when.
+#include <memory>
+
+#include "command.hpp"
+#include "help.hpp"
+#include "json.hpp"
+#include "layout_fields.hpp"
+#include "output.hpp"
+#include "terminal.hpp"
+#include "text.hpp"
+
+namespace idgen_tool {
+namespace {
+
+constexpr const char* kDetails =
+    "LAYOUT is a preset's name or a layout in full: fields from the most significant one on, each NAME:BITS; time says its\n"
+    "tick too (time:41ms, time:32s, time:39x10ms). Without LAYOUT the presets are listed.\n"
+    "\n"
+    "With --json: layout, text, bits, unsigned, js_safe, epoch, epoch_unix_ms, tick_ms, first, last, last_unix_ms, years_left,\n"
+    "ids_per_tick, ids_per_second, workers; without LAYOUT one object a line for each preset. Dates after the year 9999\n"
+    "are null; a layout without a time field has none of epoch, tick, first, last, years_left and ids_per_second.\n"
+    "\n"
+    "Examples:\n"
+    "  idgen layout\n"
+    "  idgen layout twitter\n"
+    "  idgen layout 'time:41ms worker:8 sequence:14' --epoch 2026-01-01T00:00:00Z\n"
+    "  idgen layout default --json | jq .years_left\n";
+
+struct Arguments {
+  std::string layout;
+  std::string epoch;
+  bool json = false;
+};
+
+bool has_time(const idgen_layout_info_t& info) { return info.fields & IDGEN_FIELD_TIME; }
+
+std::string tick(std::int64_t ms) {
+  if (ms % 1000 == 0) return ms == 1000 ? "s" : grouped(static_cast<std::uint64_t>(ms / 1000)) + " s";
+  return ms == 1 ? "ms" : grouped(static_cast<std::uint64_t>(ms)) + " ms";
+}
+
+JsonObject& date(JsonObject& object, const char* name, std::int64_t unix_ms) {
+  if (const auto time = rfc3339(unix_ms)) return object.text(name, *time);
+  return object.null(name);
+}
+
+std::string as_json(const idgen_layout_info_t& info) {
+  JsonObject object;
+  object.text("layout", title_of(info)).text("text", info.text).number("bits", info.bits);
+  object.boolean("unsigned", info.is_unsigned).boolean("js_safe", info.is_js_safe);
+  if (has_time(info)) {
+    date(object, "epoch", info.epoch_unix_ms).signed_number("epoch_unix_ms", info.epoch_unix_ms);
+    object.signed_number("tick_ms", info.tick_ms);
+    date(object, "first", info.first_unix_ms);
+    date(object, "last", info.last_unix_ms).signed_number("last_unix_ms", info.last_unix_ms);
+    object.real("years_left", info.years_left);
+  }
+  object.number("ids_per_tick", info.ids_per_tick);
+  if (has_time(info)) object.real("ids_per_second", info.ids_per_second);
+  object.number("workers", info.workers);
+  return object.str();
+}
+
+std::string workers(const Layout& layout, const idgen_layout_info_t& info) {
+  std::string product;
+  int factors = 0;
+  for (const idgen_field_t& field : fields_of(layout, info)) {
+    constexpr std::uint32_t nodes =
+        IDGEN_FIELD_DATACENTER | IDGEN_FIELD_WORKER | IDGEN_FIELD_PROCESS | IDGEN_FIELD_SHARD;
+    if (!(field.kind & nodes)) continue;
+    product += (factors++ ? " x " : "") + grouped(largest(field.bits) + 1) + ' ' + field.name + 's';
+  }
+  std::string out = grouped(info.workers);
+  if (factors > 1) out += "  (" + product + ')';
+  if (factors == 0) out += "  (no field tells generators apart)";
+  return out;
+}
+
+std::string as_lines(const Layout& layout, const idgen_layout_info_t& info, const Terminal& terminal) {
+  std::string out = terminal.paint(ink::bold, title_of(info));
+  if (info.preset[0]) out += "  " + std::string(info.text);
+  out += '\n';
+  const auto line = [&](const char* name, const std::string& value) {
+    out += "  " + terminal.paint(ink::dim, padded(name, 14)) + value + '\n';
+  };
+  line("bits", std::to_string(info.bits) + (info.is_unsigned ? ", the top bit too: ids do not fit a signed column"
+                                            : info.bits > 64 ? ", made as 16 bytes"
+                                                             : ""));
+  if (has_time(info)) {
+    line("ids", grouped(info.ids_per_tick) + " a " + tick(info.tick_ms) + ", " + approximate(info.ids_per_second) +
+                    " a second, from one generator");
+    line("generators", workers(layout, info) + " side by side");
+    line("all together", approximate(info.ids_per_second * static_cast<double>(info.workers)) + " ids a second");
+    line("first id", instant(info.first_unix_ms));
+    line("last id", instant(info.last_unix_ms));
+    if (info.years_left < 0) {
+      line("years left", terminal.paint(ink::red, "none: over for " + fixed(-info.years_left, 1) + " years"));
+    } else {
+      line("years left", info.years_left >= 10000 ? approximate(info.years_left) : fixed(info.years_left, 1));
+    }
+  } else {
+    line("ids", (info.ids_per_tick == UINT64_MAX ? "2^64 or more" : approximate(static_cast<double>(info.ids_per_tick))) +
+                    " in all, for each combination of the other fields");
+    line("time", "none: the ids do not say when they were made, and no clock is read");
+  }
+  line("JavaScript", info.is_js_safe ? terminal.paint(ink::green, "safe") + ": never above 2^53 - 1"
+                                     : terminal.paint(ink::yellow, "not safe") + ": ids pass 2^53 - 1; send them as strings");
+  return out;
+}
+
+std::string table(const Terminal& terminal) {
+  std::string out = terminal.paint(ink::bold, padded("preset", 15) + padded("last id", 12) + right_aligned("ids/s", 14) +
+                                                  right_aligned("generators", 14) + "  fields") + '\n';
+  for (std::size_t i = 0; i < idgen_layout_preset_count(); ++i) {
+    const Layout layout = make_layout(idgen_layout_preset_at(i));
+    const idgen_layout_info_t info = info_of(layout);
+    std::string last = "-";
+    if (has_time(info)) {
+      const auto time = rfc3339(info.last_unix_ms);
+      last = time ? time->substr(0, 10) : "after 9999";
+    }
+    last = padded(last, 12);
+    if (has_time(info) && info.years_left < 0) last = terminal.paint(ink::red, last);
+    out += padded(info.preset, 15) + last +
+           right_aligned(has_time(info) ? grouped(static_cast<std::uint64_t>(info.ids_per_second)) : "-", 14) +
+           right_aligned(grouped(info.workers), 14) + "  " + info.text + '\n';
+  }
+  return out;
+}
+
+int show(const Arguments& arguments) {
+  const Terminal terminal(stdout);
+  Output out;
+  if (!arguments.layout.empty()) {
+    const Layout layout = make_layout(arguments.layout, arguments.epoch);
+    const idgen_layout_info_t info = info_of(layout);
+    out.write(arguments.json ? as_json(info) + '\n' : as_lines(layout, info, terminal));
+  } else if (!arguments.epoch.empty()) {
+    throw UsageError("--epoch needs a LAYOUT to go with");
+  } else if (arguments.json) {
+    for (std::size_t i = 0; i < idgen_layout_preset_count(); ++i) {
+      out.line(as_json(info_of(make_layout(idgen_layout_preset_at(i)))));
+    }
+  } else {
+    out.write(table(terminal));
+  }
+  out.flush();
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_layout(CLI::App& app, Run& run) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = add_command(app, "layout", "Say what a layout can do and how long it lasts; list the presets.",
+                                  "layout [LAYOUT] [--epoch TIME] [--json]", kDetails);
+  command->add_option("LAYOUT", arguments->layout, "a preset or a layout in full; left out: all presets");
+  command->add_option("--epoch", arguments->epoch, "what time 0 means: RFC 3339 or Unix ms. Default: the layout's")
+      ->type_name("TIME");
+  command->add_flag("--json", arguments->json, "JSON, one object a line");
+  command->callback([arguments, &run] { run = [arguments] { return show(*arguments); }; });
+}
+
+}  // namespace idgen_tool

@@ -1,0 +1,58 @@
+// A layout's fields with an id's values, read through the C ABI. Shared by decode, explain, doctor and layout.
+#pragma once
+
+#include <idgen/idgen.h>
+
+#include <string>
+#include <vector>
+
+#include "handles.hpp"
+
+namespace idgen_tool {
+
+inline std::vector<idgen_field_t> fields_of(const Layout& layout, const idgen_layout_info_t& info) {
+  std::vector<idgen_field_t> fields;
+  for (std::size_t i = 0; i < info.field_count; ++i) {
+    idgen_field_t field = IDGEN_FIELD_INIT;
+    check(idgen_layout_field_at(layout.get(), i, &field));
+    fields.push_back(field);
+  }
+  return fields;
+}
+
+inline idgen_parts_t decode(const Layout& layout, std::uint64_t id) {
+  ErrorSlot error;
+  idgen_parts_t parts = IDGEN_PARTS_INIT;
+  check(idgen_layout_decode(layout.get(), id, &parts, error), error);
+  return parts;
+}
+
+inline std::uint64_t value_of(const idgen_parts_t& parts, std::uint32_t kind) {
+  switch (kind) {
+    case IDGEN_FIELD_TIME: return parts.time;
+    case IDGEN_FIELD_DATACENTER: return parts.datacenter;
+    case IDGEN_FIELD_WORKER: return parts.worker;
+    case IDGEN_FIELD_PROCESS: return parts.process;
+    case IDGEN_FIELD_SHARD: return parts.shard;
+    case IDGEN_FIELD_SEQUENCE: return parts.sequence;
+    case IDGEN_FIELD_GENE: return parts.gene;
+    case IDGEN_FIELD_VERSION: return parts.version;
+    case IDGEN_FIELD_SEGMENT: return parts.segment;
+    case IDGEN_FIELD_FIXED: return parts.fixed;
+    default: throw Failure(IDGEN_E_INTERNAL, "a field of a kind that this idgen command does not know");
+  }
+}
+
+// What to call a layout: its preset's name, else its fields.
+inline std::string title_of(const idgen_layout_info_t& info) { return info.preset[0] ? info.preset : info.text; }
+
+inline std::uint64_t largest(std::uint32_t bits) { return bits >= 64 ? UINT64_MAX : (std::uint64_t{1} << bits) - 1; }
+
+inline std::string format(std::uint64_t id, std::int32_t encoding) {
+  char text[64];
+  std::size_t size = sizeof text;
+  check(idgen_format(id, encoding, text, &size));
+  return text;
+}
+
+}  // namespace idgen_tool

@@ -1,0 +1,111 @@
+#include "picture.hpp"
+
+#include <idgen/idgen.h>
+
+#include <algorithm>
+
+#include "text.hpp"
+
+namespace idgen_tool {
+namespace {
+
+constexpr std::size_t kIndent = 2;
+
+std::string bits_of(std::uint64_t id, const PictureField& field) {
+  std::string out;
+  for (unsigned i = field.bits; i-- > 0;) out += (id >> (field.shift + i)) & 1 ? '1' : '0';
+  return out;
+}
+
+// "62        22": the numbers of a field's outermost bits over its ends, where there is room.
+std::string ruler_over(const PictureField& field) {
+  const std::string high = std::to_string(field.shift + field.bits - 1);
+  const std::string low = std::to_string(field.shift);
+  if (field.bits < high.size() + 1 + low.size()) return padded(high, field.bits);
+  return high + right_aligned(low, field.bits - high.size());
+}
+
+std::string bracket_under(const PictureField& field) {
+  if (field.bits == 1) return "│";
+  std::string out = "├";
+  for (unsigned i = 2; i < field.bits; ++i) out += "─";
+  return out + "┘";
+}
+
+// A row that is built by column: the text so far is `column` cells wide, whatever bytes and colours it holds.
+class Row {
+ public:
+  explicit Row(const Terminal& terminal) : terminal_(terminal) {}
+  void put(std::size_t column, const char* ink, const std::string& text, std::size_t cells) {
+    if (column > column_) text_.append(column - column_, ' ');
+    text_ += terminal_.paint(ink, text);
+    column_ = std::max(column, column_) + cells;
+  }
+  std::string end() const { return text_ + '\n'; }
+
+ private:
+  const Terminal& terminal_;
+  std::string text_;
+  std::size_t column_ = 0;
+};
+
+std::string label(const PictureField& field, const Terminal& terminal) {
+  return terminal.paint(field.ink, field.name) + (field.value.empty() ? "" : ' ' + field.value);
+}
+
+std::string list(std::uint64_t id, const std::vector<PictureField>& fields, const Terminal& terminal) {
+  std::string out;
+  for (const PictureField& field : fields) {
+    out.append(kIndent, ' ');
+    out += label(field, terminal) + '\n';
+    out.append(kIndent + 2, ' ');
+    out += terminal.paint(field.ink, bits_of(id, field)) + '\n';
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string draw(std::uint64_t id, const std::vector<PictureField>& fields, const Terminal& terminal, std::size_t width) {
+  std::vector<std::size_t> starts;
+  std::size_t column = kIndent;
+  for (const PictureField& field : fields) {
+    starts.push_back(column);
+    column += field.bits + 2;  // two spaces, so that the ruler's numbers never touch
+  }
+  if (column - 2 > width) return list(id, fields, terminal);
+
+  Row ruler(terminal), bits(terminal), brackets(terminal);
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const std::string numbers = ruler_over(fields[i]);
+    ruler.put(starts[i], ink::dim, numbers, numbers.size());
+    bits.put(starts[i], fields[i].ink, bits_of(id, fields[i]), fields[i].bits);
+    brackets.put(starts[i], fields[i].ink, bracket_under(fields[i]), fields[i].bits);
+  }
+  std::string out = ruler.end() + bits.end() + brackets.end();
+  for (std::size_t i = fields.size(); i-- > 0;) {
+    Row row(terminal);
+    for (std::size_t j = 0; j < i; ++j) row.put(starts[j], fields[j].ink, "│", 1);
+    row.put(starts[i], fields[i].ink, "└ ", 2);
+    row.put(starts[i] + 2, ink::plain, label(fields[i], terminal), 0);  // nothing follows it
+    out += row.end();
+  }
+  return out;
+}
+
+const char* ink_of(std::uint32_t field_kind) {
+  switch (field_kind) {
+    case IDGEN_FIELD_TIME: return ink::cyan;
+    case IDGEN_FIELD_DATACENTER: return ink::magenta;
+    case IDGEN_FIELD_WORKER: return ink::yellow;
+    case IDGEN_FIELD_PROCESS: return ink::magenta;
+    case IDGEN_FIELD_SHARD: return ink::blue;
+    case IDGEN_FIELD_SEQUENCE: return ink::green;
+    case IDGEN_FIELD_SEGMENT: return ink::green;
+    case IDGEN_FIELD_GENE: return ink::blue;
+    case IDGEN_FIELD_VERSION: return ink::pink;
+    default: return ink::dim;
+  }
+}
+
+}  // namespace idgen_tool

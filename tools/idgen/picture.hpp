@@ -1,0 +1,26 @@
+// The bits of an id, drawn: one row of bits in the fields' colours, and a line from each field to its name and value.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "terminal.hpp"
+
+namespace idgen_tool {
+
+struct PictureField {
+  const char* ink;
+  unsigned bits;
+  unsigned shift;
+  std::string name;
+  std::string value;  // "" for the bits that belong to no field
+};
+
+// Fields from the most significant on, without gaps, down to bit 0. Lines end with '\n'. `width` is a wish: a picture wider than it
+// gives way to the plain list of fields.
+std::string draw(std::uint64_t id, const std::vector<PictureField>& fields, const Terminal& terminal, std::size_t width);
+
+const char* ink_of(std::uint32_t field_kind);
+
+}  // namespace idgen_tool

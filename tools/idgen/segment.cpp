@@ -1,0 +1,148 @@
+// idgen segment: the rows behind segment ids, one for each tag.
+#include <memory>
+
+#include "command.hpp"
+#include "help.hpp"
+#include "json.hpp"
+#include "output.hpp"
+#include "settings.hpp"
+#include "text.hpp"
+
+namespace idgen_tool {
+namespace {
+
+struct Arguments {
+  Settings settings;
+  std::uint64_t to = 0;
+  bool json = false;
+};
+
+std::string value(const Config& config, const char* key) {
+  return read_text([&](char* buffer, std::size_t* size, idgen_error_t* error) {
+    return idgen_config_get(config.get(), key, buffer, size, error);
+  });
+}
+
+// The tag in force: a tag that was not set is the generator's name.
+std::string tag_of(const Config& config) {
+  const std::string tag = value(config, "tag");
+  return tag.empty() ? value(config, "name") : tag;
+}
+
+Config configuration(const Arguments& arguments) {
+  Config config = arguments.settings.make();
+  if (value(config, "tag").empty() && arguments.settings.name().empty() && arguments.settings.file().empty()) {
+    throw UsageError("which tag? Name it with --tag, or with --config and --name");
+  }
+  return config;
+}
+
+void print(const Config& config, const idgen_segment_info_t& info, bool json) {
+  Output out;
+  const auto updated = rfc3339(info.updated_unix_ms);
+  if (json) {
+    JsonObject object;
+    object.text("namespace", value(config, "namespace")).text("tag", tag_of(config));
+    object.number("max_id", info.max_id).number("grants", info.grants);
+    updated ? object.text("updated", *updated) : object.null("updated");
+    object.signed_number("updated_unix_ms", info.updated_unix_ms);
+    out.line(object.str());
+  } else {
+    out.line("namespace   " + value(config, "namespace"));
+    out.line("tag         " + tag_of(config));
+    out.line("max_id      " + std::to_string(info.max_id));
+    out.line("grants      " + std::to_string(info.grants));
+    out.line("updated     " + instant(info.updated_unix_ms) + ", " + relative_to(now_unix_ms(), info.updated_unix_ms));
+  }
+  out.flush();
+}
+
+int create(const Arguments& arguments) {
+  const Config config = configuration(arguments);
+  ErrorSlot error;
+  check(idgen_segment_create(config.get(), error), error);
+  Output out;
+  out.line("created tag '" + tag_of(config) + "' in namespace '" + value(config, "namespace") + "' of " +
+           value(config, "store") + "; its first id is 1");
+  out.flush();
+  return kExitOk;
+}
+
+int show(const Arguments& arguments) {
+  const Config config = configuration(arguments);
+  ErrorSlot error;
+  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
+  check(idgen_segment_show(config.get(), &info, error), error);
+  print(config, info, arguments.json);
+  return kExitOk;
+}
+
+int advance(const Arguments& arguments) {
+  const Config config = configuration(arguments);
+  ErrorSlot error;
+  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
+  check(idgen_segment_advance(config.get(), arguments.to, &info, error), error);
+  print(config, info, arguments.json);
+  return kExitOk;
+}
+
+using Action = int (*)(const Arguments&);
+
+CLI::App* add_action(CLI::App& parent, Run& run, Action action, const std::string& name, const std::string& summary,
+                     const std::string& usage, const std::string& details, std::shared_ptr<Arguments>& arguments) {
+  arguments = std::make_shared<Arguments>();
+  CLI::App* command = add_command(parent, name, summary, "segment " + usage, details);
+  arguments->settings.add_options(*command, {"store", "tag", "namespace"});
+  command->callback([arguments, &run, action] { run = [arguments, action] { return action(*arguments); }; });
+  return command;
+}
+
+}  // namespace
+
+void add_segment(CLI::App& app, Run& run) {
+  CLI::App* command = add_command(
+      app, "segment", "Create, show or advance the counter behind segment ids.",
+      "segment create|show|advance --store URL --tag TAG [OPTIONS]",
+      "A segment generator draws ranges of numbers from a counter, one for each tag, that a store keeps.\n"
+      "\n"
+      "Examples:\n"
+      "  idgen segment create --store sqlite:ids.db --tag orders\n"
+      "  idgen segment show --store sqlite:ids.db --tag orders --json\n"
+      "  idgen segment advance --store sqlite:ids.db --tag orders --to 5000000\n");
+  command->require_subcommand(1);
+
+  std::shared_ptr<Arguments> arguments;
+  add_action(*command, run, create, "create", "Make a tag, and its store if that is missing.",
+             "create --store URL --tag TAG [--namespace NAMESPACE]",
+             "The counter begins at 0: the first id is 1. A tag that exists is an error (TAG_EXISTS) and stays as it is.\n"
+             "\n"
+             "Examples:\n"
+             "  idgen segment create --store sqlite:ids.db --tag orders\n"
+             "  idgen segment create --config idgen.toml --name orders\n",
+             arguments);
+
+  CLI::App* sub = add_action(*command, run, show, "show", "Show the state of a tag.",
+                             "show --store URL --tag TAG [--namespace NAMESPACE] [--json]",
+                             "max_id is the highest number granted to any generator so far; the next range begins above it.\n"
+                             "Not all numbers up to it have been issued. Nothing is changed, and a missing store is not made.\n"
+                             "\n"
+                             "With --json: namespace, tag, max_id, grants, updated (RFC 3339), updated_unix_ms.\n"
+                             "\n"
+                             "Example:\n"
+                             "  idgen segment show --store sqlite:ids.db --tag orders --json\n",
+                             arguments);
+  sub->add_flag("--json", arguments->json, "one JSON object");
+
+  sub = add_action(*command, run, advance, "advance", "Lift a tag's counter above numbers that are in use already.",
+                   "advance --store URL --tag TAG --to N [--namespace NAMESPACE] [--json]",
+                   "The next range begins above N. A counter that is at N or above stays as it is: it is never lowered.\n"
+                   "Generators that hold a range finish it first. Prints the state after, as `show` does.\n"
+                   "\n"
+                   "Example, before a table with ids up to 5000000 moves to this counter:\n"
+                   "  idgen segment advance --store sqlite:ids.db --tag orders --to 5000000\n",
+                   arguments);
+  sub->add_option("--to", arguments->to, "the highest number in use")->type_name("N")->required();
+  sub->add_flag("--json", arguments->json, "one JSON object");
+}
+
+}  // namespace idgen_tool

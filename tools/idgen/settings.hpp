@@ -1,0 +1,36 @@
+// The options that make a configuration: a file's table first, then single options, then --set, so that the later one wins.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "handles.hpp"
+
+namespace idgen_tool {
+
+class Settings {
+ public:
+  // `keys`: properties that get an option of their own ("worker" becomes --worker). --config, --name and --set are always there.
+  // The object must outlive the parser.
+  void add_options(CLI::App& command, const std::vector<std::string>& keys);
+  // Throws Failure (file, key or value) and UsageError (--name missing where the file has several tables, --set without "=").
+  Config make() const;
+
+  const std::string& file() const noexcept { return file_; }
+  const std::string& name() const noexcept { return name_; }
+  // The configuration of one named table of the file, with the options on top.
+  Config make(const std::string& name) const;
+
+ private:
+  std::string file_;
+  std::string name_;
+  std::vector<std::pair<std::string, std::string>> options_;  // property, value; "" = not given
+  std::vector<std::string> sets_;
+};
+
+// The tables of a TOML file, in its order.
+std::vector<std::string> names_in(const std::string& toml_path);
+
+}  // namespace idgen_tool
