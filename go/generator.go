@@ -80,11 +80,13 @@ func (g *Generator) TryNext() (int64, error) {
 	return int64(result.value), nil
 }
 
+// noIDs is where an empty slice, which has no address, is filled.
+var noIDs C.uint64_t
+
 // Fill fills ids, strictly increasing with order = strict, and returns how many it wrote: all, or fewer together with an error. Those
 // it wrote are real also then, and nobody else will ever get them. Much faster per id than Next. May block like Next.
 func (g *Generator) Fill(ids []int64) (int, error) {
-	var none C.uint64_t // an empty slice has no address to give
-	into := &none
+	into := &noIDs
 	if len(ids) > 0 {
 		into = (*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(ids)))
 	}

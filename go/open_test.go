@@ -25,7 +25,7 @@ const twoGenerators = `
 [orders]
 kind = "segment"
 store = "sqlite:ids.db"
-store.create = true
+"store.create" = true
 [orders.segment]
 step = 500
 prefetch = 0.25
@@ -37,7 +37,7 @@ epoch = 2025-01-01T00:00:00Z
 worker = 3
 wait_max = "2s"
 store = "sqlite:ids.db"
-store.create = true
+"store.create" = true
 `
 
 func TestOneFileConfiguresGeneratorsOfBothKinds(t *testing.T) {

@@ -54,4 +54,4 @@ func valueText(value any) string {
 	return fmt.Sprint(value)
 }
 
-//go:generate go test -run TestEveryPropertyHasItsOptionFunction -update .
+//go:generate go run ./internal/optiongen

@@ -3,6 +3,7 @@ package idgen_test
 import (
 	"errors"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -21,11 +22,11 @@ func mustNew(t testing.TB, options ...idgen.Option) *idgen.Generator {
 	return g
 }
 
-// newSegment and newSnowflake have memory stores of their own: quick, and nothing shared between tests.
+// newSegment and newSnowflake draw from memory: quick. It is one for the whole process, so each test has a tag, a namespace of its own.
 func newSegment(t testing.TB, options ...idgen.Option) *idgen.Generator {
 	t.Helper()
 	return mustNew(t, append([]idgen.Option{
-		idgen.WithKind("segment"), idgen.WithStore("memory"), idgen.WithStoreCreate(true), idgen.WithTag("orders"),
+		idgen.WithKind("segment"), idgen.WithStore("memory"), idgen.WithStoreCreate(true), idgen.WithTag(t.Name()),
 	}, options...)...)
 }
 
@@ -92,4 +93,13 @@ func (c *stuckClock) Now() time.Time { return c.now }
 func (c *stuckClock) Sleep(d time.Duration) {
 	c.once.Do(func() { close(c.waiting) })
 	time.Sleep(min(d, time.Millisecond)) // so that the waiting caller does not spin
+}
+
+// camelCase makes SegmentStep of segment.step.
+func camelCase(name string) string {
+	var out strings.Builder
+	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r == '.' || r == '_' }) {
+		out.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return out.String()
 }

@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "idgen/config.hpp"
@@ -28,11 +29,13 @@ class TypedHandle {
 
   bool is_intact() const noexcept { return magic_ == kMagic; }
 
-  T value;
-
  private:
+  // Before the value, at the same place in every type: a handle of another, smaller type can be asked too.
   // volatile: the destructor's store is not optimised away, so that a use after destroy is noticed as long as the memory is not reused.
   volatile std::uint32_t magic_ = kMagic;
+
+ public:
+  T value;
 };
 
 }  // namespace idgen::capi
@@ -49,8 +52,9 @@ struct idgen_layout : idgen::capi::TypedHandle<0x69646733, idgen::Layout> {
 
 namespace idgen::capi {
 
-// Fills err, if there is one, and returns the status.
-idgen_status_t report(idgen_error_t* err, idgen_status_t status, const std::string& message, std::uint64_t retry_after_ns = 0) noexcept;
+// Fills err, if there is one, and returns the status. Needs no memory: it runs when there is none. Bytes that are not UTF-8 (a user's own, in
+// a value or a path) become '?'.
+idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_view message, std::uint64_t retry_after_ns = 0) noexcept;
 
 // Every exported function that can fail runs its body in here. The body returns an idgen_status_t, or nothing for IDGEN_OK.
 template <class Body>
@@ -64,7 +68,7 @@ idgen_status_t guard(idgen_error_t* err, Body&& body) noexcept {
   } catch (const std::bad_alloc&) {
     return report(err, IDGEN_E_NO_MEMORY, "out of memory");
   } catch (const std::exception& error) {
-    return report(err, IDGEN_E_INTERNAL, std::string("unexpected error: ") + error.what());
+    return report(err, IDGEN_E_INTERNAL, error.what());
   } catch (...) {
     return report(err, IDGEN_E_INTERNAL, "unexpected exception of unknown type");
   }
@@ -84,11 +88,11 @@ P* require(P* pointer, const char* what) {
   return pointer;
 }
 
-// Copies as much of a result as the caller's struct has room for; the first version's size is the least.
+// Throws Error{argument} unless a result can be written there. Before a call does anything that cannot be undone.
 template <class S>
-void write_struct(S* out, S result, const char* what) {
+void check_struct(const S* out, const char* what) {
   require(out, what);
-  if (out->struct_size < sizeof(result.struct_size) || out->struct_size > 65536) {
+  if (out->struct_size < sizeof(out->struct_size) || out->struct_size > 65536) {
     throw Error(Status::argument, std::string(what) + ": struct_size is " + std::to_string(out->struct_size) + "; set it to sizeof, " +
                                       std::to_string(sizeof(S)));
   }
@@ -96,6 +100,12 @@ void write_struct(S* out, S result, const char* what) {
     throw Error(Status::argument, std::string(what) + ": struct_size is " + std::to_string(out->struct_size) + ", less than version 0.1's " +
                                       std::to_string(sizeof(S)));
   }
+}
+
+// Copies as much of a result as the caller's struct has room for; the first version's size is the least.
+template <class S>
+void write_struct(S* out, S result, const char* what) {
+  check_struct(out, what);
   result.struct_size = out->struct_size;
   const std::size_t theirs = out->struct_size;
   std::memcpy(static_cast<void*>(out), &result, sizeof(S));

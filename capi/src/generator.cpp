@@ -44,7 +44,8 @@ idgen_status_t idgen_next(idgen_t* generator, uint64_t* id, idgen_error_t* err) 
   if (generator && generator->is_intact() && id && generator->value.draw(*id)) [[likely]] return IDGEN_OK;
   return guard(err, [&] {
     Handle& handle = open_handle(generator, "generator");
-    *require(id, "id") = handle.next();
+    require(id, "id");  // before an id is drawn and lost
+    *id = handle.next();
   });
 }
 
@@ -68,7 +69,7 @@ idgen_status_t idgen_next_wait(idgen_t* generator, uint64_t* ids, size_t n, size
 idgen_status_t idgen_next_block(idgen_t* generator, uint64_t want, idgen_block_t* block, idgen_error_t* err) {
   return guard(err, [&] {
     Handle& handle = open_handle(generator, "generator");
-    write_struct(block, idgen_block_t{}, "block");
+    check_struct(block, "block");
     if (want == 0) throw Error(Status::argument, "want is 0; ask for at least one id");
     const Block drawn = handle.next_block(want);
     write_struct(block, idgen_block_t{0, 0, drawn.first, drawn.count, drawn.step}, "block");

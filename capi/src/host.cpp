@@ -20,6 +20,8 @@ class HostContext {
     if (release_) release_(ctx_);
   }
   void* get() const noexcept { return ctx_; }
+  // From here on ctx is ours.
+  void own(void (*release)(void*)) noexcept { release_ = release; }
 
  private:
   void* ctx_;
@@ -166,8 +168,9 @@ idgen_status_t idgen_config_set_log(idgen_config_t* config, idgen_log_fn log, vo
   return guard(err, [&] {
     Config& target = open_handle(config, "config");
     require(log, "log");
-    auto context = std::make_shared<HostContext>(ctx, release);
+    auto context = std::make_shared<HostContext>(ctx, nullptr);
     target.log = [log, context](LogLevel level, const std::string& message) { log(context->get(), static_cast<int32_t>(level), message.c_str()); };
+    context->own(release);  // not before nothing can fail any more: on failure ctx stays the host's
   });
 }
 

@@ -26,7 +26,7 @@ Tag tag_of(const idgen_config_t* handle, bool create) {
 }
 
 void write_info(idgen_segment_info_t* out, const SegmentInfo& info) {
-  if (out) write_struct(out, idgen_segment_info_t{0, 0, info.max_id, info.grants, info.updated_unix_ms}, "out");
+  write_struct(out, idgen_segment_info_t{0, 0, info.max_id, info.grants, info.updated_unix_ms}, "out");
 }
 
 }  // namespace
@@ -43,6 +43,7 @@ idgen_status_t idgen_segment_create(const idgen_config_t* config, idgen_error_t*
 idgen_status_t idgen_segment_show(const idgen_config_t* config, idgen_segment_info_t* out, idgen_error_t* err) {
   return guard(err, [&] {
     const Tag tag = tag_of(config, false);
+    check_struct(out, "out");
     write_info(out, tag.store->segment_show(tag.name_space, tag.name));
   });
 }
@@ -50,7 +51,9 @@ idgen_status_t idgen_segment_show(const idgen_config_t* config, idgen_segment_in
 idgen_status_t idgen_segment_advance(const idgen_config_t* config, uint64_t to, idgen_segment_info_t* out, idgen_error_t* err) {
   return guard(err, [&] {
     const Tag tag = tag_of(config, false);
-    write_info(out, tag.store->segment_advance(tag.name_space, tag.name, to));
+    if (out) check_struct(out, "out");
+    const SegmentInfo info = tag.store->segment_advance(tag.name_space, tag.name, to);
+    if (out) write_info(out, info);
   });
 }
 

@@ -237,7 +237,7 @@ TEST(Layout, TheDefaultLayoutLastsUntil2094AndGivesFourMillionIdsASecond) {
 TEST(Layout, UidGeneratorsOwnLayoutEndedIn2024) {
   const Layout layout = Layout::parse("uid-generator");
   EXPECT_EQ(format_instant(layout.last_unix_ms()), "2024-11-20T13:24:15.999Z");
-  EXPECT_LT(layout.years_left(parse_instant("2026-11-21T00:00:00Z")), -2.0);
+  EXPECT_LT(layout.years_left(parse_instant("2026-11-21T00:00:00Z")), -1.99);
 }
 
 TEST(Layout, TheLastMillisecondIsTheOneBeforeTheTickThatDoesNotFit) {
@@ -251,14 +251,26 @@ TEST(Layout, TheLastMillisecondIsTheOneBeforeTheTickThatDoesNotFit) {
 }
 
 TEST(Layout, TimesBeyondSixtyFourBitsSaturate) {
-  const Layout layout = Layout::parse("time:62x86400000ms sequence:1", kNever - 1);
-  EXPECT_EQ(layout.tick_start_unix_ms(0), kNever - 1);
-  EXPECT_EQ(layout.tick_start_unix_ms(1), kNever);
+  const Layout layout = Layout::parse("time:62x86400000ms sequence:1", 0);
+  constexpr std::uint64_t kDay = 86400000, kLastWholeDay = kNever / kDay;
+  EXPECT_EQ(layout.tick_start_unix_ms(kLastWholeDay), static_cast<std::int64_t>(kLastWholeDay * kDay));
+  EXPECT_EQ(layout.tick_start_unix_ms(kLastWholeDay + 1), kNever);
   EXPECT_EQ(layout.tick_start_unix_ms(kMax64), kNever);
   EXPECT_EQ(layout.last_unix_ms(), kNever);
-  EXPECT_EQ(Layout::parse("time:1ms sequence:1", kNever - 1).last_unix_ms(), kNever);
-  EXPECT_EQ(Layout::parse("time:1ms sequence:1", kNever - 2).last_unix_ms(), kNever - 1);
+  EXPECT_EQ(Layout::parse("unsigned time:63ms sequence:1", 0).last_unix_ms(), kNever);
+  EXPECT_EQ(Layout::parse("unsigned time:63ms sequence:1", -1).last_unix_ms(), kNever - 1);
+  EXPECT_EQ(Layout::parse("unsigned time:63ms sequence:1", 1).last_unix_ms(), kNever);
   EXPECT_GT(layout.years_left(std::numeric_limits<std::int64_t>::min()), 5e8);
+}
+
+TEST(Layout, AnEpochOutsideTheYears0To9999IsRefused) {
+  const std::int64_t first = parse_instant("0000-01-01T00:00:00Z"), last = parse_instant("9999-12-31T23:59:59.999Z");
+  EXPECT_EQ(Layout::parse("default", first).epoch_unix_ms(), first);
+  EXPECT_EQ(Layout::parse("default", last).epoch_unix_ms(), last);
+  for (std::int64_t epoch : {first - 1, last + 1, kNever, std::numeric_limits<std::int64_t>::min()}) {
+    EXPECT_ERROR(VALUE, HasSubstr("the epoch " + std::to_string(epoch) + " ms is out of range"),
+                 Layout::parse("default", epoch));
+  }
 }
 
 TEST(Layout, AnEpochBefore1970CountsFromThere) {

@@ -70,7 +70,7 @@ TEST(LayoutText, RandomLayoutsReadBackAsThemselves) {
       text += ' ';
     }
     text += (rng() % 2 == 0 ? "sequence:" : "segment:") + std::to_string(1 + rng() % (63 - bits));
-    const Layout layout = Layout::parse(text, static_cast<std::int64_t>(rng()));
+    const Layout layout = Layout::parse(text, static_cast<std::int64_t>(rng() % 253402300800000));
     SCOPED_TRACE(text);
     ASSERT_EQ(Layout::parse(layout.text(), layout.epoch_unix_ms()), layout);
   }
@@ -188,7 +188,7 @@ TEST(LayoutText, RandomTextIsReadOrRefusedButNeverAnythingElse) {
                                 "ms",       "s",       "x10",       " ",        "12",       ":",       "-",
                                 "\xC3\xA9", "0",       "64",        "127",      "x",        "gene:"};
   int read = 0;
-  for (int i = 0; i < 200000; ++i) {
+  for (int i = 0; i < 20000; ++i) {
     std::string text;
     for (std::size_t n = rng() % 9; n > 0; --n) text += pieces[rng() % std::size(pieces)];
     const auto outcome = vectors::outcome_of([&] {
@@ -198,7 +198,7 @@ TEST(LayoutText, RandomTextIsReadOrRefusedButNeverAnythingElse) {
     });
     ASSERT_TRUE(outcome.status == "OK" || outcome.status == "LAYOUT") << text;
   }
-  EXPECT_GT(read, 50) << "the pieces must make some layouts";
+  EXPECT_GT(read, 20) << "the pieces must make some layouts";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the golden vectors: a slow, obvious second opinion on layouts and text forms.
+"""Writes the golden vectors and the table of presets in docs/layouts.md: a slow, obvious second opinion on the core.
 
 It shares nothing with the core: ids are strings of '0' and '1' that are glued together and cut apart, digits come from
 repeated division of Python's own integers, instants from datetime. Nothing here is fast, and nothing should become so.
@@ -142,13 +142,18 @@ def known_values() -> list[list[str]]:
     order = "time:41ms worker:6 sequence:12 gene:4"
     known = [
         (snowflake, 0, {"time": 1572057648000, "worker": 0, "sequence": 0}, 6593687681236992000),
-        (snowflake, 1569859200000, {"time": 1572057648000 - 1569859200000, "worker": 0, "sequence": 0}, 9220959240192000),
+        (snowflake, 1569859200000, {"time": 2198448000, "worker": 0, "sequence": 0}, 9220959240192000),
         (order, 0, {"time": 1572070381000, "worker": 1, "sequence": 0, "gene": 1820 % 16}, 6593741087309889548),
         (order, 0, {"time": 1572070381000, "worker": 1, "sequence": 0, "gene": 5177331 % 16}, 6593741087309889539),
         # The worked example of Discord's developer documentation.
         ("discord", 1420070400000, {"time": 41944705796, "worker": 1, "process": 0, "sequence": 7}, 175928847299117063),
         # The worked example of Wikipedia's article on snowflake ids: a post of 2022-06-28T16:07:40.105Z.
-        ("twitter", 1288834974657, {"time": 367597485448, "datacenter": 11, "worker": 26, "sequence": 0}, 1541815603606036480),
+        (
+            "twitter",
+            1288834974657,
+            {"time": 367597485448, "datacenter": 11, "worker": 26, "sequence": 0},
+            1541815603606036480,
+        ),
     ]
     rows = []
     for layout, epoch, values, number in known:
@@ -263,13 +268,10 @@ INSTANTS = [
     "9999-12-30T23:59:59.999Z",
 ]
 UNIX_MS = [0, 1, -1, 999, -1000, 1735689600000, 1288834974657, -62135596800000, 253402300799999, 253402300799998]
-# Outside the years that the canonical form has: clamped to its ends. Python has no year 0, so its first moment is written here.
-CLAMPED = [
-    (INT64_MAX, "9999-12-31T23:59:59.999Z"),
-    (253402300800000, "9999-12-31T23:59:59.999Z"),
-    (-62167219200000, "0000-01-01T00:00:00.000Z"),
-    (-62167219200001, "0000-01-01T00:00:00.000Z"),
-    (-(2**63), "0000-01-01T00:00:00.000Z"),
+# Python has no year 0, so its first and last moment are written here.
+YEAR_ZERO = [
+    ("0000-01-01T00:00:00Z", -62167219200000, "0000-01-01T00:00:00.000Z"),
+    ("0000-12-31T23:59:59.999Z", -62135596800001, "0000-12-31T23:59:59.999Z"),
 ]
 
 
@@ -292,7 +294,7 @@ def to_unix_ms(text: str) -> int:
 def instants_tsv() -> list[list[str]]:
     rows = [[text, str(to_unix_ms(text)), canonical(to_unix_ms(text))] for text in INSTANTS]
     rows += [[str(ms), str(ms), canonical(ms)] for ms in UNIX_MS]
-    rows += [[str(ms), str(ms), text] for ms, text in CLAMPED]
+    rows += [[text, str(ms), canonical_text] for text, ms, canonical_text in YEAR_ZERO]
     rng = random.Random(3339)
     for _ in range(40):
         ms = rng.randrange(-62135596800000, 253402300800000)
@@ -301,6 +303,41 @@ def instants_tsv() -> list[list[str]]:
 
 
 # -------------------------------------------------------------------------------------------------- files
+
+DOCUMENT = HERE.parent.parent / "docs" / "layouts.md"
+TABLE_BEGIN = "<!-- presets: written by tests/vectors/reference.py; do not edit -->\n"
+TABLE_END = "<!-- end of presets -->\n"
+
+
+def grouped(number: float) -> str:
+    return f"{number:,.0f}".replace(",", " ")
+
+
+def preset_table() -> str:
+    lines = ["| Preset | Fields | Epoch | Last id | Ids/s | Generators | JS-safe |", "|---|---|---|---|---:|---:|---|"]
+    for name, text, epoch in PRESETS:
+        fields, tick = fields_of(text)
+        width = dict(fields)
+        generators = 1
+        for field in NODE_FIELDS & width.keys():
+            generators *= 2 ** width[field]
+        first, last, rate = "", "", ""
+        if tick:
+            end = epoch + 2 ** width["time"] * tick - 1
+            first, rate = canonical(epoch), grouped(2 ** width["sequence"] * 1000 / tick)
+            last = "after 9999" if end > 253402300799999 else canonical(end)[:10]
+        safe = "yes" if sum(width.values()) <= 53 else ""
+        lines.append(f"| `{name}` | `{text}` | {first} | {last} | {rate} | {grouped(generators)} | {safe} |")
+    return "".join(line + "\n" for line in lines)
+
+
+def document() -> str:
+    """docs/layouts.md with the table of presets as it has to be."""
+    before, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(TABLE_BEGIN)
+    _, _, after = rest.partition(TABLE_END)
+    assert before and after, "docs/layouts.md has lost the marks of its table"
+    return before + TABLE_BEGIN + preset_table() + TABLE_END + after
+
 
 LAYOUT_COLUMNS = ["layout", "epoch_unix_ms", "id", "unix_ms"] + FIELDS
 FILES = {
@@ -327,14 +364,15 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a file is stale")
     check = parser.parse_args().check
     stale = []
-    for name, (columns, rows) in FILES.items():
-        path, wanted = HERE / name, content(columns, rows())
+    wanted_files = {HERE / name: content(columns, rows()) for name, (columns, rows) in FILES.items()}
+    wanted_files[DOCUMENT] = document()
+    for path, wanted in wanted_files.items():
         if check:
             if not path.exists() or path.read_text(encoding="utf-8") != wanted:
-                stale.append(name)
+                stale.append(path.name)
         else:
             path.write_text(wanted, encoding="utf-8")
-        print(f"{name}: {wanted.count(chr(10)) - 2} rows{', STALE' if name in stale else ''}")
+        print(f"{path.name}: {wanted.count(chr(10))} lines{', STALE' if path.name in stale else ''}")
     if stale:
         print(f"stale: {', '.join(stale)}; run python3 tests/vectors/reference.py", file=sys.stderr)
     return 1 if stale else 0

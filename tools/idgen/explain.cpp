@@ -144,9 +144,9 @@ void add_explain(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = add_command(app, "explain", "Draw the bits of an id, with what each of them means.",
                                   "explain [--layout LAYOUT] [--epoch TIME] ID", kDetails);
-  command->add_option("ID", arguments->id, "an id, decimal or 0x hexadecimal")->required();
-  command->add_option("--layout", arguments->layout, "a preset (`idgen layout` lists them) or a layout in full")->type_name("LAYOUT");
-  command->add_option("--epoch", arguments->epoch, "what time 0 means: RFC 3339 or Unix ms. Default: the layout's")
+  command->add_option("ID", arguments->id, "An id, decimal or 0x hexadecimal.")->required();
+  command->add_option("--layout", arguments->layout, "A preset (`idgen layout` lists them) or a layout in full.")->type_name("LAYOUT");
+  command->add_option("--epoch", arguments->epoch, "What time 0 means: RFC 3339 or Unix ms. Default: the layout's.")
       ->type_name("TIME");
   command->callback([arguments, &run] { run = [arguments] { return explain(*arguments); }; });
 }

@@ -1,5 +1,6 @@
 #include "help.hpp"
 
+#include <charconv>
 #include <memory>
 #include <sstream>
 
@@ -81,13 +82,20 @@ CLI::App* add_command(CLI::App& app, const std::string& name, const std::string&
                       const std::string& details) {
   CLI::App* sub = app.add_subcommand(name, summary);
   sub->formatter(std::make_shared<HelpFormatter>("idgen " + usage, details));
-  sub->get_help_ptr()->description("print this and exit");
+  sub->get_help_ptr()->description("Print this and exit.");
   return sub;
+}
+
+std::string whole_number(const std::string& text) {
+  std::uint64_t number;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) return "";
+  return "'" + text + "' is not a whole number from 0 to 18446744073709551615";
 }
 
 void set_program_help(CLI::App& app, const std::string& usage, const std::string& details) {
   app.formatter(std::make_shared<HelpFormatter>(usage, details));
-  app.get_help_ptr()->description("print this and exit; `idgen COMMAND --help` for a command");
+  app.get_help_ptr()->description("Print this and exit; `idgen COMMAND --help` for a command.");
 }
 
 }  // namespace idgen_tool

@@ -10,6 +10,9 @@ namespace idgen_tool {
 CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& summary, const std::string& usage,
                       const std::string& details);
 
+// A check for CLI::Option: "" if the text is a number from 0 to 2^64 - 1, else what is wrong.
+std::string whole_number(const std::string& text);
+
 // The same help for the program itself.
 void set_program_help(CLI::App& app, const std::string& usage, const std::string& details);
 

@@ -20,7 +20,7 @@ std::uint64_t parse_id(const std::string& text) {
     status = idgen_parse(text.data(), text.size(), IDGEN_TEXT_DECIMAL, &id, error);
   }
   if (status != IDGEN_OK) {
-    throw Failure(status, "'" + text + "' is not an id in decimal or 0x hexadecimal: " + error.raw.message);
+    throw Failure(status, std::string(error.raw.message) + ". Ids are read in decimal, or in hexadecimal after 0x");
   }
   return id;
 }

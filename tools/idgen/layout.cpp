@@ -35,8 +35,10 @@ struct Arguments {
 bool has_time(const idgen_layout_info_t& info) { return info.fields & IDGEN_FIELD_TIME; }
 
 std::string tick(std::int64_t ms) {
-  if (ms % 1000 == 0) return ms == 1000 ? "s" : grouped(static_cast<std::uint64_t>(ms / 1000)) + " s";
-  return ms == 1 ? "ms" : grouped(static_cast<std::uint64_t>(ms)) + " ms";
+  if (ms == 1) return "millisecond";
+  if (ms == 1000) return "second";
+  if (ms % 1000 == 0) return grouped(static_cast<std::uint64_t>(ms / 1000)) + " s";
+  return grouped(static_cast<std::uint64_t>(ms)) + " ms";
 }
 
 JsonObject& date(JsonObject& object, const char* name, std::int64_t unix_ms) {
@@ -87,8 +89,8 @@ std::string as_lines(const Layout& layout, const idgen_layout_info_t& info, cons
                                             : info.bits > 64 ? ", made as 16 bytes"
                                                              : ""));
   if (has_time(info)) {
-    line("ids", grouped(info.ids_per_tick) + " a " + tick(info.tick_ms) + ", " + approximate(info.ids_per_second) +
-                    " a second, from one generator");
+    line("ids", grouped(info.ids_per_tick) + " every " + tick(info.tick_ms) + (info.tick_ms == 1000 ? "" : ", " + approximate(info.ids_per_second) + " a second") +
+                    ", from one generator");
     line("generators", workers(layout, info) + " side by side");
     line("all together", approximate(info.ids_per_second * static_cast<double>(info.workers)) + " ids a second");
     line("first id", instant(info.first_unix_ms));
@@ -109,7 +111,7 @@ std::string as_lines(const Layout& layout, const idgen_layout_info_t& info, cons
 }
 
 std::string table(const Terminal& terminal) {
-  std::string out = terminal.paint(ink::bold, padded("preset", 15) + padded("last id", 12) + right_aligned("ids/s", 14) +
+  std::string out = terminal.paint(ink::bold, padded("preset", 15) + padded("last id", 18) + right_aligned("ids/s", 14) +
                                                   right_aligned("generators", 14) + "  fields") + '\n';
   for (std::size_t i = 0; i < idgen_layout_preset_count(); ++i) {
     const Layout layout = make_layout(idgen_layout_preset_at(i));
@@ -119,8 +121,9 @@ std::string table(const Terminal& terminal) {
       const auto time = rfc3339(info.last_unix_ms);
       last = time ? time->substr(0, 10) : "after 9999";
     }
-    last = padded(last, 12);
-    if (has_time(info) && info.years_left < 0) last = terminal.paint(ink::red, last);
+    const bool over = has_time(info) && info.years_left < 0;
+    last = padded(over ? last + ", over" : last, 18);
+    if (over) last = terminal.paint(ink::red, last);
     out += padded(info.preset, 15) + last +
            right_aligned(has_time(info) ? grouped(static_cast<std::uint64_t>(info.ids_per_second)) : "-", 14) +
            right_aligned(grouped(info.workers), 14) + "  " + info.text + '\n';
@@ -154,10 +157,10 @@ void add_layout(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = add_command(app, "layout", "Say what a layout can do and how long it lasts; list the presets.",
                                   "layout [LAYOUT] [--epoch TIME] [--json]", kDetails);
-  command->add_option("LAYOUT", arguments->layout, "a preset or a layout in full; left out: all presets");
-  command->add_option("--epoch", arguments->epoch, "what time 0 means: RFC 3339 or Unix ms. Default: the layout's")
+  command->add_option("LAYOUT", arguments->layout, "A preset or a layout in full; left out: all presets.");
+  command->add_option("--epoch", arguments->epoch, "What time 0 means: RFC 3339 or Unix ms. Default: the layout's.")
       ->type_name("TIME");
-  command->add_flag("--json", arguments->json, "JSON, one object a line");
+  command->add_flag("--json", arguments->json, "JSON, one object a line.");
   command->callback([arguments, &run] { run = [arguments] { return show(*arguments); }; });
 }
 

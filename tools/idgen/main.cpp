@@ -34,19 +34,35 @@ void report(const char* kind, const std::string& message) {
   std::fputs(line.c_str(), stderr);
 }
 
-// The command that the arguments chose, as far as they go: "idgen segment show".
-std::string chosen(const CLI::App& app) {
-  std::string out = "idgen";
+// The command that the arguments chose, as far as they go.
+const CLI::App& chosen(const CLI::App& app) {
   const CLI::App* at = &app;
-  while (!at->get_subcommands().empty()) {
-    at = at->get_subcommands().front();
-    out += ' ' + at->get_name();
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  return *at;
+}
+
+// "idgen segment show"
+std::string full_name(const CLI::App& app) {
+  return (app.get_parent() ? full_name(*app.get_parent()) + ' ' : "") + app.get_name();
+}
+
+// The parser's own words, but where a command is missing or misspelt: those name what there is.
+std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App& command = chosen(app);
+  std::string commands;
+  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; })) {
+    commands += (commands.empty() ? "" : ", ") + sub->get_name();
   }
-  return out;
+  if (commands.empty()) return error.what();
+  for (const std::string& word : command.remaining()) {
+    if (word.rfind('-', 0) != 0) return full_name(command) + " has no command '" + word + "'; it has " + commands;
+  }
+  if (error.get_name() == "RequiredError") return full_name(command) + " needs a command: " + commands;
+  return error.what();
 }
 
 int usage_error(const CLI::App& app, const std::string& message) {
-  report("", message + "\nSee `" + chosen(app) + " --help`.");
+  report("", message + "\nSee `" + full_name(chosen(app)) + " --help`.");
   return kExitUsage;
 }
 
@@ -79,7 +95,7 @@ int main(int argc, char** argv) {
   CLI::App app("Unique, ordered ids from the command line.", "idgen");
   Run run;
   set_program_help(app, "idgen COMMAND [OPTIONS]", kDetails);
-  app.set_version_flag("--version", version(), "print the version and exit");
+  app.set_version_flag("--version", version(), "Print the version and exit.");
   app.require_subcommand(1);
   add_next(app, run);
   add_decode(app, run);
@@ -102,7 +118,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& wanted) {  // --help, --version
     return app.exit(wanted);
   } catch (const CLI::ParseError& error) {
-    return usage_error(app, error.what());
+    return usage_error(app, what_is_wrong(app, error));
   }
   return run_command(app, run);
 }

@@ -36,6 +36,12 @@ struct Arguments {
 
 constexpr const char* kEncodings[] = {"decimal", "hex", "crockford", "base58", "base62"};  // in the order of IDGEN_TEXT_*
 
+std::string formats() {
+  std::string out;
+  for (const char* name : kEncodings) out += (out.empty() ? "" : ", ") + std::string(name);
+  return out;
+}
+
 std::int32_t encoding_of(const std::string& name) {
   std::int32_t encoding = 0;
   while (name != kEncodings[encoding]) ++encoding;  // the parser has checked that it is one of them
@@ -130,12 +136,13 @@ void add_next(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = add_command(app, "next", "Draw ids, one a line.",
                                   "next [--config FILE [--name NAME]] [OPTIONS] [-n N]", kDetails);
-  command->add_option("-n,--count", arguments->count, "how many ids. Default: 1")->type_name("N");
-  std::string formats;
-  for (const char* name : kEncodings) formats += (formats.empty() ? "" : "|") + std::string(name);
-  command->add_option("--format", arguments->format, formats + "; all but decimal have a fixed width. Default: decimal")
+  command->add_option("-n,--count", arguments->count, "How many ids. Default: 1.")->type_name("N")->check(whole_number);
+  command->add_option("--format", arguments->format, "How the ids are written: " + formats() + ". All but decimal have a fixed width. Default: decimal.")
       ->type_name("FORMAT")
-      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kEncodings), std::end(kEncodings))));
+      ->check([](const std::string& name) {
+        const bool known = std::find(std::begin(kEncodings), std::end(kEncodings), name) != std::end(kEncodings);
+        return known ? std::string() : "'" + name + "' is not one of " + formats();
+      });
   arguments->settings.add_options(*command, {"kind", "layout", "epoch", "worker", "store", "namespace", "tag"});
   command->callback([arguments, &run] { run = [arguments] { return next(*arguments); }; });
 }

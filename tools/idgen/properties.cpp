@@ -178,8 +178,8 @@ void add_properties(CLI::App& app, Run& run) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* command = add_command(app, "properties", "List the properties of a configuration.",
                                   "properties [--json | --markdown]", kDetails);
-  CLI::Option* json = command->add_flag("--json", arguments->json, "one JSON object a line");
-  command->add_flag("--markdown", arguments->markdown, "the page docs/configuration.md")->excludes(json);
+  CLI::Option* json = command->add_flag("--json", arguments->json, "One JSON object a line.");
+  command->add_flag("--markdown", arguments->markdown, "The page docs/configuration.md.")->excludes(json);
   command->callback([arguments, &run] { run = [arguments] { return show(*arguments); }; });
 }
 

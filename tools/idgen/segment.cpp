@@ -131,7 +131,7 @@ void add_segment(CLI::App& app, Run& run) {
                              "Example:\n"
                              "  idgen segment show --store sqlite:ids.db --tag orders --json\n",
                              arguments);
-  sub->add_flag("--json", arguments->json, "one JSON object");
+  sub->add_flag("--json", arguments->json, "One JSON object.");
 
   sub = add_action(*command, run, advance, "advance", "Lift a tag's counter above numbers that are in use already.",
                    "advance --store URL --tag TAG --to N [--namespace NAMESPACE] [--json]",
@@ -141,8 +141,8 @@ void add_segment(CLI::App& app, Run& run) {
                    "Example, before a table with ids up to 5000000 moves to this counter:\n"
                    "  idgen segment advance --store sqlite:ids.db --tag orders --to 5000000\n",
                    arguments);
-  sub->add_option("--to", arguments->to, "the highest number in use")->type_name("N")->required();
-  sub->add_flag("--json", arguments->json, "one JSON object");
+  sub->add_option("--to", arguments->to, "The highest number in use.")->type_name("N")->check(whole_number)->required();
+  sub->add_flag("--json", arguments->json, "One JSON object.");
 }
 
 }  // namespace idgen_tool

@@ -35,8 +35,8 @@ std::string without_spaces(std::string text) {
 }  // namespace
 
 void Settings::add_options(CLI::App& command, const std::vector<std::string>& keys) {
-  command.add_option("--config", file_, "TOML file with a table for each generator")->type_name("FILE");
-  command.add_option("--name", name_, "the table of FILE to use; not needed if it has only one. Without --config: the property `name`")
+  command.add_option("--config", file_, "TOML file with a table for each generator.")->type_name("FILE");
+  command.add_option("--name", name_, "The table of FILE to use; not needed if it has only one. Without --config: the property `name`.")
       ->type_name("NAME");
   options_.reserve(keys.size());  // CLI11 keeps the address of each value
   for (const std::string& key : keys) {
@@ -46,7 +46,7 @@ void Settings::add_options(CLI::App& command, const std::vector<std::string>& ke
     options_.emplace_back(key, "");
     command.add_option("--" + key, options_.back().second, help)->type_name(without_spaces(type_name(found)));
   }
-  command.add_option("--set", sets_, "any property, as in the file; may be repeated. `idgen properties` lists them")
+  command.add_option("--set", sets_, "Any property, as in the file; may be repeated. `idgen properties` lists them.")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -9,20 +9,22 @@
 namespace idgen_python {
 namespace {
 
-constexpr char kWanted[] = "fill needs a writable, contiguous buffer of 8-byte integers, such as array('q') or a numpy int64 array";
+constexpr char kWanted[] =
+    "fill needs a writable, contiguous buffer of 8-byte integers, such as array('q') or a numpy int64 array";
 
 bool is_native_int64(const Py_buffer& view) {
   const char* format = view.format != nullptr ? view.format : "B";
   constexpr char kNativeOrder = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<' : '>';
   if (*format == '@' || *format == '=' || *format == kNativeOrder) ++format;
-  return view.itemsize == sizeof(std::uint64_t) && std::strlen(format) == 1 && std::strchr("qQlLnN", *format) != nullptr;
+  return view.itemsize == sizeof(std::uint64_t) && std::strlen(format) == 1 &&
+         std::strchr("qQlLnN", *format) != nullptr;
 }
 
 // Sets InvalidBufferError. `found`: what is wrong with this object; `remedy`: what to do.
 void refuse(PyObject* object, const std::string& found, const char* remedy) {
   CallError error;
-  std::snprintf(error.message, sizeof error.message, "%s; this %s %s. %s", kWanted, Py_TYPE(object)->tp_name, found.c_str(),
-                remedy);
+  std::snprintf(error.message, sizeof error.message, "%s; this %s %s. %s", kWanted, Py_TYPE(object)->tp_name,
+                found.c_str(), remedy);
   set_error(IDGEN_E_BUFFER, error);
 }
 
@@ -42,7 +44,8 @@ bool IdBuffer::open(PyObject* object) {
     refuse(object, "is read-only", "Make a writable copy");
   } else if (!is_native_int64(view_)) {
     const char* format = view_.format != nullptr ? view_.format : "B";
-    refuse(object, std::string("has items of format '") + format + "', " + std::to_string(view_.itemsize) + " bytes each",
+    refuse(object,
+           std::string("has items of format '") + format + "', " + std::to_string(view_.itemsize) + " bytes each",
            "Use an array of int64 or uint64 in native byte order, or memoryview(...).cast('q') on bytes");
   } else if (PyBuffer_IsContiguous(&view_, 'C') == 0) {
     refuse(object, "is not contiguous", "Fill a contiguous array and copy it");
@@ -52,22 +55,37 @@ bool IdBuffer::open(PyObject* object) {
   return false;
 }
 
-py::object new_id_array(std::size_t n, bool is_unsigned) {
-  // One interpreter, so one answer: 0 = not asked yet, 1 = there, 2 = not there.
-  static std::atomic<int> numpy{0};
-  if (numpy != 2) {
+IdArray::IdArray(std::size_t n, bool is_unsigned) {
+  // One interpreter, so one answer.
+  enum Answer { unknown, present, absent };
+  static std::atomic<Answer> numpy{unknown};
+  if (numpy != absent) {
     try {
-      py::object array = is_unsigned ? static_cast<py::object>(py::array_t<std::uint64_t>(static_cast<py::ssize_t>(n)))
-                                     : static_cast<py::object>(py::array_t<std::int64_t>(static_cast<py::ssize_t>(n)));
-      numpy = 1;
-      return array;
+      auto& api = py::detail::npy_api::get();
+      py::dtype type = is_unsigned ? py::dtype::of<std::uint64_t>() : py::dtype::of<std::int64_t>();
+      const Py_intptr_t shape = static_cast<Py_intptr_t>(n);
+      array_ = py::reinterpret_steal<py::object>(
+          api.PyArray_NewFromDescr_(api.PyArray_Type_, type.release().ptr(), 1, &shape, nullptr, nullptr, 0, nullptr));
+      if (!array_) throw py::error_already_set();
+      ids_ = reinterpret_cast<std::uint64_t*>(py::detail::array_proxy(array_.ptr())->data);
+      numpy = present;
+      return;
     } catch (py::error_already_set& failure) {
-      if (numpy == 1 || !failure.matches(PyExc_ImportError)) throw;
-      numpy = 2;
+      if (numpy == present || !failure.matches(PyExc_ImportError)) throw;
+      numpy = absent;
     }
   }
   const py::object one = py::module_::import("array").attr("array")(is_unsigned ? "Q" : "q", py::make_tuple(0));
-  return one * py::int_(n);
+  array_ = one * py::int_(n);
+  exported_ = std::make_unique<IdBuffer>();
+  if (!exported_->open(array_.ptr())) throw py::error_already_set();
+  ids_ = exported_->ids();
+}
+
+py::object IdArray::take() {
+  exported_.reset();
+  ids_ = nullptr;
+  return std::move(array_);
 }
 
 }  // namespace idgen_python

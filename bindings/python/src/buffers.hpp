@@ -1,11 +1,15 @@
-// Memory of the host that ids are written into: any PEP 3118 buffer of 8-byte integers, and the arrays that next_batch makes.
+// Memory of the host that ids are written into: any PEP 3118 buffer of 8-byte integers, and the arrays that next_batch
+// makes.
 #pragma once
+
+#include <memory>
 
 #include "errors.hpp"
 
 namespace idgen_python {
 
-// A writable, contiguous buffer of 8-byte integers in native order. Exported for as long as this object lives, so that it cannot be resized.
+// A writable, contiguous buffer of 8-byte integers in native order. Exported for as long as this object lives, so that
+// it cannot be resized.
 class IdBuffer {
  public:
   IdBuffer() = default;
@@ -25,7 +29,20 @@ class IdBuffer {
   Py_buffer view_{};
 };
 
-// A numpy array of n int64 (uint64), not yet written; without numpy an array('q') (array('Q')) of zeros.
-py::object new_id_array(std::size_t n, bool is_unsigned);
+// A new array for ids: numpy's, of int64 (uint64), not yet written; without numpy an array('q') (array('Q')) of zeros.
+class IdArray {
+ public:
+  IdArray(std::size_t n, bool is_unsigned);
+
+  std::uint64_t* ids() const { return ids_; }
+  // The array itself. Call it when the ids are written; ids() is invalid from then on.
+  py::object take();
+
+ private:
+  py::object array_;
+  std::uint64_t* ids_ = nullptr;
+  std::unique_ptr<IdBuffer>
+      exported_;  // of an array('q'); numpy's memory needs no export, which would cost more than 1000 ids
+};
 
 }  // namespace idgen_python

@@ -9,7 +9,8 @@
 namespace idgen_python {
 namespace {
 
-// The core has no way to hear of an exception. Ctrl-C must not get lost in it: it is raised again as soon as Python goes on.
+// The core has no way to hear of an exception. Ctrl-C must not get lost in it: it is raised again as soon as Python
+// goes on.
 void report(PyObject* callable) {
   if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
     PyErr_Clear();
@@ -63,7 +64,8 @@ void log_line(void* context, std::int32_t level, const char* message) {
   if (!python) return;
   auto* log = static_cast<PyObject*>(context);
   constexpr int kLoggingStep = 10;  // logging.INFO, WARNING, ERROR = 20, 30, 40
-  PyObject* text = PyUnicode_DecodeUTF8(message, static_cast<Py_ssize_t>(std::char_traits<char>::length(message)), "replace");
+  PyObject* text =
+      PyUnicode_DecodeUTF8(message, static_cast<Py_ssize_t>(std::char_traits<char>::length(message)), "replace");
   PyObject* result = text != nullptr ? PyObject_CallFunction(log, "iO", (level + 1) * kLoggingStep, text) : nullptr;
   if (result == nullptr) report(log);
   Py_XDECREF(text);

@@ -5,8 +5,8 @@
 namespace idgen_python {
 namespace {
 
-// "segment_step" -> "segment.step", but "on_clock_back" stays: the table of properties decides, not the spelling. A keyword that is no
-// property is passed on as it is, so that the core words the error and names the nearest property.
+// "segment_step" -> "segment.step", but "on_clock_back" stays: the table of properties decides, not the spelling. A
+// keyword that is no property is passed on as it is, so that the core words the error and names the nearest property.
 std::string property_of(const std::string& keyword) {
   for (std::size_t i = 0; i < idgen_property_count(); ++i) {
     idgen_property_t property = IDGEN_PROPERTY_INIT;

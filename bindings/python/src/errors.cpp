@@ -4,7 +4,8 @@
 
 namespace idgen_python {
 
-py::object make_exception(idgen_status_t status, const char* message, std::uint64_t retry_after_ns, std::size_t written) {
+py::object make_exception(idgen_status_t status, const char* message, std::uint64_t retry_after_ns,
+                          std::size_t written) {
   if (message[0] == '\0') message = idgen_status_message(status);
   // "replace": a file name in a message need not be UTF-8, and an error must not turn into another one.
   auto text = py::reinterpret_steal<py::object>(
@@ -12,8 +13,8 @@ py::object make_exception(idgen_status_t status, const char* message, std::uint6
   if (!text) throw py::error_already_set();
   // Looked up anew each time: errors are rare, and nothing then outlives the interpreter.
   return py::module_::import("idgen._errors")
-      .attr("from_core")(text, status, idgen_status_name(status), idgen_status_is_retryable(status) != 0, retry_after_ns,
-                         written);
+      .attr("from_core")(text, status, idgen_status_name(status), idgen_status_is_retryable(status) != 0,
+                         retry_after_ns, written);
 }
 
 void set_error(idgen_status_t status, const CallError& error, std::size_t written) noexcept {

@@ -1,8 +1,10 @@
-// The hot path. next() and iteration do not go through pybind11's dispatcher: they are a PyMethodDef and a tp_iternext put on
-// pybind11's class, so that a call costs what a call of the bare C API costs. Everything that is rare is bound in the usual way.
+// The hot path. next() and iteration do not go through pybind11's dispatcher: they are a PyMethodDef and a tp_iternext
+// put on pybind11's class, so that a call costs what a call of the bare C API costs. Everything that is rare is bound
+// in the usual way.
 //
-// The GIL is kept for idgen_try_next, which never waits, and released around all that may: a store, a clock, a lock of the core. It is
-// released around stats and describe too: they take a lock that a thread may hold while it waits for the GIL in a Python clock.
+// The GIL is kept for idgen_try_next, which never waits, and released around all that may: a store, a clock, a lock of
+// the core. It is released around stats and describe too: they take a lock that a thread may hold while it waits for
+// the GIL in a Python clock.
 #include "generator.hpp"
 
 #include <atomic>
@@ -12,6 +14,7 @@
 #include "buffers.hpp"
 #include "config.hpp"
 #include "gil.hpp"
+#include "self.hpp"
 
 namespace idgen_python {
 namespace {
@@ -65,36 +68,28 @@ class CancelToken {
   std::atomic<bool> cancelled_{false};
 };
 
-// NULL for an object whose __init__ never ran (Generator.__new__(Generator)). The class is final, so its one value is in the first place.
-Generator* generator_of(PyObject* self) noexcept {
-  return static_cast<Generator*>(reinterpret_cast<py::detail::instance*>(self)->simple_value_holder[0]);
-}
-
 // NULL if there is none: the core then answers with its own error for a NULL handle.
 idgen_t* raw_of(PyObject* self) noexcept {
-  const Generator* generator = generator_of(self);
+  const auto* generator = value_of<Generator>(self);
   return generator != nullptr ? generator->raw() : nullptr;
 }
 
-// For methods bound by pybind11.
-Generator& checked(const py::object& self) {
-  if (!py::isinstance<Generator>(self)) {
-    throw py::type_error("needs an idgen.Generator, not " + std::string(Py_TYPE(self.ptr())->tp_name));
-  }
-  Generator* generator = generator_of(self.ptr());
-  if (generator == nullptr) {
+// For methods bound by pybind11: the error for a NULL handle is the core's here too.
+Generator& checked_generator(const py::object& self) {
+  if (py::isinstance<Generator>(self) && value_of<Generator>(self.ptr()) == nullptr) {
     CallError error;
     std::uint64_t id = 0;
     throw_error(idgen_next(nullptr, &id, &error), error);
   }
-  return *generator;
+  return checked<Generator>(self);
 }
 
 // Ctrl-C ends a wait: the core asks from time to time.
 int is_interrupted(void* without_gil) { return static_cast<WithoutGil*>(without_gil)->check_signals(); }
 
 // Draws n ids, waiting where it must. False with an exception set; *written is right in either case.
-bool draw(idgen_t* raw, std::uint64_t* ids, std::size_t n, std::size_t* written, CallError* error, idgen_status_t* status) {
+bool draw(idgen_t* raw, std::uint64_t* ids, std::size_t n, std::size_t* written, CallError* error,
+          idgen_status_t* status) {
   *written = 0;
   if (n < kSmallBatch) {
     while (*written < n && idgen_try_next(raw, ids + *written) == IDGEN_OK) ++*written;
@@ -123,7 +118,8 @@ PyObject* next_slow(idgen_t* raw) noexcept {
 PyObject* next_fast(PyObject* self) noexcept {
   idgen_t* raw = raw_of(self);
   std::uint64_t id = 0;
-  if (idgen_try_next(raw, &id) == IDGEN_OK) [[likely]] return PyLong_FromUnsignedLongLong(id);
+  if (idgen_try_next(raw, &id) == IDGEN_OK) [[likely]]
+    return PyLong_FromUnsignedLongLong(id);
   return next_slow(raw);
 }
 
@@ -133,7 +129,8 @@ PyObject* try_next_method(PyObject* self, PyObject*) noexcept {
   idgen_t* raw = raw_of(self);
   std::uint64_t id = 0;
   const idgen_status_t status = idgen_try_next(raw, &id);
-  if (status == IDGEN_OK) [[likely]] return PyLong_FromUnsignedLongLong(id);
+  if (status == IDGEN_OK) [[likely]]
+    return PyLong_FromUnsignedLongLong(id);
   if (status == IDGEN_E_WOULD_BLOCK) Py_RETURN_NONE;
   return next_slow(raw);  // closed, forked: it has the full message, or, in a child, a segment of its own
 }
@@ -183,21 +180,17 @@ std::size_t batch_size(PyObject* number) {
 PyObject* next_batch_method(PyObject* self, PyObject* number) noexcept {
   return guarded([&]() -> PyObject* {
     const std::size_t n = batch_size(number);
-    const Generator* generator = generator_of(self);
-    py::object array = new_id_array(n, generator != nullptr && generator->layout().info().is_unsigned != 0);
-    if (n == 0) return array.release().ptr();
+    const auto* generator = value_of<Generator>(self);
+    IdArray array(n, generator != nullptr && generator->layout().info().is_unsigned != 0);
+    if (n == 0) return array.take().release().ptr();
     std::size_t written = 0;
     CallError error;
     idgen_status_t status = IDGEN_OK;
-    {
-      IdBuffer buffer;
-      if (!buffer.open(array.ptr())) return nullptr;
-      if (draw(raw_of(self), buffer.ids(), n, &written, &error, &status)) return array.release().ptr();
-    }
+    if (draw(raw_of(self), array.ids(), n, &written, &error, &status)) return array.take().release().ptr();
     if (PyErr_Occurred() != nullptr) return nullptr;
     // The ids before the failure are real and nobody else will get them: they travel with the exception.
     const py::object exception = make_exception(status, error.message, error.retry_after_ns, written);
-    exception.attr("ids") = array[py::slice(0, static_cast<py::ssize_t>(written), 1)];
+    exception.attr("ids") = array.take()[py::slice(0, static_cast<py::ssize_t>(written), 1)];
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
     return nullptr;
   });
@@ -206,7 +199,8 @@ PyObject* next_batch_method(PyObject* self, PyObject* number) noexcept {
 PyMethodDef hot_methods[] = {
     {"next", next_method, METH_NOARGS,
      "next($self, /)\n--\n\n"
-     "One id, an int. May block, up to wait_max: for the next tick, for a clock that was set back, for the store. Ctrl-C ends the\n"
+     "One id, an int. May block, up to wait_max: for the next tick, for a clock that was set back, for the store. "
+     "Ctrl-C ends the\n"
      "wait. Any number of threads may call at once.\n\n"
      "Raises ClosedError, ForkedError, ExhaustedError, OverloadedError, ClockError, StoreError."},
     {"try_next", try_next_method, METH_NOARGS,
@@ -214,14 +208,17 @@ PyMethodDef hot_methods[] = {
      "One id, or None if there is none without waiting. Never blocks. Raises as next."},
     {"next_batch", next_batch_method, METH_O,
      "next_batch($self, n, /)\n--\n\n"
-     "n ids, increasing with order='strict': a numpy array if numpy can be imported, else an array.array. int64 ('q'); for a layout\n"
+     "n ids, increasing with order='strict': a numpy array if numpy can be imported, else an array.array. int64 ('q'); "
+     "for a layout\n"
      "that uses the top bit (is_unsigned) uint64 ('Q'). May block as next does.\n\n"
      "Raises as next; the ids drawn before the failure are in the exception's `ids`. ArgumentError if n is negative."},
     {"fill", fill_method, METH_O,
      "fill($self, buffer, /)\n--\n\n"
-     "Fills a writable, contiguous buffer of 8-byte integers (array('q'), numpy, memoryview, shared memory) with ids, without a copy,\n"
+     "Fills a writable, contiguous buffer of 8-byte integers (array('q'), numpy, memoryview, shared memory) with ids, "
+     "without a copy,\n"
      "and returns their number. Signed or not: the same 64 bits. May block as next does.\n\n"
-     "Raises InvalidBufferError for any other object, before an id is drawn. Otherwise as next: then the first `written` items (an\n"
+     "Raises InvalidBufferError for any other object, before an id is drawn. Otherwise as next: then the first "
+     "`written` items (an\n"
      "attribute of the exception) are ids."},
 };
 
@@ -264,7 +261,7 @@ std::unique_ptr<Generator> open(const py::object& toml_path, const std::string& 
 }
 
 py::object next_block(const py::object& self, const py::object& want) {
-  const Generator& generator = checked(self);
+  const Generator& generator = checked_generator(self);
   const std::uint64_t wanted = id_bits(want);
   idgen_block_t block = IDGEN_BLOCK_INIT;
   CallError error;
@@ -277,8 +274,9 @@ py::object next_block(const py::object& self, const py::object& want) {
   return py::module_::import("idgen._types").attr("Block")(block.first, block.count, block.step);
 }
 
-py::object next_until(const py::object& self, CancelToken& token) {
-  const Generator& generator = checked(self);
+py::object next_until(const py::object& self, const py::object& token_object) {
+  const Generator& generator = checked_generator(self);
+  auto& token = checked<CancelToken>(token_object);
   std::uint64_t id = 0;
   std::size_t written = 0;
   CallError error;
@@ -292,7 +290,7 @@ py::object next_until(const py::object& self, CancelToken& token) {
 }
 
 py::object decode(const py::object& self, const py::object& id) {
-  const Generator& generator = checked(self);
+  const Generator& generator = checked_generator(self);
   const std::uint64_t bits = id_bits(id);
   idgen_parts_t parts = IDGEN_PARTS_INIT;
   CallError error;
@@ -303,12 +301,12 @@ py::object decode(const py::object& self, const py::object& id) {
 std::unique_ptr<Layout> layout_of(const py::object& self) {
   idgen_layout_t* layout = nullptr;
   CallError error;
-  check(idgen_layout_of(checked(self).raw(), &layout, &error), error);
+  check(idgen_layout_of(checked_generator(self).raw(), &layout, &error), error);
   return std::make_unique<Layout>(layout);
 }
 
 std::string describe(const py::object& self) {
-  const Generator& generator = checked(self);
+  const Generator& generator = checked_generator(self);
   return read_text([&](char* buffer, std::size_t* size, idgen_error_t* error) {
     const WithoutGil takes_a_lock;
     return idgen_describe(generator.raw(), buffer, size, error);
@@ -316,7 +314,7 @@ std::string describe(const py::object& self) {
 }
 
 py::object stats(const py::object& self) {
-  const Generator& generator = checked(self);
+  const Generator& generator = checked_generator(self);
   idgen_stats_t counts = IDGEN_STATS_INIT;
   CallError error;
   idgen_status_t status = IDGEN_OK;
@@ -332,7 +330,7 @@ py::object stats(const py::object& self) {
 }
 
 std::string represent(const py::object& self) {
-  const Generator* generator = generator_of(self.ptr());
+  const auto* generator = value_of<Generator>(self.ptr());
   if (generator == nullptr) return "<idgen.Generator, not initialised>";
   return "<idgen.Generator " + std::string(py::repr(py::str(generator->name()))) + ", " + generator->kind() + ", " +
          generator->layout().info().text + (generator->closed() ? ", closed>" : ">");
@@ -340,7 +338,8 @@ std::string represent(const py::object& self) {
 
 py::object refuse_pickle(const py::object&, const py::args&) {
   throw py::type_error(
-      "a Generator cannot be pickled or copied: it owns a reservation in this process. Make one in each process, for example by "
+      "a Generator cannot be pickled or copied: it owns a reservation in this process. Make one in each process, for "
+      "example by "
       "idgen.open(toml_path, name) in the worker's initializer");
 }
 
@@ -349,7 +348,7 @@ py::object refuse_pickle(const py::object&, const py::args&) {
 void bind_generator(py::module_& module) {
   py::class_<CancelToken>(module, "CancelToken", py::is_final(), "Ends a wait on another thread. Internal.")
       .def(py::init<>())
-      .def("cancel", &CancelToken::cancel);
+      .def("cancel", [](const py::object& self) { checked<CancelToken>(self).cancel(); });
 
   py::class_<Generator> type(
       module, "Generator", py::is_final(), py::custom_type_setup([](PyHeapTypeObject* heap_type) {
@@ -357,11 +356,15 @@ void bind_generator(py::module_& module) {
         heap_type->ht_type.tp_iternext = next_fast;
       }),
       "Generator(**properties)\n\n"
-      "Makes ids. Every property is a keyword, `_` for `.`: kind='segment', segment_step=1000, store_create=True (idgen.properties()\n"
-      "lists all). Values may be str, bool, int, float, datetime (epoch), timedelta (durations), path; None leaves the default.\n"
-      "clock: callable that returns ns since 1970-01-01 UTC, for tests; if it has a method sleep_ns(ns), waiting uses that.\n"
+      "Makes ids. Every property is a keyword, `_` for `.`: kind='segment', segment_step=1000, store_create=True "
+      "(idgen.properties()\n"
+      "lists all). Values may be str, bool, int, float, datetime (epoch), timedelta (durations), path; None leaves the "
+      "default.\n"
+      "clock: callable that returns ns since 1970-01-01 UTC, for tests; if it has a method sleep_ns(ns), waiting uses "
+      "that.\n"
       "log: callable(level, message) with the levels of the logging module: log=logging.getLogger('idgen').log.\n\n"
-      "Opens the store and takes the first reservation; may block, up to wait_max. Any number of threads may use a generator. A forked\n"
+      "Opens the store and takes the first reservation; may block, up to wait_max. Any number of threads may use a "
+      "generator. A forked\n"
       "child goes on by itself or gets ForkedError, by the property on_fork.\n\n"
       "Raises ConfigError, WorkerBusyError, ClockError, StoreError.");
   for (PyMethodDef& method : hot_methods) {
@@ -372,54 +375,70 @@ void bind_generator(py::module_& module) {
   type.def(py::init(&create))
       .def("next_block", &next_block, py::arg("want"), py::pos_only(),
            "next_block(want) -> Block\n\n"
-           "A run of at most `want` ids for a caller that counts itself. What it does not use is lost. May block. Raises as next.")
-      .def("next_async",
-           [](const py::object& self) {
-             checked(self);
-             return py::module_::import("idgen._async").attr("next_async")(self);
-           },
-           "next_async() -> Awaitable[int]\n\n"
-           "await generator.next_async(): one id for asyncio. At once if there is one; otherwise it waits in the loop's default\n"
-           "executor, so that the loop goes on. Cancelling the task ends the wait. Raises as next.")
-      .def("__aiter__",
-           [](const py::object& self) {
-             checked(self);
-             return py::module_::import("idgen._async").attr("iterate")(self);
-           },
-           "async for id in generator: ids without end, as next_async; other tasks get their turn in between.")
-      .def("_next_until", &next_until, py::arg("token"), py::pos_only(), "next, until the token is cancelled. Internal.")
+           "A run of at most `want` ids for a caller that counts itself. What it does not use is lost. May block. "
+           "Raises as next.")
+      .def(
+          "next_async",
+          [](const py::object& self) {
+            checked_generator(self);
+            return py::module_::import("idgen._async").attr("next_async")(self);
+          },
+          "next_async() -> Awaitable[int]\n\n"
+          "await generator.next_async(): one id for asyncio. At once if there is one; otherwise it waits in the loop's "
+          "default\n"
+          "executor, so that the loop goes on. Cancelling the task ends the wait. Raises as next.")
+      .def(
+          "__aiter__",
+          [](const py::object& self) {
+            checked_generator(self);
+            return py::module_::import("idgen._async").attr("iterate")(self);
+          },
+          "async for id in generator: ids without end, as next_async; other tasks get their turn in between.")
+      .def("_next_until", &next_until, py::arg("token"), py::pos_only(),
+           "next, until the token is cancelled. Internal.")
       .def("decode", &decode, py::arg("id"), py::pos_only(),
-           "decode(id) -> Parts\n\nSplits an id by this generator's layout. Works after close too. Raises InvalidValueError.")
-      .def("decode_array",
-           [](const py::object& self, const py::object& ids) {
-             return py::module_::import("idgen._arrays").attr("decode_array")(layout_of(self), ids);
-           },
-           py::arg("ids"), py::pos_only(),
-           "decode_array(ids) -> dict[str, numpy.ndarray]\n\nA column of ids as columns of fields; see Layout.decode_array.")
+           "decode(id) -> Parts\n\nSplits an id by this generator's layout. Works after close too. Raises "
+           "InvalidValueError.")
+      .def(
+          "decode_array",
+          [](const py::object& self, const py::object& ids) {
+            return py::module_::import("idgen._arrays").attr("decode_array")(layout_of(self), ids);
+          },
+          py::arg("ids"), py::pos_only(),
+          "decode_array(ids) -> dict[str, numpy.ndarray]\n\nA column of ids as columns of fields; see "
+          "Layout.decode_array.")
       .def("describe", &describe,
            "describe() -> str\n\nWhat this configuration protects against and what not, a line each.")
       .def("stats", &stats, "stats() -> Stats\n\nCounts of this process.")
-      .def("close", [](const py::object& self) { checked(self).close(); },
-           "close() -> None\n\n"
-           "Stops the generator and gives what is unused back to the store. Calls that are waiting raise ClosedError, later ones too.\n"
-           "Idempotent. May block on the store. Raises StoreError; the generator is closed all the same.")
+      .def(
+          "close", [](const py::object& self) { checked_generator(self).close(); },
+          "close() -> None\n\n"
+          "Stops the generator and gives what is unused back to the store. Calls that are waiting raise ClosedError, "
+          "later ones too.\n"
+          "Idempotent. May block on the store. Raises StoreError; the generator is closed all the same.")
       .def_property_readonly("layout", &layout_of, "The generator's Layout.")
-      .def_property_readonly("name", [](const py::object& self) { return checked(self).name(); }, "The property name.")
-      .def_property_readonly("kind", [](const py::object& self) { return checked(self).kind(); }, "'snowflake' or 'segment'.")
-      .def_property_readonly("closed", [](const py::object& self) { return checked(self).closed(); },
-                             "True once close was called.")
-      .def("__enter__", [](const py::object& self) {
-        checked(self);
-        return self;
-      })
-      .def("__exit__", [](const py::object& self, const py::args&) { checked(self).close(); })
+      .def_property_readonly(
+          "name", [](const py::object& self) { return checked_generator(self).name(); }, "The property name.")
+      .def_property_readonly(
+          "kind", [](const py::object& self) { return checked_generator(self).kind(); }, "'snowflake' or 'segment'.")
+      .def_property_readonly(
+          "closed", [](const py::object& self) { return checked_generator(self).closed(); },
+          "True once close was called.")
+      .def("__enter__",
+           [](const py::object& self) {
+             checked_generator(self);
+             return self;
+           })
+      .def("__exit__", [](const py::object& self, const py::args&) { checked_generator(self).close(); })
       .def("__repr__", &represent)
       .def("__reduce__", &refuse_pickle)
       .def("__reduce_ex__", &refuse_pickle);
 
+  type.attr("__module__") = "idgen";
   module.def("open_generator", &open, py::arg("toml_path"), py::arg("name"),
              "open(toml_path, name, **overrides) -> Generator\n\n"
-             "The generator that the table [name] of a TOML file describes; keywords as for Generator override it. A relative path of\n"
+             "The generator that the table [name] of a TOML file describes; keywords as for Generator override it. A "
+             "relative path of\n"
              "a store is relative to the file. May block. Raises ConfigFileError and as Generator.");
 }
 

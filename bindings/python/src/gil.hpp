@@ -1,15 +1,16 @@
 // Giving the GIL away and taking it back, safely also while the interpreter ends.
 //
-// Until Python 3.13, a thread that asks for the GIL of an interpreter that is being finalised is ended by pthread_exit, which must not
-// unwind through C++ and leaves locks of the core behind. So threads that ask are counted; detach(), which runs at exit while Python
-// still works, waits for them and turns later ones away.
+// Until Python 3.13, a thread that asks for the GIL of an interpreter that is being finalised is ended by pthread_exit,
+// which must not unwind through C++ and leaves locks of the core behind. So threads that ask are counted; detach(),
+// which runs at exit while Python still works, waits for them and turns later ones away.
 #pragma once
 
 #include <pybind11/pybind11.h>
 
 namespace idgen_python {
 
-// Without the GIL for the length of a scope: around every call that may wait. A daemon thread that comes back too late stays here.
+// Without the GIL for the length of a scope: around every call that may wait. A daemon thread that comes back too late
+// stays here.
 class WithoutGil {
  public:
   WithoutGil() : python_(PyEval_SaveThread()) {}

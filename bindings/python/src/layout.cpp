@@ -3,23 +3,36 @@
 #include <memory>
 #include <string>
 
+#include "self.hpp"
+
 namespace idgen_python {
 namespace {
 
 // The member of idgen_parts_t that belongs to a field.
 std::uint64_t* member(idgen_parts_t& parts, std::uint32_t kind) {
   switch (kind) {
-    case IDGEN_FIELD_TIME: return &parts.time;
-    case IDGEN_FIELD_DATACENTER: return &parts.datacenter;
-    case IDGEN_FIELD_WORKER: return &parts.worker;
-    case IDGEN_FIELD_PROCESS: return &parts.process;
-    case IDGEN_FIELD_SHARD: return &parts.shard;
-    case IDGEN_FIELD_SEQUENCE: return &parts.sequence;
-    case IDGEN_FIELD_GENE: return &parts.gene;
-    case IDGEN_FIELD_VERSION: return &parts.version;
-    case IDGEN_FIELD_SEGMENT: return &parts.segment;
-    case IDGEN_FIELD_FIXED: return &parts.fixed;
-    default: return nullptr;
+    case IDGEN_FIELD_TIME:
+      return &parts.time;
+    case IDGEN_FIELD_DATACENTER:
+      return &parts.datacenter;
+    case IDGEN_FIELD_WORKER:
+      return &parts.worker;
+    case IDGEN_FIELD_PROCESS:
+      return &parts.process;
+    case IDGEN_FIELD_SHARD:
+      return &parts.shard;
+    case IDGEN_FIELD_SEQUENCE:
+      return &parts.sequence;
+    case IDGEN_FIELD_GENE:
+      return &parts.gene;
+    case IDGEN_FIELD_VERSION:
+      return &parts.version;
+    case IDGEN_FIELD_SEGMENT:
+      return &parts.segment;
+    case IDGEN_FIELD_FIXED:
+      return &parts.fixed;
+    default:
+      return nullptr;
   }
 }
 
@@ -103,7 +116,8 @@ std::uint64_t encode(const Layout& layout, const py::kwargs& values) {
 }
 
 py::object info(const Layout& layout, const py::object& now) {
-  const std::int64_t now_ms = now.is_none() ? INT64_MIN : py::cast<std::int64_t>(values_module().attr("moment_unix_ms")(now));
+  const std::int64_t now_ms =
+      now.is_none() ? INT64_MIN : py::cast<std::int64_t>(values_module().attr("moment_unix_ms")(now));
   idgen_layout_info_t facts{};
   facts.struct_size = sizeof facts;
   CallError error;
@@ -131,8 +145,31 @@ py::tuple presets() {
   return names;
 }
 
-bool equal(const Layout& a, const Layout& b) {
-  return std::string_view(a.info().text) == b.info().text && a.info().epoch_unix_ms == b.info().epoch_unix_ms;
+std::string text(const Layout& layout) { return layout.info().text; }
+std::int64_t epoch_unix_ms(const Layout& layout) { return layout.info().epoch_unix_ms; }
+std::uint32_t bits(const Layout& layout) { return layout.info().bits; }
+bool is_unsigned(const Layout& layout) { return layout.info().is_unsigned != 0; }
+
+py::object preset(const Layout& layout) {
+  if (layout.info().preset[0] == '\0') return py::none();
+  return py::str(layout.info().preset);
+}
+
+py::object equal(const Layout& a, const py::object& other) {
+  if (!py::isinstance<Layout>(other)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+  const Layout& b = checked<Layout>(other);
+  return py::bool_(text(a) == text(b) && epoch_unix_ms(a) == epoch_unix_ms(b));
+}
+
+py::ssize_t hash(const Layout& layout) { return py::hash(py::make_tuple(text(layout), epoch_unix_ms(layout))); }
+
+std::string represent(const Layout& layout) {
+  return "Layout(" + std::string(py::repr(py::str(text(layout)))) + ", epoch=" + std::to_string(epoch_unix_ms(layout)) +
+         ")";
+}
+
+py::tuple reduce(const Layout& layout) {
+  return py::make_tuple(py::type::of<Layout>(), py::make_tuple(text(layout), epoch_unix_ms(layout)));
 }
 
 }  // namespace
@@ -172,66 +209,54 @@ std::uint64_t id_bits(const py::object& id) {
 }
 
 void bind_layout(py::module_& module) {
-  py::class_<Layout>(module, "Layout", py::is_final(),
-                     "Layout(text='default', epoch=None)\n\n"
-                     "The bit fields of an id: a preset's name or fields in full, most significant first, such as\n"
-                     "\"time:41ms worker:10 sequence:12\". epoch: datetime, RFC 3339 text or Unix ms; default: the preset's, else\n"
-                     "2025-01-01 UTC. Layouts whose time is over can be parsed and decoded too. Immutable and thread-safe.\n\n"
-                     "Raises LayoutError, InvalidValueError (epoch).")
-      .def(py::init(&parse), py::arg("text") = "default", py::arg("epoch") = py::none())
+  py::class_<Layout> type(
+      module, "Layout", py::is_final(),
+      "Layout(text='default', epoch=None)\n\n"
+      "The bit fields of an id: a preset's name or fields in full, most significant first, such as\n"
+      "\"time:41ms worker:10 sequence:12\". epoch: datetime, RFC 3339 text or Unix ms; default: the preset's, else\n"
+      "2025-01-01 UTC. Layouts whose time is over can be parsed and decoded too. Immutable and thread-safe.\n\n"
+      "Raises LayoutError, InvalidValueError (epoch).");
+  type.attr("__module__") = "idgen";
+  type.def(py::init(&parse), py::arg("text") = "default", py::arg("epoch") = py::none())
       .def_static("parse", &parse, py::arg("text"), py::arg("epoch") = py::none(),
                   "parse(text, epoch=None) -> Layout\n\nThe same as Layout(text, epoch).")
       .def_static("presets", &presets, "presets() -> tuple[str, ...]\n\nNames of the known layouts.")
-      .def("decode", &decode, py::arg("id"), py::pos_only(),
-           "decode(id) -> Parts\n\nSplits an id. Raises InvalidValueError for bits outside the layout, UnsupportedError for a "
+      .def("decode", method(&decode), py::arg("id"), py::pos_only(),
+           "decode(id) -> Parts\n\nSplits an id. Raises InvalidValueError for bits outside the layout, "
+           "UnsupportedError for a "
            "layout of more than 64 bits.")
-      .def("decode_array",
-           [](const py::object& self, const py::object& ids) {
-             return py::module_::import("idgen._arrays").attr("decode_array")(self, ids);
-           },
-           py::arg("ids"), py::pos_only(),
-           "decode_array(ids) -> dict[str, numpy.ndarray]\n\n"
-           "Splits a column of ids (numpy, pandas, array.array, list) into one array per field, named as in the layout, int64\n"
-           "each; with a time field 'time' is datetime64[ms] in UTC and 'ticks' the raw number. pandas.DataFrame takes the result\n"
-           "as it is. int64 input of an unsigned layout is read as the same 64 bits. Needs numpy (ImportError).\n\n"
-           "Raises TypeError for anything but integers, InvalidValueError for bits outside the layout.")
-      .def("encode", &encode,
+      .def(
+          "decode_array",
+          [](const py::object& self, const py::object& ids) {
+            return py::module_::import("idgen._arrays").attr("decode_array")(self, ids);
+          },
+          py::arg("ids"), py::pos_only(),
+          "decode_array(ids) -> dict[str, numpy.ndarray]\n\n"
+          "Splits a column of ids (numpy, pandas, array.array, list) into one array per field, named as in the layout, "
+          "int64\n"
+          "each; with a time field 'time' is datetime64[ms] in UTC and 'ticks' the raw number. pandas.DataFrame takes "
+          "the result\n"
+          "as it is. int64 input of an unsigned layout is read as the same 64 bits. Needs numpy (ImportError).\n\n"
+          "Raises TypeError for anything but integers, InvalidValueError for bits outside the layout.")
+      .def("encode", method(&encode),
            "encode(**fields) -> int\n\n"
-           "The inverse of decode, from fields by name; time as one of time (datetime, rounded down to a tick), unix_ms and ticks.\n"
+           "The inverse of decode, from fields by name; time as one of time (datetime, rounded down to a tick), "
+           "unix_ms and ticks.\n"
            "A field that is left out is 0. Makes no claim of uniqueness: for tests and for range queries by time.\n\n"
            "Raises ArgumentError (no such field), InvalidValueError (too large for its field).")
-      .def("info", &info, py::arg("now") = py::none(),
-           "info(now=None) -> LayoutInfo\n\nWhat the layout can do. now: datetime that years_left counts from; default: this moment.")
-      .def_property_readonly("fields", &fields, "tuple[Field, ...], most significant first.")
-      .def_property_readonly("text", [](const Layout& self) { return std::string(self.info().text); },
-                             "Canonical text; Layout(text, epoch_unix_ms) is the same layout.")
-      .def_property_readonly("preset",
-                             [](const Layout& self) -> py::object {
-                               if (self.info().preset[0] == '\0') return py::none();
-                               return py::str(self.info().preset);
-                             },
-                             "Name of the preset with these fields and this epoch, or None.")
-      .def_property_readonly("epoch_unix_ms", [](const Layout& self) { return self.info().epoch_unix_ms; },
-                             "What time 0 means, ms since 1970-01-01 UTC.")
-      .def_property_readonly("bits", [](const Layout& self) { return self.info().bits; }, "Bits of all fields together.")
-      .def_property_readonly("is_unsigned", [](const Layout& self) { return self.info().is_unsigned != 0; },
-                             "True if the top bit of 64 belongs to a field.")
-      .def("__eq__",
-           [](const Layout& self, const py::object& other) -> py::object {
-             if (!py::isinstance<Layout>(other)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-             return py::bool_(equal(self, py::cast<const Layout&>(other)));
-           })
-      .def("__hash__",
-           [](const Layout& self) { return py::hash(py::make_tuple(self.info().text, self.info().epoch_unix_ms)); })
-      .def("__repr__",
-           [](const Layout& self) {
-             return "Layout(" + std::string(py::repr(py::str(self.info().text))) +
-                    ", epoch=" + std::to_string(self.info().epoch_unix_ms) + ")";
-           })
-      .def("__reduce__", [](const py::object& self) {
-        const auto& layout = py::cast<const Layout&>(self);
-        return py::make_tuple(py::type::of(self), py::make_tuple(layout.info().text, layout.info().epoch_unix_ms));
-      });
+      .def("info", method(&info), py::arg("now") = py::none(),
+           "info(now=None) -> LayoutInfo\n\nWhat the layout can do. now: datetime that years_left counts from; "
+           "default: this moment.")
+      .def_property_readonly("fields", method(&fields), "tuple[Field, ...], most significant first.")
+      .def_property_readonly("text", method(&text), "Canonical text; Layout(text, epoch_unix_ms) is the same layout.")
+      .def_property_readonly("preset", method(&preset), "Name of the preset with these fields and this epoch, or None.")
+      .def_property_readonly("epoch_unix_ms", method(&epoch_unix_ms), "What time 0 means, ms since 1970-01-01 UTC.")
+      .def_property_readonly("bits", method(&bits), "Bits of all fields together.")
+      .def_property_readonly("is_unsigned", method(&is_unsigned), "True if the top bit of 64 belongs to a field.")
+      .def("__eq__", method(&equal))
+      .def("__hash__", method(&hash))
+      .def("__repr__", method(&represent))
+      .def("__reduce__", method(&reduce));
 }
 
 }  // namespace idgen_python

@@ -4,8 +4,8 @@
 #include "layout.hpp"
 #include "tables.hpp"
 
-// Free-threaded builds: the core is atomic and its handles are safe for any number of threads, so no GIL is needed. One interpreter per
-// process: callbacks come from threads of the core, which cannot know an interpreter.
+// Free-threaded builds: the core is atomic and its handles are safe for any number of threads, so no GIL is needed. One
+// interpreter per process: callbacks come from threads of the core, which cannot know an interpreter.
 PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used(), pybind11::multiple_interpreters::not_supported()) {
   namespace py = pybind11;
   if (idgen_abi_version() != IDGEN_ABI_VERSION) {

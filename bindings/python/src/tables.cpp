@@ -62,7 +62,8 @@ py::tuple statuses() {
   py::tuple rows(idgen_status_count());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const idgen_status_t status = idgen_status_at(i);
-    rows[i] = row(status, idgen_status_name(status), idgen_status_message(status), idgen_status_is_retryable(status) != 0);
+    rows[i] =
+        row(status, idgen_status_name(status), idgen_status_message(status), idgen_status_is_retryable(status) != 0);
   }
   return rows;
 }
@@ -129,27 +130,35 @@ py::object segment_advance(const py::object& to, const py::kwargs& properties) {
 }  // namespace
 
 void bind_tables(py::module_& module) {
-  module.def("version", [] { return std::string(idgen_version_string()); }, "version() -> str\n\nOf the core.");
+  module.def(
+      "version", [] { return std::string(idgen_version_string()); }, "version() -> str\n\nOf the core.");
   module.def("format_id", &format_id, py::arg("id"), py::arg("encoding"),
              "format_id(id, encoding) -> str\n\n"
-             "The id as text: 'decimal', 'hex' (16 digits), 'crockford' (13), 'base58' (11) or 'base62' (11). All but decimal have a\n"
+             "The id as text: 'decimal', 'hex' (16 digits), 'crockford' (13), 'base58' (11) or 'base62' (11). All but "
+             "decimal have a\n"
              "fixed width, so that the order of the texts is the order of the ids.");
   module.def("parse_id", &parse_id, py::arg("text"), py::arg("encoding"),
              "parse_id(text, encoding) -> int\n\n"
-             "The inverse of format_id. Raises TextError, with the position, for a foreign digit, an overflow or a wrong length.");
-  module.def("properties", &properties, "properties() -> tuple[Property, ...]\n\nAll properties that Generator and TOML files take.");
+             "The inverse of format_id. Raises TextError, with the position, for a foreign digit, an overflow or a "
+             "wrong length.");
+  module.def("properties", &properties,
+             "properties() -> tuple[Property, ...]\n\nAll properties that Generator and TOML files take.");
   module.def("statuses", &statuses, "statuses() -> tuple[Status, ...]\n\nAll statuses that Error.status can have.");
   module.def("config_names", &config_names, py::arg("toml_path"),
-             "config_names(toml_path) -> tuple[str, ...]\n\nThe generators in a TOML file, in its order. Raises ConfigFileError.");
+             "config_names(toml_path) -> tuple[str, ...]\n\nThe generators in a TOML file, in its order. Raises "
+             "ConfigFileError.");
   module.def("segment_create", &segment_create,
              "segment_create(**properties) -> None\n\n"
-             "Makes the store if it is missing, and the tag at 0: the first id is 1. Reads store, namespace, tag and directory. May block.\n"
+             "Makes the store if it is missing, and the tag at 0: the first id is 1. Reads store, namespace, tag and "
+             "directory. May block.\n"
              "Raises TagExistsError, StoreError.");
   module.def("segment_show", &segment_show,
-             "segment_show(**properties) -> SegmentInfo\n\nWhere a tag stands. May block. Raises TagUnknownError, StoreError.");
+             "segment_show(**properties) -> SegmentInfo\n\nWhere a tag stands. May block. Raises TagUnknownError, "
+             "StoreError.");
   module.def("segment_advance", &segment_advance, py::arg("to"),
              "segment_advance(to, **properties) -> SegmentInfo\n\n"
-             "Lifts a tag to at least `to`, so that the next id is above it; never lowers it. May block. Raises as segment_show.");
+             "Lifts a tag to at least `to`, so that the next id is above it; never lowers it. May block. Raises as "
+             "segment_show.");
 }
 
 }  // namespace idgen_python

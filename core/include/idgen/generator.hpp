@@ -41,6 +41,7 @@ struct Block {
 
 struct HotPage;
 class Generator;
+class Patience;
 
 // What the fast path needs to know of a generator, and nothing that changes.
 struct Shape {
@@ -52,6 +53,7 @@ struct Shape {
   unsigned time_shift = 0;
   std::uint64_t fixed = 0;
   std::uint64_t start_mask = 0;
+  std::uint64_t start_seed = 0;
   std::uint64_t max_tick = 0;
   std::uint64_t stripe_block = 0;  // numbers a stripe takes at once
   std::int64_t epoch_ms = 0;
@@ -91,6 +93,9 @@ class Handle {
   std::string describe() const;
 
  private:
+  std::uint64_t draw_run(std::uint64_t want, std::uint64_t& first) noexcept;
+  void make_room(std::uint64_t want, Patience& patience);
+
   const std::shared_ptr<Generator> generator_;
   const Shape shape_;
   std::atomic<HotPage*> page_;  // the generator's; once closed, a page without a limit

@@ -69,7 +69,7 @@ class Layout {
 
   // A preset's name or a layout in full: "time:41ms worker:10 sequence:12". Each kind at most once. Units of time: ms (default), s,
   // or a number of ms before "ms": "time:39x10ms" reads 39 bits of 10 ms. Without an epoch: the preset's, else kDefaultEpochUnixMs;
-  // 0 for a layout without time. Throws Error{layout} with the reason.
+  // 0 for a layout without time. Throws Error{layout} with the reason; Error{value} for an epoch outside the years 0000 to 9999.
   static Layout parse(std::string_view text, std::optional<std::int64_t> epoch_unix_ms = std::nullopt);
 
   // A plain 63-bit segment: what a segment generator without a layout has.

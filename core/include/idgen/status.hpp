@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -62,20 +63,21 @@ std::span<const StatusText> status_texts() noexcept;
 // Never null: numbers that are no status answer as "UNKNOWN", those from 1000 on as "HOST".
 const StatusText& status_text(Status status) noexcept;
 
-// The message says what was asked, what was found, what is allowed and what to do.
+// The message says what was asked, what was found, what is allowed and what to do. Copying one never fails: a failure is kept and thrown
+// again where memory may be short.
 class Error : public std::exception {
  public:
   Error(Status status, std::string message, std::uint64_t retry_after_ns = 0)
-      : status_(status), message_(std::move(message)), retry_after_ns_(retry_after_ns) {}
+      : status_(status), message_(std::make_shared<const std::string>(std::move(message))), retry_after_ns_(retry_after_ns) {}
 
   Status status() const noexcept { return status_; }
-  const std::string& message() const noexcept { return message_; }
+  const std::string& message() const noexcept { return *message_; }
   std::uint64_t retry_after_ns() const noexcept { return retry_after_ns_; }
-  const char* what() const noexcept override { return message_.c_str(); }
+  const char* what() const noexcept override { return message_->c_str(); }
 
  private:
   Status status_;
-  std::string message_;
+  std::shared_ptr<const std::string> message_;
   std::uint64_t retry_after_ns_;
 };
 

@@ -29,27 +29,31 @@ inline std::uint64_t mix(std::uint64_t x) noexcept {  // the finalizer of splitm
   return x ^ x >> 31;
 }
 
+// Where the sequence of this tick begins, by sequence_start.
+inline Counter::Start start_of(const Shape& shape, std::uint64_t tick) noexcept {
+  return {shape.start_mask, shape.random_start ? mix(tick ^ shape.start_seed) : 0};
+}
+
 // Up to want numbers from the main counter, all of ticks that have begun, or that `slack` allows. Returns how many.
 inline std::uint64_t draw_timed(HotPage& page, const Shape& shape, std::uint64_t want, std::uint64_t& first) noexcept {
   const std::uint64_t tick = tick_at(shape, wall_ms(shape));
   if (tick > shape.max_tick) [[unlikely]] return 0;
   const std::uint64_t floor = tick << shape.sequence_bits;
   const std::uint64_t ceiling = floor + ((page.slack.load(std::memory_order_relaxed) + 1) << shape.sequence_bits);
-  Counter::Start start{shape.start_mask, 0};
-  if (shape.random_start) start.salt = mix(tick ^ reinterpret_cast<std::uintptr_t>(&page));
-  return page.counter.draw_between(floor, ceiling, start, want, first);
+  return page.counter.draw_between(floor, ceiling, start_of(shape, tick), want, first);
 }
 
 inline std::uint64_t draw_numbers(HotPage& page, const Shape& shape, std::uint64_t want, std::uint64_t& first) noexcept {
   return shape.timed ? draw_timed(page, shape, want, first) : page.counter.draw(want, first);
 }
 
-// From this thread's stripe. A stripe's block of time is good only while its tick lasts.
-inline bool draw_from_stripe(Stripe& stripe, const Shape& shape, std::uint64_t& number) noexcept {
-  if (!shape.timed) return stripe.counter.draw(number);
-  const std::uint64_t tick = tick_at(shape, wall_ms(shape));
-  if (tick > shape.max_tick || stripe.counter.next() < tick << shape.sequence_bits) return false;
-  return stripe.counter.draw(1, number) != 0;
+// Up to want numbers from this thread's stripe. A stripe's block of time is good only while its tick lasts.
+inline std::uint64_t draw_from_stripe(Stripe& stripe, const Shape& shape, std::uint64_t want, std::uint64_t& first) noexcept {
+  if (shape.timed) {
+    const std::uint64_t tick = tick_at(shape, wall_ms(shape));
+    if (tick > shape.max_tick || stripe.counter.next() < tick << shape.sequence_bits) return 0;
+  }
+  return stripe.counter.draw(want, first);
 }
 
 }  // namespace idgen

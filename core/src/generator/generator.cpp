@@ -1,5 +1,6 @@
 #include "generator/generator.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 #include "generator/fast_path.hpp"
@@ -39,36 +40,38 @@ void Generator::log(LogLevel level, const std::string& message) const {
 }
 
 void Generator::begin() {
-  auto supply = std::make_shared<Supply>(runtime_, page_, make_source(), Supply::Options{prefetch(), wait_max_ns_, subject_}, config_.log);
+  auto supply = std::make_shared<Supply>(runtime_, page_, make_source(), Supply::Options{shape_.random_start ? 0 : shape_.start_mask, prefetch(), wait_max_ns_, subject_}, config_.log);
   supply->prime([this](std::uint64_t first) { primed(first); });
   supply_ = std::move(supply);
   page().alive.store(true, std::memory_order_release);
 }
 
-void Generator::ensure_alive() {
-  if (page().alive.load(std::memory_order_acquire)) [[likely]] return;
+bool Generator::ensure_alive(const Patience& patience) {
+  if (page().alive.load(std::memory_order_acquire)) [[likely]] return true;
   if (const std::string obstacle = fork_obstacle(); !obstacle.empty()) {
     throw Error(Status::forked, subject_ + ": this is a forked child, and " + obstacle);
   }
+  if (!patience.may_wait()) return false;
   // One thread of the child begins anew; the stripe's lock serves, because the supply needs the page's own.
   std::lock_guard lock(page().stripes[0].mutex);
-  if (page().alive.load(std::memory_order_acquire)) return;
+  if (page().alive.load(std::memory_order_acquire)) return true;
   // The parent's supply may have been caught in the middle of a change: it is left as it is, not destroyed.
   [[maybe_unused]] auto* const parents = new std::shared_ptr<Supply>(std::move(supply_));
   begin();
   ++forks_;
   log(LogLevel::info, "forked child: drew a reservation of its own");
+  return true;
 }
 
 void Generator::close() {
   if (page().alive.load(std::memory_order_acquire)) supply_->close();
 }
 
-bool Generator::feed_stripe() noexcept {
+bool Generator::feed_stripe(std::uint64_t want) noexcept {
   Stripe& stripe = page().stripes[thread_stripe()];
   std::lock_guard lock(stripe.mutex);
   std::uint64_t first;
-  const std::uint64_t count = draw_numbers(page(), shape_, shape_.stripe_block, first);
+  const std::uint64_t count = draw_numbers(page(), shape_, std::max(want, shape_.stripe_block), first);
   if (count) stripe.counter.open(first, first + count);
   return count != 0;
 }

@@ -32,8 +32,8 @@ class Generator {
   const std::string& subject() const noexcept { return subject_; }
   std::int64_t wait_max_ns() const noexcept { return wait_max_ns_; }
 
-  // Takes a block from the main counter into this thread's stripe. False: there is none.
-  bool feed_stripe() noexcept;
+  // Takes a block of at least `want`, if there is so much, from the main counter into this thread's stripe. False: there is none.
+  bool feed_stripe(std::uint64_t want) noexcept;
 
   std::atomic<std::uint32_t> handles{0};
 
@@ -48,7 +48,8 @@ class Generator {
   virtual std::string fork_obstacle() const = 0;
 
   void begin();         // draws the first reservation
-  void ensure_alive();  // in a child: begins anew, or throws Error{forked}
+  // In a child: begins anew, or throws Error{forked}. False: beginning would wait for the store, and the caller may not.
+  bool ensure_alive(const Patience& patience);
   void log(LogLevel level, const std::string& message) const;
 
   const Config config_;

@@ -9,7 +9,8 @@ namespace {
 
 // Where a closed handle points: no limit, for ever.
 HotPage& closed_page() noexcept {
-  static auto* const page = new HotPage{};
+  alignas(HotPage) static unsigned char room[sizeof(HotPage)];  // never destroyed, and there even when memory is not
+  static auto* const page = new (room) HotPage{};
   return *page;
 }
 
@@ -51,7 +52,7 @@ bool Handle::draw(std::uint64_t& id) noexcept {
     if (!shape_.striped) return page.counter.draw(id);
     return page.stripes[thread_stripe()].counter.draw(id);
   }
-  if (shape_.striped ? !draw_from_stripe(page.stripes[thread_stripe()], shape_, number) : !draw_timed(page, shape_, 1, number)) {
+  if (shape_.striped ? !draw_from_stripe(page.stripes[thread_stripe()], shape_, 1, number) : !draw_timed(page, shape_, 1, number)) {
     return false;
   }
   id = shape_.id(number);
@@ -64,7 +65,7 @@ Status Handle::try_next(std::uint64_t& id) noexcept {
     Patience none;
     for (;;) {
       if (closed_.load(std::memory_order_acquire)) return Status::closed;
-      if (shape_.striped && generator_->feed_stripe()) {
+      if (shape_.striped && generator_->feed_stripe(1)) {
         if (draw(id)) return Status::ok;
         continue;
       }
@@ -82,16 +83,19 @@ std::uint64_t Handle::next(const Cancelled& cancelled) {
   std::uint64_t id;
   std::size_t written;
   if (draw(id)) [[likely]] return id;
-  if (!shape_.striped) {
-    fill({&id, 1}, written, cancelled);
-    return id;
-  }
-  Patience patience(generator_->wait_max_ns(), closed_, cancelled);
-  for (;;) {
-    if (closed_.load(std::memory_order_acquire)) patience.check(generator_->subject());
-    if (!generator_->feed_stripe()) generator_->make_room(patience);
-    if (draw(id)) return id;
-  }
+  fill({&id, 1}, written, cancelled);
+  return id;
+}
+
+// With order = relaxed through the thread's stripe, as single ids are: a thread's ids rise whatever calls it mixes.
+std::uint64_t Handle::draw_run(std::uint64_t want, std::uint64_t& first) noexcept {
+  HotPage& page = *page_.load(std::memory_order_relaxed);
+  return shape_.striped ? draw_from_stripe(page.stripes[thread_stripe()], shape_, want, first) : draw_numbers(page, shape_, want, first);
+}
+
+void Handle::make_room(std::uint64_t want, Patience& patience) {
+  patience.check(generator_->subject());
+  if (!shape_.striped || !generator_->feed_stripe(want)) generator_->make_room(patience);
 }
 
 void Handle::fill(std::span<std::uint64_t> ids, std::size_t& written, const Cancelled& cancelled) {
@@ -99,23 +103,23 @@ void Handle::fill(std::span<std::uint64_t> ids, std::size_t& written, const Canc
   Patience patience(generator_->wait_max_ns(), closed_, cancelled);
   while (written < ids.size()) {
     std::uint64_t first;
-    const std::uint64_t count = draw_numbers(*page_.load(std::memory_order_relaxed), shape_, ids.size() - written, first);
+    const std::uint64_t count = draw_run(ids.size() - written, first);
     if (count) {
       write_ids(shape_, first, ids.subspan(written, count));
       written += count;
       patience.renew();
       continue;
     }
-    patience.check(generator_->subject());
-    generator_->make_room(patience);
+    make_room(ids.size() - written, patience);
   }
 }
 
 Block Handle::next_block(std::uint64_t want) {
-  Patience patience(generator_->wait_max_ns(), closed_, {});
+  const Cancelled never;
+  Patience patience(generator_->wait_max_ns(), closed_, never);
   for (;;) {
     std::uint64_t first;
-    std::uint64_t count = draw_numbers(*page_.load(std::memory_order_relaxed), shape_, want, first);
+    std::uint64_t count = draw_run(want, first);
     if (count) {
       // A run ends with its tick: what is drawn beyond, when running ahead of the clock, is given up.
       if (shape_.timed) {
@@ -124,8 +128,7 @@ Block Handle::next_block(std::uint64_t want) {
       }
       return {shape_.timed ? shape_.id(first) : first, count, shape_.timed ? std::uint64_t{1} << shape_.sequence_shift : 1};
     }
-    patience.check(generator_->subject());
-    generator_->make_room(patience);
+    make_room(want, patience);
   }
 }
 

@@ -39,7 +39,7 @@ class SegmentGenerator final : public Generator {
   }
 
   bool make_room(Patience& patience) override {
-    ensure_alive();
+    if (!ensure_alive(patience)) return false;
     return supply_->refill(page().counter.next(), patience);
   }
 

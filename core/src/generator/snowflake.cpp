@@ -149,9 +149,11 @@ class WindowSource final : public Source {
   }
 
   void give_back(const Range& unused) override {
+    // Only what reaches up to the end of our latest window: between an older window and that one lies time of another owner, if we lost the
+    // worker in between.
+    if (to_ms(unused.end) != std::min(returned_to_ms_, latest_.end_ms)) return;
     const std::uint64_t mask = (std::uint64_t{1} << sequence_bits_) - 1;
-    const std::uint64_t first_unused_tick = (unused.first + mask) >> sequence_bits_;
-    returned_to_ms_ = epoch_ms_ + static_cast<std::int64_t>(first_unused_tick) * tick_ms_;
+    returned_to_ms_ = to_ms(unused.first + mask);
   }
 
   void release() override {
@@ -159,6 +161,8 @@ class WindowSource final : public Source {
   }
 
  private:
+  std::int64_t to_ms(std::uint64_t number) const { return epoch_ms_ + static_cast<std::int64_t>(number >> sequence_bits_) * tick_ms_; }
+
   const std::shared_ptr<Store> store_;
   Runtime& runtime_;
   const std::int64_t epoch_ms_;
@@ -197,14 +201,16 @@ class SnowflakeGenerator final : public Generator {
     const std::string& start = config.get("sequence_start");
     shape_.start_mask = start == "zero" ? 0 : std::min<std::uint64_t>(per_tick / 2, 1024) - 1;
     shape_.random_start = start == "random";
+    runtime_->nonce({reinterpret_cast<std::uint8_t*>(&shape_.start_seed), sizeof shape_.start_seed});
     shape_.stripe_block = std::clamp<std::uint64_t>(per_tick / 64, 1, 1024);
     begin();
   }
 
   bool make_room(Patience& patience) override {
-    ensure_alive();
+    if (!ensure_alive(patience)) return false;
     HotPage& hot = page();
     const std::uint64_t next = hot.counter.next();
+    if (next >= Counter::kSealed) return supply_->refill(next, patience);  // closed meanwhile: says so
     const std::uint64_t limit = hot.counter.limit();
     const std::uint64_t slack = hot.slack.load();
     // After the counter: a clock read before it could seem to lie behind ids of another thread.
@@ -223,8 +229,9 @@ class SnowflakeGenerator final : public Generator {
     const std::uint64_t next_tick = next >> shape_.sequence_bits;
     if (next_tick > tick + slack) return wait_for_clock(next, tick + slack, now_ns, patience);
     clock_is_behind_.store(false, std::memory_order_relaxed);
-    if (std::max(next, floor) < limit) return true;
-    if (!supply_->refill(std::max(next, floor), patience)) return false;
+    const std::uint64_t need = Counter::wanted(next, floor, start_of(shape_, tick));
+    if (need < limit) return true;
+    if (!supply_->refill(need, patience)) return false;
     // Once the clock has caught up, nothing need run ahead of it any more.
     const std::uint64_t lead = hot.counter.next() >> shape_.sequence_bits;
     hot.slack.store(std::max(borrow_ticks_, std::min(slack, lead > tick ? lead - tick : 0)));
@@ -294,7 +301,11 @@ class SnowflakeGenerator final : public Generator {
       log(LogLevel::warning, "the clock was set back: it is " + std::to_string((left_ns + 999'999) / 1'000'000) + " ms behind the last id");
     }
     if (clock_back_ == ClockBack::go_on) {
-      page().slack.store(page().slack.load() + (next_tick - allowed_tick));
+      // Raised to what this thread needs, not by it: several find the clock behind at once.
+      const std::uint64_t needed = next_tick - tick_at(shape_, floor_div(now_ns, 1'000'000));
+      std::uint64_t slack = page().slack.load();
+      while (slack < needed && !page().slack.compare_exchange_weak(slack, needed)) {
+      }
       return false;
     }
     if (clock_back_ == ClockBack::fail && patience.may_wait()) throw behind(next_tick, now_ns, left_ns, " (on_clock_back = fail)");
@@ -329,7 +340,9 @@ Stats SnowflakeGenerator::stats() const {
   stats.waits += waits_.load();
   stats.wait_ns += wait_ns_.load();
   stats.clock_back_events = clock_back_events_.load();
-  const std::int64_t last_ms = layout_.tick_start_unix_ms(page().counter.next() >> shape_.sequence_bits);
+  const std::uint64_t next = page().counter.next();
+  if (next == 0 || next >= Counter::kSealed) return stats;  // in a child that has not begun, or closed
+  const std::int64_t last_ms = layout_.tick_start_unix_ms((next - 1) >> shape_.sequence_bits);
   if (page().alive.load()) stats.lead_ms = std::max<std::int64_t>(0, last_ms - floor_div(runtime_->wall_ns(), 1'000'000));
   return stats;
 }

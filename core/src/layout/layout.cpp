@@ -140,8 +140,6 @@ bool is_kind(std::string_view name) {
 }
 
 FieldKind read_kind(std::string_view layout, std::string_view name) {
-  if (find_preset(name) != nullptr)
-    reject(layout, "the preset " + in_quotes(name) + " stands alone; write it without other words");
   std::array<std::string_view, kKinds.size()> names;
   std::string all;
   for (std::size_t i = 0; i < kKinds.size(); ++i) {
@@ -149,6 +147,9 @@ FieldKind read_kind(std::string_view layout, std::string_view name) {
     names[i] = kKinds[i].name;
     all.append(i == 0 ? "" : ", ").append(names[i]);
   }
+  // Only now: "datacenter" is a preset and a field.
+  if (find_preset(name) != nullptr)
+    reject(layout, "the preset " + in_quotes(name) + " stands alone; write it without other words");
   reject(layout, "no field is called " + in_quotes(name) + did_you_mean(name, names) + "Fields: " + all);
 }
 
@@ -210,6 +211,16 @@ void check_sum(std::string_view layout, unsigned bits, bool is_unsigned) {
   reject(layout, sum + "at most 63 are allowed, 64 after 'unsigned', or exactly 127 for 128-bit ids");
 }
 
+// Within the years that have a text form, so that differences of times never overflow.
+void check_epoch(std::optional<std::int64_t> epoch_unix_ms) {
+  constexpr std::int64_t kFirst = -62167219200000;  // 0000-01-01T00:00:00.000Z
+  constexpr std::int64_t kLast = 253402300799999;   // 9999-12-31T23:59:59.999Z
+  if (!epoch_unix_ms || (*epoch_unix_ms >= kFirst && *epoch_unix_ms <= kLast)) return;
+  throw Error(Status::value, "the epoch " + std::to_string(*epoch_unix_ms) + " ms is out of range; " +
+                                 std::to_string(kFirst) + " to " + std::to_string(kLast) +
+                                 " are allowed, the years 0000 to 9999");
+}
+
 void require_narrow(const Layout& layout) {
   if (!layout.is_wide()) return;
   throw Error(Status::unsupported, "the layout " + in_quotes(layout.text()) + " has " + count_of(layout.bits()) +
@@ -226,6 +237,7 @@ std::string_view field_name(FieldKind kind) noexcept {
 }
 
 Layout Layout::parse(std::string_view text, std::optional<std::int64_t> epoch_unix_ms) {
+  check_epoch(epoch_unix_ms);
   std::string_view rest = text;
   std::string_view word = take_word(rest);
   if (word.empty()) {

@@ -43,13 +43,17 @@ class alignas(64) Counter {
     std::uint64_t mask = 0;
     std::uint64_t salt = 0;
   };
+  // The number that is drawn next when next_ stands at `next`.
+  static std::uint64_t wanted(std::uint64_t next, std::uint64_t floor, Start start) noexcept {
+    return next >= floor ? next : floor + ((next + start.salt) & start.mask);
+  }
 
   // As above, from at least `floor` on and below `ceiling`.
   std::uint64_t draw_between(std::uint64_t floor, std::uint64_t ceiling, Start start, std::uint64_t want,
                              std::uint64_t& first) noexcept {
     std::uint64_t seen = next_.load(std::memory_order_acquire);
     for (;;) {
-      const std::uint64_t from = seen >= floor ? seen : floor + ((seen + start.salt) & start.mask);
+      const std::uint64_t from = wanted(seen, floor, start);
       // Read after `seen`: if the counter still stands at `seen` below, no range has been opened in between.
       const std::uint64_t end = std::min(limit_.load(std::memory_order_acquire), ceiling);
       if (from >= end) [[unlikely]] return 0;
@@ -66,10 +70,11 @@ class alignas(64) Counter {
 
   // The rest is for the slow path, under its lock.
 
-  // Opens a range that lies above all earlier ones. limit may be below its end, to be raised later.
-  void open(std::uint64_t first, std::uint64_t limit) noexcept {
+  // Opens a range that lies above all earlier ones, at its first number plus the low bits of next_ that carry_mask keeps. limit may be below
+  // the range's end, to be raised later.
+  void open(std::uint64_t first, std::uint64_t limit, std::uint64_t carry_mask = 0) noexcept {
     std::uint64_t seen = next_.load(std::memory_order_relaxed);
-    while (seen < first && !next_.compare_exchange_weak(seen, first, std::memory_order_relaxed)) {
+    while (seen < first && !next_.compare_exchange_weak(seen, first + (seen & carry_mask), std::memory_order_relaxed)) {
     }
     limit_.store(limit, std::memory_order_release);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 namespace idgen {
 namespace {
@@ -58,11 +59,11 @@ void Supply::accept(const Range& range) {
   ++stats_.refills;
 }
 
-void Supply::install(const Range& range) {
+void Supply::install(Range range) {
   const auto mark = static_cast<std::uint64_t>(static_cast<double>(range.size()) * options_.prefetch);
   current_ = range;
   ready_.reset();
-  page_.counter.open(range.first, range.first + std::clamp<std::uint64_t>(mark, 1, range.size()));
+  page_.counter.open(range.first, range.first + std::clamp<std::uint64_t>(mark, 1, range.size()), options_.carry_mask);
 }
 
 bool Supply::refill(std::uint64_t need, Patience& patience) {
@@ -142,10 +143,8 @@ void Supply::load() {
     range = source_->draw();
   } catch (const Error& error) {
     failure = error;
-  } catch (const std::bad_alloc&) {
-    failure = Error(Status::no_memory, "out of memory");
   } catch (const std::exception& error) {
-    failure = Error(Status::internal, error.what());
+    failure = unexpected(error);
   }
   const auto took = static_cast<std::uint64_t>(runtime_.mono_ns() - started);
 
@@ -158,14 +157,35 @@ void Supply::load() {
       accept(*range);
     } catch (const Error& error) {
       failure = error;
+    } catch (const std::exception& error) {
+      failure = unexpected(error);
     }
   }
   if (failure) load_failed(*failure);
+  const bool abandoned = closed_ && !close_waits_;
   page_.changed.notify_all();
   lock.unlock();
+  if (abandoned) {
+    try {
+      source_->release();
+    } catch (...) {  // nobody is left to be told
+    }
+  }
   if (!log_) return;
-  if (failure && !had_failed) log_(LogLevel::warning, options_.subject + ": no new reservation: " + failure->message());
-  if (!failure && had_failed) log_(LogLevel::info, options_.subject + ": the store grants reservations again");
+  try {
+    if (failure && !had_failed) log_(LogLevel::warning, options_.subject + ": no new reservation: " + failure->message());
+    if (!failure && had_failed) log_(LogLevel::info, options_.subject + ": the store grants reservations again");
+  } catch (const std::bad_alloc&) {  // a line of the log is not worth more than that
+  }
+}
+
+Error Supply::unexpected(const std::exception& error) const noexcept {
+  if (dynamic_cast<const std::bad_alloc*>(&error)) return out_of_memory_;
+  try {
+    return Error(Status::internal, error.what());
+  } catch (...) {
+    return out_of_memory_;
+  }
 }
 
 void Supply::load_failed(const Error& error) {
@@ -188,10 +208,12 @@ void Supply::close() {
   const std::uint64_t unused = page_.counter.seal();
   // A grant on its way would be lost to everybody: wait for it, within reason, to give it back too.
   const std::int64_t deadline = runtime_.mono_ns() + options_.close_wait_ns;
+  close_waits_ = true;
   while (loading_ && runtime_.mono_ns() < deadline) runtime_.wait(lock, page_.changed, Patience::kSliceNs);
-  if (loading_) return;  // burned
-  const std::optional<Range> ready = ready_;
-  const Range current = current_;
+  close_waits_ = false;
+  if (loading_) return;  // burned; the loader releases the source when it comes back
+  const std::optional<Range> ready = std::exchange(ready_, std::nullopt);
+  const Range current = std::exchange(current_, {});
   lock.unlock();
   // Latest first: the store takes back only what ends at its own mark.
   std::exception_ptr failure;

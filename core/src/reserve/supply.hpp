@@ -52,6 +52,7 @@ struct SupplyStats {
 class Supply : public std::enable_shared_from_this<Supply> {
  public:
   struct Options {
+    std::uint64_t carry_mask;    // low bits of numbers that go on from range to range
     double prefetch;             // share of a range after which the next is asked for
     std::int64_t close_wait_ns;  // how long close() waits for a grant that is on its way
     std::string subject;         // "tag 'orders'": begins log lines and messages
@@ -77,10 +78,11 @@ class Supply : public std::enable_shared_from_this<Supply> {
   using Lock = std::unique_lock<std::mutex>;
 
   void accept(const Range& range);   // checks a grant (I7) and makes it the range in use or the one ready
-  void install(const Range& range);  // opens the counter up to the mark
+  void install(Range range);  // opens the counter up to the mark
   void pass_mark(std::uint64_t need);
   void start_loader();
   void load();                       // on the background thread
+  Error unexpected(const std::exception& error) const noexcept;
   void load_failed(const Error& error);
   [[noreturn]] void fail_waiting(const Patience& patience) const;
 
@@ -91,9 +93,11 @@ class Supply : public std::enable_shared_from_this<Supply> {
   const std::unique_ptr<Source> source_;
   const Options options_;
   const Log log_;
+  const Error out_of_memory_{Status::no_memory, "out of memory"};  // made while there is some
 
   // All under page_.mutex.
   bool closed_ = false;
+  bool close_waits_ = false;
   Range current_;
   std::optional<Range> ready_;
   bool loading_ = false;

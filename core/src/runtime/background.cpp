@@ -33,7 +33,10 @@ void run(Background& self) {
     std::function<void()> task = std::move(self.tasks->front());
     self.tasks->pop_front();
     lock.unlock();
-    task();
+    try {
+      task();
+    } catch (...) {  // a task says itself what went wrong; nothing may end the host's process
+    }
     task = nullptr;  // what it owns goes before the lock is taken
     lock.lock();
   }

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <new>
 
 #include "idgen/runtime.hpp"
 #include "idgen/status.hpp"
@@ -52,7 +53,8 @@ class SystemRuntime final : public Runtime {
 }  // namespace
 
 Runtime& system_runtime() noexcept {
-  static SystemRuntime* const runtime = new SystemRuntime;  // the background thread may outlive static destructors
+  alignas(SystemRuntime) static unsigned char room[sizeof(SystemRuntime)];
+  static SystemRuntime* const runtime = new (room) SystemRuntime;  // the background thread may outlive static destructors
   return *runtime;
 }
 

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <new>
 #include <string>
 
 #include "idgen/status.hpp"
@@ -69,7 +70,9 @@ class StoreGate {
   // Counts before it locks: a clone made between the two steps must be found out too.
   static void enter() {
     static std::once_flag registered;
-    std::call_once(registered, [] { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); });
+    std::call_once(registered, [] {
+      if (pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) throw std::bad_alloc();
+    });
     if (cloned_inside()) {
       throw Error(Status::forked,
                   "this process was made by a raw clone() while its parent was inside a store transaction, so it cannot use stores; "

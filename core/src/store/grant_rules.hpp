@@ -84,12 +84,13 @@ inline Window next_window(const WorkerRow& row, const WindowRequest& request) {
   return window;
 }
 
-// A return may lower hw no further than to where this grant began: what lies before is another owner's. Throws Error{argument}.
-inline void check_window_return(std::int64_t first_start_ms, std::int64_t end_ms, std::int64_t used_ms) {
-  if (used_ms < first_start_ms || used_ms > end_ms) {
-    throw Error(Status::argument, "a window that began at " + std::to_string(first_start_ms) + " and ends at " +
-                                      std::to_string(end_ms) + " cannot have been used up to " + std::to_string(used_ms));
+// Where hw stands after a return. No lower than where this grant began: what lies before is another owner's. Throws Error{argument}.
+inline std::int64_t high_water_after_return(std::int64_t first_start_ms, std::int64_t end_ms, std::int64_t used_ms) {
+  if (used_ms > end_ms) {
+    throw Error(Status::argument, "a window that ends at " + std::to_string(end_ms) + " cannot have been used up to " +
+                                      std::to_string(used_ms));
   }
+  return used_ms > first_start_ms ? used_ms : first_start_ms;
 }
 
 // The counter after a grant of count numbers. Throws Error{argument, exhausted}.

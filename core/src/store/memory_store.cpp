@@ -123,8 +123,8 @@ class MemoryStore final : public Store {
     if (found == state_->workers.end()) return;
     MemoryWorker& worker = found->second;
     if (!worker.row.owned || worker.row.epoch != epoch) return;
-    check_window_return(worker.first_start_ms, end_ms, used_ms);
-    if (worker.row.hw == end_ms) worker.row.hw = used_ms;
+    const std::int64_t lowered = high_water_after_return(worker.first_start_ms, end_ms, used_ms);
+    if (worker.row.hw == end_ms) worker.row.hw = lowered;
     worker.row.owned = false;
     worker.through = nullptr;
   }

@@ -277,12 +277,12 @@ class SqliteStore final : public Store {
     OwnerLockFile& owners = OwnerLockFile::beside(pass, path_);
     const OwnerLockFile::Owned* owned = owners.find(name_space, worker);
     if (owned == nullptr || owned->epoch != epoch) return;  // not ours to give: a child's call, or taken over
-    check_window_return(owned->first_start_ms, end_ms, used_ms);
+    const std::int64_t lowered = high_water_after_return(owned->first_start_ms, end_ms, used_ms);
     transact(pass, SqliteAccess::write, [&](SqliteConnection& db) {
       const StoredWorker found = read_worker(db, name_space, worker);
       if (found.id == 0 || found.row.epoch != epoch) return;
       SqliteStatement(db, "UPDATE idgen_worker SET owner = NULL, hw = ?1 WHERE id = ?2",
-                      found.row.hw == end_ms ? used_ms : found.row.hw, found.id)
+                      found.row.hw == end_ms ? lowered : found.row.hw, found.id)
           .change_one_row();
     });
     owners.unlock(name_space, worker, epoch);  // after the commit: until then the row still says that we live
@@ -494,7 +494,10 @@ class SqliteStore final : public Store {
       const bool is_ours = owned != nullptr && owned->epoch == request.epoch && found.row.owned && found.row.epoch == request.epoch &&
                            found.row.owner == request.owner;
       if (!is_ours) {
-        owners.unlock(request.name_space, request.worker, request.epoch);  // somebody else's life is not to be proved by our lock
+        // Taken over (the lock file must have been replaced): somebody else's life is not to be proved by our lock.
+        if (owned != nullptr && (found.row.epoch != owned->epoch || !found.row.owned)) {
+          owners.unlock(request.name_space, request.worker, owned->epoch);
+        }
         throw_not_owner(request, found.row);
       }
       const Window granted = next_window(found.row, request);

@@ -137,3 +137,9 @@ __all__ = [
 # Threads of the core, and daemon threads that wait in it, must not come back into an interpreter that is going.
 atexit.register(_core._detach)
 os.register_at_fork(after_in_child=_core._forget_other_threads)
+
+# Users meet these names as idgen.X, in tracebacks and in pickles too.
+for _name in __all__:
+    if isinstance(globals()[_name], type):
+        globals()[_name].__module__ = __name__
+del _name

@@ -11,10 +11,19 @@ import java.time.Duration;
 public class IdgenException extends RuntimeException {
   @Serial private static final long serialVersionUID = 1;
 
+  /** The status code. */
   private final int status;
+
+  /** The status as a word. */
   private final String statusName;
+
+  /** Whether trying again makes sense. */
   private final boolean retryable;
+
+  /** When a retry can first succeed. */
   private final Duration retryAfter;
+
+  /** Ids stored before a fill failed. */
   private final int written;
 
   /** What the library reported. */

@@ -120,8 +120,8 @@ final class NativeLoader {
         throw failure(
             "no idgen library for this machine",
             "looked in java.library.path (" + System.getProperty("java.library.path") + ") and for " + resource
-                + " in the jar. Use the jar for this platform, or build libidgen.so with IDGEN_WITH_JNI and name it by -D"
-                + PATH_PROPERTY + "=FILE",
+                + " in the jar. Use the jar for this platform, or build libidgen.so with IDGEN_WITH_JNI and name it"
+                + " with -D" + PATH_PROPERTY + "=FILE",
             null);
       }
       byte[] library = in.readAllBytes();

@@ -1,39 +1,32 @@
-package idgen_test
+//go:build cgo
+
+// Command optiongen writes options_generated.go, the With functions, from the core's own table of properties, so that none is
+// forgotten and none says something else than the table. Run by go generate.
+package main
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"go/format"
 	"os"
 	"strings"
-	"testing"
 
 	"github.com/idgen/idgen/go"
 )
 
-var update = flag.Bool("update", false, "rewrite options_generated.go from the table of properties")
-
-// The With functions are made from the core's own table, so that none is forgotten and none says something else.
-func TestEveryPropertyHasItsOptionFunction(t *testing.T) {
-	want := optionFunctions(t)
-	const path = "options_generated.go"
-	if *update {
-		if err := os.WriteFile(path, want, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
+func main() {
+	source, err := optionFunctions()
+	if err == nil {
+		err = os.WriteFile("options_generated.go", source, 0o644)
 	}
-	got, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Fatalf("%s is stale: run go generate ./go", path)
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 }
 
-func optionFunctions(t *testing.T) []byte {
+// optionFunctions is the source of options_generated.go.
+func optionFunctions() ([]byte, error) {
 	goTypes := map[string]string{
 		"integer": "int64", "number": "float64", "boolean": "bool", "duration": "time.Duration", "instant": "time.Time",
 		"text": "string", "choice": "string",
@@ -43,7 +36,7 @@ func optionFunctions(t *testing.T) []byte {
 	for _, p := range idgen.Properties() {
 		goType, ok := goTypes[p.Type]
 		if !ok {
-			t.Fatalf("property %s has the type %s, which has no Go type here", p.Name, p.Type)
+			return nil, fmt.Errorf("property %s has the type %s, which has no Go type here", p.Name, p.Type)
 		}
 		about := p.Range
 		if about == "" {
@@ -55,11 +48,7 @@ func optionFunctions(t *testing.T) []byte {
 		fmt.Fprintf(&out, "\n%s", comment(fmt.Sprintf("With%s sets %s (%s). %s", camelCase(p.Name), p.Name, about, p.Help)))
 		fmt.Fprintf(&out, "func With%s(value %s) Option { return With(%q, value) }\n", camelCase(p.Name), goType, p.Name)
 	}
-	source, err := format.Source(out.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return source
+	return format.Source(out.Bytes())
 }
 
 // camelCase makes SegmentStep of segment.step.

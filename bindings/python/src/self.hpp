@@ -1,0 +1,43 @@
+// From a Python object to the C++ value inside, without pybind11's cast.
+//
+// The cast costs more than an id, and on an object whose __init__ never ran (T.__new__(T)) it makes up an uninitialised
+// value. All our classes are final, so their one value is in the first place, NULL until __init__ has run.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <string>
+#include <utility>
+
+namespace idgen_python {
+
+namespace py = pybind11;
+
+// REQUIRES: `self` is a T. NULL if its __init__ never ran.
+template <typename T>
+T* value_of(PyObject* self) noexcept {
+  return static_cast<T*>(reinterpret_cast<py::detail::instance*>(self)->simple_value_holder[0]);
+}
+
+// Throws TypeError if `self` is no T, or one whose __init__ never ran.
+template <typename T>
+T& checked(const py::object& self) {
+  const auto name = py::cast<std::string>(py::type::of<T>().attr("__name__"));
+  if (!py::isinstance<T>(self)) {
+    throw py::type_error("needs an idgen." + name + ", not " + std::string(Py_TYPE(self.ptr())->tp_name));
+  }
+  T* value = value_of<T>(self.ptr());
+  if (value == nullptr)
+    throw py::type_error("this " + name + " was made without __init__; call idgen." + name + "(...)");
+  return *value;
+}
+
+// A function on a T as a method of its Python class.
+template <typename T, typename Result, typename... Arguments>
+auto method(Result (*function)(T&, Arguments...)) {
+  return [function](const py::object& self, Arguments... arguments) -> Result {
+    return function(checked<T>(self), std::forward<Arguments>(arguments)...);
+  };
+}
+
+}  // namespace idgen_python

@@ -1,0 +1,40 @@
+package dev.idgen;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Runs a program in a JVM of its own: a library can be loaded only once in ours, and what a JVM prints can be seen only
+ * from outside.
+ */
+record ChildJvm(int status, String out) {
+  /** Our classes and the library, as the jar has them. */
+  static final Path CLASSES = Path.of(System.getProperty("idgen.test.classes")).toAbsolutePath().normalize();
+
+  static final String LIBRARY =
+      Path.of(System.getProperty("idgen.native.path")).toAbsolutePath().normalize().toString();
+
+  /** The programs that are run: the class path of the tests. */
+  static final Path TEST_CLASSES = CLASSES.resolveSibling("test-classes");
+
+  /** Standard output and standard error together, in the order they were written. */
+  static ChildJvm run(Path directory, String... arguments) throws IOException, InterruptedException {
+    var command = new ArrayList<String>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("-Dstdout.encoding=UTF-8");
+    if (Runtime.version().feature() >= 24) command.add("--enable-native-access=ALL-UNNAMED");
+    command.addAll(List.of(arguments));
+    var process = new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true).start();
+    process.getOutputStream().close();
+    String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    if (!process.waitFor(60, TimeUnit.SECONDS)) {
+      process.destroyForcibly();
+      throw new AssertionError("still running after a minute: " + command);
+    }
+    return new ChildJvm(process.exitValue(), out);
+  }
+}

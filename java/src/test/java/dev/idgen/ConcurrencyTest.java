@@ -1,0 +1,280 @@
+package dev.idgen;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(120)
+class ConcurrencyTest {
+  private static final int THREADS = 8;
+
+  @TempDir Path folder;
+
+  private Generator.Builder segment() {
+    return Generator.builder()
+        .kind("segment")
+        .store("sqlite:ids.db")
+        .directory(folder)
+        .storeCreate(true)
+        .segmentStep(100_000);
+  }
+
+  private Generator.Builder snowflake() {
+    return Generator.builder().store("sqlite:ids.db").directory(folder).storeCreate(true).worker(7);
+  }
+
+  /** Two ids a second: whoever asks for more has to wait. */
+  private Generator slow() {
+    return snowflake().layout("time:32s worker:30 sequence:1").waitMax(Duration.ofMinutes(1)).build();
+  }
+
+  /** Runs the same thing on all threads at once and gives what each returned. */
+  private static <T> List<T> onAllThreads(Callable<T> body) throws Exception {
+    var pool = Executors.newFixedThreadPool(THREADS);
+    try {
+      var together = new CountDownLatch(THREADS);
+      var results = new ArrayList<Future<T>>();
+      for (int thread = 0; thread < THREADS; thread++) {
+        results.add(pool.submit(() -> {
+          together.countDown();
+          together.await();
+          return body.call();
+        }));
+      }
+      var values = new ArrayList<T>();
+      for (var result : results) values.add(result.get());
+      return values;
+    } finally {
+      pool.shutdownNow();
+    }
+  }
+
+  private static void assertAllDistinct(List<long[]> drawn) {
+    long[] all = drawn.stream().flatMapToLong(Arrays::stream).sorted().toArray();
+    for (int index = 1; index < all.length; index++) {
+      if (all[index] == all[index - 1]) throw new AssertionError(all[index] + " was issued twice");
+    }
+  }
+
+  private static void assertAscending(long[] ids) {
+    for (int index = 1; index < ids.length; index++) {
+      if (ids[index] <= ids[index - 1]) throw new AssertionError(ids[index] + " came after " + ids[index - 1]);
+    }
+  }
+
+  /** Draws by every call that there is. */
+  private static long[] draw(Generator ids, int count) {
+    var drawn = new long[count];
+    int done = 0;
+    while (done < count) {
+      drawn[done++] = ids.next();
+      int rest = Math.min(100, count - done);
+      done += ids.fill(drawn, done, rest);
+      if (done == count) break;
+      var block = ids.nextBlock(Math.min(50, count - done));
+      for (long index = 0; index < block.count(); index++) drawn[done++] = block.get(index);
+      if (done == count) break;
+      var one = ids.tryNext();
+      if (one.isPresent()) drawn[done++] = one.getAsLong();
+    }
+    return drawn;
+  }
+
+  @Test
+  void noSegmentIdIsIssuedTwiceToAnyOfManyThreads() throws Exception {
+    try (var ids = segment().build()) {
+      var drawn = onAllThreads(() -> draw(ids, 500_000));
+      assertAllDistinct(drawn);
+      drawn.forEach(ConcurrencyTest::assertAscending);
+    }
+  }
+
+  @Test
+  void noSnowflakeIdIsIssuedTwiceToAnyOfManyThreads() throws Exception {
+    try (var ids = snowflake().build()) {
+      var drawn = onAllThreads(() -> draw(ids, 100_000));
+      assertAllDistinct(drawn);
+      drawn.forEach(ConcurrencyTest::assertAscending);
+    }
+  }
+
+  @Test
+  void relaxedIdsAreUniqueToo() throws Exception {
+    try (var ids = segment().order("relaxed").build()) {
+      assertAllDistinct(onAllThreads(() -> draw(ids, 200_000)));
+    }
+  }
+
+  @Test
+  void generatorsOfTheirOwnOnOneTagShareItsNumbers() throws Exception {
+    assertAllDistinct(onAllThreads(() -> {
+      try (var ids = segment().segmentStep(1000).build()) {
+        return draw(ids, 50_000);
+      }
+    }));
+  }
+
+  @Test
+  void manyShortThreadsDrawFromOneGenerator() throws Exception {
+    try (var ids = segment().build()) {
+      var drawn = new long[2000];
+      var threads = new ArrayList<Thread>();
+      for (int index = 0; index < drawn.length; index++) {
+        int mine = index;
+        var thread = new Thread(() -> drawn[mine] = ids.next());
+        thread.start();
+        threads.add(thread);
+      }
+      for (var thread : threads) thread.join();
+      assertAllDistinct(List.of(drawn));
+      assertTrue(Arrays.stream(drawn).allMatch(id -> id > 0));
+    }
+  }
+
+  @Test
+  void closeStopsCallsOnOtherThreadsWithAnExceptionAndNothingElse() throws Exception {
+    for (int round = 0; round < 20; round++) {
+      var ids = segment().build();
+      var closing = new CountDownLatch(THREADS / 2);
+      var results = onAllThreads(() -> {
+        var some = new long[64];
+        long drawn = 0;
+        try {
+          while (true) {
+            ids.next();
+            ids.fill(some);
+            ids.stats();
+            if (++drawn == 100) closing.countDown();
+            if (closing.getCount() == 0) ids.close(); // several at once
+          }
+        } catch (IdgenException end) {
+          closing.countDown();
+          return end;
+        }
+      });
+      results.forEach(end -> assertInstanceOf(ClosedException.class, end, end::getMessage));
+    }
+  }
+
+  @Test
+  void closeWakesAThreadThatWaits() throws Exception {
+    var ids = slow();
+    var waiting = new AtomicReference<IdgenException>();
+    var thread = new Thread(() -> {
+      try {
+        ids.fill(new long[1000]);
+      } catch (IdgenException end) {
+        waiting.set(end);
+      }
+    });
+    thread.start();
+    awaitWaiting(ids);
+    ids.close();
+    thread.join();
+    assertInstanceOf(ClosedException.class, waiting.get());
+  }
+
+  @Test
+  void interruptingAWaitingThreadEndsTheWaitAndKeepsTheInterrupt() throws Exception {
+    try (var ids = slow()) {
+      for (Callable<Object> call : List.<Callable<Object>>of(() -> ids.fill(new long[1000]), () -> drainByNext(ids))) {
+        var task = new FutureTask<>(() -> {
+          var end = assertThrows(CancelledException.class, call::call);
+          assertTrue(Thread.currentThread().isInterrupted(), "the interrupt status was cleared");
+          return end;
+        });
+        var thread = new Thread(task);
+        long before = ids.stats().waits();
+        thread.start();
+        awaitWaiting(ids, before);
+        long start = System.nanoTime();
+        thread.interrupt();
+        var end = result(task);
+        // 20 ms are promised. A second, because a busy machine may be late; without the interrupt it would be a minute.
+        assertTrue(System.nanoTime() - start < 1_000_000_000L, "it took more than a second");
+        assertEquals(Status.CANCELLED, end.status());
+        assertEquals("CANCELLED", end.statusName());
+      }
+      // Nothing is broken by it.
+      assertTrue(ids.next() > 0);
+    }
+  }
+
+  @Test
+  void aFillThatWasInterruptedTellsHowManyIdsItHadStored() throws Exception {
+    try (var ids = slow()) {
+      var some = new long[1000];
+      var task = new FutureTask<>(() -> assertThrows(CancelledException.class, () -> ids.fill(some, 100, 900)));
+      var thread = new Thread(task);
+      thread.start();
+      awaitWaiting(ids);
+      thread.interrupt();
+      int written = result(task).written();
+      assertTrue(written > 0 && written < 900, () -> written + " ids in an instant, of a layout with two a second");
+      assertTrue(Arrays.stream(some, 0, 100).allMatch(id -> id == 0));
+      assertAscending(Arrays.copyOfRange(some, 100, 100 + written));
+      assertTrue(some[100] > 0);
+      assertTrue(Arrays.stream(some, 100 + written, 1000).allMatch(id -> id == 0));
+      assertTrue(ids.next() > some[100 + written - 1]);
+    }
+  }
+
+  @Test
+  void aCallThatNeedNotWaitIgnoresTheInterruptStatus() {
+    try (var ids = segment().build()) {
+      Thread.currentThread().interrupt();
+      assertEquals(1, ids.next());
+      assertTrue(Thread.interrupted(), "the interrupt status was cleared");
+    }
+  }
+
+  @Test
+  void waitingLongerThanWaitMaxIsARetryableError() {
+    try (var ids = snowflake().layout("time:32s worker:30 sequence:1").waitMax(Duration.ofMillis(50)).build()) {
+      var end = assertTimeoutPreemptively(
+          Duration.ofSeconds(30), () -> assertThrows(StateException.class, () -> drainByNext(ids)));
+      assertInstanceOf(OverloadedException.class, end);
+      assertTrue(end.retryable());
+    }
+  }
+
+  private static Object drainByNext(Generator ids) {
+    while (true) ids.next();
+  }
+
+  private static void awaitWaiting(Generator ids) {
+    awaitWaiting(ids, 0);
+  }
+
+  /** Until a call waits. {@code waits} is counted when a wait begins, so there is nothing to sleep for. */
+  private static void awaitWaiting(Generator ids, long before) {
+    while (ids.stats().waits() == before) Thread.onSpinWait();
+  }
+
+  private static <T> T result(FutureTask<T> task) throws Exception {
+    try {
+      return task.get();
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof AssertionError failed) throw failed;
+      throw e;
+    }
+  }
+}

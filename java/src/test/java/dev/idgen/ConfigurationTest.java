@@ -1,0 +1,233 @@
+package dev.idgen;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What is wrong with a configuration is said in the library's words, with its status, in an exception of the right
+ * class.
+ */
+class ConfigurationTest {
+  @TempDir Path folder;
+
+  private static Generator.Builder memory() {
+    return Generator.builder().kind("segment").store("memory").storeCreate(true);
+  }
+
+  private static IdgenException refusal(Class<? extends IdgenException> type, int status, Generator.Builder builder) {
+    var refusal = assertThrows(IdgenException.class, () -> {
+      try (var unexpected = builder.build()) {
+        unexpected.next();
+      }
+    });
+    assertEquals(status, refusal.status(), refusal::getMessage);
+    assertInstanceOf(type, refusal);
+    return refusal;
+  }
+
+  private static void assertMentions(IdgenException refusal, String... words) {
+    for (String word : words) {
+      assertTrue(refusal.getMessage().contains(word), () -> "\"" + word + "\" is not in: " + refusal.getMessage());
+    }
+  }
+
+  @Test
+  void anUnknownKeyNamesTheNearest() {
+    var refusal = refusal(ConfigException.class, Status.UNKNOWN_KEY, memory().set("segment.stp", "5"));
+    assertMentions(refusal, "segment.stp", "segment.step");
+    assertEquals("UNKNOWN_KEY", refusal.statusName());
+    assertFalse(refusal.retryable());
+    assertEquals(Duration.ZERO, refusal.retryAfter());
+  }
+
+  @Test
+  void aValueOutOfRangeNamesTheValueAndTheRange() {
+    assertMentions(
+        refusal(ConfigException.class, Status.VALUE, memory().segmentStep(0)), "segment.step", "0", "1000000000");
+    assertMentions(
+        refusal(ConfigException.class, Status.VALUE, memory().order("sorted")), "sorted", "strict", "relaxed");
+  }
+
+  @Test
+  void aWorkerTooLargeForItsFieldNamesTheField() {
+    var refusal = refusal(ConfigException.class, Status.VALUE, Generator.builder().store("memory").worker(1024));
+    assertMentions(refusal, "1024", "worker", "1023");
+  }
+
+  @Test
+  void aLayoutThatDoesNotAddUpIsRefused() {
+    var refusal =
+        refusal(ConfigException.class, Status.LAYOUT, Generator.builder().store("memory").layout("time:41ms"));
+    assertMentions(refusal, "time:41ms");
+  }
+
+  @Test
+  void anEpochInTheFutureAndALayoutPastItsLifeAreRefused() {
+    var future = Instant.now().plus(Duration.ofDays(400)).truncatedTo(java.time.temporal.ChronoUnit.MILLIS);
+    refusal(ConfigException.class, Status.LIFETIME, Generator.builder().store("memory").worker(1).epoch(future));
+    refusal(
+        ConfigException.class, Status.LIFETIME, Generator.builder().store("memory").worker(1).layout("uid-generator"));
+  }
+
+  @Test
+  void aMissingStoreIsNotMadeUnlessAskedFor() {
+    var builder = Generator.builder().kind("segment").store("sqlite:ids.db").directory(folder).tag("orders");
+    refusal(StoreException.class, Status.STORE_MISSING, builder);
+    assertFalse(Files.exists(folder.resolve("ids.db")));
+  }
+
+  @Test
+  void aTagThatWasNotCreatedIsRefused() {
+    Generator.builder().store("sqlite:ids.db").directory(folder).tag("other").kind("segment").createSegment();
+    refusal(StoreException.class, Status.TAG_UNKNOWN,
+        Generator.builder().kind("segment").store("sqlite:ids.db").directory(folder).tag("orders"));
+  }
+
+  @Test
+  void aFileThatIsNoStoreIsCalledDamaged() throws Exception {
+    Files.writeString(
+        folder.resolve("ids.db"), "this is no database, but it is long enough to be read as a header ".repeat(20));
+    refusal(StoreException.class, Status.STORE_DAMAGED, memory().store("sqlite:ids.db").directory(folder));
+  }
+
+  @Test
+  void aConfigurationFileThatIsMissingOrMalformedIsNamed() throws Exception {
+    var missing = folder.resolve("none.toml");
+    assertMentions(refusal(ConfigException.class, Status.CONFIG_FILE, Generator.builder().load(missing, "orders")),
+        missing.toString());
+    var malformed = Files.writeString(folder.resolve("bad.toml"), "[orders\nkind = 1\n");
+    refusal(ConfigException.class, Status.CONFIG_FILE, Generator.builder().load(malformed, "orders"));
+    var noSection = Files.writeString(folder.resolve("other.toml"), "[orders]\nkind = \"segment\"\n");
+    assertMentions(
+        refusal(ConfigException.class, Status.CONFIG_FILE, Generator.builder().load(noSection, "ordres")), "ordres");
+    var names = assertThrows(ConfigException.class, () -> Idgen.names(missing));
+    assertEquals(Status.CONFIG_FILE, names.status());
+  }
+
+  @Test
+  void messagesKeepEveryCharacter() {
+    var refusal = refusal(ConfigException.class, Status.VALUE, memory().order("größer \uD83D\uDE00"));
+    assertMentions(refusal, "größer \uD83D\uDE00");
+  }
+
+  @Test
+  void textThatUtf8CannotCarryIsRefusedBeforeTheLibrarySeesIt() {
+    assertThrows(IllegalArgumentException.class, () -> memory().tag("or\0ders").build());
+    assertThrows(IllegalArgumentException.class, () -> memory().tag("\uD83D").build());
+    assertThrows(NullPointerException.class, () -> memory().tag(null));
+    assertThrows(NullPointerException.class, () -> Layout.parse(null));
+  }
+
+  @Test
+  void aDurationIsGivenInWholeMilliseconds() {
+    assertThrows(IllegalArgumentException.class, () -> memory().waitMax(Duration.ofNanos(1)));
+    refusal(ConfigException.class, Status.VALUE, memory().waitMax(Duration.ofDays(2)));
+    try (var ids = memory().waitMax(Duration.ofSeconds(2)).build()) {
+      assertEquals(1, ids.next());
+    }
+  }
+
+  @Test
+  void theBuilderHasAMethodForEveryProperty() {
+    var methods = new HashSet<String>();
+    for (var method : Generator.Builder.class.getMethods()) {
+      if (method.getReturnType() == Generator.Builder.class && method.getParameterCount() == 1)
+        methods.add(method.getName());
+    }
+    var wanted = new TreeSet<String>();
+    for (var property : Idgen.properties()) wanted.add(camelCase(property.name()));
+    assertEquals(wanted, new TreeSet<>(methods));
+  }
+
+  private static String camelCase(String key) {
+    return Pattern.compile("[._]([a-z])")
+        .matcher(key)
+        .replaceAll(match -> match.group(1).toUpperCase(java.util.Locale.ROOT));
+  }
+
+  @Test
+  void everyBuilderMethodSetsThePropertyOfItsName() throws Exception {
+    Map<Class<?>, Object> samples = Map.of(String.class, "\u0001", long.class, -1L, double.class, -1.0, Duration.class,
+        Duration.ofMillis(-1), Instant.class, Instant.EPOCH, Path.class, Path.of("\u0001"));
+    for (var property : Idgen.properties()) {
+      var method =
+          Arrays.stream(Generator.Builder.class.getMethods())
+              .filter(each -> each.getName().equals(camelCase(property.name())) && each.getParameterCount() == 1)
+              .findFirst()
+              .orElseThrow();
+      var builder = Generator.builder();
+      method.invoke(
+          builder, method.getParameterTypes()[0] == boolean.class ? true : samples.get(method.getParameterTypes()[0]));
+      var properties = Generator.Builder.class.getDeclaredField("properties");
+      properties.setAccessible(true);
+      assertEquals(Set.of(property.name()), ((Map<?, ?>) properties.get(builder)).keySet());
+    }
+  }
+
+  @Test
+  void thePropertiesAreDocumented() {
+    var names = Idgen.properties().stream().map(Property::name).toList();
+    assertTrue(
+        names.containsAll(List.of("kind", "layout", "worker", "store", "segment.step", "wait_max")), names::toString);
+    for (var property : Idgen.properties()) {
+      assertFalse(property.type().isEmpty(), property::toString);
+      assertFalse(property.help().isEmpty(), property::toString);
+      assertFalse(property.since().isEmpty(), property::toString);
+    }
+  }
+
+  @Test
+  void theStatusConstantsAreTheLibrarys() throws Exception {
+    var library = new HashMap<String, Integer>();
+    for (long index = 0; index < IdgenJNI.idgen_status_count(); index++) {
+      int status = IdgenJNI.idgen_status_at(index);
+      library.put(Text.string(IdgenJNI.idgen_status_name(status)), status);
+    }
+    library.remove("OK");
+    library.put("HOST", 1000);
+    var ours = new HashMap<String, Integer>();
+    for (var constant : Status.class.getFields()) {
+      assertTrue(Modifier.isStatic(constant.getModifiers()));
+      ours.put(constant.getName(), constant.getInt(null));
+    }
+    assertEquals(library, ours);
+  }
+
+  @Test
+  void everyStatusHasTheExceptionOfItsFamily() {
+    for (long index = 0; index < IdgenJNI.idgen_status_count(); index++) {
+      int status = IdgenJNI.idgen_status_at(index);
+      if (status == 0) continue;
+      Class<? extends IdgenException> family = status < 20 ? ConfigException.class
+          : status < 40                                    ? StateException.class
+          : status < 60                                    ? ClockException.class
+          : status < 80                                    ? StoreException.class
+                                                           : IdgenException.class;
+      var error = Errors.of(status, Text.utf8("why"), 1_500_000, 3);
+      assertInstanceOf(family, error);
+      assertEquals("why", error.getMessage());
+      assertEquals(Duration.ofNanos(1_500_000), error.retryAfter());
+      assertEquals(3, error.written());
+      assertEquals(IdgenJNI.idgen_status_is_retryable(status) == 1, error.retryable());
+    }
+  }
+}

@@ -1,0 +1,12 @@
+package dev.idgen;
+
+/** A program as a user might have it: draws one id and prints where the library came from. */
+final class Draw {
+  private Draw() {}
+
+  public static void main(String[] arguments) {
+    try (var ids = Generator.builder().kind("segment").store("memory").storeCreate(true).build()) {
+      System.out.println(ids.next() + " from " + Idgen.libraryPath());
+    }
+  }
+}

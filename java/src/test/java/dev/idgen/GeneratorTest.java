@@ -1,0 +1,287 @@
+package dev.idgen;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class GeneratorTest {
+  @TempDir Path folder;
+
+  private Generator.Builder segment() {
+    return Generator.builder().kind("segment").store("sqlite:ids.db").directory(folder).storeCreate(true).tag("orders");
+  }
+
+  private Generator.Builder snowflake() {
+    return Generator.builder().store("sqlite:ids.db").directory(folder).storeCreate(true).worker(7);
+  }
+
+  private Path toml() throws Exception {
+    return Files.writeString(
+        folder.resolve("idgen.toml"),
+        """
+        [orders]
+        kind = "segment"
+        store = "sqlite:ids.db"
+        "store.create" = true
+
+        [events]
+        worker = 3
+        store = "sqlite:ids.db"
+        "store.create" = true
+        """);
+  }
+
+  @Test
+  void aSegmentGivesConsecutiveNumbersFromOneOn() {
+    try (var orders = segment().build()) {
+      assertEquals(1, orders.next());
+      assertEquals(2, orders.next());
+      assertArrayEquals(new long[] {3, 4, 5}, orders.nextBatch(3));
+    }
+  }
+
+  @Test
+  void aSegmentGoesOnAfterCloseWhereItStopped() {
+    try (var orders = segment().build()) {
+      assertEquals(1, orders.next());
+    }
+    try (var orders = segment().build()) {
+      assertEquals(2, orders.next());
+    }
+  }
+
+  @Test
+  void aSnowflakeIdHasTheTimeAndTheWorkerInIt() {
+    var before = Instant.now().toEpochMilli();
+    try (var events = snowflake().build()) {
+      long id = events.next();
+      var after = Instant.now().toEpochMilli();
+      var parts = events.decode(id);
+      assertEquals(java.util.Set.of(Field.TIME, Field.WORKER, Field.SEQUENCE), parts.fields());
+      assertEquals(7, parts.worker());
+      assertTrue(parts.unixMs() >= before - 1000 && parts.unixMs() <= after + 1000, parts + " is not about now");
+      assertEquals(id, events.layout().encode(parts));
+      assertTrue(parts.toString().contains("worker=7"), parts::toString);
+    }
+  }
+
+  @Test
+  void aConfigurationFileOpensBothKinds() throws Exception {
+    try (var orders = Generator.open(toml(), "orders"); var events = Generator.open(toml(), "events")) {
+      assertEquals(1, orders.next());
+      assertEquals(3, events.decode(events.next()).worker());
+    }
+    assertEquals(List.of("orders", "events"), Idgen.names(toml()));
+  }
+
+  @Test
+  void overridesCountMoreThanTheFile() throws Exception {
+    try (var events = Generator.open(toml(), "events", Map.of("worker", "12"))) {
+      assertEquals(12, events.decode(events.next()).worker());
+    }
+    try (var events = Generator.builder().worker(13).load(toml(), "events").build()) {
+      assertEquals(13, events.decode(events.next()).worker());
+    }
+  }
+
+  @Test
+  void aFileNameMayHaveAnyCharacter() throws Exception {
+    Path file = Files.copy(toml(), folder.resolve("Grüße \uD83D\uDE00.toml"));
+    try (var orders = Generator.open(file, "orders")) {
+      assertEquals(1, orders.next());
+    }
+  }
+
+  @Test
+  void fillStoresIdsInTheWholeArrayInAscendingOrder() {
+    try (var orders = segment().build()) {
+      var ids = new long[5000]; // more than one chunk of the native
+      assertEquals(5000, orders.fill(ids));
+      assertArrayEquals(LongStream.rangeClosed(1, 5000).toArray(), ids);
+    }
+  }
+
+  @Test
+  void fillStoresIdsInThePartOfTheArrayThatWasAskedFor() {
+    try (var orders = segment().build()) {
+      var ids = new long[10];
+      Arrays.fill(ids, -1);
+      assertEquals(4, orders.fill(ids, 3, 4));
+      assertArrayEquals(new long[] {-1, -1, -1, 1, 2, 3, 4, -1, -1, -1}, ids);
+      assertEquals(0, orders.fill(ids, 10, 0));
+      assertEquals(0, orders.fill(new long[0]));
+      assertEquals(5, orders.next());
+    }
+  }
+
+  @Test
+  void fillRefusesAPartOutsideTheArrayAndDrawsNothing() {
+    try (var orders = segment().build()) {
+      var ids = new long[10];
+      assertThrows(IndexOutOfBoundsException.class, () -> orders.fill(ids, -1, 2));
+      assertThrows(IndexOutOfBoundsException.class, () -> orders.fill(ids, 9, 2));
+      assertThrows(IndexOutOfBoundsException.class, () -> orders.fill(ids, 0, 11));
+      assertThrows(IndexOutOfBoundsException.class, () -> orders.fill(ids, 1, Integer.MAX_VALUE));
+      assertThrows(IndexOutOfBoundsException.class, () -> orders.fill(ids, 1, -1));
+      assertThrows(NullPointerException.class, () -> orders.fill(null));
+      assertThrows(IllegalArgumentException.class, () -> orders.nextBatch(-1));
+      assertArrayEquals(new long[10], ids);
+      assertEquals(1, orders.next());
+    }
+  }
+
+  @Test
+  void aStreamDrawsNothingAhead() {
+    try (var orders = segment().build()) {
+      assertArrayEquals(new long[] {1, 2, 3}, orders.stream().limit(3).toArray());
+      assertEquals(4, orders.next());
+      assertEquals(5, orders.stream().findFirst().orElseThrow());
+      assertEquals(6, orders.next());
+    }
+  }
+
+  @Test
+  void tryNextGivesAnIdAtOnceOrNothing() {
+    // One id per second: the second one has to wait.
+    try (var ids = snowflake().layout("time:32s worker:30 sequence:1").sequenceStart("zero").build()) {
+      boolean empty = false;
+      for (int draw = 0; draw < 10 && !empty; draw++) empty = ids.tryNext().isEmpty();
+      assertTrue(empty, "ten ids came at once, of a layout with two a second");
+    }
+  }
+
+  @Test
+  void aBlockIsARunOfIdsThatNobodyElseGets() {
+    try (var orders = segment().segmentStep(100).build()) {
+      var block = orders.nextBlock(10);
+      assertEquals(new Block(1, 10, 1), block);
+      assertEquals(10, block.get(9));
+      assertThrows(IndexOutOfBoundsException.class, () -> block.get(10));
+      assertThrows(IndexOutOfBoundsException.class, () -> block.get(-1));
+      assertArrayEquals(LongStream.rangeClosed(1, 10).toArray(), block.ids().toArray());
+      assertEquals(11, orders.next());
+      assertThrows(IllegalArgumentException.class, () -> orders.nextBlock(-1));
+    }
+  }
+
+  @Test
+  void aBlockOfASnowflakeDecodesToTheSameTickAndWorker() {
+    try (var events = snowflake().build()) {
+      var block = events.nextBlock(100);
+      assertTrue(block.count() >= 1 && block.count() <= 100, block::toString);
+      var first = events.decode(block.get(0));
+      var last = events.decode(block.get(block.count() - 1));
+      assertEquals(first.time(), last.time());
+      assertEquals(first.worker(), last.worker());
+      assertEquals(first.sequence() + block.count() - 1, last.sequence());
+    }
+  }
+
+  @Test
+  void theCountersOfATagAreCreatedShownAndLifted() {
+    segment().createSegment();
+    var exists = assertThrows(StoreException.class, () -> segment().createSegment());
+    assertEquals(Status.TAG_EXISTS, exists.status());
+    assertEquals(0, segment().showSegment().maxId());
+    assertEquals(1000, segment().advanceSegment(1000).maxId());
+    assertEquals(1000, segment().advanceSegment(10).maxId());
+    try (var orders = segment().storeCreate(false).build()) {
+      assertEquals(1001, orders.next());
+    }
+    var info = segment().showSegment();
+    assertTrue(info.updated().isAfter(Instant.now().minus(Duration.ofHours(1))), info::toString);
+  }
+
+  @Test
+  void statsCountWhatWasGranted() {
+    try (var orders = segment().segmentStep(100).build()) {
+      orders.nextBatch(30);
+      var stats = orders.stats();
+      assertEquals(1, stats.handles());
+      assertTrue(stats.granted() >= 100, stats::toString);
+      assertEquals(stats.granted() - 30, stats.remaining());
+      assertTrue(stats.refills() >= 1, stats::toString);
+      assertEquals(0, stats.refillFailures());
+    }
+  }
+
+  @Test
+  void describeSaysWhatIsProtectedInWords() {
+    try (var durable = segment().build();
+        var volatileIds = Generator.builder().kind("segment").store("memory").storeCreate(true).build()) {
+      assertNotEquals("", durable.describe());
+      assertNotEquals(durable.describe(), volatileIds.describe());
+    }
+  }
+
+  @Test
+  void aSecondGeneratorOnTheSameWorkerSharesItsState() {
+    try (var first = snowflake().build(); var second = snowflake().build()) {
+      assertEquals(2, first.stats().handles());
+      assertNotEquals(first.next(), second.next());
+    }
+  }
+
+  @Test
+  void aSecondGeneratorOnTheSameWorkerThatDiffersIsRefused() {
+    try (var first = snowflake().build()) {
+      assertTrue(first.next() > 0);
+      var busy = assertThrows(WorkerBusyException.class, () -> snowflake().onOverflow("borrow").build());
+      assertEquals(Status.WORKER_BUSY, busy.status());
+    }
+  }
+
+  @Test
+  void afterCloseEveryCallThatMakesIdsSaysClosed() {
+    var orders = segment().build();
+    long id = orders.next();
+    orders.close();
+    orders.close();
+    List<Runnable> calls =
+        List.of(
+            orders::next,
+            orders::tryNext,
+            () -> orders.fill(new long[3]),
+            () -> orders.nextBatch(1),
+            () -> orders.nextBlock(1),
+            () -> orders.stream().findFirst());
+    for (Runnable call : calls) {
+      var closed = assertThrows(ClosedException.class, call::run);
+      assertEquals(Status.CLOSED, closed.status());
+      assertEquals("CLOSED", closed.statusName());
+      assertFalse(closed.retryable());
+    }
+    assertEquals(id, orders.decode(id).segment());
+    assertEquals(orders.layout().toString(), orders.layout().toString());
+  }
+
+  @Test
+  void aGeneratorThatWasForgottenIsFreedByTheCollectorAndItsWorkerIsFreeAgain() throws Exception {
+    snowflake().build().next();
+    // The collector decides when; a differing configuration is refused until then.
+    for (int attempt = 0; ; attempt++) {
+      System.gc();
+      try (var again = snowflake().onOverflow("borrow").build()) {
+        assertTrue(again.next() > 0);
+        return;
+      } catch (WorkerBusyException stillThere) {
+        if (attempt == 100) throw stillThere;
+        Thread.sleep(20);
+      }
+    }
+  }
+}

@@ -1,0 +1,86 @@
+package dev.idgen;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class LayoutTest {
+  @Test
+  void aTwitterIdDecodesToItsTime() {
+    var parts = Layout.parse("twitter").decode(1541815603606036480L);
+    assertEquals(Instant.parse("2022-06-28T16:07:40.105Z"), parts.instant());
+    assertEquals("Parts[2022-06-28T16:07:40.105Z, datacenter=11, worker=26, sequence=0]", parts.toString());
+  }
+
+  @Test
+  void theFieldsOfALayoutAreListedFromTheMostSignificantOn() {
+    assertEquals(
+        List.of(new LayoutField(Field.TIME, 39, 24, "time"), new LayoutField(Field.SEQUENCE, 8, 16, "sequence"),
+            new LayoutField(Field.WORKER, 16, 0, "worker")),
+        Layout.parse("sonyflake").fields());
+  }
+
+  @Test
+  void yearsLeftAreCountedFromTheGivenTime() {
+    var layout = Layout.parse("js53");
+    assertTrue(layout.info().isJsSafe());
+    double then = layout.info(Instant.parse("2026-01-01T00:00:00Z")).yearsLeft();
+    double later = layout.info(Instant.parse("2036-01-01T00:00:00Z")).yearsLeft();
+    assertEquals(10, then - later, 0.01);
+  }
+
+  @Test
+  void anEpochIsAnInstantOrText() {
+    var epoch = Instant.parse("2020-01-01T00:00:00Z");
+    var fields = "time:41ms worker:10 sequence:12";
+    assertEquals(epoch.toEpochMilli(), Layout.parse(fields, epoch).info().epochUnixMs());
+    assertEquals(epoch.toEpochMilli(), Layout.parse(fields, "2020-01-01T00:00:00Z").info().epochUnixMs());
+    assertEquals(fields, Layout.parse(fields).toString());
+  }
+
+  @Test
+  void aRangeOfIdsIsFoundByTime() {
+    var layout = Layout.parse("default");
+    var info = layout.info();
+    var day = Instant.parse("2026-11-21T00:00:00Z");
+    long ticks = (day.toEpochMilli() - info.epochUnixMs()) / info.tickMs();
+    long first = layout.encode(Parts.of(Map.of(Field.TIME, ticks)));
+    assertEquals(day, layout.decode(first).instant());
+    assertEquals(day.minusMillis(1), layout.decode(first - 1).instant());
+  }
+
+  @Test
+  void aNumberTooLargeForItsFieldIsRefused() {
+    var refusal = assertThrows(
+        ConfigException.class, () -> Layout.parse("default").encode(Parts.of(Map.of(Field.WORKER, 1024L))));
+    assertEquals(Status.VALUE, refusal.status());
+    assertTrue(refusal.getMessage().contains("1024"), refusal::getMessage);
+  }
+
+  @Test
+  void anIdWithBitsOutsideTheLayoutIsRefused() {
+    var refusal = assertThrows(ConfigException.class, () -> Layout.parse("default").decode(-1));
+    assertEquals(Status.VALUE, refusal.status());
+  }
+
+  @Test
+  void partsWithoutTimeHaveNoInstant() {
+    var parts = Parts.of(Map.of(Field.SEGMENT, 5L));
+    assertFalse(parts.has(Field.TIME));
+    assertThrows(IllegalStateException.class, parts::instant);
+    assertEquals("Parts[segment=5]", parts.toString());
+  }
+
+  @Test
+  void theFieldConstantsAreTheLibrarys() {
+    for (String preset : Layout.presets()) {
+      for (var field : Layout.parse(preset).fields()) assertEquals(field.kind().fieldName(), field.name());
+    }
+  }
+}

@@ -1,0 +1,44 @@
+package dev.idgen;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+
+/** The golden vectors that the tests of all languages read; tests/vectors/README.md tells their format. */
+final class Vectors {
+  /** Where tests/, docs/ and the READMEs are. */
+  static final Path REPOSITORY = Path.of(System.getProperty("idgen.test.repository")).toAbsolutePath().normalize();
+
+  private Vectors() {}
+
+  /** The rows of a file, each with as many columns as the file's header names. Never empty. */
+  static List<String[]> rows(String file) {
+    Path path = REPOSITORY.resolve("tests/vectors").resolve(file);
+    try {
+      var lines = Files.readAllLines(path);
+      int columns = 0;
+      for (String line : lines) {
+        if (line.startsWith("#")) columns = line.split("\t", -1).length;
+      }
+      int wanted = columns;
+      var rows = lines.stream().filter(line -> !line.startsWith("#")).map(line -> line.split("\t", -1)).toList();
+      for (String[] row : rows) {
+        if (row.length != wanted) {
+          throw new IllegalStateException(path + ": " + Arrays.toString(row) + " does not have " + wanted + " columns");
+        }
+      }
+      if (rows.isEmpty()) throw new IllegalStateException(path + " has no rows");
+      return rows;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** A number of the vectors: {@code -} is a field that is not there. */
+  static long unsigned(String text) {
+    return text.equals("-") ? 0 : Long.parseUnsignedLong(text);
+  }
+}

@@ -1,0 +1,134 @@
+"""Clocks and logs written in Python."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import sys
+import threading
+import weakref
+from typing import Any
+
+import idgen
+import pytest
+from conftest import ManualClock, SleepingClock, run_python
+
+
+def test_ids_carry_the_time_of_the_given_clock(memory_store: str, manual_clock: ManualClock) -> None:
+    with idgen.Generator(worker=1, store=memory_store, clock=manual_clock) as generator:
+        assert generator.decode(generator.next()).unix_ms == 1_767_225_600_000
+        manual_clock.advance_ms(1500)
+        assert generator.decode(generator.next()).unix_ms == 1_767_225_601_500
+
+
+def test_a_wait_uses_sleep_ns_of_the_clock(memory_store: str, sleeping_clock: SleepingClock) -> None:
+    with idgen.Generator(worker=1, store=memory_store, clock=sleeping_clock) as generator:
+        ids = generator.next_batch(4096 * 20)
+        assert len(set(ids.tolist())) == 4096 * 20
+        assert generator.decode(ids[-1]).unix_ms >= 1_767_225_600_000 + 19
+    assert sleeping_clock.slept_ns > 0
+
+
+def test_a_clock_works_from_many_threads(memory_store: str, sleeping_clock: SleepingClock) -> None:
+    with idgen.Generator(worker=1, store=memory_store, clock=sleeping_clock) as generator:
+        ids: list[list[int]] = [[] for _ in range(4)]
+
+        def draw(mine: list[int]) -> None:
+            for _ in range(2_000):
+                mine.append(generator.next())
+                generator.stats()
+
+        threads = [threading.Thread(target=draw, args=(mine,)) for mine in ids]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(timeout=60)
+            assert not thread.is_alive(), "a lock of the core and the GIL wait for each other"
+        assert len({id for mine in ids for id in mine}) == 8_000
+
+
+@pytest.mark.parametrize("clock", [5, "now", lambda: 1.5, lambda: None])
+def test_a_clock_that_cannot_work_is_refused_at_once(memory_store: str, clock: Any) -> None:
+    with pytest.raises(TypeError, match="ns since 1970-01-01 UTC"):
+        idgen.Generator(worker=1, store=memory_store, clock=clock)
+
+
+def test_a_clock_that_raises_at_once_raises_its_own_error(memory_store: str) -> None:
+    def clock() -> int:
+        raise LookupError("no time today")
+
+    with pytest.raises(LookupError, match="no time today"):
+        idgen.Generator(worker=1, store=memory_store, clock=clock)
+
+
+def test_a_clock_that_fails_later_is_reported_and_stands_still(
+    memory_store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reported: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda event: reported.append(event.exc_value))
+    broken = False
+    steady = ManualClock()
+
+    def clock() -> int:
+        if broken:
+            raise LookupError("no time today")
+        return steady()
+
+    with idgen.Generator(worker=1, store=memory_store, clock=clock) as generator:
+        first = generator.next()
+        broken = True
+        assert generator.next() == first + 1
+        assert [type(error) for error in reported[:1]] == [LookupError]
+        broken = False
+
+
+def test_the_log_hears_of_a_clock_set_back_with_levels_of_logging(memory_store: str, manual_clock: ManualClock) -> None:
+    lines: list[tuple[int, str]] = []
+    options: dict[str, Any] = {"clock": manual_clock, "log": lambda level, text: lines.append((level, text))}
+    with idgen.Generator(worker=1, store=memory_store, on_clock_back="continue", **options) as generator:
+        generator.next()
+        manual_clock.advance_ms(-5_000)
+        generator.next()
+    assert lines
+    assert {level for level, _ in lines} <= {logging.INFO, logging.WARNING, logging.ERROR}
+    assert any("clock" in text for _, text in lines)
+
+
+def test_a_log_that_is_not_callable_is_refused(memory_store: str) -> None:
+    log: Any = "stderr"
+    with pytest.raises(TypeError, match="callable"):
+        idgen.Generator(worker=1, store=memory_store, log=log)
+
+
+def test_callbacks_are_released_with_their_generator(memory_store: str) -> None:
+    clock = ManualClock()
+    gone = weakref.ref(clock)
+    generator = idgen.Generator(worker=1, store=memory_store, clock=clock, log=lambda level, text: clock.ns)
+    generator.next()
+    generator.close()
+    del generator, clock
+    gc.collect()
+    assert gone() is None
+
+
+def test_callbacks_of_a_generator_that_failed_are_released(memory_store: str) -> None:
+    clock = ManualClock()
+    gone = weakref.ref(clock)
+    with pytest.raises(idgen.InvalidValueError):
+        idgen.Generator(clock=clock, worker=5000, store=memory_store)
+    del clock
+    gc.collect()
+    assert gone() is None
+
+
+def test_an_interpreter_ends_cleanly_with_generators_and_their_callbacks_alive() -> None:
+    result = run_python("""
+import builtins, idgen, time
+builtins.keep = [idgen.Generator(worker=n, store="memory", clock=time.time_ns, log=print, window="1s") for n in range(3)]
+for generator in builtins.keep:
+    generator.next()
+print("last line")
+""")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.endswith("last line\n")
+    assert result.stderr == ""

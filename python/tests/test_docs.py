@@ -1,0 +1,66 @@
+"""The samples of README.md and docs/python.md, run word for word.
+
+Each ```python block runs in an empty folder of its own, in a process of its own. A block that follows a ```toml block finds it there
+as idgen.toml. ```console blocks are commands after `$ ` and what they print; `...` in an expected line stands for anything.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import REPOSITORY, run_python
+
+PAGES = [REPOSITORY / "python" / "README.md", REPOSITORY / "docs" / "python.md"]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: Path, language: str) -> list[tuple[str, str, str]]:
+    """(name, the toml block before it, text) of each block of a language."""
+    found, toml = [], ""
+    text = page.read_text(encoding="utf-8")
+    for match in BLOCK.finditer(text):
+        if match[1] == "toml":
+            toml = match[2]
+        if match[1] == language:
+            line = text.count("\n", 0, match.start()) + 1
+            found.append((f"{page.name}:{line}", toml, match[2]))
+    return found
+
+
+def all_blocks(language: str) -> list[tuple[str, str, str]]:
+    found = [block for page in PAGES for block in blocks(page, language)]
+    assert found, f"no {language} blocks"
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "toml", "code"), all_blocks("python"), ids=lambda value: value if ".md:" in value else ""
+)
+def test_a_python_sample_runs(name: str, toml: str, code: str, tmp_path: Path) -> None:
+    (tmp_path / "idgen.toml").write_text(toml)
+    result = run_python(f"import os; os.chdir({str(tmp_path)!r})\n" + code)
+    assert (result.returncode, result.stderr) == (0, ""), f"{name}\n{result.stderr}"
+
+
+@pytest.mark.parametrize(
+    ("name", "toml", "text"), all_blocks("console"), ids=lambda value: value if ".md:" in value else ""
+)
+def test_a_console_sample_prints_what_it_says(name: str, toml: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / "idgen.toml").write_text(toml)
+    commands = re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]
+    for command in commands:
+        line, _, expected = command.partition("\n")
+        if line.startswith("pip "):
+            continue  # tests/consumers installs the wheel; here it is installed already
+        assert line.startswith("python -m idgen "), name
+        result = subprocess.run(
+            [sys.executable, *shlex.split(line)[1:]], cwd=tmp_path, capture_output=True, text=True, timeout=60
+        )
+        assert (result.returncode, result.stderr) == (0, ""), name
+        pattern = re.escape(expected).replace(r"\.\.\.", ".*")
+        assert re.fullmatch(pattern, result.stdout), f"{name}: {result.stdout}"

@@ -1,0 +1,86 @@
+"""The exceptions: one class per status, typed families, and they survive a journey between processes."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import idgen
+import pytest
+from idgen import _errors
+
+FAMILIES = (
+    (range(1, 20), idgen.ConfigError),
+    (range(20, 40), idgen.StateError),
+    (range(40, 60), idgen.ClockError),
+    (range(60, 80), idgen.StoreError),
+)
+
+
+def test_every_status_of_the_core_has_a_class_of_its_own_in_its_family() -> None:
+    statuses = [row for row in idgen.statuses() if row.status != 0]
+    assert len(statuses) > 25
+    for row in statuses:
+        cls = _errors.CLASS_BY_NAME[row.name]
+        for numbers, family in FAMILIES:
+            assert issubclass(cls, family) == (row.status in numbers), row
+    assert len(set(_errors.CLASS_BY_NAME.values())) == len(_errors.CLASS_BY_NAME)
+    assert _errors.CLASS_BY_NAME.keys() - {"HOST"} == {row.name for row in statuses} - {"HOST"}
+
+
+def test_every_class_is_public_under_its_name() -> None:
+    for cls in _errors.CLASS_BY_NAME.values():
+        assert getattr(idgen, cls.__name__) is cls
+        assert cls.__name__ in idgen.__all__
+        assert cls.__module__ == "idgen"
+
+
+def test_an_error_has_the_cores_status_name_and_retryability() -> None:
+    with pytest.raises(idgen.UnknownKeyError) as caught:
+        idgen.Generator(nonsense=1)
+    row = next(row for row in idgen.statuses() if row.name == "UNKNOWN_KEY")
+    error = caught.value
+    assert (error.status, error.name, error.retryable) == (row.status, row.name, row.retryable)
+    assert error.retry_after is None
+    assert error.written == 0
+
+
+def test_retry_after_is_in_seconds() -> None:
+    assert _errors.from_core("later", 40, "CLOCK_BACK", True, 2_500_000_000, 0).retry_after == 2.5
+    assert _errors.from_core("never", 40, "CLOCK_BACK", True, 0, 0).retry_after is None
+
+
+def test_a_status_of_a_newer_core_is_still_an_error() -> None:
+    error = _errors.from_core("what is this", 99, "FROM_THE_FUTURE", False, 0, 0)
+    assert type(error) is idgen.Error
+    assert error.name == "FROM_THE_FUTURE"
+
+
+def test_errors_keep_everything_when_pickled_and_copied() -> None:
+    error = _errors.from_core("store down", 60, "STORE_UNAVAILABLE", True, 10**9, 7)
+    for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert type(twin) is idgen.StoreUnavailableError
+        assert str(twin) == "store down"
+        assert (twin.status, twin.name, twin.retryable, twin.retry_after, twin.written) == (
+            60,
+            "STORE_UNAVAILABLE",
+            True,
+            1.0,
+            7,
+        )
+
+
+def fail_elsewhere() -> None:
+    idgen.Generator(worker=5000, store="memory")
+
+
+def test_an_error_of_another_process_arrives_as_it_was() -> None:
+    with (
+        ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool,
+        pytest.raises(idgen.InvalidValueError) as caught,
+    ):
+        pool.submit(fail_elsewhere).result(timeout=60)
+    assert caught.value.name == "VALUE"
+    assert "1023" in str(caught.value)

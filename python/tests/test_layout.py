@@ -1,0 +1,99 @@
+"""Layouts without a generator."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from datetime import datetime, timezone
+from typing import Any
+
+import idgen
+import pytest
+
+
+def test_a_known_twitter_id_decodes_to_its_moment() -> None:
+    parts = idgen.Layout("twitter").decode(1541815603606036480)
+    assert parts.time == datetime(2022, 6, 28, 16, 7, 40, 105000, tzinfo=timezone.utc)
+    assert (parts.datacenter, parts.worker, parts.sequence) == (11, 26, 0)
+
+
+def test_encode_takes_the_time_in_three_forms() -> None:
+    layout = idgen.Layout("twitter")
+    id = 1541815603606036480
+    parts = layout.decode(id)
+    node = {"datacenter": parts.datacenter, "worker": parts.worker, "sequence": parts.sequence}
+    assert layout.encode(time=parts.time, **node) == id  # type: ignore[arg-type]
+    assert layout.encode(unix_ms=parts.unix_ms, **node) == id  # type: ignore[arg-type]
+    assert layout.encode(ticks=parts.ticks, **node) == id
+    assert layout.encode(time=parts.time) <= id
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"shard": 1}, "no field 'shard'; it has time .or unix_ms, or ticks., datacenter, worker, sequence"),
+        ({"worker": 32}, "worker"),
+        ({"worker": -1}, "0 to"),
+        ({"ticks": 1, "unix_ms": 2}, "one of time, unix_ms and ticks"),
+        ({"unix_ms": 0}, "before the layout's epoch"),
+        ({"time": datetime(2026, 1, 1)}, "no time zone"),
+    ],
+)
+def test_encode_refuses_what_the_layout_cannot_hold(fields: Any, reason: str) -> None:
+    with pytest.raises(idgen.ConfigError, match=reason):
+        idgen.Layout("twitter").encode(**fields)
+
+
+def test_encode_refuses_values_of_other_types() -> None:
+    wrong: Any = {"worker": "3"}
+    with pytest.raises(TypeError):
+        idgen.Layout("twitter").encode(**wrong)
+    not_a_moment: Any = "2026-01-01"
+    with pytest.raises(TypeError, match="datetime"):
+        idgen.Layout("twitter").encode(time=not_a_moment)
+    with pytest.raises(idgen.ArgumentError, match="no time; it has"):
+        idgen.Layout("business64").encode(unix_ms=5)
+
+
+def test_a_layout_is_a_value() -> None:
+    layout = idgen.Layout("time:41ms worker:10 sequence:12", "2025-01-01T00:00:00Z")
+    assert layout == idgen.Layout.parse("default")
+    assert layout.preset == "default"
+    assert layout != idgen.Layout("twitter")
+    assert layout != "default"
+    assert {layout: 1}[idgen.Layout()] == 1
+    for twin in (pickle.loads(pickle.dumps(layout)), copy.deepcopy(layout)):
+        assert twin == layout
+    assert eval(repr(layout), {"Layout": idgen.Layout}) == layout
+
+
+@pytest.mark.parametrize("name", idgen.Layout.presets())
+def test_every_preset_survives_its_text(name: str) -> None:
+    layout = idgen.Layout(name)
+    again = idgen.Layout(layout.text, layout.epoch_unix_ms)
+    assert again == layout
+    assert again.fields == layout.fields
+    assert pickle.loads(pickle.dumps(layout)).is_unsigned == layout.is_unsigned
+
+
+def test_fields_tell_names_bits_and_places() -> None:
+    assert idgen.Layout("twitter").fields == (
+        ("time", 41, 22),
+        ("datacenter", 5, 17),
+        ("worker", 5, 12),
+        ("sequence", 12, 0),
+    )
+
+
+def test_years_left_count_from_the_given_moment() -> None:
+    layout = idgen.Layout("uid-generator")
+    assert layout.info(datetime(2016, 6, 1, tzinfo=timezone.utc)).years_left > 8
+    assert layout.info(datetime(2026, 6, 1, tzinfo=timezone.utc)).years_left < 0
+    assert layout.info().years_left < 0
+
+
+def test_time_beyond_the_year_9999_is_an_overflow_but_unix_ms_is_not() -> None:
+    parts = idgen.Layout("mastodon").decode(2**64 - 1)
+    assert parts.unix_ms == 2**48 - 1
+    with pytest.raises(OverflowError):
+        _ = parts.time

@@ -1,0 +1,169 @@
+"""Several processes: forks, pools, and one store that all of them use."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import idgen
+import pytest
+from conftest import run_python
+
+COUNT = 20_000
+
+
+def in_child(body: Callable[[], str]) -> str:
+    """What `body` returns in a forked child."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(reader)
+            os.write(writer, body().encode())
+        except BaseException as error:
+            os.write(writer, f"raised {type(error).__name__}: {error}".encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as stream:
+        answer = stream.read()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    return answer
+
+
+def expect(error_type: type[idgen.Error], call: Callable[[], object]) -> str:
+    try:
+        return f"no error: {call()}"
+    except error_type as error:
+        return type(error).__name__
+
+
+def test_a_forked_child_of_a_fixed_worker_gets_forked_and_the_parent_goes_on(tmp_path: Path) -> None:
+    with idgen.Generator(worker=1, store=f"sqlite:{tmp_path / 'ids.db'}", store_create=True) as generator:
+        first = generator.next()
+        for call in (generator.next, lambda: next(generator), lambda: generator.next_batch(100), generator.try_next):
+            assert in_child(lambda call=call: expect(idgen.ForkedError, call)) == "ForkedError"  # type: ignore[misc]
+        assert in_child(lambda: str(generator.decode(first).worker)) == "1"
+        assert generator.next() > first
+
+
+def test_a_forked_child_of_a_segment_draws_a_segment_of_its_own(tmp_path: Path) -> None:
+    store = f"sqlite:{tmp_path / 'ids.db'}"
+    with idgen.Generator(kind="segment", tag="t", store=store, store_create=True, segment_step=100) as generator:
+        mine = set(generator.next_batch(10).tolist())
+        theirs: set[int] = set()
+        for _ in range(3):
+            drawn = in_child(lambda: " ".join(map(str, generator.next_batch(50).tolist())))
+            assert not drawn.startswith("raised"), drawn
+            ids = {int(id) for id in drawn.split()}
+            assert not theirs & ids
+            theirs |= ids
+        mine |= set(generator.next_batch(500).tolist())
+        assert not mine & theirs
+
+
+def test_on_fork_error_is_kept(tmp_path: Path) -> None:
+    options = {"kind": "segment", "tag": "t", "store": f"sqlite:{tmp_path / 'ids.db'}", "on_fork": "error"}
+    with idgen.Generator(store_create=True, **options) as generator:
+        generator.next()
+        assert in_child(lambda: expect(idgen.ForkedError, generator.next)) == "ForkedError"
+
+
+def test_closing_in_the_child_leaves_the_parents_rights_alone(tmp_path: Path) -> None:
+    generator = idgen.Generator(worker=1, store=f"sqlite:{tmp_path / 'ids.db'}", store_create=True)
+    first = generator.next()
+
+    def close() -> str:
+        try:
+            generator.close()
+        except idgen.Error:
+            pass
+        return "closed"
+
+    assert in_child(close) == "closed"
+    assert generator.next() > first
+    generator.close()
+
+
+def draw_from_file(path: str, worker: int) -> list[int]:
+    with idgen.Generator(worker=worker, store=f"sqlite:{path}", store_create=True) as generator:
+        ids: list[int] = [generator.next() for _ in range(COUNT)]
+        ids += generator.next_batch(COUNT).tolist()
+    return ids
+
+
+def draw_segment(path: str, _worker: int) -> list[int]:
+    with idgen.Generator(kind="segment", tag="t", store=f"sqlite:{path}", segment_step=1000) as generator:
+        return [generator.next() for _ in range(COUNT)]
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("draw", [draw_from_file, draw_segment])
+def test_processes_of_a_pool_never_get_the_same_id(
+    tmp_path: Path, method: str, draw: Callable[[str, int], list[int]]
+) -> None:
+    path = str(tmp_path / "ids.db")
+    idgen.segment_create(store=f"sqlite:{path}", tag="t")
+    with multiprocessing.get_context(method).Pool(3) as pool:
+        lists = pool.starmap(draw, [(path, worker) for worker in range(6)], chunksize=2)
+    ids = [id for each in lists for id in each]
+    assert len(set(ids)) == len(ids) >= 6 * COUNT
+
+
+def test_a_generator_made_before_the_pool_works_in_its_forked_workers(tmp_path: Path) -> None:
+    # As with gunicorn --preload: the generator is made once, the workers are forks.
+    result = run_python(
+        """
+import multiprocessing, sys, idgen
+generator = idgen.Generator(kind="segment", tag="t", store=f"sqlite:{sys.argv[1]}", store_create=True, segment_step=100)
+generator.next()
+def draw(_):
+    return generator.next_batch(1000).tolist()
+with multiprocessing.get_context("fork").Pool(3) as pool:
+    ids = [id for each in pool.map(draw, range(12), chunksize=1) for id in each] + generator.next_batch(1000).tolist()
+assert len(ids) == len(set(ids)) == 13_000
+print("unique")
+""",
+        str(tmp_path / "ids.db"),
+    )
+    assert result.stdout == "unique\n", result.stderr
+
+
+def test_a_second_process_on_the_same_worker_is_refused_until_the_first_is_gone(tmp_path: Path) -> None:
+    path = str(tmp_path / "ids.db")
+    code = """
+import sys, idgen
+try:
+    with idgen.Generator(worker=1, store=f"sqlite:{sys.argv[1]}") as generator:
+        print("got", generator.next())
+except idgen.WorkerBusyError as error:
+    print("busy", error)
+"""
+    with idgen.Generator(worker=1, store=f"sqlite:{path}", store_create=True) as generator:
+        last = generator.next()
+        refused = run_python(code, path)
+        assert refused.stdout.startswith("busy "), refused.stderr
+        assert str(os.getpid()) in refused.stdout, "the message says which process has the worker"
+    allowed = run_python(code, path)
+    assert allowed.stdout.startswith("got "), allowed.stderr
+    assert int(allowed.stdout.split()[1]) > last
+
+
+def test_a_killed_process_leaves_no_duplicates_and_no_wait(tmp_path: Path) -> None:
+    path = str(tmp_path / "ids.db")
+    idgen.Generator(worker=1, store=f"sqlite:{path}", store_create=True).close()
+    code = """
+import os, signal, sys, idgen
+generator = idgen.Generator(worker=1, store=f"sqlite:{sys.argv[1]}")
+print(*generator.next_batch(50).tolist(), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    seen: set[int] = set()
+    for _ in range(5):
+        result = run_python(code, path)
+        ids = [int(id) for id in result.stdout.split()]
+        assert len(ids) == 50, result.stderr
+        assert not seen.intersection(ids)
+        seen.update(ids)

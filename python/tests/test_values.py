@@ -1,0 +1,127 @@
+"""Python values as properties, in keywords and in TOML files."""
+
+from __future__ import annotations
+
+import os
+from datetime import date, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import idgen
+import numpy as np
+import pytest
+from idgen._values import PropertyValue, to_text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (True, "true"),
+        (False, "false"),
+        (42, "42"),
+        (2.5, "2.5"),
+        ("10s", "10s"),
+        (datetime(2025, 1, 1, tzinfo=timezone.utc), "1735689600000"),
+        (datetime(2025, 1, 1, 1, tzinfo=timezone(timedelta(hours=1))), "1735689600000"),
+        (datetime(1969, 12, 31, 23, 59, 59, 999000, tzinfo=timezone.utc), "-1"),
+        (timedelta(seconds=10), "10000ms"),
+        (timedelta(milliseconds=1), "1ms"),
+        (Path("/srv/ids"), "/srv/ids"),
+        (np.int64(7), "7"),
+    ],
+)
+def test_values_get_the_text_form_of_the_core(value: PropertyValue, text: str) -> None:
+    assert to_text("key", value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (datetime(2025, 1, 1), "no time zone"),
+        (datetime(2025, 1, 1, microsecond=1, tzinfo=timezone.utc), "whole number of milliseconds"),
+        (timedelta(microseconds=1), "whole number of milliseconds"),
+        ("a\0b", "NUL"),
+    ],
+)
+def test_values_that_would_change_in_silence_are_refused(value: PropertyValue, reason: str) -> None:
+    with pytest.raises(idgen.InvalidValueError, match=f"epoch: .*{reason}"):
+        to_text("epoch", value)
+
+
+@pytest.mark.parametrize("value", [date(2025, 1, 1), b"memory", object(), [1], 1j])
+def test_values_of_other_types_are_type_errors_that_name_the_keyword(value: Any) -> None:
+    with pytest.raises(TypeError, match="store"):
+        idgen.Generator(store=value)
+
+
+def test_every_property_is_a_keyword_of_its_own() -> None:
+    keywords = [row.keyword for row in idgen.properties()]
+    assert len(set(keywords)) == len(keywords)
+    assert all(keyword.isidentifier() for keyword in keywords)
+    assert {"segment_step", "on_clock_back", "store_create"} <= set(keywords)
+    assert not {"clock", "log"} & set(keywords), "clock= and log= would hide a property"
+
+
+def test_every_property_is_accepted_at_its_default(memory_store: str) -> None:
+    own = {"store": memory_store, "worker": "1"}
+    defaults = {row.keyword: row.default for row in idgen.properties() if row.default} | own
+    idgen.Generator(**defaults).close()
+
+
+def test_an_exact_property_name_works_as_a_keyword_too(memory_store: str) -> None:
+    settings = {"kind": "segment", "tag": "t", "store": memory_store, "store.create": "true", "segment.step": "100"}
+    with idgen.Generator(**settings) as generator:
+        generator.next()
+        assert generator.stats().granted % 100 == 0
+
+
+def test_none_leaves_a_property_at_its_default(memory_store: str) -> None:
+    with idgen.Generator(worker=1, store=memory_store, layout=None, clock=None, log=None) as generator:
+        assert generator.layout == idgen.Layout("default")
+
+
+def test_epoch_and_durations_reach_the_core(memory_store: str) -> None:
+    epoch = datetime(2026, 1, 1, tzinfo=timezone.utc)
+    with idgen.Generator(worker=1, store=memory_store, epoch=epoch, wait_max=timedelta(seconds=1)) as generator:
+        assert generator.layout.epoch_unix_ms == 1767225600000
+        assert "wait_max = 1000ms" in generator.describe()
+        assert generator.decode(generator.next()).time > epoch
+
+
+def test_open_reads_a_table_and_keywords_override_it(tmp_path: Path) -> None:
+    path = tmp_path / "idgen.toml"
+    path.write_text(
+        '[orders]\nkind = "segment"\nstore = "sqlite:ids.db"\n[events]\nworker = 4\nstore = "sqlite:ids.db"\n"store.create" = true\n'
+    )
+    assert idgen.config_names(path) == ("orders", "events")
+    with idgen.open(path, "events") as events:
+        assert events.name == "events"
+        assert events.decode(events.next()).worker == 4
+    with idgen.open(str(path), "orders", store_create=True, segment_step=50) as orders:
+        assert [orders.next(), orders.next()] == [1, 2]
+        assert orders.kind == "segment"
+    with idgen.open(path, "events", worker=9) as other:
+        assert other.decode(other.next()).worker == 9
+    assert (tmp_path / "ids.db").exists(), "a relative store lies beside the file"
+
+
+def test_a_path_that_is_not_utf8_can_be_opened(tmp_path: Path) -> None:
+    folder = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9")
+    os.mkdir(folder)
+    path = Path(folder, "idgen.toml")
+    path.write_text('[a]\nworker = 1\nstore = "memory:latin"\n')
+    assert idgen.config_names(path) == ("a",)
+
+
+def test_segments_are_made_shown_and_lifted_but_never_lowered(tmp_path: Path) -> None:
+    store = f"sqlite:{tmp_path / 'ids.db'}"
+    with pytest.raises(idgen.StoreMissingError):
+        idgen.segment_show(store=store, tag="orders")
+    idgen.segment_create(store=store, tag="orders")
+    assert idgen.segment_show(store=store, tag="orders").max_id == 0
+    assert idgen.segment_advance(1000, store=store, tag="orders").max_id == 1000
+    info = idgen.segment_advance(10, store=store, tag="orders")
+    assert info.max_id == 1000
+    assert abs((datetime.now(timezone.utc) - info.updated).total_seconds()) < 60
+    with idgen.Generator(kind="segment", tag="orders", store=store) as orders:
+        assert orders.next() == 1001

@@ -1,0 +1,101 @@
+#define _GNU_SOURCE
+#include "host.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "check.h"
+
+static int64_t now_ns(void *ctx) { return ((struct clock *)ctx)->now_ns; }
+static void sleep_ns(void *ctx, uint64_t ns) {
+  struct clock *clock = ctx;
+  clock->slept_ns += (int64_t)ns;
+  if (!clock->frozen) clock->now_ns += (int64_t)ns;
+}
+static void release_clock(void *ctx) { ++((struct clock *)ctx)->released; }
+
+void clock_init(struct clock *clock, int64_t unix_ms) {
+  memset(clock, 0, sizeof *clock);
+  clock->now_ns = unix_ms * MS;
+}
+
+void use_clock(idgen_config_t *config, struct clock *clock) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  const idgen_clock_t vtable = {.struct_size = sizeof vtable, .now_ns = now_ns, .sleep_ns = sleep_ns, .release = release_clock};
+  CHECK_ERR(IDGEN_OK, idgen_config_set_clock(config, &vtable, clock, &err));
+}
+
+static idgen_status_t fail(idgen_status_t status, idgen_error_t *err) {
+  snprintf(err->message, sizeof err->message, "the test's store fails with %d", status);
+  return status;
+}
+
+static idgen_status_t segment_take(void *ctx, const char *name_space, const char *tag, uint64_t count, uint64_t *first, idgen_error_t *err) {
+  struct store *store = ctx;
+  (void)name_space, (void)tag;
+  ++store->takes;
+  if (store->fail_takes) return fail(store->fail_takes, err);
+  *first = store->max_id + 1;
+  store->max_id += count;
+  return IDGEN_OK;
+}
+
+static idgen_status_t segment_return(void *ctx, const char *name_space, const char *tag, uint64_t last, uint64_t unused, idgen_error_t *err) {
+  struct store *store = ctx;
+  (void)name_space, (void)tag;
+  ++store->returns;
+  if (store->fail_returns) return fail(store->fail_returns, err);
+  if (store->max_id == last) store->max_id = last - unused;
+  store->returned_unused += unused;
+  return IDGEN_OK;
+}
+
+static idgen_status_t window_take(void *ctx, const idgen_window_request_t *request, idgen_window_t *window, idgen_error_t *err) {
+  struct store *store = ctx;
+  ++store->takes;
+  store->last_request = *request;
+  snprintf(store->holder, sizeof store->holder, "%s", request->holder);
+  snprintf(store->format, sizeof store->format, "%s", request->format);
+  if (store->fail_takes) return fail(store->fail_takes, err);
+  if (request->epoch != 0 && (request->epoch != store->epoch || memcmp(request->owner, store->owner, 16) != 0)) {
+    return fail(IDGEN_E_WORKER_BUSY, err);
+  }
+  const int64_t start = store->hw > request->now_ms ? store->hw : request->now_ms;
+  if (start > request->max_start_ms) return fail(IDGEN_E_CLOCK_BACK, err);
+  if (request->epoch == 0) ++store->epoch;
+  memcpy(store->owner, request->owner, 16);
+  window->start_ms = start;
+  window->end_ms = start + request->min_ms > request->now_ms + request->width_ms ? start + request->min_ms
+                                                                                : request->now_ms + request->width_ms;
+  window->epoch = store->epoch;
+  store->hw = window->end_ms;
+  return IDGEN_OK;
+}
+
+static idgen_status_t window_return(void *ctx, const char *name_space, uint64_t worker, uint64_t epoch, int64_t end_ms, int64_t used_ms,
+                                    idgen_error_t *err) {
+  struct store *store = ctx;
+  (void)name_space, (void)worker;
+  ++store->returns;
+  if (store->fail_returns) return fail(store->fail_returns, err);
+  if (epoch != store->epoch) return fail(IDGEN_E_WORKER_BUSY, err);
+  store->returned_to = used_ms;
+  if (store->hw == end_ms) store->hw = used_ms;
+  return IDGEN_OK;
+}
+
+static void release_store(void *ctx) { ++((struct store *)ctx)->released; }
+
+void store_init(struct store *store) { memset(store, 0, sizeof *store); }
+
+void use_store(idgen_config_t *config, struct store *store) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  const idgen_store_t vtable = {.struct_size = sizeof vtable,
+                                .segment_take = segment_take,
+                                .segment_return = segment_return,
+                                .window_take = window_take,
+                                .window_return = window_return,
+                                .release = release_store};
+  CHECK_ERR(IDGEN_OK, idgen_config_set_store(config, &vtable, store, &err));
+}

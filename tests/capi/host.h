@@ -1,0 +1,37 @@
+/* The host's own parts, as a test wants them: a clock that it sets, a store in a struct, a log that counts. */
+#ifndef IDGEN_TESTS_CAPI_HOST_H
+#define IDGEN_TESTS_CAPI_HOST_H
+
+#include <idgen/idgen.h>
+#include <stdatomic.h>
+
+#define EPOCH_MS INT64_C(1735689600000) /* of the default layout */
+#define START_MS (EPOCH_MS + 1000000)
+#define MS INT64_C(1000000)
+
+struct clock {
+  _Atomic int64_t now_ns;
+  _Atomic int64_t slept_ns;
+  atomic_int frozen;   /* sleeping does not move it */
+  atomic_int released;
+};
+void clock_init(struct clock *clock, int64_t unix_ms);
+void use_clock(idgen_config_t *config, struct clock *clock);
+
+/* A store as the header describes it, for one tag and one worker; single steps can be made to fail. */
+struct store {
+  _Atomic uint64_t max_id;
+  uint64_t epoch;
+  int64_t hw;
+  unsigned char owner[16];
+  atomic_int takes, returns, released;
+  _Atomic idgen_status_t fail_takes, fail_returns; /* 0 = work */
+  idgen_window_request_t last_request;             /* its strings are gone */
+  char holder[200], format[200];
+  int64_t returned_to;
+  uint64_t returned_unused;
+};
+void store_init(struct store *store);
+void use_store(idgen_config_t *config, struct store *store);
+
+#endif

@@ -1,0 +1,452 @@
+/* The host's own clock, store and log: that they are used, what they decide, and that each is released once. */
+#define _GNU_SOURCE
+#include "check.h"
+#include "host.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static void pause_ms(int ms) {
+  const struct timespec pause = {ms / 1000, ms % 1000 * 1000000L};
+  nanosleep(&pause, NULL);
+}
+
+static int stop(void *ctx) { return ++*(int *)ctx >= 3; }
+
+static idgen_t *on_clock(struct clock *clock, idgen_config_t *config) {
+  use_clock(config, clock);
+  return GENERATOR(config);
+}
+
+/* With the clock known, so is every bit of every id. */
+static void ids_are_exact(void) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  struct clock clock;
+  clock_init(&clock, START_MS);
+  idgen_t *g = on_clock(&clock, config_with("store", "memory:exact", "worker", "5", "sequence_start", "zero", NULL));
+  const uint64_t tick = UINT64_C(1) << 22, base = 1000000 * tick | 5 << 12;
+  uint64_t id = 0, ids[4096];
+  size_t written = 0;
+  for (uint64_t i = 0; i < 3; ++i) {
+    CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
+    CHECK(id == base + i);
+  }
+  clock.now_ns += 999999; /* still the same ms */
+  CHECK_CALL(IDGEN_OK, idgen_try_next(g, &id));
+  CHECK(id == base + 3);
+  clock.now_ns += 1;
+  CHECK_CALL(IDGEN_OK, idgen_try_next(g, &id));
+  CHECK(id == base + tick);
+  CHECK_ERR(IDGEN_OK, idgen_next_batch(g, ids, 4095, &written, &err));
+  CHECK(written == 4095 && ids[0] == base + tick + 1 && ids[4094] == base + tick + 4095);
+  idgen_stats_t stats = IDGEN_STATS_INIT;
+  CHECK_ERR(IDGEN_OK, idgen_stats(g, &stats, &err));
+  CHECK(stats.waits == 0 && stats.lead_ms == 0);
+  /* This ms is used up. */
+  CHECK_CALL(IDGEN_E_WOULD_BLOCK, idgen_try_next(g, &id));
+  clock.frozen = 1;
+  int asked = 0;
+  CHECK_ERR(IDGEN_E_CANCELLED, idgen_next_wait(g, ids, 2, &written, stop, &asked, &err));
+  CHECK(written == 0 && asked == 3);
+  clock.frozen = 0;
+  clock.slept_ns = 0;
+  CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
+  CHECK(id == base + 2 * tick && clock.slept_ns == MS);
+  CHECK_ERR(IDGEN_OK, idgen_stats(g, &stats, &err));
+  CHECK(stats.waits >= 1 && stats.wait_ns >= (uint64_t)MS && stats.store_waits == 0 && stats.clock_back_events == 0);
+  idgen_destroy(g);
+  CHECK(clock.released == 1);
+}
+
+static void sequence_starts(void) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  struct clock clock;
+  uint64_t id = 0;
+  clock_init(&clock, START_MS);
+  idgen_t *g = on_clock(&clock, config_with("store", "memory:carry", "worker", "0", NULL));
+  for (int i = 0; i < 3; ++i) CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
+  for (uint64_t i = 3; i < 10; ++i) {
+    clock.now_ns += MS;
+    CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
+    CHECK((id & 4095) == i);
+  }
+  idgen_destroy(g);
+  g = on_clock(&clock, config_with("store", "memory:random", "worker", "0", "sequence_start", "random", NULL));
+  uint64_t all_or = 0, all_and = UINT64_MAX;
+  for (int i = 0; i < 200; ++i) {
+    clock.now_ns += MS;
+    CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
+    CHECK((id & 4095) < 1024);
+    all_or |= id, all_and &= id;
+  }
+  CHECK((all_or & 1023) == 1023 && (all_and & 1023) == 0);
+  idgen_destroy(g);
+}
+
+static void waits_are_bounded(void) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  struct clock clock;
+  uint64_t ids[4096], id = 0;
+  size_t written = 0;
+  clock_init(&clock, START_MS);
+  /* A tick of 1 s, and patience for 10 ms. */
+  idgen_t *g = on_clock(&clock, config_with("store", "memory:bounded", "worker", "0", "layout", "js53", "wait_max", "10ms", NULL));
+  CHECK_ERR(IDGEN_OK, idgen_next_batch(g, ids, 4096, &written, &err));
+  CHECK_ERR(IDGEN_E_OVERLOADED, idgen_next(g, &id, &err));
+  CHECK_SAYS("4096 ids");
+  CHECK_SAYS("wait_max");
+  CHECK(err.retry_after_ns > 0 && err.retry_after_ns <= 1000000000u && clock.slept_ns == 0);
+  clock.now_ns += (int64_t)err.retry_after_ns;
+  CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err)); /* retry_after_ns was right */
+  idgen_destroy(g);
+
+  /* borrow: the next ticks, at most max_ahead of them. */
+  clock_init(&clock, START_MS);
+  g = on_clock(&clock, config_with("store", "memory:borrow", "worker", "0", "on_overflow", "borrow", "window", "1s", "max_ahead", "1s",
+                                   "wait_max", "0", "sequence_start", "zero", NULL));
+  uint64_t total = 0;
+  idgen_status_t status;
+  int tries = 0;
+  do {
+    status = idgen_next_batch(g, ids, 4096, &written, &err);
+    total += written;
+    if (status == IDGEN_E_STORE_UNAVAILABLE) pause_ms(1); /* wait_max = 0: the next window is on its way */
+  } while ((status == IDGEN_OK || status == IDGEN_E_STORE_UNAVAILABLE) && ++tries < 5000);
+  CHECK_ERR(IDGEN_E_OVERLOADED, status);
+  CHECK(total > 500 * 4096 && total <= 1001 * 4096);
+  idgen_stats_t stats = IDGEN_STATS_INIT;
+  CHECK_ERR(IDGEN_OK, idgen_stats(g, &stats, &err));
+  CHECK(stats.lead_ms > 500 && stats.lead_ms <= 1000);
+  idgen_destroy(g);
+}
+
+static void clocks_that_cannot_be(void) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  struct clock clock;
+  uint64_t id = 0;
+  idgen_t *g = NULL;
+  clock_init(&clock, EPOCH_MS - 1);
+  idgen_config_t *config = config_with("store", "memory:never", "worker", "0", NULL);
+  use_clock(config, &clock);
+  CHECK_ERR(IDGEN_E_LIFETIME, idgen_create(config, &g, &err)); /* the epoch is in that clock's future */
+  CHECK(g == NULL);
+  clock.now_ns = START_MS * MS;
+  CHECK_ERR(IDGEN_OK, idgen_create(config, &g, &err));
+  clock.now_ns = (EPOCH_MS - 1) * MS;
+  CHECK_ERR(IDGEN_E_CLOCK_BEFORE_EPOCH, idgen_next(g, &id, &err));
+  CHECK_SAYS("2025-01-01T00:00:00");
+  CHECK_CALL(IDGEN_E_WOULD_BLOCK, idgen_try_next(g, &id));
+  clock.now_ns = -5;
+  CHECK_ERR(IDGEN_E_CLOCK_BEFORE_EPOCH, idgen_next(g, &id, &err));
+  clock.now_ns = (EPOCH_MS + (INT64_C(1) << 41)) * MS;
+  CHECK_ERR(IDGEN_E_EXHAUSTED, idgen_next(g, &id, &err));
+  CHECK_SAYS("2094"); /* the year in which 41 bits of ms end */
+  clock.now_ns = START_MS * MS;
+  CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
+  idgen_destroy(g);
+  idgen_config_destroy(config);
+  CHECK(clock.released == 1);
+}
+
+static void is_released_once(void) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  struct clock first, second;
+  clock_init(&first, START_MS);
+  clock_init(&second, START_MS);
+  idgen_config_t *config = config_with("store", "memory:released", "worker", "0", NULL);
+  use_clock(config, &first);
+  use_clock(config, &second); /* replaces it */
+  CHECK(first.released == 1 && second.released == 0);
+  idgen_t *a = NULL, *b = NULL;
+  CHECK_ERR(IDGEN_OK, idgen_create(config, &a, &err));
+  CHECK_ERR(IDGEN_OK, idgen_create(config, &b, &err)); /* shares the state of a */
+  idgen_config_destroy(config);
+  CHECK(second.released == 0);
+  idgen_destroy(a);
+  CHECK(second.released == 0);
+  idgen_destroy(b);
+  CHECK(second.released == 1 && first.released == 1);
+
+  /* A generator that could not be made has let go of it. */
+  struct clock third;
+  clock_init(&third, EPOCH_MS - 1);
+  config = config_with("store", "memory:released", "worker", "0", NULL);
+  use_clock(config, &third);
+  CHECK_ERR(IDGEN_E_LIFETIME, idgen_create(config, &a, &err));
+  CHECK(third.released == 0);
+  idgen_config_destroy(config);
+  CHECK(third.released == 1);
+}
+
+void host_clock(void) {
+  ids_are_exact();
+  sequence_starts();
+  waits_are_bounded();
+  clocks_that_cannot_be();
+  is_released_once();
+}
+
+static void set_back(const char *policy, int64_t back_ms) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  struct clock clock;
+  char name[64], number[64];
+  snprintf(name, sizeof name, "memory:back-%s-%lld", policy, (long long)back_ms);
+  snprintf(number, sizeof number, "for %lld ms", (long long)back_ms);
+  clock_init(&clock, START_MS + 7200000);
+  idgen_t *g = on_clock(&clock, config_with("store", name, "worker", "1", "on_clock_back", policy, NULL));
+  uint64_t before = 0, id = 0;
+  for (int i = 0; i < 10; ++i) CHECK_ERR(IDGEN_OK, idgen_next(g, &before, &err));
+  clock.now_ns -= back_ms * MS;
+  const int is_fail = strcmp(policy, "fail") == 0, is_wait = strcmp(policy, "wait") == 0;
+  const int is_refused = is_fail || (is_wait && back_ms > 5000); /* wait_max */
+  if (is_refused || is_wait) CHECK_CALL(IDGEN_E_WOULD_BLOCK, idgen_try_next(g, &id));
+  clock.slept_ns = 0;
+  if (is_refused) {
+    CHECK_ERR(IDGEN_E_CLOCK_BACK, idgen_next(g, &id, &err));
+    CHECK_SAYS("refusing to generate ids");
+    CHECK_SAYS(number);
+    CHECK(err.retry_after_ns == (uint64_t)(back_ms * MS) && clock.slept_ns == 0);
+    clock.now_ns += back_ms * MS - 1;
+    if (back_ms > 5000) CHECK_ERR(is_fail ? IDGEN_E_CLOCK_BACK : IDGEN_OK, idgen_next(g, &id, &err));
+    clock.now_ns += 1;
+  }
+  CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
+  CHECK(id > before);
+  if (is_wait && !is_refused) CHECK(clock.slept_ns == back_ms * MS);
+  idgen_stats_t stats = IDGEN_STATS_INIT;
+  CHECK_ERR(IDGEN_OK, idgen_stats(g, &stats, &err));
+  CHECK(stats.clock_back_events == 1);
+  if (!is_refused && !is_wait) {
+    CHECK(stats.lead_ms == back_ms && clock.slept_ns == 0);
+    /* The lead stays what it is: a used up tick is waited for, as ever. */
+    uint64_t ids[8192];
+    size_t written = 0;
+    CHECK_ERR(IDGEN_OK, idgen_next_batch(g, ids, 8192, &written, &err));
+    CHECK(ids[0] > id);
+    CHECK_ERR(IDGEN_OK, idgen_stats(g, &stats, &err));
+    CHECK(stats.lead_ms <= back_ms + 1);
+    /* Once the clock has caught up, it is as if nothing had been. */
+    clock.now_ns += (back_ms + 30000) * MS;
+    for (int i = 0; i < 100; ++i) CHECK_ERR(IDGEN_OK, idgen_next_batch(g, ids, 8192, &written, &err));
+    CHECK_ERR(IDGEN_OK, idgen_stats(g, &stats, &err));
+    CHECK(stats.lead_ms <= 1);
+  }
+  idgen_destroy(g);
+}
+
+void clock_set_back(void) {
+  static const char *const policies[] = {"wait", "continue", "fail"};
+  for (int p = 0; p < 3; ++p) {
+    set_back(policies[p], 1);
+    set_back(policies[p], 1000);
+    set_back(policies[p], 3600000);
+  }
+}
+
+static void segments_on_a_host_store(void) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  struct store store;
+  store_init(&store);
+  idgen_config_t *config = config_with("kind", "segment", "tag", "t", "segment.step", "10", NULL);
+  use_store(config, &store);
+  idgen_t *g = NULL;
+  /* The host's own status and text come through. */
+  store.fail_takes = 1007;
+  CHECK_ERR(1007, idgen_create(config, &g, &err));
+  CHECK_SAYS("the test's store fails with 1007");
+  CHECK(strcmp(idgen_status_name(1007), "HOST") == 0 && idgen_status_is_retryable(1007) == 1);
+  store.fail_takes = IDGEN_E_TAG_UNKNOWN;
+  CHECK_ERR(IDGEN_E_TAG_UNKNOWN, idgen_create(config, &g, &err));
+  store.fail_takes = 0;
+  CHECK(g == NULL && store.released == 0);
+  CHECK_ERR(IDGEN_OK, idgen_create(config, &g, &err));
+  idgen_config_destroy(config);
+  uint64_t id = 0;
+  for (uint64_t i = 1; i <= 25; ++i) {
+    CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
+    CHECK(id == i);
+  }
+  CHECK_ERR(IDGEN_OK, idgen_close(g, &err));
+  CHECK(store.max_id == 25 && store.returns >= 1 && store.released == 0);
+  idgen_destroy(g);
+  CHECK(store.released == 1);
+
+  /* While running: ids go on to the end of what is reserved, then the host's status. */
+  store_init(&store);
+  config = config_with("kind", "segment", "tag", "t", "segment.step", "100", "wait_max", "50ms", NULL);
+  use_store(config, &store);
+  g = GENERATOR(config);
+  store.fail_takes = 2000000;
+  uint64_t ids[200];
+  size_t written = 0;
+  CHECK_ERR(2000000, idgen_next_batch(g, ids, 200, &written, &err));
+  CHECK(written == 100 && ids[99] == 100);
+  CHECK_SAYS("2000000");
+  CHECK_CALL(IDGEN_E_WOULD_BLOCK, idgen_try_next(g, &id));
+  idgen_stats_t stats = IDGEN_STATS_INIT;
+  CHECK_ERR(IDGEN_OK, idgen_stats(g, &stats, &err));
+  CHECK(stats.refill_failures >= 1 && stats.store_waits >= 1 && stats.remaining == 0);
+  store.fail_takes = 0;
+  idgen_status_t status = idgen_next(g, &id, &err);
+  for (int i = 0; i < 200 && status == 2000000; ++i) status = idgen_next(g, &id, &err); /* the next attempt is due soon */
+  CHECK_ERR(IDGEN_OK, status);
+  CHECK(id == 101);
+
+  /* A store that grants what it had granted: issuing stops. */
+  store.max_id = 50;
+  for (int i = 0; i < 400 && status == IDGEN_OK; ++i) status = idgen_next(g, &id, &err);
+  CHECK_ERR(IDGEN_E_STORE_REGRESSED, status);
+  CHECK(id > 101 && id <= 200);
+  store.max_id = 100000; /* not even then: what else was lost is not known */
+  CHECK_ERR(IDGEN_E_STORE_REGRESSED, idgen_next(g, &id, &err));
+  store.fail_returns = 1234;
+  const idgen_status_t closed = idgen_close(g, &err);
+  CHECK(closed == IDGEN_OK || closed == 1234);
+  CHECK_ERR(IDGEN_E_CLOSED, idgen_next(g, &id, &err));
+  idgen_destroy(g);
+  CHECK(store.released == 1);
+}
+
+static void a_close_that_fails_closes(void) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  struct store store;
+  uint64_t id;
+  for (int kind = 0; kind < 2; ++kind) {
+    store_init(&store);
+    idgen_config_t *config = config_with("kind", kind ? "segment" : "snowflake", "tag", "t", "worker", kind ? "" : "1", NULL);
+    use_store(config, &store);
+    idgen_t *g = GENERATOR(config);
+    CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
+    store.fail_returns = 1234;
+    CHECK_ERR(1234, idgen_close(g, &err));
+    CHECK_ERR(IDGEN_OK, idgen_close(g, &err));
+    CHECK_ERR(IDGEN_E_CLOSED, idgen_next(g, &id, &err));
+    idgen_destroy(g);
+    CHECK(store.returns == 1 && store.released == 1);
+  }
+}
+
+static void windows_on_a_host_store(void) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  struct store store;
+  struct clock clock;
+  store_init(&store);
+  clock_init(&clock, START_MS);
+  idgen_config_t *config = config_with("worker", "9", "namespace", "ns", NULL);
+  use_store(config, &store);
+  use_clock(config, &clock);
+  idgen_t *g = GENERATOR(config);
+  const idgen_window_request_t *asked = &store.last_request;
+  CHECK(asked->struct_size == sizeof *asked && asked->worker == 9 && asked->epoch == 0 && asked->now_ms == START_MS);
+  CHECK(asked->width_ms == 10000 && asked->min_ms > 0 && asked->max_start_ms == START_MS + 20000);
+  CHECK(strstr(store.holder, "process ") && strstr(store.format, "time"));
+  uint64_t ids[100];
+  size_t written = 0;
+  CHECK_ERR(IDGEN_OK, idgen_next_batch(g, ids, 100, &written, &err));
+  CHECK_ERR(IDGEN_OK, idgen_close(g, &err));
+  CHECK(store.returned_to == START_MS + 1 && store.hw == START_MS + 1); /* this ms is begun, so it is used */
+  idgen_destroy(g);
+  CHECK(store.released == 1 && clock.released == 1);
+}
+
+/* The worker is lost to another owner, who reserves time, goes, and we acquire it again. Closing must not give back what was his. */
+static void what_was_anothers_is_never_given_back(void) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  struct store store;
+  struct clock clock;
+  store_init(&store);
+  clock_init(&clock, START_MS);
+  idgen_config_t *config = config_with("worker", "9", "max_ahead", "10m", NULL);
+  use_store(config, &store);
+  use_clock(config, &clock);
+  idgen_t *g = GENERATOR(config);
+  uint64_t id = 0;
+  CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
+  CHECK(store.hw == START_MS + 10000);
+  const int64_t others_end = store.hw + 60000;
+  store.hw = others_end;
+  ++store.epoch;
+  memset(store.owner, 0xEE, sizeof store.owner);
+  idgen_stats_t stats = IDGEN_STATS_INIT;
+  clock.now_ns = (START_MS + 9000) * MS; /* inside the first window, past the mark */
+  for (int i = 0; i < 2000 && stats.refills < 2; ++i) {
+    CHECK(idgen_next(g, &id, &err) == IDGEN_OK);
+    CHECK(idgen_stats(g, &stats, &err) == IDGEN_OK);
+    clock.now_ns += MS * 2 / 5;
+    pause_ms(1);
+  }
+  CHECK(stats.refills == 2 && stats.refill_failures >= 1 && store.epoch == 3);
+  CHECK(id >> 22 < (uint64_t)(START_MS + 10000 - EPOCH_MS)); /* still in the first window */
+  CHECK_ERR(IDGEN_OK, idgen_close(g, &err));
+  CHECK(store.hw >= others_end);
+  idgen_destroy(g);
+}
+
+static void a_host_store_may_be_partial(void) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  struct store store;
+  store_init(&store);
+  idgen_t *g = NULL;
+  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
+  idgen_config_t *config = config_with("kind", "segment", "tag", "t", NULL);
+  use_store(config, &store);
+  CHECK_ERR(IDGEN_E_UNSUPPORTED, idgen_segment_create(config, &err));
+  CHECK_ERR(IDGEN_E_UNSUPPORTED, idgen_segment_show(config, &info, &err));
+  CHECK_ERR(IDGEN_E_UNSUPPORTED, idgen_segment_advance(config, 1, &info, &err));
+  /* The latest word on the store wins. */
+  CHECK_ERR(IDGEN_OK, idgen_config_set(config, "store", "memory:partial", &err));
+  CHECK(store.released == 1);
+  CHECK_ERR(IDGEN_E_TAG_UNKNOWN, idgen_create(config, &g, &err));
+  idgen_config_destroy(config);
+  CHECK(store.released == 1);
+}
+
+void host_store(void) {
+  segments_on_a_host_store();
+  a_close_that_fails_closes();
+  windows_on_a_host_store();
+  what_was_anothers_is_never_given_back();
+  a_host_store_may_be_partial();
+}
+
+struct log {
+  atomic_int lines, warnings, released;
+  char last[512];
+};
+static void write_log(void *ctx, int32_t level, const char *message) {
+  struct log *log = ctx;
+  ++log->lines;
+  if (level == IDGEN_LOG_WARNING) ++log->warnings;
+  snprintf(log->last, sizeof log->last, "%s", message);
+}
+static void release_log(void *ctx) { ++((struct log *)ctx)->released; }
+
+void host_log(void) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  struct log log, other;
+  struct clock clock;
+  memset(&log, 0, sizeof log);
+  memset(&other, 0, sizeof other);
+  clock_init(&clock, START_MS);
+  idgen_config_t *config = config_with("store", "memory:log", "worker", "2", "on_clock_back", "continue", NULL);
+  CHECK_ERR(IDGEN_OK, idgen_config_set_log(config, write_log, &other, release_log, &err));
+  CHECK_ERR(IDGEN_OK, idgen_config_set_log(config, write_log, &log, release_log, &err));
+  CHECK(other.released == 1);
+  idgen_t *g = on_clock(&clock, config);
+  uint64_t id = 0;
+  CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
+  CHECK(log.lines == 0);
+  clock.now_ns -= 5 * MS;
+  CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
+  CHECK(log.lines == 1 && log.warnings == 1 && strstr(log.last, "set back") && strstr(log.last, "5 ms"));
+  CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
+  CHECK(log.lines == 1); /* once, not for every id */
+  CHECK(log.released == 0);
+  idgen_destroy(g);
+  CHECK(log.released == 1 && log.lines == 1);
+  /* Nobody needs to be told when it goes. */
+  config = config_with("store", "memory:log", "worker", "2", NULL);
+  CHECK_ERR(IDGEN_OK, idgen_config_set_log(config, write_log, NULL, NULL, &err));
+  idgen_config_destroy(config);
+}

@@ -1,0 +1,99 @@
+#include "idgen/config.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace idgen {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::string message_of(Status expected, const std::string& key, const std::string& value) {
+  Config config;
+  try {
+    config.set(key, value);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), expected) << error.message();
+    return error.message();
+  }
+  ADD_FAILURE() << key << " = " << value << " was accepted";
+  return "";
+}
+
+TEST(Config, EveryDefaultIsAValueOfItsProperty) {
+  for (const Property& property : properties()) {
+    Config config;
+    EXPECT_NO_THROW(config.set(property.name, property.default_value)) << property.name;
+    EXPECT_EQ(config.get(property.name), property.default_value);
+  }
+}
+
+TEST(Config, EveryPropertyIsExplained) {
+  for (const Property& property : properties()) {
+    EXPECT_GT(std::string(property.help).size(), 20u) << property.name;
+    EXPECT_STRNE(property.range, "") << property.name;
+    EXPECT_STRNE(property.since, "") << property.name;
+    EXPECT_EQ(std::string(property.help).back(), '.') << property.name;
+  }
+}
+
+TEST(Config, AnUnknownKeyNamesTheNearest) {
+  EXPECT_THAT(message_of(Status::unknown_key, "segment.stp", "1"), AllOf(HasSubstr("segment.stp"), HasSubstr("segment.step")));
+  EXPECT_THAT(message_of(Status::unknown_key, "wrker", "1"), HasSubstr("'worker'"));
+  EXPECT_THAT(message_of(Status::unknown_key, "", "1"), HasSubstr("nearest"));
+}
+
+TEST(Config, AValueOutOfRangeNamesKeyValueAndRange) {
+  EXPECT_THAT(message_of(Status::value, "segment.step", "0"), AllOf(HasSubstr("segment.step"), HasSubstr("'0'"), HasSubstr("1 to 1000000000")));
+  EXPECT_THAT(message_of(Status::value, "segment.step", "-5"), HasSubstr("out of range"));
+  EXPECT_THAT(message_of(Status::value, "segment.step", "99999999999999999999999"), HasSubstr("out of range"));
+  EXPECT_THAT(message_of(Status::value, "segment.prefetch", "1.5"), HasSubstr("0.01 to 1"));
+  EXPECT_THAT(message_of(Status::value, "segment.prefetch", "nan"), HasSubstr("0.01 to 1"));
+  EXPECT_THAT(message_of(Status::value, "window", "1ms"), HasSubstr("100ms to 1h"));
+  EXPECT_THAT(message_of(Status::value, "on_clock_back", "panic"), HasSubstr("wait | continue | fail"));
+  EXPECT_THAT(message_of(Status::value, "store.create", "yes"), HasSubstr("true | false"));
+}
+
+TEST(Config, AValueOfTheWrongTypeSaysSo) {
+  EXPECT_THAT(message_of(Status::value, "worker", "seven"), HasSubstr("not an integer"));
+  EXPECT_THAT(message_of(Status::value, "worker", "7 "), HasSubstr("not an integer"));
+  EXPECT_THAT(message_of(Status::value, "worker", "7.5"), HasSubstr("not an integer"));
+  EXPECT_THAT(message_of(Status::value, "window", "ten"), HasSubstr("window"));
+  EXPECT_THAT(message_of(Status::value, "epoch", "yesterday"), HasSubstr("epoch"));
+}
+
+TEST(Config, AFailedSetChangesNothing) {
+  Config config;
+  config.set("worker", "7");
+  EXPECT_THROW(config.set("worker", "x"), Error);
+  EXPECT_EQ(config.get("worker"), "7");
+}
+
+TEST(Config, AnEmptyValueUnsetsAPropertyWithoutDefault) {
+  Config config;
+  config.set("worker", "7");
+  config.set("worker", "");
+  EXPECT_FALSE(config.is_set("worker"));
+}
+
+TEST(Config, DurationsAreReadInMilliseconds) {
+  Config config;
+  EXPECT_EQ(config.duration_ms("window"), 10'000);
+  config.set("window", "250ms");
+  EXPECT_EQ(config.duration_ms("window"), 250);
+  config.set("window", "3000");
+  EXPECT_EQ(config.duration_ms("window"), 3'000);
+}
+
+TEST(Config, TwoConfigurationsAreEqualIfTheyMeanTheSame) {
+  Config a, b;
+  a.set("worker", "7");
+  EXPECT_FALSE(a == b);
+  b.set("worker", "7");
+  b.set("kind", "snowflake");  // the default, said aloud
+  EXPECT_TRUE(a == b);
+}
+
+}  // namespace
+}  // namespace idgen

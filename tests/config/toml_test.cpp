@@ -1,0 +1,105 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "idgen/config.hpp"
+
+namespace idgen {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class TomlTest : public ::testing::Test {
+ protected:
+  TomlTest() {
+    char name[] = "/tmp/idgen-toml-XXXXXX";
+    folder = mkdtemp(name);
+  }
+  ~TomlTest() override { std::filesystem::remove_all(folder); }
+
+  std::string write(const std::string& text) {
+    const std::string path = folder + "/idgen.toml";
+    std::ofstream(path) << text;
+    return path;
+  }
+  std::string message_of(Status expected, const std::string& path, const std::string& name = "orders") {
+    Config config;
+    try {
+      config.load(path, name);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), expected) << error.message();
+      return error.message();
+    }
+    ADD_FAILURE() << path << " was accepted";
+    return "";
+  }
+  std::string folder;
+};
+
+TEST_F(TomlTest, ATableSetsItsPropertiesItsNameAndItsFolder) {
+  Config config;
+  config.load(write("[orders]\nkind = \"segment\"\nsegment.step = 500\nstore.create = true\nsegment.prefetch = 0.25\nwindow = \"5s\"\n"), "orders");
+  EXPECT_EQ(config.get("kind"), "segment");
+  EXPECT_EQ(config.integer("segment.step"), 500u);
+  EXPECT_TRUE(config.boolean("store.create"));
+  EXPECT_DOUBLE_EQ(config.number("segment.prefetch"), 0.25);
+  EXPECT_EQ(config.get("name"), "orders");
+  EXPECT_EQ(config.get("directory"), folder);
+}
+
+TEST_F(TomlTest, NestedTablesAndDottedKeysAreTheSame) {
+  Config a, b;
+  a.load(write("[orders]\nsegment.step = 500\n"), "orders");
+  b.load(write("[orders]\n[orders.segment]\nstep = 500\n"), "orders");
+  EXPECT_EQ(a.get("segment.step"), b.get("segment.step"));
+}
+
+TEST_F(TomlTest, AnInstantMayBeWrittenAsTomlKnowsIt) {
+  Config config;
+  config.load(write("[orders]\nepoch = 2025-01-01T00:00:00Z\n"), "orders");
+  EXPECT_EQ(config.get("epoch"), "2025-01-01T00:00:00Z");
+  config.load(write("[orders]\nepoch = 2025-01-01\n"), "orders");
+  EXPECT_EQ(config.get("epoch"), "2025-01-01T00:00:00Z");
+}
+
+TEST_F(TomlTest, NamesComeInTheFilesOrder) {
+  std::vector<std::string> names;
+  for (const ConfigTable& table : read_toml(write("[zebra]\nworker=1\n[apple]\nworker=2\n[mango]\n"))) names.push_back(table.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"zebra", "apple", "mango"}));
+}
+
+TEST_F(TomlTest, AMissingFileIsNamed) { EXPECT_THAT(message_of(Status::config_file, folder + "/none.toml"), HasSubstr("none.toml")); }
+
+TEST_F(TomlTest, AMalformedFileNamesTheLine) {
+  EXPECT_THAT(message_of(Status::config_file, write("[orders]\nkind = \n")), HasSubstr("line 2"));
+}
+
+TEST_F(TomlTest, AMissingTableNamesTheOnesThatAreThere) {
+  EXPECT_THAT(message_of(Status::config_file, write("[orders]\n[events]\n"), "order"), AllOf(HasSubstr("[order]"), HasSubstr("orders, events")));
+}
+
+TEST_F(TomlTest, ABadPropertyNamesFileAndTable) {
+  EXPECT_THAT(message_of(Status::unknown_key, write("[orders]\nwrker = 1\n")), AllOf(HasSubstr("[orders]"), HasSubstr("'worker'")));
+  EXPECT_THAT(message_of(Status::value, write("[orders]\nsegment.step = -1\n")), AllOf(HasSubstr("[orders]"), HasSubstr("segment.step")));
+}
+
+TEST_F(TomlTest, AnArrayOrAKeyOutsideATableIsRefused) {
+  EXPECT_THAT(message_of(Status::config_file, write("[orders]\nworker = [1, 2]\n")), HasSubstr("worker"));
+  EXPECT_THAT(message_of(Status::config_file, write("kind = \"segment\"\n[orders]\n")), HasSubstr("kind"));
+}
+
+TEST_F(TomlTest, AFailedLoadChangesNothing) {
+  Config config;
+  config.set("worker", "7");
+  EXPECT_THROW(config.load(write("[orders]\nworker = 3\nwindow = \"x\"\n"), "orders"), Error);
+  EXPECT_EQ(config.get("worker"), "7");
+  EXPECT_EQ(config.get("name"), "idgen");
+}
+
+}  // namespace
+}  // namespace idgen

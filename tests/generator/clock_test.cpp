@@ -1,0 +1,152 @@
+// The clock goes back. In no case is an id issued twice; what else happens is the policy's to say.
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "generator/world.hpp"
+
+namespace idgen::sim {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class ClockBack : public World {
+ protected:
+  std::unique_ptr<Handle> with(const std::string& policy) { return open({{"worker", "1"}, {"on_clock_back", policy}}); }
+};
+
+TEST_F(ClockBack, FailRefusesAtOnceAndNamesTheMilliseconds) {
+  for (const std::int64_t back_ms : {1, 1'000, 3'600'000}) {
+    disk = {};
+    auto handle = with("fail");
+    handle->next();
+    handle->next();
+    runtime->set_clock_by(-back_ms * kMs);
+    const Error error = error_of([&] { handle->next(); });
+    EXPECT_EQ(error.status(), Status::clock_back);
+    EXPECT_THAT(error.message(), HasSubstr("for " + std::to_string(back_ms) + " ms"));
+    EXPECT_EQ(error.retry_after_ns(), static_cast<std::uint64_t>(back_ms * kMs));
+    EXPECT_EQ(runtime->slept(), 0);
+    EXPECT_EQ(handle->stats().clock_back_events, 1u);
+    runtime->pass(back_ms * kMs);
+    EXPECT_NO_THROW(handle->next()) << "and goes on when the clock has caught up";
+  }
+}
+
+TEST_F(ClockBack, WaitWaitsUntilTheClockHasCaughtUp) {
+  for (const std::int64_t back_ms : {1, 1'000}) {
+    disk = {};
+    auto handle = with("wait");
+    handle->next();
+    const std::uint64_t last = handle->next();
+    runtime->set_clock_by(-back_ms * kMs);
+    const std::int64_t before = runtime->mono_ns();
+    EXPECT_GT(handle->next(), last);
+    EXPECT_EQ(runtime->mono_ns() - before, back_ms * kMs);
+  }
+}
+
+TEST_F(ClockBack, WaitDoesNotWaitForAnHourButSaysHowLongItWouldTake) {
+  auto handle = with("wait");
+  handle->next();
+  runtime->set_clock_by(-3600 * kSecond);
+  const std::int64_t before = runtime->mono_ns();
+  const Error error = error_of([&] { handle->next(); });
+  EXPECT_EQ(error.status(), Status::clock_back);
+  EXPECT_THAT(error.message(), AllOf(HasSubstr("3600000 ms"), HasSubstr("wait_max")));
+  EXPECT_EQ(runtime->mono_ns(), before);
+}
+
+TEST_F(ClockBack, ContinueGoesOnFromTheLastIdAtOnceAndStaysUnique) {
+  for (const std::int64_t back_ms : {1, 1'000, 3'600'000}) {
+    disk = {};
+    auto handle = with("continue");
+    std::uint64_t last = 0;
+    for (int i = 0; i < 10; ++i) last = handle->next();
+    runtime->set_clock_by(-back_ms * kMs);
+    for (int i = 0; i < 100'000; ++i) {
+      const std::uint64_t id = handle->next();
+      ASSERT_GT(id, last);
+      last = id;
+      if (i % 100 == 0) runtime->pass(kMs);
+      runtime->run_all();
+    }
+    EXPECT_EQ(handle->stats().clock_back_events, 1u);
+  }
+}
+
+TEST_F(ClockBack, ContinueKeepsTheFormatsCap) {
+  auto handle = with("continue");
+  handle->next();
+  runtime->set_clock_by(-3600 * kSecond);
+  const std::int64_t before = runtime->mono_ns();
+  std::vector<std::uint64_t> ids(4096 * 100);
+  std::size_t written = 0;
+  handle->fill(ids, written);
+  EXPECT_GE(runtime->mono_ns() - before, 97 * kMs) << "ids do not run further ahead than the step";
+}
+
+TEST_F(ClockBack, TryNextNeverWaits) {
+  auto handle = with("wait");
+  handle->next();
+  handle->next();
+  runtime->set_clock_by(-1000 * kMs);
+  std::uint64_t id;
+  EXPECT_EQ(handle->try_next(id), Status::would_block);
+  EXPECT_EQ(runtime->slept(), 0);
+}
+
+TEST_F(ClockBack, AcrossARestartIdsStayUniqueWhateverThePolicy) {
+  for (const char* policy : {"wait", "continue", "fail"}) {
+    for (const std::int64_t back_ms : {1, 1'000, 3'600'000}) {
+      disk = {};
+      runtime->set_clock(kStartNs);
+      std::set<std::uint64_t> ids;
+      for (int restart = 0; restart < 5; ++restart) {
+        std::unique_ptr<Handle> handle;
+        try {
+          handle = with(policy);
+        } catch (const Error& error) {
+          EXPECT_EQ(error.status(), Status::clock_back) << error.message();
+          EXPECT_NE(std::string(policy), "continue");
+          runtime->pass(back_ms * kMs);
+          continue;
+        }
+        for (int i = 0; i < 5000; ++i) ASSERT_TRUE(ids.insert(handle->next()).second) << "duplicate with " << policy;
+        kill(handle);
+        runtime->set_clock_by(-back_ms * kMs);
+      }
+      EXPECT_GE(ids.size(), 10'000u);
+    }
+  }
+}
+
+TEST_F(ClockBack, ARestartTooFarBehindIsRefusedWithBothTimes) {
+  auto handle = with("wait");
+  handle->next();
+  kill(handle);
+  runtime->set_clock_by(-3600 * kSecond);
+  EXPECT_EQ(error_of([&] { with("wait"); }).status(), Status::clock_back);
+}
+
+TEST_F(ClockBack, AClockBeforeTheEpochIsAnErrorOfItsOwn) {
+  auto handle = with("continue");
+  handle->next();
+  runtime->set_clock(0);
+  EXPECT_EQ(error_of([&] { handle->next(); }).status(), Status::clock_before_epoch);
+  handle.reset();
+  EXPECT_EQ(error_of([&] { with("wait"); }).status(), Status::lifetime);
+}
+
+TEST_F(ClockBack, AClockSetForwardIsFollowed) {
+  auto handle = with("wait");
+  const std::uint64_t before = handle->next();
+  runtime->set_clock_by(86'400 * kSecond);
+  const std::uint64_t after = handle->next();
+  EXPECT_GT(after, before);
+  EXPECT_EQ(ms_of(*handle, after), now_ms());
+}
+
+}  // namespace
+}  // namespace idgen::sim

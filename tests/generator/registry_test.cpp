@@ -1,0 +1,58 @@
+#include <gmock/gmock.h>
+
+#include "generator/world.hpp"
+
+namespace idgen::sim {
+namespace {
+
+class TwoHandles : public World {};
+
+TEST_F(TwoHandles, OnOneWorkerWithOneConfigurationShareTheGenerator) {
+  auto a = open({{"worker", "1"}});
+  auto b = open({{"worker", "1"}});
+  std::uint64_t last = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    const std::uint64_t id = (i % 2 ? a : b)->next();
+    ASSERT_GT(id, last);
+    last = id;
+  }
+  EXPECT_EQ(store->calls, 1);
+  EXPECT_EQ(a->stats().handles, 2u);
+}
+
+TEST_F(TwoHandles, WithAnotherConfigurationTheSecondIsRefused) {
+  auto a = open({{"worker", "1"}});
+  const Error error = error_of([&] { open({{"worker", "1"}, {"sequence_start", "zero"}}); });
+  EXPECT_EQ(error.status(), Status::worker_busy);
+  EXPECT_THAT(error.message(), ::testing::HasSubstr("worker 1"));
+}
+
+TEST_F(TwoHandles, ClosingOneLeavesTheOtherAtWork) {
+  auto a = open({{"worker", "1"}});
+  auto b = open({{"worker", "1"}});
+  a->close();
+  EXPECT_EQ(error_of([&] { a->next(); }).status(), Status::closed);
+  EXPECT_NO_THROW(b->next());
+  b->close();
+  EXPECT_EQ(disk.workers[1].hw, kStartNs / kMs + 1) << "the last one gives the window back";
+}
+
+TEST_F(TwoHandles, OnDifferentWorkersHaveNothingInCommon) {
+  auto a = open({{"worker", "1"}});
+  auto b = open({{"worker", "2"}});
+  EXPECT_NE(a->next(), b->next());
+  EXPECT_EQ(store->calls, 2);
+}
+
+TEST_F(TwoHandles, AfterTheLastCloseAWorkerCanBeTakenWithAnotherConfiguration) {
+  open({{"worker", "1"}})->close();
+  EXPECT_NO_THROW(open({{"worker", "1"}, {"sequence_start", "zero"}})->next());
+}
+
+TEST_F(TwoHandles, ALayoutThatDiffersInTheNamespaceIsRefusedByTheStore) {
+  auto a = open({{"worker", "1"}});
+  EXPECT_EQ(error_of([&] { open({{"worker", "2"}, {"layout", "twitter"}, {"datacenter", "0"}}); }).status(), Status::format_mismatch);
+}
+
+}  // namespace
+}  // namespace idgen::sim

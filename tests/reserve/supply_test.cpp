@@ -1,0 +1,234 @@
+#include "reserve/supply.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "sim/sim_runtime.hpp"
+
+namespace idgen {
+namespace {
+
+using sim::kMs;
+using sim::kSecond;
+using sim::SimRuntime;
+
+// Hands out what the test has laid ready.
+class ScriptedSource final : public Source {
+ public:
+  std::deque<std::function<Range()>>* script;
+  std::vector<Range>* returned;
+  int* draws;
+  Range draw() override {
+    ++*draws;
+    if (script->empty()) throw Error(Status::store_unavailable, "nothing scripted");
+    auto next = script->front();
+    script->pop_front();
+    return next();
+  }
+  void give_back(const Range& unused) override { returned->push_back(unused); }
+};
+
+class SupplyTest : public ::testing::Test {
+ protected:
+  SupplyTest() {
+    auto source = std::make_unique<ScriptedSource>();
+    source->script = &script;
+    source->returned = &returned;
+    source->draws = &draws;
+    supply = std::make_shared<Supply>(runtime, page, std::move(source), Supply::Options{0, 0.1, 5 * kSecond, "test"}, Log());
+  }
+  void grant(std::uint64_t first, std::uint64_t end) {
+    script.push_back([=] { return Range{first, end}; });
+  }
+  void fail(Status status) {
+    script.push_back([=]() -> Range { throw Error(status, "scripted"); });
+  }
+  void prime() {
+    supply->prime([](std::uint64_t) {});
+  }
+  // One number, with as much patience as given.
+  std::uint64_t next(Patience patience) {
+    for (std::uint64_t n;;) {
+      if ((*page)->counter.draw(n)) return n;
+      if (!supply->refill((*page)->counter.next(), patience)) throw Error(Status::would_block, "");
+    }
+  }
+  std::uint64_t next() { return next(Patience(wait_max, closed, cancelled)); }
+  Status status_of(Patience patience) {
+    try {
+      next(patience);
+    } catch (const Error& error) {
+      return error.status();
+    }
+    return Status::ok;
+  }
+
+  std::shared_ptr<SimRuntime> runtime = std::make_shared<SimRuntime>();
+  std::shared_ptr<ForkPage<HotPage>> page = std::make_shared<ForkPage<HotPage>>();
+  std::deque<std::function<Range()>> script;
+  std::vector<Range> returned;
+  int draws = 0;
+  std::int64_t wait_max = 5 * kSecond;
+  std::atomic<bool> closed{false};
+  Cancelled cancelled;
+  std::shared_ptr<Supply> supply;
+};
+
+TEST_F(SupplyTest, AsksForTheNextRangeOnlyOnceTheMarkIsPassed) {
+  grant(1, 101);
+  grant(101, 201);
+  prime();
+  for (int i = 0; i < 10; ++i) next();
+  EXPECT_EQ(runtime->tasks(), 0u);
+  next();  // the eleventh of a hundred, prefetch = 0.1
+  EXPECT_EQ(runtime->tasks(), 1u);
+}
+
+TEST_F(SupplyTest, ExactlyOneLoaderRuns) {
+  grant(1, 101);
+  prime();
+  for (int i = 0; i < 100; ++i) next();
+  Patience none;
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(status_of(none), Status::would_block);
+  EXPECT_EQ(runtime->tasks(), 1u);
+}
+
+TEST_F(SupplyTest, NobodyWaitsWhenTheNextRangeIsThereInTime) {
+  grant(1, 101);
+  grant(101, 201);
+  prime();
+  for (int i = 0; i < 50; ++i) next();
+  runtime->run_all();
+  for (int i = 0; i < 100; ++i) next();
+  EXPECT_EQ(supply->stats().waits, 0u);
+}
+
+TEST_F(SupplyTest, ACallerWaitsForTheLoaderWhenBothRangesAreUsedUp) {
+  grant(1, 3);
+  grant(10, 12);
+  prime();
+  EXPECT_EQ(next(), 1u);
+  EXPECT_EQ(next(), 2u);
+  EXPECT_EQ(next(), 10u);
+  EXPECT_EQ(supply->stats().waits, 1u);
+}
+
+TEST_F(SupplyTest, WhileTheStoreIsAwayIdsGoOnUntilTheRangeIsUsedUp) {
+  grant(1, 1001);
+  prime();
+  for (int i = 0; i < 10; ++i) fail(Status::store_unavailable);
+  for (int i = 0; i < 1000; ++i) {
+    next();
+    runtime->run_all();
+    runtime->pass(kMs);
+  }
+  EXPECT_GT(draws, 2) << "it asked again on the way";
+  EXPECT_LT(draws, 12) << "it did not ask at every id";
+  EXPECT_EQ(supply->stats().waits, 0u);
+}
+
+TEST_F(SupplyTest, ThenACallerWaitsAndRetriesUpToWaitMax) {
+  grant(1, 2);
+  prime();
+  next();
+  const std::int64_t before = runtime->mono_ns();
+  EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::store_unavailable);
+  EXPECT_GE(runtime->mono_ns() - before, wait_max);
+  EXPECT_LE(runtime->mono_ns() - before, wait_max + 100 * kMs);
+  EXPECT_GT(draws, 5);
+}
+
+TEST_F(SupplyTest, AndGoesOnAsSoonAsTheStoreIsBack) {
+  grant(1, 2);
+  prime();
+  next();
+  fail(Status::store_unavailable);
+  fail(Status::store_unavailable);
+  grant(2, 100);
+  EXPECT_EQ(next(), 2u);
+}
+
+TEST_F(SupplyTest, AnErrorThatRetryingCannotHelpIsReportedWithoutWaitingWaitMax) {
+  grant(1, 2);
+  prime();
+  next();
+  fail(Status::tag_unknown);
+  const std::int64_t before = runtime->mono_ns();
+  EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::tag_unknown);
+  EXPECT_LT(runtime->mono_ns() - before, 100 * kMs);
+}
+
+// I7
+TEST_F(SupplyTest, AGrantBelowAnEarlierOneStopsIssuingForGood) {
+  grant(100, 200);
+  grant(150, 250);
+  grant(300, 400);
+  prime();
+  for (int i = 0; i < 50; ++i) next();
+  runtime->run_all();
+  EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::store_regressed);
+  runtime->pass(60 * kSecond);
+  EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::store_regressed);
+}
+
+TEST_F(SupplyTest, AnEmptyGrantIsAnErrorAndNotALoop) {
+  grant(1, 2);
+  grant(7, 7);
+  prime();
+  next();
+  EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::store_damaged);
+}
+
+TEST_F(SupplyTest, ClosingGivesBackWhatIsUnusedLatestFirst) {
+  grant(1, 101);
+  grant(101, 201);
+  prime();
+  for (int i = 0; i < 20; ++i) next();
+  runtime->run_all();
+  supply->close();
+  ASSERT_EQ(returned.size(), 2u);
+  EXPECT_EQ(returned[0].first, 101u);
+  EXPECT_EQ(returned[0].end, 201u);
+  EXPECT_EQ(returned[1].first, 21u);
+  EXPECT_EQ(returned[1].end, 101u);
+  EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::closed);
+}
+
+TEST_F(SupplyTest, ClosingWaitsForAGrantOnItsWayAndGivesItBackToo) {
+  grant(1, 101);
+  grant(101, 201);
+  prime();
+  for (int i = 0; i < 20; ++i) next();
+  ASSERT_EQ(runtime->tasks(), 1u);
+  supply->close();
+  ASSERT_EQ(returned.size(), 2u);
+  EXPECT_EQ(returned[0].first, 101u);
+}
+
+TEST_F(SupplyTest, AGrantThatArrivesAfterClosingIsBurned) {
+  grant(1, 101);
+  grant(101, 201);
+  prime();
+  for (int i = 0; i < 20; ++i) next();
+  runtime->hold_back(true);
+  supply->close();
+  runtime->run_all();
+  std::uint64_t n;
+  EXPECT_FALSE((*page)->counter.draw(n));
+  EXPECT_TRUE(returned.empty());
+}
+
+TEST_F(SupplyTest, ACancelledCallerStopsWaiting) {
+  grant(1, 2);
+  prime();
+  next();
+  runtime->hold_back(true);
+  int looks = 0;
+  cancelled = [&] { return ++looks == 3; };
+  EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::cancelled);
+  EXPECT_EQ(looks, 3);
+}
+
+}  // namespace
+}  // namespace idgen

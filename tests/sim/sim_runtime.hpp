@@ -1,0 +1,78 @@
+// A runtime that owns time. One thread; nothing happens unless the test, or a wait, makes it happen.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <random>
+
+#include "idgen/runtime.hpp"
+
+namespace idgen::sim {
+
+inline constexpr std::int64_t kMs = 1'000'000;
+inline constexpr std::int64_t kSecond = 1'000 * kMs;
+// 2026-01-01T00:00:00Z: after every preset's epoch.
+inline constexpr std::int64_t kStartNs = 1'767'225'600 * kSecond;
+
+class SimRuntime final : public Runtime {
+ public:
+  explicit SimRuntime(std::uint64_t seed = 1, std::int64_t wall = kStartNs) : random_(seed), wall_(wall) {}
+
+  std::int64_t wall_ns() noexcept override { return wall_; }
+  std::int64_t mono_ns() noexcept override { return mono_; }
+  void sleep_ns(std::int64_t ns) override {
+    slept_ += ns;
+    pass(ns);
+  }
+  void nonce(std::span<std::uint8_t> out) override {
+    for (auto& byte : out) byte = static_cast<std::uint8_t>(random_());
+  }
+  void post(std::function<void()> task) override { tasks_.push_back(std::move(task)); }
+  // Posted work happens while somebody waits; when there is none, time passes.
+  void wait(std::unique_lock<std::mutex>& lock, std::condition_variable&, std::int64_t timeout_ns) override {
+    if (tasks_.empty() || held_back_) {
+      pass(timeout_ns);
+      return;
+    }
+    lock.unlock();
+    run_one();
+    lock.lock();
+  }
+
+  void pass(std::int64_t ns) {
+    wall_ += ns;
+    mono_ += ns;
+  }
+  // Somebody sets the clock: no time passes.
+  void set_clock_by(std::int64_t ns) { wall_ += ns; }
+  void set_clock(std::int64_t ns) { wall_ = ns; }
+
+  bool run_one() {
+    if (tasks_.empty()) return false;
+    auto task = std::move(tasks_.front());
+    tasks_.pop_front();
+    pass(work_takes_);
+    task();
+    return true;
+  }
+  void run_all() {
+    while (run_one()) {
+    }
+  }
+  // Background work stays undone, as behind a store that does not answer.
+  void hold_back(bool on) { held_back_ = on; }
+  void work_takes(std::int64_t ns) { work_takes_ = ns; }
+  std::size_t tasks() const { return tasks_.size(); }
+  std::int64_t slept() const { return slept_; }
+
+ private:
+  std::mt19937_64 random_;
+  std::int64_t wall_;
+  std::int64_t mono_ = 0;
+  std::int64_t slept_ = 0;
+  std::int64_t work_takes_ = 0;
+  bool held_back_ = false;
+  std::deque<std::function<void()>> tasks_;
+};
+
+}  // namespace idgen::sim

@@ -1,0 +1,100 @@
+// A store in plain sight: the rules of store.hpp in a few lines, and a switch for everything that can go wrong.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "idgen/store.hpp"
+
+namespace idgen::sim {
+
+// What is durable. Shared by all simulated processes.
+struct SimDisk {
+  struct Worker {
+    std::uint64_t epoch = 0;
+    Nonce owner{};
+    std::int64_t hw = 0;
+  };
+  std::map<std::string, std::uint64_t> tags;
+  std::map<std::uint64_t, Worker> workers;
+  std::string format;
+
+  // Bugs to plant: what a store that breaks a rule does.
+  bool forgets_high_water = false;   // I2: a window starts at the client's clock
+  bool returns_blindly = false;      // I2: takes back what others have drawn since
+  bool grants_before_commit = false; // I1: answers, and loses the write
+};
+
+// One process's connection.
+class SimStore final : public Store {
+ public:
+  explicit SimStore(SimDisk& disk) : disk_(disk) {}
+
+  // Called before each operation: may throw, as an error before anything was done.
+  std::function<void()> before = [] {};
+  // Called after the commit: may throw, as an acknowledgement that was lost.
+  std::function<void()> after = [] {};
+  bool dead = false;  // the process was killed: nothing it says is heard
+  int calls = 0;
+  std::vector<WindowRequest> requests;
+
+  std::uint64_t segment_take(const std::string&, const std::string& tag, std::uint64_t count) override {
+    enter();
+    std::uint64_t& max_id = disk_.tags[tag];
+    const std::uint64_t first = max_id + 1;
+    if (!disk_.grants_before_commit) max_id += count;
+    after();
+    return first;
+  }
+  void segment_return(const std::string&, const std::string& tag, std::uint64_t last, std::uint64_t unused) override {
+    enter();
+    if (disk_.tags[tag] == last || disk_.returns_blindly) disk_.tags[tag] = last - unused;
+    after();
+  }
+  Window window_take(const WindowRequest& request) override {
+    enter();
+    requests.push_back(request);
+    if (disk_.format.empty()) disk_.format = request.format;
+    if (disk_.format != request.format) throw Error(Status::format_mismatch, "another format");
+    SimDisk::Worker& row = disk_.workers[request.worker];
+    if (request.epoch != 0 && (row.epoch != request.epoch || row.owner != request.owner)) {
+      throw Error(Status::worker_busy, "taken over");
+    }
+    const std::int64_t hw = disk_.forgets_high_water ? 0 : row.hw;
+    const std::int64_t start = std::max(hw, request.now_ms);
+    if (start > request.max_start_ms) throw Error(Status::clock_back, "reserved too far ahead");
+    if (request.epoch == 0) {
+      ++row.epoch;
+      row.owner = request.owner;
+    }
+    if (!disk_.grants_before_commit) row.hw = std::max(start + request.min_ms, request.now_ms + request.width_ms);
+    const Window window{start, std::max(start + request.min_ms, request.now_ms + request.width_ms), row.epoch};
+    after();
+    return window;
+  }
+  void window_return(const std::string&, std::uint64_t worker, std::uint64_t epoch, std::int64_t end_ms, std::int64_t used_ms) override {
+    enter();
+    SimDisk::Worker& row = disk_.workers[worker];
+    if ((row.epoch == epoch && row.hw == end_ms) || disk_.returns_blindly) row.hw = std::min(used_ms, row.hw);
+    after();
+  }
+  void segment_create(const std::string&, const std::string& tag) override { disk_.tags[tag] = 0; }
+  SegmentInfo segment_show(const std::string&, const std::string& tag) override { return {disk_.tags[tag], 0, 0}; }
+  SegmentInfo segment_advance(const std::string&, const std::string& tag, std::uint64_t to) override {
+    disk_.tags[tag] = std::max(disk_.tags[tag], to);
+    return {disk_.tags[tag], 0, 0};
+  }
+  std::string describe() const override { return "simulated\n"; }
+  bool survives_fork() const override { return true; }
+
+ private:
+  void enter() {
+    if (dead) throw Error(Status::store_unavailable, "killed");
+    ++calls;
+    before();
+  }
+  SimDisk& disk_;
+};
+
+}  // namespace idgen::sim

@@ -1,0 +1,190 @@
+// Stores and children: fork(), and clone() that runs no fork handlers.
+#include <pthread.h>
+#include <sys/syscall.h>
+
+#include <atomic>
+#include <thread>
+
+#include "store/fork_gate.hpp"
+#include "store/sqlite_test_support.hpp"
+
+namespace idgen {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST(ForkedChild, UsesTheSameStoreAndGetsNumbersOfItsOwn) {
+  const TempFolder folder;
+  const auto store = open_store(folder.url(), creating());
+  EXPECT_EQ(store->segment_take("ns", "t", 10), 1u);
+  EXPECT_EQ(in_child([&] { return std::to_string(store->segment_take("ns", "t", 10)); }), "11");
+  EXPECT_EQ(store->segment_take("ns", "t", 10), 21u);
+}
+
+TEST(ForkedChild, DoesNotInheritTheParentsWorker) {
+  const TempFolder folder;
+  const auto store = open_store(folder.url(), creating());
+  const WindowRequest request = window_request(7, 1000);
+  const Window window = store->window_take(request);
+  const std::string report = in_child([&] {
+    return report_of([&] { store->window_take(renewal(request, window, 1000)); }) + "\n" +
+           report_of([&] { store->window_take(request); }) + "\n" +
+           report_of([&] { store->window_return("orders", 7, window.epoch, window.end_ms, window.start_ms); }) + "\n" +
+           std::to_string(store->window_take(window_request(8, 1000)).epoch);
+  });
+  EXPECT_THAT(report, StartsWith("WORKER_BUSY"));
+  EXPECT_THAT(report, HasSubstr("\nWORKER_BUSY: worker 7 of namespace \"orders\" is owned by process " + std::to_string(getpid())));
+  EXPECT_THAT(report, HasSubstr("\nOK: nothing was thrown\n1"));  // a return that is not the child's to make does nothing
+  const Window next = store->window_take(renewal(request, window, 1000));
+  EXPECT_EQ(next.start_ms, window.end_ms);
+}
+
+TEST(ForkedChild, ThatDestroysTheStoreLeavesTheParentsWorkerAlone) {
+  const TempFolder folder;
+  auto store = open_store(folder.url(), creating());
+  store->window_take(window_request(7, 1000));
+  in_child([&] {
+    store.reset();
+    return std::string("done");
+  });
+  const std::string report = in_child([&] {
+    return report_of([&] { open_store(folder.url(), not_creating())->window_take(window_request(7, 1000, 2)); });
+  });
+  EXPECT_THAT(report, StartsWith("WORKER_BUSY"));
+}
+
+TEST(ForkedChild, KeepsItsOwnWorkerWhenItUsesTheStoreItInherited) {
+  const TempFolder folder;
+  const auto store = open_store(folder.url(), creating());
+  store->window_take(window_request(7, 1000));
+  Child child([&](int report) {
+    store->window_take(window_request(8, 1000));
+    store->segment_take("ns", "t", 1);
+    write_all(report, "owns 8\n");
+    for (;;) pause();
+  });
+  ASSERT_EQ(child.line(), "owns 8");
+  EXPECT_FAILS(store->window_take(window_request(8, 1000)), Status::worker_busy, std::to_string(child.pid()));
+}
+
+TEST(ForkedChild, IsRefusedByTheParentsMemoryStoreAndCanOpenItsOwn) {
+  const auto store = open_store("memory:forked", creating());
+  EXPECT_EQ(store->segment_take("ns", "t", 10), 1u);
+  const WindowRequest request = window_request(7, 1000);
+  store->window_take(request);
+  const std::string report = in_child([&] {
+    return report_of([&] { store->segment_take("ns", "t", 10); }) + "\n" + report_of([&] { store->window_take(request); }) + "\n" +
+           std::to_string(open_store("memory:forked", creating())->segment_take("ns", "t", 10));
+  });
+  EXPECT_THAT(report, StartsWith("FORKED: the store memory:forked lives in the memory of process " + std::to_string(getpid())));
+  EXPECT_THAT(report, HasSubstr("\nFORKED: "));
+  EXPECT_THAT(report, testing::EndsWith("\n1"));
+  EXPECT_EQ(store->segment_take("ns", "t", 10), 11u);
+}
+
+// A thread that is inside a transaction, waiting for a lock that another process holds.
+class ThreadInsideTheStore {
+ public:
+  explicit ThreadInsideTheStore(const TempFolder& folder)
+      : store_((open_store(folder.url(), creating())->segment_create("ns", "t"), open_store(folder.url(), not_creating()))),
+        blocker_(folder.file("ids.db")),
+        thread_([this] { first = store_->segment_take("ns", "t", 1); }) {
+    while (StoreGate::inside() == 0) std::this_thread::yield();
+  }
+  ~ThreadInsideTheStore() { finish(); }
+  void let_go() { blocker_.let_go(); }
+  void finish() {
+    let_go();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  std::atomic<std::uint64_t> first{0};
+
+ private:
+  std::shared_ptr<Store> store_;
+  LockingProcess blocker_;
+  std::thread thread_;
+};
+
+std::atomic<ThreadInsideTheStore*> let_go_at_fork{nullptr};
+
+TEST(ForkedChild, IsNotMadeInTheMiddleOfATransaction) {
+  const TempFolder folder;
+  { open_store(folder.url("first.db"), creating())->segment_create("ns", "t"); }  // the gate's handlers are registered by now
+  // Prepare handlers run in reverse order: this one just before the gate's. From here on fork() itself must do the waiting.
+  pthread_atfork([] { if (auto* inside = let_go_at_fork.exchange(nullptr)) inside->let_go(); }, nullptr, nullptr);
+  ThreadInsideTheStore inside(folder);
+  let_go_at_fork = &inside;
+  const std::string report = in_child([&] {
+    return std::to_string(StoreGate::inside()) + " inside, drew " +
+           std::to_string(open_store(folder.url(), not_creating())->segment_take("ns", "t", 1));
+  });
+  inside.finish();
+  EXPECT_EQ(inside.first, 1u);
+  EXPECT_EQ(report, "0 inside, drew 2");
+}
+
+// As in_child, by a clone() that the C library knows nothing of. `work` must not allocate more than it needs to.
+std::string in_raw_clone(const std::function<std::string()>& work) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return "pipe2";
+  const long pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+  if (pid < 0) return std::string("clone: ") + std::strerror(errno);
+  if (pid == 0) {
+    write_all(ends[1], work());
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string text;
+  char c = 0;
+  while (read(ends[0], &c, 1) == 1) text += c;
+  close(ends[0]);
+  int status = 0;
+  waitpid(static_cast<pid_t>(pid), &status, 0);
+  return status == 0 ? text : text + " (wait status " + std::to_string(status) + ")";
+}
+
+TEST(RawClone, MadeInTheMiddleOfATransactionIsRefusedAndDoesNotHang) {
+  const TempFolder folder;
+  const auto other = open_store(folder.url("other.db"), creating());
+  other->segment_create("ns", "t");
+  ThreadInsideTheStore inside(folder);
+  const std::string report = in_raw_clone([&] {
+    std::string text = report_of([&] { other->segment_take("ns", "t", 1); });
+    const pid_t grandchild = fork();  // the gate's fork handlers must not wait for a thread that is not here
+    if (grandchild == 0) _exit(0);
+    int status = -1;
+    waitpid(grandchild, &status, 0);
+    return text + " grandchild " + std::to_string(status);
+  });
+  inside.finish();
+  EXPECT_THAT(report, StartsWith("FORKED: this process was made by a raw clone()"));
+  EXPECT_THAT(report, HasSubstr("fork(), or call exec"));
+  EXPECT_THAT(report, testing::EndsWith("grandchild 0"));
+  EXPECT_EQ(inside.first, 1u);
+}
+
+TEST(RawClone, MadeOutsideOfATransactionGetsNumbersOfItsOwn) {
+  const TempFolder folder;
+  const auto store = open_store(folder.url(), creating());
+  const WindowRequest request = window_request(7, 1000);
+  store->window_take(request);
+  EXPECT_EQ(store->segment_take("ns", "t", 10), 1u);
+  const std::string report = in_raw_clone([&] {
+    return std::to_string(store->segment_take("ns", "t", 10)) + " " + name_of(error_of([&] { store->window_take(request); }));
+  });
+  EXPECT_EQ(report, "11 WORKER_BUSY");
+}
+
+TEST(StoreGate, AThreadThatStaysInsideTooLongIsReportedToTheNextAsRetryable) {
+  const TempFolder folder;
+  ThreadInsideTheStore inside(folder);
+  const auto other = open_store(folder.url("other.db"), creating(20));
+  EXPECT_FAILS(other->segment_take("ns", "t", 1), Status::store_unavailable, "another thread of this process");
+  inside.finish();
+  EXPECT_EQ(open_store(folder.url("other.db"), creating())->segment_take("ns", "t", 1), 1u);
+}
+
+}  // namespace
+}  // namespace idgen

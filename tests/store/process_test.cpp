@@ -1,0 +1,203 @@
+// Several processes on one store: real processes, real kills.
+#include <set>
+#include <vector>
+
+#include "store/sqlite_test_support.hpp"
+
+namespace idgen {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+TEST(Processes, SixteenThatDrawAtOnceGetDisjointRanges) {
+  constexpr int kProcesses = 16;
+  constexpr int kGrants = 12;
+  constexpr std::uint64_t kCount = 7;
+  const TempFolder folder;
+  open_store(folder.url(), creating())->segment_create("ns", "t");
+  std::vector<std::unique_ptr<Child>> children;
+  for (int i = 0; i < kProcesses; ++i) {
+    children.push_back(std::make_unique<Child>([&](int report) {
+      const auto store = open_store(folder.url(), not_creating());
+      for (int grant = 0; grant < kGrants; ++grant) {
+        write_all(report, std::to_string(store->segment_take("ns", "t", kCount)) + "\n");
+      }
+    }));
+  }
+  std::set<std::uint64_t> firsts;
+  for (const auto& child : children) {
+    for (int grant = 0; grant < kGrants; ++grant) {
+      const std::string line = child->line();
+      ASSERT_THAT(line, testing::MatchesRegex("[0-9]+"));
+      EXPECT_TRUE(firsts.insert(std::stoull(line)).second) << line << " was granted twice";
+    }
+    EXPECT_EQ(child->wait(), 0);
+  }
+  std::uint64_t expected = 1;
+  for (const std::uint64_t first : firsts) {
+    EXPECT_EQ(first, expected);
+    expected += kCount;
+  }
+  EXPECT_EQ(open_store(folder.url(), not_creating())->segment_show("ns", "t").max_id, kProcesses * kGrants * kCount);
+}
+
+TEST(Processes, SeveralThatRaceToCreateTheStoreMakeOne) {
+  constexpr int kProcesses = 8;
+  const TempFolder folder;
+  std::vector<std::unique_ptr<Child>> children;
+  for (int i = 0; i < kProcesses; ++i) {
+    children.push_back(std::make_unique<Child>([&](int report) {
+      write_all(report, std::to_string(open_store(folder.url(), creating())->segment_take("ns", "t", 1)) + "\n");
+    }));
+  }
+  std::set<std::string> numbers;
+  for (const auto& child : children) numbers.insert(child->line());
+  EXPECT_EQ(numbers, (std::set<std::string>{"1", "2", "3", "4", "5", "6", "7", "8"}));
+  for (const auto& child : children) EXPECT_EQ(child->wait(), 0);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 1) << "a file was left over";
+}
+
+// A process that owns worker 7 until it is killed or told to go.
+std::unique_ptr<Child> owner_process(const std::string& url, std::int64_t now_ms) {
+  return std::make_unique<Child>([=](int report) {
+    const auto store = open_store(url, creating());
+    const Window window = store->window_take(window_request(7, now_ms, 9));
+    write_all(report, std::to_string(window.end_ms) + "\n");
+    for (;;) pause();
+  });
+}
+
+TEST(Processes, AnOwnerThatIsKilledIsReplacedAtOnceAndItsTimeIsNotUsedAgain) {
+  const TempFolder folder;
+  std::int64_t last_end = 0;
+  for (int round = 0; round < 5; ++round) {
+    const auto owner = owner_process(folder.url(), 1000);
+    const std::string line = owner->line();
+    ASSERT_THAT(line, testing::MatchesRegex("[0-9]+"));
+    const std::int64_t end = std::stoll(line);
+    EXPECT_GT(end, last_end);
+    const auto store = open_store(folder.url(), not_creating());
+    EXPECT_FAILS(store->window_take(window_request(7, 1000)), Status::worker_busy, "process " + std::to_string(owner->pid()) + " on here (live)");
+    owner->kill_now();
+    const Window window = store->window_take(window_request(7, 1000));
+    EXPECT_GE(window.start_ms, end);
+    last_end = window.end_ms;
+  }
+}
+
+TEST(Processes, AnOwnerThatEndsWithoutClosingIsReplacedAtOnce) {
+  const TempFolder folder;
+  const std::string end = in_child([&] {
+    const auto store = open_store(folder.url(), creating());
+    const std::string text = std::to_string(store->window_take(window_request(7, 1000)).end_ms);
+    static const auto kept = store;  // not destroyed: _exit runs no destructors
+    return text;
+  });
+  EXPECT_EQ(open_store(folder.url(), not_creating())->window_take(window_request(7, 1000)).start_ms, std::stoll(end));
+}
+
+TEST(Processes, DestroyingTheStoreFreesItsWorkers) {
+  const TempFolder folder;
+  { open_store(folder.url(), creating())->window_take(window_request(7, 1000)); }
+  const std::string report = in_child([&] {
+    return report_of([&] { open_store(folder.url(), not_creating())->window_take(window_request(7, 1000)); });
+  });
+  EXPECT_EQ(report, "OK: nothing was thrown");
+}
+
+TEST(Processes, DestroyingOneStoreKeepsTheWorkersOfAnother) {
+  // All handles of a process share one descriptor of the lock file: closing a second one would drop the first one's lock.
+  const TempFolder folder;
+  const auto keeper = open_store(folder.url(), creating());
+  keeper->window_take(window_request(7, 1000));
+  {
+    const auto other = open_store(folder.url(), creating());
+    const Window window = other->window_take(window_request(8, 1000));
+    other->window_return("orders", 8, window.epoch, window.end_ms, window.start_ms);
+    other->segment_take("ns", "t", 1);
+  }
+  const std::string report = in_child([&] {
+    return report_of([&] { open_store(folder.url(), not_creating())->window_take(window_request(7, 1000, 2)); });
+  });
+  EXPECT_THAT(report, HasSubstr("WORKER_BUSY: worker 7 of namespace \"orders\" is owned by process " + std::to_string(getpid())));
+}
+
+TEST(Processes, TheHolderOfTheLockIsNamedEvenIfItsRowSaysSomethingElse) {
+  const TempFolder folder;
+  const auto owner = owner_process(folder.url(), 1000);
+  owner->line();
+  run_sql(folder.file("ids.db"), "UPDATE idgen_worker SET holder = 'a service'");
+  EXPECT_FAILS(open_store(folder.url(), not_creating())->window_take(window_request(7, 1000)), Status::worker_busy,
+               "a service (live: process " + std::to_string(owner->pid()) + " holds its lock)");
+}
+
+TEST(Processes, WithTheLockFileDeletedTwoOwnersStillGetDisjointWindows) {
+  const TempFolder folder;
+  const auto store = open_store(folder.url(), creating());
+  const WindowRequest request = window_request(7, 1000);
+  const Window mine = store->window_take(request);
+  fs::remove(folder.file("ids.db-owners"));
+  const auto other = owner_process(folder.url(), 1000);
+  const std::int64_t other_end = std::stoll(other->line());
+  EXPECT_GT(other_end, mine.end_ms);
+  EXPECT_FAILS(store->window_take(renewal(request, mine, 1000)), Status::worker_busy, "grant 1 has ended, the store is at grant 2");
+  EXPECT_FAILS(store->window_take(request), Status::worker_busy, std::to_string(other->pid()));
+  other->kill_now();
+  EXPECT_EQ(store->window_take(request).start_ms, other_end);
+}
+
+TEST(Processes, WithTheLockFileDeletedLocksAreTakenAnewByTheNextAcquire) {
+  const TempFolder folder;
+  const auto store = open_store(folder.url(), creating());
+  const WindowRequest request = window_request(7, 1000);
+  const Window mine = store->window_take(request);
+  fs::remove(folder.file("ids.db-owners"));
+  store->window_take(window_request(8, 1000));
+  const std::string report = in_child([&] {
+    return report_of([&] { open_store(folder.url(), not_creating())->window_take(window_request(7, 1000, 2)); });
+  });
+  EXPECT_THAT(report, HasSubstr("WORKER_BUSY"));
+  EXPECT_EQ(store->window_take(renewal(request, mine, 1000)).start_ms, mine.end_ms);
+}
+
+TEST(Processes, WorkersOfDifferentProcessesDoNotDisturbEachOther) {
+  const TempFolder folder;
+  const auto owner = owner_process(folder.url(), 1000);
+  owner->line();
+  const auto store = open_store(folder.url(), not_creating());
+  const WindowRequest request = window_request(8, 1000);
+  const Window window = store->window_take(request);
+  store->window_take(renewal(request, window, 6000));
+  store->window_return("orders", 8, window.epoch, window.end_ms, 1000);
+  EXPECT_FAILS(store->window_take(window_request(7, 1000)), Status::worker_busy, std::to_string(owner->pid()));
+}
+
+TEST(Processes, AKillInTheMiddleOfACommitLosesNothingThatWasAcknowledged) {
+  const TempFolder folder;
+  open_store(folder.url(), creating())->segment_create("ns", "t");
+  std::uint64_t acknowledged = 0;
+  for (int round = 0; round < 10; ++round) {
+    Child child([&](int report) {
+      const auto store = open_store(folder.url(), not_creating());
+      for (;;) write_all(report, std::to_string(store->segment_take("ns", "t", 1)) + "\n");
+    });
+    for (int i = 0; i <= round % 3; ++i) {
+      const std::string line = child.line();
+      ASSERT_THAT(line, testing::MatchesRegex("[0-9]+"));
+      EXPECT_GT(std::stoull(line), acknowledged);
+      acknowledged = std::stoull(line);
+    }
+    kill(child.pid(), SIGKILL);  // wherever it is by now
+    for (std::string line = child.line(); !line.empty(); line = child.line()) {
+      EXPECT_GT(std::stoull(line), acknowledged);
+      acknowledged = std::stoull(line);
+    }
+    child.wait();
+  }
+  EXPECT_GT(open_store(folder.url(), not_creating())->segment_take("ns", "t", 1), acknowledged);
+  EXPECT_EQ(run_sql(folder.file("ids.db"), "PRAGMA integrity_check"), "ok");
+}
+
+}  // namespace
+}  // namespace idgen

@@ -1,0 +1,156 @@
+// Numbers of a tag.
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "store/store_test_support.hpp"
+
+namespace idgen {
+namespace {
+
+using SegmentOfEveryStore = EveryStore;
+INSTANTIATE_TEST_SUITE_P(Stores, SegmentOfEveryStore, IDGEN_EVERY_STORE, [](const auto& info) { return info.param; });
+
+constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
+
+TEST_P(SegmentOfEveryStore, TheFirstNumberOfANewTagIsOne) {
+  const auto store = open();
+  store->segment_create("ns", "orders");
+  EXPECT_EQ(store->segment_take("ns", "orders", 100), 1u);
+}
+
+TEST_P(SegmentOfEveryStore, EachGrantBeginsWhereTheLastOneEnded) {
+  const auto store = open();
+  EXPECT_EQ(store->segment_take("ns", "orders", 100), 1u);
+  EXPECT_EQ(store->segment_take("ns", "orders", 1), 101u);
+  EXPECT_EQ(store->segment_take("ns", "orders", 5), 102u);
+}
+
+TEST_P(SegmentOfEveryStore, TagsAndNamespacesCountSeparately) {
+  const auto store = open();
+  EXPECT_EQ(store->segment_take("ns", "orders", 100), 1u);
+  EXPECT_EQ(store->segment_take("ns", "users", 10), 1u);
+  EXPECT_EQ(store->segment_take("other", "orders", 10), 1u);
+  EXPECT_EQ(store->segment_take("ns", "orders", 1), 101u);
+}
+
+TEST_P(SegmentOfEveryStore, AnotherHandleGoesOnWhereTheFirstStopped) {
+  EXPECT_EQ(open()->segment_take("ns", "orders", 100), 1u);
+  EXPECT_EQ(open()->segment_take("ns", "orders", 100), 101u);
+}
+
+TEST_P(SegmentOfEveryStore, ATagThatWasNotCreatedIsRefusedUnlessCreatingWasAskedFor) {
+  open()->segment_create("ns", "another");
+  const auto store = open(not_creating());
+  EXPECT_FAILS(store->segment_take("ns", "orders", 1), Status::tag_unknown, "store.create = true");
+  EXPECT_FAILS(store->segment_show("ns", "orders"), Status::tag_unknown, "\"orders\"");
+  EXPECT_FAILS(store->segment_advance("ns", "orders", 5), Status::tag_unknown, "\"orders\"");
+  EXPECT_FAILS(store->segment_return("ns", "orders", 5, 1), Status::tag_unknown, "\"orders\"");
+  EXPECT_FAILS(open()->segment_show("ns", "orders"), Status::tag_unknown, "\"orders\"");  // to look is not to create
+  EXPECT_EQ(open()->segment_take("ns", "orders", 1), 1u);
+  EXPECT_EQ(store->segment_take("ns", "orders", 1), 2u);
+}
+
+TEST_P(SegmentOfEveryStore, CreatingATagTwiceIsRefusedAndChangesNothing) {
+  const auto store = open();
+  store->segment_create("ns", "orders");
+  store->segment_take("ns", "orders", 42);
+  EXPECT_FAILS(store->segment_create("ns", "orders"), Status::tag_exists, "stands at 42");
+  EXPECT_EQ(store->segment_show("ns", "orders").max_id, 42u);
+}
+
+TEST_P(SegmentOfEveryStore, ShowSaysHowFarTheTagIsAndHowOftenItWasGranted) {
+  const auto store = open();
+  store->segment_create("ns", "orders");
+  const SegmentInfo fresh = store->segment_show("ns", "orders");
+  EXPECT_EQ(fresh.max_id, 0u);
+  EXPECT_EQ(fresh.grants, 0u);
+  store->segment_take("ns", "orders", 10);
+  store->segment_take("ns", "orders", 10);
+  const SegmentInfo used = store->segment_show("ns", "orders");
+  EXPECT_EQ(used.max_id, 20u);
+  EXPECT_EQ(used.grants, 2u);
+  EXPECT_GE(used.updated_unix_ms, fresh.updated_unix_ms);
+  EXPECT_GT(used.updated_unix_ms, 1'600'000'000'000);
+}
+
+TEST_P(SegmentOfEveryStore, TheUnusedTailIsGivenBackIfNobodyHasDrawnSince) {
+  const auto store = open();
+  store->segment_take("ns", "orders", 100);
+  store->segment_return("ns", "orders", 100, 60);
+  EXPECT_EQ(store->segment_take("ns", "orders", 10), 41u);
+}
+
+TEST_P(SegmentOfEveryStore, TheUnusedTailIsLostIfSomebodyHasDrawnSince) {
+  const auto store = open();
+  store->segment_take("ns", "orders", 100);
+  store->segment_take("ns", "orders", 100);
+  store->segment_return("ns", "orders", 100, 60);
+  EXPECT_EQ(store->segment_take("ns", "orders", 10), 201u);
+}
+
+TEST_P(SegmentOfEveryStore, AReturnOfMoreThanThereWasIsRefused) {
+  const auto store = open();
+  store->segment_take("ns", "orders", 10);
+  EXPECT_FAILS(store->segment_return("ns", "orders", 10, 11), Status::argument, "11");
+  EXPECT_FAILS(store->segment_return("ns", "orders", kMax + 1, 1), Status::argument, "9223372036854775808");
+  store->segment_return("ns", "orders", 10, 0);
+  EXPECT_EQ(store->segment_show("ns", "orders").max_id, 10u);
+}
+
+TEST_P(SegmentOfEveryStore, AdvanceLiftsAndNeverLowers) {
+  const auto store = open();
+  store->segment_create("ns", "orders");
+  EXPECT_EQ(store->segment_advance("ns", "orders", 1000).max_id, 1000u);
+  EXPECT_EQ(store->segment_advance("ns", "orders", 10).max_id, 1000u);
+  EXPECT_EQ(store->segment_advance("ns", "orders", 10).grants, 1u);
+  EXPECT_EQ(store->segment_take("ns", "orders", 1), 1001u);
+  EXPECT_FAILS(store->segment_advance("ns", "orders", kMax + 1), Status::value, "9223372036854775807");
+}
+
+TEST_P(SegmentOfEveryStore, NoNumberPassesTheLargestSignedOne) {
+  const auto store = open();
+  store->segment_create("ns", "orders");
+  store->segment_advance("ns", "orders", kMax - 10);
+  EXPECT_FAILS(store->segment_take("ns", "orders", 11), Status::exhausted, "2^63 - 1");
+  EXPECT_FAILS(store->segment_take("ns", "orders", std::numeric_limits<std::uint64_t>::max()), Status::exhausted, "2^63 - 1");
+  EXPECT_EQ(store->segment_show("ns", "orders").max_id, kMax - 10);  // nothing changed
+  EXPECT_EQ(store->segment_take("ns", "orders", 10), kMax - 9);
+  EXPECT_FAILS(store->segment_take("ns", "orders", 1), Status::exhausted, std::to_string(kMax));
+}
+
+TEST_P(SegmentOfEveryStore, ASegmentOfNothingIsRefused) {
+  EXPECT_FAILS(open()->segment_take("ns", "orders", 0), Status::argument, "at least 1");
+}
+
+TEST_P(SegmentOfEveryStore, NamesAreBytesAndNeverSql) {
+  const auto store = open();
+  const std::string odd = "'; DROP TABLE idgen_segment; --\x01 ü 号";
+  EXPECT_EQ(store->segment_take(odd, odd, 3), 1u);
+  EXPECT_EQ(store->segment_take(odd, "", 3), 1u);
+  EXPECT_EQ(store->segment_take(odd, odd, 3), 4u);
+}
+
+TEST_P(SegmentOfEveryStore, ThreadsThatDrawAtOnceGetDisjointNumbers) {
+  constexpr int kThreads = 4;
+  constexpr int kGrants = 10;
+  constexpr std::uint64_t kCount = 3;
+  const auto store = open();
+  store->segment_create("ns", "orders");
+  std::vector<std::vector<std::uint64_t>> firsts(kThreads);
+  std::vector<std::thread> threads;
+  for (auto& mine : firsts) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < kGrants; ++i) mine.push_back(store->segment_take("ns", "orders", kCount));
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  std::set<std::uint64_t> all;
+  for (const auto& mine : firsts) all.insert(mine.begin(), mine.end());
+  EXPECT_EQ(all.size(), static_cast<std::size_t>(kThreads * kGrants));
+  for (const std::uint64_t first : all) EXPECT_EQ(first % kCount, 1u);
+  EXPECT_EQ(store->segment_show("ns", "orders").max_id, kThreads * kGrants * kCount);
+}
+
+}  // namespace
+}  // namespace idgen

@@ -1,0 +1,76 @@
+// Reaching past the store into its file, as another program would.
+#pragma once
+
+#include <sqlite3.h>
+
+#include "store/store_test_support.hpp"
+
+namespace idgen {
+
+// Runs statements on a file with SQLite itself. Makes the file if it is missing.
+class RawDatabase {
+ public:
+  explicit RawDatabase(const std::string& path) {
+    if (sqlite3_open(path.c_str(), &db_) != SQLITE_OK) throw std::runtime_error(sqlite3_errmsg(db_));
+    sqlite3_busy_timeout(db_, 60'000);
+  }
+  ~RawDatabase() { sqlite3_close(db_); }
+  RawDatabase(const RawDatabase&) = delete;
+  RawDatabase& operator=(const RawDatabase&) = delete;
+
+  // The last column of the last row, "" if there is none.
+  std::string run(const std::string& sql) {
+    std::string last;
+    char* message = nullptr;
+    const auto keep = [](void* out, int columns, char** values, char**) {
+      if (columns > 0 && values[columns - 1] != nullptr) *static_cast<std::string*>(out) = values[columns - 1];
+      return 0;
+    };
+    if (sqlite3_exec(db_, sql.c_str(), keep, &last, &message) != SQLITE_OK) {
+      const std::string text = message;
+      sqlite3_free(message);
+      throw std::runtime_error(sql + ": " + text);
+    }
+    return last;
+  }
+
+ private:
+  sqlite3* db_ = nullptr;
+};
+
+inline std::string run_sql(const std::string& path, const std::string& sql) { return RawDatabase(path).run(sql); }
+
+// Another process that keeps the database locked until it is told to let go.
+class LockingProcess {
+ public:
+  explicit LockingProcess(const std::string& path) {
+    if (pipe2(go_, O_CLOEXEC) != 0) throw std::runtime_error("pipe2");
+    child_ = std::make_unique<Child>([&](int report) {
+      close(go_[1]);
+      RawDatabase db(path);
+      db.run("BEGIN EXCLUSIVE");
+      write_all(report, "locked\n");
+      char c = 0;
+      while (read(go_[0], &c, 1) < 0 && errno == EINTR) {
+      }
+      db.run("ROLLBACK");
+    });
+    close(go_[0]);
+    if (child_->line() != "locked") throw std::runtime_error("the other process could not lock " + path);
+  }
+  ~LockingProcess() { let_go(); }
+  LockingProcess(const LockingProcess&) = delete;
+  LockingProcess& operator=(const LockingProcess&) = delete;
+
+  void let_go() {
+    if (go_[1] < 0) return;
+    close(go_[1]);
+    go_[1] = -1;
+  }
+
+ private:
+  int go_[2] = {-1, -1};
+  std::unique_ptr<Child> child_;
+};
+
+}  // namespace idgen

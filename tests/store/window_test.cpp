@@ -1,0 +1,189 @@
+// Windows of a worker's time.
+#include "store/store_test_support.hpp"
+
+namespace idgen {
+namespace {
+
+using WindowOfEveryStore = EveryStore;
+INSTANTIATE_TEST_SUITE_P(Stores, WindowOfEveryStore, IDGEN_EVERY_STORE, [](const auto& info) { return info.param; });
+
+constexpr std::int64_t kNow = 1'795'000'000'000;  // 2026-11-18T11:06:40Z
+
+TEST_P(WindowOfEveryStore, TheFirstWindowBeginsNow) {
+  const Window window = open()->window_take(window_request(7, kNow));
+  EXPECT_EQ(window.start_ms, kNow);
+  EXPECT_EQ(window.end_ms, kNow + 10'000);
+  EXPECT_EQ(window.epoch, 1u);
+}
+
+TEST_P(WindowOfEveryStore, ARenewalGoesOnWhereTheWindowEnded) {
+  const auto store = open();
+  const WindowRequest request = window_request(7, kNow);
+  const Window first = store->window_take(request);
+  const Window second = store->window_take(renewal(request, first, kNow + 5'000));
+  EXPECT_EQ(second.start_ms, first.end_ms);
+  EXPECT_EQ(second.end_ms, kNow + 15'000);
+  EXPECT_EQ(second.epoch, first.epoch);
+}
+
+TEST_P(WindowOfEveryStore, ARenewalThatComesLateBeginsNow) {
+  const auto store = open();
+  const WindowRequest request = window_request(7, kNow);
+  const Window first = store->window_take(request);
+  EXPECT_EQ(store->window_take(renewal(request, first, kNow + 60'000)).start_ms, kNow + 60'000);
+}
+
+TEST_P(WindowOfEveryStore, AWindowIsAtLeastAsLongAsAskedForHoweverFarAheadItBegins) {
+  const auto store = open();
+  WindowRequest request = window_request(7, kNow);
+  const Window first = store->window_take(request);
+  request = renewal(request, first, kNow - 3'600'000);
+  request.min_ms = 250;
+  const Window second = store->window_take(request);
+  EXPECT_EQ(second.start_ms, first.end_ms);
+  EXPECT_EQ(second.end_ms, first.end_ms + 250);
+}
+
+TEST_P(WindowOfEveryStore, TheNextOwnerBeginsAfterTheLastWindowEvenWithAClockSetBack) {
+  const WindowRequest request = window_request(7, kNow);
+  const Window before = open()->window_take(request);
+  const auto store = open();  // the first handle is gone: its owner does not live
+  const Window after = store->window_take(window_request(7, kNow - 3'600'000, 2));
+  EXPECT_EQ(after.start_ms, before.end_ms);
+  EXPECT_EQ(after.epoch, before.epoch + 1);
+}
+
+TEST_P(WindowOfEveryStore, AWindowThatWouldBeginTooFarAheadIsRefusedAndChangesNothing) {
+  const auto store = open();
+  const WindowRequest request = window_request(7, kNow);
+  const Window first = store->window_take(request);
+  WindowRequest set_back = renewal(request, first, kNow - 3'600'000);
+  set_back.max_start_ms = kNow;
+  const Error error = error_of([&] { store->window_take(set_back); });
+  EXPECT_EQ(error.status(), Status::clock_back);
+  EXPECT_THAT(error.message(), testing::HasSubstr("3610000 ms ahead"));
+  EXPECT_THAT(error.message(), testing::HasSubstr("2026-11-18T11:06:50.000Z"));  // reserved up to
+  EXPECT_THAT(error.message(), testing::HasSubstr("2026-11-18T10:06:40.000Z"));  // the clock
+  EXPECT_LT(error.message().size(), 496u);
+  EXPECT_EQ(error.retry_after_ns(), 10'000ull * 1'000'000);
+  EXPECT_EQ(store->window_take(renewal(request, first, kNow)).start_ms, first.end_ms);
+}
+
+TEST_P(WindowOfEveryStore, ARefusedAcquireLeavesTheWorkerFree) {
+  { EXPECT_EQ(open()->window_take(window_request(7, kNow)).epoch, 1u); }
+  const auto store = open();
+  WindowRequest set_back = window_request(7, kNow - 60'000, 2);
+  set_back.max_start_ms = set_back.now_ms;
+  EXPECT_FAILS(store->window_take(set_back), Status::clock_back, "70000 ms ahead");
+  EXPECT_EQ(open()->window_take(window_request(7, kNow, 3)).epoch, 2u);
+}
+
+TEST_P(WindowOfEveryStore, ASecondOwnerIsRefusedWhileTheFirstLivesInTheSameProcess) {
+  const auto first = open();
+  first->window_take(window_request(7, kNow));
+  EXPECT_FAILS(first->window_take(window_request(7, kNow)), Status::worker_busy, "this process");
+  const auto second = open();
+  EXPECT_FAILS(second->window_take(window_request(7, kNow, 2)), Status::worker_busy,
+               "worker 7 of namespace \"orders\" is owned by process " + std::to_string(getpid()) + " on here (this process");
+  EXPECT_EQ(second->window_take(window_request(8, kNow, 2)).epoch, 1u);
+  WindowRequest elsewhere = window_request(7, kNow, 2);
+  elsewhere.name_space = "users";
+  EXPECT_EQ(second->window_take(elsewhere).epoch, 1u);
+}
+
+TEST_P(WindowOfEveryStore, ARenewalByAnybodyElseIsRefused) {
+  const auto store = open();
+  const WindowRequest request = window_request(7, kNow);
+  const Window window = store->window_take(request);
+  WindowRequest stranger = renewal(window_request(7, kNow, 2), window, kNow);
+  WindowRequest stale = renewal(request, window, kNow);
+  stale.epoch = window.epoch + 1;
+  EXPECT_FAILS(store->window_take(stale), Status::worker_busy, "grant 2 has ended, the store is at grant 1");
+  EXPECT_FAILS(store->window_take(renewal(window_request(9, kNow), window, kNow)), Status::worker_busy, "worker 9");
+  EXPECT_FAILS(store->window_take(stranger), Status::worker_busy, "grant 1 has ended");
+}
+
+TEST_P(WindowOfEveryStore, AReturnedWorkerIsFreeAtOnceAndItsUnusedTimeIsNotLost) {
+  const auto store = open();
+  const WindowRequest request = window_request(7, kNow);
+  const Window window = store->window_take(request);
+  store->window_return("orders", 7, window.epoch, window.end_ms, kNow + 123);
+  EXPECT_FAILS(store->window_take(renewal(request, window, kNow)), Status::worker_busy, "has ended");
+  const Window next = open()->window_take(window_request(7, kNow, 2));
+  EXPECT_EQ(next.start_ms, kNow + 123);
+  EXPECT_EQ(next.epoch, window.epoch + 1);
+}
+
+TEST_P(WindowOfEveryStore, AReturnAfterARenewalGivesBackToTheTimeUsed) {
+  const auto store = open();
+  const WindowRequest request = window_request(7, kNow);
+  const Window first = store->window_take(request);
+  const Window second = store->window_take(renewal(request, first, kNow + 5'000));
+  store->window_return("orders", 7, second.epoch, second.end_ms, kNow + 6'000);
+  EXPECT_EQ(open()->window_take(window_request(7, kNow, 2)).start_ms, kNow + 6'000);
+}
+
+TEST_P(WindowOfEveryStore, AReturnWithAnotherEndFreesTheWorkerButGivesNoTimeBack) {
+  const auto store = open();
+  const WindowRequest request = window_request(7, kNow);
+  const Window first = store->window_take(request);
+  const Window second = store->window_take(renewal(request, first, kNow + 5'000));
+  store->window_return("orders", 7, first.epoch, first.end_ms, kNow + 1);
+  EXPECT_EQ(open()->window_take(window_request(7, kNow, 2)).start_ms, second.end_ms);
+}
+
+TEST_P(WindowOfEveryStore, AReturnWithAnotherEpochDoesNothing) {
+  const auto store = open();
+  const Window window = store->window_take(window_request(7, kNow));
+  store->window_return("orders", 7, window.epoch + 1, window.end_ms, kNow);
+  store->window_return("orders", 8, window.epoch, window.end_ms, kNow);
+  EXPECT_FAILS(open()->window_take(window_request(7, kNow, 2)), Status::worker_busy, "worker 7");
+}
+
+TEST_P(WindowOfEveryStore, AReturnNeverReachesIntoTimeOfAnEarlierOwner) {
+  { EXPECT_EQ(open()->window_take(window_request(7, kNow)).epoch, 1u); }
+  const auto store = open();
+  const Window mine = store->window_take(window_request(7, kNow, 2));
+  EXPECT_FAILS(store->window_return("orders", 7, mine.epoch, mine.end_ms, mine.end_ms + 1), Status::argument, "cannot have been used");
+  store->window_return("orders", 7, mine.epoch, mine.end_ms, mine.start_ms - 5'000);
+  EXPECT_EQ(open()->window_take(window_request(7, kNow, 3)).start_ms, mine.start_ms);
+}
+
+TEST_P(WindowOfEveryStore, AnotherFormatInTheSameNamespaceIsRefusedAndBothAreNamed) {
+  const auto store = open();
+  const WindowRequest request = window_request(7, kNow);
+  const Window window = store->window_take(request);
+  WindowRequest other = window_request(8, kNow);
+  other.format = "time:32s worker:8 sequence:12 @0";
+  EXPECT_FAILS(store->window_take(other), Status::format_mismatch, request.format);
+  EXPECT_FAILS(store->window_take(other), Status::format_mismatch, other.format);
+  WindowRequest renewed = renewal(request, window, kNow);
+  renewed.format = other.format;
+  EXPECT_FAILS(store->window_take(renewed), Status::format_mismatch, "another namespace");
+  other.name_space = "users";
+  EXPECT_EQ(store->window_take(other).epoch, 1u);
+}
+
+TEST_P(WindowOfEveryStore, NumbersThatCannotBeMeantAreRefused) {
+  const auto store = open();
+  WindowRequest request = window_request(std::uint64_t{1} << 63, kNow);
+  EXPECT_FAILS(store->window_take(request), Status::argument, "2^63 - 1");
+  request = window_request(7, kNow);
+  request.width_ms = -1;
+  EXPECT_FAILS(store->window_take(request), Status::argument, "-1 ms");
+  request = window_request(7, std::numeric_limits<std::int64_t>::max());
+  EXPECT_FAILS(store->window_take(request), Status::argument, "2^63 - 1");
+  request = window_request(7, -5);
+  request.width_ms = 2;
+  request.min_ms = 0;
+  EXPECT_FAILS(store->window_take(request), Status::argument, "empty");
+  EXPECT_EQ(store->window_take(window_request(7, kNow)).epoch, 1u);
+}
+
+TEST_P(WindowOfEveryStore, DescribeSaysWhatARestartMeans) {
+  EXPECT_THAT(open()->describe(), testing::HasSubstr(GetParam() == "memory" ? "restart of the process is not protected" : "kill -9"));
+  EXPECT_EQ(open()->survives_fork(), GetParam() == "sqlite");
+}
+
+}  // namespace
+}  // namespace idgen
