@@ -22,7 +22,7 @@ func Example() {
 }
 
 func ExampleGenerator_Fill() {
-	orders, err := idgen.New(idgen.Options{"kind": "segment", "tag": "orders", "store": "memory:fill", "store.create": "true"})
+	orders, err := idgen.New(idgen.Options{"kind": "segment", "tag": "orders", "store": "memory:fill", "store_create": "true"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func ExampleGenerator_Fill() {
 }
 
 func ExampleGenerator_All() {
-	orders, err := idgen.New(idgen.Options{"kind": "segment", "tag": "orders", "store": "memory:all", "store.create": "true"})
+	orders, err := idgen.New(idgen.Options{"kind": "segment", "tag": "orders", "store": "memory:all", "store_create": "true"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func ExampleGenerator_All() {
 }
 
 func ExampleGenerator_NextContext() {
-	orders, err := idgen.New(idgen.Options{"kind": "segment", "tag": "orders", "store": "memory:context", "store.create": "true"})
+	orders, err := idgen.New(idgen.Options{"kind": "segment", "tag": "orders", "store": "memory:context", "store_create": "true"})
 	if err != nil {
 		log.Fatal(err)
 	}

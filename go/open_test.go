@@ -25,7 +25,7 @@ const twoGenerators = `
 [orders]
 kind = "segment"
 store = "sqlite:ids.db"
-"store.create" = true
+store_create = true
 [orders.segment]
 step = 500
 prefetch = 0.25
@@ -37,7 +37,7 @@ epoch = 2025-01-01T00:00:00Z
 worker = 3
 wait_max = "2s"
 store = "sqlite:ids.db"
-"store.create" = true
+store_create = true
 `
 
 func TestOneFileConfiguresGeneratorsOfBothKinds(t *testing.T) {
@@ -161,7 +161,7 @@ func TestBadOptionsAreRefusedWithWhatIsAllowed(t *testing.T) {
 		{"a layout that does not add up", idgen.WithLayout("time:60ms worker:10 sequence:12"), idgen.ErrLayout, ""},
 		{"an epoch in the future", idgen.WithEpoch(time.Now().AddDate(1, 0, 0)), idgen.ErrLifetime, ""},
 		{"a layout past its lifetime", idgen.Options{"layout": "time:31s worker:10 sequence:12", "epoch": "1950-01-01T00:00:00Z"}, idgen.ErrLifetime, ""},
-		{"a missing store", idgen.Options{"store": "sqlite:/nonexistent/ids.db", "store.create": "false"}, idgen.ErrStoreMissing, "/nonexistent/ids.db"},
+		{"a missing store", idgen.Options{"store": "sqlite:/nonexistent/ids.db", "store_create": "false"}, idgen.ErrStoreMissing, "/nonexistent/ids.db"},
 		{"a store of an unknown kind", idgen.WithStore("oracle://x"), 0, "oracle"},
 	} {
 		t.Run(c.about, func(t *testing.T) {

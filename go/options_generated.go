@@ -24,13 +24,13 @@ func WithNamespace(value string) Option { return With("namespace", value) }
 // and not in a forked child.
 func WithStore(value string) Option { return With("store", value) }
 
-// WithStoreCreate sets store.create (true | false; default false). Make the store if it is missing, and a missing tag
+// WithStoreCreate sets store_create (true | false; default false). Make the store if it is missing, and a missing tag
 // at 0. Off by default, because a store that was lost and silently begun anew would issue old numbers again.
-func WithStoreCreate(value bool) Option { return With("store.create", value) }
+func WithStoreCreate(value bool) Option { return With("store_create", value) }
 
-// WithStoreTimeout sets store.timeout (0ms to 10m; default 5s). How long one store operation may wait for another
+// WithStoreTimeout sets store_timeout (0ms to 10m; default 5s). How long one store operation may wait for another
 // process's lock.
-func WithStoreTimeout(value time.Duration) Option { return With("store.timeout", value) }
+func WithStoreTimeout(value time.Duration) Option { return With("store_timeout", value) }
 
 // WithDirectory sets directory (a folder). Where relative paths start; empty = the working directory. Loading a
 // configuration file sets it to the file's folder.

@@ -47,7 +47,7 @@ const (
 // The store.
 const (
 	ErrStoreUnavailable Status = C.IDGEN_E_STORE_UNAVAILABLE // busy, unreachable or too slow, and nothing reserved is left
-	ErrStoreMissing     Status = C.IDGEN_E_STORE_MISSING     // not there, and store.create was not asked for
+	ErrStoreMissing     Status = C.IDGEN_E_STORE_MISSING     // not there, and store_create was not asked for
 	ErrStorePermission  Status = C.IDGEN_E_STORE_PERMISSION  // not readable, or not writable
 	ErrStoreFull        Status = C.IDGEN_E_STORE_FULL        // no space left on the device
 	ErrStoreDamaged     Status = C.IDGEN_E_STORE_DAMAGED     // not a database, not ours, or corrupt

@@ -18,7 +18,7 @@ Tag tag_of(const idgen_config_t* handle, bool create) {
   if (!store) {
     StoreOptions options;
     options.create = create;
-    options.timeout_ms = config.duration_ms("store.timeout");
+    options.timeout_ms = config.duration_ms("store_timeout");
     options.directory = config.get("directory");
     store = open_store(config.get("store"), options);
   }

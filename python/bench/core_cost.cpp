@@ -13,7 +13,7 @@ static double cost(const char* kind, const char* layout) {
   bool ready = idgen_config_create(&config) == IDGEN_OK;
   ready = ready && idgen_config_set(config, "kind", kind, &error) == IDGEN_OK;
   ready = ready && idgen_config_set(config, "store", "memory", &error) == IDGEN_OK;
-  ready = ready && idgen_config_set(config, "store.create", "true", &error) == IDGEN_OK;
+  ready = ready && idgen_config_set(config, "store_create", "true", &error) == IDGEN_OK;
   if (*layout != '\0') {
     ready = ready && idgen_config_set(config, "layout", layout, &error) == IDGEN_OK;
     ready = ready && idgen_config_set(config, "worker", "1", &error) == IDGEN_OK;

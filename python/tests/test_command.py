@@ -41,13 +41,13 @@ def test_next_prints_one_id_a_line() -> None:
 
 def test_next_formats_and_takes_any_property(tmp_path: Path) -> None:
     store = f"sqlite:{tmp_path / 'ids.db'}"
-    options = ["--kind", "segment", "--tag", "t", "--store", store, "--set", "store.create=true", "--format", "base62"]
+    options = ["--kind", "segment", "--tag", "t", "--store", store, "--set", "store_create=true", "--format", "base62"]
     assert output("next", *options, "-n", "2") == "00000000001\n00000000002\n"
 
 
 def test_next_reads_a_file_and_needs_no_name_if_it_has_one_table(tmp_path: Path) -> None:
     path = tmp_path / "idgen.toml"
-    path.write_text('[one]\nkind = "segment"\nstore = "memory"\n"store.create" = true\n')
+    path.write_text('[one]\nkind = "segment"\nstore = "memory"\nstore_create = true\n')
     assert output("next", "--config", str(path)) == "1\n"
     path.write_text('[one]\nstore = "memory"\n[two]\nstore = "memory"\n')
     result = command("next", "--config", str(path))

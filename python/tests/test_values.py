@@ -69,7 +69,7 @@ def test_every_property_is_accepted_at_its_default(memory_store: str) -> None:
 
 
 def test_an_exact_property_name_works_as_a_keyword_too(memory_store: str) -> None:
-    settings = {"kind": "segment", "tag": "t", "store": memory_store, "store.create": "true", "segment.step": "100"}
+    settings = {"kind": "segment", "tag": "t", "store": memory_store, "store_create": "true", "segment.step": "100"}
     with idgen.Generator(**settings) as generator:
         generator.next()
         assert generator.stats().granted % 100 == 0
@@ -91,7 +91,7 @@ def test_epoch_and_durations_reach_the_core(memory_store: str) -> None:
 def test_open_reads_a_table_and_keywords_override_it(tmp_path: Path) -> None:
     path = tmp_path / "idgen.toml"
     path.write_text(
-        '[orders]\nkind = "segment"\nstore = "sqlite:ids.db"\n[events]\nworker = 4\nstore = "sqlite:ids.db"\n"store.create" = true\n'
+        '[orders]\nkind = "segment"\nstore = "sqlite:ids.db"\n[events]\nworker = 4\nstore = "sqlite:ids.db"\nstore_create = true\n'
     )
     assert idgen.config_names(path) == ("orders", "events")
     with idgen.open(path, "events") as events:

@@ -112,13 +112,13 @@ static idgen_status_t open_without_room(void *url, idgen_error_t *err) {
 
 void bad_stores(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  REFUSED(IDGEN_E_STORE_MISSING, "store.create", "kind", "segment", "store", "sqlite:none.db", "tag", "t");
-  REFUSED(IDGEN_E_STORE_MISSING, "folder", "kind", "segment", "store", "sqlite:/nonexistent/none.db", "tag", "t", "store.create", "true");
+  REFUSED(IDGEN_E_STORE_MISSING, "store_create", "kind", "segment", "store", "sqlite:none.db", "tag", "t");
+  REFUSED(IDGEN_E_STORE_MISSING, "folder", "kind", "segment", "store", "sqlite:/nonexistent/none.db", "tag", "t", "store_create", "true");
   REFUSED(IDGEN_E_STORE_MISSING, "none.db", "store", "sqlite:none.db", "worker", "1");
   CHECK(access("none.db", F_OK) != 0); /* asking has not made it */
   make_store("sqlite:good.db");
   REFUSED(IDGEN_E_TAG_UNKNOWN, "idgen segment create", "kind", "segment", "store", "sqlite:good.db", "tag", "other");
-  REFUSED(IDGEN_E_TAG_UNKNOWN, "store.create", "kind", "segment", "store", "memory:tags", "tag", "other");
+  REFUSED(IDGEN_E_TAG_UNKNOWN, "store_create", "kind", "segment", "store", "memory:tags", "tag", "other");
 
   FILE *file = fopen("text.db", "w");
   for (int i = 0; i < 1000; ++i) fputs("this is no database\n", file);
@@ -126,7 +126,7 @@ void bad_stores(void) {
   REFUSED(IDGEN_E_STORE_DAMAGED, "text.db", "kind", "segment", "store", "sqlite:text.db", "tag", "t");
   file = fopen("empty.db", "w");
   CHECK(file && fclose(file) == 0);
-  REFUSED(IDGEN_E_STORE_DAMAGED, "empty", "kind", "segment", "store", "sqlite:empty.db", "tag", "t", "store.create", "true");
+  REFUSED(IDGEN_E_STORE_DAMAGED, "empty", "kind", "segment", "store", "sqlite:empty.db", "tag", "t", "store_create", "true");
   CHECK(mkdir("folder.db", 0755) == 0);
   REFUSED(IDGEN_E_STORE_DAMAGED, "not a file", "kind", "segment", "store", "sqlite:folder.db", "tag", "t");
   make_store("sqlite:newer.db");
@@ -180,7 +180,7 @@ static void start_owner(struct other *other) {
     alarm(60);
     idgen_t *g = NULL;
     idgen_error_t err = IDGEN_ERROR_INIT;
-    idgen_config_t *config = config_with("store", "sqlite:ids.db", "store.create", "true", "worker", "1", NULL);
+    idgen_config_t *config = config_with("store", "sqlite:ids.db", "store_create", "true", "worker", "1", NULL);
     if (idgen_create(config, &g, &err)) _exit(1);
     close(other->tell[1]);
     if (write(other->told[1], "1", 1) != 1) _exit(1);
@@ -253,16 +253,16 @@ static idgen_status_t next_in_child(void *generator, idgen_error_t *err) {
 void forked_children(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
   uint64_t id;
-  idgen_t *fixed = GENERATOR(config_with("store", "sqlite:ids.db", "store.create", "true", "worker", "1", NULL));
+  idgen_t *fixed = GENERATOR(config_with("store", "sqlite:ids.db", "store_create", "true", "worker", "1", NULL));
   CHECK_ERR(IDGEN_E_FORKED, in_child(next_in_child, fixed, &err));
   CHECK_SAYS("worker 1");
   CHECK_ERR(IDGEN_OK, idgen_next(fixed, &id, &err));
   idgen_destroy(fixed);
-  idgen_t *memory = GENERATOR(config_with("kind", "segment", "store", "memory:f", "store.create", "true", "tag", "t", NULL));
+  idgen_t *memory = GENERATOR(config_with("kind", "segment", "store", "memory:f", "store_create", "true", "tag", "t", NULL));
   CHECK_ERR(IDGEN_E_FORKED, in_child(next_in_child, memory, &err));
   CHECK_SAYS("parent's memory");
   idgen_destroy(memory);
-  idgen_t *error = GENERATOR(config_with("kind", "segment", "store", "sqlite:ids.db", "store.create", "true", "tag", "t", "on_fork", "error", NULL));
+  idgen_t *error = GENERATOR(config_with("kind", "segment", "store", "sqlite:ids.db", "store_create", "true", "tag", "t", "on_fork", "error", NULL));
   CHECK_ERR(IDGEN_E_FORKED, in_child(next_in_child, error, &err));
   CHECK_SAYS("on_fork");
   idgen_destroy(error);
@@ -270,7 +270,7 @@ void forked_children(void) {
   CHECK_ERR(IDGEN_OK, in_child(next_in_child, again, &err));
   idgen_destroy(again);
 
-  /* STORE_UNAVAILABLE: nobody answers within store.timeout. */
+  /* STORE_UNAVAILABLE: nobody answers within store_timeout. */
   const int fd = open("ids.db", O_RDWR);
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0x40000000, .l_len = 512}; /* SQLite's lock bytes */
   CHECK(fd >= 0);
@@ -282,7 +282,7 @@ void forked_children(void) {
   }
   int how = 0;
   CHECK(waitpid(child, &how, WUNTRACED) == child && WIFSTOPPED(how));
-  REFUSED(IDGEN_E_STORE_UNAVAILABLE, "store.timeout", "kind", "segment", "store", "sqlite:ids.db", "tag", "t", "store.timeout", "50ms");
+  REFUSED(IDGEN_E_STORE_UNAVAILABLE, "store_timeout", "kind", "segment", "store", "sqlite:ids.db", "tag", "t", "store_timeout", "50ms");
   kill(child, SIGKILL);
   CHECK(waitpid(child, &how, 0) == child);
   close(fd);

@@ -88,7 +88,7 @@ static int stop_at_once(void *ctx) { return ++*(int *)ctx; }
 
 void snowflakes(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  idgen_t *g = GENERATOR(config_with("store", "sqlite:ids.db", "store.create", "true", "layout", "twitter", "datacenter", "3", "worker",
+  idgen_t *g = GENERATOR(config_with("store", "sqlite:ids.db", "store_create", "true", "layout", "twitter", "datacenter", "3", "worker",
                                      "9", "namespace", "happy", NULL));
   if (!g) return;
   uint64_t ids[5000], id = 0;
@@ -212,7 +212,7 @@ static void write_file(const char *path, const char *text) {
 void configuration_files(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
   write_file("good.toml",
-             "[orders]\nkind = \"segment\"\nstore = \"sqlite:ids.db\"\n\"store.create\" = true\nsegment.step = 10\n"
+             "[orders]\nkind = \"segment\"\nstore = \"sqlite:ids.db\"\n\"store_create\" = true\nsegment.step = 10\n"
              "[events]\nworker = 7\nstore = \"sqlite:ids.db\"\nepoch = 2025-01-01T00:00:00Z\n");
   write_file("typo.toml", "[a]\nwroker = 7\n[b]\nworker = -1\n");
   write_file("array.toml", "[c]\nworker = [1]\n");

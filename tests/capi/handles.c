@@ -10,7 +10,7 @@ static idgen_layout_t *layout;
 
 static void open_one_of_each(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  config = config_with("store", "memory:handles", "store.create", "true", "kind", "segment", "tag", "t", NULL);
+  config = config_with("store", "memory:handles", "store_create", "true", "kind", "segment", "tag", "t", NULL);
   CHECK_ERR(IDGEN_OK, idgen_create(config, &generator, &err));
   CHECK_ERR(IDGEN_OK, idgen_layout_create("default", NULL, &layout, &err));
 }

@@ -29,6 +29,15 @@ TEST(Config, EveryDefaultIsAValueOfItsProperty) {
   }
 }
 
+// TOML cannot hold both `store = "..."` and `store.create = true` in one table.
+TEST(Config, NoNameIsTheGroupOfAnother) {
+  for (const Property& group : properties()) {
+    for (const Property& property : properties()) {
+      EXPECT_FALSE(std::string(property.name).starts_with(std::string(group.name) + ".")) << property.name;
+    }
+  }
+}
+
 TEST(Config, EveryPropertyIsExplained) {
   for (const Property& property : properties()) {
     EXPECT_GT(std::string(property.help).size(), 20u) << property.name;
@@ -52,7 +61,7 @@ TEST(Config, AValueOutOfRangeNamesKeyValueAndRange) {
   EXPECT_THAT(message_of(Status::value, "segment.prefetch", "nan"), HasSubstr("0.01 to 1"));
   EXPECT_THAT(message_of(Status::value, "window", "1ms"), HasSubstr("100ms to 1h"));
   EXPECT_THAT(message_of(Status::value, "on_clock_back", "panic"), HasSubstr("wait | continue | fail"));
-  EXPECT_THAT(message_of(Status::value, "store.create", "yes"), HasSubstr("true | false"));
+  EXPECT_THAT(message_of(Status::value, "store_create", "yes"), HasSubstr("true | false"));
 }
 
 TEST(Config, AValueOfTheWrongTypeSaysSo) {

@@ -43,10 +43,10 @@ class TomlTest : public ::testing::Test {
 
 TEST_F(TomlTest, ATableSetsItsPropertiesItsNameAndItsFolder) {
   Config config;
-  config.load(write("[orders]\nkind = \"segment\"\nsegment.step = 500\nstore.create = true\nsegment.prefetch = 0.25\nwindow = \"5s\"\n"), "orders");
+  config.load(write("[orders]\nkind = \"segment\"\nsegment.step = 500\nstore_create = true\nsegment.prefetch = 0.25\nwindow = \"5s\"\n"), "orders");
   EXPECT_EQ(config.get("kind"), "segment");
   EXPECT_EQ(config.integer("segment.step"), 500u);
-  EXPECT_TRUE(config.boolean("store.create"));
+  EXPECT_TRUE(config.boolean("store_create"));
   EXPECT_DOUBLE_EQ(config.number("segment.prefetch"), 0.25);
   EXPECT_EQ(config.get("name"), "orders");
   EXPECT_EQ(config.get("directory"), folder);

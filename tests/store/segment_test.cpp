@@ -42,7 +42,7 @@ TEST_P(SegmentOfEveryStore, AnotherHandleGoesOnWhereTheFirstStopped) {
 TEST_P(SegmentOfEveryStore, ATagThatWasNotCreatedIsRefusedUnlessCreatingWasAskedFor) {
   open()->segment_create("ns", "another");
   const auto store = open(not_creating());
-  EXPECT_FAILS(store->segment_take("ns", "orders", 1), Status::tag_unknown, "store.create = true");
+  EXPECT_FAILS(store->segment_take("ns", "orders", 1), Status::tag_unknown, "store_create = true");
   EXPECT_FAILS(store->segment_show("ns", "orders"), Status::tag_unknown, "\"orders\"");
   EXPECT_FAILS(store->segment_advance("ns", "orders", 5), Status::tag_unknown, "\"orders\"");
   EXPECT_FAILS(store->segment_return("ns", "orders", 5, 1), Status::tag_unknown, "\"orders\"");

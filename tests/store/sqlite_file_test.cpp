@@ -39,7 +39,7 @@ class SqliteFile : public ::testing::Test {
 TEST_F(SqliteFile, AMissingFileIsRefusedWithItsFullPathAndWhatToDo) {
   EXPECT_FAILS(open()->segment_take("ns", "t", 1), Status::store_missing, path);
   EXPECT_FAILS(open()->segment_take("ns", "t", 1), Status::store_missing, "idgen segment create");
-  EXPECT_FAILS(open()->segment_take("ns", "t", 1), Status::store_missing, "store.create = true");
+  EXPECT_FAILS(open()->segment_take("ns", "t", 1), Status::store_missing, "store_create = true");
   EXPECT_FAILS(open()->window_take(window_request(7, 1000)), Status::store_missing, path);
   EXPECT_FAILS(open()->segment_show("ns", "t"), Status::store_missing, path);
   EXPECT_FAILS(open()->segment_advance("ns", "t", 1), Status::store_missing, path);

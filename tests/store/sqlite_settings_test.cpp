@@ -33,7 +33,7 @@ TEST(SqliteSettings, ALockedDatabaseIsWaitedForUntilTheTimeoutAndThenReportedAsR
   const auto store = open_store(folder.url(), not_creating(50));
   const Error error = error_of([&] { store->segment_take("ns", "t", 1); });
   EXPECT_EQ(error.status(), Status::store_unavailable) << error.message();
-  EXPECT_THAT(error.message(), testing::HasSubstr("waited 50 ms (store.timeout)"));
+  EXPECT_THAT(error.message(), testing::HasSubstr("waited 50 ms (store_timeout)"));
   EXPECT_GT(error.retry_after_ns(), 0u);
   EXPECT_TRUE(status_text(error.status()).retryable);
   EXPECT_FAILS(store->window_take(window_request(7, 1000)), Status::store_unavailable, "locked by another process");

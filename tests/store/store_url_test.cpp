@@ -24,12 +24,12 @@ TEST(StoreUrl, APathThatCannotBeMeantIsRefused) {
   EXPECT_FAILS(open_store("sqlite", {}), Status::value, "the path is missing");
   EXPECT_FAILS(open_store("sqlite://host/ids.db", {}), Status::value, "a file has no host");
   EXPECT_FAILS(open_store("sqlite::memory:", {}), Status::value, "store = \"memory\"");
-  EXPECT_FAILS(open_store("sqlite:ids.db?mode=rwc", {}), Status::value, "store.timeout");
+  EXPECT_FAILS(open_store("sqlite:ids.db?mode=rwc", {}), Status::value, "store_timeout");
   EXPECT_FAILS(open_store("sqlite:folder/", {}), Status::value, "that is a folder");
   EXPECT_FAILS(open_store(std::string("sqlite:a\0b", 10), {}), Status::value, "NUL");
   StoreOptions options;
   options.timeout_ms = -1;
-  EXPECT_FAILS(open_store("memory", options), Status::value, "store.timeout");
+  EXPECT_FAILS(open_store("memory", options), Status::value, "store_timeout");
 }
 
 TEST(StoreUrl, AllSpellingsOfAPathAreOneStore) {

@@ -129,7 +129,7 @@ double share_of_cap() {
 
 int bench() {
   std::atomic<std::uint64_t> shared{0};
-  const Generator segment = make({{"kind", "segment"}, {"store", "memory:bench"}, {"tag", "bench"}, {"store.create", "true"}, {"segment.step", "100000000"}});
+  const Generator segment = make({{"kind", "segment"}, {"store", "memory:bench"}, {"tag", "bench"}, {"store_create", "true"}, {"segment.step", "100000000"}});
   const Generator snowflake =
       make({{"store", "memory:bench"}, {"layout", "time:40ms worker:1 sequence:22"}, {"worker", "1"}});
 

@@ -118,7 +118,7 @@ IDGEN_API void idgen_abi_1(void);
 
 /* 60..79: the store. */
 #define IDGEN_E_STORE_UNAVAILABLE 60  /* busy, unreachable or too slow, and nothing reserved is left. Retryable */
-#define IDGEN_E_STORE_MISSING 61      /* the store does not exist, and store.create was not asked for */
+#define IDGEN_E_STORE_MISSING 61      /* the store does not exist, and store_create was not asked for */
 #define IDGEN_E_STORE_PERMISSION 62   /* not readable, or not writable */
 #define IDGEN_E_STORE_FULL 63         /* no space left on the device. Retryable */
 #define IDGEN_E_STORE_DAMAGED 64      /* not a database, not ours, or corrupt */

@@ -23,11 +23,11 @@ constexpr Property kProperties[] = {
      "Where reservations are made durable. A relative path starts from `directory`. memory protects within this process only: not against a "
      "restart, and not in a forked child.",
      kSince, 1, 4096},
-    {"store.create", boolean, "false", "true | false", "",
+    {"store_create", boolean, "false", "true | false", "",
      "Make the store if it is missing, and a missing tag at 0. Off by default, because a store that was lost and silently begun anew "
      "would issue old numbers again.",
      kSince},
-    {"store.timeout", duration, "5s", "0ms to 10m", "ms", "How long one store operation may wait for another process's lock.", kSince, 0, 600'000},
+    {"store_timeout", duration, "5s", "0ms to 10m", "ms", "How long one store operation may wait for another process's lock.", kSince, 0, 600'000},
     {"directory", text, "", "a folder", "",
      "Where relative paths start; empty = the working directory. Loading a configuration file sets it to the file's folder.", kSince, 0, 4096},
     {"layout", text, "", "a preset or a layout in full", "",

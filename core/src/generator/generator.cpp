@@ -18,8 +18,8 @@ unsigned thread_stripe() noexcept {
 std::shared_ptr<Store> configured_store(const Config& config) {
   if (config.store) return config.store;
   StoreOptions options;
-  options.create = config.boolean("store.create");
-  options.timeout_ms = config.duration_ms("store.timeout");
+  options.create = config.boolean("store_create");
+  options.timeout_ms = config.duration_ms("store_timeout");
   options.directory = config.get("directory");
   return open_store(config.get("store"), options);
 }

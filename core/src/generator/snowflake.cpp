@@ -275,7 +275,7 @@ class SnowflakeGenerator final : public Generator {
     // Used up: the counter has just stepped into the next tick and drawn nothing there. (Running ahead, it may have.)
     const bool used_up = next_tick == allowed_tick + 1 && (sequence == 0 || page().slack.load() > 0);
     const std::int64_t left_ns = tick_start_ns(next_tick) - tick_start_ns(allowed_tick) + tick_start_ns(tick_at(shape_, floor_div(now_ns, 1'000'000))) - now_ns;
-    if (!used_up && !go_on_behind(next_tick, allowed_tick, now_ns, left_ns, patience)) return true;
+    if (!used_up && !go_on_behind(next_tick, now_ns, left_ns, patience)) return true;
     if (!patience.may_wait()) return false;
     if (left_ns > patience.left_ns()) {
       const std::string times = std::to_string((left_ns + 999'999) / 1'000'000) + " ms to go, wait_max = " + config_.get("wait_max");
@@ -295,7 +295,7 @@ class SnowflakeGenerator final : public Generator {
   }
 
   // By policy: true to wait, false to go on, or throws.
-  bool go_on_behind(std::uint64_t next_tick, std::uint64_t allowed_tick, std::int64_t now_ns, std::int64_t left_ns, const Patience& patience) {
+  bool go_on_behind(std::uint64_t next_tick, std::int64_t now_ns, std::int64_t left_ns, const Patience& patience) {
     if (!clock_is_behind_.exchange(true, std::memory_order_relaxed)) {
       ++clock_back_events_;
       log(LogLevel::warning, "the clock was set back: it is " + std::to_string((left_ns + 999'999) / 1'000'000) + " ms behind the last id");

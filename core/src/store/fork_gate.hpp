@@ -37,8 +37,8 @@ class StoreGate {
         inside_.fetch_sub(1);
         throw Error(Status::store_unavailable,
                     "waited " + std::to_string(timeout_ms) +
-                        " ms (store.timeout) for another thread of this process that is using a store; try again, or raise "
-                        "store.timeout",
+                        " ms (store_timeout) for another thread of this process that is using a store; try again, or raise "
+                        "store_timeout",
                     kRetryNs);
       }
     }

@@ -18,7 +18,7 @@ namespace idgen {
 using MemoryKey = std::pair<std::string, std::string>;          // namespace, tag
 using MemoryWorkerKey = std::pair<std::string, std::uint64_t>;  // namespace, worker
 
-constexpr const char* kMemoryTagHow = "Set store.create = true";
+constexpr const char* kMemoryTagHow = "Set store_create = true";
 
 struct MemoryWorker {
   WorkerRow row;

@@ -61,7 +61,7 @@ static StoreUrl parse_store_url(const std::string& url) {
 
 std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& options) {
   if (options.timeout_ms < 0) {
-    throw Error(Status::value, "store.timeout = " + std::to_string(options.timeout_ms) + " ms: allowed are 0 and above");
+    throw Error(Status::value, "store_timeout = " + std::to_string(options.timeout_ms) + " ms: allowed are 0 and above");
   }
   const StoreUrl parsed = parse_store_url(url);
   return parsed.scheme->open(parsed.rest, options);

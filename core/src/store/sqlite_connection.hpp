@@ -68,7 +68,7 @@ inline Error sqlite_failure(const std::string& path, int result, int system_errn
     case SQLITE_PROTOCOL:
       return Error(Status::store_unavailable,
                    store + "locked by another process; waited " + std::to_string(timeout_ms) +
-                       " ms (store.timeout). Try again, or find who keeps a transaction open on it",
+                       " ms (store_timeout). Try again, or find who keeps a transaction open on it",
                    StoreGate::kRetryNs);
     case SQLITE_READONLY:
       if (result == SQLITE_READONLY_DBMOVED) {

@@ -53,7 +53,7 @@ static std::string resolve_sqlite_path(const std::string& rest, const std::strin
   }
   if (path.empty()) throw reject("the path is missing");
   if (path == ":memory:") throw reject("for a store in memory write store = \"memory\"");
-  if (path.find('?') != std::string::npos) throw reject("parameters are not known here; use the properties store.timeout and store.create");
+  if (path.find('?') != std::string::npos) throw reject("parameters are not known here; use the properties store_timeout and store_create");
   if (path.back() == '/') throw reject("that is a folder");
   if (path.front() != '/') {
     std::string base = directory;
@@ -108,7 +108,7 @@ static Error sqlite_file_missing(const std::string& path) {
   return Error(Status::store_missing, "store \"sqlite:" + path +
                                           "\" does not exist. If it was there before, bring it back: a new one begins at 0 and would "
                                           "repeat ids. Else make it with `idgen segment create --store sqlite:" +
-                                          path + " --tag TAG`, or set store.create = true");
+                                          path + " --tag TAG`, or set store_create = true");
 }
 
 // Throws Error{store_missing, store_permission, store_damaged, store_unsafe}.
@@ -124,7 +124,7 @@ static SqliteFileId check_sqlite_file(const std::string& path) {
   if (!S_ISREG(info.st_mode)) throw Error(Status::store_damaged, store + "that is not a file. Give the path of a file");
   if (info.st_size == 0) {
     throw Error(Status::store_damaged, store + "the file is empty (0 bytes); idgen never leaves one so. If it was cut off, bring back a "
-                                               "sound copy; if it is new, delete it and set store.create = true");
+                                               "sound copy; if it is new, delete it and set store_create = true");
   }
   // SQLite finds the journal by the file's name: after a crash, a user of the other name would not see what has to be rolled back.
   if (info.st_nlink > 1) {
@@ -328,7 +328,7 @@ class SqliteStore final : public Store {
                        "A worker number is owned while its process lives (a lock on " + path_ +
                        "-owners), so a restart need not wait.\n"
                        "Not protected: putting an older copy of the file in place, unless every counter is lifted afterwards.\n";
-    text += create_ ? "A missing file is made anew, at 0 (store.create = true): if the file is ever lost, ids repeat.\n"
+    text += create_ ? "A missing file is made anew, at 0 (store_create = true): if the file is ever lost, ids repeat.\n"
                     : "A missing file is refused, never silently begun at 0.\n";
     const FileSystemVerdict found = file_system_of(path_);
     if (found.kind == FileSystemKind::memory) {
@@ -408,7 +408,7 @@ class SqliteStore final : public Store {
 
   [[noreturn]] void throw_unknown(const std::string& name_space, const std::string& tag) const {
     throw_tag_unknown(name_space, tag, "sqlite:" + path_,
-                      "Make it with `idgen segment create --store sqlite:" + path_ + " --tag " + tag + "`, or set store.create = true");
+                      "Make it with `idgen segment create --store sqlite:" + path_ + " --tag " + tag + "`, or set store_create = true");
   }
 
   static std::optional<SegmentInfo> read_segment(SqliteConnection& db, const std::string& name_space, const std::string& tag) {

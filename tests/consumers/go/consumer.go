@@ -9,7 +9,7 @@ import (
 )
 
 func main() {
-	events, err := idgen.New(idgen.Options{"kind": "snowflake", "worker": "7", "store": "sqlite:ids.db", "store.create": "true"})
+	events, err := idgen.New(idgen.Options{"kind": "snowflake", "worker": "7", "store": "sqlite:ids.db", "store_create": "true"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func main() {
 		log.Fatal(err)
 	}
 
-	orders, err := idgen.New(idgen.Options{"kind": "segment", "tag": "orders", "store": "sqlite:ids.db", "store.create": "true"})
+	orders, err := idgen.New(idgen.Options{"kind": "segment", "tag": "orders", "store": "sqlite:ids.db", "store_create": "true"})
 	if err != nil {
 		log.Fatal(err)
 	}

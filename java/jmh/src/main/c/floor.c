@@ -18,7 +18,7 @@ JNIEXPORT jlong JNICALL Java_dev_idgen_bench_Floor_open(JNIEnv* env, jclass type
   idgen_t* generator = NULL;
   idgen_status_t status = idgen_config_create(&config);
   if (!status) status = idgen_config_set(config, "store", "memory", NULL);
-  if (!status) status = idgen_config_set(config, "store.create", "true", NULL);
+  if (!status) status = idgen_config_set(config, "store_create", "true", NULL);
   if (segment) {
     if (!status) status = idgen_config_set(config, "kind", "segment", NULL);
     if (!status) status = idgen_config_set(config, "segment.step", "100000000", NULL);

@@ -351,7 +351,7 @@ public final class Generator implements AutoCloseable {
      * @return this
      */
     public Builder storeCreate(boolean create) {
-      return set("store.create", String.valueOf(create));
+      return set("store_create", String.valueOf(create));
     }
 
     /**
@@ -361,7 +361,7 @@ public final class Generator implements AutoCloseable {
      * @return this
      */
     public Builder storeTimeout(Duration timeout) {
-      return set("store.timeout", milliseconds(timeout));
+      return set("store_timeout", milliseconds(timeout));
     }
 
     /**

@@ -65,7 +65,7 @@ public final class Status {
   /** Busy, unreachable or too slow, and nothing reserved is left. Retryable. */
   public static final int STORE_UNAVAILABLE = 60;
 
-  /** The store does not exist, and store.create was not asked for. */
+  /** The store does not exist, and store_create was not asked for. */
   public static final int STORE_MISSING = 61;
 
   /** Not readable, or not writable. */

@@ -36,12 +36,12 @@ class GeneratorTest {
         [orders]
         kind = "segment"
         store = "sqlite:ids.db"
-        "store.create" = true
+        store_create = true
 
         [events]
         worker = 3
         store = "sqlite:ids.db"
-        "store.create" = true
+        store_create = true
         """);
   }
 
