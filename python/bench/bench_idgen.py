@@ -2,8 +2,9 @@
 
     python bench/bench_idgen.py [--core libidgen_static.a] [--rounds 9] [--json FILE]
 
-The floor is a METH_NOARGS method of a C type (floor.c, compiled here). With --core the core's own cost is measured by a C++ program
-linked to that archive, and the share of Python is told apart from it. Rounds are interleaved and the median is reported.
+The floor is a METH_NOARGS method of a C type (floor.c, compiled here). With --core the core's own cost is measured by a
+C++ program linked to that archive, and the share of Python is told apart from it. Rounds are interleaved; the median
+is reported.
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ from typing import Any
 import idgen
 
 HERE = Path(__file__).resolve().parent
-RAW_LAYOUT = "time:31s worker:10 sequence:22"  # 4 194 304 ids a second and tick: see `cap` below
 BATCH = 1024
 
 
@@ -81,7 +81,7 @@ def empty_loop(n: int) -> float:
 
 def measure(floor: Any, rounds: int) -> dict[str, float]:
     floor_object = floor.Floor()
-    # 2^33 ids a tick: neither the sequence nor the segment ends while we measure, so that a call is a call and not a wait.
+    # 2^33 ids a tick: neither sequence nor segment ends while we measure, so that a call is a call and not a wait.
     snowflake = idgen.Generator(layout="time:27s worker:3 sequence:33", worker=1, store="memory:bench")
     segment = idgen.Generator(kind="segment", tag="bench", store="memory:bench", store_create=True, segment_step=10**8)
     at_the_cap = idgen.Generator(worker=1, namespace="cap", store="memory:bench")

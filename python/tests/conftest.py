@@ -9,8 +9,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import idgen
 import pytest
+
+import idgen
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 _numbers = itertools.count()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import array
 from typing import Any
 
-import idgen
 import numpy as np
 import pytest
+
+import idgen
 from conftest import run_python, vectors
 
 FIELDS = ("time", "datacenter", "worker", "process", "shard", "sequence", "gene", "version", "segment", "fixed")
@@ -20,8 +21,8 @@ def columns_of(layout: idgen.Layout, ids: Any) -> dict[str, list[int]]:
 
 def test_decode_array_agrees_with_every_vector() -> None:
     by_layout: dict[tuple[str, str], list[int]] = {}
-    for text, epoch, id, *_ in vectors("layouts.tsv"):
-        by_layout.setdefault((text, epoch), []).append(int(id))
+    for text, epoch, id_text, *_ in vectors("layouts.tsv"):
+        by_layout.setdefault((text, epoch), []).append(int(id_text))
     for (text, epoch), ids in by_layout.items():
         layout = idgen.Layout(text, epoch)
         columns = columns_of(layout, np.array(ids, dtype=np.uint64))

@@ -7,8 +7,9 @@ import time
 from collections.abc import Coroutine
 from typing import Any
 
-import idgen
 import pytest
+
+import idgen
 from conftest import ManualClock
 
 

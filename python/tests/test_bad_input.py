@@ -9,9 +9,10 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-import idgen
 import numpy as np
 import pytest
+
+import idgen
 from conftest import ManualClock, run_python
 
 UNTYPED: Any = idgen.Generator  # for arguments that a type checker would refuse

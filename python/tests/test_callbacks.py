@@ -9,8 +9,9 @@ import threading
 import weakref
 from typing import Any
 
-import idgen
 import pytest
+
+import idgen
 from conftest import ManualClock, SleepingClock, run_python
 
 
@@ -100,10 +101,20 @@ def test_a_log_that_is_not_callable_is_refused(memory_store: str) -> None:
         idgen.Generator(worker=1, store=memory_store, log=log)
 
 
+class Recorder:
+    """A log that holds on to a clock."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        self.clock = clock
+
+    def __call__(self, level: int, message: str) -> None:
+        self.clock.advance_ms(0)
+
+
 def test_callbacks_are_released_with_their_generator(memory_store: str) -> None:
     clock = ManualClock()
     gone = weakref.ref(clock)
-    generator = idgen.Generator(worker=1, store=memory_store, clock=clock, log=lambda level, text: clock.ns)
+    generator = idgen.Generator(worker=1, store=memory_store, clock=clock, log=Recorder(clock))
     generator.next()
     generator.close()
     del generator, clock
@@ -124,7 +135,8 @@ def test_callbacks_of_a_generator_that_failed_are_released(memory_store: str) ->
 def test_an_interpreter_ends_cleanly_with_generators_and_their_callbacks_alive() -> None:
     result = run_python("""
 import builtins, idgen, time
-builtins.keep = [idgen.Generator(worker=n, store="memory", clock=time.time_ns, log=print, window="1s") for n in range(3)]
+options = {"clock": time.time_ns, "log": print, "window": "1s"}
+builtins.keep = [idgen.Generator(worker=n, store="memory", **options) for n in range(3)]
 for generator in builtins.keep:
     generator.next()
 print("last line")

@@ -7,8 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import idgen
 import pytest
+
+import idgen
 
 
 def command(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:

@@ -1,7 +1,7 @@
 """The samples of README.md and docs/python.md, run word for word.
 
-Each ```python block runs in an empty folder of its own, in a process of its own. A block that follows a ```toml block finds it there
-as idgen.toml. ```console blocks are commands after `$ ` and what they print; `...` in an expected line stands for anything.
+Each ```python block runs in an empty folder of its own, in a process of its own. A block that follows a ```toml block
+finds it there as idgen.toml. ```console blocks are commands after `$ ` and what they print; `...` stands for anything.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from conftest import REPOSITORY, run_python
 
 PAGES = [REPOSITORY / "python" / "README.md", REPOSITORY / "docs" / "python.md"]

@@ -7,8 +7,9 @@ import pickle
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-import idgen
 import pytest
+
+import idgen
 from idgen import _errors
 
 FAMILIES = (

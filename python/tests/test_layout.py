@@ -7,8 +7,9 @@ import pickle
 from datetime import datetime, timezone
 from typing import Any
 
-import idgen
 import pytest
+
+import idgen
 
 
 def test_a_known_twitter_id_decodes_to_its_moment() -> None:
@@ -21,9 +22,9 @@ def test_encode_takes_the_time_in_three_forms() -> None:
     layout = idgen.Layout("twitter")
     id = 1541815603606036480
     parts = layout.decode(id)
-    node = {"datacenter": parts.datacenter, "worker": parts.worker, "sequence": parts.sequence}
-    assert layout.encode(time=parts.time, **node) == id  # type: ignore[arg-type]
-    assert layout.encode(unix_ms=parts.unix_ms, **node) == id  # type: ignore[arg-type]
+    node: Any = {"datacenter": parts.datacenter, "worker": parts.worker, "sequence": parts.sequence}
+    assert layout.encode(time=parts.time, **node) == id
+    assert layout.encode(unix_ms=parts.unix_ms, **node) == id
     assert layout.encode(ticks=parts.ticks, **node) == id
     assert layout.encode(time=parts.time) <= id
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 from collections.abc import Callable
 from pathlib import Path
 
-import idgen
 import pytest
+
+import idgen
 from conftest import run_python
 
 COUNT = 20_000
@@ -76,10 +78,8 @@ def test_closing_in_the_child_leaves_the_parents_rights_alone(tmp_path: Path) ->
     first = generator.next()
 
     def close() -> str:
-        try:
+        with contextlib.suppress(idgen.Error):
             generator.close()
-        except idgen.Error:
-            pass
         return "closed"
 
     assert in_child(close) == "closed"

@@ -1,4 +1,4 @@
-"""The types that users see: mypy --strict on the package and on these tests, and stubs that match the compiled module."""
+"""The types that users see: mypy --strict on package and tests, and stubs that match the compiled module."""
 
 from __future__ import annotations
 

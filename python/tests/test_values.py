@@ -7,9 +7,10 @@ from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-import idgen
 import numpy as np
 import pytest
+
+import idgen
 from idgen._values import PropertyValue, to_text
 
 
@@ -91,7 +92,8 @@ def test_epoch_and_durations_reach_the_core(memory_store: str) -> None:
 def test_open_reads_a_table_and_keywords_override_it(tmp_path: Path) -> None:
     path = tmp_path / "idgen.toml"
     path.write_text(
-        '[orders]\nkind = "segment"\nstore = "sqlite:ids.db"\n[events]\nworker = 4\nstore = "sqlite:ids.db"\nstore_create = true\n'
+        '[orders]\nkind = "segment"\nstore = "sqlite:ids.db"\n'
+        '[events]\nworker = 4\nstore = "sqlite:ids.db"\nstore_create = true\n'
     )
     assert idgen.config_names(path) == ("orders", "events")
     with idgen.open(path, "events") as events:

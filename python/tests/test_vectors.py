@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import idgen
 import pytest
+
+import idgen
 from conftest import vectors
 
 FIELDS = ("time", "datacenter", "worker", "process", "shard", "sequence", "gene", "version", "segment", "fixed")

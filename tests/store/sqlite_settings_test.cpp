@@ -1,4 +1,6 @@
 // Settings and file systems that could lose a commit, and locks of others.
+#include <thread>
+
 #include "store/file_system.hpp"
 #include "store/sqlite_connection.hpp"
 #include "store/sqlite_test_support.hpp"
@@ -39,6 +41,32 @@ TEST(SqliteSettings, ALockedDatabaseIsWaitedForUntilTheTimeoutAndThenReportedAsR
   EXPECT_FAILS(store->window_take(window_request(7, 1000)), Status::store_unavailable, "locked by another process");
   other.let_go();
   EXPECT_EQ(open_store(folder.url(), not_creating())->segment_take("ns", "t", 1), 11u);
+}
+
+TEST(SqliteSettings, AFileThatIsReplacedInTheMiddleOfATransactionGrantsNothing) {
+  const TempFolder folder;
+  open_store(folder.url(), creating())->segment_take("ns", "t", 10);
+  open_store(folder.url("new.db"), creating())->segment_create("ns", "t");
+  LockingProcess other(folder.file("ids.db"));
+  Error error(Status::ok, "");
+  std::thread inside([&] {
+    error = error_of([&] { open_store(folder.url(), not_creating())->segment_take("ns", "t", 1); });
+  });
+  // SQLite has opened it, and cannot go on before the other process lets go.
+  const auto has_opened = [&] {
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+      std::error_code gone;
+      if (std::filesystem::read_symlink(entry.path(), gone) == folder.file("ids.db")) return true;
+    }
+    return false;
+  };
+  while (!has_opened()) std::this_thread::yield();
+  std::filesystem::rename(folder.file("new.db"), folder.file("ids.db"));
+  other.let_go();
+  inside.join();
+  EXPECT_EQ(error.status(), Status::store_missing) << error.message();
+  EXPECT_THAT(error.message(), testing::HasSubstr("moved or deleted while in use"));
+  EXPECT_EQ(run_sql(folder.file("ids.db"), "SELECT max_id FROM idgen_segment"), "0");
 }
 
 TEST(SqliteSettings, NetworkFileSystemsAreKnownByTheirMagicNumber) {

@@ -55,7 +55,8 @@ std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
   }
   if (commands.empty()) return error.what();
   for (const std::string& word : command.remaining()) {
-    if (word.rfind('-', 0) != 0) return full_name(command) + " has no command '" + word + "'; it has " + commands;
+    if (word[0] == '-') return full_name(command) + " has no option " + word;
+    return full_name(command) + " has no command '" + word + "'; it has " + commands;
   }
   if (error.get_name() == "RequiredError") return full_name(command) + " needs a command: " + commands;
   return error.what();

@@ -46,8 +46,7 @@ constexpr const char* kIntroduction =
     "store  = \"sqlite:ids.db\"\n"
     "```\n"
     "\n"
-    "A name with a dot can be written as a nested table or as a quoted key's plain form: `segment.step = 1000`. Durations are\n"
-    "`\"250ms\"`, `\"10s\"`, `\"5m\"`, `\"2h\"`, `\"1d\"`, `\"3y\"` or a bare number of milliseconds; instants are RFC 3339 or a number of\n"
+    "Durations are `\"250ms\"`, `\"10s\"`, `\"5m\"`, `\"2h\"`, `\"1d\"`, `\"3y\"` or a bare number of milliseconds; instants are RFC 3339 or a number of\n"
     "Unix milliseconds. An unknown name, a value of the wrong type and a value out of range are errors that say what is allowed;\n"
     "nothing is ignored. `idgen doctor --config idgen.toml` opens every generator of a file and says what its\n"
     "configuration protects against and what not.\n";

@@ -36,6 +36,7 @@ class Generator {
   bool feed_stripe(std::uint64_t want) noexcept;
 
   std::atomic<std::uint32_t> handles{0};
+  std::string place;  // its key in the registry, as it was when it was made: a relative path may mean another file by now
 
  protected:
   Generator(const Config& config, Layout layout, std::string subject);

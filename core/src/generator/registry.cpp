@@ -43,7 +43,8 @@ std::shared_ptr<Generator> acquire_generator(const Config& config) {
     generator->handles = 1;
     return generator;
   }
-  const std::shared_ptr<Place> place = place_of(snowflake_identity(config));
+  const std::string key = snowflake_identity(config);
+  const std::shared_ptr<Place> place = place_of(key);
   std::lock_guard lock(place->mutex);
   // A generator that the parent held is not ours: the child's own attempt says what to do.
   if (auto generator = place->generator.lock(); generator && generator->handles > 0) {
@@ -55,17 +56,18 @@ std::shared_ptr<Generator> acquire_generator(const Config& config) {
     return generator;
   }
   auto generator = make_snowflake_generator(config);
+  generator->place = key;
   generator->handles = 1;
   place->generator = generator;
   return generator;
 }
 
 void release_generator(const std::shared_ptr<Generator>& generator) {
-  if (generator->config().get("kind") == "segment") {
+  if (generator->place.empty()) {  // a segment's: never shared
     if (--generator->handles == 0) generator->close();
     return;
   }
-  const std::shared_ptr<Place> place = place_of(snowflake_identity(generator->config()));
+  const std::shared_ptr<Place> place = place_of(generator->place);
   std::lock_guard lock(place->mutex);
   if (--generator->handles == 0) generator->close();
 }

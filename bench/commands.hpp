@@ -1,0 +1,22 @@
+// What `idgen-bench COMMAND` can measure. Each prints one JSON object of samples on standard output.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace bench {
+
+// ns of one call on one thread, beside the floors.
+void speed(int rounds);
+// ids a second of 1, 2, ... threads on one generator, beside bare shared counters.
+void threads(int rounds, unsigned most);
+// Share of 4096 ids a millisecond, and the CPU time it takes.
+void cap(int rounds);
+// Latency of paced calls while segments and windows are refilled from stores, slow ones too. Files go below folder.
+void refill(const std::string& folder, int seconds);
+// Time of create and memory of a generator. Files go below folder.
+void footprint(const std::string& folder, int rounds);
+// Runs one subject so many times and prints nothing: for a tool that counts instructions.
+void count(const std::string& subject, std::size_t times);
+
+}  // namespace bench

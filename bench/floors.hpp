@@ -1,0 +1,71 @@
+// The work that no generator can do without, as loops of the same shape as the subjects'.
+#pragma once
+
+#include <time.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "harness.hpp"
+
+namespace bench {
+
+struct alignas(64) Shared {
+  std::atomic<std::uint64_t> number{0};
+};
+
+inline std::uint64_t realtime_ms() {
+  timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000 + static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000;
+}
+
+// One step of a shared counter.
+inline void fetch_add(Shared& shared, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t number = shared.number.fetch_add(1, std::memory_order_relaxed);
+    keep(number);
+  }
+}
+
+inline void read_clock(std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    keep(now.tv_nsec);
+  }
+}
+
+inline void compare_and_set(Shared& shared, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t seen = shared.number.load(std::memory_order_relaxed);
+    shared.number.compare_exchange_strong(seen, seen + 1, std::memory_order_acq_rel);
+    keep(seen);
+  }
+}
+
+// A time-ordered counter and nothing else: repeated until the step is made, for the sake of several threads.
+inline void clock_and_compare_and_set(Shared& shared, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t now = realtime_ms() << 22;
+    std::uint64_t seen = shared.number.load(std::memory_order_relaxed);
+    std::uint64_t number;
+    do {
+      number = seen < now ? now : seen + 1;
+    } while (!shared.number.compare_exchange_weak(seen, number, std::memory_order_acq_rel));
+    keep(number);
+  }
+}
+
+// An array of ids filled by a loop.
+inline void store_numbers(std::uint64_t* ids, std::size_t batch, std::size_t count) {
+  for (std::size_t i = 0; i < count; i += batch) {
+    std::uint64_t first = i;
+    keep(first);
+    for (std::size_t j = 0; j < batch; ++j) ids[j] = first + j;
+    keep(ids);
+  }
+}
+
+}  // namespace bench

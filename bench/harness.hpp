@@ -1,0 +1,59 @@
+// Measures in turns. A machine is never quiet: what else it does must hit a floor and its subject alike, so each round runs
+// every subject for a few milliseconds, one after the other, and the report compares within a round. Programs here print
+// samples and judge nothing; report.py takes ratios and medians.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bench {
+
+using Clock = std::chrono::steady_clock;
+
+inline double ns_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+}
+
+// The compiler must believe that somebody looks at the value.
+template <class T>
+void keep(T& value) {
+  asm volatile("" : "+r"(value) : : "memory");
+}
+
+struct Subject {
+  std::string name;
+  std::function<void(std::size_t)> run;  // does its work so many times
+  std::size_t multiple = 1;              // the number of times is a multiple of this
+  std::size_t count = 0;
+  std::vector<double> ns{};  // for one time, a sample a round
+};
+
+// Runs all subjects in turns, slice_ms each, and fills their samples.
+inline void take_turns(std::vector<Subject>& subjects, int rounds, double slice_ms) {
+  for (Subject& subject : subjects) {
+    for (std::size_t count = 1024;; count *= 4) {
+      const std::size_t rounded = (count + subject.multiple - 1) / subject.multiple * subject.multiple;
+      const auto start = Clock::now();
+      subject.run(rounded);
+      const double ns = ns_since(start);
+      if (ns < 1e6 * slice_ms / 8) continue;
+      const double wanted = static_cast<double>(rounded) * slice_ms * 1e6 / ns / static_cast<double>(subject.multiple);
+      subject.count = (static_cast<std::size_t>(wanted) + 1) * subject.multiple;
+      break;
+    }
+  }
+  for (int round = 0; round < rounds; ++round) {
+    for (Subject& subject : subjects) {
+      const auto start = Clock::now();
+      subject.run(subject.count);
+      subject.ns.push_back(ns_since(start) / static_cast<double>(subject.count));
+    }
+  }
+}
+
+}  // namespace bench

@@ -1,0 +1,133 @@
+// Five million ids a second, paced, from one thread, while the store is asked for more behind its back. What is counted is who waited;
+// what is timed is every single call, beside a bare fetch_add that is paced and timed in the same way: what that shows is the machine.
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "commands.hpp"
+#include "floors.hpp"
+#include "generator.hpp"
+#include "harness.hpp"
+#include "histogram.hpp"
+#include "json.hpp"
+
+namespace bench {
+namespace {
+
+constexpr double kPaceNs = 200;           // 5 000 000 a second
+constexpr double kMostBehindNs = 50'000;  // whoever was stopped for longer than this goes on at the pace, without a burst
+constexpr const char* kStep = "1000000";  // a fifth of a second
+
+struct Tally {
+  Histogram latency;
+  double seconds = 0;
+};
+
+// Calls draw() at the pace for so long. Due times that a preempted thread has missed by far are given up, not caught up with.
+template <class Draw>
+void paced(double seconds, Tally& tally, Draw draw) {
+  const auto start = Clock::now();
+  double due = 0;
+  for (;;) {
+    double now = ns_since(start);
+    while (now < due) now = ns_since(start);
+    if (now - due > kMostBehindNs) due = now;
+    if (now > seconds * 1e9) break;
+    draw();
+    tally.latency.add(static_cast<std::uint64_t>(ns_since(start) - now));
+    due += kPaceNs;
+  }
+  tally.seconds += ns_since(start) / 1e9;
+}
+
+void write(Json& json, const std::string& name, const Tally& tally) {
+  json.open(name);
+  json.number("calls", static_cast<double>(tally.latency.total()));
+  json.number("ids_per_second", static_cast<double>(tally.latency.total()) / tally.seconds);
+  json.number("p50", tally.latency.percentile(0.5));
+  json.number("p99", tally.latency.percentile(0.99));
+  json.number("p999", tally.latency.percentile(0.999));
+  json.number("p9999", tally.latency.percentile(0.9999));
+  json.number("max", tally.latency.max());
+}
+
+// A store that answers late and never fails.
+struct SlowStore {
+  std::chrono::milliseconds delay;
+  std::atomic<std::uint64_t> last{0};
+};
+
+idgen_status_t take_slowly(void* ctx, const char*, const char*, std::uint64_t count, std::uint64_t* first, idgen_error_t*) {
+  auto& store = *static_cast<SlowStore*>(ctx);
+  std::this_thread::sleep_for(store.delay);
+  *first = store.last.fetch_add(count) + 1;
+  return IDGEN_OK;
+}
+
+void release_store(void* ctx) { delete static_cast<SlowStore*>(ctx); }
+
+Generator on_slow_store(int ms) {
+  Config config({{"kind", "segment"}, {"tag", "slow"}, {"segment.step", kStep}});
+  idgen_store_t store{};
+  store.struct_size = sizeof store;
+  store.segment_take = take_slowly;
+  store.release = release_store;
+  auto context = std::make_unique<SlowStore>();
+  context->delay = std::chrono::milliseconds(ms);
+  idgen_error_t error = IDGEN_ERROR_INIT;
+  check(idgen_config_set_store(config.get(), &store, context.get(), &error), error);
+  context.release();  // the library's from here on
+  return Generator(config);
+}
+
+}  // namespace
+
+void refill(const std::string& folder, int seconds) {
+  const std::string store = "sqlite:" + folder + "/refill.db";
+  struct Contest {
+    std::string name;
+    Generator generator;
+    idgen_stats_t before{};
+    Tally tally{};
+  };
+  std::vector<Contest> contests;
+  contests.push_back({"segment, SQLite", Generator({{"kind", "segment"}, {"tag", "refill"}, {"store", store}, {"store_create", "true"},
+                                                    {"segment.step", kStep}})});
+  contests.push_back({"snowflake, SQLite", Generator({{"layout", "time:41ms sequence:22"}, {"store", store}, {"store_create", "true"},
+                                                      {"window", "1s"}})});
+  for (const int ms : {1, 20, 100}) {
+    contests.push_back({"segment, a store that answers in " + std::to_string(ms) + " ms", on_slow_store(ms)});
+  }
+
+  Shared counter;
+  Tally floor;
+  for (Contest& contest : contests) {  // warm: past the first refills
+    Tally ignored;
+    idgen_error_t error = IDGEN_ERROR_INIT;
+    paced(0.5, ignored, [&] { next(contest.generator.get(), error); });
+    contest.before = contest.generator.stats();
+  }
+  for (int second = 0; second < seconds; ++second) {
+    paced(1, floor, [&] { fetch_add(counter, 1); });
+    for (Contest& contest : contests) {
+      idgen_error_t error = IDGEN_ERROR_INIT;
+      paced(1, contest.tally, [&] { next(contest.generator.get(), error); });
+    }
+  }
+
+  Json json;
+  json.open();
+  write(json, "fetch_add", floor);
+  json.close();
+  for (const Contest& contest : contests) {
+    const idgen_stats_t after = contest.generator.stats();
+    write(json, contest.name, contest.tally);
+    json.number("store_waits", static_cast<double>(after.store_waits - contest.before.store_waits));
+    json.number("refills", static_cast<double>(after.refills - contest.before.refills));
+    json.number("refill_ms_max", static_cast<double>(after.refill_ns_max) / 1e6);
+    json.close();
+  }
+  json.close().print();
+}
+
+}  // namespace bench

@@ -1,0 +1,77 @@
+#include "commands.hpp"
+#include "floors.hpp"
+#include "generator.hpp"
+#include "harness.hpp"
+#include "json.hpp"
+
+namespace bench {
+namespace {
+
+constexpr std::size_t kBatch = 1024;
+
+void next_loop(idgen_t* generator, std::size_t count) {
+  idgen_error_t error = IDGEN_ERROR_INIT;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t id = next(generator, error);
+    keep(id);
+  }
+}
+
+void try_next_loop(idgen_t* generator, std::size_t count) {
+  idgen_error_t error = IDGEN_ERROR_INIT;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t id;
+    if (idgen_try_next(generator, &id)) [[unlikely]] id = next(generator, error);
+    keep(id);
+  }
+}
+
+void batch_loop(idgen_t* generator, std::uint64_t* ids, std::size_t count) {
+  idgen_error_t error = IDGEN_ERROR_INIT;
+  for (std::size_t i = 0; i < count; i += kBatch) {
+    fill(generator, ids, kBatch, error);
+    keep(ids);
+  }
+}
+
+}  // namespace
+
+void speed(int rounds) {
+  Shared counter, cas, timed;
+  alignas(64) std::uint64_t ids[kBatch];
+  const Generator segments(segment("speed"));
+  const Generator relaxed_segments(with(segment("speed-relaxed"), "order", "relaxed"));
+  const Generator snowflakes(snowflake("speed"));
+  const Generator relaxed_snowflakes(with(snowflake("speed-relaxed"), "order", "relaxed"));
+  const Generator wide_snowflakes(snowflake("speed-batch", 24));
+
+  const auto single = [](const Generator& generator, auto loop) {
+    return [g = generator.get(), loop](std::size_t count) { loop(g, count); };
+  };
+  const auto batched = [&ids](const Generator& generator) {
+    return [g = generator.get(), &ids](std::size_t count) { batch_loop(g, ids, count); };
+  };
+  std::vector<Subject> subjects = {
+      {"fetch_add", [&](std::size_t count) { fetch_add(counter, count); }},
+      {"segment next", single(segments, next_loop)},
+      {"segment try_next", single(segments, try_next_loop)},
+      {"segment next, relaxed", single(relaxed_segments, next_loop)},
+      {"clock", [](std::size_t count) { read_clock(count); }},
+      {"compare-and-set", [&](std::size_t count) { compare_and_set(cas, count); }},
+      {"clock + compare-and-set", [&](std::size_t count) { clock_and_compare_and_set(timed, count); }},
+      {"snowflake next", single(snowflakes, next_loop)},
+      {"snowflake try_next", single(snowflakes, try_next_loop)},
+      {"snowflake next, relaxed", single(relaxed_snowflakes, next_loop)},
+      {"storing 8 bytes", [&](std::size_t count) { store_numbers(ids, kBatch, count); }, kBatch},
+      {"segment batch", batched(segments), kBatch},
+      {"snowflake batch", batched(wide_snowflakes), kBatch},
+  };
+  take_turns(subjects, rounds, 5);
+
+  Json json;
+  json.open().open("ns");
+  for (const Subject& subject : subjects) json.numbers(subject.name, subject.ns);
+  json.close().close().print();
+}
+
+}  // namespace bench

@@ -1,0 +1,251 @@
+// Children: by fork(), by a raw clone(), by the hundred, and while other threads draw.
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "support.hpp"
+
+namespace idgen::faults {
+namespace {
+
+// A child that no fork handler hears of: not those of the C library, not ours.
+pid_t spawn_raw(const std::function<int()>& body) {
+  fflush(stdout);
+  const pid_t child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+  if (child != 0) return child;
+  alarm(60);
+  _exit(body());
+}
+
+enum class By { fork, raw_clone };
+pid_t spawn_by(By how, const std::function<int()>& body) { return how == By::fork ? spawn(body) : spawn_raw(body); }
+
+class Forks : public testing::TestWithParam<By> {};
+INSTANTIATE_TEST_SUITE_P(By, Forks, testing::Values(By::fork, By::raw_clone),
+                         [](const auto& info) { return info.param == By::fork ? "Fork" : "RawClone"; });
+
+TEST_P(Forks, GiveAChildASegmentOfItsOwn) {
+  Folder folder;
+  make_store(folder.url("ids.db"));
+  for (const char* order : {"strict", "relaxed"}) {
+    Ids ids({{"kind", "segment"}, {"tag", "t"}, {"store", folder.url("ids.db")}, {"order", order}});
+    ASSERT_TRUE(ids) << ids.outcome().message;
+    constexpr std::size_t kDraws = 30'000;
+    std::vector<std::uint64_t> parents, childs;
+    for (int i = 0; i < 100; ++i) parents.push_back(ids.next());
+    Shared<std::uint64_t> drawn(kDraws);
+    Shared<idgen_stats_t> stats(2);
+    const pid_t child = spawn_by(GetParam(), [&] {
+      std::uint64_t id = 0;
+      stats[0] = ids.stats();
+      if (idgen_try_next(ids.get(), &id) != IDGEN_E_WOULD_BLOCK) return 2;  // drawing a segment would block
+      for (std::size_t i = 0; i < kDraws; ++i) drawn[i] = ids.next();
+      stats[1] = ids.stats();
+      return ids.close().status == IDGEN_OK ? 0 : 1;
+    });
+    for (std::size_t i = 0; i < kDraws; ++i) parents.push_back(ids.next());
+    EXPECT_EQ(wait_for(child), 0);
+    for (int i = 0; i < 100; ++i) parents.push_back(ids.next());
+    EXPECT_EQ(stats[0].granted, 0u) << "the counts are of this process";
+    EXPECT_EQ(stats[0].forks, 0u);
+    EXPECT_EQ(stats[1].forks, 1u);
+    EXPECT_EQ(ids.stats().forks, 0u);
+    childs.assign(drawn.data(), drawn.data() + kDraws);
+    EXPECT_TRUE(is_strictly_rising(parents));
+    EXPECT_TRUE(is_strictly_rising(childs));
+    EXPECT_NE(childs.front(), 0u);
+    EXPECT_EQ(count_duplicates({parents, childs}), 0u);
+  }
+  report("%d ids of parent and child, all different", 2 * 2 * 30'200);
+}
+
+TEST_P(Forks, RefuseAChildWhatOnlyTheParentCanHave) {
+  Folder folder;
+  make_store(folder.url("ids.db"));
+  const std::string url = folder.url("ids.db");
+  const std::vector<std::pair<Settings, std::string>> cases = {
+      {{{"worker", "1"}, {"store", url}}, "worker 1"},
+      {{{"worker", "2"}, {"store", url}, {"order", "relaxed"}}, "worker 2"},
+      {{{"kind", "segment"}, {"tag", "t"}, {"store", url}, {"on_fork", "error"}}, "on_fork"},
+      {{{"kind", "segment"}, {"tag", "t"}, {"store", "memory"}, {"store_create", "true"}}, "memory"},
+      {{{"worker", "3"}, {"store", "memory"}}, "worker 3"},
+  };
+  for (const auto& [settings, says] : cases) {
+    Ids ids(settings);
+    ASSERT_TRUE(ids) << ids.outcome().message;
+    const std::uint64_t before = ids.next();
+    const pid_t child = spawn_by(GetParam(), [&, says = says] {
+      std::uint64_t id = 0, many[3];
+      std::size_t written = 9;
+      idgen_block_t block = IDGEN_BLOCK_INIT;
+      if (idgen_try_next(ids.get(), &id) != IDGEN_E_FORKED) return 1;
+      if (ids.next() != 0 || ids.outcome().status != IDGEN_E_FORKED) return 2;
+      if (ids.outcome().message.find(says) == std::string::npos) return 3;
+      if (idgen_next_batch(ids.get(), many, 3, &written, nullptr) != IDGEN_E_FORKED || written != 0) return 4;
+      if (idgen_next_block(ids.get(), 3, &block, nullptr) != IDGEN_E_FORKED) return 5;
+      const idgen_stats_t stats = ids.stats();
+      if (stats.granted != 0 || stats.lead_ms != 0) return 6;
+      if (ids.close().status != IDGEN_OK) return 7;
+      if (ids.next() != 0 || ids.outcome().status != IDGEN_E_CLOSED) return 8;
+      return 0;
+    });
+    EXPECT_EQ(wait_for(child), 0) << says;
+    EXPECT_GT(ids.next(), before) << "the parent goes on";
+  }
+}
+
+// What a child does with its copy of the handle is nothing to the parent's lease.
+TEST_P(Forks, LeaveTheParentsWorkerAloneWhenTheChildClosesAndDestroys) {
+  Folder folder;
+  const Settings settings = {{"worker", "5"}, {"store", folder.url("ids.db")}, {"store_create", "true"}};
+  Ids ids(settings);
+  ASSERT_TRUE(ids) << ids.outcome().message;
+  const std::uint64_t before = ids.next();
+  const auto third_process_is_refused = [&] {
+    return wait_for(spawn([&] { return Ids(Settings(settings)).outcome().status == IDGEN_E_WORKER_BUSY ? 0 : 1; }));
+  };
+  // The third process is a child too, but its generator is made after the fork.
+  EXPECT_EQ(third_process_is_refused(), 0);
+  const pid_t child = spawn_by(GetParam(), [&] {
+    if (ids.close().status != IDGEN_OK) return 1;
+    ids = Ids();  // destroys
+    Ids same(settings), other({{"worker", "6"}, {"store", folder.url("ids.db")}});
+    if (same.outcome().status != IDGEN_E_WORKER_BUSY) return 2;
+    return other && other.next() ? 0 : 3;
+  });
+  EXPECT_EQ(wait_for(child), 0);
+  EXPECT_EQ(third_process_is_refused(), 0) << "the child has given the parent's worker away";
+  EXPECT_GT(ids.next(), before);
+  EXPECT_EQ(ids.close().status, IDGEN_OK);
+  EXPECT_EQ(wait_for(spawn([&] { return Ids(Settings(settings)) ? 0 : 1; })), 0) << "after the parent's close it is free";
+}
+
+TEST_P(Forks, NestSoThatEveryGenerationDrawsItsOwn) {
+  Folder folder;
+  make_store(folder.url("ids.db"));
+  constexpr std::size_t kGenerations = 5, kDraws = 2000;
+  Ids ids({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "700"}, {"store", folder.url("ids.db")}});
+  ASSERT_TRUE(ids) << ids.outcome().message;
+  Shared<std::uint64_t> drawn(kGenerations * kDraws);
+  std::function<int(std::size_t)> generation = [&](std::size_t n) {
+    std::uint64_t* const mine = drawn.data() + n * kDraws;
+    for (std::size_t i = 0; i < kDraws / 2; ++i) mine[i] = ids.next();
+    int result = 0;
+    if (n + 1 < kGenerations) {
+      int how = 0;
+      const pid_t child = spawn_by(GetParam(), [&] { return generation(n + 1); });
+      for (std::size_t i = kDraws / 2; i < kDraws; ++i) mine[i] = ids.next();
+      if (waitpid(child, &how, 0) != child || !WIFEXITED(how)) return 50;
+      result = WEXITSTATUS(how);
+    } else {
+      for (std::size_t i = kDraws / 2; i < kDraws; ++i) mine[i] = ids.next();
+    }
+    return mine[kDraws - 1] == 0 ? 51 : result;
+  };
+  EXPECT_EQ(generation(0), 0);
+  std::vector<std::vector<std::uint64_t>> lists;
+  for (std::size_t n = 0; n < kGenerations; ++n) {
+    lists.emplace_back(drawn.data() + n * kDraws, drawn.data() + (n + 1) * kDraws);
+    EXPECT_TRUE(is_strictly_rising(lists.back())) << "generation " << n;
+  }
+  EXPECT_EQ(count_duplicates(std::move(lists)), 0u);
+  report("%zu ids of %zu generations, all different", kGenerations * kDraws, kGenerations);
+}
+
+// The lock of the slow path, the store and the background thread are all in use at the moment of the fork.
+TEST(ForkWhileThreadsDraw, GivesTwoHundredChildrenDifferentIds) {
+  Folder folder;
+  make_store(folder.url("ids.db"));
+  constexpr std::size_t kChildren = 200, kDraws = 50, kThreads = 3;
+  const std::string url = folder.url("ids.db");
+  Ids ids({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "300"}, {"store", url}, {"store_timeout", "60s"}, {"wait_max", "60s"}});
+  Ids fixed({{"worker", "1"}, {"store", url}, {"store_timeout", "60s"}});
+  ASSERT_TRUE(ids && fixed) << ids.outcome().message << fixed.outcome().message;
+  std::atomic<bool> stop{false};
+  std::vector<std::vector<std::uint64_t>> lists(kThreads);
+  std::vector<std::thread> threads;
+  std::atomic<std::size_t> failed{0};
+  for (std::size_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      std::uint64_t id = 0;
+      while (!stop) {
+        if (idgen_next(ids.get(), &id, nullptr) != IDGEN_OK) ++failed;
+        lists[t].push_back(id);
+        if (idgen_next(fixed.get(), &id, nullptr) != IDGEN_OK) ++failed;
+      }
+    });
+  }
+  Shared<std::uint64_t> drawn(kChildren * kDraws);
+  std::vector<pid_t> children;
+  for (std::size_t c = 0; c < kChildren; ++c) {
+    children.push_back(spawn([&, c] {
+      if (fixed.next() != 0 || fixed.outcome().status != IDGEN_E_FORKED) return 1;
+      for (std::size_t i = 0; i < kDraws; ++i) {
+        if ((drawn[c * kDraws + i] = ids.next()) == 0) return std::fprintf(stderr, "%s\n", ids.outcome().message.c_str()), 2;
+      }
+      ids = Ids();
+      fixed = Ids();
+      return 0;
+    }));
+    ASSERT_GT(children.back(), 0);
+    if (c % 20 == 19) {
+      for (const pid_t child : children) EXPECT_EQ(wait_for(child), 0);
+      children.clear();
+    }
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failed, 0u);
+  std::size_t parents = 0;
+  for (const auto& list : lists) parents += list.size();
+  for (std::size_t c = 0; c < kChildren; ++c) lists.emplace_back(drawn.data() + c * kDraws, drawn.data() + (c + 1) * kDraws);
+  EXPECT_GT(parents, 1000u);
+  EXPECT_EQ(count_duplicates(std::move(lists)), 0u);
+  EXPECT_GT(ids.stats().refills, 5u) << "the store was to be in use while forking";
+  report("%zu ids of %zu threads and %zu ids of %zu children, all different", parents, kThreads, kChildren * kDraws, kChildren);
+}
+
+// A raw clone runs no handlers, so a child born inside a store transaction is told so: it must fail, not hang and not repeat an id.
+TEST(RawCloneWhileThreadsDraw, GivesAChildItsOwnIdsOrAnError) {
+  Folder folder;
+  make_store(folder.url("ids.db"));
+  constexpr std::size_t kChildren = 100, kDraws = 20;
+  Ids ids({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "2000"}, {"store", folder.url("ids.db")}, {"wait_max", "60s"}, {"store_timeout", "60s"}});
+  ASSERT_TRUE(ids) << ids.outcome().message;
+  std::atomic<bool> stop{false};
+  std::vector<std::vector<std::uint64_t>> lists(1);
+  std::thread drawer([&] {
+    // No memory is allocated here: a raw clone would copy the allocator's lock in whatever state it is.
+    lists[0].reserve(50'000'000);
+    std::uint64_t id = 0;
+    while (!stop && lists[0].size() < 50'000'000) {
+      if (idgen_next(ids.get(), &id, nullptr) == IDGEN_OK) lists[0].push_back(id);
+    }
+  });
+  Shared<std::uint64_t> drawn(kChildren * kDraws);
+  Shared<int> outcomes(kChildren);
+  std::size_t served = 0, refused = 0;
+  for (std::size_t c = 0; c < kChildren; ++c) {
+    const pid_t child = spawn_raw([&, c] {
+      std::uint64_t id = 0;
+      const idgen_status_t tried = idgen_try_next(ids.get(), &id);  // needs no memory
+      outcomes[c] = tried;
+      return tried == IDGEN_E_WOULD_BLOCK ? 0 : 1;
+    });
+    ASSERT_GT(child, 0);
+    EXPECT_EQ(wait_for(child), 0) << "the parent's numbers are not a child's: got " << outcomes[c];
+    ++(outcomes[c] == IDGEN_E_WOULD_BLOCK ? served : refused);
+  }
+  stop = true;
+  drawer.join();
+  EXPECT_EQ(count_duplicates(std::move(lists)), 0u);
+  EXPECT_EQ(served, kChildren);
+  report("%zu raw clones beside a thread that draws; none found a number of its parent", kChildren);
+}
+
+}  // namespace
+}  // namespace idgen::faults

@@ -1,0 +1,59 @@
+// Many processes on one SQLite file.
+#include "support.hpp"
+
+namespace idgen::faults {
+namespace {
+
+constexpr std::size_t kProcesses = 8;
+constexpr std::size_t kPerProcess = 2'600'000 / kSlower;
+
+void processes_draw_no_id_twice(const std::function<Settings(std::size_t)>& settings_of) {
+  Shared<std::uint64_t> ids(kProcesses * kPerProcess);
+  std::vector<pid_t> children;
+  for (std::size_t p = 0; p < kProcesses; ++p) {
+    children.push_back(spawn([&, p] {
+      Ids mine(settings_of(p));
+      if (!mine) return std::fprintf(stderr, "%s\n", mine.outcome().message.c_str()), 1;
+      std::size_t done = 0, written = 0;
+      std::uint64_t* const to = ids.data() + p * kPerProcess;
+      while (done < kPerProcess) {
+        if (done % 3 == 0) {
+          to[done++] = mine.next();
+        } else {
+          const std::size_t want = std::min<std::size_t>(1000, kPerProcess - done);
+          if (idgen_next_batch(mine.get(), to + done, want, &written, nullptr) != IDGEN_OK) return 2;
+          done += written;
+        }
+      }
+      return mine.close().status == IDGEN_OK ? 0 : 3;
+    }));
+  }
+  for (const pid_t child : children) EXPECT_EQ(wait_for(child), 0);
+  std::vector<std::vector<std::uint64_t>> lists;
+  for (std::size_t p = 0; p < kProcesses; ++p) {
+    lists.emplace_back(ids.data() + p * kPerProcess, ids.data() + (p + 1) * kPerProcess);
+    EXPECT_TRUE(is_strictly_rising(lists.back()));
+    EXPECT_NE(lists.back().front(), 0u);
+  }
+  EXPECT_EQ(count_duplicates(std::move(lists)), 0u);
+  report("%zu ids of %zu processes, all different", kProcesses * kPerProcess, kProcesses);
+}
+
+TEST(Processes, DrawNoIdOfASharedTagTwice) {
+  Folder folder;
+  make_store(folder.url("ids.db"));
+  processes_draw_no_id_twice([&](std::size_t) {
+    return Settings{{"kind", "segment"}, {"tag", "t"}, {"segment.step", "20000"}, {"store", folder.url("ids.db")}, {"store_timeout", "60s"}, {"wait_max", "60s"}};
+  });
+}
+
+TEST(Processes, DrawNoSnowflakeOfDifferentWorkersTwice) {
+  Folder folder;
+  processes_draw_no_id_twice([&](std::size_t p) {
+    return Settings{{"worker", std::to_string(p)}, {"store", folder.url("ids.db")}, {"store_create", "true"}, {"store_timeout", "60s"},
+                    {"wait_max", "60s"}, {"layout", "time:41ms worker:4 sequence:18"}};
+  });
+}
+
+}  // namespace
+}  // namespace idgen::faults

@@ -1,0 +1,312 @@
+// The store fails while a generator is running: callers live on what is reserved, then are told, then go on when it is back.
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "support.hpp"
+
+namespace idgen::faults {
+namespace {
+
+namespace fs = std::filesystem;
+
+Settings segment(const std::string& url, const char* step = "1000") {
+  return {{"kind", "segment"}, {"tag", "t"}, {"store", url}, {"segment.step", step}, {"wait_max", "300ms"}, {"store_timeout", "100ms"}};
+}
+
+// Draws until a call fails, but not more than `most`. How many.
+std::size_t draw_all(Ids& ids, std::vector<std::uint64_t>& out, std::size_t most = 100'000) {
+  std::size_t count = 0;
+  for (std::uint64_t id; count < most && (id = ids.next()) != 0; ++count) out.push_back(id);
+  return count;
+}
+
+// Until the store is asked again: attempts are some time apart while it fails.
+bool recovers(Ids& ids, std::vector<std::uint64_t>& out) {
+  const std::int64_t deadline = mono_ns() + 15'000'000'000;
+  while (mono_ns() < deadline) {
+    if (const std::uint64_t id = ids.next()) return out.push_back(id), true;
+    if (!idgen_status_is_retryable(ids.outcome().status) && ids.outcome().status != IDGEN_E_STORE_MISSING &&
+        ids.outcome().status != IDGEN_E_STORE_PERMISSION) {
+      return false;
+    }
+    usleep(20'000);
+  }
+  return false;
+}
+
+// Another process holds the write lock of the file, as a backup or a careless admin does, until it is killed.
+class Locker {
+ public:
+  explicit Locker(const std::string& path) {
+    int ready[2];
+    if (pipe(ready) != 0) throw std::runtime_error("pipe");
+    process_ = spawn([&] {
+      sqlite3* db = nullptr;
+      if (sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READWRITE, nullptr) != SQLITE_OK) return 1;
+      sqlite3_busy_timeout(db, 10'000);
+      if (sqlite3_exec(db, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr) != SQLITE_OK) return 2;
+      if (write(ready[1], "1", 1) != 1) return 3;
+      for (;;) pause();
+    });
+    close(ready[1]);
+    char byte;
+    EXPECT_EQ(read(ready[0], &byte, 1), 1) << "the file could not be locked";
+    close(ready[0]);
+  }
+  ~Locker() {
+    kill(process_, SIGKILL);
+    int how;
+    waitpid(process_, &how, 0);
+  }
+
+ private:
+  pid_t process_;
+};
+
+TEST(StoreLockedByAnother, IsServedFromStockThenRefusedThenRecovered) {
+  Folder folder;
+  make_store(folder.url("ids.db"));
+  Ids ids(segment(folder.url("ids.db")));
+  ASSERT_TRUE(ids) << ids.outcome().message;
+  std::vector<std::uint64_t> drawn;
+  draw_all(ids, drawn, 1500);  // the second segment is in use, so the first of what follows is reserved already
+  {
+    Locker locker(folder.path("ids.db"));
+    const std::uint64_t stock = ids.stats().remaining;
+    const std::int64_t start = mono_ns();
+    const std::size_t served = draw_all(ids, drawn, stock);
+    EXPECT_EQ(served, stock) << ids.outcome().message;
+    EXPECT_LT(mono_ns() - start, 2'000'000'000) << "nobody waits while there is stock";
+    EXPECT_EQ(ids.stats().store_waits, 0u);
+    std::size_t more = draw_all(ids, drawn);  // one that was on its way may have been granted
+    EXPECT_LE(more, 1000u);
+    EXPECT_EQ(ids.outcome().status, IDGEN_E_STORE_UNAVAILABLE);
+    EXPECT_EQ(idgen_status_is_retryable(ids.outcome().status), 1);
+    EXPECT_NE(ids.outcome().message.find("wait_max"), std::string::npos) << ids.outcome().message;
+    const std::int64_t again = mono_ns();
+    EXPECT_EQ(ids.next(), 0u);
+    const double waited_ms = static_cast<double>(mono_ns() - again) / 1e6;
+    EXPECT_GE(waited_ms, 250) << "a retryable failure is waited for, up to wait_max";
+    EXPECT_LT(waited_ms, 2000);
+    EXPECT_GE(ids.stats().store_waits, 1u);
+    EXPECT_GE(ids.stats().refill_failures, 1u);
+    usleep(2'000'000);  // an outage of a few seconds: the fault itself, not a wait for something
+    EXPECT_EQ(ids.next(), 0u);
+  }
+  EXPECT_TRUE(recovers(ids, drawn)) << ids.outcome().message;
+  draw_all(ids, drawn, 5000);
+  EXPECT_TRUE(is_strictly_rising(drawn));
+  report("%zu ids before, during and after a lock, rising", drawn.size());
+}
+
+TEST(StoreLockedByAnother, LetsASnowflakeGoOnInsideItsWindow) {
+  Folder folder;
+  Ids ids({{"worker", "1"}, {"store", folder.url("ids.db")}, {"store_create", "true"}, {"window", "1s"}, {"wait_max", "300ms"}, {"store_timeout", "100ms"}});
+  ASSERT_TRUE(ids) << ids.outcome().message;
+  std::vector<std::uint64_t> drawn;
+  {
+    Locker locker(folder.path("ids.db"));
+    const std::int64_t start = mono_ns();
+    while (const std::uint64_t id = ids.next()) {
+      drawn.push_back(id);
+      ASSERT_LT(mono_ns() - start, 5'000'000'000) << "a window of 1 s has lasted for 5 s";
+    }
+    EXPECT_GT(mono_ns() - start, 800'000'000) << "what was reserved was not used";
+    EXPECT_EQ(ids.outcome().status, IDGEN_E_STORE_UNAVAILABLE) << ids.outcome().message;
+  }
+  EXPECT_TRUE(recovers(ids, drawn)) << ids.outcome().message;
+  EXPECT_TRUE(is_strictly_rising(drawn));
+  report("%zu ids during and after a lock, rising", drawn.size());
+}
+
+TEST(StoreLockedByAnother, StillClosesAndFreesTheWorker) {
+  Folder folder;
+  const Settings settings = {{"worker", "1"}, {"store", folder.url("ids.db")}, {"store_create", "true"}, {"store_timeout", "100ms"}};
+  Ids ids(settings);
+  const std::uint64_t before = ids.next();
+  ASSERT_NE(before, 0u) << ids.outcome().message;
+  {
+    Locker locker(folder.path("ids.db"));
+    const Outcome closed = ids.close();
+    EXPECT_EQ(closed.status, IDGEN_E_STORE_UNAVAILABLE) << closed.message;
+    EXPECT_EQ(ids.next(), 0u);
+    EXPECT_EQ(ids.outcome().status, IDGEN_E_CLOSED);
+  }
+  Ids again(settings);  // the first handle is closed, not yet destroyed
+  ASSERT_TRUE(again) << again.outcome().message;
+  EXPECT_GT(again.next(), before);
+}
+
+TEST(StoreFileDeleted, IsNoticedAndNeverBegunAnew) {
+  for (const char* create : {"false", "true"}) {
+    Folder folder;
+    make_store(folder.url("ids.db"));
+    Settings settings = segment(folder.url("ids.db"));
+    settings.emplace_back("store_create", create);
+    Ids ids(settings);
+    ASSERT_TRUE(ids) << ids.outcome().message;
+    std::vector<std::uint64_t> drawn;
+    draw_all(ids, drawn, 1500);
+    fs::remove(folder.path("ids.db"));
+    const std::size_t served = draw_all(ids, drawn);
+    EXPECT_GE(served, 500u);
+    EXPECT_LE(served, 2500u);
+    // Made anew by store_create it begins at 0: the witness of this process says that this cannot be.
+    EXPECT_EQ(ids.outcome().status, *create == 't' ? IDGEN_E_STORE_REGRESSED : IDGEN_E_STORE_MISSING) << ids.outcome().message;
+    EXPECT_TRUE(is_strictly_rising(drawn));
+  }
+}
+
+TEST(StoreFileDeleted, AndBroughtBackIsUsedAgain) {
+  Folder folder;
+  make_store(folder.url("ids.db"));
+  Ids ids(segment(folder.url("ids.db")));
+  std::vector<std::uint64_t> drawn;
+  draw_all(ids, drawn, 1500);
+  usleep(50'000);  // let a refill on its way arrive: the copy must hold all grants
+  fs::rename(folder.path("ids.db"), folder.path("away.db"));
+  draw_all(ids, drawn);
+  EXPECT_EQ(ids.outcome().status, IDGEN_E_STORE_MISSING) << ids.outcome().message;
+  fs::rename(folder.path("away.db"), folder.path("ids.db"));
+  EXPECT_TRUE(recovers(ids, drawn)) << ids.outcome().message;
+  draw_all(ids, drawn, 3000);
+  EXPECT_TRUE(is_strictly_rising(drawn));
+}
+
+TEST(StoreReplacedByAnOlderCopy, StopsSegments) {
+  Folder folder;
+  make_store(folder.url("ids.db"));
+  Ids ids(segment(folder.url("ids.db")));
+  std::vector<std::uint64_t> drawn;
+  draw_all(ids, drawn, 100);
+  fs::copy_file(folder.path("ids.db"), folder.path("old.db"));
+  draw_all(ids, drawn, 20'000);
+  fs::rename(folder.path("old.db"), folder.path("ids.db"));
+  const std::size_t served = draw_all(ids, drawn);
+  EXPECT_LE(served, 3000u);
+  EXPECT_EQ(ids.outcome().status, IDGEN_E_STORE_REGRESSED) << ids.outcome().message;
+  EXPECT_EQ(idgen_status_is_retryable(ids.outcome().status), 0);
+  EXPECT_EQ(ids.next(), 0u);
+  EXPECT_EQ(ids.outcome().status, IDGEN_E_STORE_REGRESSED);
+  EXPECT_TRUE(is_strictly_rising(drawn));
+  report("%zu ids before the older copy stopped the tag, rising", drawn.size());
+}
+
+TEST(StoreReplacedByAnOlderCopy, NeverMakesASnowflakeRepeat) {
+  Folder folder;
+  Clock clock(kEpochMs + 1'000'000'000);
+  Ids ids({{"worker", "1"}, {"store", folder.url("ids.db")}, {"store_create", "true"}, {"wait_max", "300ms"}}, &clock);
+  std::vector<std::uint64_t> drawn;
+  draw_all(ids, drawn, 100);
+  fs::copy_file(folder.path("ids.db"), folder.path("old.db"));
+  for (int second = 0; second < 30; ++second) {  // several windows further
+    clock.move_ms(1000);
+    draw_all(ids, drawn, 10);
+  }
+  EXPECT_GE(ids.stats().refills, 3u);
+  fs::rename(folder.path("old.db"), folder.path("ids.db"));
+  for (int second = 0; second < 60; ++second) {
+    clock.move_ms(1000);
+    if (draw_all(ids, drawn, 10) < 10) break;
+  }
+  // Either the time asked for lies above all that was granted, or issuing has stopped.
+  if (ids.outcome().status != IDGEN_OK) EXPECT_EQ(ids.outcome().status, IDGEN_E_STORE_REGRESSED) << ids.outcome().message;
+  EXPECT_TRUE(is_strictly_rising(drawn));
+}
+
+TEST(StoreFolderMadeReadOnly, IsSaidAndRecoveredFrom) {
+  // root may write anywhere, so the generator runs as nobody, in a child.
+  Folder folder;
+  ASSERT_EQ(mkdir(folder.path("data").c_str(), 0777), 0);
+  ASSERT_EQ(chmod(folder.path("").c_str(), 0755), 0);
+  if (geteuid() == 0) ASSERT_EQ(chown(folder.path("data").c_str(), 65534, 65534), 0);
+  const pid_t child = spawn([&] {
+    if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) return 1;
+    make_store(folder.url("data/ids.db"));
+    Ids ids(segment(folder.url("data/ids.db")));
+    std::vector<std::uint64_t> drawn;
+    if (draw_all(ids, drawn, 1500) != 1500) return 2;
+    if (chmod(folder.path("data").c_str(), 0555) != 0) return 3;
+    if (draw_all(ids, drawn) > 3000) return 4;
+    if (ids.outcome().status != IDGEN_E_STORE_PERMISSION) return std::fprintf(stderr, "%s\n", ids.outcome().message.c_str()), 5;
+    if (ids.outcome().message.find("folder") == std::string::npos) return 6;
+    if (chmod(folder.path("data").c_str(), 0755) != 0) return 7;
+    if (!recovers(ids, drawn)) return 8;
+    return is_strictly_rising(drawn) ? 0 : 9;
+  });
+  EXPECT_EQ(wait_for(child), 0);
+}
+
+int runs_out_of_room(const std::string& url, const std::function<bool()>& fill, const std::function<bool()>& free) {
+  Ids ids(segment(url));
+  std::vector<std::uint64_t> drawn;
+  if (draw_all(ids, drawn, 1500) != 1500) return 2;
+  if (!fill()) return 3;
+  if (draw_all(ids, drawn) > 3000) return 4;
+  if (ids.outcome().status != IDGEN_E_STORE_FULL) return std::fprintf(stderr, "%s\n", ids.outcome().message.c_str()), 5;
+  if (!idgen_status_is_retryable(IDGEN_E_STORE_FULL)) return 6;
+  if (!free()) return 7;
+  if (!recovers(ids, drawn)) return 8;
+  draw_all(ids, drawn, 3000);
+  return is_strictly_rising(drawn) ? 0 : 9;
+}
+
+// No file may grow, as with a full disk: SQLite cannot write its journal.
+TEST(StoreWithoutRoom, BecauseOfALimitIsSaidAndRecoveredFrom) {
+  Folder folder;
+  const pid_t child = spawn([&] {
+    signal(SIGXFSZ, SIG_IGN);
+    make_store(folder.url("ids.db"));
+    const auto limit = [](rlim_t bytes) {
+      rlimit now{};
+      getrlimit(RLIMIT_FSIZE, &now);
+      now.rlim_cur = bytes;
+      return setrlimit(RLIMIT_FSIZE, &now) == 0;
+    };
+    return runs_out_of_room(folder.url("ids.db"), [&] { return limit(0); }, [&] { return limit(RLIM_INFINITY); });
+  });
+  EXPECT_EQ(wait_for(child), 0);
+}
+
+// A real full device: a small one in memory where the system lets us mount it. Where it does not, the limit above is the test of this.
+TEST(StoreWithoutRoom, BecauseTheDeviceIsFullIsSaidAndRecoveredFrom) {
+  constexpr int kCannotMount = 77;
+  Folder folder;
+  ASSERT_EQ(mkdir(folder.path("disk").c_str(), 0755), 0);
+  const pid_t child = spawn([&] {
+    if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        mount("tmpfs", folder.path("disk").c_str(), "tmpfs", 0, "size=512k") != 0) {
+      return kCannotMount;
+    }
+    make_store(folder.url("disk/ids.db"));
+    const std::string filler = folder.path("disk/filler");
+    return runs_out_of_room(
+        folder.url("disk/ids.db"),
+        [&] {
+          const int fd = open(filler.c_str(), O_WRONLY | O_CREAT, 0644);
+          const std::string chunk(4096, 'x');
+          while (write(fd, chunk.data(), chunk.size()) > 0) {
+          }
+          const bool full = errno == ENOSPC;
+          close(fd);
+          return full;
+        },
+        [&] { return unlink(filler.c_str()) == 0; });
+  });
+  const int result = wait_for(child);
+  if (result == kCannotMount) GTEST_SKIP() << "this user may not mount a file system; the test with a limit on file sizes stands in";
+  EXPECT_EQ(result, 0);
+}
+
+}  // namespace
+}  // namespace idgen::faults

@@ -1,0 +1,144 @@
+#include "support.hpp"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <filesystem>
+
+namespace idgen::faults {
+
+Ids::Ids(const Settings& settings, Clock* clock) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  idgen_config_t* config = nullptr;
+  outcome_.status = idgen_config_create(&config);
+  for (const auto& [key, value] : settings) {
+    if (outcome_.status == IDGEN_OK) outcome_.status = idgen_config_set(config, key.c_str(), value.c_str(), &err);
+  }
+  if (clock && outcome_.status == IDGEN_OK) {
+    idgen_clock_t vtable{};
+    vtable.struct_size = sizeof vtable;
+    vtable.now_ns = [](void* ctx) { return static_cast<Clock*>(ctx)->now_ns.load(); };
+    vtable.sleep_ns = [](void* ctx, std::uint64_t ns) {
+      static_cast<Clock*>(ctx)->now_ns += static_cast<std::int64_t>(ns);
+      static_cast<Clock*>(ctx)->slept_ns += static_cast<std::int64_t>(ns);
+    };
+    outcome_.status = idgen_config_set_clock(config, &vtable, clock, &err);
+  }
+  if (outcome_.status == IDGEN_OK) outcome_.status = idgen_create(config, &handle_, &err);
+  outcome_.message = err.message;
+  outcome_.retry_after_ns = err.retry_after_ns;
+  idgen_config_destroy(config);
+}
+
+Ids& Ids::operator=(Ids&& other) noexcept {
+  std::swap(handle_, other.handle_);
+  std::swap(outcome_, other.outcome_);
+  return *this;
+}
+
+std::uint64_t Ids::next() {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  std::uint64_t id = 0;
+  outcome_.status = idgen_next(handle_, &id, &err);
+  if (outcome_.status == IDGEN_OK) return id;
+  outcome_.message = err.message;
+  outcome_.retry_after_ns = err.retry_after_ns;
+  return 0;
+}
+
+Outcome Ids::close() {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  Outcome outcome;
+  outcome.status = idgen_close(handle_, &err);
+  outcome.message = err.message;
+  return outcome;
+}
+
+idgen_stats_t Ids::stats() const {
+  idgen_stats_t stats = IDGEN_STATS_INIT;
+  EXPECT_EQ(idgen_stats(handle_, &stats, nullptr), IDGEN_OK);
+  return stats;
+}
+
+Folder::Folder() {
+  char path[] = "/tmp/idgen-faults-XXXXXX";
+  if (!mkdtemp(path)) throw std::runtime_error("cannot make a folder in /tmp");
+  path_ = path;
+}
+
+Folder::~Folder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+void make_store(const std::string& url, const std::string& tag) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  idgen_config_t* config = nullptr;
+  ASSERT_EQ(idgen_config_create(&config), IDGEN_OK);
+  EXPECT_EQ(idgen_config_set(config, "store", url.c_str(), &err), IDGEN_OK);
+  EXPECT_EQ(idgen_config_set(config, "tag", tag.c_str(), &err), IDGEN_OK);
+  EXPECT_EQ(idgen_segment_create(config, &err), IDGEN_OK) << err.message;
+  idgen_config_destroy(config);
+}
+
+pid_t spawn(const std::function<int()>& body) {
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child != 0) return child;
+  alarm(250);
+  int result = 99;
+  try {
+    result = body();
+  } catch (...) {
+  }
+  _exit(result);
+}
+
+int wait_for(pid_t child) {
+  int how = 0;
+  EXPECT_EQ(waitpid(child, &how, 0), child);
+  if (WIFEXITED(how)) return WEXITSTATUS(how);
+  ADD_FAILURE() << "child " << child << " was ended by signal " << WTERMSIG(how);
+  return -1;
+}
+
+std::int64_t mono_ns() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
+std::size_t count_duplicates(std::vector<std::vector<std::uint64_t>> lists) {
+  std::vector<std::uint64_t> all;
+  for (auto& list : lists) {
+    if (!is_strictly_rising(list)) std::sort(list.begin(), list.end());
+    const auto middle = static_cast<std::ptrdiff_t>(all.size());
+    all.insert(all.end(), list.begin(), list.end());
+    std::inplace_merge(all.begin(), all.begin() + middle, all.end());
+    list = {};
+  }
+  std::size_t duplicates = 0;
+  for (std::size_t i = 1; i < all.size(); ++i) duplicates += all[i] == all[i - 1];
+  return duplicates;
+}
+
+bool is_strictly_rising(const std::vector<std::uint64_t>& ids) {
+  return std::adjacent_find(ids.begin(), ids.end(), std::greater_equal<>()) == ids.end();
+}
+
+void report(const char* format, ...) {
+  va_list list;
+  va_start(list, format);
+  std::printf("[ CHECKED  ] ");
+  std::vprintf(format, list);
+  std::printf("\n");
+  std::fflush(stdout);
+  va_end(list);
+}
+
+}  // namespace idgen::faults

@@ -1,0 +1,118 @@
+// What the tests of faults share: generators through the C border, child processes, memory that survives them, and exact checks.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <idgen/idgen.h>
+#include <sys/mman.h>
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace idgen::faults {
+
+#if defined(__SANITIZE_THREAD__)
+inline constexpr std::size_t kSlower = 50;  // the sanitizers make every step slower, not the test weaker: they look at each access
+#elif defined(__SANITIZE_ADDRESS__)
+inline constexpr std::size_t kSlower = 10;
+#else
+inline constexpr std::size_t kSlower = 1;
+#endif
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+// A clock that the test sets. Sleeping moves it.
+struct Clock {
+  explicit Clock(std::int64_t unix_ms) : now_ns(unix_ms * 1'000'000) {}
+  std::atomic<std::int64_t> now_ns;
+  std::atomic<std::int64_t> slept_ns{0};
+  void move_ms(std::int64_t ms) { now_ns += ms * 1'000'000; }
+};
+inline constexpr std::int64_t kEpochMs = 1735689600000;  // of the default layout
+
+struct Outcome {
+  idgen_status_t status = IDGEN_OK;
+  std::string message;
+  std::uint64_t retry_after_ns = 0;
+};
+
+class Ids {
+ public:
+  Ids() = default;
+  // Notes how creation went in `outcome`.
+  explicit Ids(const Settings& settings, Clock* clock = nullptr);
+  Ids(Ids&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), outcome_(std::move(other.outcome_)) {}
+  Ids& operator=(Ids&& other) noexcept;
+  ~Ids() { idgen_destroy(handle_); }
+
+  explicit operator bool() const { return handle_ != nullptr; }
+  idgen_t* get() const { return handle_; }
+  // Of the creation, or of the last next().
+  const Outcome& outcome() const { return outcome_; }
+  // 0 on failure.
+  std::uint64_t next();
+  Outcome close();
+  idgen_stats_t stats() const;
+
+ private:
+  idgen_t* handle_ = nullptr;
+  Outcome outcome_;
+};
+
+// An empty folder that goes with it.
+class Folder {
+ public:
+  Folder();
+  ~Folder();
+  std::string path(const std::string& name) const { return path_ + "/" + name; }
+  std::string url(const std::string& name) const { return "sqlite:" + path(name); }
+
+ private:
+  std::string path_;
+};
+
+// Makes the store, with a tag.
+void make_store(const std::string& url, const std::string& tag = "t");
+
+// A child made by fork() that runs body and leaves without a trace of the test framework: exit status = its result, 99 = an exception.
+pid_t spawn(const std::function<int()>& body);
+// Its exit status; -1 and a failed test if it did not exit by itself.
+int wait_for(pid_t child);
+
+// Memory that parent and children share.
+template <class T>
+class Shared {
+ public:
+  explicit Shared(std::size_t count = 1)
+      : count_(count),
+        data_(static_cast<T*>(mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {
+    if (data_ == MAP_FAILED) throw std::bad_alloc();
+  }
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+  ~Shared() { munmap(data_, count_ * sizeof(T)); }
+  T& operator[](std::size_t i) { return data_[i]; }
+  T* operator->() { return data_; }
+  T* data() { return data_; }
+
+ private:
+  std::size_t count_;
+  T* data_;
+};
+
+std::int64_t mono_ns();
+
+// Exact: every id of every list once. Lists need not be sorted. Returns how many ids occur more than once.
+std::size_t count_duplicates(std::vector<std::vector<std::uint64_t>> lists);
+bool is_strictly_rising(const std::vector<std::uint64_t>& ids);
+
+// Says what was checked.
+void report(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+}  // namespace idgen::faults
