@@ -11,6 +11,7 @@ void count(const std::string& subject, std::size_t times) {
   Shared shared;
   idgen_error_t error = IDGEN_ERROR_INIT;
   if (subject == "fetch_add") return fetch_add(shared, times);
+  if (subject == "time-ordered counter") return time_ordered_counter(shared, times);
   if (subject == "clock + compare-and-set") return clock_and_compare_and_set(shared, times);
 
   const bool timed = subject.starts_with("snowflake");

@@ -45,8 +45,19 @@ inline void compare_and_set(Shared& shared, std::size_t count) {
   }
 }
 
-// A time-ordered counter and nothing else: repeated until the step is made, for the sake of several threads.
+// The bare pair, with nothing made of what the clock says.
 inline void clock_and_compare_and_set(Shared& shared, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    std::uint64_t seen = shared.number.load(std::memory_order_relaxed);
+    shared.number.compare_exchange_strong(seen, static_cast<std::uint64_t>(now.tv_nsec), std::memory_order_acq_rel);
+    keep(seen);
+  }
+}
+
+// A time-ordered counter of 22 bits a millisecond and nothing else: repeated until the step is made, for the sake of several threads.
+inline void time_ordered_counter(Shared& shared, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t now = realtime_ms() << 22;
     std::uint64_t seen = shared.number.load(std::memory_order_relaxed);

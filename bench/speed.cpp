@@ -37,7 +37,7 @@ void batch_loop(idgen_t* generator, std::uint64_t* ids, std::size_t count) {
 }  // namespace
 
 void speed(int rounds) {
-  Shared counter, cas, timed;
+  Shared counter, cas, timed, ordered;
   alignas(64) std::uint64_t ids[kBatch];
   const Generator segments(segment("speed"));
   const Generator relaxed_segments(with(segment("speed-relaxed"), "order", "relaxed"));
@@ -59,6 +59,7 @@ void speed(int rounds) {
       {"clock", [](std::size_t count) { read_clock(count); }},
       {"compare-and-set", [&](std::size_t count) { compare_and_set(cas, count); }},
       {"clock + compare-and-set", [&](std::size_t count) { clock_and_compare_and_set(timed, count); }},
+      {"time-ordered counter", [&](std::size_t count) { time_ordered_counter(ordered, count); }},
       {"snowflake next", single(snowflakes, next_loop)},
       {"snowflake try_next", single(snowflakes, try_next_loop)},
       {"snowflake next, relaxed", single(relaxed_snowflakes, next_loop)},
@@ -71,7 +72,12 @@ void speed(int rounds) {
   Json json;
   json.open().open("ns");
   for (const Subject& subject : subjects) json.numbers(subject.name, subject.ns);
-  json.close().close().print();
+  json.close();
+  double waits = 0;
+  for (const Generator* generator : {&segments, &relaxed_segments, &snowflakes, &relaxed_snowflakes, &wide_snowflakes}) {
+    waits += static_cast<double>(generator->stats().waits);
+  }
+  json.number("waits", waits).close().print();
 }
 
 }  // namespace bench

@@ -71,7 +71,7 @@ void threads(int rounds, unsigned most) {
       {"fetch_add", [&](std::size_t count) { fetch_add(counter, count); }},
       {"segment strict", from(segments)},
       {"segment relaxed", from(relaxed_segments)},
-      {"clock + compare-and-set", [&](std::size_t count) { clock_and_compare_and_set(timed, count); }},
+      {"time-ordered counter", [&](std::size_t count) { time_ordered_counter(timed, count); }},
       {"snowflake strict", from(snowflakes)},
       {"snowflake relaxed", from(relaxed_snowflakes)},
   };

@@ -1,6 +1,6 @@
 //go:build cgo && !idgen_system
 
-// The C border. JNI entry points are for the installed library alone.
+// The C border.
 #include "../capi/src/config.cpp"
 #include "../capi/src/generator.cpp"
 #include "../capi/src/host.cpp"

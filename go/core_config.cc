@@ -1,6 +1,6 @@
 //go:build cgo && !idgen_system
 
-// The room core/src/config of the core.
+// The room core/src/config.
 #include "../core/src/config/config.cpp"
 #include "../core/src/config/properties.cpp"
 #include "../core/src/config/toml_absent.cpp"

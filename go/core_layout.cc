@@ -1,5 +1,5 @@
 //go:build cgo && !idgen_system
 
-// The room core/src/layout of the core.
+// The room core/src/layout.
 #include "../core/src/layout/layout.cpp"
 #include "../core/src/layout/presets.cpp"

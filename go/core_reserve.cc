@@ -1,4 +1,4 @@
 //go:build cgo && !idgen_system
 
-// The room core/src/reserve of the core.
+// The room core/src/reserve.
 #include "../core/src/reserve/supply.cpp"

@@ -1,6 +1,6 @@
 //go:build cgo && !idgen_system
 
-// The room core/src/store of the core.
+// The room core/src/store.
 #include "../core/src/store/memory_store.cpp"
 #include "../core/src/store/open_store.cpp"
 #include "../core/src/store/owner_lock.cpp"

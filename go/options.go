@@ -54,4 +54,5 @@ func valueText(value any) string {
 	return fmt.Sprint(value)
 }
 
+//go:generate ../bindings/go/list-sources.sh
 //go:generate go run ./internal/optiongen

@@ -46,12 +46,19 @@ static inline void idgen_go_error_free(idgen_error_t *error) { free(error); }
 
 /* ------------------------------------------------------------------------------------------------- generation */
 
-static inline idgen_go_number idgen_go_next(uintptr_t generator) {
+/* Out of line, so that the frame with the error in it is not set up for every id. */
+__attribute__((noinline, unused)) static idgen_go_number idgen_go_next_slowly(uintptr_t generator) {
   IDGEN_GO_ERROR(error);
   idgen_go_number result;
   result.value = 0;
   result.failure = idgen_go_fail(idgen_next((idgen_t *)generator, &result.value, &error), &error);
   return result;
+}
+
+static inline idgen_go_number idgen_go_next(uintptr_t generator) {
+  idgen_go_number result = {0, {NULL, IDGEN_OK}};
+  if (__builtin_expect(idgen_try_next((idgen_t *)generator, &result.value) == IDGEN_OK, 1)) return result;
+  return idgen_go_next_slowly(generator);
 }
 
 /* idgen_try_next fills no error: the general message of the status is all there is. */

@@ -3,9 +3,33 @@
 #include <memory>
 
 #include "border.hpp"
+#include "generator/draw.hpp"
 
 using namespace idgen;
 using namespace idgen::capi;
+
+namespace {
+
+// idgen_next in three functions, from the leanest to the one that needs most: what a function may have to do, all its calls pay for.
+[[gnu::noinline]] idgen_status_t next_slowly(idgen_t* generator, uint64_t* id, idgen_error_t* err) {
+  return guard(err, [&] {
+    Handle& handle = open_handle(generator, "generator");
+    require(id, "id");  // before an id is drawn and lost
+    *id = handle.next();
+  });
+}
+
+[[gnu::noinline]] idgen_status_t next_of_any_kind(idgen_t* generator, uint64_t* id, idgen_error_t* err) {
+  if (generator->value.draw(*id)) [[likely]] return IDGEN_OK;
+  return next_slowly(generator, id, err);
+}
+
+[[gnu::noinline]] idgen_status_t try_next_of_any_kind(Handle& handle, uint64_t& id) {
+  if (handle.draw(id)) [[likely]] return IDGEN_OK;
+  return static_cast<idgen_status_t>(handle.try_next(id));
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -36,17 +60,15 @@ void idgen_destroy(idgen_t* generator) {
 idgen_status_t idgen_try_next(idgen_t* generator, uint64_t* id) {
   if (!generator || !generator->is_intact()) [[unlikely]] return IDGEN_E_HANDLE;
   if (!id) [[unlikely]] return IDGEN_E_ARGUMENT;
-  return static_cast<idgen_status_t>(generator->value.try_next(*id));
+  if (generator->value.draw_plain(*id)) return IDGEN_OK;
+  return try_next_of_any_kind(generator->value, *id);
 }
 
 idgen_status_t idgen_next(idgen_t* generator, uint64_t* id, idgen_error_t* err) {
-  // The common case first: no guard, and err is left alone.
-  if (generator && generator->is_intact() && id && generator->value.draw(*id)) [[likely]] return IDGEN_OK;
-  return guard(err, [&] {
-    Handle& handle = open_handle(generator, "generator");
-    require(id, "id");  // before an id is drawn and lost
-    *id = handle.next();
-  });
+  // The common cases first: no guard, and err is left alone.
+  if (!generator || !generator->is_intact() || !id) [[unlikely]] return next_slowly(generator, id, err);
+  if (generator->value.draw_plain(*id)) return IDGEN_OK;
+  return next_of_any_kind(generator, id, err);
 }
 
 idgen_status_t idgen_next_batch(idgen_t* generator, uint64_t* ids, size_t n, size_t* written, idgen_error_t* err) {

@@ -1,0 +1,494 @@
+/* Memory that runs out, at every point of every call: a status, nothing leaked, and handles that still work.
+ * This program brings its own malloc, which counts and, when told, fails. */
+#define _GNU_SOURCE
+#include <idgen/idgen.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+extern void __libc_free(void *);
+
+static atomic_long live, failures;
+static atomic_long countdown = -1;   /* the allocation that fails; below 0: none */
+static atomic_int all_after;         /* and every one after it */
+static atomic_int any_thread;        /* else only those of the thread that calls */
+static __thread int calling;
+
+static int must_fail(void) {
+  if (atomic_load(&countdown) < 0 || (!calling && !atomic_load(&any_thread))) return 0;
+  const long left = atomic_fetch_sub(&countdown, 1);
+  if (left > 0) return 0;
+  if (atomic_load(&all_after)) atomic_store(&countdown, 0);
+  atomic_fetch_add(&failures, 1);
+  errno = ENOMEM;
+  return 1;
+}
+static void *counted(void *memory) {
+  if (memory) atomic_fetch_add(&live, 1);
+  return memory;
+}
+void *malloc(size_t size) { return must_fail() ? NULL : counted(__libc_malloc(size)); }
+void *calloc(size_t n, size_t size) { return must_fail() ? NULL : counted(__libc_calloc(n, size)); }
+void *memalign(size_t align, size_t size) { return must_fail() ? NULL : counted(__libc_memalign(align, size)); }
+void *aligned_alloc(size_t align, size_t size) { return memalign(align, size); }
+int posix_memalign(void **out, size_t align, size_t size) {
+  void *memory = memalign(align, size);
+  if (!memory) return ENOMEM;
+  *out = memory;
+  return 0;
+}
+void *realloc(void *old, size_t size) {
+  if (size && must_fail()) return NULL;
+  void *memory = __libc_realloc(old, size);
+  if (!old && memory) atomic_fetch_add(&live, 1);
+  if (old && !size) atomic_fetch_sub(&live, 1);
+  return memory;
+}
+void free(void *memory) {
+  if (memory) atomic_fetch_sub(&live, 1);
+  __libc_free(memory);
+}
+
+static long passed, failed;
+static const char *doing = "";
+static long point;
+#define CHECK(condition)                                                                                                   \
+  do {                                                                                                                     \
+    if (condition) {                                                                                                       \
+      ++passed;                                                                                                            \
+    } else {                                                                                                               \
+      ++failed;                                                                                                            \
+      fprintf(stderr, "%s:%d: FAILED: %s (%s, allocation %ld)\n", __FILE__, __LINE__, #condition, doing, point);           \
+    }                                                                                                                      \
+  } while (0)
+
+/* What every call works on. */
+static idgen_config_t *config, *full;
+static idgen_t *segment, *snowflake, *spare;
+static idgen_layout_t *layout;
+static uint64_t last_segment, last_snowflake;
+static int clock_owned, log_owned, store_owned;
+
+static int64_t now_ns(void *ctx) { (void)ctx; return INT64_C(1800000000000000000); }
+static void release(void *ctx) { --*(int *)ctx; }
+static void no_log(void *ctx, int32_t level, const char *message) { (void)ctx, (void)level, (void)message; }
+static idgen_status_t take(void *ctx, const char *ns, const char *tag, uint64_t count, uint64_t *first, idgen_error_t *err) {
+  (void)ctx, (void)ns, (void)tag, (void)count, (void)err;
+  *first = 1;
+  return IDGEN_OK;
+}
+
+static idgen_config_t *configure(const char *const *pairs) {
+  idgen_config_t *made = NULL;
+  if (idgen_config_create(&made)) abort();
+  for (; *pairs; pairs += 2) {
+    if (idgen_config_set(made, pairs[0], pairs[1], NULL)) abort();
+  }
+  return made;
+}
+static const char *const kSegment[] = {"kind", "segment", "store", "sqlite:oom.db", "store_create", "true", "tag", "t", "segment.step", "50", NULL};
+static const char *const kSnowflake[] = {"store", "sqlite:oom.db", "store_create", "true", "worker", "1", NULL};
+static const char *const kSpare[] = {"store", "sqlite:oom.db", "store_create", "true", "worker", "2", NULL};
+
+/* The calls. Each leaves all as it found it, whether or not it succeeds. */
+static idgen_status_t call_config_create(idgen_error_t *err) {
+  idgen_config_t *made = NULL;
+  (void)err;
+  const idgen_status_t status = idgen_config_create(&made);
+  CHECK((status == IDGEN_OK) == (made != NULL));
+  idgen_config_destroy(made);
+  return status;
+}
+static idgen_status_t call_config_set(idgen_error_t *err) {
+  const idgen_status_t status = idgen_config_set(config, "namespace", "a name that is too long for the small string optimisation", err);
+  char value[200];
+  size_t size = sizeof value;
+  calling = 0;
+  CHECK(idgen_config_get(config, "namespace", value, &size, NULL) == IDGEN_OK);
+  CHECK((status == IDGEN_OK) == (value[0] == 'a')); /* a failed set changes nothing */
+  CHECK(idgen_config_set(config, "namespace", "default", NULL) == IDGEN_OK);
+  return status;
+}
+static idgen_status_t call_config_set_unknown(idgen_error_t *err) {
+  const idgen_status_t status = idgen_config_set(config, "a key that is nothing like any of the known ones", "1", err);
+  return status == IDGEN_E_UNKNOWN_KEY ? IDGEN_OK : status;
+}
+static idgen_status_t call_config_get(idgen_error_t *err) {
+  char value[200];
+  size_t size = sizeof value;
+  return idgen_config_get(config, "store", value, &size, err);
+}
+static idgen_status_t call_config_load(idgen_error_t *err) {
+  idgen_config_t *made = NULL;
+  const int was = calling;
+  calling = 0;
+  if (idgen_config_create(&made)) abort();
+  calling = was;
+  const idgen_status_t status = idgen_config_load(made, "oom.toml", "orders", err);
+  calling = 0;
+  idgen_config_destroy(made);
+  return status;
+}
+static idgen_status_t call_config_names(idgen_error_t *err) {
+  char names[100];
+  size_t size = sizeof names;
+  return idgen_config_names("oom.toml", names, &size, err);
+}
+static idgen_status_t call_property_at(idgen_error_t *err) {
+  idgen_property_t property = IDGEN_PROPERTY_INIT;
+  (void)err;
+  return idgen_property_at(3, &property);
+}
+static idgen_status_t call_create_segment(idgen_error_t *err) {
+  idgen_t *made = NULL;
+  const idgen_status_t status = idgen_create(config, &made, err);
+  calling = 0;
+  CHECK((status == IDGEN_OK) == (made != NULL));
+  idgen_destroy(made);
+  return status;
+}
+static idgen_status_t call_create_snowflake(idgen_error_t *err) {
+  idgen_t *made = NULL;
+  const idgen_status_t status = idgen_create(full, &made, err);
+  calling = 0;
+  CHECK((status == IDGEN_OK) == (made != NULL));
+  idgen_destroy(made);
+  return status;
+}
+static idgen_status_t call_open(idgen_error_t *err) {
+  idgen_t *made = NULL;
+  const idgen_status_t status = idgen_open("oom.toml", "orders", &made, err);
+  calling = 0;
+  idgen_destroy(made);
+  return status;
+}
+static idgen_status_t call_close(idgen_error_t *err) {
+  const int was = calling;
+  calling = 0;
+  idgen_config_t *config2 = configure(kSpare);
+  idgen_t *made = NULL;
+  CHECK(idgen_create(config2, &made, NULL) == IDGEN_OK);
+  idgen_config_destroy(config2);
+  calling = was;
+  const idgen_status_t status = idgen_close(made, err);
+  uint64_t id;
+  CHECK(idgen_try_next(made, &id) == IDGEN_E_CLOSED);
+  calling = 0;
+  idgen_destroy(made);
+  return status;
+}
+static idgen_status_t call_destroy(idgen_error_t *err) {
+  const int was = calling;
+  (void)err;
+  calling = 0;
+  idgen_config_t *config2 = configure(kSpare);
+  idgen_t *made = NULL;
+  CHECK(idgen_create(config2, &made, NULL) == IDGEN_OK);
+  idgen_config_destroy(config2);
+  calling = was;
+  idgen_destroy(made);
+  calling = 0;
+  return IDGEN_OK;
+}
+static idgen_status_t call_next(idgen_error_t *err) { /* across segments: the slow path too */
+  for (int i = 0; i < 60; ++i) {
+    uint64_t id;
+    const idgen_status_t status = idgen_next(segment, &id, err);
+    if (status) return status;
+    CHECK(id > last_segment);
+    last_segment = id;
+  }
+  return IDGEN_OK;
+}
+static idgen_status_t call_next_snowflake(idgen_error_t *err) {
+  for (int i = 0; i < 5000; ++i) {
+    uint64_t id;
+    const idgen_status_t status = idgen_next(snowflake, &id, err);
+    if (status) return status;
+    CHECK(id > last_snowflake);
+    last_snowflake = id;
+  }
+  return IDGEN_OK;
+}
+static idgen_status_t call_try_next(idgen_error_t *err) {
+  uint64_t id;
+  (void)err;
+  for (int i = 0; i < 60; ++i) {
+    const idgen_status_t status = idgen_try_next(segment, &id);
+    if (status == IDGEN_E_WOULD_BLOCK) return IDGEN_OK;
+    CHECK(status == IDGEN_OK && id > last_segment);
+    last_segment = id;
+  }
+  return IDGEN_OK;
+}
+static int never(void *ctx) { (void)ctx; return 0; }
+static idgen_status_t call_next_wait(idgen_error_t *err) {
+  uint64_t ids[120];
+  size_t written = 0;
+  const idgen_status_t status = idgen_next_wait(segment, ids, 120, &written, never, NULL, err);
+  CHECK(written <= 120 && (status == IDGEN_OK) == (written == 120));
+  for (size_t i = 0; i < written; ++i) {
+    CHECK(ids[i] > last_segment);
+    last_segment = ids[i];
+  }
+  return status;
+}
+static idgen_status_t call_next_block(idgen_error_t *err) {
+  for (int i = 0; i < 3; ++i) {
+    idgen_block_t block = IDGEN_BLOCK_INIT;
+    const idgen_status_t status = idgen_next_block(segment, 50, &block, err);
+    if (status) return status;
+    CHECK(block.first > last_segment);
+    last_segment = block.first + block.count - 1;
+  }
+  return IDGEN_OK;
+}
+static idgen_status_t call_decode(idgen_error_t *err) {
+  idgen_parts_t parts = IDGEN_PARTS_INIT;
+  return idgen_decode(snowflake, last_snowflake, &parts, err);
+}
+static idgen_status_t call_layout_create(idgen_error_t *err) {
+  idgen_layout_t *made = NULL;
+  const idgen_status_t status = idgen_layout_create("time:41ms worker:10 sequence:12", "2025-01-01T00:00:00Z", &made, err);
+  idgen_layout_destroy(made);
+  return status;
+}
+static idgen_status_t call_layout_create_wrong(idgen_error_t *err) {
+  idgen_layout_t *made = NULL;
+  const idgen_status_t status = idgen_layout_create("time:41ms wroker:10 sequence:12", NULL, &made, err);
+  return status == IDGEN_E_LAYOUT ? IDGEN_OK : status;
+}
+static idgen_status_t call_layout_of(idgen_error_t *err) {
+  idgen_layout_t *made = NULL;
+  const idgen_status_t status = idgen_layout_of(snowflake, &made, err);
+  idgen_layout_destroy(made);
+  return status;
+}
+static idgen_status_t call_layout_info(idgen_error_t *err) {
+  idgen_layout_info_t info = {.struct_size = sizeof info};
+  return idgen_layout_info(layout, INT64_MIN, &info, err);
+}
+static idgen_status_t call_layout_encode(idgen_error_t *err) {
+  idgen_parts_t parts = IDGEN_PARTS_INIT;
+  uint64_t id;
+  const idgen_status_t status = idgen_layout_decode(layout, 1234567, &parts, err);
+  return status ? status : idgen_layout_encode(layout, &parts, &id, err);
+}
+static idgen_status_t call_layout_field_at(idgen_error_t *err) {
+  idgen_field_t field = IDGEN_FIELD_INIT;
+  (void)err;
+  return idgen_layout_field_at(layout, 0, &field);
+}
+static idgen_status_t call_format(idgen_error_t *err) {
+  char text[64];
+  size_t size = sizeof text;
+  uint64_t id;
+  const idgen_status_t status = idgen_format(123, IDGEN_TEXT_HEX, text, &size);
+  return status ? status : idgen_parse(text, SIZE_MAX, IDGEN_TEXT_HEX, &id, err);
+}
+static idgen_status_t call_stats(idgen_error_t *err) {
+  idgen_stats_t stats = IDGEN_STATS_INIT;
+  return idgen_stats(snowflake, &stats, err);
+}
+static idgen_status_t call_describe(idgen_error_t *err) {
+  char text[8192];
+  size_t size = sizeof text;
+  const idgen_status_t status = idgen_describe(snowflake, text, &size, err);
+  if (status) return status;
+  size = sizeof text;
+  return idgen_describe(segment, text, &size, err);
+}
+static idgen_status_t call_segment_show(idgen_error_t *err) {
+  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
+  const idgen_status_t status = idgen_segment_show(config, &info, err);
+  return status ? status : idgen_segment_advance(config, 0, &info, err);
+}
+static idgen_status_t call_segment_create(idgen_error_t *err) {
+  const idgen_status_t status = idgen_segment_create(config, err);
+  return status == IDGEN_E_TAG_EXISTS ? IDGEN_OK : status;
+}
+static idgen_status_t hand_over(int kind, int *owned, idgen_error_t *err) {
+  const idgen_clock_t clock = {.struct_size = sizeof clock, .now_ns = now_ns, .release = release};
+  const idgen_store_t store = {.struct_size = sizeof store, .segment_take = take, .release = release};
+  idgen_config_t *made = NULL;
+  const int was = calling;
+  calling = 0;
+  if (idgen_config_create(&made)) abort();
+  calling = was;
+  *owned = 1;
+  const idgen_status_t status = kind == 0   ? idgen_config_set_clock(made, &clock, owned, err)
+                                : kind == 1 ? idgen_config_set_store(made, &store, owned, err)
+                                            : idgen_config_set_log(made, no_log, owned, release, err);
+  calling = 0;
+  CHECK(*owned == 1); /* not released yet; on failure it stays the caller's */
+  idgen_config_destroy(made);
+  CHECK(*owned == (status == IDGEN_OK ? 0 : 1));
+  return status;
+}
+static idgen_status_t call_set_clock(idgen_error_t *err) { return hand_over(0, &clock_owned, err); }
+static idgen_status_t call_set_store(idgen_error_t *err) { return hand_over(1, &store_owned, err); }
+static idgen_status_t call_set_log(idgen_error_t *err) { return hand_over(2, &log_owned, err); }
+
+/* Until the background has nothing to do: what it holds is not a leak. */
+static void settle(void) {
+  idgen_stats_t stats = IDGEN_STATS_INIT;
+  uint64_t before;
+  int quiet = 0;
+  do {
+    before = stats.refills + stats.refill_failures;
+    usleep(1500);
+    if (idgen_stats(segment, &stats, NULL)) abort();
+    quiet = stats.refills + stats.refill_failures == before ? quiet + 1 : 0;
+  } while (quiet < 3);
+}
+
+static void exhaust(const char *name, idgen_status_t (*call)(idgen_error_t *err), int refills) {
+  long points = 0, hits = 0;
+  doing = name;
+  for (int mode = 0; mode < 2; ++mode) { /* one allocation fails; that and all that follow */
+    for (int i = 0; i < 3; ++i) {        /* what is made once and kept is made now */
+      if (call(NULL) != IDGEN_OK && !refills) CHECK(!"the call works when there is memory");
+      if (refills) settle();
+    }
+    for (point = 0;; ++point) {
+      idgen_error_t err = IDGEN_ERROR_INIT;
+      if (refills) settle();
+      const long before = atomic_load(&live), failures_before = atomic_load(&failures);
+      atomic_store(&all_after, mode);
+      calling = 1;
+      atomic_store(&countdown, point);
+      const idgen_status_t status = call(&err);
+      atomic_store(&countdown, -1);
+      calling = 0;
+      const int hit = atomic_load(&failures) != failures_before;
+      if (refills) settle();
+      /* A failure inside SQLite or TOML may be dealt with there: then the call succeeds. */
+      CHECK(status == IDGEN_OK || (hit && status == IDGEN_E_NO_MEMORY) || (refills && status == IDGEN_E_NO_MEMORY));
+      if (status == IDGEN_E_NO_MEMORY && err.status) CHECK(err.status == IDGEN_E_NO_MEMORY && *err.message);
+      if (!refills) CHECK(atomic_load(&live) == before);
+      hits += hit;
+      if (!hit) break;
+      if (refills) { /* the handle works on; the next attempt may be some ms away */
+        uint64_t id = 0;
+        idgen_status_t again = IDGEN_E_NO_MEMORY;
+        for (int i = 0; i < 400 && again == IDGEN_E_NO_MEMORY; ++i) {
+          again = idgen_next(segment, &id, NULL);
+          if (again) usleep(5000);
+        }
+        CHECK(again == IDGEN_OK && id > last_segment);
+        last_segment = id;
+      }
+    }
+    points += point;
+  }
+  printf("%-26s %4ld points of failure\n", name, points);
+  (void)hits;
+}
+#define EXHAUST(call) exhaust(#call, call, 0)
+#define EXHAUST_REFILLS(call) exhaust(#call, call, 1)
+
+/* The same for the background thread: a refill that finds no memory is an error for callers, never the end of the process. */
+static void background_runs_out(void) {
+  doing = "background";
+  long hits = 0;
+  for (point = 0; point < 60; ++point) {
+    settle();
+    const long failures_before = atomic_load(&failures);
+    atomic_store(&all_after, 0);
+    atomic_store(&any_thread, 1);
+    atomic_store(&countdown, point);
+    for (int i = 0; i < 60; ++i) {
+      uint64_t id;
+      const idgen_status_t status = idgen_next(segment, &id, NULL);
+      CHECK(status == IDGEN_OK || status == IDGEN_E_NO_MEMORY);
+      if (status == IDGEN_OK) {
+        CHECK(id > last_segment);
+        last_segment = id;
+      }
+    }
+    settle();
+    atomic_store(&countdown, -1);
+    atomic_store(&any_thread, 0);
+    hits += atomic_load(&failures) != failures_before;
+    uint64_t id = 0;
+    idgen_status_t again = IDGEN_E_NO_MEMORY;
+    for (int i = 0; i < 400 && again == IDGEN_E_NO_MEMORY; ++i) {
+      again = idgen_next(segment, &id, NULL);
+      if (again) usleep(5000);
+    }
+    CHECK(again == IDGEN_OK && id > last_segment);
+    last_segment = id;
+  }
+  CHECK(hits > 20); /* the failures did happen */
+  printf("%-26s %4ld points of failure\n", "background refills", hits);
+}
+
+int main(void) {
+  char folder[] = "/tmp/idgen-oom-XXXXXX";
+  alarm(240);
+  if (!mkdtemp(folder) || chdir(folder)) abort();
+  FILE *file = fopen("oom.toml", "w");
+  if (!file || fputs("[orders]\nkind = \"segment\"\nstore = \"sqlite:oom.db\"\nstore_create = true\n", file) < 0 || fclose(file)) abort();
+
+  config = configure(kSegment);
+  full = configure(kSpare);
+  idgen_config_t *fixed = configure(kSnowflake);
+  if (idgen_create(config, &segment, NULL) || idgen_create(fixed, &snowflake, NULL)) abort();
+  if (idgen_layout_create("default", NULL, &layout, NULL)) abort();
+  idgen_config_destroy(fixed);
+  (void)spare;
+
+  EXHAUST(call_config_create);
+  EXHAUST(call_config_set);
+  EXHAUST(call_config_set_unknown);
+  EXHAUST(call_config_get);
+  EXHAUST(call_config_load);
+  EXHAUST(call_config_names);
+  EXHAUST(call_property_at);
+  EXHAUST(call_layout_create);
+  EXHAUST(call_layout_create_wrong);
+  EXHAUST(call_layout_of);
+  EXHAUST(call_layout_info);
+  EXHAUST(call_layout_encode);
+  EXHAUST(call_layout_field_at);
+  EXHAUST(call_format);
+  EXHAUST(call_stats);
+  EXHAUST(call_set_clock);
+  EXHAUST(call_set_store);
+  EXHAUST(call_set_log);
+  EXHAUST(call_segment_create);
+  EXHAUST(call_segment_show);
+  EXHAUST(call_create_segment);
+  EXHAUST(call_create_snowflake);
+  EXHAUST(call_open);
+  EXHAUST(call_close);
+  EXHAUST(call_destroy);
+  EXHAUST_REFILLS(call_next_snowflake);
+  EXHAUST(call_decode);
+  EXHAUST(call_describe);
+  EXHAUST_REFILLS(call_next);
+  EXHAUST_REFILLS(call_try_next);
+  EXHAUST_REFILLS(call_next_wait);
+  EXHAUST_REFILLS(call_next_block);
+  background_runs_out();
+
+  idgen_destroy(segment);
+  idgen_destroy(snowflake);
+  idgen_layout_destroy(layout);
+  idgen_config_destroy(config);
+  idgen_config_destroy(full);
+  unlink("oom.toml");
+  unlink("oom.db");
+  unlink("oom.db-owners");
+  if (chdir("/") || rmdir(folder)) ++failed;
+  printf("%ld passed, %ld failed\n", passed, failed);
+  return failed ? 1 : 0;
+}

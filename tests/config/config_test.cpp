@@ -50,7 +50,8 @@ TEST(Config, EveryPropertyIsExplained) {
 TEST(Config, AnUnknownKeyNamesTheNearest) {
   EXPECT_THAT(message_of(Status::unknown_key, "segment.stp", "1"), AllOf(HasSubstr("segment.stp"), HasSubstr("segment.step")));
   EXPECT_THAT(message_of(Status::unknown_key, "wrker", "1"), HasSubstr("'worker'"));
-  EXPECT_THAT(message_of(Status::unknown_key, "", "1"), HasSubstr("nearest"));
+  EXPECT_THAT(message_of(Status::unknown_key, "", "1"), HasSubstr("idgen properties"));
+  EXPECT_THAT(message_of(Status::unknown_key, "a\nb", "1"), HasSubstr("a\\x0Ab"));
 }
 
 TEST(Config, AValueOutOfRangeNamesKeyValueAndRange) {

@@ -7,7 +7,7 @@ namespace idgen::faults {
 namespace {
 
 constexpr std::size_t kThreads = 8;
-constexpr int kRounds = kSlower > 1 ? 60 : 300;
+constexpr int kRounds = kSlower > 1 ? 40 : 120;
 
 struct Drawer {
   std::vector<std::uint64_t> ids;

@@ -97,6 +97,17 @@ TEST(Processes, AnOwnerThatEndsWithoutClosingIsReplacedAtOnce) {
   EXPECT_EQ(open_store(folder.url(), not_creating())->window_take(window_request(7, 1000)).start_ms, std::stoll(end));
 }
 
+TEST(Processes, AnAcquireThatIsRefusedLeavesTheWorkerFreeForOthers) {
+  const TempFolder folder;
+  { open_store(folder.url(), creating())->window_take(window_request(7, 60'000)); }
+  const auto store = open_store(folder.url(), not_creating());
+  WindowRequest set_back = window_request(7, 1000);
+  set_back.max_start_ms = 1000;
+  EXPECT_FAILS(store->window_take(set_back), Status::clock_back, "69000 ms ahead");
+  const auto other = owner_process(folder.url(), 1000);
+  EXPECT_EQ(other->line(), std::to_string(60'000 + 10'000 + 1));
+}
+
 TEST(Processes, DestroyingTheStoreFreesItsWorkers) {
   const TempFolder folder;
   { open_store(folder.url(), creating())->window_take(window_request(7, 1000)); }

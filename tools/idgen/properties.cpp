@@ -46,6 +46,17 @@ constexpr const char* kIntroduction =
     "store  = \"sqlite:ids.db\"\n"
     "```\n"
     "\n"
+    "The same property, everywhere:\n"
+    "\n"
+    "| Where | How |\n"
+    "|---|---|\n"
+    "| TOML file | `segment.step = 1000` |\n"
+    "| C | `idgen_config_set(config, \"segment.step\", \"1000\", &err)` |\n"
+    "| Python | `idgen.Generator(segment_step=1000)` |\n"
+    "| Java | `Generator.builder().segmentStep(1000)` |\n"
+    "| Go | `idgen.New(idgen.With(\"segment.step\", 1000))` |\n"
+    "| Command line | `idgen next --set segment.step=1000` |\n"
+    "\n"
     "Durations are `\"250ms\"`, `\"10s\"`, `\"5m\"`, `\"2h\"`, `\"1d\"`, `\"3y\"` or a bare number of milliseconds; instants are RFC 3339 or a number of\n"
     "Unix milliseconds. An unknown name, a value of the wrong type and a value out of range are errors that say what is allowed;\n"
     "nothing is ignored. `idgen doctor --config idgen.toml` opens every generator of a file and says what its\n"
@@ -70,11 +81,14 @@ std::string cell(const std::string& text) {
   return out;
 }
 
-bool is_choice(const idgen_property_t& property) { return std::string(property.type) == "choice"; }
+bool has_choices(const idgen_property_t& property) {
+  const std::string type = property.type;
+  return type == "choice" || type == "boolean";
+}
 
 // "`wait`, `borrow`" from "wait | borrow"; another range as it is.
 std::string allowed(const idgen_property_t& property) {
-  if (!is_choice(property)) return property.range;
+  if (!has_choices(property)) return property.range;
   std::istringstream words(property.range);
   std::string out;
   for (std::string word; words >> word;) {

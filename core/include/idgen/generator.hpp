@@ -75,8 +75,10 @@ class Handle {
   Handle& operator=(const Handle&) = delete;
   ~Handle();  // closes; a store error is lost
 
-  // Fast path: one id, or false, and then the calls below say why.
+  // Fast path: one id, or false and id as it was, and then the calls below say why. Inline, in src/generator/draw.hpp.
   bool draw(std::uint64_t& id) noexcept;
+  // The same for strict segments, and always false for all others.
+  bool draw_plain(std::uint64_t& id) noexcept;
   // ok, would_block, closed or forked; never waits.
   Status try_next(std::uint64_t& id) noexcept;
   // Throw when there is no id in time. May block.
@@ -98,6 +100,7 @@ class Handle {
 
   const std::shared_ptr<Generator> generator_;
   const Shape shape_;
+  const bool plain_;            // a strict segment: the number is the id
   std::atomic<HotPage*> page_;  // the generator's; once closed, a page without a limit
   std::atomic<bool> closed_{false};
 };

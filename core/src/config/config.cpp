@@ -18,12 +18,11 @@ const Property* find_property(std::string_view key) noexcept {
 
 const Property& property_named(std::string_view key) {
   if (const Property* property = find_property(key)) return *property;
-  const Property* nearest = &properties().front();
-  for (const Property& property : properties()) {
-    if (edit_distance(key, property.name) < edit_distance(key, nearest->name)) nearest = &property;
-  }
-  throw Error(Status::unknown_key, "unknown property '" + std::string(key.substr(0, 64)) + "'; the nearest is '" + nearest->name +
-                                       "'. `idgen properties` lists all");
+  std::vector<std::string_view> names;
+  for (const Property& property : properties()) names.push_back(property.name);
+  const std::string_view near = nearest(key, names);
+  throw Error(Status::unknown_key, "unknown property " + in_quotes(key) + (near.empty() ? "" : "; the nearest is '" + std::string(near) + "'") +
+                                       ". `idgen properties` lists all");
 }
 
 std::vector<std::string_view> choices(const Property& property) {
@@ -37,8 +36,7 @@ std::vector<std::string_view> choices(const Property& property) {
 }
 
 [[noreturn]] void refuse(const Property& property, std::string_view value, const std::string& why) {
-  std::string allowed = property.range;
-  throw Error(Status::value, std::string(property.name) + " = '" + std::string(value.substr(0, 80)) + "' " + why + "; allowed: " + allowed);
+  throw Error(Status::value, std::string(property.name) + " = " + in_quotes(value) + " " + why + "; allowed: " + property.range);
 }
 
 template <class T>

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "generator/fast_path.hpp"
+#include "generator/draw.hpp"
 #include "generator/generator.hpp"
 #include "generator/registry.hpp"
 
@@ -36,27 +36,16 @@ void write_ids(const Shape& shape, std::uint64_t first, std::span<std::uint64_t>
 }  // namespace
 
 Handle::Handle(const Config& config)
-    : generator_(acquire_generator(config)), shape_(generator_->shape()), page_(&generator_->page()) {}
+    : generator_(acquire_generator(config)),
+      shape_(generator_->shape()),
+      plain_(!shape_.timed && !shape_.striped),
+      page_(&generator_->page()) {}
 
 Handle::~Handle() {
   try {
     close();
   } catch (...) {  // what was not given back is never issued: nothing is lost but numbers
   }
-}
-
-bool Handle::draw(std::uint64_t& id) noexcept {
-  HotPage& page = *page_.load(std::memory_order_relaxed);
-  std::uint64_t number;
-  if (!shape_.timed) {
-    if (!shape_.striped) return page.counter.draw(id);
-    return page.stripes[thread_stripe()].counter.draw(id);
-  }
-  if (shape_.striped ? !draw_from_stripe(page.stripes[thread_stripe()], shape_, 1, number) : !draw_timed(page, shape_, 1, number)) {
-    return false;
-  }
-  id = shape_.id(number);
-  return true;
 }
 
 Status Handle::try_next(std::uint64_t& id) noexcept {

@@ -47,7 +47,7 @@ Node node_of(const Config& config, const Layout& layout) {
       throw Error(Status::value, name + " is not set; allowed: " + range + ". Every generator of a namespace needs its own");
     }
     const std::uint64_t value = config.integer(name);
-    if (value > largest) throw Error(Status::value, name + " = '" + config.get(name) + "' does not fit its field; allowed: " + range);
+    if (value > largest) throw Error(Status::value, name + " = " + in_quotes(config.get(name)) + " does not fit its field; allowed: " + range);
     node.bits |= value << field.shift;
     node.number = node.number << field.bits | value;
     node.text += (node.text.empty() ? "" : " ") + name + " " + config.get(name);
@@ -228,7 +228,6 @@ class SnowflakeGenerator final : public Generator {
     const std::uint64_t floor = tick << shape_.sequence_bits;
     const std::uint64_t next_tick = next >> shape_.sequence_bits;
     if (next_tick > tick + slack) return wait_for_clock(next, tick + slack, now_ns, patience);
-    clock_is_behind_.store(false, std::memory_order_relaxed);
     const std::uint64_t need = Counter::wanted(next, floor, start_of(shape_, tick));
     if (need < limit) return true;
     if (!supply_->refill(need, patience)) return false;
@@ -275,7 +274,7 @@ class SnowflakeGenerator final : public Generator {
     // Used up: the counter has just stepped into the next tick and drawn nothing there. (Running ahead, it may have.)
     const bool used_up = next_tick == allowed_tick + 1 && (sequence == 0 || page().slack.load() > 0);
     const std::int64_t left_ns = tick_start_ns(next_tick) - tick_start_ns(allowed_tick) + tick_start_ns(tick_at(shape_, floor_div(now_ns, 1'000'000))) - now_ns;
-    if (!used_up && !go_on_behind(next_tick, now_ns, left_ns, patience)) return true;
+    if (!used_up && !go_on_behind(next, now_ns, left_ns, patience)) return true;
     if (!patience.may_wait()) return false;
     if (left_ns > patience.left_ns()) {
       const std::string times = std::to_string((left_ns + 999'999) / 1'000'000) + " ms to go, wait_max = " + config_.get("wait_max");
@@ -295,8 +294,10 @@ class SnowflakeGenerator final : public Generator {
   }
 
   // By policy: true to wait, false to go on, or throws.
-  bool go_on_behind(std::uint64_t next_tick, std::int64_t now_ns, std::int64_t left_ns, const Patience& patience) {
-    if (!clock_is_behind_.exchange(true, std::memory_order_relaxed)) {
+  bool go_on_behind(std::uint64_t next, std::int64_t now_ns, std::int64_t left_ns, const Patience& patience) {
+    const std::uint64_t next_tick = next >> shape_.sequence_bits;
+    // Once for each time that the clock is set back: the counter stands still until that is settled.
+    if (behind_at_.exchange(next, std::memory_order_relaxed) != next) {
       ++clock_back_events_;
       log(LogLevel::warning, "the clock was set back: it is " + std::to_string((left_ns + 999'999) / 1'000'000) + " ms behind the last id");
     }
@@ -326,7 +327,7 @@ class SnowflakeGenerator final : public Generator {
   const std::int64_t tick_ms_;
   const std::int64_t max_ahead_ms_;
   const std::uint64_t borrow_ticks_;
-  std::atomic<bool> clock_is_behind_{false};
+  std::atomic<std::uint64_t> behind_at_{0};  // where the counter stood when the clock was last found behind
   std::atomic<std::uint64_t> clock_back_events_{0};
   std::atomic<std::uint64_t> waits_{0};
   std::atomic<std::uint64_t> wait_ns_{0};

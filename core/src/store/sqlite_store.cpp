@@ -278,15 +278,18 @@ class SqliteStore final : public Store {
     const OwnerLockFile::Owned* owned = owners.find(name_space, worker);
     if (owned == nullptr || owned->epoch != epoch) return;  // not ours to give: a child's call, or taken over
     const std::int64_t lowered = high_water_after_return(owned->first_start_ms, end_ms, used_ms);
-    transact(pass, SqliteAccess::write, [&](SqliteConnection& db) {
-      const StoredWorker found = read_worker(db, name_space, worker);
-      if (found.id == 0 || found.row.epoch != epoch) return;
-      SqliteStatement(db, "UPDATE idgen_worker SET owner = NULL, hw = ?1 WHERE id = ?2",
-                      found.row.hw == end_ms ? lowered : found.row.hw, found.id)
-          .change_one_row();
-    });
-    owners.unlock(name_space, worker, epoch);  // after the commit: until then the row still says that we live
-    std::erase_if(acquired_in_this_process(), [&](const Acquired& a) { return a.worker == worker && a.name_space == name_space; });
+    // Whatever becomes of the row, this owner is gone: the window fences what it has issued.
+    const auto let_go = [&] {
+      owners.unlock(name_space, worker, epoch);
+      std::erase_if(acquired_in_this_process(), [&](const Acquired& a) { return a.worker == worker && a.name_space == name_space; });
+    };
+    try {
+      return_window(pass, name_space, worker, epoch, end_ms, lowered);
+    } catch (...) {
+      let_go();
+      throw;
+    }
+    let_go();  // after the commit: until then the row still says that we live
   }
 
   void segment_create(const std::string& name_space, const std::string& tag) override {
@@ -504,6 +507,17 @@ class SqliteStore final : public Store {
       SqliteStatement(db, "UPDATE idgen_worker SET hw = ?1, holder = ?2 WHERE id = ?3", granted.end_ms, request.holder, found.id)
           .change_one_row();
       return granted;
+    });
+  }
+
+  void return_window(const StoreGate::Pass& pass, const std::string& name_space, std::uint64_t worker, std::uint64_t epoch, std::int64_t end_ms,
+                     std::int64_t lowered) {
+    transact(pass, SqliteAccess::write, [&](SqliteConnection& db) {
+      const StoredWorker found = read_worker(db, name_space, worker);
+      if (found.id == 0 || found.row.epoch != epoch) return;
+      SqliteStatement(db, "UPDATE idgen_worker SET owner = NULL, hw = ?1 WHERE id = ?2",
+                      found.row.hw == end_ms ? lowered : found.row.hw, found.id)
+          .change_one_row();
     });
   }
 

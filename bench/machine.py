@@ -1,0 +1,43 @@
+"""What the figures were taken on."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+BUSY = 0.5  # load average a core above which figures are not to be quoted
+
+
+def cpu_model() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.machine()
+
+
+def first_line(*command: str) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return "not installed"
+    return (done.stdout or done.stderr).strip().split("\n")[0]
+
+
+def describe() -> dict[str, object]:
+    return {
+        "cpu": cpu_model(),
+        "cores": os.cpu_count() or 1,
+        "load": os.getloadavg()[0],
+        "kernel": f"{platform.system()} {platform.release()}",
+        "clock source": Path("/sys/devices/system/clocksource/clocksource0/current_clocksource").read_text().strip(),
+        "compiler": first_line("c++", "--version"),
+        "Python": platform.python_version(),
+        "Java": first_line("javac", "-version"),
+        "Go": first_line("go", "version"),
+    }
+
+
+def load_per_core(machine: dict[str, object]) -> float:
+    return float(str(machine["load"])) / int(str(machine["cores"]))

@@ -1,0 +1,710 @@
+"""The idgen command, as a shell sees it: standard output, standard error, exit status. Standard library only.
+
+The command under test is $IDGEN_TOOL, else build/bin/idgen.
+"""
+
+import datetime
+import fcntl
+import json
+import os
+import pty
+import re
+import signal
+import sqlite3
+import struct
+import subprocess
+import tempfile
+import termios
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOL = os.environ.get("IDGEN_TOOL", str(ROOT / "build" / "bin" / "idgen"))
+
+OK, FAILURE, USAGE, TRY_AGAIN = 0, 1, 2, 75
+COMMANDS = ("next", "decode", "explain", "layout", "segment", "properties", "doctor", "bench", "version")
+ESCAPE = "\033["
+
+
+class Result:
+    def __init__(self, done):
+        self.status, self.out, self.err = done.returncode, done.stdout, done.stderr
+
+    @property
+    def lines(self):
+        return self.out.splitlines()
+
+
+def environment(**changes):
+    env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "TERM")}
+    return {**env, "TERM": "xterm-256color", **changes}
+
+
+class Cli(unittest.TestCase):
+    """Each test runs in a folder of its own."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.dir = Path(scratch.name)
+
+    def run_tool(self, *arguments, stdin="", **env):
+        return Result(
+            subprocess.run(
+                [TOOL, *map(str, arguments)],
+                input=stdin,
+                capture_output=True,
+                text=True,
+                cwd=self.dir,
+                env=environment(**env),
+                timeout=60,
+                check=False,
+            )
+        )
+
+    def good(self, *arguments, stdin="", **env):
+        result = self.run_tool(*arguments, stdin=stdin, **env)
+        self.assertEqual((result.status, result.err), (OK, ""), arguments)
+        return result
+
+    def refused(self, status_name, *arguments, status=FAILURE, stdin=""):
+        """The command failed with this status of the library, and said so in the one form that scripts may rely on."""
+        result = self.run_tool(*arguments, stdin=stdin)
+        self.assertEqual(result.status, status, result.err)
+        self.assertRegex(result.err, rf"\Aidgen: error: {status_name}: .+\n\Z")
+        return result.err
+
+    def usage(self, *arguments):
+        result = self.run_tool(*arguments)
+        self.assertEqual((result.status, result.out), (USAGE, ""), result.err)
+        self.assertRegex(result.err, r"\Aidgen: error: .+\nSee `idgen.* --help`\.\n\Z")
+        return result.err
+
+    def on_terminal(self, *arguments, columns=100, **env):
+        """What a terminal of so many columns is given on standard output."""
+        controller, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+        with subprocess.Popen(
+            [TOOL, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=terminal, env=environment(**env), cwd=self.dir
+        ) as process:
+            os.close(terminal)
+            text = b""
+            while True:
+                try:
+                    piece = os.read(controller, 65536)
+                except OSError:  # Linux says EIO when the last writer has gone
+                    break
+                if not piece:
+                    break
+                text += piece
+        os.close(controller)
+        self.assertEqual(process.returncode, OK)
+        return text.decode().replace("\r\n", "\n")
+
+
+class Decode(Cli):
+    # Twitter's own: 41 bits of ms since 1288834974657, 5 of datacenter, 5 of worker, 12 of sequence.
+    ID = 1541815603606036480
+    BY_HAND = {
+        "id": str(ID),
+        "layout": "twitter",
+        "time": datetime.datetime.fromtimestamp(((ID >> 22) + 1288834974657) // 1000, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S")
+        + f".{((ID >> 22) + 1288834974657) % 1000:03d}Z",
+        "unix_ms": (ID >> 22) + 1288834974657,
+        "datacenter": ID >> 17 & 31,
+        "worker": ID >> 12 & 31,
+        "sequence": ID & 4095,
+    }
+
+    def test_a_twitter_id_gives_what_arithmetic_by_hand_gives(self):
+        result = self.good("decode", "--layout", "twitter", self.ID, "--json")
+        self.assertEqual(json.loads(result.out), self.BY_HAND)
+        self.assertEqual(
+            result.out,
+            '{"id": "1541815603606036480", "layout": "twitter", "time": "2022-06-28T16:07:40.105Z", '
+            '"unix_ms": 1656432460105, "datacenter": 11, "worker": 26, "sequence": 0}\n',
+        )
+
+    def test_hexadecimal_and_decimal_are_the_same_id(self):
+        for text in (hex(self.ID), hex(self.ID).upper().replace("X", "x"), hex(self.ID).replace("0x", "0x0")):
+            result = self.good("decode", "--layout", "twitter", text, "--json")
+            self.assertEqual(json.loads(result.out), self.BY_HAND, text)
+
+    def test_several_ids_are_an_object_a_line_in_their_order(self):
+        result = self.good("decode", "--json", 7, 0x10, "--layout", "leaf", 0)
+        self.assertEqual([json.loads(line)["id"] for line in result.lines], ["7", "16", "0"])
+
+    def test_ids_come_from_standard_input_by_words_and_lines(self):
+        result = self.good("decode", "-", "--json", stdin="1 2\n\n  0x3\n4")
+        self.assertEqual([json.loads(line)["id"] for line in result.lines], ["1", "2", "3", "4"])
+
+    def test_without_json_each_field_is_a_line(self):
+        result = self.good("decode", "--layout", "twitter", self.ID)
+        self.assertEqual(
+            [line.split(None, 1) for line in result.lines],
+            [[key, str(value)] for key, value in self.BY_HAND.items()],
+        )
+
+    def test_the_epoch_moves_the_time_only(self):
+        layout = "time:41ms worker:10 sequence:12"
+        plain = json.loads(self.good("decode", "--layout", layout, "--epoch", 0, self.ID, "--json").out)
+        moved = json.loads(self.good("decode", "--layout", layout, "--epoch", "1970-01-01T00:00:01Z", self.ID, "--json").out)
+        self.assertEqual(moved["unix_ms"] - plain["unix_ms"], 1000)
+        self.assertEqual({**moved, "unix_ms": 0, "time": ""}, {**plain, "unix_ms": 0, "time": ""})
+
+    def test_a_layout_without_time_has_neither_time_nor_unix_ms(self):
+        parts = json.loads(self.good("decode", "--layout", "business64", (9 << 47) | (3 << 42) | 77, "--json").out)
+        self.assertEqual({k: v for k, v in parts.items() if k not in ("id", "layout")}, {"gene": 9, "version": 3, "segment": 77})
+
+    def test_numbers_that_javascript_would_round_are_strings(self):
+        segment = 2**53
+        parts = json.loads(self.good("decode", "--layout", "fixed:3 segment:60", segment, "--json").out)
+        self.assertEqual(parts["segment"], str(segment))
+        parts = json.loads(self.good("decode", "--layout", "fixed:3 segment:60", segment - 1, "--json").out)
+        self.assertEqual(parts["segment"], segment - 1)
+
+    def test_a_time_that_rfc3339_cannot_write_is_null_and_unix_ms_is_exact(self):
+        parts = json.loads(self.good("decode", "--layout", "mastodon", 2**64 - 1, "--json").out)
+        self.assertEqual((parts["time"], parts["unix_ms"], parts["sequence"]), (None, 2**48 - 1, 65535))
+
+    def test_a_bad_id_names_the_text_and_the_position(self):
+        self.assertIn("'12x'", self.refused("TEXT", "decode", "12x"))
+        self.refused("TEXT", "decode", "")
+        self.refused("TEXT", "decode", "0x")
+        self.refused("TEXT", "decode", "0x12345678123456789")
+        self.refused("TEXT", "decode", str(2**64))
+
+    def test_a_bad_id_on_standard_input_names_the_line_after_the_good_ones(self):
+        result = self.run_tool("decode", "-", "--json", stdin="1\n2\nno\n4\n")
+        self.assertEqual(result.status, FAILURE)
+        self.assertEqual([json.loads(line)["id"] for line in result.lines], ["1", "2"])
+        self.assertRegex(result.err, r"\Aidgen: error: TEXT: standard input, line 3: .*'no'")
+
+    def test_bits_outside_the_layout_are_refused(self):
+        self.refused("VALUE", "decode", "--layout", "js53", 2**63)
+
+    def test_an_unknown_layout_is_refused_with_the_presets(self):
+        self.assertIn("twitter", self.refused("LAYOUT", "decode", "--layout", "twiter", 1))
+
+    def test_a_128_bit_layout_is_refused(self):
+        self.refused("UNSUPPORTED", "decode", "--layout", "business128", 1)
+
+    def test_a_bad_epoch_is_refused(self):
+        self.refused("VALUE", "decode", "--epoch", "yesterday", 1)
+
+    def test_no_id_is_a_usage_error(self):
+        self.usage("decode")
+        self.usage("decode", "--json")
+
+
+class Explain(Cli):
+    ID = Decode.ID
+
+    def test_the_picture_has_every_bit_under_its_number(self):
+        lines = self.good("explain", "--layout", "twitter", self.ID).lines
+        bits = f"{self.ID:064b}"
+        groups = [bits[:1], bits[1:42], bits[42:47], bits[47:52], bits[52:]]
+        row = "  " + "  ".join(groups)
+        self.assertIn(row, lines)
+        ruler = lines[lines.index(row) - 1]
+        for number in (62, 22, 21, 17, 16, 12, 11, 0):
+            place = re.search(rf"(?<!\d){number}(?!\d)", ruler)
+            self.assertIsNotNone(place, number)
+        brackets = lines[lines.index(row) + 1]
+        self.assertEqual([len(part) for part in brackets.split()], [1, 41, 5, 5, 12])
+
+    def test_every_field_has_a_line_that_ends_at_its_value(self):
+        out = self.good("explain", "--layout", "twitter", self.ID).out
+        for text in ("└ sequence 0 of 4095", "└ worker 26 of 31", "└ datacenter 11 of 31", "└ time 2022-06-28T16:07:40.105Z", "└ sign 0"):
+            self.assertIn(text, out)
+
+    def test_each_line_from_a_field_is_straight(self):
+        lines = self.good("explain", "--layout", "discord", self.ID).lines
+        top = next(i for i, line in enumerate(lines) if line.lstrip().startswith("├"))
+        starts = [i for i, char in enumerate(lines[top]) if char in "├│"]
+        for row, line in enumerate(lines[top + 1 :]):
+            corner = starts[len(starts) - 1 - row]
+            self.assertEqual(line[corner], "└", line)
+            self.assertEqual([i for i, char in enumerate(line[:corner]) if char == "│"], starts[: len(starts) - 1 - row])
+
+    def test_without_a_layout_only_plausible_presets_are_drawn(self):
+        out = self.good("explain", self.ID).out
+        drawn = re.findall(r"^([a-z0-9-]+)  (?:unsigned )?time:", out, re.MULTILINE)
+        self.assertIn("twitter", drawn)
+        self.assertIn("leaf", drawn)
+        self.assertNotIn("mastodon", drawn)  # would be of the year 2715
+        self.assertNotIn("js53", drawn)  # has bits that this layout does not
+
+    def test_an_id_of_no_preset_says_what_each_would_read(self):
+        out = self.good("explain", 12345).out
+        self.assertIn("Under no preset", out)
+        self.assertRegex(out, r"twitter +would be of 2010-11-04T01:42:54.657Z")
+        self.assertRegex(out, r"business128 +is not of 64 bits")
+
+    def test_a_pipe_gets_no_colors(self):
+        self.assertNotIn("\033", self.good("explain", self.ID).out)
+
+    def test_a_terminal_gets_colors_that_change_nothing_but_color(self):
+        painted = self.on_terminal("explain", "--layout", "twitter", self.ID)
+        self.assertIn(ESCAPE, painted)
+        plain = self.good("explain", "--layout", "twitter", self.ID).out
+        self.assertEqual(re.sub(r"\033\[[0-9;]*m", "", painted), plain)
+
+    def test_no_color_is_respected_on_a_terminal(self):
+        self.assertNotIn(ESCAPE, self.on_terminal("explain", self.ID, NO_COLOR="1"))
+        self.assertIn(ESCAPE, self.on_terminal("explain", self.ID, NO_COLOR=""))  # empty means not set
+        self.assertNotIn(ESCAPE, self.on_terminal("explain", self.ID, TERM="dumb"))
+
+    def test_a_narrow_terminal_gets_a_list_that_fits(self):
+        out = self.on_terminal("explain", "--layout", "twitter", self.ID, columns=60, NO_COLOR="1")
+        picture = out.split("\n\n", 2)[2]
+        self.assertLessEqual(max(map(len, picture.splitlines())), 60)
+        self.assertIn("worker 26 of 31", picture)
+
+    def test_a_wide_terminal_picture_fits_eighty_columns(self):
+        out = self.on_terminal("explain", "--layout", "twitter", self.ID, columns=80, NO_COLOR="1")
+        picture = out.split("\n\n", 2)[2]
+        self.assertLessEqual(max(map(len, picture.splitlines())), 80)
+        self.assertIn("├", picture)
+
+    def test_bad_ids_and_layouts_are_refused(self):
+        self.refused("TEXT", "explain", "abc")
+        self.refused("LAYOUT", "explain", "--layout", "time:99", self.ID)
+        self.usage("explain")
+
+
+class LayoutCommand(Cli):
+    def test_json_says_what_the_layout_can_do(self):
+        info = json.loads(self.good("layout", "twitter", "--json").out)
+        self.assertEqual(info["layout"], "twitter")
+        self.assertEqual(info["bits"], 63)
+        self.assertEqual(info["ids_per_tick"], 4096)
+        self.assertEqual(info["ids_per_second"], 4096000)
+        self.assertEqual(info["workers"], 1024)
+        self.assertEqual(info["epoch_unix_ms"], 1288834974657)
+        self.assertEqual(info["first"], "2010-11-04T01:42:54.657Z")
+        self.assertEqual(info["last_unix_ms"], 1288834974657 + 2**41 - 1)
+        self.assertEqual(info["last"], "2080-07-10T17:30:30.208Z")
+        self.assertEqual((info["unsigned"], info["js_safe"]), (False, False))
+        left = info["last_unix_ms"] / 1000 - datetime.datetime.now().timestamp()
+        self.assertAlmostEqual(info["years_left"], left / 86400 / 365.25, places=1)
+
+    def test_the_javascript_safe_preset_says_so(self):
+        self.assertIs(json.loads(self.good("layout", "js53", "--json").out)["js_safe"], True)
+        self.assertRegex(self.good("layout", "js53").out, r"JavaScript +safe")
+        self.assertRegex(self.good("layout", "twitter").out, r"JavaScript +not safe")
+
+    def test_a_layout_whose_time_is_over_is_described_not_refused(self):
+        self.assertRegex(self.good("layout", "uid-generator").out, r"years left +none: over for \d")
+
+    def test_without_a_layout_all_presets_are_listed(self):
+        presets = [json.loads(line)["layout"] for line in self.good("layout", "--json").lines]
+        self.assertIn("sonyflake", presets)
+        listed = [line.split()[0] for line in self.good("layout").lines[1:]]
+        self.assertEqual(listed, presets)
+
+    def test_a_layout_that_does_not_add_up_is_refused_with_the_reason(self):
+        self.refused("LAYOUT", "layout", "time:41ms worker:10 sequence:20")
+        self.refused("LAYOUT", "layout", "time:41ms worker:10")
+        self.refused("LAYOUT", "layout", "nonsense")
+
+    def test_an_epoch_without_a_layout_is_a_usage_error(self):
+        self.usage("layout", "--epoch", "0")
+
+
+class Next(Cli):
+    def test_ids_are_lines_strictly_increasing_and_of_the_worker(self):
+        ids = [int(line) for line in self.good("next", "--store", "memory", "--worker", 5, "-n", 20000).lines]
+        self.assertEqual(len(ids), 20000)
+        self.assertTrue(all(a < b for a, b in zip(ids, ids[1:], strict=False)))
+        self.assertEqual({i >> 12 & 1023 for i in ids}, {5})
+
+    def test_one_id_is_drawn_unless_told_otherwise(self):
+        self.assertEqual(len(self.good("next", "--store", "memory", "--worker", 1).lines), 1)
+        self.assertEqual(self.good("next", "--store", "memory", "--worker", 1, "-n", 0).out, "")
+
+    def test_every_format_is_the_same_number(self):
+        # A segment is predictable: the first ids of a new tag.
+        alphabets = {
+            "hex": ("0123456789abcdef", 16),
+            "crockford": ("0123456789ABCDEFGHJKMNPQRSTVWXYZ", 13),
+            "base58": ("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz", 11),
+            "base62": ("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", 11),
+        }
+        base = ("next", "--kind", "segment", "--store", "memory", "--tag", "t", "--set", "store_create=true", "-n", 300)
+        self.assertEqual(self.good(*base).lines, [str(i) for i in range(1, 301)])
+        for name, (alphabet, width) in alphabets.items():
+            for i, text in enumerate(self.good(*base, "--format", name).lines, start=1):
+                self.assertEqual(len(text), width)
+                number = 0
+                for digit in text:
+                    number = number * len(alphabet) + alphabet.index(digit)
+                self.assertEqual(number, i, name)
+
+    def test_decimal_ids_are_right_at_every_length(self):
+        database = "sqlite:ids.db"
+        self.good("segment", "create", "--store", database, "--tag", "t")
+        for power in range(1, 19):
+            self.good("segment", "advance", "--store", database, "--tag", "t", "--to", 10**power - 2)
+            ids = self.good("next", "--kind", "segment", "--store", database, "--tag", "t", "-n", 3).lines
+            self.assertEqual(ids, [str(10**power - 1 + i) for i in range(3)])
+
+    def test_a_configuration_file_with_one_table_needs_no_name(self):
+        (self.dir / "idgen.toml").write_text('[orders]\nkind = "segment"\nstore = "sqlite:ids.db"\nstore_create = true\n')
+        self.assertEqual(self.good("next", "--config", "idgen.toml").out, "1\n")
+        self.assertEqual(self.good("next", "--config", "idgen.toml", "--name", "orders").out, "2\n")
+
+    def test_with_several_tables_the_error_names_them(self):
+        (self.dir / "idgen.toml").write_text("[orders]\nworker = 1\n[events]\nworker = 2\n")
+        error = self.usage("next", "--config", "idgen.toml")
+        self.assertIn("orders, events", error)
+
+    def test_options_override_the_file_and_set_overrides_options(self):
+        (self.dir / "idgen.toml").write_text('[events]\nworker = 1\nstore = "memory"\n')
+        for arguments, worker in (((), 1), (("--worker", 2), 2), (("--worker", 2, "--set", "worker=3"), 3)):
+            (line,) = self.good("next", "--config", "idgen.toml", *arguments).lines
+            self.assertEqual(int(line) >> 12 & 1023, worker)
+
+    def test_a_relative_store_lies_beside_the_file_that_names_it(self):
+        (self.dir / "sub").mkdir()
+        (self.dir / "sub" / "idgen.toml").write_text('[t]\nkind="segment"\nstore="sqlite:ids.db"\nstore_create=true\n')
+        self.good("next", "--config", "sub/idgen.toml")
+        self.assertTrue((self.dir / "sub" / "ids.db").exists())
+
+    def test_what_is_left_goes_back_to_the_store(self):
+        store = ("--store", "sqlite:ids.db", "--tag", "t")
+        self.good("next", "--kind", "segment", *store, "--set", "store_create=true", "-n", 5)
+        self.assertEqual(json.loads(self.good("segment", "show", *store, "--json").out)["max_id"], 5)
+
+    def test_a_missing_store_is_not_made_silently(self):
+        error = self.refused("STORE_MISSING", "next", "--store", "sqlite:none.db", "--worker", 1)
+        self.assertIn("none.db", error)
+        self.assertEqual(list(self.dir.iterdir()), [])
+
+    def test_an_unknown_property_names_the_nearest(self):
+        self.assertIn("max_ahead", self.refused("UNKNOWN_KEY", "next", "--set", "max_ahed=3s"))
+
+    def test_a_value_out_of_range_names_the_range(self):
+        self.assertIn("100ms", self.refused("VALUE", "next", "--set", "window=1ms"))
+        self.refused("VALUE", "next", "--kind", "sequence")
+
+    def test_a_missing_file_and_a_missing_table_are_refused(self):
+        self.assertIn("none.toml", self.refused("CONFIG_FILE", "next", "--config", "none.toml", "--name", "x"))
+        (self.dir / "idgen.toml").write_text("[orders]\nworker = 1\n")
+        self.assertIn("events", self.refused("CONFIG_FILE", "next", "--config", "idgen.toml", "--name", "events"))
+        (self.dir / "idgen.toml").write_text("[orders\n")
+        self.refused("CONFIG_FILE", "next", "--config", "idgen.toml", "--name", "orders")
+
+    def test_a_worker_too_large_for_its_field_is_refused(self):
+        self.assertIn("1023", self.refused("VALUE", "next", "--store", "memory", "--worker", 1024))
+
+    def test_a_layout_past_its_lifetime_is_refused(self):
+        self.refused("LIFETIME", "next", "--store", "memory", "--worker", 1, "--layout", "uid-generator")
+
+    def test_malformed_options_are_usage_errors(self):
+        self.usage("next", "-n", "x")
+        self.usage("next", "-n", "-1")
+        self.usage("next", "-n", "1.5")
+        self.usage("next", "--format", "octal")
+        self.usage("next", "--set", "novalue")
+        self.usage("next", "--unknown")
+        self.usage("next", "extra")
+
+    def test_a_worker_that_another_process_owns_is_worth_a_retry(self):
+        store = ("--store", "sqlite:ids.db", "--worker", "1")
+        with subprocess.Popen(
+            [TOOL, "next", *store, "--set", "store_create=true", "-n", str(2**40)],
+            stdout=subprocess.PIPE,
+            cwd=self.dir,
+        ) as owner:
+            owner.stdout.readline()  # it owns the worker now
+            self.assertIn(str(owner.pid), self.refused("WORKER_BUSY", "next", *store, status=TRY_AGAIN))
+            owner.send_signal(signal.SIGINT)
+            owner.stdout.read()  # it writes all that it has drawn
+        self.assertEqual(owner.returncode, 130)
+        self.assertEqual(len(self.good("next", *store).lines), 1)
+
+    def test_a_full_store_device_and_a_damaged_store_are_told_apart(self):
+        (self.dir / "bad.db").write_bytes(b"this is no database, whatever its name says" * 100)
+        self.refused("STORE_DAMAGED", "next", "--store", "sqlite:bad.db", "--worker", 1)
+
+    def test_standard_output_on_a_full_device_is_an_error(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                [TOOL, "next", "--store", "memory", "--worker", "1"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            )
+        self.assertEqual(done.returncode, FAILURE)
+        self.assertRegex(done.stderr, r"\Aidgen: error: cannot write to standard output: No space left on device\n\Z")
+
+
+class Signals(Cli):
+    STORE = ("--kind", "segment", "--store", "sqlite:ids.db", "--tag", "t")
+
+    def endless(self):
+        return subprocess.Popen(
+            [TOOL, "next", *self.STORE, "--set", "store_create=true", "--set", "segment.step=100", "-n", str(2**50)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=self.dir,
+        )
+
+    def max_id(self):
+        return json.loads(self.good("segment", "show", "--store", "sqlite:ids.db", "--tag", "t", "--json").out)["max_id"]
+
+    def test_ctrl_c_writes_what_was_drawn_and_gives_back_the_rest(self):
+        for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
+            with self.subTest(number), self.endless() as process:
+                first = process.stdout.readline()
+                process.send_signal(number)
+                rest = process.stdout.read()
+                self.assertEqual(process.stderr.read(), b"")
+                process.wait()
+                self.assertEqual(process.returncode, status)
+                ids = [int(line) for line in (first + rest).split()]
+                self.assertTrue(rest.endswith(b"\n"))
+                self.assertEqual(ids, list(range(ids[0], ids[0] + len(ids))))
+                self.assertEqual(self.max_id(), ids[-1])  # nothing drawn was lost, nothing reserved was kept
+
+    def test_a_reader_that_goes_away_ends_it_quietly(self):
+        with self.endless() as process:
+            process.stdout.readline()
+            process.stdout.close()
+            self.assertEqual(process.stderr.read(), b"")
+            self.assertEqual(process.wait(), 128 + signal.SIGPIPE)
+
+    def test_ctrl_c_ends_it_also_where_nobody_reads_the_pipe(self):
+        with self.endless() as process:
+            process.stdout.readline()  # the pipe fills up, and then a write blocks
+            while b"S" not in Path(f"/proc/{process.pid}/stat").read_bytes().rsplit(b")", 1)[1].split()[0]:
+                pass
+            process.send_signal(signal.SIGINT)
+            process.wait(timeout=30)
+            self.assertEqual(process.returncode, 130)
+
+    def test_a_shell_pipeline_works(self):
+        done = subprocess.run(
+            ["bash", "-c", f"'{TOOL}' next --store memory --worker 1 -n 100000 | head -n 2 | '{TOOL}' decode - --json"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        first, second = (json.loads(line) for line in done.stdout.splitlines())
+        self.assertEqual((first["worker"], second["worker"]), (1, 1))
+
+
+class Progress(Cli):
+    def run_with_terminal_on_stderr(self, *arguments):
+        controller, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+        with subprocess.Popen(
+            [TOOL, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=terminal, env=environment(), cwd=self.dir
+        ) as process:
+            os.close(terminal)
+            shown = b""
+            while True:
+                try:
+                    shown += os.read(controller, 65536)
+                except OSError:
+                    break
+        os.close(controller)
+        self.assertEqual(process.returncode, OK)
+        return shown.decode()
+
+    def test_a_long_run_shows_a_bar_and_removes_it(self):
+        # The format gives at most 4096 ids a ms, so this takes a second at least.
+        shown = self.run_with_terminal_on_stderr("next", "--store", "memory", "--worker", 1, "-n", 4_096_000)
+        self.assertRegex(shown, r"█.* %  [\d ]+ ids  .*/s")
+        self.assertTrue(shown.endswith("\r\033[K"))
+
+    def test_a_short_run_shows_nothing(self):
+        self.assertEqual(self.run_with_terminal_on_stderr("next", "--store", "memory", "--worker", 1), "")
+
+
+class Segment(Cli):
+    STORE = ("--store", "sqlite:ids.db")
+
+    def show(self, tag="orders"):
+        return json.loads(self.good("segment", "show", *self.STORE, "--tag", tag, "--json").out)
+
+    def test_create_makes_the_store_and_the_tag(self):
+        out = self.good("segment", "create", *self.STORE, "--tag", "orders").out
+        self.assertIn("'orders'", out)
+        with sqlite3.connect(self.dir / "ids.db") as database:
+            self.assertEqual(database.execute("pragma integrity_check").fetchone(), ("ok",))
+        shown = self.show()
+        self.assertEqual((shown["namespace"], shown["tag"], shown["max_id"]), ("default", "orders", 0))
+
+    def test_create_of_a_tag_that_is_there_changes_nothing(self):
+        self.good("segment", "create", *self.STORE, "--tag", "orders")
+        self.good("segment", "advance", *self.STORE, "--tag", "orders", "--to", 500)
+        self.refused("TAG_EXISTS", "segment", "create", *self.STORE, "--tag", "orders")
+        self.assertEqual(self.show()["max_id"], 500)
+
+    def test_advance_lifts_and_never_lowers(self):
+        self.good("segment", "create", *self.STORE, "--tag", "orders")
+        lifted = json.loads(self.good("segment", "advance", *self.STORE, "--tag", "orders", "--to", 5_000_000, "--json").out)
+        self.assertEqual(lifted["max_id"], 5_000_000)
+        self.good("segment", "advance", *self.STORE, "--tag", "orders", "--to", 10)
+        self.assertEqual(self.show()["max_id"], 5_000_000)
+        self.assertEqual(self.good("next", "--kind", "segment", *self.STORE, "--tag", "orders").out, "5000001\n")
+
+    def test_tags_and_namespaces_are_separate(self):
+        for namespace in ("a", "b"):
+            self.good("segment", "create", *self.STORE, "--tag", "t", "--namespace", namespace)
+        self.good("segment", "advance", *self.STORE, "--tag", "t", "--namespace", "a", "--to", 9)
+        shown = self.good("segment", "show", *self.STORE, "--tag", "t", "--namespace", "b", "--json").out
+        self.assertEqual(json.loads(shown)["max_id"], 0)
+
+    def test_a_missing_store_is_made_by_create_only(self):
+        for action in (("show",), ("advance", "--to", "5")):
+            self.refused("STORE_MISSING", "segment", *action, *self.STORE, "--tag", "orders")
+        self.assertFalse((self.dir / "ids.db").exists())
+
+    def test_an_unknown_tag_is_refused(self):
+        self.good("segment", "create", *self.STORE, "--tag", "orders")
+        self.assertIn("order", self.refused("TAG_UNKNOWN", "segment", "show", *self.STORE, "--tag", "order"))
+        self.refused("TAG_UNKNOWN", "segment", "advance", *self.STORE, "--tag", "order", "--to", 5)
+
+    def test_without_json_the_state_is_lines(self):
+        self.good("segment", "create", *self.STORE, "--tag", "orders")
+        self.assertRegex(self.good("segment", "show", *self.STORE, "--tag", "orders").out, r"(?m)^max_id +0$")
+
+    def test_the_tag_of_a_file_s_table_is_its_name(self):
+        (self.dir / "idgen.toml").write_text('[orders]\nkind = "segment"\nstore = "sqlite:ids.db"\n')
+        self.good("segment", "create", "--config", "idgen.toml", "--name", "orders")
+        self.assertEqual(self.show()["max_id"], 0)
+
+    def test_incomplete_commands_are_usage_errors(self):
+        self.usage("segment")
+        self.usage("segment", "drop")
+        self.usage("segment", "create", *self.STORE)
+        self.usage("segment", "advance", *self.STORE, "--tag", "t")
+        self.usage("segment", "advance", *self.STORE, "--tag", "t", "--to", "-5")
+
+
+class Properties(Cli):
+    def test_json_has_every_property_with_all_its_facts(self):
+        properties = [json.loads(line) for line in self.good("properties", "--json").lines]
+        names = [p["name"] for p in properties]
+        for name in ("kind", "layout", "worker", "store", "segment.step", "on_clock_back", "wait_max"):
+            self.assertIn(name, names)
+        for p in properties:
+            self.assertEqual(list(p), ["name", "type", "default", "range", "unit", "help", "since"])
+            self.assertTrue(p["help"].endswith("."), p["name"])
+
+    def test_the_page_has_a_row_and_a_section_for_each_property(self):
+        page = self.good("properties", "--markdown").out
+        self.assertTrue(page.startswith("# Configuration\n"))
+        for line in self.good("properties", "--json").lines:
+            name = json.loads(line)["name"]
+            self.assertEqual(page.count(f"\n## {name}\n"), 1)
+            self.assertEqual(page.count(f"\n| [`{name}`](#{name.replace('.', '')}) |"), 1)
+        # Every row has as many cells as the head: no value broke the table.
+        rows = [row for row in page.splitlines() if row.startswith("| [`")]
+        self.assertEqual({len(re.findall(r"(?<!\\)\|", row)) for row in rows}, {6})
+
+    def test_the_defaults_are_what_a_generator_uses(self):
+        for line in self.good("properties", "--json").lines:
+            p = json.loads(line)
+            if p["default"] and p["name"] not in ("store", "store_create"):
+                self.good(
+                    "next", "--kind", "segment", "--store", "memory", "--set", "store_create=true", "--set", f"{p['name']}={p['default']}"
+                    if p["name"] != "kind" else "kind=segment"
+                )  # fmt: skip
+
+    def test_the_list_for_people_names_each(self):
+        out = self.good("properties").out
+        for line in self.good("properties", "--json").lines:
+            self.assertIn(json.loads(line)["name"], out)
+
+    def test_two_forms_at_once_are_a_usage_error(self):
+        self.usage("properties", "--json", "--markdown")
+
+
+class Doctor(Cli):
+    def configure(self):
+        (self.dir / "idgen.toml").write_text(
+            '[orders]\nkind = "segment"\nstore = "sqlite:ids.db"\n[events]\nworker = 7\nstore = "sqlite:ids.db"\n'
+        )
+
+    def test_a_healthy_file_is_ok_and_says_what_it_guarantees(self):
+        self.configure()
+        self.good("segment", "create", "--config", "idgen.toml", "--name", "orders")
+        out = self.good("doctor", "--config", "idgen.toml").out
+        self.assertRegex(out, r"(?m)^ok +orders ")
+        self.assertRegex(out, r"(?m)^ok +events .*worker 7")
+        for word in ("crash", "clock", "not covered"):
+            self.assertIn(word, out)
+
+    def test_one_that_cannot_be_opened_fails_and_the_others_are_still_examined(self):
+        self.configure()
+        self.good("segment", "create", "--store", "sqlite:ids.db", "--tag", "other")
+        result = self.run_tool("doctor", "--config", "idgen.toml")
+        self.assertEqual(result.status, FAILURE)
+        self.assertRegex(result.out, r"(?m)^fail +orders +TAG_UNKNOWN: ")
+        self.assertRegex(result.out, r"(?m)^ok +events ")
+        self.assertEqual(result.err, "idgen: error: 1 of 2 generators could not be opened\n")
+
+    def test_one_table_alone_can_be_examined(self):
+        self.configure()
+        self.good("segment", "create", "--store", "sqlite:ids.db", "--tag", "other")
+        self.assertNotIn("orders", self.good("doctor", "--config", "idgen.toml", "--name", "events").out)
+
+    def test_a_file_that_cannot_be_read_is_refused(self):
+        self.refused("CONFIG_FILE", "doctor", "--config", "none.toml")
+        (self.dir / "empty.toml").write_text("")
+        self.refused("CONFIG_FILE", "doctor", "--config", "empty.toml")
+        self.usage("doctor")
+
+    def test_nothing_is_left_behind(self):
+        self.configure()
+        self.good("segment", "create", "--config", "idgen.toml", "--name", "orders")
+        self.good("doctor", "--config", "idgen.toml")
+        shown = json.loads(self.good("segment", "show", "--store", "sqlite:ids.db", "--tag", "orders", "--json").out)
+        self.assertEqual(shown["max_id"], 1)  # the one id that it drew
+
+
+class Bench(Cli):
+    def test_every_measurement_stands_beside_its_floor(self):
+        out = self.good("bench").out
+        for row in ("segment next", "snowflake next", "segment batch of 1024", "snowflake batch of 1024"):
+            self.assertRegex(out, rf"(?m)^{row}.* \d+\.\d+ x ")
+        share = float(re.search(r"(?m)^share of the cap.*?([\d.]+) % of 4096", out[out.index("share of the cap") :])[1])
+        self.assertGreater(share, 0)
+        self.assertLessEqual(share, 100.5)  # the format allows no more; the rest is the clock's grain
+
+
+class Everything(Cli):
+    def test_help_of_every_command_has_usage_examples_and_exit_statuses(self):
+        for command in ("", *COMMANDS, "segment create", "segment show", "segment advance"):
+            with self.subTest(command):
+                out = self.good(*command.split(), "--help").out
+                self.assertIn(f"Usage: idgen {command}".strip(), out)
+                self.assertRegex(out, r"(?m)^Example")
+                self.assertRegex(out, r"(?m)^  idgen .*" + (command or "next"))
+                self.assertRegex(out, r"(?m)^  75 ")
+                self.assertLessEqual(max(map(len, out.splitlines())), 125)
+
+    def test_help_of_next_points_to_the_properties(self):
+        self.assertIn("idgen properties", self.good("next", "--help").out)
+
+    def test_the_version_is_the_header_s(self):
+        header = (ROOT / "capi" / "include" / "idgen" / "version.h").read_text()
+        version = re.search(r'IDGEN_VERSION_STRING "([^"]+)"', header)[1]
+        for arguments in (("version",), ("--version",)):
+            self.assertRegex(self.good(*arguments).out, rf"\Aidgen {re.escape(version)}, ABI \d+\n\Z")
+
+    def test_no_command_and_an_unknown_one_name_those_that_exist(self):
+        for arguments in ((), ("nxt",)):
+            self.assertIn("next, decode, explain", self.usage(*arguments))
+        self.assertIn("-x", self.usage("-x"))
+
+    def test_the_command_needs_the_c_abi_and_nothing_of_the_core(self):
+        done = subprocess.run(["nm", "-D", "--undefined-only", "-C", TOOL], capture_output=True, text=True, check=True)
+        self.assertRegex(done.stdout, r"\bidgen_next_wait\b")
+        self.assertNotIn(" idgen::", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
