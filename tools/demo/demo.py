@@ -124,8 +124,8 @@ def prepare(build: Path) -> dict[str, list[str]]:
 class Process:
     language: str
     popen: subprocess.Popen[str]
-    heard: queue.Queue[list[str]]
     count: int = 0
+    said: dict[str, list[str]] = field(default_factory=dict)  # words that nobody has asked for yet
     done: dict[str, tuple[int, int]] = field(default_factory=dict)  # name -> ids, ns
 
 
@@ -133,7 +133,7 @@ def start(language: str, command: list[str], arguments: list[str], heard: queue.
     popen = subprocess.Popen(
         [*command, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, cwd=ROOT
     )
-    process = Process(language, popen, queue.Queue())
+    process = Process(language, popen)
 
     def listen() -> None:
         for line in popen.stdout or ():
@@ -145,26 +145,27 @@ def start(language: str, command: list[str], arguments: list[str], heard: queue.
 
 
 def listen_for(word: str, processes: list[Process], heard: queue.Queue, seconds: float, show=None) -> list[list[str]]:
-    """Waits until each process has said `word`; a `count` is noted by the way. Fails if one ends or none says anything."""
-    answers: dict[str, list[str]] = {}
+    """Waits until each process has said `word`. Fails if one ends before, or if that takes longer than `seconds`.
+
+    A process may be a word ahead of the others (`ready` for the next kind): that is kept for the next call.
+    """
     deadline = time.monotonic() + seconds
-    while len(answers) < len(processes):
+    while silent := [p.language for p in processes if word not in p.said]:
         try:
             process, words = heard.get(timeout=0.1)
         except queue.Empty:
             if time.monotonic() > deadline:
-                silent = [p.language for p in processes if p.language not in answers]
                 fail(f"{', '.join(silent)} did not say '{word}' within {seconds:.0f} s")
         else:
             if not words:
                 fail(f"the {process.language} process ended too early, with status {process.popen.wait()}")
             if words[0] in ("count", "done"):
                 process.count = int(words[1])
-            if words[0] == word:
-                answers[process.language] = words[1:]
+            if words[0] != "count":
+                process.said[words[0]] = words[1:]
         if show:
             show()
-    return [answers[p.language] for p in processes]
+    return [p.said.pop(word) for p in processes]
 
 
 def tell(processes: list[Process], line: str) -> None:

@@ -1,7 +1,10 @@
 #include "output.hpp"
 
+#include <limits.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -11,6 +14,7 @@
 namespace idgen_tool {
 namespace {
 constexpr std::size_t kSize = 1 << 18;
+constexpr int kPatienceMs = 1000;
 }
 
 Output::Output() : buffer_(kSize) {}
@@ -34,16 +38,23 @@ void Output::line(std::string_view text) {
 void Output::flush() {
   std::size_t done = 0;
   while (done < used_) {
-    const ssize_t n = ::write(STDOUT_FILENO, buffer_.data() + done, used_ - done);
+    std::size_t size = used_ - done;
+    if (stop_signal()) {
+      // Asked to stop: the last lines go out if somebody takes them, but nobody waits for a pipe that is full. poll promises room
+      // for PIPE_BUF bytes, so that the write does not block.
+      pollfd out{STDOUT_FILENO, POLLOUT, 0};
+      const int ready = poll(&out, 1, kPatienceMs);
+      if (ready == 0) throw Interrupted();
+      if (ready < 0) continue;  // another signal: its second one kills
+      size = std::min<std::size_t>(size, PIPE_BUF);
+    }
+    const ssize_t n = ::write(STDOUT_FILENO, buffer_.data() + done, size);
     if (n >= 0) {
       done += static_cast<std::size_t>(n);
       continue;
     }
     const int why = errno;
-    if (why == EINTR && !stop_signal()) continue;
-    std::memmove(buffer_.data(), buffer_.data() + done, used_ - done);
-    used_ -= done;
-    if (why == EINTR) throw Interrupted();
+    if (why == EINTR) continue;
     used_ = 0;
     if (why == EPIPE) throw ReaderGone();
     throw IoError(std::string("cannot write to standard output: ") + std::strerror(why));

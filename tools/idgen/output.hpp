@@ -9,7 +9,7 @@ namespace idgen_tool {
 
 // The reader of our pipe is gone (`| head`): nothing to say, only to stop.
 class ReaderGone {};
-// A signal arrived while we were blocked in a write.
+// We were asked to stop, and nobody takes what is left to write.
 class Interrupted {};
 
 // Owns a large buffer for file descriptor 1. Throws ReaderGone, Interrupted, IoError.

@@ -9,7 +9,7 @@
 namespace idgen_tool {
 namespace {
 
-constexpr std::size_t kIndent = 2;
+constexpr std::size_t kIndent = 1;
 
 std::string bits_of(std::uint64_t id, const PictureField& field) {
   std::string out;
@@ -21,6 +21,7 @@ std::string bits_of(std::uint64_t id, const PictureField& field) {
 std::string ruler_over(const PictureField& field) {
   const std::string high = std::to_string(field.shift + field.bits - 1);
   const std::string low = std::to_string(field.shift);
+  if (field.bits < high.size()) return "";
   if (field.bits < high.size() + 1 + low.size()) return padded(high, field.bits);
   return high + right_aligned(low, field.bits - high.size());
 }
@@ -64,16 +65,33 @@ std::string list(std::uint64_t id, const std::vector<PictureField>& fields, cons
   return out;
 }
 
-}  // namespace
-
-std::string draw(std::uint64_t id, const std::vector<PictureField>& fields, const Terminal& terminal, std::size_t width) {
+// Where each field begins, with so many spaces between the fields.
+std::vector<std::size_t> starts_of(const std::vector<PictureField>& fields, std::size_t gap) {
   std::vector<std::size_t> starts;
   std::size_t column = kIndent;
   for (const PictureField& field : fields) {
     starts.push_back(column);
-    column += field.bits + 2;  // two spaces, so that the ruler's numbers never touch
+    column += field.bits + gap;
   }
-  if (column - 2 > width) return list(id, fields, terminal);
+  return starts;
+}
+
+// Columns that the bits and the labels under them take.
+std::size_t width_of(const std::vector<PictureField>& fields, const std::vector<std::size_t>& starts) {
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const std::size_t label = 2 + fields[i].name.size() + 1 + fields[i].value.size();  // all ASCII
+    width = std::max(width, starts[i] + std::max<std::size_t>(fields[i].bits, label));
+  }
+  return width;
+}
+
+}  // namespace
+
+std::string draw(std::uint64_t id, const std::vector<PictureField>& fields, const Terminal& terminal, std::size_t width) {
+  std::vector<std::size_t> starts = starts_of(fields, 2);
+  if (width_of(fields, starts) > width) starts = starts_of(fields, 1);
+  if (width_of(fields, starts) > width) return list(id, fields, terminal);
 
   Row ruler(terminal), bits(terminal), brackets(terminal);
   for (std::size_t i = 0; i < fields.size(); ++i) {

@@ -1,5 +1,10 @@
 // The only file that knows toml++. A build without it (the Go package reads TOML with a Go library) compiles toml_absent.cpp instead.
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <new>
 #include <sstream>
+#include <system_error>
 
 #include "idgen/config.hpp"
 
@@ -40,12 +45,25 @@ void flatten(const toml::table& table, const std::string& prefix, const std::str
   }
 }
 
+// Read here and not by toml++, which cannot say why a file does not open, and ends the process when there is no memory to open it.
+std::string read_text(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
+  if (!file || file.bad()) {
+    if (errno == ENOMEM) throw std::bad_alloc();
+    throw Error(Status::config_file, path + ": the file cannot be read" + (errno ? ": " + std::generic_category().message(errno) : std::string()));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::vector<ConfigTable> read_toml(const std::string& path) {
   toml::table file;
   try {
-    file = toml::parse_file(path);
+    file = toml::parse(read_text(path), path);
   } catch (const toml::parse_error& error) {
     std::ostringstream message;
     const toml::source_position at = error.source().begin;
