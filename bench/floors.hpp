@@ -29,6 +29,20 @@ inline void fetch_add(Shared& shared, std::size_t count) {
   }
 }
 
+// The same behind a call that has a place for the result: what the C ABI's shape alone costs.
+[[gnu::noinline]] inline int fetch_add_called(Shared* shared, std::uint64_t* number) {
+  *number = shared->number.fetch_add(1, std::memory_order_relaxed);
+  return 0;
+}
+
+inline void call_fetch_add(Shared& shared, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t number;
+    if (fetch_add_called(&shared, &number)) [[unlikely]] return;
+    keep(number);
+  }
+}
+
 inline void read_clock(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     timespec now;

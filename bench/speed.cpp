@@ -37,7 +37,7 @@ void batch_loop(idgen_t* generator, std::uint64_t* ids, std::size_t count) {
 }  // namespace
 
 void speed(int rounds) {
-  Shared counter, cas, timed, ordered;
+  Shared counter, called, cas, timed, ordered;
   alignas(64) std::uint64_t ids[kBatch];
   const Generator segments(segment("speed"));
   const Generator relaxed_segments(with(segment("speed-relaxed"), "order", "relaxed"));
@@ -53,6 +53,7 @@ void speed(int rounds) {
   };
   std::vector<Subject> subjects = {
       {"fetch_add", [&](std::size_t count) { fetch_add(counter, count); }},
+      {"fetch_add behind a call", [&](std::size_t count) { call_fetch_add(called, count); }},
       {"segment next", single(segments, next_loop)},
       {"segment try_next", single(segments, try_next_loop)},
       {"segment next, relaxed", single(relaxed_segments, next_loop)},

@@ -353,7 +353,9 @@ static void exhaust(const char *name, idgen_status_t (*call)(idgen_error_t *err)
       const int hit = atomic_load(&failures) != failures_before;
       if (refills) settle();
       /* A failure inside SQLite or TOML may be dealt with there: then the call succeeds. */
-      CHECK(status == IDGEN_OK || (hit && status == IDGEN_E_NO_MEMORY) || (refills && status == IDGEN_E_NO_MEMORY));
+      const int expected = status == IDGEN_OK || (status == IDGEN_E_NO_MEMORY && (hit || refills));
+      if (!expected) fprintf(stderr, "%s: %s\n", idgen_status_name(status), err.message);
+      CHECK(expected);
       if (status == IDGEN_E_NO_MEMORY && err.status) CHECK(err.status == IDGEN_E_NO_MEMORY && *err.message);
       if (!refills) CHECK(atomic_load(&live) == before);
       hits += hit;

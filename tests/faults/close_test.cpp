@@ -109,12 +109,13 @@ TEST(Close, OfOneOfTwoHandlesLeavesTheOtherDrawing) {
   ASSERT_TRUE(stays) << stays.outcome().message;
   std::atomic<bool> stop{false};
   std::atomic<std::size_t> failed{0};
-  std::vector<std::vector<std::uint64_t>> lists(1);
+  std::vector<std::vector<std::uint64_t>> lists;
+  std::vector<std::uint64_t> stayed;  // the drawer's alone until it is joined
   std::thread drawer([&] {
     while (!stop) {
       const std::uint64_t id = stays.next();
       failed += id == 0;
-      lists[0].push_back(id);
+      stayed.push_back(id);
     }
   });
   for (int round = 0; round < kRounds; ++round) {
@@ -129,6 +130,7 @@ TEST(Close, OfOneOfTwoHandlesLeavesTheOtherDrawing) {
   }
   stop = true;
   drawer.join();
+  lists.push_back(std::move(stayed));
   EXPECT_EQ(failed, 0u);
   EXPECT_EQ(count_duplicates(std::move(lists)), 0u);
 }

@@ -15,6 +15,7 @@ The exit status is 1 if an id was issued twice, if two languages decode an id di
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import mmap
 import os
@@ -98,10 +99,8 @@ def prepare(build: Path) -> dict[str, list[str]]:
     jars = [jar for jar in (build / "dist").glob("idgen-*.jar") if not jar.stem.endswith(("-sources", "-javadoc"))]
     if not library.exists() or not jars:
         fail(f"{library} or {build}/dist/idgen-*.jar is missing: run `make build dist` first")
-    try:
-        import idgen  # noqa: F401
-    except ImportError as error:
-        fail(f"the Python package is missing ({error}): pip install build/dist/idgen-*.whl")
+    if importlib.util.find_spec("idgen") is None:
+        fail(f"{sys.executable} has no package idgen: pip install build/dist/idgen-*.whl")
     made = build / "demo"
     made.mkdir(parents=True, exist_ok=True)
     lib = library.parent

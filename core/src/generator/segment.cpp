@@ -66,7 +66,7 @@ std::string SegmentGenerator::describe() const {
                      " numbers at a time\n";
   text += store_->describe();
   text += "clock: not used; no clock can cause a duplicate\n";
-  text += "crash: up to " + std::to_string(2 * config_.integer("segment.step")) + " numbers are lost (a gap), none is issued twice\n";
+  if (store_->survives_fork()) text += "crash: up to " + std::to_string(2 * config_.integer("segment.step")) + " numbers are lost (a gap), none is issued twice\n";
   text += shape_.striped ? "order: relaxed; ids rise within a thread, not between threads\n"
                          : "order: strict; every id of this generator is above all it issued before; between processes only the ranges are ordered\n";
   text += fork_obstacle().empty() ? "fork: a child draws a segment of its own\n" : "fork: a child gets FORKED: " + fork_obstacle() + "\n";

@@ -354,7 +354,7 @@ std::string SnowflakeGenerator::describe() const {
                      format_instant(layout_.last_unix_ms()) + "\n";
   text += "worker: " + subject_ + ", fixed; its window in the store guards it, a second live owner is refused\n";
   text += store_->describe();
-  text += "crash: the next start goes on where the reserved window ends, up to " + window + " ahead of the clock, without waiting\n";
+  if (store_->survives_fork()) text += "crash: the next start goes on where the reserved window ends, up to " + window + " ahead of the clock, without waiting\n";
   text += "clock set back: ";
   text += clock_back_ == ClockBack::wait    ? "calls wait for the clock, up to wait_max = " + config_.get("wait_max") + ", then get CLOCK_BACK; no duplicate"
           : clock_back_ == ClockBack::go_on ? "ids go on from the last one, their time ahead of the clock; no duplicate"

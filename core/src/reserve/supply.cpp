@@ -223,7 +223,12 @@ void Supply::close() {
   } catch (...) {
     failure = std::current_exception();
   }
-  source_->release();
+  try {
+    source_->release();
+  } catch (...) {
+    if (!failure) failure = std::current_exception();
+  }
+  source_.reset();  // what the host lent us goes now, not when the loader's task is swept up
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -90,7 +90,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   const std::shared_ptr<ForkPage<HotPage>> shared_page_;
   Runtime& runtime_;
   HotPage& page_;
-  const std::unique_ptr<Source> source_;
+  std::unique_ptr<Source> source_;  // gone once closed
   const Options options_;
   const Log log_;
   const Error out_of_memory_{Status::no_memory, "out of memory"};  // made while there is some

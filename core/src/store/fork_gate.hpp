@@ -18,6 +18,7 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <thread>
 
 #include "idgen/status.hpp"
 
@@ -33,7 +34,7 @@ class StoreGate {
     explicit Pass(std::int64_t timeout_ms)
         : deadline_(std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms)) {
       enter();
-      if (!mutex_.try_lock_until(deadline_)) {
+      if (!lock_until(deadline_)) {
         inside_.fetch_sub(1);
         throw Error(Status::store_unavailable,
                     "waited " + std::to_string(timeout_ms) +
@@ -80,6 +81,19 @@ class StoreGate {
     }
     process_.store(getpid());
     inside_.fetch_add(1);
+  }
+
+  static bool lock_until(std::chrono::steady_clock::time_point deadline) {
+#ifdef __SANITIZE_THREAD__
+    // GCC's ThreadSanitizer does not know pthread_mutex_clocklock, so it would take every unlock for an error.
+    while (!mutex_.try_lock()) {
+      if (std::chrono::steady_clock::now() >= deadline) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
+#else
+    return mutex_.try_lock_until(deadline);
+#endif
   }
 
   static void before_fork() {

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -60,6 +61,7 @@ static std::string resolve_sqlite_path(const std::string& rest, const std::strin
     if (base.empty() || base.front() != '/') {
       const std::unique_ptr<char, decltype(&std::free)> cwd(getcwd(nullptr, 0), &std::free);
       if (cwd == nullptr) {
+        if (errno == ENOMEM) throw std::bad_alloc();
         throw Error(Status::store_missing, "store = \"sqlite:" + rest + "\" is relative to the working directory, which cannot be read: " +
                                                system_error_text(errno));
       }
@@ -70,6 +72,7 @@ static std::string resolve_sqlite_path(const std::string& rest, const std::strin
   // A missing file, or folder, is no error yet: it may be made, and whoever uses the store is told.
   const auto resolved = [](const std::string& p) {
     const std::unique_ptr<char, decltype(&std::free)> text(realpath(p.c_str(), nullptr), &std::free);
+    if (text == nullptr && errno == ENOMEM) throw std::bad_alloc();  // not to be taken for a missing file
     return text == nullptr ? std::string() : std::string(text.get());
   };
   if (std::string whole = resolved(path); !whole.empty()) return whole;

@@ -1,0 +1,262 @@
+"""What the core costs a user of the C ABI: samples of idgen-bench, and the figures made of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import svg
+from figures import Figure, median, number, ratio, spread
+
+Samples = dict[str, Any]
+CAP_GOAL = 99.9
+ALLOWED_LIBRARIES = {"libc.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libm.so.6", "libsqlite3.so.0", "ld-linux-x86-64.so.2"}
+
+
+@dataclass(frozen=True)
+class Setting:
+    build: Path
+    samples: Path
+    quick: bool
+
+    @property
+    def rounds(self) -> int:
+        return 7 if self.quick else 25
+
+    @property
+    def program(self) -> str:
+        return str(self.build / "bin" / "idgen-bench")
+
+
+class NotMeasured(Exception):
+    """Why a part gives no figures here."""
+
+
+def run(*command: str | Path, **more: Any) -> str:
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, **more)
+    if done.returncode != 0:
+        end = (done.stderr or done.stdout).strip()[-600:]
+        raise NotMeasured(f"`{' '.join(str(word) for word in command)}` failed with {done.returncode}: {end}")
+    return done.stdout
+
+
+def in_folder(setting: Setting, *arguments: str) -> Samples:
+    """Runs a command of idgen-bench on files below the build tree: on the disk that is there, not in memory."""
+    with tempfile.TemporaryDirectory(dir=setting.samples) as folder:
+        words = [folder if word == "FOLDER" else word for word in arguments]
+        samples: Samples = json.loads(run(setting.program, *words))
+        return samples
+
+
+# ------------------------------------------------------------------------------------------------------- speed
+
+
+def measure_speed(setting: Setting) -> Samples:
+    samples: Samples = json.loads(run(setting.program, "speed", str(setting.rounds)))
+    return samples
+
+
+def figures_speed(samples: Samples) -> list[Figure]:
+    ns: dict[str, list[float]] = samples["ns"]
+
+    def against(name: str, subject: str, floor: str, goal: float | None) -> Figure:
+        detail = f"{median(ns[subject]):.2f} ns / {median(ns[floor]):.2f} ns"
+        return Figure(name, ratio(ns[subject], ns[floor]), "×", goal, detail=detail)
+
+    def an_id(name: str, subject: str) -> Figure:
+        detail = f"{ratio(ns[subject], ns['storing 8 bytes']):.2f} × storing 8 bytes; {spread(ns[subject])}"
+        return Figure(name, median(ns[subject]), "ns", 0.5, detail=detail)
+
+    pair = "clock + compare-and-set"
+    return [
+        against("segment next / fetch_add", "segment next", "fetch_add", 1.3),
+        against("segment next / fetch_add behind a call", "segment next", "fetch_add behind a call", None),
+        against("segment try_next / fetch_add", "segment try_next", "fetch_add", None),
+        against("segment next, relaxed / fetch_add", "segment next, relaxed", "fetch_add", None),
+        against("snowflake next / (clock + CAS)", "snowflake next", pair, 1.2),
+        against("snowflake try_next / (clock + CAS)", "snowflake try_next", pair, None),
+        against("snowflake next, relaxed / (clock + CAS)", "snowflake next, relaxed", pair, None),
+        against("a bare time-ordered counter / (clock + CAS)", "time-ordered counter", pair, None),
+        an_id("segment batch of 1024, an id", "segment batch"),
+        an_id("snowflake batch of 1024, an id", "snowflake batch"),
+        Figure("calls of these that waited", samples["waits"], "", 0, detail="CPU time would hide them"),
+    ]
+
+
+# ------------------------------------------------------------------------------------------------ instructions
+
+COUNTED = (
+    "fetch_add",
+    "clock + compare-and-set",
+    "segment next",
+    "segment try_next",
+    "segment next, relaxed",
+    "snowflake next",
+    "snowflake try_next",
+    "snowflake next, relaxed",
+    "segment batch",
+    "snowflake batch",
+)
+
+
+def measure_instructions(setting: Setting) -> Samples:
+    if shutil.which("valgrind") is None:
+        raise NotMeasured("valgrind is not installed; install it to have instructions counted")
+
+    def collected(subject: str, times: int) -> int:
+        command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", setting.program]
+        done = subprocess.run([*command, "count", subject, str(times)], capture_output=True, text=True, check=True)
+        found = re.search(r"Collected : (\d+)", done.stderr)
+        if found is None:
+            raise NotMeasured("callgrind printed no count")
+        return int(found[1])
+
+    # The difference of two runs: what a program does before and after its loop falls out.
+    return {subject: (collected(subject, 11_000) - collected(subject, 1_000)) / 10_000 for subject in COUNTED}
+
+
+def figures_instructions(samples: Samples) -> list[Figure]:
+    return [
+        Figure(f"{name}, its loop included", count / (1024 if name.endswith("batch") else 1), "instructions",
+               detail="an id; the kernel's clock page is not counted" if name.startswith(("snowflake", "clock")) else "")
+        for name, count in samples.items()
+    ]  # fmt: skip
+
+
+# ----------------------------------------------------------------------------------------------------- threads
+
+
+def measure_threads(setting: Setting) -> Samples:
+    samples: Samples = json.loads(run(setting.program, "threads", str(setting.rounds)))
+    return samples
+
+
+def figures_threads(samples: Samples) -> list[Figure]:
+    rates: dict[str, dict[str, list[float]]] = samples["ids_per_second"]
+    most = list(rates["fetch_add"])[-1]
+    within_cores = [n for n in rates["fetch_add"] if int(n) <= samples["cores"]][-1]
+
+    def strict(kind: str, floor: str) -> Figure:
+        mine, theirs = rates[f"{kind} strict"][most], rates[floor][most]
+        detail = f"{median(mine) / 1e6:.1f} M ids/s / {median(theirs) / 1e6:.1f} M"
+        return Figure(f"{most} threads, {kind} strict / shared {floor}", ratio(mine, theirs), "×", 1.0, True, detail)
+
+    def relaxed(kind: str) -> Figure:
+        one, many = rates[f"{kind} relaxed"]["1"], rates[f"{kind} relaxed"][within_cores]
+        share = ratio(many, one) / int(within_cores)
+        detail = f"{median(many) / 1e6:.1f} M ids/s / ({within_cores} × {median(one) / 1e6:.1f} M)"
+        return Figure(f"{within_cores} threads, {kind} relaxed / threads × one", share, "×", 0.9, True, detail)
+
+    return [
+        strict("segment", "fetch_add"),
+        strict("snowflake", "time-ordered counter"),
+        relaxed("segment"),
+        relaxed("snowflake"),
+    ]
+
+
+def plots_threads(samples: Samples) -> dict[str, str]:
+    rates: dict[str, dict[str, list[float]]] = samples["ids_per_second"]
+    series = {name: [median(rounds) / 1e6 for rounds in by_size.values()] for name, by_size in rates.items()}
+    sizes = list(rates["fetch_add"])
+    title = f"Threads on one generator, {samples['cores']} cores"
+    return {"threads": svg.lines(title, sizes, series, "M ids/s")}
+
+
+# --------------------------------------------------------------------------------------------------------- cap
+
+
+def measure_cap(setting: Setting) -> Samples:
+    samples: Samples = json.loads(run(setting.program, "cap", "3" if setting.quick else "7"))
+    return samples
+
+
+def figures_cap(samples: Samples) -> list[Figure]:
+    figures = []
+    for call, rows in samples.items():
+        share = [100 * value for value in rows["share_of_cap"]]
+        figures.append(
+            Figure(f"C {call}: share of 4096 ids a ms", median(share), "%", CAP_GOAL, True, f"rounds: {spread(share)}")
+        )
+        detail = f"{100 * median(rows['cpu_share']):.0f} % of a core; one id in 244.1 ns is the format's cap"
+        figures.append(Figure(f"C {call}: CPU time an id at the cap", median(rows["cpu_ns_per_id"]), "ns", detail=detail))
+    return figures
+
+
+# ------------------------------------------------------------------------------------------------------ refill
+
+
+def measure_refill(setting: Setting) -> Samples:
+    return in_folder(setting, "refill", "FOLDER", "3" if setting.quick else "10")
+
+
+def figures_refill(samples: Samples) -> list[Figure]:
+    figures = []
+    floor = samples["fetch_add"]
+    for name, row in samples.items():
+        rate = f"{row['ids_per_second'] / 1e6:.2f} M ids/s"
+        if "store_waits" in row:
+            detail = f"{rate}, {number(row['refills'])} refills, the slowest in {row['refill_ms_max']:.1f} ms"
+            figures.append(Figure(f"{name}: calls that waited for the store", row["store_waits"], "", 0, detail=detail))
+        for key, label in (("p50", "p50"), ("p999", "p99.9"), ("p9999", "p99.99"), ("max", "max")):
+            beside = "" if row is floor else f"fetch_add, paced and timed alike: {number(floor[key])} ns"
+            figures.append(Figure(f"{name}: {label}", row[key], "ns", detail=beside or f"{rate}; the machine itself"))
+    return figures
+
+
+def plots_refill(samples: Samples) -> dict[str, str]:
+    keys = ("p50", "p99", "p999", "p9999", "max")
+    series = {name: [row[key] for key in keys] for name, row in samples.items()}
+    labels = ("p50", "p99", "p99.9", "p99.99", "max")
+    return {"refill": svg.lines("One call at 5 M ids/s, while stores are asked for more", labels, series, "ns", True)}
+
+
+# --------------------------------------------------------------------------------------------------- footprint
+
+
+def measure_footprint(setting: Setting) -> Samples:
+    return in_folder(setting, "footprint", "FOLDER", str(setting.rounds))
+
+
+def figures_footprint(samples: Samples) -> list[Figure]:
+    figures = []
+    floor = samples["create_ms"]["write and fsync"]
+    for name, ms in samples["create_ms"].items():
+        if ms is floor:
+            continue
+        detail = f"{spread(ms)}; 4 KiB written and synced beside it: {median(floor):.2f} ms"
+        figures.append(Figure(f"create, {name}", median(ms), "ms", 5.0, detail=detail))
+    for name, size in samples["bytes"].items():
+        figures.append(Figure(f"memory of a generator, {name}", size / 1024, "KiB", 64, detail="private memory of many"))
+    return figures
+
+
+# ----------------------------------------------------------------------------------------------------- library
+
+
+def measure_library(setting: Setting) -> Samples:
+    library = setting.build / "lib" / "libidgen.so"
+    with tempfile.TemporaryDirectory() as folder:
+        stripped = Path(folder) / "libidgen.so"
+        run("strip", "-o", stripped, library)
+        size = os.path.getsize(stripped)
+    needed = re.findall(r"\(NEEDED\).*\[(.+)\]", run("readelf", "-dW", library))
+    return {"bytes": size, "needed": needed}
+
+
+def figures_library(samples: Samples) -> list[Figure]:
+    foreign = sorted(set(samples["needed"]) - ALLOWED_LIBRARIES)
+    return [
+        Figure("libidgen.so, stripped", samples["bytes"] / 1e6, "MB", 1.0),
+        Figure(
+            "libraries needed beyond libc, libstdc++, libgcc, libm and SQLite", len(foreign), "", 0,
+            detail="needed: " + ", ".join(samples["needed"]),
+        ),
+    ]  # fmt: skip

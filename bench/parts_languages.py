@@ -1,0 +1,112 @@
+"""What a call costs from Python, Java and Go: their own benchmarks are run, and their figures are read."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import statistics
+import sys
+from pathlib import Path
+from typing import Any
+
+from figures import Figure, median
+from parts_core import CAP_GOAL, NotMeasured, Samples, Setting, run
+
+ROOT = Path(__file__).resolve().parents[1]
+CAP_NS = 1e6 / 4096
+
+
+# ------------------------------------------------------------------------------------------------------ Python
+
+
+def measure_python(setting: Setting) -> Samples:
+    out = setting.samples / "python-rows.json"
+    core = setting.build / "lib" / "libidgen_static.a"
+    program = ROOT / "python" / "bench" / "bench_idgen.py"
+    run(sys.executable, program, "--core", core, "--rounds", str(max(7, setting.rounds // 2)), "--json", out)
+    return {"rows": json.loads(out.read_text())}
+
+
+def figures_python(samples: Samples) -> list[Figure]:
+    figures = []
+    for row in samples["rows"]:
+        share = "share of the cap" in row["name"]
+        value = row["ratio"] * 100 if share else row["ratio"]
+        goal = None if row["goal"] is None else CAP_GOAL if share else row["goal"]
+        unit = "%" if share else "ns" if "ns an id" in row["name"] else "×"
+        figures.append(Figure(f"Python {row['name']}", value, unit, goal, share, row["meaning"]))
+    return figures
+
+
+# -------------------------------------------------------------------------------------------------------- Java
+
+
+def measure_java(setting: Setting) -> Samples:
+    out = setting.samples / "java-rows.json"
+    environment = {**os.environ, "IDGEN_BUILD_DIR": str(setting.build)}
+    run(ROOT / "java" / "jmh" / "run", "2" if setting.quick else "7", out, env=environment)
+    return {"rows": json.loads(out.read_text())}
+
+
+def figures_java(samples: Samples) -> list[Figure]:
+    figures = []
+    for row in samples["rows"]:
+        unit = {"x": "×"}.get(row["unit"], row["unit"])
+        goal = re.fullmatch(r"([<>])= ([\d.]+)", row["goal"])
+        least = goal is not None and goal[1] == ">"
+        figures.append(Figure(f"Java {row['name']}", row["value"], unit, float(goal[2]) if goal else None, least))
+    return figures
+
+
+# ---------------------------------------------------------------------------------------------------------- Go
+
+GO_LINE = re.compile(r"^Benchmark(\w+?)(?:-\d+)?\s+\d+\s+(.*)$", re.MULTILINE)
+GO_CALLS = "EmptyCall$|NextSnowflake$|NextSegment$|Fill1024Segment$|BlocksSegment$"
+
+
+def measure_go(setting: Setting) -> Samples:
+    """One process a round, with the core's own cost taken between: go test -count would take all rounds of one in a row."""
+    program = setting.samples / "go.test"
+    run("go", "test", "-c", "-o", program, "./go", cwd=ROOT)
+    names: dict[str, dict[str, list[float]]] = {}
+    core: dict[str, list[float]] = {"segment next": [], "snowflake next": []}
+    for i in range(7):
+        measured = [("200ms", GO_CALLS)]
+        if i < (1 if setting.quick else 7):
+            measured.append(("1x", "ShareOfTheCap"))
+        for time, pattern in measured:
+            output = run(program, "-test.run", "^$", "-test.bench", pattern, "-test.benchtime", time, cwd=ROOT / "go")
+            for name, columns in GO_LINE.findall(output):
+                words = columns.split()
+                for value, unit in zip(words[::2], words[1::2], strict=True):
+                    names.setdefault(name, {}).setdefault(unit, []).append(float(value))
+        ns: dict[str, list[float]] = json.loads(run(setting.program, "speed", "3"))["ns"]
+        for name, values in core.items():
+            values.append(statistics.median(ns[name]))
+    if "EmptyCall" not in names:
+        raise NotMeasured("go/bench_test.go printed no BenchmarkEmptyCall")
+    return {"benchmarks": names, "core": core}
+
+
+def figures_go(samples: Samples) -> list[Figure]:
+    of: dict[str, dict[str, list[float]]] = samples["benchmarks"]
+    core: dict[str, list[float]] = samples["core"]
+    empty = of["EmptyCall"]["ns/op"]
+    figures = []
+    for kind, benchmark in (("segment", "NextSegment"), ("snowflake", "NextSnowflake")):
+        calls = of[benchmark]["ns/op"]
+        rounds = zip(calls, core[f"{kind} next"], empty, strict=True)
+        share = statistics.median((call - own) / floor for call, own, floor in rounds)
+        detail = f"({median(calls):.1f} − {median(core[f'{kind} next']):.1f}) ns / {median(empty):.1f} ns"
+        figures.append(Figure(f"Go {kind} Next less the core, by an empty cgo call", share, "×", 1.3, detail=detail))
+        allocations: Any = max(of[benchmark]["allocs/op"])
+        figures.append(Figure(f"Go {kind} Next, allocations", allocations, "", 0))
+    figures.append(Figure("Go segment Fill of 1024, an id", median(of["Fill1024Segment"]["ns/id"]), "ns", 1.0))
+    blocks = median(of["BlocksSegment"]["ns/op"])
+    figures.append(Figure("Go segment Blocks.Next, an id", blocks, "ns", detail="counts in Go, a call of the core a block"))
+    for name, label in (("ShareOfTheCap", "Next"), ("ShareOfTheCapByFill", "Fill of 1024")):
+        if name in of:
+            share = median(of[name]["%-of-cap"])
+            figures.append(Figure(f"Go {label}: share of 4096 ids a ms", share, "%", CAP_GOAL, True))
+    return figures
