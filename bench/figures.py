@@ -38,7 +38,7 @@ class Figure:
     @property
     def goal_text(self) -> str:
         if self.goal is None:
-            return "–"
+            return ""
         return f"{'≥' if self.at_least else '≤'} {number(self.goal)} {self.unit}".strip()
 
     @property
@@ -69,7 +69,8 @@ def median(samples: list[float]) -> float:
 
 def ratio(subject: list[float], floor: list[float]) -> float:
     """The median of the ratios within each round, so that a slow moment of the machine hits both sides."""
-    return statistics.median(s / f for s, f in zip(subject, floor, strict=True))
+    # A round in which a busy machine let one of the two do nothing at all says nothing.
+    return statistics.median(s / f for s, f in zip(subject, floor, strict=True) if s > 0 and f > 0)
 
 
 def spread(samples: list[float]) -> str:

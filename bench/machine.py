@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 from pathlib import Path
+from typing import Any
 
 BUSY = 0.5  # load average a core above which figures are not to be quoted
 
@@ -25,7 +26,7 @@ def first_line(*command: str) -> str:
     return (done.stdout or done.stderr).strip().split("\n")[0]
 
 
-def describe() -> dict[str, object]:
+def describe() -> dict[str, Any]:
     return {
         "cpu": cpu_model(),
         "cores": os.cpu_count() or 1,
@@ -39,5 +40,5 @@ def describe() -> dict[str, object]:
     }
 
 
-def load_per_core(machine: dict[str, object]) -> float:
-    return float(str(machine["load"])) / int(str(machine["cores"]))
+def load_per_core(machine: dict[str, Any]) -> float:
+    return float(machine["load"]) / int(machine["cores"])

@@ -17,7 +17,14 @@ from figures import Figure, median, number, ratio, spread
 
 Samples = dict[str, Any]
 CAP_GOAL = 99.9
-ALLOWED_LIBRARIES = {"libc.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libm.so.6", "libsqlite3.so.0", "ld-linux-x86-64.so.2"}
+ALLOWED_LIBRARIES = {
+    "libc.so.6",
+    "libstdc++.so.6",
+    "libgcc_s.so.1",
+    "libm.so.6",
+    "libsqlite3.so.0",
+    "ld-linux-x86-64.so.2",
+}
 
 
 @dataclass(frozen=True)
@@ -44,7 +51,7 @@ def run(*command: str | Path, **more: Any) -> str:
     if done.returncode != 0:
         end = (done.stderr or done.stdout).strip()[-600:]
         raise NotMeasured(f"`{' '.join(str(word) for word in command)}` failed with {done.returncode}: {end}")
-    return done.stdout
+    return str(done.stdout)
 
 
 def in_folder(setting: Setting, *arguments: str) -> Samples:
@@ -68,10 +75,10 @@ def figures_speed(samples: Samples) -> list[Figure]:
 
     def against(name: str, subject: str, floor: str, goal: float | None) -> Figure:
         detail = f"{median(ns[subject]):.2f} ns / {median(ns[floor]):.2f} ns"
-        return Figure(name, ratio(ns[subject], ns[floor]), "×", goal, detail=detail)
+        return Figure(name, ratio(ns[subject], ns[floor]), "x", goal, detail=detail)
 
     def an_id(name: str, subject: str) -> Figure:
-        detail = f"{ratio(ns[subject], ns['storing 8 bytes']):.2f} × storing 8 bytes; {spread(ns[subject])}"
+        detail = f"{ratio(ns[subject], ns['storing 8 bytes']):.2f} x storing 8 bytes; {spread(ns[subject])}"
         return Figure(name, median(ns[subject]), "ns", 0.5, detail=detail)
 
     pair = "clock + compare-and-set"
@@ -124,17 +131,21 @@ def measure_instructions(setting: Setting) -> Samples:
 
 def figures_instructions(samples: Samples) -> list[Figure]:
     return [
-        Figure(f"{name}, its loop included", count / (1024 if name.endswith("batch") else 1), "instructions",
-               detail="an id; the kernel's clock page is not counted" if name.startswith(("snowflake", "clock")) else "")
+        Figure(
+            f"{name}, its loop included",
+            count / (1024 if name.endswith("batch") else 1),
+            "instructions",
+            detail="an id; the kernel's clock page is not counted" if name.startswith(("snowflake", "clock")) else "",
+        )
         for name, count in samples.items()
-    ]  # fmt: skip
+    ]
 
 
 # ----------------------------------------------------------------------------------------------------- threads
 
 
 def measure_threads(setting: Setting) -> Samples:
-    samples: Samples = json.loads(run(setting.program, "threads", str(setting.rounds)))
+    samples: Samples = json.loads(run(setting.program, "threads", "7" if setting.quick else "9"))
     return samples
 
 
@@ -146,13 +157,13 @@ def figures_threads(samples: Samples) -> list[Figure]:
     def strict(kind: str, floor: str) -> Figure:
         mine, theirs = rates[f"{kind} strict"][most], rates[floor][most]
         detail = f"{median(mine) / 1e6:.1f} M ids/s / {median(theirs) / 1e6:.1f} M"
-        return Figure(f"{most} threads, {kind} strict / shared {floor}", ratio(mine, theirs), "×", 1.0, True, detail)
+        return Figure(f"{most} threads, {kind} strict / shared {floor}", ratio(mine, theirs), "x", 1.0, True, detail)
 
     def relaxed(kind: str) -> Figure:
         one, many = rates[f"{kind} relaxed"]["1"], rates[f"{kind} relaxed"][within_cores]
         share = ratio(many, one) / int(within_cores)
-        detail = f"{median(many) / 1e6:.1f} M ids/s / ({within_cores} × {median(one) / 1e6:.1f} M)"
-        return Figure(f"{within_cores} threads, {kind} relaxed / threads × one", share, "×", 0.9, True, detail)
+        detail = f"{median(many) / 1e6:.1f} M ids/s / ({within_cores} x {median(one) / 1e6:.1f} M)"
+        return Figure(f"{within_cores} threads, {kind} relaxed / threads x one", share, "x", 0.9, True, detail)
 
     return [
         strict("segment", "fetch_add"),
@@ -186,7 +197,9 @@ def figures_cap(samples: Samples) -> list[Figure]:
             Figure(f"C {call}: share of 4096 ids a ms", median(share), "%", CAP_GOAL, True, f"rounds: {spread(share)}")
         )
         detail = f"{100 * median(rows['cpu_share']):.0f} % of a core; one id in 244.1 ns is the format's cap"
-        figures.append(Figure(f"C {call}: CPU time an id at the cap", median(rows["cpu_ns_per_id"]), "ns", detail=detail))
+        figures.append(
+            Figure(f"C {call}: CPU time an id at the cap", median(rows["cpu_ns_per_id"]), "ns", detail=detail)
+        )
     return figures
 
 
@@ -234,7 +247,9 @@ def figures_footprint(samples: Samples) -> list[Figure]:
         detail = f"{spread(ms)}; 4 KiB written and synced beside it: {median(floor):.2f} ms"
         figures.append(Figure(f"create, {name}", median(ms), "ms", 5.0, detail=detail))
     for name, size in samples["bytes"].items():
-        figures.append(Figure(f"memory of a generator, {name}", size / 1024, "KiB", 64, detail="private memory of many"))
+        figures.append(
+            Figure(f"memory of a generator, {name}", size / 1024, "KiB", 64, detail="private memory of many")
+        )
     return figures
 
 
@@ -256,7 +271,10 @@ def figures_library(samples: Samples) -> list[Figure]:
     return [
         Figure("libidgen.so, stripped", samples["bytes"] / 1e6, "MB", 1.0),
         Figure(
-            "libraries needed beyond libc, libstdc++, libgcc, libm and SQLite", len(foreign), "", 0,
+            "libraries needed beyond libc, libstdc++, libgcc, libm and SQLite",
+            len(foreign),
+            "",
+            0,
             detail="needed: " + ", ".join(samples["needed"]),
         ),
-    ]  # fmt: skip
+    ]

@@ -34,7 +34,7 @@ def figures_python(samples: Samples) -> list[Figure]:
         share = "share of the cap" in row["name"]
         value = row["ratio"] * 100 if share else row["ratio"]
         goal = None if row["goal"] is None else CAP_GOAL if share else row["goal"]
-        unit = "%" if share else "ns" if "ns an id" in row["name"] else "×"
+        unit = "%" if share else "ns" if "ns an id" in row["name"] else "x"
         figures.append(Figure(f"Python {row['name']}", value, unit, goal, share, row["meaning"]))
     return figures
 
@@ -52,7 +52,7 @@ def measure_java(setting: Setting) -> Samples:
 def figures_java(samples: Samples) -> list[Figure]:
     figures = []
     for row in samples["rows"]:
-        unit = {"x": "×"}.get(row["unit"], row["unit"])
+        unit = row["unit"]
         goal = re.fullmatch(r"([<>])= ([\d.]+)", row["goal"])
         least = goal is not None and goal[1] == ">"
         figures.append(Figure(f"Java {row['name']}", row["value"], unit, float(goal[2]) if goal else None, least))
@@ -98,13 +98,15 @@ def figures_go(samples: Samples) -> list[Figure]:
         calls = of[benchmark]["ns/op"]
         rounds = zip(calls, core[f"{kind} next"], empty, strict=True)
         share = statistics.median((call - own) / floor for call, own, floor in rounds)
-        detail = f"({median(calls):.1f} − {median(core[f'{kind} next']):.1f}) ns / {median(empty):.1f} ns"
-        figures.append(Figure(f"Go {kind} Next less the core, by an empty cgo call", share, "×", 1.3, detail=detail))
+        detail = f"({median(calls):.1f} - {median(core[f'{kind} next']):.1f}) ns / {median(empty):.1f} ns"
+        figures.append(Figure(f"Go {kind} Next less the core, by an empty cgo call", share, "x", 1.3, detail=detail))
         allocations: Any = max(of[benchmark]["allocs/op"])
         figures.append(Figure(f"Go {kind} Next, allocations", allocations, "", 0))
     figures.append(Figure("Go segment Fill of 1024, an id", median(of["Fill1024Segment"]["ns/id"]), "ns", 1.0))
     blocks = median(of["BlocksSegment"]["ns/op"])
-    figures.append(Figure("Go segment Blocks.Next, an id", blocks, "ns", detail="counts in Go, a call of the core a block"))
+    figures.append(
+        Figure("Go segment Blocks.Next, an id", blocks, "ns", detail="counts in Go, a call of the core a block")
+    )
     for name, label in (("ShareOfTheCap", "Next"), ("ShareOfTheCapByFill", "Fill of 1024")):
         if name in of:
             share = median(of[name]["%-of-cap"])

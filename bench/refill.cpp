@@ -101,18 +101,15 @@ void refill(const std::string& folder, int seconds) {
 
   Shared counter;
   Tally floor;
-  for (Contest& contest : contests) {  // warm: past the first refills
-    Tally ignored;
+  for (Contest& contest : contests) {
     idgen_error_t error = IDGEN_ERROR_INIT;
-    paced(0.5, ignored, [&] { next(contest.generator.get(), error); });
+    const auto draw = [&] { next(contest.generator.get(), error); };
+    // In one stretch: a snowflake that is not used for longer than its window has to ask for another first.
+    paced(seconds / static_cast<double>(contests.size()), floor, [&] { fetch_add(counter, 1); });
+    Tally warm;
+    paced(1.5, warm, draw);
     contest.before = contest.generator.stats();
-  }
-  for (int second = 0; second < seconds; ++second) {
-    paced(1, floor, [&] { fetch_add(counter, 1); });
-    for (Contest& contest : contests) {
-      idgen_error_t error = IDGEN_ERROR_INIT;
-      paced(1, contest.tally, [&] { next(contest.generator.get(), error); });
-    }
+    paced(seconds, contest.tally, draw);
   }
 
   Json json;

@@ -2,9 +2,9 @@
 
     bench/run [--quick] [PART...]
 
-Each part leaves its samples in build/bench/samples/PART.json; the report is made of all samples that are there, and says of every
-other part why it has none. The exit status is 1 if a part that was asked for could not be measured. A goal that is missed is
-printed, and is not an error.
+Each part leaves its samples in build/bench/samples/PART.json; the report is made of all samples that are there, and says
+of every other part why it has none. The exit status is 1 if a part that was asked for could not be measured. A goal that
+is missed is printed, and is not an error.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import machine
 import parts_core as core
@@ -36,24 +37,68 @@ class Part:
 
 
 PARTS = (
-    Part("speed", "One call in C, beside its floors", "idgen-bench speed ROUNDS", core.measure_speed, core.figures_speed,
-         note="CPU time of the calling thread, memory store, 22 bits of sequence (24 for batches), so that neither a disk nor the format's "
-              "cap is measured. Ratios are taken within a round."),
-    Part("instructions", "Instructions of one call", "valgrind --tool=callgrind idgen-bench count SUBJECT TIMES",
-         core.measure_instructions, core.figures_instructions, note="The same on a busy machine as on a quiet one."),
-    Part("cap", "41/10/12 at the cap, in C", "idgen-bench cap ROUNDS", core.measure_cap, core.figures_cap,
-         note="4096 ids a millisecond is what the format allows, not what the code can do."),
-    Part("threads", "Threads", "idgen-bench threads ROUNDS", core.measure_threads, core.figures_threads, core.plots_threads),
-    Part("refill", "Refills behind the caller's back, at 5 M ids/s", "idgen-bench refill FOLDER SECONDS",
-         core.measure_refill, core.figures_refill, core.plots_refill,
-         note="One thread, paced; segments of 1 000 000 and windows of 1 s, warm. Every call is timed (the two readings of the clock are "
-              "in the figures). A bare fetch_add, paced and timed in the same way, shows what the machine itself does to a call."),
-    Part("footprint", "Creating, and memory", "idgen-bench footprint FOLDER ROUNDS", core.measure_footprint, core.figures_footprint),
+    Part(
+        "speed",
+        "One call in C, beside its floors",
+        "idgen-bench speed ROUNDS",
+        core.measure_speed,
+        core.figures_speed,
+        note="CPU time of the calling thread, memory store, 22 bits of sequence (24 for batches), so that neither a "
+        "disk nor the format's cap is measured. Ratios are taken within a round.",
+    ),
+    Part(
+        "instructions",
+        "Instructions of one call",
+        "valgrind --tool=callgrind idgen-bench count SUBJECT TIMES",
+        core.measure_instructions,
+        core.figures_instructions,
+        note="The same on a busy machine as on a quiet one.",
+    ),
+    Part(
+        "cap",
+        "41/10/12 at the cap, in C",
+        "idgen-bench cap ROUNDS",
+        core.measure_cap,
+        core.figures_cap,
+        note="4096 ids a millisecond is what the format allows, not what the code can do.",
+    ),
+    Part(
+        "threads",
+        "Threads",
+        "idgen-bench threads ROUNDS",
+        core.measure_threads,
+        core.figures_threads,
+        core.plots_threads,
+    ),
+    Part(
+        "refill",
+        "Refills behind the caller's back, at 5 M ids/s",
+        "idgen-bench refill FOLDER SECONDS",
+        core.measure_refill,
+        core.figures_refill,
+        core.plots_refill,
+        note="One thread, paced; segments of 1 000 000 and windows of 1 s, warm. Every call is timed (a reading of the "
+        "clock is in each figure). A bare fetch_add, paced and timed in the same way, shows what the machine "
+        "itself does to a call.",
+    ),
+    Part(
+        "footprint",
+        "Creating, and memory",
+        "idgen-bench footprint FOLDER ROUNDS",
+        core.measure_footprint,
+        core.figures_footprint,
+    ),
     Part("library", "The library", "strip, readelf -d", core.measure_library, core.figures_library),
-    Part("python", "Python", "python python/bench/bench_idgen.py --core LIBRARY", languages.measure_python, languages.figures_python),
+    Part(
+        "python",
+        "Python",
+        "python python/bench/bench_idgen.py --core LIBRARY",
+        languages.measure_python,
+        languages.figures_python,
+    ),
     Part("java", "Java", "java/jmh/run ROUNDS", languages.measure_java, languages.figures_java),
     Part("go", "Go", "go test -bench . ./go, a round a process", languages.measure_go, languages.figures_go),
-)  # fmt: skip
+)
 
 
 def measure(part: Part, setting: Setting) -> bool:
@@ -75,16 +120,19 @@ def table(figures: list[Figure]) -> list[str]:
     return rows
 
 
-def section(part: Part, out: Path, content: dict[str, object]) -> tuple[list[str], list[Figure]]:
+def busy(taken_on: dict[str, Any]) -> str:
+    return f"The machine was busy: load average {taken_on['load']:.1f} on {taken_on['cores']} cores."
+
+
+def section(part: Part, out: Path, content: dict[str, Any]) -> tuple[list[str], list[Figure]]:
     text = [f"## {part.title}", "", f"`{part.command}`", ""]
     if part.note:
         text += [part.note, ""]
     if content["not_measured"] is not None:
         return [*text, f"**Not measured:** {content['not_measured']}", ""], []
-    samples: Samples = content["samples"]  # type: ignore[assignment]
-    taken_on: dict[str, object] = content["machine"]  # type: ignore[assignment]
+    samples, taken_on = content["samples"], content["machine"]
     if machine.load_per_core(taken_on) > machine.BUSY:
-        text += [f"> Taken at a load average of {taken_on['load']:.1f} on {taken_on['cores']} cores: not to be quoted.", ""]
+        text += [f"> {busy(taken_on)} Not to be quoted.", ""]
     figures = part.figures(samples)
     text += [*table(figures), ""]
     for name, plot in part.plots(samples).items():
@@ -98,11 +146,13 @@ def assemble(setting: Setting) -> Path:
     sections: list[str] = []
     with_goals: list[Figure] = []
     missing: list[str] = []
-    taken_on: dict[str, object] = {}
+    taken_on: dict[str, Any] = {}
     for part in PARTS:
         path = setting.samples / f"{part.name}.json"
-        content = json.loads(path.read_text()) if path.exists() else {"not_measured": f"`bench/run {part.name}` was not run"}
-        taken_on = taken_on or content.get("machine", {})
+        content: dict[str, Any] = {"not_measured": f"`bench/run {part.name}` was not run"}
+        if path.exists():
+            content = json.loads(path.read_text())
+            taken_on = taken_on or content["machine"]
         text, figures = section(part, out, content)
         sections += text
         with_goals += [figure for figure in figures if figure.goal is not None]
@@ -113,11 +163,15 @@ def assemble(setting: Setting) -> Path:
     head = ["# What idgen costs", ""]
     head += [f"- {key}: {value}" for key, value in taken_on.items()]
     if taken_on and machine.load_per_core(taken_on) > machine.BUSY:
-        head += ["", f"> **The machine was busy** (load average {taken_on['load']:.1f} on {taken_on['cores']} cores). Do not quote these figures."]
+        head += ["", f"> **{busy(taken_on)}** Do not quote these figures."]
     head += ["", f"{len(with_goals) - len(missed)} of {len(with_goals)} goals met, {len(missed)} missed."]
     if missing:
         head += [f"Parts without figures: {', '.join(missing)}."]
-    head += ["", "How to read it: `docs/performance.md`. A figure with × is a ratio to the floor that it names, taken in the same run.", ""]
+    head += [
+        "",
+        "`docs/performance.md` says how to read it. x: a ratio to the floor that is named, of the same run.",
+        "",
+    ]
     if with_goals:
         (out / "goals.svg").write_text(svg.bars("Share of its goal that each figure takes", with_goals))
         head += ["![goals](goals.svg)", ""]
@@ -134,7 +188,7 @@ def main() -> int:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(names)}; all if none is named")
     parser.add_argument("--build", type=Path, default=Path(__file__).resolve().parents[1] / "build")
     parser.add_argument("--quick", action="store_true", help="fewer rounds: to see that it runs, not to quote")
-    parser.add_argument("--only-report", action="store_true", help="measure nothing, make the report of the samples that are there")
+    parser.add_argument("--only-report", action="store_true", help="measure nothing anew")
     arguments = parser.parse_args()
     if unknown := set(arguments.parts) - set(names):
         parser.error(f"there is no part {', '.join(sorted(unknown))}; there are: {', '.join(names)}")

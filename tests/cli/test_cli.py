@@ -18,6 +18,9 @@ import termios
 import unittest
 from pathlib import Path
 
+# A shell starts background jobs with Ctrl-C ignored, and ignored signals are inherited: the programs under test must not see that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = os.environ.get("IDGEN_TOOL", str(ROOT / "build" / "bin" / "idgen"))
 

@@ -25,7 +25,12 @@ enum class By { fork, raw_clone };
 pid_t spawn_by(By how, const std::function<int()>& body) { return how == By::fork ? spawn(body) : spawn_raw(body); }
 
 class Forks : public testing::TestWithParam<By> {};
-INSTANTIATE_TEST_SUITE_P(By, Forks, testing::Values(By::fork, By::raw_clone),
+#if defined(__SANITIZE_THREAD__)
+#define IDGEN_WAYS By::fork  // the run time of TSan does not survive a clone that it has not heard of
+#else
+#define IDGEN_WAYS By::fork, By::raw_clone
+#endif
+INSTANTIATE_TEST_SUITE_P(By, Forks, testing::Values(IDGEN_WAYS),
                          [](const auto& info) { return info.param == By::fork ? "Fork" : "RawClone"; });
 
 TEST_P(Forks, GiveAChildASegmentOfItsOwn) {
@@ -210,8 +215,9 @@ TEST(ForkWhileThreadsDraw, GivesTwoHundredChildrenDifferentIds) {
   report("%zu ids of %zu threads and %zu ids of %zu children, all different", parents, kThreads, kChildren * kDraws, kChildren);
 }
 
-// A raw clone runs no handlers, so a child born inside a store transaction is told so: it must fail, not hang and not repeat an id.
-TEST(RawCloneWhileThreadsDraw, GivesAChildItsOwnIdsOrAnError) {
+#if !defined(__SANITIZE_THREAD__)
+// The fork page needs no handler: whatever the parent's threads are doing, the child finds no number of theirs.
+TEST(RawCloneWhileThreadsDraw, LeavesTheChildNoNumberOfItsParent) {
   Folder folder;
   make_store(folder.url("ids.db"));
   constexpr std::size_t kChildren = 100, kDraws = 20;
@@ -247,6 +253,7 @@ TEST(RawCloneWhileThreadsDraw, GivesAChildItsOwnIdsOrAnError) {
   EXPECT_EQ(served, kChildren);
   report("%zu raw clones beside a thread that draws; none found a number of its parent", kChildren);
 }
+#endif
 
 }  // namespace
 }  // namespace idgen::faults

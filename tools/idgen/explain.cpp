@@ -86,10 +86,13 @@ std::string header(std::uint64_t id, const Terminal& terminal) {
 }
 
 std::string picture(std::uint64_t id, const Reading& reading, const Terminal& terminal, std::int64_t now) {
-  std::string out = '\n' + terminal.paint(ink::bold, title_of(reading.info));
-  if (reading.info.preset[0]) out += "  " + std::string(reading.info.text);
+  const std::string title = title_of(reading.info);
+  const std::string fields = reading.info.preset[0] ? "  " + std::string(reading.info.text) : "";
+  std::string out = '\n' + terminal.paint(ink::bold, title) + fields;
   if (reading.info.fields & IDGEN_FIELD_TIME) {
-    out += terminal.paint(ink::dim, "  since " + instant(reading.info.epoch_unix_ms));
+    const std::string since = "since " + instant(reading.info.epoch_unix_ms);
+    const bool fits = title.size() + fields.size() + 2 + since.size() <= terminal.width();
+    out += (fits ? "  " : "\n") + terminal.paint(ink::dim, since);
   }
   return out + "\n\n" + draw(id, picture_fields(reading, now), terminal, terminal.width());
 }

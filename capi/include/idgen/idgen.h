@@ -329,6 +329,8 @@ typedef struct idgen_layout_info {
   char preset[32];              /* name of the preset, "" for a layout in full */
 } idgen_layout_info_t;
 
+#define IDGEN_LAYOUT_INFO_INIT { (uint32_t)sizeof(idgen_layout_info_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", "" }
+
 /* What a layout can do. now_unix_ms is for years_left; INT64_MIN = the system's clock. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_info(const idgen_layout_t *layout, int64_t now_unix_ms,
                                                            idgen_layout_info_t *out, idgen_error_t *err);

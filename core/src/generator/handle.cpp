@@ -39,7 +39,9 @@ Handle::Handle(const Config& config)
     : generator_(acquire_generator(config)),
       shape_(generator_->shape()),
       plain_(!shape_.timed && !shape_.striped),
-      page_(&generator_->page()) {}
+      page_(&generator_->page()) {
+  closed_page();  // made before any thread can meet it: the fast path reads page_ without ordering
+}
 
 Handle::~Handle() {
   try {

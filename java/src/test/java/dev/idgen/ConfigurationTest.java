@@ -124,9 +124,9 @@ class ConfigurationTest {
   }
 
   @Test
-  void messagesKeepEveryCharacter() {
-    var refusal = refusal(ConfigException.class, Status.VALUE, memory().order("größer \uD83D\uDE00"));
-    assertMentions(refusal, "größer \uD83D\uDE00");
+  void messagesKeepEveryCharacterOfAPath() {
+    var missing = Path.of("größer \uD83D\uDE00.toml");
+    assertMentions(refusal(ConfigException.class, Status.CONFIG_FILE, Generator.builder().load(missing, "orders")), missing.toString());
   }
 
   @Test
