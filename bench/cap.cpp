@@ -14,7 +14,9 @@ constexpr double kPerMs = 4096;
 double cpu_ns() {  // of the whole process: a background thread's too
   rusage used;
   getrusage(RUSAGE_SELF, &used);
-  const auto ns = [](const timeval& t) { return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_usec) * 1e3; };
+  const auto ns = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_usec) * 1e3;
+  };
   return ns(used.ru_utime) + ns(used.ru_stime);
 }
 
@@ -73,7 +75,11 @@ void cap(int rounds) {
       per_id.push_back(sample.cpu_per_id);
       of_core.push_back(sample.cpu_share);
     }
-    json.open(name).numbers("share_of_cap", share).numbers("cpu_ns_per_id", per_id).numbers("cpu_share", of_core).close();
+    json.open(name)
+        .numbers("share_of_cap", share)
+        .numbers("cpu_ns_per_id", per_id)
+        .numbers("cpu_share", of_core)
+        .close();
   };
   print("next", single);
   print("batch", batched);

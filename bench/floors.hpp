@@ -38,7 +38,8 @@ inline void fetch_add(Shared& shared, std::size_t count) {
 inline void call_fetch_add(Shared& shared, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     std::uint64_t number;
-    if (fetch_add_called(&shared, &number)) [[unlikely]] return;
+    if (fetch_add_called(&shared, &number)) [[unlikely]]
+      return;
     keep(number);
   }
 }

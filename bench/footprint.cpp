@@ -44,7 +44,10 @@ Properties one_of_many(const std::string& store, int i) {
 }
 
 Properties worker(const std::string& store, int i) {
-  return {{"layout", "time:41ms worker:10 sequence:12"}, {"worker", std::to_string(i)}, {"store", store}, {"store_create", "true"}};
+  return {{"layout", "time:41ms worker:10 sequence:12"},
+          {"worker", std::to_string(i)},
+          {"store", store},
+          {"store_create", "true"}};
 }
 
 double create_ms(const Properties& properties) {

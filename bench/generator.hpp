@@ -73,18 +73,24 @@ class Generator {
 
 inline std::uint64_t next(idgen_t* generator, idgen_error_t& error) {
   std::uint64_t id;
-  if (const idgen_status_t status = idgen_next(generator, &id, &error)) [[unlikely]] fail(status, error);
+  if (const idgen_status_t status = idgen_next(generator, &id, &error)) [[unlikely]]
+    fail(status, error);
   return id;
 }
 
 inline void fill(idgen_t* generator, std::uint64_t* ids, std::size_t n, idgen_error_t& error) {
   std::size_t written;
-  if (const idgen_status_t status = idgen_next_batch(generator, ids, n, &written, &error)) [[unlikely]] fail(status, error);
+  if (const idgen_status_t status = idgen_next_batch(generator, ids, n, &written, &error)) [[unlikely]]
+    fail(status, error);
 }
 
 // The memory store, and segments so large that neither a disk nor a refill is measured.
 inline Properties segment(const std::string& tag) {
-  return {{"kind", "segment"}, {"tag", tag}, {"store", "memory:bench"}, {"store_create", "true"}, {"segment.step", "1000000000"}};
+  return {{"kind", "segment"},
+          {"tag", tag},
+          {"store", "memory:bench"},
+          {"store_create", "true"},
+          {"segment.step", "1000000000"}};
 }
 // sequence: 22 bits are 4 194 304 ids a millisecond, more than single calls can use up; batches need 24.
 inline Properties snowflake(const std::string& name_space, int sequence = 22) {
@@ -93,7 +99,8 @@ inline Properties snowflake(const std::string& name_space, int sequence = 22) {
 }
 // The format that everybody knows: at most 4096 ids a millisecond.
 inline Properties twelve_bits() {
-  return {{"layout", "time:41ms worker:10 sequence:12"}, {"worker", "1"}, {"store", "memory:bench"}, {"namespace", "cap"}};
+  return {
+      {"layout", "time:41ms worker:10 sequence:12"}, {"worker", "1"}, {"store", "memory:bench"}, {"namespace", "cap"}};
 }
 inline Properties with(Properties properties, const std::string& key, const std::string& value) {
   properties.emplace_back(key, value);

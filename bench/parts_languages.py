@@ -66,7 +66,7 @@ GO_CALLS = "EmptyCall$|NextSnowflake$|NextSegment$|Fill1024Segment$|BlocksSegmen
 
 
 def measure_go(setting: Setting) -> Samples:
-    """One process a round, with the core's own cost taken between: go test -count would take all rounds of one in a row."""
+    """One process a round, the core's own cost taken between: go test -count would take all rounds of one in a row."""
     program = setting.samples / "go.test"
     run("go", "test", "-c", "-o", program, "./go", cwd=ROOT)
     names: dict[str, dict[str, list[float]]] = {}

@@ -14,8 +14,9 @@
 namespace bench {
 namespace {
 
-constexpr double kPaceNs = 200;           // 5 000 000 a second
-constexpr double kMostBehindNs = 50'000;  // whoever was stopped for longer than this goes on at the pace, without a burst
+constexpr double kPaceNs = 200;  // 5 000 000 a second
+constexpr double kMostBehindNs =
+    50'000;  // whoever was stopped for longer than this goes on at the pace, without a burst
 constexpr const char* kStep = "1000000";  // a fifth of a second
 
 struct Tally {
@@ -57,7 +58,8 @@ struct SlowStore {
   std::atomic<std::uint64_t> last{0};
 };
 
-idgen_status_t take_slowly(void* ctx, const char*, const char*, std::uint64_t count, std::uint64_t* first, idgen_error_t*) {
+idgen_status_t take_slowly(void* ctx, const char*, const char*, std::uint64_t count, std::uint64_t* first,
+                           idgen_error_t*) {
   auto& store = *static_cast<SlowStore*>(ctx);
   std::this_thread::sleep_for(store.delay);
   *first = store.last.fetch_add(count) + 1;
@@ -91,10 +93,14 @@ void refill(const std::string& folder, int seconds) {
     Tally tally{};
   };
   std::vector<Contest> contests;
-  contests.push_back({"segment, SQLite", Generator({{"kind", "segment"}, {"tag", "refill"}, {"store", store}, {"store_create", "true"},
+  contests.push_back({"segment, SQLite", Generator({{"kind", "segment"},
+                                                    {"tag", "refill"},
+                                                    {"store", store},
+                                                    {"store_create", "true"},
                                                     {"segment.step", kStep}})});
-  contests.push_back({"snowflake, SQLite", Generator({{"layout", "time:41ms sequence:22"}, {"store", store}, {"store_create", "true"},
-                                                      {"window", "1s"}})});
+  contests.push_back(
+      {"snowflake, SQLite",
+       Generator({{"layout", "time:41ms sequence:22"}, {"store", store}, {"store_create", "true"}, {"window", "1s"}})});
   for (const int ms : {1, 20, 100}) {
     contests.push_back({"segment, a store that answers in " + std::to_string(ms) + " ms", on_slow_store(ms)});
   }

@@ -2,9 +2,9 @@
 
     bench/run [--quick] [PART...]
 
-Each part leaves its samples in build/bench/samples/PART.json; the report is made of all samples that are there, and says
-of every other part why it has none. The exit status is 1 if a part that was asked for could not be measured. A goal that
-is missed is printed, and is not an error.
+Each part leaves its samples in build/bench/samples/PART.json; the report is made of all samples that are there, and
+says of every other part why it has none. The exit status is 1 if a part that was asked for could not be measured. A
+goal that is missed is printed, and is not an error.
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ void try_next_loop(idgen_t* generator, std::size_t count) {
   idgen_error_t error = IDGEN_ERROR_INIT;
   for (std::size_t i = 0; i < count; ++i) {
     std::uint64_t id;
-    if (idgen_try_next(generator, &id)) [[unlikely]] id = next(generator, error);
+    if (idgen_try_next(generator, &id)) [[unlikely]]
+      id = next(generator, error);
     keep(id);
   }
 }
@@ -75,7 +76,8 @@ void speed(int rounds) {
   for (const Subject& subject : subjects) json.numbers(subject.name, subject.ns);
   json.close();
   double waits = 0;
-  for (const Generator* generator : {&segments, &relaxed_segments, &snowflakes, &relaxed_snowflakes, &wide_snowflakes}) {
+  for (const Generator* generator :
+       {&segments, &relaxed_segments, &snowflakes, &relaxed_snowflakes, &wide_snowflakes}) {
     waits += static_cast<double>(generator->stats().waits);
   }
   json.number("waits", waits).close().print();

@@ -45,7 +45,7 @@ class CountDuplicates(unittest.TestCase):
 
     def test_random_ids_are_counted_as_a_set_counts_them(self):
         generator = random.Random(20261121)
-        for _ in range(200):
+        for _ in range(50):
             runs = [sorted(generator.choices(range(60), k=generator.randrange(30))) for _ in range(4)]
             ids = [i for run in runs for i in run]
             self.assertEqual(self.count(*runs), (len(ids), len(ids) - len(set(ids))))

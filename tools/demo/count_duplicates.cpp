@@ -27,7 +27,8 @@ bool map(const char* path, Run& run) {
   run = {nullptr, nullptr};
   if (info.st_size > 0) {
     // Private and writable, so that sorting would not change the file.
-    void* const start = mmap(nullptr, static_cast<std::size_t>(info.st_size), PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+    void* const start =
+        mmap(nullptr, static_cast<std::size_t>(info.st_size), PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
     if (start == MAP_FAILED) return false;
     run.at = static_cast<std::uint64_t*>(start);
     run.end = run.at + info.st_size / 8;

@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "command.hpp"
-#include "help.hpp"
 #include "handles.hpp"
+#include "help.hpp"
 #include "output.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
@@ -43,8 +43,8 @@ void keep(T& value) {
 
 struct Row {
   std::string name;
-  int floor;                                  // index of its floor; -1: is one
-  std::function<void(std::size_t)> run;       // makes so many ids
+  int floor;                             // index of its floor; -1: is one
+  std::function<void(std::size_t)> run;  // makes so many ids
   std::size_t count = 0;
   std::vector<double> ns{};
 
@@ -108,7 +108,8 @@ std::int64_t realtime_ns() {
 // Ids of whole ticks over the time that the wall took for them: from the first id of one tick to the first id of another.
 double share_of_cap() {
   constexpr int tick_shift = 22;
-  const Generator generator = make({{"store", "memory:bench-cap"}, {"layout", "time:41ms worker:10 sequence:12"}, {"worker", "1"}});
+  const Generator generator =
+      make({{"store", "memory:bench-cap"}, {"layout", "time:41ms worker:10 sequence:12"}, {"worker", "1"}});
   ErrorSlot error;
   std::uint64_t first;
   check(idgen_next(generator.get(), &first, error), error);
@@ -129,7 +130,11 @@ double share_of_cap() {
 
 int bench() {
   std::atomic<std::uint64_t> shared{0};
-  const Generator segment = make({{"kind", "segment"}, {"store", "memory:bench"}, {"tag", "bench"}, {"store_create", "true"}, {"segment.step", "100000000"}});
+  const Generator segment = make({{"kind", "segment"},
+                                  {"store", "memory:bench"},
+                                  {"tag", "bench"},
+                                  {"store_create", "true"},
+                                  {"segment.step", "100000000"}});
   const Generator snowflake =
       make({{"store", "memory:bench"}, {"layout", "time:40ms worker:1 sequence:22"}, {"worker", "1"}});
 
@@ -171,10 +176,12 @@ int bench() {
 
   const Terminal terminal(stdout);
   Output out;
-  out.line(terminal.paint(ink::bold, padded("", 34) + right_aligned("ns an id", 10) + right_aligned("ids/s", 16) + "  against its floor"));
+  out.line(terminal.paint(
+      ink::bold, padded("", 34) + right_aligned("ns an id", 10) + right_aligned("ids/s", 16) + "  against its floor"));
   for (Row& row : rows) {
     const double ns = row.median();
-    std::string line = padded(row.name, 34) + right_aligned(fixed(ns, 2), 10) + right_aligned(approximate(1e9 / ns), 16);
+    std::string line =
+        padded(row.name, 34) + right_aligned(fixed(ns, 2), 10) + right_aligned(approximate(1e9 / ns), 16);
     if (row.floor < 0) {
       out.line(terminal.paint(ink::dim, line + "  floor"));
     } else {

@@ -103,7 +103,9 @@ void add_decode(CLI::App& app, Run& run) {
   CLI::App* command = add_command(app, "decode", "Split ids into their fields.",
                                   "decode [--layout LAYOUT] [--epoch TIME] [--json] ID...", kDetails);
   command->add_option("ID", arguments->ids, "Ids to decode; - reads standard input.")->required();
-  command->add_option("--layout", arguments->layout, "A preset (`idgen layout` lists them) or a layout in full. Default: default.")
+  command
+      ->add_option("--layout", arguments->layout,
+                   "A preset (`idgen layout` lists them) or a layout in full. Default: default.")
       ->type_name("LAYOUT");
   command->add_option("--epoch", arguments->epoch, "What time 0 means: RFC 3339 or Unix ms. Default: the layout's.")
       ->type_name("TIME");

@@ -15,9 +15,12 @@ namespace idgen_tool {
 namespace {
 
 constexpr const char* kDetails =
-    "Opens each generator of FILE (or the one of --name) as a service would, draws one id from it, closes it, and prints what\n"
-    "the configuration guarantees and what it does not. That id, and for snowflake a little of its worker's time, is used up.\n"
-    "A worker that a running service owns is reported as WORKER_BUSY: that is the guard at work; check before you start it.\n"
+    "Opens each generator of FILE (or the one of --name) as a service would, draws one id from it, closes it, and "
+    "prints what\n"
+    "the configuration guarantees and what it does not. That id, and for snowflake a little of its worker's time, is "
+    "used up.\n"
+    "A worker that a running service owns is reported as WORKER_BUSY: that is the guard at work; check before you "
+    "start it.\n"
     "\n"
     "The exit status is 0 only if every generator could be opened; 75 if all that failed can succeed later.\n"
     "\n"
@@ -60,15 +63,16 @@ void examine(const Config& config, const std::string& name, const Terminal& term
   const std::string read = fields(generator.get(), id);
   check(idgen_close(generator.get(), error), error);
 
-  out.line(terminal.paint(ink::green, "ok") + "    " + terminal.paint(ink::bold, name) + "  opened in " + fixed(opened_ms, 1) +
-           " ms, drew " + std::to_string(id) + " (" + read + ")");
+  out.line(terminal.paint(ink::green, "ok") + "    " + terminal.paint(ink::bold, name) + "  opened in " +
+           fixed(opened_ms, 1) + " ms, drew " + std::to_string(id) + " (" + read + ")");
   std::istringstream lines(described);
   for (std::string line; std::getline(lines, line);) out.line("        " + line);
 }
 
 int diagnose(const Settings& settings) {
   const Terminal terminal(stdout);
-  const std::vector<std::string> names = settings.name().empty() ? names_in(settings.file()) : std::vector{settings.name()};
+  const std::vector<std::string> names =
+      settings.name().empty() ? names_in(settings.file()) : std::vector{settings.name()};
   if (names.empty()) throw Failure(IDGEN_E_CONFIG_FILE, settings.file() + " has no table: nothing to open");
   Output out;
   std::size_t failed = 0;

@@ -15,7 +15,8 @@ namespace idgen_tool {
 namespace {
 
 constexpr const char* kDetails =
-    "Without --layout the picture is drawn for each preset under which the id's time is plausible: a day or more after\n"
+    "Without --layout the picture is drawn for each preset under which the id's time is plausible: a day or more "
+    "after\n"
     "the preset's epoch, after 2010 (when the first ids of this form were made) and not in the future.\n"
     "Colours are used on a terminal only, and not where the environment has NO_COLOR.\n"
     "\n"
@@ -76,7 +77,10 @@ std::string header(std::uint64_t id, const Terminal& terminal) {
     const char* name;
     std::int32_t encoding;
   };
-  constexpr Form forms[] = {{"hex", IDGEN_TEXT_HEX}, {"crockford", IDGEN_TEXT_CROCKFORD}, {"base58", IDGEN_TEXT_BASE58}, {"base62", IDGEN_TEXT_BASE62}};
+  constexpr Form forms[] = {{"hex", IDGEN_TEXT_HEX},
+                            {"crockford", IDGEN_TEXT_CROCKFORD},
+                            {"base58", IDGEN_TEXT_BASE58},
+                            {"base62", IDGEN_TEXT_BASE62}};
   std::string out = terminal.paint(ink::bold, std::to_string(id)) + '\n';
   for (const Form& form : forms) {
     if (&form != forms) out += "   ";
@@ -148,7 +152,8 @@ void add_explain(CLI::App& app, Run& run) {
   CLI::App* command = add_command(app, "explain", "Draw the bits of an id, with what each of them means.",
                                   "explain [--layout LAYOUT] [--epoch TIME] ID", kDetails);
   command->add_option("ID", arguments->id, "An id, decimal or 0x hexadecimal.")->required();
-  command->add_option("--layout", arguments->layout, "A preset (`idgen layout` lists them) or a layout in full.")->type_name("LAYOUT");
+  command->add_option("--layout", arguments->layout, "A preset (`idgen layout` lists them) or a layout in full.")
+      ->type_name("LAYOUT");
   command->add_option("--epoch", arguments->epoch, "What time 0 means: RFC 3339 or Unix ms. Default: the layout's.")
       ->type_name("TIME");
   command->callback([arguments, &run] { run = [arguments] { return explain(*arguments); }; });

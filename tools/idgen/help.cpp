@@ -58,10 +58,12 @@ class HelpFormatter : public CLI::Formatter {
     const auto positionals = app->get_options([](const CLI::Option* option) { return option->get_positional(); });
     if (!positionals.empty()) {
       out += "\nArguments:\n";
-      for (const CLI::Option* option : positionals) out += entry(option->get_name(true, false), option->get_description());
+      for (const CLI::Option* option : positionals)
+        out += entry(option->get_name(true, false), option->get_description());
     }
     out += "\nOptions:\n";
-    for (const CLI::Option* option : app->get_options([](const CLI::Option* option) { return option->nonpositional(); })) {
+    for (const CLI::Option* option :
+         app->get_options([](const CLI::Option* option) { return option->nonpositional(); })) {
       std::string left;
       for (const std::string& name : option->get_snames()) left += (left.empty() ? "-" : ", -") + name;
       for (const std::string& name : option->get_lnames()) left += (left.empty() ? "--" : ", --") + name;

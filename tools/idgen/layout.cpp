@@ -13,11 +13,14 @@ namespace idgen_tool {
 namespace {
 
 constexpr const char* kDetails =
-    "LAYOUT is a preset's name or a layout in full: fields from the most significant one on, each NAME:BITS; time says its\n"
+    "LAYOUT is a preset's name or a layout in full: fields from the most significant one on, each NAME:BITS; time says "
+    "its\n"
     "tick too (time:41ms, time:32s, time:39x10ms). Without LAYOUT the presets are listed.\n"
     "\n"
-    "With --json: layout, text, bits, unsigned, js_safe, epoch, epoch_unix_ms, tick_ms, first, last, last_unix_ms, years_left,\n"
-    "ids_per_tick, ids_per_second, workers; without LAYOUT one object a line for each preset. Dates after the year 9999\n"
+    "With --json: layout, text, bits, unsigned, js_safe, epoch, epoch_unix_ms, tick_ms, first, last, last_unix_ms, "
+    "years_left,\n"
+    "ids_per_tick, ids_per_second, workers; without LAYOUT one object a line for each preset. Dates after the year "
+    "9999\n"
     "are null; a layout without a time field has none of epoch, tick, first, last, years_left and ids_per_second.\n"
     "\n"
     "Examples:\n"
@@ -89,7 +92,8 @@ std::string as_lines(const Layout& layout, const idgen_layout_info_t& info, cons
                                             : info.bits > 64 ? ", made as 16 bytes"
                                                              : ""));
   if (has_time(info)) {
-    line("ids", grouped(info.ids_per_tick) + " every " + tick(info.tick_ms) + (info.tick_ms == 1000 ? "" : ", " + approximate(info.ids_per_second) + " a second") +
+    line("ids", grouped(info.ids_per_tick) + " every " + tick(info.tick_ms) +
+                    (info.tick_ms == 1000 ? "" : ", " + approximate(info.ids_per_second) + " a second") +
                     ", from one generator");
     line("generators", workers(layout, info) + " side by side");
     line("all together", approximate(info.ids_per_second * static_cast<double>(info.workers)) + " ids a second");
@@ -101,18 +105,22 @@ std::string as_lines(const Layout& layout, const idgen_layout_info_t& info, cons
       line("years left", info.years_left >= 10000 ? approximate(info.years_left) : fixed(info.years_left, 1));
     }
   } else {
-    line("ids", (info.ids_per_tick == UINT64_MAX ? "2^64 or more" : approximate(static_cast<double>(info.ids_per_tick))) +
-                    " in all, for each combination of the other fields");
+    line("ids",
+         (info.ids_per_tick == UINT64_MAX ? "2^64 or more" : approximate(static_cast<double>(info.ids_per_tick))) +
+             " in all, for each combination of the other fields");
     line("time", "none: the ids do not say when they were made, and no clock is read");
   }
-  line("JavaScript", info.is_js_safe ? terminal.paint(ink::green, "safe") + ": never above 2^53 - 1"
-                                     : terminal.paint(ink::yellow, "not safe") + ": ids pass 2^53 - 1; send them as strings");
+  line("JavaScript", info.is_js_safe
+                         ? terminal.paint(ink::green, "safe") + ": never above 2^53 - 1"
+                         : terminal.paint(ink::yellow, "not safe") + ": ids pass 2^53 - 1; send them as strings");
   return out;
 }
 
 std::string table(const Terminal& terminal) {
-  std::string out = terminal.paint(ink::bold, padded("preset", 15) + padded("last id", 18) + right_aligned("ids/s", 14) +
-                                                  right_aligned("generators", 14) + "  fields") + '\n';
+  std::string out =
+      terminal.paint(ink::bold, padded("preset", 15) + padded("last id", 18) + right_aligned("ids/s", 14) +
+                                    right_aligned("generators", 14) + "  fields") +
+      '\n';
   for (std::size_t i = 0; i < idgen_layout_preset_count(); ++i) {
     const Layout layout = make_layout(idgen_layout_preset_at(i));
     const idgen_layout_info_t info = info_of(layout);

@@ -29,17 +29,28 @@ inline idgen_parts_t decode(const Layout& layout, std::uint64_t id) {
 
 inline std::uint64_t value_of(const idgen_parts_t& parts, std::uint32_t kind) {
   switch (kind) {
-    case IDGEN_FIELD_TIME: return parts.time;
-    case IDGEN_FIELD_DATACENTER: return parts.datacenter;
-    case IDGEN_FIELD_WORKER: return parts.worker;
-    case IDGEN_FIELD_PROCESS: return parts.process;
-    case IDGEN_FIELD_SHARD: return parts.shard;
-    case IDGEN_FIELD_SEQUENCE: return parts.sequence;
-    case IDGEN_FIELD_GENE: return parts.gene;
-    case IDGEN_FIELD_VERSION: return parts.version;
-    case IDGEN_FIELD_SEGMENT: return parts.segment;
-    case IDGEN_FIELD_FIXED: return parts.fixed;
-    default: throw Failure(IDGEN_E_INTERNAL, "a field of a kind that this idgen command does not know");
+    case IDGEN_FIELD_TIME:
+      return parts.time;
+    case IDGEN_FIELD_DATACENTER:
+      return parts.datacenter;
+    case IDGEN_FIELD_WORKER:
+      return parts.worker;
+    case IDGEN_FIELD_PROCESS:
+      return parts.process;
+    case IDGEN_FIELD_SHARD:
+      return parts.shard;
+    case IDGEN_FIELD_SEQUENCE:
+      return parts.sequence;
+    case IDGEN_FIELD_GENE:
+      return parts.gene;
+    case IDGEN_FIELD_VERSION:
+      return parts.version;
+    case IDGEN_FIELD_SEGMENT:
+      return parts.segment;
+    case IDGEN_FIELD_FIXED:
+      return parts.fixed;
+    default:
+      throw Failure(IDGEN_E_INTERNAL, "a field of a kind that this idgen command does not know");
   }
 }
 

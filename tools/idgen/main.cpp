@@ -25,7 +25,8 @@ constexpr const char* kDetails =
 
 std::string version() {
   std::string out = "idgen " IDGEN_VERSION_STRING;
-  if (std::string(IDGEN_VERSION_STRING) != idgen_version_string()) out += std::string(", libidgen ") + idgen_version_string();
+  if (std::string(IDGEN_VERSION_STRING) != idgen_version_string())
+    out += std::string(", libidgen ") + idgen_version_string();
   return out + ", ABI " + std::to_string(idgen_abi_version());
 }
 
@@ -73,7 +74,8 @@ int run_command(const CLI::App& app, const Run& run) {
   } catch (const Failure& failure) {
     std::string message = failure.what();
     if (failure.retry_after_ns()) {
-      message += " (a retry can succeed in " + std::to_string((failure.retry_after_ns() + 999'999) / 1'000'000) + " ms)";
+      message +=
+          " (a retry can succeed in " + std::to_string((failure.retry_after_ns() + 999'999) / 1'000'000) + " ms)";
     }
     report(idgen_status_name(failure.status()), message);
     return failure.exit_status();
@@ -106,7 +108,8 @@ int main(int argc, char** argv) {
   add_properties(app, run);
   add_doctor(app, run);
   add_bench(app, run);
-  CLI::App* version_command = add_command(app, "version", "Print the version.", "version", "Example:\n  idgen version\n");
+  CLI::App* version_command =
+      add_command(app, "version", "Print the version.", "version", "Example:\n  idgen version\n");
   version_command->callback([&run] {
     run = [] {
       std::puts(version().c_str());

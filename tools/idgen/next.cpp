@@ -14,11 +14,15 @@ namespace idgen_tool {
 namespace {
 
 constexpr const char* kDetails =
-    "The generator is configured by a table of a TOML file, by options, or by both: an option wins over the file, --set over\n"
-    "an option. `idgen properties` lists all properties. A store that is missing is made only with --set store_create=true.\n"
+    "The generator is configured by a table of a TOML file, by options, or by both: an option wins over the file, "
+    "--set over\n"
+    "an option. `idgen properties` lists all properties. A store that is missing is made only with --set "
+    "store_create=true.\n"
     "\n"
-    "Ids are drawn in batches, and all of them are written. Ctrl-C stops early: what was drawn is written, and what is left\n"
-    "of the reservation goes back to the store. With -n and standard error on a terminal, a long run shows a progress bar.\n"
+    "Ids are drawn in batches, and all of them are written. Ctrl-C stops early: what was drawn is written, and what is "
+    "left\n"
+    "of the reservation goes back to the store. With -n and standard error on a terminal, a long run shows a progress "
+    "bar.\n"
     "\n"
     "Examples:\n"
     "  idgen next --store memory --worker 1\n"
@@ -34,7 +38,8 @@ struct Arguments {
   std::string format = "decimal";
 };
 
-constexpr const char* kEncodings[] = {"decimal", "hex", "crockford", "base58", "base62"};  // in the order of IDGEN_TEXT_*
+constexpr const char* kEncodings[] = {"decimal", "hex", "crockford", "base58",
+                                      "base62"};  // in the order of IDGEN_TEXT_*
 
 std::string formats() {
   std::string out;
@@ -137,7 +142,9 @@ void add_next(CLI::App& app, Run& run) {
   CLI::App* command = add_command(app, "next", "Draw ids, one a line.",
                                   "next [--config FILE [--name NAME]] [OPTIONS] [-n N]", kDetails);
   command->add_option("-n,--count", arguments->count, "How many ids. Default: 1.")->type_name("N")->check(whole_number);
-  command->add_option("--format", arguments->format, "How the ids are written: " + formats() + ". All but decimal have a fixed width. Default: decimal.")
+  command
+      ->add_option("--format", arguments->format,
+                   "How the ids are written: " + formats() + ". All but decimal have a fixed width. Default: decimal.")
       ->type_name("FORMAT")
       ->check([](const std::string& name) {
         const bool known = std::find(std::begin(kEncodings), std::end(kEncodings), name) != std::end(kEncodings);

@@ -15,7 +15,7 @@ namespace idgen_tool {
 namespace {
 constexpr std::size_t kSize = 1 << 18;
 constexpr int kPatienceMs = 1000;
-}
+}  // namespace
 
 Output::Output() : buffer_(kSize) {}
 

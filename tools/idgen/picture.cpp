@@ -88,7 +88,8 @@ std::size_t width_of(const std::vector<PictureField>& fields, const std::vector<
 
 }  // namespace
 
-std::string draw(std::uint64_t id, const std::vector<PictureField>& fields, const Terminal& terminal, std::size_t width) {
+std::string draw(std::uint64_t id, const std::vector<PictureField>& fields, const Terminal& terminal,
+                 std::size_t width) {
   std::vector<std::size_t> starts = starts_of(fields, 2);
   if (width_of(fields, starts) > width) starts = starts_of(fields, 1);
   if (width_of(fields, starts) > width) return list(id, fields, terminal);
@@ -113,16 +114,26 @@ std::string draw(std::uint64_t id, const std::vector<PictureField>& fields, cons
 
 const char* ink_of(std::uint32_t field_kind) {
   switch (field_kind) {
-    case IDGEN_FIELD_TIME: return ink::cyan;
-    case IDGEN_FIELD_DATACENTER: return ink::magenta;
-    case IDGEN_FIELD_WORKER: return ink::yellow;
-    case IDGEN_FIELD_PROCESS: return ink::magenta;
-    case IDGEN_FIELD_SHARD: return ink::blue;
-    case IDGEN_FIELD_SEQUENCE: return ink::green;
-    case IDGEN_FIELD_SEGMENT: return ink::green;
-    case IDGEN_FIELD_GENE: return ink::blue;
-    case IDGEN_FIELD_VERSION: return ink::pink;
-    default: return ink::dim;
+    case IDGEN_FIELD_TIME:
+      return ink::cyan;
+    case IDGEN_FIELD_DATACENTER:
+      return ink::magenta;
+    case IDGEN_FIELD_WORKER:
+      return ink::yellow;
+    case IDGEN_FIELD_PROCESS:
+      return ink::magenta;
+    case IDGEN_FIELD_SHARD:
+      return ink::blue;
+    case IDGEN_FIELD_SEQUENCE:
+      return ink::green;
+    case IDGEN_FIELD_SEGMENT:
+      return ink::green;
+    case IDGEN_FIELD_GENE:
+      return ink::blue;
+    case IDGEN_FIELD_VERSION:
+      return ink::pink;
+    default:
+      return ink::dim;
   }
 }
 

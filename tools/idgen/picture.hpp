@@ -19,7 +19,8 @@ struct PictureField {
 
 // Fields from the most significant on, without gaps, down to bit 0. Lines end with '\n'. `width` is a wish: a picture wider than it
 // gives way to the plain list of fields.
-std::string draw(std::uint64_t id, const std::vector<PictureField>& fields, const Terminal& terminal, std::size_t width);
+std::string draw(std::uint64_t id, const std::vector<PictureField>& fields, const Terminal& terminal,
+                 std::size_t width);
 
 const char* ink_of(std::uint32_t field_kind);
 

@@ -20,8 +20,8 @@ void Progress::at(std::uint64_t done) {
   const double seconds = std::chrono::duration<double>(now - begin_).count();
   const double share = static_cast<double>(done) / static_cast<double>(total_);
   const double rate = static_cast<double>(done) / seconds;
-  std::string tail = ' ' + right_aligned(fixed(share * 100, 0), 3) + " %  " + grouped(done) + " ids  " +
-                     approximate(rate) + "/s";
+  std::string tail =
+      ' ' + right_aligned(fixed(share * 100, 0), 3) + " %  " + grouped(done) + " ids  " + approximate(rate) + "/s";
   if (rate > 0) tail += "  " + fixed(static_cast<double>(total_ - done) / rate, 0) + " s left";
 
   // Eighths of a cell, so that the bar moves smoothly.

@@ -16,7 +16,8 @@ namespace idgen_tool {
 namespace {
 
 constexpr const char* kDetails =
-    "The names are the same in a TOML file, in C, in each language and in --set. docs/configuration.md is what --markdown\n"
+    "The names are the same in a TOML file, in C, in each language and in --set. docs/configuration.md is what "
+    "--markdown\n"
     "prints. With --json one object a line: name, type, default, range, unit, help, since.\n"
     "\n"
     "Examples:\n"
@@ -29,8 +30,10 @@ constexpr const char* kIntroduction =
     "\n"
     "<!-- Made by `idgen properties --markdown` from the library's own table. Change that, not this page. -->\n"
     "\n"
-    "A generator is configured by the properties on this page. Their names, meanings and checks are the same everywhere, because\n"
-    "one table in the library holds them: in a TOML file, in C, in Python, Java and Go, and on the command line. All have a\n"
+    "A generator is configured by the properties on this page. Their names, meanings and checks are the same "
+    "everywhere, because\n"
+    "one table in the library holds them: in a TOML file, in C, in Python, Java and Go, and on the command line. All "
+    "have a\n"
     "default, so that a configuration says only what is special about it.\n"
     "\n"
     "```toml\n"
@@ -57,8 +60,10 @@ constexpr const char* kIntroduction =
     "| Go | `idgen.New(idgen.With(\"segment.step\", 1000))` |\n"
     "| Command line | `idgen next --set segment.step=1000` |\n"
     "\n"
-    "Durations are `\"250ms\"`, `\"10s\"`, `\"5m\"`, `\"2h\"`, `\"1d\"`, `\"3y\"` or a bare number of milliseconds; instants are RFC 3339 or a number of\n"
-    "Unix milliseconds. An unknown name, a value of the wrong type and a value out of range are errors that say what is allowed;\n"
+    "Durations are `\"250ms\"`, `\"10s\"`, `\"5m\"`, `\"2h\"`, `\"1d\"`, `\"3y\"` or a bare number of milliseconds; "
+    "instants are RFC 3339 or a number of\n"
+    "Unix milliseconds. An unknown name, a value of the wrong type and a value out of range are errors that say what "
+    "is allowed;\n"
     "nothing is ignored. `idgen doctor --config idgen.toml` opens every generator of a file and says what its\n"
     "configuration protects against and what not.\n";
 
@@ -116,7 +121,8 @@ std::string markdown(const std::vector<idgen_property_t>& properties) {
   out += "\n| Property | Type | Default | Allowed | |\n|---|---|---|---|---|\n";
   for (const auto& property : properties) {
     out += "| [`" + std::string(property.name) + "`](#" + anchor(property.name) + ") | " + property.type + " | " +
-           code(property.default_value) + " | " + cell(allowed(property)) + " | " + cell(first_sentence(property.help)) + " |\n";
+           code(property.default_value) + " | " + cell(allowed(property)) + " | " +
+           cell(first_sentence(property.help)) + " |\n";
   }
   for (const auto& property : properties) {
     out += "\n## " + std::string(property.name) + "\n\n" + property.help + "\n\n";
@@ -134,7 +140,10 @@ std::string json(const std::vector<idgen_property_t>& properties) {
   for (const auto& property : properties) {
     JsonObject object;
     object.text("name", property.name).text("type", property.type).text("default", property.default_value);
-    object.text("range", property.range).text("unit", property.unit).text("help", property.help).text("since", property.since);
+    object.text("range", property.range)
+        .text("unit", property.unit)
+        .text("help", property.help)
+        .text("since", property.since);
     out += object.str() + '\n';
   }
   return out;
@@ -180,7 +189,9 @@ struct Arguments {
 int show(const Arguments& arguments) {
   const auto properties = all_properties();
   Output out;
-  out.write(arguments.json ? json(properties) : arguments.markdown ? markdown(properties) : list(properties, Terminal(stdout)));
+  out.write(arguments.json       ? json(properties)
+            : arguments.markdown ? markdown(properties)
+                                 : list(properties, Terminal(stdout)));
   out.flush();
   return kExitOk;
 }

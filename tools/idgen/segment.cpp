@@ -100,47 +100,50 @@ CLI::App* add_action(CLI::App& parent, Run& run, Action action, const std::strin
 }  // namespace
 
 void add_segment(CLI::App& app, Run& run) {
-  CLI::App* command = add_command(
-      app, "segment", "Create, show or advance the counter behind segment ids.",
-      "segment create|show|advance --store URL --tag TAG [OPTIONS]",
-      "A segment generator draws ranges of numbers from a counter, one for each tag, that a store keeps.\n"
-      "\n"
-      "Examples:\n"
-      "  idgen segment create --store sqlite:ids.db --tag orders\n"
-      "  idgen segment show --store sqlite:ids.db --tag orders --json\n"
-      "  idgen segment advance --store sqlite:ids.db --tag orders --to 5000000\n");
+  CLI::App* command =
+      add_command(app, "segment", "Create, show or advance the counter behind segment ids.",
+                  "segment create|show|advance --store URL --tag TAG [OPTIONS]",
+                  "A segment generator draws ranges of numbers from a counter, one for each tag, that a store keeps.\n"
+                  "\n"
+                  "Examples:\n"
+                  "  idgen segment create --store sqlite:ids.db --tag orders\n"
+                  "  idgen segment show --store sqlite:ids.db --tag orders --json\n"
+                  "  idgen segment advance --store sqlite:ids.db --tag orders --to 5000000\n");
   command->require_subcommand(1);
 
   std::shared_ptr<Arguments> arguments;
-  add_action(*command, run, create, "create", "Make a tag, and its store if that is missing.",
-             "create --store URL --tag TAG [--namespace NAMESPACE]",
-             "The counter begins at 0: the first id is 1. A tag that exists is an error (TAG_EXISTS) and stays as it is.\n"
-             "\n"
-             "Examples:\n"
-             "  idgen segment create --store sqlite:ids.db --tag orders\n"
-             "  idgen segment create --config idgen.toml --name orders\n",
-             arguments);
+  add_action(
+      *command, run, create, "create", "Make a tag, and its store if that is missing.",
+      "create --store URL --tag TAG [--namespace NAMESPACE]",
+      "The counter begins at 0: the first id is 1. A tag that exists is an error (TAG_EXISTS) and stays as it is.\n"
+      "\n"
+      "Examples:\n"
+      "  idgen segment create --store sqlite:ids.db --tag orders\n"
+      "  idgen segment create --config idgen.toml --name orders\n",
+      arguments);
 
-  CLI::App* sub = add_action(*command, run, show, "show", "Show the state of a tag.",
-                             "show --store URL --tag TAG [--namespace NAMESPACE] [--json]",
-                             "max_id is the highest number granted to any generator so far; the next range begins above it.\n"
-                             "Not all numbers up to it have been issued. Nothing is changed, and a missing store is not made.\n"
-                             "\n"
-                             "With --json: namespace, tag, max_id, grants, updated (RFC 3339), updated_unix_ms.\n"
-                             "\n"
-                             "Example:\n"
-                             "  idgen segment show --store sqlite:ids.db --tag orders --json\n",
-                             arguments);
+  CLI::App* sub =
+      add_action(*command, run, show, "show", "Show the state of a tag.",
+                 "show --store URL --tag TAG [--namespace NAMESPACE] [--json]",
+                 "max_id is the highest number granted to any generator so far; the next range begins above it.\n"
+                 "Not all numbers up to it have been issued. Nothing is changed, and a missing store is not made.\n"
+                 "\n"
+                 "With --json: namespace, tag, max_id, grants, updated (RFC 3339), updated_unix_ms.\n"
+                 "\n"
+                 "Example:\n"
+                 "  idgen segment show --store sqlite:ids.db --tag orders --json\n",
+                 arguments);
   sub->add_flag("--json", arguments->json, "One JSON object.");
 
-  sub = add_action(*command, run, advance, "advance", "Lift a tag's counter above numbers that are in use already.",
-                   "advance --store URL --tag TAG --to N [--namespace NAMESPACE] [--json]",
-                   "The next range begins above N. A counter that is at N or above stays as it is: it is never lowered.\n"
-                   "Generators that hold a range finish it first. Prints the state after, as `show` does.\n"
-                   "\n"
-                   "Example, before a table with ids up to 5000000 moves to this counter:\n"
-                   "  idgen segment advance --store sqlite:ids.db --tag orders --to 5000000\n",
-                   arguments);
+  sub =
+      add_action(*command, run, advance, "advance", "Lift a tag's counter above numbers that are in use already.",
+                 "advance --store URL --tag TAG --to N [--namespace NAMESPACE] [--json]",
+                 "The next range begins above N. A counter that is at N or above stays as it is: it is never lowered.\n"
+                 "Generators that hold a range finish it first. Prints the state after, as `show` does.\n"
+                 "\n"
+                 "Example, before a table with ids up to 5000000 moves to this counter:\n"
+                 "  idgen segment advance --store sqlite:ids.db --tag orders --to 5000000\n",
+                 arguments);
   sub->add_option("--to", arguments->to, "The highest number in use.")->type_name("N")->check(whole_number)->required();
   sub->add_flag("--json", arguments->json, "One JSON object.");
 }

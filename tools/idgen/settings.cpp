@@ -11,7 +11,8 @@ idgen_property_t property(const std::string& key) {
     idgen_property_t found = IDGEN_PROPERTY_INIT;
     if (idgen_property_at(i, &found) == IDGEN_OK && key == found.name) return found;
   }
-  throw Failure(IDGEN_E_INTERNAL, "this libidgen has no property '" + key + "'; the idgen command is of another version");
+  throw Failure(IDGEN_E_INTERNAL,
+                "this libidgen has no property '" + key + "'; the idgen command is of another version");
 }
 
 std::string type_name(const idgen_property_t& found) {
@@ -36,7 +37,9 @@ std::string without_spaces(std::string text) {
 
 void Settings::add_options(CLI::App& command, const std::vector<std::string>& keys) {
   command.add_option("--config", file_, "TOML file with a table for each generator.")->type_name("FILE");
-  command.add_option("--name", name_, "The table of FILE to use; not needed if it has only one. Without --config: the property `name`.")
+  command
+      .add_option("--name", name_,
+                  "The table of FILE to use; not needed if it has only one. Without --config: the property `name`.")
       ->type_name("NAME");
   options_.reserve(keys.size());  // CLI11 keeps the address of each value
   for (const std::string& key : keys) {

@@ -39,9 +39,7 @@ std::string relative_to(std::int64_t now_unix_ms, std::int64_t unix_ms) {
                                 : static_cast<std::uint64_t>(unix_ms) - static_cast<std::uint64_t>(now_unix_ms);
   const std::uint64_t seconds = ms / 1000;
   const std::uint64_t days = seconds / 86400;
-  const auto count = [](std::uint64_t n, const char* unit) {
-    return grouped(n) + ' ' + unit + (n == 1 ? "" : "s");
-  };
+  const auto count = [](std::uint64_t n, const char* unit) { return grouped(n) + ' ' + unit + (n == 1 ? "" : "s"); };
   std::string span;
   if (days >= 365) {
     const std::uint64_t years = days * 100 / 36525 ? days * 100 / 36525 : 1;
@@ -77,7 +75,8 @@ std::string approximate(double number) {
     double size;
     const char* name;
   };
-  constexpr Scale scales[] = {{1e18, "quintillion"}, {1e15, "quadrillion"}, {1e12, "trillion"}, {1e9, "billion"}, {1e7, "million"}};
+  constexpr Scale scales[] = {
+      {1e18, "quintillion"}, {1e15, "quadrillion"}, {1e12, "trillion"}, {1e9, "billion"}, {1e7, "million"}};
   for (const Scale& scale : scales) {
     if (number >= scale.size) {
       const double unit = scale.size == 1e7 ? 1e6 : scale.size;  // seven digits are still read at a glance

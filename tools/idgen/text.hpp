@@ -20,7 +20,7 @@ std::string relative_to(std::int64_t now_unix_ms, std::int64_t unix_ms);
 std::string grouped(std::uint64_t number);  // "4 096 000"
 std::string approximate(double number);     // "4.19 billion"; grouped below ten million
 std::string fixed(double number, int digits);
-std::string padded(std::string_view text, std::size_t width);        // spaces after
-std::string right_aligned(std::string_view text, std::size_t width); // spaces before
+std::string padded(std::string_view text, std::size_t width);         // spaces after
+std::string right_aligned(std::string_view text, std::size_t width);  // spaces before
 
 }  // namespace idgen_tool

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 #include <new>
+#include <charconv>
 #include <sstream>
 #include <system_error>
 
@@ -22,8 +23,9 @@ std::string as_text(const toml::node& node, const std::string& where) {
   if (const auto* integer = node.as_integer()) return std::to_string(integer->get());
   if (const auto* boolean = node.as_boolean()) return boolean->get() ? "true" : "false";
   if (const auto* number = node.as_floating_point()) {
-    out.precision(17);
-    out << number->get();
+    char digits[32];  // the shortest form that reads back as the same number
+    const auto end = std::to_chars(digits, digits + sizeof digits, number->get()).ptr;
+    out.write(digits, end - digits);
   } else if (const auto* instant = node.as_date_time()) {
     out << instant->get();
   } else if (const auto* date = node.as_date()) {
