@@ -8,7 +8,10 @@ using namespace idgen::capi;
 extern "C" {
 
 idgen_status_t idgen_config_create(idgen_config_t** out) {
-  return guard(nullptr, [&] { *require(out, "out") = new idgen_config; });
+  return guard(nullptr, [&] {
+    require(out, "out");
+    *out = new idgen_config;
+  });
 }
 
 void idgen_config_destroy(idgen_config_t* config) {

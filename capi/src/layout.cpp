@@ -56,7 +56,10 @@ void idgen_layout_destroy(idgen_layout_t* layout) {
 }
 
 idgen_status_t idgen_layout_of(const idgen_t* generator, idgen_layout_t** out, idgen_error_t* err) {
-  return guard(err, [&] { *require(out, "out") = new idgen_layout(open_handle(generator, "generator").layout()); });
+  return guard(err, [&] {
+    require(out, "out");
+    *out = new idgen_layout(open_handle(generator, "generator").layout());
+  });
 }
 
 idgen_status_t idgen_decode(const idgen_t* generator, uint64_t id, idgen_parts_t* parts, idgen_error_t* err) {

@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 
 #include <atomic>
+#include <fstream>
 #include <thread>
 
 #include "store/fork_gate.hpp"
@@ -89,8 +90,12 @@ class ThreadInsideTheStore {
   explicit ThreadInsideTheStore(const TempFolder& folder)
       : store_((open_store(folder.url(), creating())->segment_create("ns", "t"), open_store(folder.url(), not_creating()))),
         blocker_(folder.file("ids.db")),
-        thread_([this] { first = store_->segment_take("ns", "t", 1); }) {
-    while (StoreGate::inside() == 0) std::this_thread::yield();
+        thread_([this] {
+          id_ = syscall(SYS_gettid);
+          first = store_->segment_take("ns", "t", 1);
+        }) {
+    // Not before it sleeps for the lock: a thread that is inside malloc() would leave a raw clone with a locked heap.
+    while (StoreGate::inside() == 0 || !sleeps()) std::this_thread::yield();
   }
   ~ThreadInsideTheStore() { finish(); }
   void let_go() { blocker_.let_go(); }
@@ -102,8 +107,17 @@ class ThreadInsideTheStore {
   std::atomic<std::uint64_t> first{0};
 
  private:
+  bool sleeps() const {
+    std::ifstream stat("/proc/self/task/" + std::to_string(id_) + "/stat");
+    std::string text;
+    std::getline(stat, text);
+    const std::size_t name_end = text.rfind(") ");
+    return name_end != std::string::npos && text[name_end + 2] == 'S';
+  }
+
   std::shared_ptr<Store> store_;
   LockingProcess blocker_;
+  std::atomic<long> id_{0};
   std::thread thread_;
 };
 

@@ -1,4 +1,4 @@
-// idgen bench: how fast this machine makes ids, beside what the machine itself takes for the steps that cannot be left out.
+// idgen bench: how fast this machine makes ids, beside what it takes for the steps that cannot be left out.
 #include <time.h>
 
 #include <algorithm>
@@ -105,7 +105,7 @@ std::int64_t realtime_ns() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-// Ids of whole ticks over the time that the wall took for them: from the first id of one tick to the first id of another.
+// Ids of whole ticks over the time that they took: from the first id of one tick to the first id of another.
 double share_of_cap() {
   constexpr int tick_shift = 22;
   const Generator generator =

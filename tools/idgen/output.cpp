@@ -40,8 +40,8 @@ void Output::flush() {
   while (done < used_) {
     std::size_t size = used_ - done;
     if (stop_signal()) {
-      // Asked to stop: the last lines go out if somebody takes them, but nobody waits for a pipe that is full. poll promises room
-      // for PIPE_BUF bytes, so that the write does not block.
+      // Asked to stop: the last lines go out if somebody takes them, but nobody waits for a pipe that is full. poll
+      // promises room for PIPE_BUF bytes, so that the write does not block.
       pollfd out{STDOUT_FILENO, POLLOUT, 0};
       const int ready = poll(&out, 1, kPatienceMs);
       if (ready == 0) throw Interrupted();

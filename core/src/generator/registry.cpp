@@ -69,7 +69,9 @@ void release_generator(const std::shared_ptr<Generator>& generator) {
   }
   const std::shared_ptr<Place> place = place_of(generator->place);
   std::lock_guard lock(place->mutex);
-  if (--generator->handles == 0) generator->close();
+  if (--generator->handles > 0) return;
+  place->generator.reset();  // else the place would keep the memory of a generator that nobody has
+  generator->close();
 }
 
 }  // namespace idgen

@@ -8,6 +8,13 @@
 
 #include "idgen/status.hpp"
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/lsan_interface.h>
+#else  // its search for leaks has to be told that such a page holds pointers
+#define __lsan_register_root_region(page, bytes)
+#define __lsan_unregister_root_region(page, bytes)
+#endif
+
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18  // older headers on a newer kernel
 #endif
@@ -42,9 +49,13 @@ void* map_fork_page(std::size_t bytes) {
     munmap(page, bytes);
     refuse("the kernel does not know MADV_WIPEONFORK");
   }
+  __lsan_register_root_region(page, bytes);
   return page;
 }
 
-void unmap_fork_page(void* page, std::size_t bytes) noexcept { munmap(page, bytes); }
+void unmap_fork_page(void* page, std::size_t bytes) noexcept {
+  __lsan_unregister_root_region(page, bytes);
+  munmap(page, bytes);
+}
 
 }  // namespace idgen
