@@ -12,7 +12,7 @@ using testing::HasSubstr;
 
 TEST(Processes, SixteenThatDrawAtOnceGetDisjointRanges) {
   constexpr int kProcesses = 16;
-  constexpr int kGrants = 12;
+  constexpr int kGrants = 8;
   constexpr std::uint64_t kCount = 7;
   const TempFolder folder;
   open_store(folder.url(), creating())->segment_create("ns", "t");
