@@ -157,7 +157,9 @@ static idgen_status_t call_close(idgen_error_t *err) {
   calling = 0;
   idgen_config_t *config2 = configure(kSpare);
   idgen_t *made = NULL;
-  CHECK(idgen_create(config2, &made, NULL) == IDGEN_OK);
+  idgen_error_t why = IDGEN_ERROR_INIT;
+  CHECK(idgen_create(config2, &made, &why) == IDGEN_OK);
+  if (!made) fprintf(stderr, "%s\n", why.message);
   idgen_config_destroy(config2);
   calling = was;
   const idgen_status_t status = idgen_close(made, err);
@@ -173,7 +175,9 @@ static idgen_status_t call_destroy(idgen_error_t *err) {
   calling = 0;
   idgen_config_t *config2 = configure(kSpare);
   idgen_t *made = NULL;
-  CHECK(idgen_create(config2, &made, NULL) == IDGEN_OK);
+  idgen_error_t why = IDGEN_ERROR_INIT;
+  CHECK(idgen_create(config2, &made, &why) == IDGEN_OK);
+  if (!made) fprintf(stderr, "%s\n", why.message);
   idgen_config_destroy(config2);
   calling = was;
   idgen_destroy(made);

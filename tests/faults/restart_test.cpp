@@ -67,5 +67,35 @@ INSTANTIATE_TEST_SUITE_P(Policies, ClockSetBackAcrossARestart,
                                          Case{"fail", 3'600'000, false}),
                          name_of);
 
+// Each start without a close in between reserves some ms more, until a start would be beyond max_ahead: that is waited for like any
+// clock that is behind, not refused.
+TEST(StartAfterStart, WaitsForTheClockWhenTheWorkersTimeIsFurtherAheadThanAllowed) {
+  for (const char* policy : {"wait", "fail"}) {
+    Folder folder;
+    const Settings settings = {{"worker", "3"}, {"store", folder.url("ids.db")}, {"store_create", "true"}, {"on_clock_back", policy},
+                               {"window", "1s"}, {"max_ahead", "1s"}};
+    constexpr std::int64_t kStartMs = kEpochMs + 100'000'000;
+    Shared<std::uint64_t> last;
+    ASSERT_EQ(wait_for(spawn([&] {
+                Clock clock(kStartMs);
+                Ids ids(settings, &clock);
+                last[0] = ids.next();
+                _exit(last[0] == 0);
+                return 0;
+              })),
+              0);
+    Clock clock(kStartMs - 30);
+    Ids ids(settings, &clock);
+    if (*policy == 'f') {
+      EXPECT_EQ(ids.outcome().status, IDGEN_E_CLOCK_BACK);
+      EXPECT_EQ(clock.slept_ns, 0);
+      continue;
+    }
+    ASSERT_TRUE(ids) << ids.outcome().message;
+    EXPECT_EQ(clock.slept_ns, 30'000'000);
+    EXPECT_GT(ids.next(), last[0]);
+  }
+}
+
 }  // namespace
 }  // namespace idgen::faults

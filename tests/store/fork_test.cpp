@@ -35,8 +35,10 @@ TEST(ForkedChild, DoesNotInheritTheParentsWorker) {
            std::to_string(store->window_take(window_request(8, 1000)).epoch);
   });
   EXPECT_THAT(report, StartsWith("WORKER_BUSY"));
-  EXPECT_THAT(report, HasSubstr("\nWORKER_BUSY: worker 7 of namespace \"orders\" is owned by process " + std::to_string(getpid())));
-  EXPECT_THAT(report, HasSubstr("\nOK: nothing was thrown\n1"));  // a return that is not the child's to make does nothing
+  EXPECT_THAT(report, HasSubstr("\nWORKER_BUSY: worker 7 of namespace \"orders\" is owned by process " +
+                                std::to_string(getpid())));
+  EXPECT_THAT(report,
+              HasSubstr("\nOK: nothing was thrown\n1"));  // a return that is not the child's to make does nothing
   const Window next = store->window_take(renewal(request, window, 1000));
   EXPECT_EQ(next.start_ms, window.end_ms);
 }
@@ -75,10 +77,12 @@ TEST(ForkedChild, IsRefusedByTheParentsMemoryStoreAndCanOpenItsOwn) {
   const WindowRequest request = window_request(7, 1000);
   store->window_take(request);
   const std::string report = in_child([&] {
-    return report_of([&] { store->segment_take("ns", "t", 10); }) + "\n" + report_of([&] { store->window_take(request); }) + "\n" +
+    return report_of([&] { store->segment_take("ns", "t", 10); }) + "\n" +
+           report_of([&] { store->window_take(request); }) + "\n" +
            std::to_string(open_store("memory:forked", creating())->segment_take("ns", "t", 10));
   });
-  EXPECT_THAT(report, StartsWith("FORKED: the store memory:forked lives in the memory of process " + std::to_string(getpid())));
+  EXPECT_THAT(report,
+              StartsWith("FORKED: the store memory:forked lives in the memory of process " + std::to_string(getpid())));
   EXPECT_THAT(report, HasSubstr("\nFORKED: "));
   EXPECT_THAT(report, testing::EndsWith("\n1"));
   EXPECT_EQ(store->segment_take("ns", "t", 10), 11u);
@@ -88,7 +92,8 @@ TEST(ForkedChild, IsRefusedByTheParentsMemoryStoreAndCanOpenItsOwn) {
 class ThreadInsideTheStore {
  public:
   explicit ThreadInsideTheStore(const TempFolder& folder)
-      : store_((open_store(folder.url(), creating())->segment_create("ns", "t"), open_store(folder.url(), not_creating()))),
+      : store_((open_store(folder.url(), creating())->segment_create("ns", "t"),
+                open_store(folder.url(), not_creating()))),
         blocker_(folder.file("ids.db")),
         thread_([this] {
           id_ = syscall(SYS_gettid);
@@ -125,9 +130,15 @@ std::atomic<ThreadInsideTheStore*> let_go_at_fork{nullptr};
 
 TEST(ForkedChild, IsNotMadeInTheMiddleOfATransaction) {
   const TempFolder folder;
-  { open_store(folder.url("first.db"), creating())->segment_create("ns", "t"); }  // the gate's handlers are registered by now
+  {
+    open_store(folder.url("first.db"), creating())->segment_create("ns", "t");
+  }  // the gate's handlers are registered by now
   // Prepare handlers run in reverse order: this one just before the gate's. From here on fork() itself must do the waiting.
-  pthread_atfork([] { if (auto* inside = let_go_at_fork.exchange(nullptr)) inside->let_go(); }, nullptr, nullptr);
+  pthread_atfork(
+      [] {
+        if (auto* inside = let_go_at_fork.exchange(nullptr)) inside->let_go();
+      },
+      nullptr, nullptr);
   ThreadInsideTheStore inside(folder);
   let_go_at_fork = &inside;
   const std::string report = in_child([&] {
@@ -186,7 +197,8 @@ TEST(RawClone, MadeOutsideOfATransactionGetsNumbersOfItsOwn) {
   store->window_take(request);
   EXPECT_EQ(store->segment_take("ns", "t", 10), 1u);
   const std::string report = in_raw_clone([&] {
-    return std::to_string(store->segment_take("ns", "t", 10)) + " " + name_of(error_of([&] { store->window_take(request); }));
+    return std::to_string(store->segment_take("ns", "t", 10)) + " " +
+           name_of(error_of([&] { store->window_take(request); }));
   });
   EXPECT_EQ(report, "11 WORKER_BUSY");
 }

@@ -55,7 +55,8 @@ TEST(Processes, SeveralThatRaceToCreateTheStoreMakeOne) {
   for (const auto& child : children) numbers.insert(child->line());
   EXPECT_EQ(numbers, (std::set<std::string>{"1", "2", "3", "4", "5", "6", "7", "8"}));
   for (const auto& child : children) EXPECT_EQ(child->wait(), 0);
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 1) << "a file was left over";
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 1)
+      << "a file was left over";
 }
 
 // A process that owns worker 7 until it is killed or told to go.
@@ -78,7 +79,8 @@ TEST(Processes, AnOwnerThatIsKilledIsReplacedAtOnceAndItsTimeIsNotUsedAgain) {
     const std::int64_t end = std::stoll(line);
     EXPECT_GT(end, last_end);
     const auto store = open_store(folder.url(), not_creating());
-    EXPECT_FAILS(store->window_take(window_request(7, 1000)), Status::worker_busy, "process " + std::to_string(owner->pid()) + " on here (live)");
+    EXPECT_FAILS(store->window_take(window_request(7, 1000)), Status::worker_busy,
+                 "process " + std::to_string(owner->pid()) + " on here (live)");
     owner->kill_now();
     const Window window = store->window_take(window_request(7, 1000));
     EXPECT_GE(window.start_ms, end);
@@ -131,7 +133,8 @@ TEST(Processes, DestroyingOneStoreKeepsTheWorkersOfAnother) {
   const std::string report = in_child([&] {
     return report_of([&] { open_store(folder.url(), not_creating())->window_take(window_request(7, 1000, 2)); });
   });
-  EXPECT_THAT(report, HasSubstr("WORKER_BUSY: worker 7 of namespace \"orders\" is owned by process " + std::to_string(getpid())));
+  EXPECT_THAT(report, HasSubstr("WORKER_BUSY: worker 7 of namespace \"orders\" is owned by process " +
+                                std::to_string(getpid())));
 }
 
 TEST(Processes, TheHolderOfTheLockIsNamedEvenIfItsRowSaysSomethingElse) {
@@ -152,7 +155,8 @@ TEST(Processes, WithTheLockFileDeletedTwoOwnersStillGetDisjointWindows) {
   const auto other = owner_process(folder.url(), 1000);
   const std::int64_t other_end = std::stoll(other->line());
   EXPECT_GT(other_end, mine.end_ms);
-  EXPECT_FAILS(store->window_take(renewal(request, mine, 1000)), Status::worker_busy, "grant 1 has ended, the store is at grant 2");
+  EXPECT_FAILS(store->window_take(renewal(request, mine, 1000)), Status::worker_busy,
+               "grant 1 has ended, the store is at grant 2");
   EXPECT_FAILS(store->window_take(request), Status::worker_busy, std::to_string(other->pid()));
   other->kill_now();
   EXPECT_EQ(store->window_take(request).start_ms, other_end);

@@ -113,7 +113,8 @@ TEST_P(SegmentOfEveryStore, NoNumberPassesTheLargestSignedOne) {
   store->segment_create("ns", "orders");
   store->segment_advance("ns", "orders", kMax - 10);
   EXPECT_FAILS(store->segment_take("ns", "orders", 11), Status::exhausted, "2^63 - 1");
-  EXPECT_FAILS(store->segment_take("ns", "orders", std::numeric_limits<std::uint64_t>::max()), Status::exhausted, "2^63 - 1");
+  EXPECT_FAILS(store->segment_take("ns", "orders", std::numeric_limits<std::uint64_t>::max()), Status::exhausted,
+               "2^63 - 1");
   EXPECT_EQ(store->segment_show("ns", "orders").max_id, kMax - 10);  // nothing changed
   EXPECT_EQ(store->segment_take("ns", "orders", 10), kMax - 9);
   EXPECT_FAILS(store->segment_take("ns", "orders", 1), Status::exhausted, std::to_string(kMax));

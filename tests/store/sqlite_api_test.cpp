@@ -3,7 +3,6 @@
 
 #define IDGEN_SQLITE_DECLARE 1
 #include "store/sqlite_api.h"
-
 #include "store/store_test_support.hpp"
 
 namespace idgen {

@@ -46,7 +46,8 @@ TEST_F(SqliteFile, AMissingFileIsRefusedWithItsFullPathAndWhatToDo) {
   EXPECT_FAILS(open()->segment_return("ns", "t", 5, 1), Status::store_missing, path);
   EXPECT_TRUE(fs::is_empty(folder.path()));
   const auto no_folder = open_store(folder.url("no/such/ids.db"), creating());
-  EXPECT_FAILS(no_folder->segment_take("ns", "t", 1), Status::store_missing, "folder \"" + folder.path() + "/no/such\" does not exist");
+  EXPECT_FAILS(no_folder->segment_take("ns", "t", 1), Status::store_missing,
+               "folder \"" + folder.path() + "/no/such\" does not exist");
 }
 
 TEST_F(SqliteFile, CreatingMakesACompleteFileThatOthersMayReadAndLeavesNothingElse) {
@@ -76,7 +77,8 @@ TEST_F(SqliteFile, AJournalWithoutItsDatabaseIsNotMistakenForAFreshStart) {
   make_store();
   fs::remove(path);
   write_bytes(path + "-journal", "what was to be rolled back");
-  EXPECT_FAILS(open_store(folder.url(), creating())->segment_take("ns", "t", 1), Status::store_damaged, path + "-journal");
+  EXPECT_FAILS(open_store(folder.url(), creating())->segment_take("ns", "t", 1), Status::store_damaged,
+               path + "-journal");
   EXPECT_FALSE(fs::exists(path));
 }
 
@@ -84,7 +86,8 @@ TEST_F(SqliteFile, AnEmptyFileIsDamageAndNotAFreshStart) {
   make_store();
   write_bytes(path, "");
   for (const auto& options : {creating(), not_creating()}) {
-    EXPECT_FAILS(open_store(folder.url(), options)->segment_take("ns", "t", 1), Status::store_damaged, "empty (0 bytes)");
+    EXPECT_FAILS(open_store(folder.url(), options)->segment_take("ns", "t", 1), Status::store_damaged,
+                 "empty (0 bytes)");
   }
 }
 
@@ -95,7 +98,8 @@ TEST_F(SqliteFile, AFileThatWasCutOffIsReportedAsDamaged) {
   for (const std::size_t left : {std::size_t{1}, std::size_t{50}, std::size_t{4096}, whole.size() / 2}) {
     write_bytes(path, whole.substr(0, left));
     EXPECT_FAILS(open()->segment_take("ns", "t", 1), Status::store_damaged, path);
-    EXPECT_FAILS(open_store(folder.url(), creating())->window_take(window_request(7, 1000)), Status::store_damaged, path);
+    EXPECT_FAILS(open_store(folder.url(), creating())->window_take(window_request(7, 1000)), Status::store_damaged,
+                 path);
   }
 }
 
@@ -154,7 +158,8 @@ TEST_F(SqliteFile, ADatabaseOfSomebodyElseIsLeftAlone) {
   run_sql(path, "CREATE TABLE invoices(id INTEGER PRIMARY KEY)");
   const std::string before = bytes_of(path);
   for (const auto& options : {creating(), not_creating()}) {
-    EXPECT_FAILS(open_store(folder.url(), options)->segment_create("ns", "t"), Status::store_damaged, "not one of idgen");
+    EXPECT_FAILS(open_store(folder.url(), options)->segment_create("ns", "t"), Status::store_damaged,
+                 "not one of idgen");
   }
   EXPECT_EQ(bytes_of(path), before);
 }
@@ -169,7 +174,8 @@ TEST_F(SqliteFile, ADatabaseOfANewerVersionIsLeftAlone) {
 TEST_F(SqliteFile, AFolderOrADeviceIsNoStore) {
   fs::create_directory(path);
   EXPECT_FAILS(open()->segment_take("ns", "t", 1), Status::store_damaged, "not a file");
-  EXPECT_FAILS(open_store("sqlite:/dev/null", creating())->segment_take("ns", "t", 1), Status::store_damaged, "not a file");
+  EXPECT_FAILS(open_store("sqlite:/dev/null", creating())->segment_take("ns", "t", 1), Status::store_damaged,
+               "not a file");
 }
 
 TEST_F(SqliteFile, AFileWithTwoNamesIsUnsafe) {
@@ -202,7 +208,8 @@ TEST_F(SqliteFile, AFileThatIsReplacedUnderAnOpenStoreIsUsedAsItIs) {
   fs::remove(path);
   open_store(folder.url(), creating())->segment_create("ns", "t");
   EXPECT_EQ(store->segment_take("ns", "t", 1), 1u);  // the core compares with what it has seen: STORE_REGRESSED
-  EXPECT_FAILS(store->window_take(renewal(request, window, 2000)), Status::worker_busy, "has ended, the store is at grant 0");
+  EXPECT_FAILS(store->window_take(renewal(request, window, 2000)), Status::worker_busy,
+               "has ended, the store is at grant 0");
   EXPECT_EQ(store->window_take(window_request(8, 2000)).epoch, 1u);  // row 1 again, of another worker
 }
 
@@ -217,7 +224,8 @@ void become_nobody() {
   }
 }
 
-std::string as_nobody(const std::function<void(Store&)>& call, const std::string& url, const StoreOptions& options = not_creating()) {
+std::string as_nobody(const std::function<void(Store&)>& call, const std::string& url,
+                      const StoreOptions& options = not_creating()) {
   return in_child([&]() -> std::string {
     become_nobody();
     return report_of([&] { call(*open_store(url, options)); });
@@ -232,7 +240,8 @@ TEST_F(SqliteFile, AFileThatMayNotBeWrittenIsRefusedAndTheMessageNamesIt) {
   make_store();
   fs::permissions(path, fs::perms(0444));
   EXPECT_THAT(as_nobody([](Store& store) { store.segment_take("ns", "t", 1); }, folder.url()),
-              AllOf(StartsWith("STORE_PERMISSION"), HasSubstr(path), HasSubstr("the file cannot be written (Permission denied)")));
+              AllOf(StartsWith("STORE_PERMISSION"), HasSubstr(path),
+                    HasSubstr("the file cannot be written (Permission denied)")));
   EXPECT_EQ(as_nobody([](Store& store) { store.segment_show("ns", "t"); }, folder.url()), "OK: nothing was thrown");
 }
 
@@ -249,8 +258,9 @@ TEST_F(SqliteFile, AFolderThatMayNotBeWrittenIsRefusedAndTheMessageNamesIt) {
   fs::permissions(folder.path(), fs::perms(0555));
   EXPECT_THAT(as_nobody([](Store& store) { store.segment_take("ns", "t", 1); }, folder.url()),
               AllOf(StartsWith("STORE_PERMISSION"), HasSubstr("its folder \"" + folder.path() + "\"")));
-  EXPECT_THAT(as_nobody([](Store& store) { store.segment_create("ns", "t"); }, folder.url("new.db"), creating()),
-              AllOf(StartsWith("STORE_PERMISSION"), HasSubstr("cannot be made in the folder \"" + folder.path() + "\"")));
+  EXPECT_THAT(
+      as_nobody([](Store& store) { store.segment_create("ns", "t"); }, folder.url("new.db"), creating()),
+      AllOf(StartsWith("STORE_PERMISSION"), HasSubstr("cannot be made in the folder \"" + folder.path() + "\"")));
   fs::permissions(folder.path(), fs::perms(0755));
 }
 
@@ -291,7 +301,8 @@ void enter_mount_namespace() {
 
 // A device with no space left: a small tmpfs, or where mounting is not permitted a limit on the size of files, which SQLite meets in
 // the same place. The report says which, and fails if neither could be had.
-std::string on_a_full_device(const TempFolder& folder, const std::function<void()>& prepare, const std::function<void()>& call) {
+std::string on_a_full_device(const TempFolder& folder, const std::function<void()>& prepare,
+                             const std::function<void()>& call) {
   return in_child([&]() -> std::string {
     try {
       enter_mount_namespace();
@@ -320,7 +331,8 @@ TEST_F(SqliteFile, AFullDeviceIsReportedAsFullAndNothingIsGranted) {
   RecordProperty("device", take.substr(0, 5));
   EXPECT_THAT(take, AllOf(HasSubstr(": STORE_FULL: "), HasSubstr("Free space")));
   const TempFolder other;
-  const std::string create = on_a_full_device(other, [] {}, [&] { open_store(other.url(), creating())->segment_create("ns", "t"); });
+  const std::string create = on_a_full_device(
+      other, [] {}, [&] { open_store(other.url(), creating())->segment_create("ns", "t"); });
   EXPECT_THAT(create, HasSubstr(": STORE_FULL: "));
 }
 
@@ -348,7 +360,8 @@ TEST_F(SqliteFile, AReadOnlyFileSystemIsRefused) {
       const char* where = folder.path().c_str();
       struct statvfs at {};
       if (mount(where, where, nullptr, MS_BIND, nullptr) != 0 || statvfs(where, &at) != 0 ||
-          mount(nullptr, where, nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY | (at.f_flag & (MS_NOSUID | MS_NODEV | MS_NOEXEC)), nullptr) != 0) {
+          mount(nullptr, where, nullptr,
+                MS_BIND | MS_REMOUNT | MS_RDONLY | (at.f_flag & (MS_NOSUID | MS_NODEV | MS_NOEXEC)), nullptr) != 0) {
         throw std::runtime_error(std::string("mount: ") + std::strerror(errno));
       }
     } catch (const std::runtime_error&) {
@@ -361,7 +374,8 @@ TEST_F(SqliteFile, AReadOnlyFileSystemIsRefused) {
            report_of([&] { open_store(folder.url("new.db"), creating())->segment_create("ns", "t"); });
   });
   fs::permissions(folder.path(), fs::perms(0755));
-  EXPECT_THAT(report, AllOf(StartsWith("STORE_PERMISSION"), HasSubstr("| STORE_PERMISSION"), HasSubstr("the file cannot be written")));
+  EXPECT_THAT(report, AllOf(StartsWith("STORE_PERMISSION"), HasSubstr("| STORE_PERMISSION"),
+                            HasSubstr("the file cannot be written")));
 }
 
 }  // namespace

@@ -49,9 +49,8 @@ TEST(SqliteSettings, AFileThatIsReplacedInTheMiddleOfATransactionGrantsNothing) 
   open_store(folder.url("new.db"), creating())->segment_create("ns", "t");
   LockingProcess other(folder.file("ids.db"));
   Error error(Status::ok, "");
-  std::thread inside([&] {
-    error = error_of([&] { open_store(folder.url(), not_creating())->segment_take("ns", "t", 1); });
-  });
+  std::thread inside(
+      [&] { error = error_of([&] { open_store(folder.url(), not_creating())->segment_take("ns", "t", 1); }); });
   // SQLite has opened it, and cannot go on before the other process lets go.
   const auto has_opened = [&] {
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -77,7 +76,8 @@ TEST(SqliteSettings, NetworkFileSystemsAreKnownByTheirMagicNumber) {
   } cases[] = {
       {0x6969, FileSystemKind::network, "NFS"},
       {0xFF534D42, FileSystemKind::network, "CIFS"},
-      {0xFFFFFFFFFF534D42, FileSystemKind::network, "CIFS"},  // f_type is signed: where it has 32 bits it arrives sign-extended
+      {0xFFFFFFFFFF534D42, FileSystemKind::network,
+       "CIFS"},  // f_type is signed: where it has 32 bits it arrives sign-extended
       {0xFE534D42, FileSystemKind::network, "SMB2"},
       {0x517B, FileSystemKind::network, "SMB"},
       {0x65735546, FileSystemKind::network, "FUSE"},
@@ -99,7 +99,8 @@ TEST(SqliteSettings, NetworkFileSystemsAreKnownByTheirMagicNumber) {
 
 TEST(SqliteSettings, DescribeSaysWhetherAMissingFileWouldBeMadeAnew) {
   const TempFolder folder;
-  EXPECT_THAT(open_store(folder.url(), creating())->describe(), testing::HasSubstr("if the file is ever lost, ids repeat"));
+  EXPECT_THAT(open_store(folder.url(), creating())->describe(),
+              testing::HasSubstr("if the file is ever lost, ids repeat"));
   EXPECT_THAT(open_store(folder.url(), not_creating())->describe(), testing::HasSubstr("A missing file is refused"));
 }
 

@@ -1,9 +1,9 @@
 // What the store's tests share: temporary folders, errors as values, work done in another process.
 #pragma once
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -72,12 +72,12 @@ inline Error error_of(const std::function<void()>& call) {
 }
 
 // The message must fit idgen_error_t, or the advice at its end is cut off.
-#define EXPECT_FAILS(call, wanted, text)                              \
-  do {                                                                \
-    const ::idgen::Error error_ = ::idgen::error_of([&] { call; });   \
-    EXPECT_EQ(error_.status(), wanted) << error_.message();           \
-    EXPECT_THAT(error_.message(), ::testing::HasSubstr(text));        \
-    EXPECT_LT(error_.message().size(), 496u) << error_.message();     \
+#define EXPECT_FAILS(call, wanted, text)                            \
+  do {                                                              \
+    const ::idgen::Error error_ = ::idgen::error_of([&] { call; }); \
+    EXPECT_EQ(error_.status(), wanted) << error_.message();         \
+    EXPECT_THAT(error_.message(), ::testing::HasSubstr(text));      \
+    EXPECT_LT(error_.message().size(), 496u) << error_.message();   \
   } while (false)
 
 inline std::string name_of(const Error& error) { return status_text(error.status()).name; }

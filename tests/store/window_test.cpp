@@ -83,8 +83,9 @@ TEST_P(WindowOfEveryStore, ASecondOwnerIsRefusedWhileTheFirstLivesInTheSameProce
   first->window_take(window_request(7, kNow));
   EXPECT_FAILS(first->window_take(window_request(7, kNow)), Status::worker_busy, "this process");
   const auto second = open();
-  EXPECT_FAILS(second->window_take(window_request(7, kNow, 2)), Status::worker_busy,
-               "worker 7 of namespace \"orders\" is owned by process " + std::to_string(getpid()) + " on here (this process");
+  EXPECT_FAILS(
+      second->window_take(window_request(7, kNow, 2)), Status::worker_busy,
+      "worker 7 of namespace \"orders\" is owned by process " + std::to_string(getpid()) + " on here (this process");
   EXPECT_EQ(second->window_take(window_request(8, kNow, 2)).epoch, 1u);
   WindowRequest elsewhere = window_request(7, kNow, 2);
   elsewhere.name_space = "users";
@@ -144,7 +145,8 @@ TEST_P(WindowOfEveryStore, AReturnNeverReachesIntoTimeOfAnEarlierOwner) {
   { EXPECT_EQ(open()->window_take(window_request(7, kNow)).epoch, 1u); }
   const auto store = open();
   const Window mine = store->window_take(window_request(7, kNow, 2));
-  EXPECT_FAILS(store->window_return("orders", 7, mine.epoch, mine.end_ms, mine.end_ms + 1), Status::argument, "cannot have been used");
+  EXPECT_FAILS(store->window_return("orders", 7, mine.epoch, mine.end_ms, mine.end_ms + 1), Status::argument,
+               "cannot have been used");
   store->window_return("orders", 7, mine.epoch, mine.end_ms, mine.start_ms - 5'000);
   EXPECT_EQ(open()->window_take(window_request(7, kNow, 3)).start_ms, mine.start_ms);
 }
@@ -181,7 +183,8 @@ TEST_P(WindowOfEveryStore, NumbersThatCannotBeMeantAreRefused) {
 }
 
 TEST_P(WindowOfEveryStore, DescribeSaysWhatARestartMeans) {
-  EXPECT_THAT(open()->describe(), testing::HasSubstr(GetParam() == "memory" ? "restart of the process is not protected" : "kill -9"));
+  EXPECT_THAT(open()->describe(),
+              testing::HasSubstr(GetParam() == "memory" ? "restart of the process is not protected" : "kill -9"));
   EXPECT_EQ(open()->survives_fork(), GetParam() == "sqlite");
 }
 

@@ -8,7 +8,8 @@ namespace {
 TEST(WithoutSqlite, ASqliteStoreIsRefusedAndTheMemoryStoreWorks) {
   const TempFolder folder;
   ASSERT_FALSE(sqlite_is_linked());
-  EXPECT_FAILS(open_store(folder.url(), creating())->segment_create("ns", "t"), Status::unsupported, "no SQLite is linked");
+  EXPECT_FAILS(open_store(folder.url(), creating())->segment_create("ns", "t"), Status::unsupported,
+               "no SQLite is linked");
   EXPECT_EQ(open_store("memory", creating())->segment_take("ns", "t", 5), 1u);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));  // nothing is left of the attempt
 }

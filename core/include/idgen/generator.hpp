@@ -95,6 +95,7 @@ class Handle {
   std::string describe() const;
 
  private:
+  bool draw_striped(std::uint64_t& id) noexcept;
   std::uint64_t draw_run(std::uint64_t want, std::uint64_t& first) noexcept;
   void make_room(std::uint64_t want, Patience& patience);
 

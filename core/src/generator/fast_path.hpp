@@ -34,16 +34,13 @@ inline Counter::Start start_of(const Shape& shape, std::uint64_t tick) noexcept 
   return {shape.start_mask, shape.random_start ? mix(tick ^ shape.start_seed) : 0};
 }
 
-// Up to want numbers from the main counter, all of ticks up to this one, or of as many more as `slack` allows. Returns how many.
-inline std::uint64_t draw_in_tick(HotPage& page, const Shape& shape, std::uint64_t tick, std::uint64_t want, std::uint64_t& first) noexcept {
+// Up to want numbers from the main counter, all of ticks that have begun, or that `slack` allows. Returns how many.
+inline std::uint64_t draw_timed(HotPage& page, const Shape& shape, std::uint64_t want, std::uint64_t& first) noexcept {
+  const std::uint64_t tick = tick_at(shape, wall_ms(shape));
   if (tick > shape.max_tick) [[unlikely]] return 0;
   const std::uint64_t floor = tick << shape.sequence_bits;
   const std::uint64_t ceiling = floor + ((page.slack.load(std::memory_order_relaxed) + 1) << shape.sequence_bits);
   return page.counter.draw_between(floor, ceiling, start_of(shape, tick), want, first);
-}
-
-inline std::uint64_t draw_timed(HotPage& page, const Shape& shape, std::uint64_t want, std::uint64_t& first) noexcept {
-  return draw_in_tick(page, shape, tick_at(shape, wall_ms(shape)), want, first);
 }
 
 inline std::uint64_t draw_numbers(HotPage& page, const Shape& shape, std::uint64_t want, std::uint64_t& first) noexcept {

@@ -41,7 +41,19 @@ void Generator::log(LogLevel level, const std::string& message) const {
 
 void Generator::begin() {
   auto supply = std::make_shared<Supply>(runtime_, page_, make_source(), Supply::Options{shape_.random_start ? 0 : shape_.start_mask, prefetch(), wait_max_ns_, subject_}, config_.log);
-  supply->prime([this](std::uint64_t first) { primed(first); });
+  std::int64_t patience_ns = config_.get("on_clock_back") == "wait" ? wait_max_ns_ : 0;
+  for (;;) {
+    try {
+      supply->prime([this](std::uint64_t first) { primed(first); });
+      break;
+    } catch (const Error& error) {
+      // Start after start without a close in between moves a worker's time up to max_ahead; from there on a start waits for the clock.
+      const auto wait_ns = static_cast<std::int64_t>(error.retry_after_ns());
+      if (error.status() != Status::clock_back || wait_ns <= 0 || wait_ns > patience_ns) throw;
+      runtime_->sleep_ns(wait_ns);
+      patience_ns -= wait_ns;
+    }
+  }
   supply_ = std::move(supply);
   page().alive.store(true, std::memory_order_release);
 }

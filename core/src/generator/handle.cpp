@@ -50,6 +50,14 @@ Handle::~Handle() {
   }
 }
 
+bool Handle::draw_striped(std::uint64_t& id) noexcept {
+  Stripe& stripe = page_.load(std::memory_order_relaxed)->stripes[thread_stripe()];
+  std::uint64_t number;
+  if (shape_.timed ? !draw_from_stripe(stripe, shape_, 1, number) : !stripe.counter.draw(number)) return false;
+  id = shape_.timed ? shape_.id(number) : number;
+  return true;
+}
+
 Status Handle::try_next(std::uint64_t& id) noexcept {
   if (draw(id)) [[likely]] return Status::ok;
   try {

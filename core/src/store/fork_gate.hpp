@@ -36,11 +36,12 @@ class StoreGate {
       enter();
       if (!lock_until(deadline_)) {
         inside_.fetch_sub(1);
-        throw Error(Status::store_unavailable,
-                    "waited " + std::to_string(timeout_ms) +
-                        " ms (store_timeout) for another thread of this process that is using a store; try again, or raise "
-                        "store_timeout",
-                    kRetryNs);
+        throw Error(
+            Status::store_unavailable,
+            "waited " + std::to_string(timeout_ms) +
+                " ms (store_timeout) for another thread of this process that is using a store; try again, or raise "
+                "store_timeout",
+            kRetryNs);
       }
     }
     ~Pass() {
@@ -76,7 +77,8 @@ class StoreGate {
     });
     if (cloned_inside()) {
       throw Error(Status::forked,
-                  "this process was made by a raw clone() while its parent was inside a store transaction, so it cannot use stores; "
+                  "this process was made by a raw clone() while its parent was inside a store transaction, so it "
+                  "cannot use stores; "
                   "make it with fork(), or call exec in it");
     }
     process_.store(getpid());

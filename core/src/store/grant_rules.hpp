@@ -17,7 +17,7 @@ constexpr std::uint64_t kLargestNumber = std::numeric_limits<std::int64_t>::max(
 struct WorkerRow {
   std::uint64_t epoch = 0;
   Nonce owner{};
-  bool owned = false;  // false: given up, or never had
+  bool owned = false;   // false: given up, or never had
   std::int64_t hw = 0;  // Unix ms, exclusive: the end of the latest window
   std::string holder;   // the latest
 };
@@ -29,8 +29,8 @@ inline std::string worker_name(const std::string& name_space, std::uint64_t work
 // Throws Error{argument}: a caller's defect, so nothing was touched.
 inline void check_window_request(const WindowRequest& request) {
   if (request.worker > kLargestNumber || request.epoch > kLargestNumber) {
-    throw Error(Status::argument, "worker " + std::to_string(request.worker) + " or epoch " + std::to_string(request.epoch) +
-                                      " is above 2^63 - 1");
+    throw Error(Status::argument, "worker " + std::to_string(request.worker) + " or epoch " +
+                                      std::to_string(request.epoch) + " is above 2^63 - 1");
   }
   if (request.width_ms < 0 || request.min_ms < 0 || (request.width_ms == 0 && request.min_ms == 0)) {
     throw Error(Status::argument, "a window of " + std::to_string(request.width_ms) + " ms, at least " +
@@ -48,9 +48,9 @@ inline void check_window_request(const WindowRequest& request) {
 
 [[noreturn]] inline void throw_format_mismatch(const std::string& name_space, const std::string& found,
                                                const std::string& asked) {
-  throw Error(Status::format_mismatch, "namespace \"" + name_space + "\" is in use with the format \"" + found +
-                                           "\", asked was \"" + asked +
-                                           "\": ids of two formats collide. Use the same layout and epoch, or another namespace");
+  throw Error(Status::format_mismatch,
+              "namespace \"" + name_space + "\" is in use with the format \"" + found + "\", asked was \"" + asked +
+                  "\": ids of two formats collide. Use the same layout and epoch, or another namespace");
 }
 
 // The window that follows a row. REQUIRES: checked request, and a renewal's epoch and owner compared. Keeps I2: start >= hw.
@@ -59,14 +59,17 @@ inline Window next_window(const WorkerRow& row, const WindowRequest& request) {
   Window window;
   window.start_ms = row.hw > request.now_ms ? row.hw : request.now_ms;
   if (window.start_ms > request.max_start_ms) {
-    const std::uint64_t wait_ms = static_cast<std::uint64_t>(window.start_ms) - static_cast<std::uint64_t>(request.max_start_ms);
+    const std::uint64_t wait_ms =
+        static_cast<std::uint64_t>(window.start_ms) - static_cast<std::uint64_t>(request.max_start_ms);
     constexpr std::uint64_t kNsPerMs = 1'000'000;
-    const std::uint64_t ahead_ms = static_cast<std::uint64_t>(window.start_ms) - static_cast<std::uint64_t>(request.now_ms);
+    const std::uint64_t ahead_ms =
+        static_cast<std::uint64_t>(window.start_ms) - static_cast<std::uint64_t>(request.now_ms);
     throw Error(Status::clock_back,
                 worker_name(request.name_space, request.worker) + ": its time is reserved up to " +
-                    format_instant(window.start_ms) + ", which is " + std::to_string(ahead_ms) + " ms ahead of this clock, " +
-                    format_instant(request.now_ms) + " (allowed: a start at " + format_instant(request.max_start_ms) +
-                    "). Correct the clock, wait " + std::to_string(wait_ms) + " ms, or use another worker number",
+                    format_instant(window.start_ms) + ", which is " + std::to_string(ahead_ms) +
+                    " ms ahead of this clock, " + format_instant(request.now_ms) + " (allowed: a start at " +
+                    format_instant(request.max_start_ms) + "). Correct the clock, wait " + std::to_string(wait_ms) +
+                    " ms, or use another worker number",
                 wait_ms > std::numeric_limits<std::uint64_t>::max() / kNsPerMs ? 0 : wait_ms * kNsPerMs);
   }
   std::int64_t by_start = 0;
@@ -77,8 +80,8 @@ inline Window next_window(const WorkerRow& row, const WindowRequest& request) {
   }
   window.end_ms = by_start > by_clock ? by_start : by_clock;
   if (window.end_ms <= window.start_ms) {
-    throw Error(Status::argument, "the window would be empty: width " + std::to_string(request.width_ms) + " ms, minimum " +
-                                      std::to_string(request.min_ms) + " ms");
+    throw Error(Status::argument, "the window would be empty: width " + std::to_string(request.width_ms) +
+                                      " ms, minimum " + std::to_string(request.min_ms) + " ms");
   }
   window.epoch = request.epoch != 0 ? request.epoch : row.epoch + 1;
   return window;
@@ -94,11 +97,13 @@ inline std::int64_t high_water_after_return(std::int64_t first_start_ms, std::in
 }
 
 // The counter after a grant of count numbers. Throws Error{argument, exhausted}.
-inline std::uint64_t advance_by(const std::string& name_space, const std::string& tag, std::uint64_t max_id, std::uint64_t count) {
+inline std::uint64_t advance_by(const std::string& name_space, const std::string& tag, std::uint64_t max_id,
+                                std::uint64_t count) {
   if (count == 0) throw Error(Status::argument, "a segment of 0 numbers cannot be meant; ask for at least 1");
   if (count > kLargestNumber || max_id > kLargestNumber - count) {
-    throw Error(Status::exhausted, "tag \"" + tag + "\" of namespace \"" + name_space + "\" stands at " + std::to_string(max_id) +
-                                       "; " + std::to_string(count) + " more would pass 2^63 - 1. Take a smaller step, or a new tag");
+    throw Error(Status::exhausted, "tag \"" + tag + "\" of namespace \"" + name_space + "\" stands at " +
+                                       std::to_string(max_id) + "; " + std::to_string(count) +
+                                       " more would pass 2^63 - 1. Take a smaller step, or a new tag");
   }
   return max_id + count;
 }
@@ -114,20 +119,22 @@ inline void check_segment_return(std::uint64_t last, std::uint64_t unused) {
 // Throws Error{value}.
 inline void check_advance(std::uint64_t to) {
   if (to > kLargestNumber) {
-    throw Error(Status::value, "a counter cannot be advanced to " + std::to_string(to) + "; allowed: 0 to 9223372036854775807");
+    throw Error(Status::value,
+                "a counter cannot be advanced to " + std::to_string(to) + "; allowed: 0 to 9223372036854775807");
   }
 }
 
 // `how` names the ways to make the tag in this store.
-[[noreturn]] inline void throw_tag_unknown(const std::string& name_space, const std::string& tag, const std::string& url,
-                                           const std::string& how) {
-  throw Error(Status::tag_unknown, "tag \"" + tag + "\" of namespace \"" + name_space + "\" is not in the store " + url + ". " + how +
-                                       ": it begins at 0, so the first id is 1");
+[[noreturn]] inline void throw_tag_unknown(const std::string& name_space, const std::string& tag,
+                                           const std::string& url, const std::string& how) {
+  throw Error(Status::tag_unknown, "tag \"" + tag + "\" of namespace \"" + name_space + "\" is not in the store " +
+                                       url + ". " + how + ": it begins at 0, so the first id is 1");
 }
 
 [[noreturn]] inline void throw_tag_exists(const std::string& name_space, const std::string& tag, std::uint64_t max_id) {
-  throw Error(Status::tag_exists, "tag \"" + tag + "\" of namespace \"" + name_space + "\" exists already and stands at " +
-                                      std::to_string(max_id) + "; nothing was changed. To lift it use `idgen segment advance`");
+  throw Error(Status::tag_exists, "tag \"" + tag + "\" of namespace \"" + name_space +
+                                      "\" exists already and stands at " + std::to_string(max_id) +
+                                      "; nothing was changed. To lift it use `idgen segment advance`");
 }
 
 }  // namespace idgen

@@ -79,7 +79,8 @@ class MemoryStore final : public Store {
     return before + 1;
   }
 
-  void segment_return(const std::string& name_space, const std::string& tag, std::uint64_t last, std::uint64_t unused) override {
+  void segment_return(const std::string& name_space, const std::string& tag, std::uint64_t last,
+                      std::uint64_t unused) override {
     check_segment_return(last, unused);
     const auto lock = locked();
     SegmentInfo& segment = segment_at(name_space, tag);
@@ -99,8 +100,9 @@ class MemoryStore final : public Store {
     const auto found = state_->workers.find(key);
     const WorkerRow before = found == state_->workers.end() ? WorkerRow{} : found->second.row;
     if (request.epoch == 0 && before.owned) {
-      throw Error(Status::worker_busy, worker_name(request.name_space, request.worker) + " is owned by " + before.holder +
-                                           " (this process, store " + url_ + "); close that generator, or use another worker number");
+      throw Error(Status::worker_busy, worker_name(request.name_space, request.worker) + " is owned by " +
+                                           before.holder + " (this process, store " + url_ +
+                                           "); close that generator, or use another worker number");
     }
     if (request.epoch != 0 && (!before.owned || before.epoch != request.epoch || before.owner != request.owner)) {
       throw_not_owner(request, before);
@@ -131,7 +133,8 @@ class MemoryStore final : public Store {
 
   void segment_create(const std::string& name_space, const std::string& tag) override {
     const auto lock = locked();
-    const auto [found, made] = state_->segments.try_emplace({name_space, tag}, SegmentInfo{0, 0, store_clock_unix_ms()});
+    const auto [found, made] =
+        state_->segments.try_emplace({name_space, tag}, SegmentInfo{0, 0, store_clock_unix_ms()});
     if (!made) throw_tag_exists(name_space, tag, found->second.max_id);
   }
 
@@ -149,8 +152,10 @@ class MemoryStore final : public Store {
   }
 
   std::string describe() const override {
-    return "store " + url_ + ": in this process's memory, shared by all its generators of that name.\n"
-           "A restart of the process is not protected: counters begin at 0 again, and the time before the start is not known, so a clock "
+    return "store " + url_ +
+           ": in this process's memory, shared by all its generators of that name.\n"
+           "A restart of the process is not protected: counters begin at 0 again, and the time before the start is not "
+           "known, so a clock "
            "that was set back can repeat ids.\n"
            "Two processes are not protected from each other: each has a memory of its own.\n";
   }
@@ -160,8 +165,9 @@ class MemoryStore final : public Store {
  private:
   std::unique_lock<std::mutex> locked() const {
     if (state_->process != getpid()) {
-      throw Error(Status::forked, "the store " + url_ + " lives in the memory of process " + std::to_string(state_->process) +
-                                      ", which made this process by fork; open a generator in the child, or use a sqlite store");
+      throw Error(Status::forked,
+                  "the store " + url_ + " lives in the memory of process " + std::to_string(state_->process) +
+                      ", which made this process by fork; open a generator in the child, or use a sqlite store");
     }
     return std::unique_lock(state_->mutex);
   }

@@ -8,7 +8,8 @@ namespace idgen {
 
 #ifndef IDGEN_WITH_SQLITE
 std::shared_ptr<Store> open_sqlite_store(const std::string&, const StoreOptions&) {
-  throw Error(Status::unsupported, "this build of idgen has no SQLite; build it with IDGEN_WITH_SQLITE=ON, or use store = \"memory\"");
+  throw Error(Status::unsupported,
+              "this build of idgen has no SQLite; build it with IDGEN_WITH_SQLITE=ON, or use store = \"memory\"");
 }
 std::string sqlite_store_identity(const std::string& rest, const StoreOptions&) { return "sqlite:" + rest; }
 #endif
@@ -56,12 +57,14 @@ static StoreUrl parse_store_url(const std::string& url) {
   } else if (nearest != nullptr) {
     hint = "; did you mean \"" + std::string(nearest->name) + (rest.empty() ? "" : ":" + rest) + "\"?";
   }
-  throw Error(Status::value, "store = \"" + url + "\": no store of that kind; allowed: " + known_store_schemes() + hint);
+  throw Error(Status::value,
+              "store = \"" + url + "\": no store of that kind; allowed: " + known_store_schemes() + hint);
 }
 
 std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& options) {
   if (options.timeout_ms < 0) {
-    throw Error(Status::value, "store_timeout = " + std::to_string(options.timeout_ms) + " ms: allowed are 0 and above");
+    throw Error(Status::value,
+                "store_timeout = " + std::to_string(options.timeout_ms) + " ms: allowed are 0 and above");
   }
   const StoreUrl parsed = parse_store_url(url);
   return parsed.scheme->open(parsed.rest, options);
@@ -73,7 +76,8 @@ std::string store_identity(const std::string& url, const StoreOptions& options) 
 }
 
 std::int64_t store_clock_unix_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
 }
 
 }  // namespace idgen

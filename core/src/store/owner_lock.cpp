@@ -14,9 +14,10 @@ static Error owner_lock_error(const std::string& path, const char* doing, int er
   Status status = Status::store_unavailable;
   if (error == EACCES || error == EPERM || error == EROFS) status = Status::store_permission;
   if (error == ENOSPC || error == EDQUOT) status = Status::store_full;
-  return Error(status, std::string("cannot ") + doing + " \"" + path + "\", the file that shows which worker numbers are in use: " +
-                           std::generic_category().message(error) +
-                           ". Every user of the store must be able to read and write it");
+  return Error(
+      status, std::string("cannot ") + doing + " \"" + path +
+                  "\", the file that shows which worker numbers are in use: " + std::generic_category().message(error) +
+                  ". Every user of the store must be able to read and write it");
 }
 
 static struct flock owner_lock_byte(short type, std::int64_t id) {

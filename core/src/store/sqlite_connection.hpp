@@ -32,18 +32,21 @@ inline std::string folder_of(const std::string& path) {
 
 // What the system says about writing the file and its folder; "" if it sees nothing wrong.
 inline std::string write_obstacle(const std::string& path) {
-  if (faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0) return "the file cannot be read (" + system_error_text(errno) + ")";
-  if (faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) return "the file cannot be written (" + system_error_text(errno) + ")";
+  if (faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0)
+    return "the file cannot be read (" + system_error_text(errno) + ")";
+  if (faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0)
+    return "the file cannot be written (" + system_error_text(errno) + ")";
   const std::string folder = folder_of(path);
   if (faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
-    return "files cannot be made in its folder \"" + folder + "\" (" + system_error_text(errno) + "), which each commit needs";
+    return "files cannot be made in its folder \"" + folder + "\" (" + system_error_text(errno) +
+           "), which each commit needs";
   }
   return "";
 }
 
 // An SQLite result as an error of idgen. system_errno: of the file operation behind it, 0 = none.
-inline Error sqlite_failure(const std::string& path, int result, int system_errno, const std::string& text, std::string_view doing,
-                            std::int64_t timeout_ms) {
+inline Error sqlite_failure(const std::string& path, int result, int system_errno, const std::string& text,
+                            std::string_view doing, std::int64_t timeout_ms) {
   const std::string store = "store \"sqlite:" + path + "\": ";
   const std::string found = std::string(doing) + " gave SQLite error " + std::to_string(result) + ", " + text +
                             (system_errno != 0 ? " (" + system_error_text(system_errno) + ")" : "");
@@ -51,16 +54,19 @@ inline Error sqlite_failure(const std::string& path, int result, int system_errn
   const bool is_denied = system_errno == EACCES || system_errno == EPERM || system_errno == EROFS;
   const auto permission = [&] {
     const std::string obstacle = write_obstacle(path);
-    return Error(Status::store_permission, store + (obstacle.empty() ? found : obstacle) +
-                                               ". Give this process the right to read and write the file and its folder");
+    return Error(Status::store_permission,
+                 store + (obstacle.empty() ? found : obstacle) +
+                     ". Give this process the right to read and write the file and its folder");
   };
   const auto full = [&] {
-    return Error(Status::store_full, store + found + ". Free space on the device, or lift the limit on file sizes; nothing was granted");
+    return Error(Status::store_full,
+                 store + found + ". Free space on the device, or lift the limit on file sizes; nothing was granted");
   };
   const auto damaged = [&] {
-    return Error(Status::store_damaged, store + found +
-                                            ". Stop its users and bring back a sound copy; then lift every counter above the "
-                                            "highest id in use with `idgen segment advance`");
+    return Error(Status::store_damaged,
+                 store + found +
+                     ". Stop its users and bring back a sound copy; then lift every counter above the "
+                     "highest id in use with `idgen segment advance`");
   };
   switch (result & 0xff) {
     case SQLITE_BUSY:
@@ -76,29 +82,36 @@ inline Error sqlite_failure(const std::string& path, int result, int system_errn
       }
       return permission();
     case SQLITE_PERM:
-    case SQLITE_AUTH: return permission();
+    case SQLITE_AUTH:
+      return permission();
     case SQLITE_CANTOPEN:
       if (is_denied) return permission();
       if (is_full) return full();
       break;
-    case SQLITE_FULL: return full();
+    case SQLITE_FULL:
+      return full();
     case SQLITE_IOERR:
       if (result == SQLITE_IOERR_NOMEM) return Error(Status::no_memory, store + found);
       if (is_full) return full();
       if (is_denied) return permission();
       if (result == SQLITE_IOERR_SHORT_READ || result == SQLITE_IOERR_CORRUPTFS) return damaged();
       break;
-    case SQLITE_NOMEM: return Error(Status::no_memory, store + found);
-    case SQLITE_TOOBIG: return Error(Status::argument, store + found);
+    case SQLITE_NOMEM:
+      return Error(Status::no_memory, store + found);
+    case SQLITE_TOOBIG:
+      return Error(Status::argument, store + found);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
     case SQLITE_ERROR:  // our statements are constant: the tables are not as we made them
     case SQLITE_CONSTRAINT:
-    case SQLITE_MISMATCH: return damaged();
+    case SQLITE_MISMATCH:
+      return damaged();
     case SQLITE_ABORT:
     case SQLITE_INTERRUPT:
-    case SQLITE_SCHEMA: break;
-    default: return Error(Status::internal, store + found);
+    case SQLITE_SCHEMA:
+      break;
+    default:
+      return Error(Status::internal, store + found);
   }
   return Error(Status::store_unavailable, store + found + ". Check the disk and its file system, then try again",
                StoreGate::kRetryNs);
@@ -116,7 +129,8 @@ class SqliteConnection {
     }
     // The path is absolute, so it cannot be taken for a "file:" URI. No shared cache: a private one sees other processes' commits.
     sqlite3* db = nullptr;
-    const int result = sqlite3_open_v2(path_.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, nullptr);
+    const int result = sqlite3_open_v2(path_.c_str(), &db,
+                                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, nullptr);
     db_.reset(db);
     if (db == nullptr) throw Error(Status::no_memory, "store \"sqlite:" + path_ + "\": out of memory");
     if (result != SQLITE_OK) fail("opening it");
@@ -136,13 +150,14 @@ class SqliteConnection {
   int changes() const { return sqlite3_changes(db_.get()); }
 
   [[noreturn]] void fail(std::string_view doing) const {
-    throw sqlite_failure(path_, sqlite3_extended_errcode(db_.get()), sqlite3_system_errno(db_.get()), sqlite3_errmsg(db_.get()), doing,
-                         timeout_ms_);
+    throw sqlite_failure(path_, sqlite3_extended_errcode(db_.get()), sqlite3_system_errno(db_.get()),
+                         sqlite3_errmsg(db_.get()), doing, timeout_ms_);
   }
   [[noreturn]] void fail_damaged(const std::string& what) const {
-    throw Error(Status::store_damaged, "store \"sqlite:" + path_ + "\": " + what +
-                                           ". Stop its users and bring back a sound copy; then lift every counter above the highest "
-                                           "id in use with `idgen segment advance`");
+    throw Error(Status::store_damaged,
+                "store \"sqlite:" + path_ + "\": " + what +
+                    ". Stop its users and bring back a sound copy; then lift every counter above the highest "
+                    "id in use with `idgen segment advance`");
   }
 
  private:
@@ -169,7 +184,8 @@ class SqliteStatement {
     if (sqlite3_prepare_v2(db(), sql, -1, &statement_, nullptr) != SQLITE_OK) connection_.fail(sql_);
   }
   template <class... Values>
-  SqliteStatement(SqliteConnection& connection, const char* sql, const Values&... values) : SqliteStatement(connection, sql) {
+  SqliteStatement(SqliteConnection& connection, const char* sql, const Values&... values)
+      : SqliteStatement(connection, sql) {
     int index = 0;
     (bind(++index, values), ...);
   }
@@ -189,7 +205,8 @@ class SqliteStatement {
   void change_one_row() {
     next();
     if (connection_.changes() != 1) {
-      connection_.fail_damaged(std::string(sql_) + " changed " + std::to_string(connection_.changes()) + " rows, not 1");
+      connection_.fail_damaged(std::string(sql_) + " changed " + std::to_string(connection_.changes()) +
+                               " rows, not 1");
     }
   }
 
@@ -220,7 +237,8 @@ class SqliteStatement {
   std::string bytes(int column) const {
     const void* data = sqlite3_column_blob(statement_, column);
     const int size = sqlite3_column_bytes(statement_, column);
-    return data == nullptr ? std::string() : std::string(static_cast<const char*>(data), static_cast<std::size_t>(size));
+    return data == nullptr ? std::string()
+                           : std::string(static_cast<const char*>(data), static_cast<std::size_t>(size));
   }
   [[noreturn]] void fail_type(const char* name, const char* wanted) const {
     connection_.fail_damaged(std::string(name) + " is not " + wanted);
@@ -263,7 +281,8 @@ inline std::string SqliteConnection::word(const char* sql) {
 }
 
 inline void SqliteConnection::make_durable() {
-  constexpr std::int64_t kExtra = 3;  // also syncs the folder after the journal is gone: else a commit can be undone by a power loss
+  constexpr std::int64_t kExtra =
+      3;  // also syncs the folder after the journal is gone: else a commit can be undone by a power loss
   execute("PRAGMA synchronous=EXTRA");
   const std::int64_t synchronous = number("PRAGMA synchronous");
   if (synchronous != kExtra) {
@@ -275,11 +294,14 @@ inline void SqliteConnection::make_durable() {
   execute("PRAGMA cell_size_check=1");
   std::string mode = word("PRAGMA journal_mode");
   if (mode == "wal") {
-    fail_unsafe("the database is in WAL mode, in which SQLite up to 3.51.2 can lose commits. Stop its users and run: sqlite3 '" + path_ +
-                "' 'PRAGMA journal_mode=DELETE'");
+    fail_unsafe(
+        "the database is in WAL mode, in which SQLite up to 3.51.2 can lose commits. Stop its users and run: sqlite3 "
+        "'" +
+        path_ + "' 'PRAGMA journal_mode=DELETE'");
   }
   if (mode != "delete") mode = word("PRAGMA journal_mode=DELETE");  // a default chosen when SQLite was compiled
-  if (mode != "delete") fail_unsafe("asked SQLite for journal_mode = delete, it stays at " + mode + ", which can lose a commit");
+  if (mode != "delete")
+    fail_unsafe("asked SQLite for journal_mode = delete, it stays at " + mode + ", which can lose a commit");
 }
 
 }  // namespace idgen

@@ -32,7 +32,8 @@ constexpr std::int64_t kSqliteSchemaVersion = 1;
 // idgen_worker.id names the byte of the lock file. A rowid without a name could change on VACUUM. Rows are never deleted.
 constexpr const char* kSqliteSchema[] = {
     "CREATE TABLE idgen_namespace(ns TEXT NOT NULL PRIMARY KEY, format TEXT NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE idgen_worker(id INTEGER PRIMARY KEY, ns TEXT NOT NULL, worker INTEGER NOT NULL, epoch INTEGER NOT NULL, owner BLOB, "
+    "CREATE TABLE idgen_worker(id INTEGER PRIMARY KEY, ns TEXT NOT NULL, worker INTEGER NOT NULL, epoch INTEGER NOT "
+    "NULL, owner BLOB, "
     "hw INTEGER NOT NULL, holder TEXT NOT NULL, UNIQUE(ns, worker))",
     "CREATE TABLE idgen_segment(ns TEXT NOT NULL, tag TEXT NOT NULL, max_id INTEGER NOT NULL, grants INTEGER NOT NULL, "
     "updated_unix_ms INTEGER NOT NULL, PRIMARY KEY(ns, tag)) WITHOUT ROWID",
@@ -45,7 +46,8 @@ static_assert(kSqliteApplicationId == 1768187758);
 
 static std::string resolve_sqlite_path(const std::string& rest, const std::string& directory) {
   const auto reject = [&](const std::string& why) {
-    return Error(Status::value, "store = \"sqlite:" + rest + "\": " + why + "; allowed: sqlite:ids.db, sqlite:/var/lib/app/ids.db");
+    return Error(Status::value,
+                 "store = \"sqlite:" + rest + "\": " + why + "; allowed: sqlite:ids.db, sqlite:/var/lib/app/ids.db");
   };
   std::string path = rest;
   if (path.starts_with("//")) {
@@ -54,7 +56,8 @@ static std::string resolve_sqlite_path(const std::string& rest, const std::strin
   }
   if (path.empty()) throw reject("the path is missing");
   if (path == ":memory:") throw reject("for a store in memory write store = \"memory\"");
-  if (path.find('?') != std::string::npos) throw reject("parameters are not known here; use the properties store_timeout and store_create");
+  if (path.find('?') != std::string::npos)
+    throw reject("parameters are not known here; use the properties store_timeout and store_create");
   if (path.back() == '/') throw reject("that is a folder");
   if (path.front() != '/') {
     std::string base = directory;
@@ -62,8 +65,9 @@ static std::string resolve_sqlite_path(const std::string& rest, const std::strin
       const std::unique_ptr<char, decltype(&std::free)> cwd(getcwd(nullptr, 0), &std::free);
       if (cwd == nullptr) {
         if (errno == ENOMEM) throw std::bad_alloc();
-        throw Error(Status::store_missing, "store = \"sqlite:" + rest + "\" is relative to the working directory, which cannot be read: " +
-                                               system_error_text(errno));
+        throw Error(Status::store_missing,
+                    "store = \"sqlite:" + rest +
+                        "\" is relative to the working directory, which cannot be read: " + system_error_text(errno));
       }
       base = base.empty() ? std::string(cwd.get()) : std::string(cwd.get()) + "/" + base;
     }
@@ -89,29 +93,32 @@ struct SqliteFileId {
 
 static FileSystemVerdict file_system_of(const std::string& path) {
   struct statfs info {};
-  if (statfs(path.c_str(), &info) != 0 && statfs(folder_of(path).c_str(), &info) != 0) return {FileSystemKind::local, ""};
+  if (statfs(path.c_str(), &info) != 0 && statfs(folder_of(path).c_str(), &info) != 0)
+    return {FileSystemKind::local, ""};
   return classify_file_system(static_cast<std::uint64_t>(info.f_type));
 }
 
 static void refuse_network_file_system(const std::string& path) {
   const FileSystemVerdict found = file_system_of(path);
   if (found.kind != FileSystemKind::network) return;
-  throw Error(Status::store_unsafe, "store \"sqlite:" + path + "\" lies on " + found.name +
-                                        ", where file locks and fsync cannot be relied upon, so two machines could get the same ids. "
-                                        "Put the file on a local disk");
+  throw Error(Status::store_unsafe,
+              "store \"sqlite:" + path + "\" lies on " + found.name +
+                  ", where file locks and fsync cannot be relied upon, so two machines could get the same ids. "
+                  "Put the file on a local disk");
 }
 
 static Error sqlite_file_missing(const std::string& path) {
   const std::string folder = folder_of(path);
   struct stat info {};
   if (stat(folder.c_str(), &info) != 0) {
-    return Error(Status::store_missing,
-                 "store \"sqlite:" + path + "\": its folder \"" + folder + "\" does not exist. Make the folder, or correct the path");
+    return Error(Status::store_missing, "store \"sqlite:" + path + "\": its folder \"" + folder +
+                                            "\" does not exist. Make the folder, or correct the path");
   }
-  return Error(Status::store_missing, "store \"sqlite:" + path +
-                                          "\" does not exist. If it was there before, bring it back: a new one begins at 0 and would "
-                                          "repeat ids. Else make it with `idgen segment create --store sqlite:" +
-                                          path + " --tag TAG`, or set store_create = true");
+  return Error(Status::store_missing,
+               "store \"sqlite:" + path +
+                   "\" does not exist. If it was there before, bring it back: a new one begins at 0 and would "
+                   "repeat ids. Else make it with `idgen segment create --store sqlite:" +
+                   path + " --tag TAG`, or set store_create = true");
 }
 
 // Throws Error{store_missing, store_permission, store_damaged, store_unsafe}.
@@ -126,13 +133,16 @@ static SqliteFileId check_sqlite_file(const std::string& path) {
   }
   if (!S_ISREG(info.st_mode)) throw Error(Status::store_damaged, store + "that is not a file. Give the path of a file");
   if (info.st_size == 0) {
-    throw Error(Status::store_damaged, store + "the file is empty (0 bytes); idgen never leaves one so. If it was cut off, bring back a "
-                                               "sound copy; if it is new, delete it and set store_create = true");
+    throw Error(Status::store_damaged,
+                store +
+                    "the file is empty (0 bytes); idgen never leaves one so. If it was cut off, bring back a "
+                    "sound copy; if it is new, delete it and set store_create = true");
   }
   // SQLite finds the journal by the file's name: after a crash, a user of the other name would not see what has to be rolled back.
   if (info.st_nlink > 1) {
-    throw Error(Status::store_unsafe, store + "the file has " + std::to_string(info.st_nlink) +
-                                          " names (hard links). Remove the others: under two names a commit can be lost");
+    throw Error(Status::store_unsafe,
+                store + "the file has " + std::to_string(info.st_nlink) +
+                    " names (hard links). Remove the others: under two names a commit can be lost");
   }
   return {info.st_dev, info.st_ino};
 }
@@ -183,9 +193,10 @@ static void create_sqlite_file(const std::string& path, std::int64_t timeout_ms)
   struct stat info {};
   for (const char* suffix : {"-journal", "-wal"}) {
     if (stat((path + suffix).c_str(), &info) == 0 && stat(path.c_str(), &info) != 0) {
-      throw Error(Status::store_damaged, "store \"sqlite:" + path + "\" does not exist, but its journal \"" + path + suffix +
-                                             "\" does: the database was moved or deleted without it. Bring the file back, or delete the "
-                                             "journal too to begin at 0");
+      throw Error(Status::store_damaged,
+                  "store \"sqlite:" + path + "\" does not exist, but its journal \"" + path + suffix +
+                      "\" does: the database was moved or deleted without it. Bring the file back, or delete the "
+                      "journal too to begin at 0");
     }
   }
   const auto stamp = std::chrono::steady_clock::now().time_since_epoch().count();
@@ -249,15 +260,17 @@ class SqliteStore final : public Store {
       if (found) {
         write_segment(db, name_space, tag, after, found->grants + 1);
       } else {
-        SqliteStatement(db, "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES(?1, ?2, ?3, 1, ?4)", name_space,
-                        tag, after, store_clock_unix_ms())
+        SqliteStatement(db,
+                        "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES(?1, ?2, ?3, 1, ?4)",
+                        name_space, tag, after, store_clock_unix_ms())
             .change_one_row();
       }
       return before + 1;
     });
   }
 
-  void segment_return(const std::string& name_space, const std::string& tag, std::uint64_t last, std::uint64_t unused) override {
+  void segment_return(const std::string& name_space, const std::string& tag, std::uint64_t last,
+                      std::uint64_t unused) override {
     check_segment_return(last, unused);
     if (unused == 0) return;
     StoreGate::Pass pass(timeout_ms_);
@@ -284,7 +297,8 @@ class SqliteStore final : public Store {
     // Whatever becomes of the row, this owner is gone: the window fences what it has issued.
     const auto let_go = [&] {
       owners.unlock(name_space, worker, epoch);
-      std::erase_if(acquired_in_this_process(), [&](const Acquired& a) { return a.worker == worker && a.name_space == name_space; });
+      std::erase_if(acquired_in_this_process(),
+                    [&](const Acquired& a) { return a.worker == worker && a.name_space == name_space; });
     };
     try {
       return_window(pass, name_space, worker, epoch, end_ms, lowered);
@@ -300,8 +314,9 @@ class SqliteStore final : public Store {
     transact(pass, SqliteAccess::create, [&](SqliteConnection& db) {
       const std::optional<SegmentInfo> found = read_segment(db, name_space, tag);
       if (found) throw_tag_exists(name_space, tag, found->max_id);
-      SqliteStatement(db, "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES(?1, ?2, 0, 0, ?3)", name_space, tag,
-                      store_clock_unix_ms())
+      SqliteStatement(db,
+                      "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES(?1, ?2, 0, 0, ?3)",
+                      name_space, tag, store_clock_unix_ms())
           .change_one_row();
     });
   }
@@ -328,20 +343,24 @@ class SqliteStore final : public Store {
   }
 
   std::string describe() const override {
-    std::string text = "store sqlite:" + path_ +
-                       ": a reservation is on disk (journal DELETE, synchronous EXTRA) before an id of it is issued.\n"
-                       "A crash, kill -9 or power loss: no id is issued twice; what was reserved and not used is lost.\n"
-                       "A worker number is owned while its process lives (a lock on " + path_ +
-                       "-owners), so a restart need not wait.\n"
-                       "Not protected: putting an older copy of the file in place, unless every counter is lifted afterwards.\n";
+    std::string text =
+        "store sqlite:" + path_ +
+        ": a reservation is on disk (journal DELETE, synchronous EXTRA) before an id of it is issued.\n"
+        "A crash, kill -9 or power loss: no id is issued twice; what was reserved and not used is lost.\n"
+        "A worker number is owned while its process lives (a lock on " +
+        path_ +
+        "-owners), so a restart need not wait.\n"
+        "Not protected: putting an older copy of the file in place, unless every counter is lifted afterwards.\n";
     text += create_ ? "A missing file is made anew, at 0 (store_create = true): if the file is ever lost, ids repeat.\n"
                     : "A missing file is refused, never silently begun at 0.\n";
     const FileSystemVerdict found = file_system_of(path_);
     if (found.kind == FileSystemKind::memory) {
-      text += std::string("Warning: the file lies on ") + found.name + ", in memory: it is gone when the machine restarts.\n";
+      text += std::string("Warning: the file lies on ") + found.name +
+              ", in memory: it is gone when the machine restarts.\n";
     }
     if (found.kind == FileSystemKind::container) {
-      text += std::string("Warning: the file lies on ") + found.name + ", a container's own layer: it is gone with the container.\n";
+      text += std::string("Warning: the file lies on ") + found.name +
+              ", a container's own layer: it is gone with the container.\n";
     }
     return text;
   }
@@ -365,7 +384,8 @@ class SqliteStore final : public Store {
 
   // One transaction: all of `work` or nothing. An exception out of the commit means that nobody knows, so the grant is burned (I5).
   template <class Work>
-  auto transact(const StoreGate::Pass& pass, SqliteAccess access, const Work& work) -> decltype(work(std::declval<SqliteConnection&>())) {
+  auto transact(const StoreGate::Pass& pass, SqliteAccess access, const Work& work)
+      -> decltype(work(std::declval<SqliteConnection&>())) {
     refuse_network_file_system(path_);
     if (access == SqliteAccess::create) {
       struct stat info {};
@@ -391,7 +411,8 @@ class SqliteStore final : public Store {
   void check_not_replaced(const SqliteFileId& before) const {
     if (check_sqlite_file(path_) == before) return;
     throw Error(Status::store_unavailable,
-                "store \"sqlite:" + path_ + "\": another file took its place during the transaction; what was granted is not used",
+                "store \"sqlite:" + path_ +
+                    "\": another file took its place during the transaction; what was granted is not used",
                 StoreGate::kRetryNs);
   }
 
@@ -401,37 +422,45 @@ class SqliteStore final : public Store {
       throw Error(Status::store_damaged,
                   "store \"sqlite:" + path_ + "\" is an SQLite database, but not one of idgen (application_id " +
                       std::to_string(application) + ", expected " + std::to_string(kSqliteApplicationId) + "; it has " +
-                      std::to_string(db.number("SELECT count(*) FROM sqlite_master")) + " tables and indexes). Give idgen a file of its own");
+                      std::to_string(db.number("SELECT count(*) FROM sqlite_master")) +
+                      " tables and indexes). Give idgen a file of its own");
     }
     const std::int64_t version = db.number("PRAGMA user_version");
     if (version > kSqliteSchemaVersion) {
-      throw Error(Status::store_version, "store \"sqlite:" + path_ + "\" has schema version " + std::to_string(version) +
-                                             ", this idgen knows up to " + std::to_string(kSqliteSchemaVersion) +
+      throw Error(Status::store_version, "store \"sqlite:" + path_ + "\" has schema version " +
+                                             std::to_string(version) + ", this idgen knows up to " +
+                                             std::to_string(kSqliteSchemaVersion) +
                                              ": it was made by a newer idgen. Upgrade this one");
     }
-    if (version < kSqliteSchemaVersion) db.fail_damaged("schema version " + std::to_string(version) + " has never existed");
+    if (version < kSqliteSchemaVersion)
+      db.fail_damaged("schema version " + std::to_string(version) + " has never existed");
   }
 
   [[noreturn]] void throw_unknown(const std::string& name_space, const std::string& tag) const {
     throw_tag_unknown(name_space, tag, "sqlite:" + path_,
-                      "Make it with `idgen segment create --store sqlite:" + path_ + " --tag " + tag + "`, or set store_create = true");
+                      "Make it with `idgen segment create --store sqlite:" + path_ + " --tag " + tag +
+                          "`, or set store_create = true");
   }
 
-  static std::optional<SegmentInfo> read_segment(SqliteConnection& db, const std::string& name_space, const std::string& tag) {
-    SqliteStatement row(db, "SELECT max_id, grants, updated_unix_ms FROM idgen_segment WHERE ns = ?1 AND tag = ?2", name_space, tag);
+  static std::optional<SegmentInfo> read_segment(SqliteConnection& db, const std::string& name_space,
+                                                 const std::string& tag) {
+    SqliteStatement row(db, "SELECT max_id, grants, updated_unix_ms FROM idgen_segment WHERE ns = ?1 AND tag = ?2",
+                        name_space, tag);
     if (!row.next()) return std::nullopt;
     return SegmentInfo{row.natural(0, "max_id"), row.natural(1, "grants"), row.number(2, "updated_unix_ms")};
   }
 
-  static void write_segment(SqliteConnection& db, const std::string& name_space, const std::string& tag, std::uint64_t max_id,
-                            std::uint64_t grants) {
-    SqliteStatement(db, "UPDATE idgen_segment SET max_id = ?3, grants = ?4, updated_unix_ms = ?5 WHERE ns = ?1 AND tag = ?2", name_space,
-                    tag, max_id, grants, store_clock_unix_ms())
+  static void write_segment(SqliteConnection& db, const std::string& name_space, const std::string& tag,
+                            std::uint64_t max_id, std::uint64_t grants) {
+    SqliteStatement(
+        db, "UPDATE idgen_segment SET max_id = ?3, grants = ?4, updated_unix_ms = ?5 WHERE ns = ?1 AND tag = ?2",
+        name_space, tag, max_id, grants, store_clock_unix_ms())
         .change_one_row();
   }
 
   static StoredWorker read_worker(SqliteConnection& db, const std::string& name_space, std::uint64_t worker) {
-    SqliteStatement row(db, "SELECT id, epoch, owner, hw, holder FROM idgen_worker WHERE ns = ?1 AND worker = ?2", name_space, worker);
+    SqliteStatement row(db, "SELECT id, epoch, owner, hw, holder FROM idgen_worker WHERE ns = ?1 AND worker = ?2",
+                        name_space, worker);
     if (!row.next()) return {};
     StoredWorker found;
     found.id = row.number(0, "id");
@@ -459,7 +488,8 @@ class SqliteStore final : public Store {
         return;
       }
     }
-    SqliteStatement(db, "INSERT INTO idgen_namespace(ns, format) VALUES(?1, ?2)", request.name_space, request.format).change_one_row();
+    SqliteStatement(db, "INSERT INTO idgen_namespace(ns, format) VALUES(?1, ?2)", request.name_space, request.format)
+        .change_one_row();
   }
 
   Window acquire(const StoreGate::Pass& pass, const WindowRequest& request) {
@@ -470,15 +500,17 @@ class SqliteStore final : public Store {
         check_format(db, request);
         const StoredWorker found = read_worker(db, request.name_space, request.worker);
         // Inside the transaction nobody else can take the same new number.
-        const std::int64_t id = found.id != 0 ? found.id : db.number("SELECT coalesce(max(id), 0) + 1 FROM idgen_worker");
+        const std::int64_t id =
+            found.id != 0 ? found.id : db.number("SELECT coalesce(max(id), 0) + 1 FROM idgen_worker");
         const pid_t other = owners.try_lock(id, request.name_space, request.worker);
         if (other != 0) throw_busy(request, found.row, other);
         locked = id;
         const Window granted = next_window(found.row, request);
-        SqliteStatement(db,
-                        "INSERT INTO idgen_worker(id, ns, worker, epoch, owner, hw, holder) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) "
-                        "ON CONFLICT(id) DO UPDATE SET epoch = ?4, owner = ?5, hw = ?6, holder = ?7",
-                        id, request.name_space, request.worker, granted.epoch, request.owner, granted.end_ms, request.holder)
+        SqliteStatement(
+            db,
+            "INSERT INTO idgen_worker(id, ns, worker, epoch, owner, hw, holder) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) "
+            "ON CONFLICT(id) DO UPDATE SET epoch = ?4, owner = ?5, hw = ?6, holder = ?7",
+            id, request.name_space, request.worker, granted.epoch, request.owner, granted.end_ms, request.holder)
             .change_one_row();
         return granted;
       });
@@ -497,8 +529,8 @@ class SqliteStore final : public Store {
     return transact(pass, SqliteAccess::write, [&](SqliteConnection& db) {
       check_format(db, request);
       const StoredWorker found = read_worker(db, request.name_space, request.worker);
-      const bool is_ours = owned != nullptr && owned->epoch == request.epoch && found.row.owned && found.row.epoch == request.epoch &&
-                           found.row.owner == request.owner;
+      const bool is_ours = owned != nullptr && owned->epoch == request.epoch && found.row.owned &&
+                           found.row.epoch == request.epoch && found.row.owner == request.owner;
       if (!is_ours) {
         // Taken over (the lock file must have been replaced): somebody else's life is not to be proved by our lock.
         if (owned != nullptr && (found.row.epoch != owned->epoch || !found.row.owned)) {
@@ -507,14 +539,15 @@ class SqliteStore final : public Store {
         throw_not_owner(request, found.row);
       }
       const Window granted = next_window(found.row, request);
-      SqliteStatement(db, "UPDATE idgen_worker SET hw = ?1, holder = ?2 WHERE id = ?3", granted.end_ms, request.holder, found.id)
+      SqliteStatement(db, "UPDATE idgen_worker SET hw = ?1, holder = ?2 WHERE id = ?3", granted.end_ms, request.holder,
+                      found.id)
           .change_one_row();
       return granted;
     });
   }
 
-  void return_window(const StoreGate::Pass& pass, const std::string& name_space, std::uint64_t worker, std::uint64_t epoch, std::int64_t end_ms,
-                     std::int64_t lowered) {
+  void return_window(const StoreGate::Pass& pass, const std::string& name_space, std::uint64_t worker,
+                     std::uint64_t epoch, std::int64_t end_ms, std::int64_t lowered) {
     transact(pass, SqliteAccess::write, [&](SqliteConnection& db) {
       const StoredWorker found = read_worker(db, name_space, worker);
       if (found.id == 0 || found.row.epoch != epoch) return;
@@ -534,8 +567,9 @@ class SqliteStore final : public Store {
     } else {
       who += " (live)";
     }
-    throw Error(Status::worker_busy, worker_name(request.name_space, request.worker) + " is owned by " + who +
-                                         "; stop it, or give this process another worker number. Store: sqlite:" + path_);
+    throw Error(Status::worker_busy,
+                worker_name(request.name_space, request.worker) + " is owned by " + who +
+                    "; stop it, or give this process another worker number. Store: sqlite:" + path_);
   }
 
   // What the parent acquired before a fork is not the child's to release.
