@@ -11,7 +11,8 @@
 #include <sqlite3.h>
 #else
 
-/* clang-format off: a macro that differs from the real one by a space is a difference */
+/* A macro that differs from the real one by a space is a difference. */
+/* clang-format off */
 #define IDGEN_SQLITE_WEAK __attribute__((weak))
 
 #ifdef __cplusplus
@@ -47,10 +48,10 @@ typedef sqlite_int64 sqlite3_int64;
 #define SQLITE_ROW 100
 #define SQLITE_DONE 101
 
-#define SQLITE_IOERR_SHORT_READ (SQLITE_IOERR | (2 << 8))
-#define SQLITE_IOERR_NOMEM (SQLITE_IOERR | (12 << 8))
-#define SQLITE_IOERR_CORRUPTFS (SQLITE_IOERR | (33 << 8))
-#define SQLITE_READONLY_DBMOVED (SQLITE_READONLY | (4 << 8))
+#define SQLITE_IOERR_SHORT_READ (SQLITE_IOERR | (2<<8))
+#define SQLITE_IOERR_NOMEM (SQLITE_IOERR | (12<<8))
+#define SQLITE_IOERR_CORRUPTFS (SQLITE_IOERR | (33<<8))
+#define SQLITE_READONLY_DBMOVED (SQLITE_READONLY | (4<<8))
 
 #define SQLITE_OPEN_READWRITE 0x00000002
 #define SQLITE_OPEN_NOMUTEX 0x00008000
