@@ -19,6 +19,8 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 
 class World : public ::testing::Test {
  protected:
+  ~World() override { runtime->drop_all(); }
+
   // A configuration on this world's clock and store.
   Config config(const Settings& settings) {
     Config config;

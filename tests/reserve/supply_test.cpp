@@ -38,6 +38,7 @@ class SupplyTest : public ::testing::Test {
     source->draws = &draws;
     supply = std::make_shared<Supply>(runtime, page, std::move(source), Supply::Options{0, 0.1, 5 * kSecond, "test"}, Log());
   }
+  ~SupplyTest() override { runtime->drop_all(); }
   void grant(std::uint64_t first, std::uint64_t end) {
     script.push_back([=] { return Range{first, end}; });
   }

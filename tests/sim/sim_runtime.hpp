@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <random>
+#include <utility>
 
 #include "idgen/runtime.hpp"
 
@@ -59,6 +60,8 @@ class SimRuntime final : public Runtime {
     while (run_one()) {
     }
   }
+  // At the end of a test: work that was posted holds the runtime that holds it.
+  void drop_all() { std::exchange(tasks_, {}).clear(); }
   // Background work stays undone, as behind a store that does not answer.
   void hold_back(bool on) { held_back_ = on; }
   void work_takes(std::int64_t ns) { work_takes_ = ns; }
