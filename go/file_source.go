@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/BurntSushi/toml"
@@ -23,6 +24,7 @@ type file struct{ path, name string }
 type tomlTable struct {
 	name     string
 	settings []setting
+	err      error // why this table, and no other, cannot be loaded
 }
 
 func (f file) apply(c *config) error {
@@ -41,6 +43,9 @@ func (f file) apply(c *config) error {
 			has = "none"
 		}
 		return configFileError("%s has no table [%s]; it has: %s", f.path, f.name, has)
+	}
+	if err := tables[found].err; err != nil {
+		return err
 	}
 	if err := c.set("name", f.name); err != nil {
 		return err
@@ -81,7 +86,13 @@ func Names(path string) ([]string, error) {
 func readTOML(path string) ([]tomlTable, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return nil, configFileError("%s: File could not be opened for reading", path)
+		reason := err.Error()
+		var errno syscall.Errno
+		if errors.As(err, &errno) {
+			reason = errno.Error() // C begins it with a capital
+			reason = strings.ToUpper(reason[:1]) + reason[1:]
+		}
+		return nil, configFileError("%s: the file cannot be read: %s", path, reason)
 	}
 	var values map[string]any
 	meta, err := toml.Decode(string(content), &values)
@@ -105,15 +116,13 @@ func readTOML(path string) ([]tomlTable, error) {
 			return nil, configFileError("%s: '%s' stands outside a table; put it under a [name]", path, name)
 		}
 		table := tomlTable{name: name}
-		if err := table.flatten(nested, "", path); err != nil {
-			return nil, err
-		}
+		table.flatten(nested, "", path)
 		tables = append(tables, table)
 	}
 	return tables, nil
 }
 
-func (t *tomlTable) flatten(values map[string]any, prefix, path string) error {
+func (t *tomlTable) flatten(values map[string]any, prefix, path string) {
 	keys := make([]string, 0, len(values))
 	for key := range values {
 		keys = append(keys, key)
@@ -122,19 +131,14 @@ func (t *tomlTable) flatten(values map[string]any, prefix, path string) error {
 	for _, key := range keys {
 		name := prefix + key
 		if nested, ok := values[key].(map[string]any); ok {
-			if err := t.flatten(nested, name+".", path); err != nil {
-				return err
-			}
-			continue
-		}
-		text, ok := tomlText(values[key])
-		if !ok {
-			return configFileError("%s [%s]: %s is an array or a time of day; a text, number, boolean or instant is wanted",
+			t.flatten(nested, name+".", path)
+		} else if text, ok := tomlText(values[key]); ok {
+			t.settings = append(t.settings, setting{name, text})
+		} else if t.err == nil {
+			t.err = configFileError("%s [%s]: %s is an array or a time of day; a text, number, boolean or instant is wanted",
 				path, t.name, name)
 		}
-		t.settings = append(t.settings, setting{name, text})
 	}
-	return nil
 }
 
 // tomlText writes a value as idgen_config_set takes it; false for an array or a time of day.

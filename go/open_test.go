@@ -106,6 +106,7 @@ func TestAMistakeInTheFileIsNamedWithItsPlace(t *testing.T) {
 			"PATH [c]: epoch is an array or a time of day; a text, number, boolean or instant is wanted"},
 		{"malformed", "[c]\nworker = = 3\n", "c", idgen.ErrConfigFile, "PATH: line 2, column "},
 		{"a key that does not exist", "[c]\nwroker = 3\n", "c", idgen.ErrUnknownKey, "PATH [c]: unknown property 'wroker'; the nearest is 'worker'"},
+		{"a mistake in another table", "[a]\nworker = [1, 2]\n[c]\nsegment.step = 0\n", "c", idgen.ErrValue, "PATH [c]: segment.step"},
 		{"a value out of range", "[c]\nsegment.step = 0\n", "c", idgen.ErrValue, "PATH [c]: segment.step = '0' is out of range"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
@@ -123,7 +124,7 @@ func TestAMissingFileIsNamed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none.toml")
 	_, err := idgen.Open(path, "orders")
 	wantStatus(t, err, idgen.ErrConfigFile)
-	if !strings.HasPrefix(err.Error(), path+": ") {
+	if err.Error() != path+": the file cannot be read: No such file or directory" {
 		t.Errorf("got %s", err)
 	}
 	_, err = idgen.Names(path)

@@ -29,9 +29,10 @@
  *  4. Strings are NUL-terminated UTF-8. Text results take a buffer and its size: *size holds the capacity on the way in and the
  *     size needed, NUL included, on the way out; too small gives IDGEN_E_BUFFER and writes nothing but *size.
  *  5. Errors. Every call that can fail returns an idgen_status_t: IDGEN_OK is 0, all others are failures listed at each
- *     function ("any" below means IDGEN_E_HANDLE, IDGEN_E_ARGUMENT, IDGEN_E_NO_MEMORY, IDGEN_E_INTERNAL). If `err` is given it is
- *     filled: what was asked, what was found, what is allowed, what to do. There is no thread-local "last error". No C++
- *     exception leaves the library; it never prints, aborts, exits or reads the environment.
+ *     function ("any" below means IDGEN_E_HANDLE, IDGEN_E_ARGUMENT, IDGEN_E_NO_MEMORY, IDGEN_E_INTERNAL). A failure fills
+ *     `err`, if given: what was asked, what was found, what is allowed, what to do; after a success its content means nothing.
+ *     There is no thread-local "last error". No C++ exception leaves the library; it never prints, aborts, exits or reads the
+ *     environment. (One hole: where memory runs out inside the TOML reader, that library ends the process.)
  *  6. Structs that cross the border begin with struct_size, set by the caller to sizeof. They grow at the end only; the library
  *     writes no more than struct_size bytes. Use the *_INIT macros.
  *  7. Threads. On one idgen_t every call but idgen_destroy may run at the same time on any number of threads. An
@@ -42,6 +43,7 @@
  *  9. Fork. A child process inherits no right to issue the parent's ids: its first call lands in the slow path, by itself,
  *     also after a raw clone(). A segment generator draws a segment of its own (on_fork = reacquire) or returns IDGEN_E_FORKED
  *     (on_fork = error); a fixed worker and the memory store always return IDGEN_E_FORKED, because the parent still owns them.
+ *     A raw clone() made while another thread was inside the store gets IDGEN_E_FORKED too: that thread's locks are not there.
  *     idgen_destroy in the child frees memory and leaves the parent's reservations alone. Not covered: a fork made by a
  *     signal handler that interrupted a call on the same handle, and a byte-wise clone of a running machine.
  * 10. Callbacks (clock, store, log) may be called from any thread, the library's own background thread included, and several at

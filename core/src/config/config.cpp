@@ -145,6 +145,7 @@ void Config::load(const std::string& toml_path, const std::string& name) {
     for (const ConfigTable& table : tables) names += (names.empty() ? "" : ", ") + table.name;
     throw Error(Status::config_file, toml_path + " has no table [" + name + "]; it has: " + (names.empty() ? "none" : names));
   }
+  if (!found->error.empty()) throw Error(Status::config_file, found->error);
   Config next = *this;
   next.set("name", name);
   next.set("directory", std::filesystem::absolute(toml_path).parent_path().string());

@@ -1,9 +1,10 @@
 // The only file that knows toml++. A build without it (the Go package reads TOML with a Go library) compiles toml_absent.cpp instead.
 #include <cerrno>
+#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <new>
-#include <charconv>
+#include <optional>
 #include <sstream>
 #include <system_error>
 
@@ -16,8 +17,8 @@
 namespace idgen {
 namespace {
 
-// As `idgen_config_set` takes it.
-std::string as_text(const toml::node& node, const std::string& where) {
+// As `idgen_config_set` takes it; nothing for an array or a time of day.
+std::optional<std::string> as_text(const toml::node& node) {
   std::ostringstream out;
   if (const auto* text = node.as_string()) return text->get();
   if (const auto* integer = node.as_integer()) return std::to_string(integer->get());
@@ -31,7 +32,7 @@ std::string as_text(const toml::node& node, const std::string& where) {
   } else if (const auto* date = node.as_date()) {
     out << date->get() << "T00:00:00Z";
   } else {
-    throw Error(Status::config_file, where + " is an array or a time of day; a text, number, boolean or instant is wanted");
+    return std::nullopt;
   }
   return out.str();
 }
@@ -41,8 +42,10 @@ void flatten(const toml::table& table, const std::string& prefix, const std::str
     const std::string name = prefix + std::string(key.str());
     if (const toml::table* nested = node.as_table()) {
       flatten(*nested, name + ".", where, out);
-    } else {
-      out.settings.emplace_back(name, as_text(node, where + " [" + out.name + "]: " + name));
+    } else if (auto text = as_text(node)) {
+      out.settings.emplace_back(name, std::move(*text));
+    } else if (out.error.empty()) {
+      out.error = where + " [" + out.name + "]: " + name + " is an array or a time of day; a text, number, boolean or instant is wanted";
     }
   }
 }
@@ -81,7 +84,7 @@ std::vector<ConfigTable> read_toml(const std::string& path) {
     if (!table) {
       throw Error(Status::config_file, path + ": '" + std::string(key.str()) + "' stands outside a table; put it under a [name]");
     }
-    ConfigTable entry{std::string(key.str()), {}};
+    ConfigTable entry{std::string(key.str()), {}, {}};
     flatten(*table, "", path, entry);
     found.emplace_back(key.source().begin.line, std::move(entry));
   }
