@@ -260,7 +260,7 @@ void forked_children(void) {
   idgen_destroy(fixed);
   idgen_t *memory = GENERATOR(config_with("kind", "segment", "store", "memory:f", "store_create", "true", "tag", "t", NULL));
   CHECK_ERR(IDGEN_E_FORKED, in_child(next_in_child, memory, &err));
-  CHECK_SAYS("parent's memory");
+  CHECK_SAYS("its store is the parent's");
   idgen_destroy(memory);
   idgen_t *error = GENERATOR(config_with("kind", "segment", "store", "sqlite:ids.db", "store_create", "true", "tag", "t", "on_fork", "error", NULL));
   CHECK_ERR(IDGEN_E_FORKED, in_child(next_in_child, error, &err));

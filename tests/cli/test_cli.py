@@ -550,8 +550,8 @@ class Segment(Cli):
         lifted = json.loads(self.good("segment", "advance", *self.STORE, "--tag", "orders", "--to", 5_000_000, "--json").out)
         self.assertEqual(lifted["max_id"], 5_000_000)
         self.good("segment", "advance", *self.STORE, "--tag", "orders", "--to", 10)
-        self.assertEqual(self.show()["max_id"], 5_000_000)
-        self.assertEqual(self.good("next", "--kind", "segment", *self.STORE, "--tag", "orders").out, "5000001\n")
+        self.assertEqual(self.show()["max_id"], 5_000_001)
+        self.assertEqual(self.good("next", "--kind", "segment", *self.STORE, "--tag", "orders").out, "5000002\n")
 
     def test_tags_and_namespaces_are_separate(self):
         for namespace in ("a", "b"):

@@ -75,6 +75,7 @@ TEST_F(TomlTest, NamesComeInTheFilesOrder) {
 
 TEST_F(TomlTest, AMissingFileIsNamed) {
   EXPECT_EQ(message_of(Status::config_file, folder + "/none.toml"), folder + "/none.toml: the file cannot be read: No such file or directory");
+  EXPECT_EQ(message_of(Status::config_file, folder), folder + ": the file cannot be read: Is a directory");
 }
 
 TEST_F(TomlTest, AMalformedFileNamesTheLine) {

@@ -138,7 +138,7 @@ TEST(Close, OfOneOfTwoHandlesLeavesTheOtherDrawing) {
 // A thread that waits for the store or the clock is woken by close, long before its wait_max.
 TEST(Close, WakesACallThatWaits) {
   Folder folder;
-  Ids ids(with(folder, {{"worker", "1"}, {"layout", "time:32x60000ms worker:8 sequence:4"}, {"wait_max", "1h"}}));
+  Ids ids(with(folder, {{"worker", "1"}, {"layout", "time:32x60000ms worker:8 sequence:4"}, {"max_ahead", "2m"}, {"wait_max", "1h"}}));
   ASSERT_TRUE(ids) << ids.outcome().message;
   for (int i = 0; i < 16; ++i) ids.next();  // at most two ticks' worth: one of these, or the next, waits for a minute to end
   std::thread waiter;

@@ -1,4 +1,8 @@
 // Many processes on one SQLite file.
+#include <dlfcn.h>
+
+#include <filesystem>
+
 #include "support.hpp"
 
 namespace idgen::faults {
@@ -53,6 +57,39 @@ TEST(Processes, DrawNoSnowflakeOfDifferentWorkersTwice) {
     return Settings{{"worker", std::to_string(p)}, {"store", folder.url("ids.db")}, {"store_create", "true"}, {"store_timeout", "60s"},
                     {"wait_max", "60s"}, {"layout", "time:41ms worker:4 sequence:18"}};
   });
+}
+
+// As two class loaders of one Java process have it, or a plugin beside its host.
+TEST(ASecondCopyOfTheLibrary, IsRefusedAWorkerOfTheFirst) {
+  Folder folder;
+  Dl_info library;
+  ASSERT_NE(dladdr(reinterpret_cast<void*>(&idgen_create), &library), 0);
+  std::filesystem::copy_file(library.dli_fname, folder.path("another-libidgen.so"));
+  void* const copy = dlopen(folder.path("another-libidgen.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(copy, nullptr) << dlerror();
+  const auto create = reinterpret_cast<decltype(&idgen_create)>(dlsym(copy, "idgen_create"));
+  const auto config_create = reinterpret_cast<decltype(&idgen_config_create)>(dlsym(copy, "idgen_config_create"));
+  const auto config_set = reinterpret_cast<decltype(&idgen_config_set)>(dlsym(copy, "idgen_config_set"));
+  const auto config_destroy = reinterpret_cast<decltype(&idgen_config_destroy)>(dlsym(copy, "idgen_config_destroy"));
+  const auto destroy = reinterpret_cast<decltype(&idgen_destroy)>(dlsym(copy, "idgen_destroy"));
+  ASSERT_NE(create, &idgen_create) << "not a copy";
+
+  const Settings settings{{"worker", "1"}, {"store", folder.url("ids.db")}, {"store_create", "true"}};
+  Ids ids(settings);
+  ASSERT_TRUE(ids) << ids.outcome().message;
+  idgen_config_t* config = nullptr;
+  ASSERT_EQ(config_create(&config), IDGEN_OK);
+  for (const auto& [key, value] : settings) ASSERT_EQ(config_set(config, key.c_str(), value.c_str(), nullptr), IDGEN_OK);
+  idgen_t* second = nullptr;
+  idgen_error_t error = IDGEN_ERROR_INIT;
+  EXPECT_EQ(create(config, &second, &error), IDGEN_E_WORKER_BUSY);
+  EXPECT_NE(std::string(error.message).find("this process"), std::string::npos) << error.message;
+  EXPECT_NE(ids.next(), 0u);
+
+  EXPECT_EQ(ids.close().status, IDGEN_OK);
+  EXPECT_EQ(create(config, &second, &error), IDGEN_OK) << error.message;
+  destroy(second);
+  config_destroy(config);
 }
 
 }  // namespace

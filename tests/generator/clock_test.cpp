@@ -97,6 +97,20 @@ TEST_F(ClockBack, TryNextNeverWaits) {
   EXPECT_EQ(runtime->slept(), 0);
 }
 
+TEST_F(ClockBack, IsLoggedByACallThatMayWaitNotByTryNext) {
+  Config settings = config({{"worker", "1"}, {"on_clock_back", "fail"}});
+  int lines = 0;
+  settings.log = [&](LogLevel, const std::string&) { ++lines; };
+  Handle handle(settings);
+  handle.next();
+  runtime->set_clock_by(-1000 * kMs);
+  std::uint64_t id;
+  EXPECT_EQ(handle.try_next(id), Status::would_block);
+  EXPECT_EQ(lines, 0);
+  EXPECT_THROW(handle.next(), Error);
+  EXPECT_EQ(lines, 1);
+}
+
 TEST_F(ClockBack, AcrossARestartIdsStayUniqueWhateverThePolicy) {
   for (const char* policy : {"wait", "continue", "fail"}) {
     for (const std::int64_t back_ms : {1, 1'000, 3'600'000}) {

@@ -88,6 +88,20 @@ TEST_F(Segment, BatchesAndBlocksAndSinglesDrawFromOneCounter) {
   EXPECT_EQ(handle->next(), block.first + block.count);
 }
 
+TEST_F(Segment, TryNextTellsWhatNoWaitingCouldChange) {
+  auto handle = with({{"segment.step", "10"}});
+  handle->next();
+  runtime->run_all();
+  disk.tags["orders"] = 3;  // an old copy put in place
+  std::uint64_t id;
+  Status status = Status::ok;
+  for (int i = 0; i < 100 && (status == Status::ok || status == Status::would_block); ++i) {
+    status = handle->try_next(id);
+    runtime->run_all();
+  }
+  EXPECT_EQ(status, Status::store_regressed);
+}
+
 TEST_F(Segment, AFailedBatchSaysHowManyIdsAreReal) {
   auto handle = with({{"segment.step", "10"}, {"wait_max", "100ms"}});
   store->before = [] { throw Error(Status::store_unavailable, "away"); };

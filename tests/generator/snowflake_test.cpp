@@ -246,6 +246,67 @@ TEST_F(Snowflake, AWorkerThatWasLostAndTakenAgainGivesBackOnlyItsLatestWindow) {
   EXPECT_GE(disk.workers[1].hw, theirs.end_ms);
 }
 
+TEST_F(Snowflake, ALostAnswerToARenewalMakesIdsRunAheadAndNobodyWait) {
+  for (const char* policy : {"wait", "fail", "continue"}) {
+    disk = {};
+    auto handle = open({{"worker", "1"}, {"on_clock_back", policy}});
+    handle->next();
+    runtime->pass(6 * kSecond);
+    int lost = 0;
+    store->after = [&] {
+      if (++lost == 1) throw Error(Status::store_unavailable, "the answer was lost");
+    };
+    handle->next();  // passes the mark: the renewal is committed, and burned
+    runtime->run_all();
+    runtime->pass(4'500 * kMs);
+    for (int i = 0; i < 5'000; ++i) {  // the next grant lies behind the lost one
+      handle->next();
+      runtime->run_all();
+    }
+    EXPECT_GT(handle->stats().lead_ms, 1'000) << policy;
+    EXPECT_EQ(handle->stats().clock_back_events, 0u) << policy;
+    runtime->pass(20 * kSecond);
+    handle->next();
+    EXPECT_EQ(ms_of(*handle, handle->next()), now_ms()) << "and once the clock has caught up, with it";
+    store->after = [] {};
+  }
+}
+
+TEST_F(Snowflake, ABlockTakenAheadOfTheClockCostsNoMoreThanItsTick) {
+  auto handle = open({{"worker", "1"}, {"on_overflow", "borrow"}});
+  handle->next_block(1'000'000'000);
+  EXPECT_EQ(handle->next_block(1'000'000'000).count, 4096u);
+  EXPECT_LE(handle->stats().lead_ms, 2);
+}
+
+TEST_F(Snowflake, TimeAndSequenceOf64BitsEndWhereTheCounterDoes) {
+  const Settings settings{{"layout", "unsigned time:41ms sequence:23"}, {"epoch", "1992-01-01T00:00:00Z"}, {"lifetime_min", "0"}, {"wait_max", "50ms"}};
+  auto handle = open(settings);
+  const std::int64_t end_ms = 694'224'000'000 + (std::int64_t{1} << 40);  // half of the layout's time
+  runtime->set_clock((end_ms - 20'000) * kMs);
+  std::uint64_t last = 0;
+  Error error(Status::ok, "");
+  for (int i = 0; i < 100'000 && error.status() == Status::ok; ++i) {
+    try {
+      const std::uint64_t id = handle->next();
+      EXPECT_GT(id, last);
+      last = id;
+      runtime->pass(kMs);
+    } catch (const Error& e) {
+      error = e;
+    }
+  }
+  EXPECT_EQ(error.status(), Status::exhausted) << error.message();
+  EXPECT_EQ(ms_of(*handle, last), end_ms - 1);
+  handle.reset();
+  EXPECT_EQ(error_of([&] { open(settings); }).status(), Status::lifetime);
+}
+
+TEST_F(Snowflake, OfALayoutWithoutNodeFieldsHasANameInMessages) {
+  auto handle = open({{"layout", "mastodon"}});
+  EXPECT_THAT(error_of([&] { open({{"layout", "mastodon"}, {"window", "5s"}}); }).message(), HasSubstr("the only worker of namespace 'default'"));
+}
+
 TEST_F(Snowflake, RelaxedOrderMakesTheSameKindOfIds) {
   auto handle = open({{"worker", "1"}, {"order", "relaxed"}});
   std::vector<std::uint64_t> ids;
@@ -293,6 +354,24 @@ TEST_F(Snowflake, ALayoutThatEndsSoonerThanLifetimeMinIsRefused) {
 
 TEST_F(Snowflake, AMaxAheadBelowTheWindowIsRefused) {
   EXPECT_EQ(error_of([&] { open({{"worker", "1"}, {"max_ahead", "5s"}}); }).status(), Status::value);
+}
+
+TEST_F(Snowflake, AMaxAheadBelowTheWindowInWholeTicksIsRefused) {
+  const Settings minutes{{"layout", "time:30x60000ms worker:10 sequence:23"}, {"worker", "1"}};
+  EXPECT_THAT(error_of([&] { open(minutes); }).message(), AllOf(HasSubstr("'10s'"), HasSubstr("120000 ms"), HasSubstr("at least 120000ms")));
+  Settings enough = minutes;
+  enough.emplace_back("max_ahead", "2m");
+  for (int restart = 0; restart < 3; ++restart) {
+    auto handle = open(enough);
+    handle->next();
+    handle->close();
+  }
+}
+
+TEST_F(Snowflake, ASequenceAboveTheTimeIsRefused) {
+  const Error error = error_of([&] { open({{"layout", "sequence:12 time:41ms worker:10"}, {"worker", "1"}}); });
+  EXPECT_EQ(error.status(), Status::unsupported);
+  EXPECT_THAT(error.message(), HasSubstr("put time first"));
 }
 
 TEST_F(Snowflake, LayoutsThatNeedAnOwnerSaySo) {

@@ -27,6 +27,7 @@ class ScriptedSource final : public Source {
     return next();
   }
   void give_back(const Range& unused) override { returned->push_back(unused); }
+  std::string after_regress() const override { return "Advance it"; }
 };
 
 class SupplyTest : public ::testing::Test {
@@ -36,7 +37,7 @@ class SupplyTest : public ::testing::Test {
     source->script = &script;
     source->returned = &returned;
     source->draws = &draws;
-    supply = std::make_shared<Supply>(runtime, page, std::move(source), Supply::Options{0, 0.1, 5 * kSecond, "test"}, Log());
+    supply = std::make_shared<Supply>(runtime, page, std::move(source), Supply::Options{0, 0.1, 5 * kSecond, "test", [this](std::uint64_t first) { lifted.push_back(first); }}, Log());
   }
   ~SupplyTest() override { runtime->drop_all(); }
   void grant(std::uint64_t first, std::uint64_t end) {
@@ -46,7 +47,7 @@ class SupplyTest : public ::testing::Test {
     script.push_back([=]() -> Range { throw Error(status, "scripted"); });
   }
   void prime() {
-    supply->prime([](std::uint64_t) {});
+    supply->prime();
   }
   // One number, with as much patience as given.
   std::uint64_t next(Patience patience) {
@@ -70,6 +71,7 @@ class SupplyTest : public ::testing::Test {
   std::deque<std::function<Range()>> script;
   std::vector<Range> returned;
   int draws = 0;
+  std::vector<std::uint64_t> lifted;
   std::int64_t wait_max = 5 * kSecond;
   std::atomic<bool> closed{false};
   Cancelled cancelled;
@@ -84,6 +86,16 @@ TEST_F(SupplyTest, AsksForTheNextRangeOnlyOnceTheMarkIsPassed) {
   EXPECT_EQ(runtime->tasks(), 0u);
   next();  // the eleventh of a hundred, prefetch = 0.1
   EXPECT_EQ(runtime->tasks(), 1u);
+}
+
+TEST_F(SupplyTest, SaysWhenTheNumbersDoNotGoOnWhereTheyStood) {
+  grant(1, 101);
+  grant(101, 201);
+  grant(500, 600);
+  prime();
+  EXPECT_EQ(lifted, std::vector<std::uint64_t>{1});
+  for (int i = 0; i < 250; ++i) next();
+  EXPECT_EQ(lifted, (std::vector<std::uint64_t>{1, 500}));
 }
 
 TEST_F(SupplyTest, ExactlyOneLoaderRuns) {

@@ -82,7 +82,7 @@ class SimStore final : public Store {
   void segment_create(const std::string&, const std::string& tag) override { disk_.tags[tag] = 0; }
   SegmentInfo segment_show(const std::string&, const std::string& tag) override { return {disk_.tags[tag], 0, 0}; }
   SegmentInfo segment_advance(const std::string&, const std::string& tag, std::uint64_t to) override {
-    disk_.tags[tag] = std::max(disk_.tags[tag], to);
+    disk_.tags[tag] = std::max(disk_.tags[tag] + 1, to);
     return {disk_.tags[tag], 0, 0};
   }
   std::string describe() const override { return "simulated\n"; }

@@ -102,10 +102,22 @@ TEST_P(SegmentOfEveryStore, AdvanceLiftsAndNeverLowers) {
   const auto store = open();
   store->segment_create("ns", "orders");
   EXPECT_EQ(store->segment_advance("ns", "orders", 1000).max_id, 1000u);
-  EXPECT_EQ(store->segment_advance("ns", "orders", 10).max_id, 1000u);
-  EXPECT_EQ(store->segment_advance("ns", "orders", 10).grants, 1u);
-  EXPECT_EQ(store->segment_take("ns", "orders", 1), 1001u);
+  EXPECT_EQ(store->segment_advance("ns", "orders", 10).max_id, 1001u);
+  EXPECT_EQ(store->segment_advance("ns", "orders", 10).grants, 3u);
+  EXPECT_EQ(store->segment_take("ns", "orders", 1), 1003u);
   EXPECT_FAILS(store->segment_advance("ns", "orders", kMax + 1), Status::value, "9223372036854775807");
+}
+
+// Else numbers that the operator has just declared used would be granted again.
+TEST_P(SegmentOfEveryStore, AfterAnAdvanceNothingBelowItIsGivenBack) {
+  const auto store = open();
+  store->segment_create("ns", "orders");
+  for (const std::uint64_t to : {800u, 1000u, 5000u}) {
+    const std::uint64_t first = store->segment_take("ns", "orders", 1000);
+    store->segment_advance("ns", "orders", to);
+    store->segment_return("ns", "orders", first + 999, 1000);
+    EXPECT_GT(store->segment_take("ns", "orders", 1), std::max(to, first + 999)) << to;
+  }
 }
 
 TEST_P(SegmentOfEveryStore, NoNumberPassesTheLargestSignedOne) {

@@ -38,11 +38,13 @@
  *  7. Threads. On one idgen_t every call but idgen_destroy may run at the same time on any number of threads. An
  *     idgen_config_t is for one thread at a time. idgen_layout_t is immutable. No call may run on a handle while, or after,
  *     it is being destroyed; idgen_close is there to stop the others first.
- *  8. Blocking. Only calls marked "may block" wait: for a store, for the clock, or for another thread's refill. All waiting is
- *     bounded by the property wait_max.
+ *  8. Blocking. Only calls marked "may block" wait: for a store, for the clock, or for another thread's refill. Waiting for ids is
+ *     bounded by the property wait_max; where the calling thread itself asks the store (create, open, close, destroy, a child's first
+ *     call), a locked store adds at most twice store_timeout.
  *  9. Fork. A child process inherits no right to issue the parent's ids: its first call lands in the slow path, by itself,
  *     also after a raw clone(). A segment generator draws a segment of its own (on_fork = reacquire) or returns IDGEN_E_FORKED
- *     (on_fork = error); a fixed worker and the memory store always return IDGEN_E_FORKED, because the parent still owns them.
+ *     (on_fork = error); a fixed worker, the memory store and a store of the host always return IDGEN_E_FORKED, because
+ *     the parent still owns them.
  *     A raw clone() made while another thread was inside the store gets IDGEN_E_FORKED too: that thread's locks are not there.
  *     idgen_destroy in the child frees memory and leaves the parent's reservations alone. Not covered: a fork made by a
  *     signal handler that interrupted a call on the same handle, and a byte-wise clone of a running machine.
@@ -203,7 +205,7 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_property_at(size_t index, idgen_p
 /* --------------------------------------------------------------------------------------------------- lifetime */
 
 /* Checks the whole configuration, opens the store, takes the first reservation. The configuration is copied: it can be
- * changed, reused or destroyed afterwards. May block, up to wait_max.
+ * changed, reused or destroyed afterwards. May block.
  *
  * A second generator on the same snowflake worker: in this process it shares the state of the first if the configurations are
  * equal, else IDGEN_E_WORKER_BUSY; in another process IDGEN_E_WORKER_BUSY while the first lives.
@@ -218,13 +220,15 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_open(const char *toml_path, const
  * could not be given back is never issued by anyone. @return IDGEN_E_STORE_*, any. */
 IDGEN_API idgen_status_t idgen_close(idgen_t *generator, idgen_error_t *err);
 
-/* Closes if that has not been done, then frees. The caller makes sure that no other call is running. */
+/* Closes if that has not been done (then it may block, as idgen_close), and frees. The caller makes sure that no other call is running. */
 IDGEN_API void idgen_destroy(idgen_t *generator);
 
 /* ------------------------------------------------------------------------------------------------- generation */
 
-/* One id, at once or not at all. Never blocks, never calls back (but for a clock set by idgen_config_set_clock), no system
- * call but the clock's. @return IDGEN_E_WOULD_BLOCK, IDGEN_E_CLOSED, IDGEN_E_FORKED, any. On IDGEN_E_WOULD_BLOCK call idgen_next. */
+/* One id, at once or not at all. Never waits for the store, the clock or another call, and calls nothing back but a clock set by
+ * idgen_config_set_clock; what it finds used up it has fetched in the background. On IDGEN_E_WOULD_BLOCK call idgen_next, not this one again:
+ * only a call that may wait finds out what is wrong.
+ * @return IDGEN_E_WOULD_BLOCK, and of the statuses of idgen_next those that are not retryable. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_try_next(idgen_t *generator, uint64_t *id);
 
 /* One id. May block, up to wait_max: for the next tick when the sequence of this one is used up, for a clock that was set back
@@ -381,7 +385,7 @@ typedef struct idgen_stats {
   uint64_t refill_ns_max;     /* the slowest store call */
   uint64_t waits;             /* calls that had to wait: for the clock or the store */
   uint64_t wait_ns;           /* time spent in these waits */
-  uint64_t store_waits;       /* of `waits`, those for the store: 0 in a healthy service once warm */
+  uint64_t store_waits;       /* of `waits`, those for the store: rises only after a pause or in an outage */
   uint64_t clock_back_events; /* times the clock was found behind ids already issued */
   uint64_t forks;             /* times this state was begun anew in a child process */
   int64_t lead_ms;            /* how far the last id's time is ahead of the clock; 0 when not ahead, or without time */
@@ -411,7 +415,8 @@ typedef struct idgen_segment_info {
 /* These three read store, namespace, tag and directory of a configuration; all may block on the store.
  * create: makes the store if it is missing and the tag at 0 (the first id is 1). @return IDGEN_E_TAG_EXISTS, 60..79, any.
  * show:   @return IDGEN_E_STORE_MISSING, IDGEN_E_TAG_UNKNOWN, 60..79, any.
- * advance: lifts max_id to at least `to`, so that the next id is above it; never lowers. @return as show. `out` may be NULL. */
+ * advance: lifts max_id to `to`, or by 1 if it is there already; never lowers. No later grant holds a number up to `to`. What a running
+ *         generator has reserved before, it still issues: stop those first. @return as show, IDGEN_E_VALUE. `out` may be NULL. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_create(const idgen_config_t *config, idgen_error_t *err);
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_show(const idgen_config_t *config, idgen_segment_info_t *out,
                                                             idgen_error_t *err);

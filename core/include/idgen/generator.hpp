@@ -79,7 +79,7 @@ class Handle {
   bool draw(std::uint64_t& id) noexcept;
   // The same for strict segments, and always false for all others.
   bool draw_plain(std::uint64_t& id) noexcept;
-  // ok, would_block, closed or forked; never waits.
+  // ok, would_block, or what no waiting could change; never waits.
   Status try_next(std::uint64_t& id) noexcept;
   // Throw when there is no id in time. May block.
   std::uint64_t next(const Cancelled& cancelled = {});

@@ -64,7 +64,7 @@ class Store {
   // Throws Error{tag_exists, store_*}. Makes the store itself if it is missing.
   virtual void segment_create(const std::string& name_space, const std::string& tag) = 0;
   virtual SegmentInfo segment_show(const std::string& name_space, const std::string& tag) = 0;
-  // max_id = max(max_id, to).
+  // max_id = max(max_id + 1, to): also ends the right of the latest grant's owner to give its rest back, which may lie below `to`.
   virtual SegmentInfo segment_advance(const std::string& name_space, const std::string& tag, std::uint64_t to) = 0;
 
   // What a crash, a power loss and a lost file mean with this store: sentences for idgen_describe, a line each.

@@ -60,8 +60,9 @@ constexpr Property kProperties[] = {
      "continue: go on from the last id. fail: an error at once. Uniqueness does not depend on it.",
      kSince},
     {"window", duration, "10s", "100ms to 1h", "ms",
-     "How far ahead a worker's time is reserved. The next window is asked for in the middle of this one: a store outage of up to half of it is "
-     "not noticed. After a crash ids begin up to this much ahead of the clock.",
+     "How far ahead a worker's time is reserved. The next window is asked for in the middle of this one: a generator in steady use does not "
+     "notice a store outage of up to half of it; one that was idle for longer waits for the store once. After a crash ids begin up to this much "
+     "ahead of the clock.",
      kSince, 100, 3'600'000},
     {"max_ahead", duration, "20s", "0ms to 1d", "ms",
      "How far the time in an id may be ahead of the clock after a crash or by borrowing. Beyond it on_clock_back decides. At least `window`.",
@@ -74,7 +75,8 @@ constexpr Property kProperties[] = {
      "Share of a segment after which the next one is asked for.", kSince, 0.01, 1},
     {"order", choice, "strict", "strict | relaxed", "",
      "strict: every id of this generator is above all that were issued before it. relaxed: threads draw from blocks of their own, so that they do "
-     "not fight for one cache line; ids are unique, and ordered within a thread only.",
+     "not fight for one cache line; ids are unique, and ordered within a thread only. After the clock was set back a thread first uses up its block "
+     "(at most 1024 ids), whatever on_clock_back says.",
      kSince},
     {"on_fork", choice, "reacquire", "reacquire | error", "",
      "What a call in a forked child does. reacquire: draw a reservation of its own, where that is possible (segments on a durable store). error: "

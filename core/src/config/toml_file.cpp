@@ -1,8 +1,8 @@
 // The only file that knows toml++. A build without it (the Go package reads TOML with a Go library) compiles toml_absent.cpp instead.
 #include <cerrno>
 #include <charconv>
-#include <fstream>
-#include <iterator>
+#include <cstdio>
+#include <memory>
 #include <new>
 #include <optional>
 #include <sstream>
@@ -52,13 +52,13 @@ void flatten(const toml::table& table, const std::string& prefix, const std::str
 
 // Read here and not by toml++, which cannot say why a file does not open, and ends the process when there is no memory to open it.
 std::string read_text(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
   std::string text;
-  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
-  if (!file || file.bad()) {
+  char part[4096];
+  for (std::size_t got = 1; file && got > 0;) text.append(part, got = std::fread(part, 1, sizeof part, file.get()));
+  if (!file || std::ferror(file.get())) {
     if (errno == ENOMEM) throw std::bad_alloc();
-    throw Error(Status::config_file, path + ": the file cannot be read" + (errno ? ": " + std::generic_category().message(errno) : std::string()));
+    throw Error(Status::config_file, path + ": the file cannot be read: " + std::generic_category().message(errno));
   }
   return text;
 }

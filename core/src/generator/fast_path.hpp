@@ -47,13 +47,16 @@ inline std::uint64_t draw_numbers(HotPage& page, const Shape& shape, std::uint64
   return shape.timed ? draw_timed(page, shape, want, first) : page.counter.draw(want, first);
 }
 
-// Up to want numbers from this thread's stripe. A stripe's block of time is good only while its tick lasts.
+// A stripe's block of time is good only while its tick lasts.
+inline bool is_current(const Stripe& stripe, const Shape& shape) noexcept {
+  if (!shape.timed) return true;
+  const std::uint64_t tick = tick_at(shape, wall_ms(shape));
+  return tick <= shape.max_tick && stripe.counter.next() >= tick << shape.sequence_bits;
+}
+
+// Up to want numbers from this thread's stripe.
 inline std::uint64_t draw_from_stripe(Stripe& stripe, const Shape& shape, std::uint64_t want, std::uint64_t& first) noexcept {
-  if (shape.timed) {
-    const std::uint64_t tick = tick_at(shape, wall_ms(shape));
-    if (tick > shape.max_tick || stripe.counter.next() < tick << shape.sequence_bits) return 0;
-  }
-  return stripe.counter.draw(want, first);
+  return is_current(stripe, shape) ? stripe.counter.draw(want, first) : 0;
 }
 
 }  // namespace idgen

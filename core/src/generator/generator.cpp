@@ -40,11 +40,17 @@ void Generator::log(LogLevel level, const std::string& message) const {
 }
 
 void Generator::begin() {
-  auto supply = std::make_shared<Supply>(runtime_, page_, make_source(), Supply::Options{shape_.random_start ? 0 : shape_.start_mask, prefetch(), wait_max_ns_, subject_}, config_.log);
+  auto supply = std::make_shared<Supply>(runtime_, page_, make_source(),
+                                         Supply::Options{.carry_mask = shape_.random_start ? 0 : shape_.start_mask,
+                                                         .prefetch = prefetch(),
+                                                         .close_wait_ns = wait_max_ns_,
+                                                         .subject = subject_,
+                                                         .lifted = [this](std::uint64_t first) { lifted(first); }},
+                                         config_.log);
   std::int64_t patience_ns = config_.get("on_clock_back") == "wait" ? wait_max_ns_ : 0;
   for (;;) {
     try {
-      supply->prime([this](std::uint64_t first) { primed(first); });
+      supply->prime();
       break;
     } catch (const Error& error) {
       // Start after start without a close in between moves a worker's time up to max_ahead; from there on a start waits for the clock.
@@ -58,18 +64,43 @@ void Generator::begin() {
   page().alive.store(true, std::memory_order_release);
 }
 
-bool Generator::ensure_alive(const Patience& patience) {
+bool Generator::ensure_alive(Patience& patience) {
   if (page().alive.load(std::memory_order_acquire)) [[likely]] return true;
   if (const std::string obstacle = fork_obstacle(); !obstacle.empty()) {
     throw Error(Status::forked, subject_ + ": this is a forked child, and " + obstacle);
   }
   if (!patience.may_wait()) return false;
-  // One thread of the child begins anew; the stripe's lock serves, because the supply needs the page's own.
-  std::lock_guard lock(page().stripes[0].mutex);
+  // One thread of the child begins anew, the others wait for it.
+  std::unique_lock lock(page().mutex);
+  while (page().beginning) {
+    if (patience.left_ns() <= 0) {
+      throw Error(Status::store_unavailable, subject_ + ": waited " + std::to_string(patience.waited_ns() / 1'000'000) +
+                                                 " ms (wait_max) for another thread of this forked child, which draws its first reservation");
+    }
+    const std::int64_t before = runtime_->mono_ns();
+    runtime_->wait(lock, page().changed, patience.slice_ns());
+    patience.spend(runtime_->mono_ns() - before);
+    lock.unlock();
+    patience.check(subject_);
+    lock.lock();
+  }
   if (page().alive.load(std::memory_order_acquire)) return true;
-  // The parent's supply may have been caught in the middle of a change: it is left as it is, not destroyed.
-  [[maybe_unused]] auto* const parents = new std::shared_ptr<Supply>(std::move(supply_));
-  begin();
+  page().beginning = true;
+  lock.unlock();
+  const auto ended = [&] {
+    lock.lock();
+    page().beginning = false;
+    page().changed.notify_all();
+  };
+  try {
+    // The parent's supply may have been caught in the middle of a change: it is left as it is, not destroyed.
+    [[maybe_unused]] auto* const parents = new std::shared_ptr<Supply>(std::move(supply_));
+    begin();
+  } catch (...) {
+    ended();
+    throw;
+  }
+  ended();
   ++forks_;
   log(LogLevel::info, "forked child: drew a reservation of its own");
   return true;
@@ -79,13 +110,19 @@ void Generator::close() {
   if (page().alive.load(std::memory_order_acquire)) supply_->close();
 }
 
-bool Generator::feed_stripe(std::uint64_t want) noexcept {
+Generator::Fed Generator::feed_stripe(std::uint64_t want, bool may_wait) noexcept {
   Stripe& stripe = page().stripes[thread_stripe()];
-  std::lock_guard lock(stripe.mutex);
+  std::unique_lock lock(stripe.mutex, std::defer_lock);
+  if (may_wait) {
+    lock.lock();
+  } else if (!lock.try_lock()) {
+    return Fed::by_another;
+  }
+  if (stripe.counter.next() < stripe.counter.limit() && is_current(stripe, shape_)) return Fed::yes;  // another thread was faster
   std::uint64_t first;
   const std::uint64_t count = draw_numbers(page(), shape_, std::max(want, shape_.stripe_block), first);
   if (count) stripe.counter.open(first, first + count);
-  return count != 0;
+  return count ? Fed::yes : Fed::no;
 }
 
 Stats Generator::stats() const {

@@ -32,8 +32,13 @@ class Generator {
   const std::string& subject() const noexcept { return subject_; }
   std::int64_t wait_max_ns() const noexcept { return wait_max_ns_; }
 
-  // Takes a block of at least `want`, if there is so much, from the main counter into this thread's stripe. False: there is none.
-  bool feed_stripe(std::uint64_t want) noexcept;
+  // Takes a block of at least `want`, if there is so much, from the main counter into this thread's stripe.
+  enum class Fed {
+    yes,
+    no,          // the main counter has none
+    by_another,  // who is at it now; only if the caller may not wait
+  };
+  Fed feed_stripe(std::uint64_t want, bool may_wait) noexcept;
 
   std::atomic<std::uint32_t> handles{0};
   std::string place;  // its key in the registry, as it was when it was made: a relative path may mean another file by now
@@ -43,14 +48,14 @@ class Generator {
 
   virtual std::unique_ptr<Source> make_source() = 0;
   virtual double prefetch() const = 0;
-  // Before the counter opens for the first time, in this process image.
-  virtual void primed(std::uint64_t first_number) = 0;
+  // A reservation is about to open that does not go on where the counter stands. Under the supply's lock.
+  virtual void lifted(std::uint64_t first_number) = 0;
   // The reason why a child cannot begin anew, or empty.
   virtual std::string fork_obstacle() const = 0;
 
   void begin();         // draws the first reservation
   // In a child: begins anew, or throws Error{forked}. False: beginning would wait for the store, and the caller may not.
-  bool ensure_alive(const Patience& patience);
+  bool ensure_alive(Patience& patience);
   void log(LogLevel level, const std::string& message) const;
 
   const Config config_;
@@ -61,7 +66,7 @@ class Generator {
   const std::int64_t wait_max_ns_;
   Shape shape_;
   std::shared_ptr<ForkPage<HotPage>> page_;
-  std::shared_ptr<Supply> supply_;  // replaced only under the lock of a child's page
+  std::shared_ptr<Supply> supply_;  // replaced only while `alive` is false and `beginning` is true
   std::atomic<std::uint64_t> forks_{0};
 };
 

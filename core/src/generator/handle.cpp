@@ -64,17 +64,16 @@ Status Handle::try_next(std::uint64_t& id) noexcept {
     Patience none;
     for (;;) {
       if (closed_.load(std::memory_order_acquire)) return Status::closed;
-      if (shape_.striped && generator_->feed_stripe(1)) {
-        if (draw(id)) return Status::ok;
-        continue;
-      }
-      if (!generator_->make_room(none)) return Status::would_block;
+      const Generator::Fed fed = shape_.striped ? generator_->feed_stripe(1, false) : Generator::Fed::no;
+      if (fed == Generator::Fed::by_another) return Status::would_block;
+      if (fed == Generator::Fed::no && !generator_->make_room(none)) return Status::would_block;
       if (draw(id)) return Status::ok;
     }
   } catch (const Error& error) {
-    return error.status() == Status::closed || error.status() == Status::forked ? error.status() : Status::would_block;
-  } catch (...) {
-    return Status::would_block;  // idgen_next says what it is
+    const bool may_pass = status_text(error.status()).retryable || error.status() == Status::no_memory;
+    return may_pass ? Status::would_block : error.status();
+  } catch (...) {  // no memory for an Error
+    return Status::would_block;
   }
 }
 
@@ -94,7 +93,7 @@ std::uint64_t Handle::draw_run(std::uint64_t want, std::uint64_t& first) noexcep
 
 void Handle::make_room(std::uint64_t want, Patience& patience) {
   patience.check(generator_->subject());
-  if (!shape_.striped || !generator_->feed_stripe(want)) generator_->make_room(patience);
+  if (!shape_.striped || generator_->feed_stripe(want, true) == Generator::Fed::no) generator_->make_room(patience);
 }
 
 void Handle::fill(std::span<std::uint64_t> ids, std::size_t& written, const Cancelled& cancelled) {
@@ -114,13 +113,14 @@ void Handle::fill(std::span<std::uint64_t> ids, std::size_t& written, const Canc
 }
 
 Block Handle::next_block(std::uint64_t want) {
+  // A run ends with its tick. When running ahead of the clock more could be drawn, but what lies beyond would be given up.
+  if (shape_.timed) want = std::min(want, std::uint64_t{1} << shape_.sequence_bits);
   const Cancelled never;
   Patience patience(generator_->wait_max_ns(), closed_, never);
   for (;;) {
     std::uint64_t first;
     std::uint64_t count = draw_run(want, first);
     if (count) {
-      // A run ends with its tick: what is drawn beyond, when running ahead of the clock, is given up.
       if (shape_.timed) {
         const std::uint64_t per_tick = std::uint64_t{1} << shape_.sequence_bits;
         count = std::min(count, per_tick - (first & (per_tick - 1)));

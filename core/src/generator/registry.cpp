@@ -50,7 +50,7 @@ std::shared_ptr<Generator> acquire_generator(const Config& config) {
   if (auto generator = place->generator.lock(); generator && generator->handles > 0) {
     if (!same_promises(generator->config(), config)) {
       throw Error(Status::worker_busy, generator->subject() + " is in use in this process with another configuration; close that generator, use "
-                                                              "the same configuration to share it, or another worker number");
+                                                              "the same configuration to share it, or another number");
     }
     ++generator->handles;
     return generator;
@@ -70,7 +70,8 @@ void release_generator(const std::shared_ptr<Generator>& generator) {
   const std::shared_ptr<Place> place = place_of(generator->place);
   std::lock_guard lock(place->mutex);
   if (--generator->handles > 0) return;
-  place->generator.reset();  // else the place would keep the memory of a generator that nobody has
+  // Else the place would keep the memory of a generator that nobody has. (In a child it may hold one of the child's own.)
+  if (place->generator.lock() == generator) place->generator.reset();
   generator->close();
 }
 

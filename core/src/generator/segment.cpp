@@ -17,6 +17,10 @@ class SegmentSource final : public Source {
   }
   void give_back(const Range& unused) override { store_->segment_return(name_space_, tag_, unused.end - 1, unused.size()); }
 
+  std::string after_regress() const override {
+    return "Lift the tag above all ids in use with `idgen segment advance`, then open the generator again";
+  }
+
  private:
   const std::shared_ptr<Store> store_;
   const std::string name_space_;
@@ -50,10 +54,11 @@ class SegmentGenerator final : public Generator {
     return std::make_unique<SegmentSource>(store_, config_.get("namespace"), tag_of(config_), config_.integer("segment.step"));
   }
   double prefetch() const override { return config_.number("segment.prefetch"); }
-  void primed(std::uint64_t) override {}
+  void lifted(std::uint64_t) override {}
   std::string fork_obstacle() const override {
     if (!store_->survives_fork()) {
-      return "its store lives in the parent's memory; use a store that both can reach (sqlite:PATH), or create the generator after the fork";
+      return "its store is the parent's (memory, or one of the host's own); use a store that both can reach (sqlite:PATH), or create the generator "
+             "after the fork";
     }
     if (config_.get("on_fork") == "error") return "on_fork = error; create the generator after the fork, or set on_fork = reacquire";
     return "";

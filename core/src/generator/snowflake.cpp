@@ -33,6 +33,7 @@ Layout layout_of(const Config& config) {
 struct Node {
   std::uint64_t bits = 0;
   std::uint64_t number = 0;
+  unsigned bits_wide = 0;
   std::string text;  // "worker 7", "datacenter 1 worker 7"
 };
 
@@ -50,6 +51,7 @@ Node node_of(const Config& config, const Layout& layout) {
     if (value > largest) throw Error(Status::value, name + " = " + in_quotes(config.get(name)) + " does not fit its field; allowed: " + range);
     node.bits |= value << field.shift;
     node.number = node.number << field.bits | value;
+    node.bits_wide += field.bits;
     node.text += (node.text.empty() ? "" : " ") + name + " " + config.get(name);
   }
   for (const FieldKind kind : kNodeFields) {
@@ -59,15 +61,31 @@ Node node_of(const Config& config, const Layout& layout) {
                                  "with one");
     }
   }
+  if (node.text.empty()) node.text = "the only worker";  // the layout has no node fields
   return node;
+}
+
+// How much of a worker's time is asked for at once, in whole ticks.
+struct WindowWidth {
+  std::int64_t ms;      // ahead of the clock
+  std::int64_t min_ms;  // beyond what is reserved already
+};
+WindowWidth window_width(const Config& config, std::int64_t tick_ms) {
+  const auto round_up = [tick_ms](std::int64_t ms) { return (ms + tick_ms - 1) / tick_ms * tick_ms; };
+  const std::int64_t min_ms = round_up(std::max(kSmallWindowMs, 2 * tick_ms));
+  return {std::max(round_up(config.duration_ms("window")), min_ms), min_ms};
+}
+
+// All of the layout's ticks, unless time and sequence fill 64 bits: the counter holds 63.
+std::uint64_t usable_ticks(const Layout& layout) {
+  return std::min(std::uint64_t{1} << layout.find(FieldKind::time)->bits, Counter::kSealed >> layout.find(FieldKind::sequence)->bits);
+}
+std::int64_t last_usable_ms(const Layout& layout) {
+  return std::min(layout.last_unix_ms(), layout.tick_start_unix_ms(usable_ticks(layout)) - 1);
 }
 
 // All that can be said against a configuration before a store is touched.
 void check_usable(const Config& config, const Layout& layout) {
-  if (config.duration_ms("max_ahead") < config.duration_ms("window")) {
-    throw Error(Status::value, "max_ahead = '" + config.get("max_ahead") + "' is less than window = '" + config.get("window") +
-                                   "': after a crash ids begin up to a window ahead; allowed: at least window");
-  }
   if (!layout.find(FieldKind::time) || !layout.find(FieldKind::sequence)) {
     throw Error(Status::unsupported, "layout '" + layout.text() + "' has no " + (layout.find(FieldKind::time) ? "sequence" : "time") +
                                          " field, which kind = snowflake needs; choose another layout (`idgen layout` lists the presets)");
@@ -79,6 +97,15 @@ void check_usable(const Config& config, const Layout& layout) {
                                            "', which comes from an id's owner: making such ids comes in a later version; decoding works");
     }
   }
+  if (layout.find(FieldKind::time)->shift < layout.find(FieldKind::sequence)->shift) {
+    throw Error(Status::unsupported, "layout '" + layout.text() + "' has its sequence above its time, so its ids cannot rise; put time first, or "
+                                         "choose another layout (`idgen layout` lists the presets). Decoding works");
+  }
+  if (const std::int64_t width_ms = window_width(config, layout.tick_ms()).ms; config.duration_ms("max_ahead") < width_ms) {
+    throw Error(Status::value, "max_ahead = '" + config.get("max_ahead") + "' is less than window = '" + config.get("window") + "', which is " +
+                                   std::to_string(width_ms) + " ms in ticks of " + std::to_string(layout.tick_ms()) +
+                                   " ms: after a crash ids begin up to that much ahead; allowed: at least " + std::to_string(width_ms) + "ms");
+  }
   Runtime& runtime = config.runtime ? *config.runtime : system_runtime();
   const std::int64_t now_ms = floor_div(runtime.wall_ns(), 1'000'000);
   const std::string epoch = format_instant(layout.epoch_unix_ms());
@@ -86,12 +113,14 @@ void check_usable(const Config& config, const Layout& layout) {
     throw Error(Status::lifetime, "epoch " + epoch + " is in the future: the clock says " + format_instant(now_ms) +
                                       "; choose an epoch that has passed, or set the clock");
   }
-  const double years = layout.years_left(now_ms);
+  const std::int64_t last_ms = last_usable_ms(layout);
+  const double years = static_cast<double>(static_cast<__int128>(last_ms) - now_ms) / (365.25 * 86'400'000.0);
   const double wanted = static_cast<double>(config.duration_ms("lifetime_min")) / (365.25 * 86'400'000.0);
   if (years <= 0 || years < wanted) {
     char left[64];
     std::snprintf(left, sizeof left, years <= 0 ? "is over" : "ends in %.2f years", years);
-    throw Error(Status::lifetime, "layout '" + layout.text() + "' with epoch " + epoch + " " + left + " (" + format_instant(layout.last_unix_ms()) +
+    throw Error(Status::lifetime, "layout '" + layout.text() + "' with epoch " + epoch + " " + left + " (" + format_instant(last_ms) +
+                                      (last_ms < layout.last_unix_ms() ? "; time and sequence fill 64 bits, of which 63 can be counted" : "") +
                                       "); wanted: at least lifetime_min = " + config.get("lifetime_min") +
                                       ". Choose a later epoch, more bits of time, or a longer tick");
   }
@@ -112,7 +141,8 @@ class WindowSource final : public Source {
         runtime_(runtime),
         epoch_ms_(layout.epoch_unix_ms()),
         tick_ms_(layout.tick_ms()),
-        ticks_end_(std::uint64_t{1} << layout.find(FieldKind::time)->bits),
+        ticks_end_(usable_ticks(layout)),
+        last_ms_(last_usable_ms(layout)),
         sequence_bits_(sequence_bits),
         max_ahead_ms_(max_ahead_ms),
         request_(std::move(request)) {
@@ -142,8 +172,7 @@ class WindowSource final : public Source {
     const auto first_tick = static_cast<std::uint64_t>((start + tick_ms_ - 1) / tick_ms_);
     const auto end_tick = std::min(static_cast<std::uint64_t>(std::max<std::int64_t>(window.end_ms - epoch_ms_, 0) / tick_ms_), ticks_end_);
     if (first_tick >= ticks_end_) {
-      throw Error(Status::exhausted, "the layout's time is over: its last tick ended " +
-                                         format_instant(epoch_ms_ + static_cast<std::int64_t>(ticks_end_) * tick_ms_ - 1));
+      throw Error(Status::exhausted, "the layout's time is over: its last tick ended " + format_instant(last_ms_));
     }
     return {first_tick << sequence_bits_, end_tick << sequence_bits_};
   }
@@ -154,6 +183,11 @@ class WindowSource final : public Source {
     if (to_ms(unused.end) != std::min(returned_to_ms_, latest_.end_ms)) return;
     const std::uint64_t mask = (std::uint64_t{1} << sequence_bits_) - 1;
     returned_to_ms_ = to_ms(unused.first + mask);
+  }
+
+  std::string name_of(std::uint64_t number) const override { return format_instant(to_ms(number)); }
+  std::string after_regress() const override {
+    return "Check that all use the same store; open the generator again once the clock has passed that time";
   }
 
   void release() override {
@@ -168,6 +202,7 @@ class WindowSource final : public Source {
   const std::int64_t epoch_ms_;
   const std::int64_t tick_ms_;
   const std::uint64_t ticks_end_;
+  const std::int64_t last_ms_;
   const unsigned sequence_bits_;
   const std::int64_t max_ahead_ms_;  // negative: any
   WindowRequest request_;
@@ -193,7 +228,7 @@ class SnowflakeGenerator final : public Generator {
     shape_.sequence_shift = sequence.shift;
     shape_.time_shift = time.shift;
     shape_.fixed = node_.bits;
-    shape_.max_tick = (std::uint64_t{1} << time.bits) - 1;
+    shape_.max_tick = usable_ticks(layout_) - 1;
     shape_.epoch_ms = layout_.epoch_unix_ms();
     shape_.tick_ms = tick_ms_;
     if (!runtime_->is_system_clock()) shape_.host_clock = runtime_.get();
@@ -222,7 +257,7 @@ class SnowflakeGenerator final : public Generator {
                                                   format_instant(shape_.epoch_ms) + "; set the clock");
     }
     if (tick > shape_.max_tick) {
-      throw Error(Status::exhausted, subject_ + ": the layout's time is over: its last tick ended " + format_instant(layout_.last_unix_ms()) +
+      throw Error(Status::exhausted, subject_ + ": the layout's time is over: its last tick ended " + format_instant(last_usable_ms(layout_)) +
                                          "; move to a layout with more bits of time or a later epoch");
     }
     const std::uint64_t floor = tick << shape_.sequence_bits;
@@ -231,9 +266,7 @@ class SnowflakeGenerator final : public Generator {
     const std::uint64_t need = Counter::wanted(next, floor, start_of(shape_, tick));
     if (need < limit) return true;
     if (!supply_->refill(need, patience)) return false;
-    // Once the clock has caught up, nothing need run ahead of it any more.
-    const std::uint64_t lead = hot.counter.next() >> shape_.sequence_bits;
-    hot.slack.store(std::max(borrow_ticks_, std::min(slack, lead > tick ? lead - tick : 0)));
+    lower_slack(tick);
     return true;
   }
 
@@ -247,25 +280,36 @@ class SnowflakeGenerator final : public Generator {
     request.worker = node_.number;
     request.holder = holder();
     request.format = layout_.fingerprint();
-    request.min_ms = std::max(kSmallWindowMs, 2 * tick_ms_);
-    request.width_ms = std::max(round_up(config_.duration_ms("window")), request.min_ms);
-    request.min_ms = round_up(request.min_ms);
+    const WindowWidth width = window_width(config_, tick_ms_);
+    request.width_ms = width.ms;
+    request.min_ms = width.min_ms;
     return std::make_unique<WindowSource>(store_, *runtime_, layout_, std::move(request), shape_.sequence_bits,
                                           clock_back_ == ClockBack::go_on ? -1 : max_ahead_ms_);
   }
   double prefetch() const override { return 0.5; }
-  void primed(std::uint64_t first_number) override {
+  // Where the store makes ids begin, there they begin, ahead of the clock or not: after a crash, or after a grant whose answer was lost.
+  void lifted(std::uint64_t first_number) override {
     const std::uint64_t tick = tick_at(shape_, floor_div(runtime_->wall_ns(), 1'000'000));
     const std::uint64_t first_tick = first_number >> shape_.sequence_bits;
     page().slack.store(std::max(borrow_ticks_, first_tick > tick ? first_tick - tick : 0));
   }
   std::string fork_obstacle() const override {
-    return "the parent owns " + node_.text + "; create a generator with another number in the child, or create it after the fork";
+    return "the parent owns " + node_.text + "; " +
+           (node_.bits_wide ? "create a generator with another number in the child, or create it after the fork" : "create it after the fork");
   }
 
  private:
-  std::int64_t round_up(std::int64_t ms) const { return (ms + tick_ms_ - 1) / tick_ms_ * tick_ms_; }
   std::int64_t tick_start_ns(std::uint64_t tick) const { return layout_.tick_start_unix_ms(tick) * 1'000'000; }
+
+  // Once the clock has caught up, nothing need run ahead of it any more.
+  void lower_slack(std::uint64_t tick) {
+    std::atomic<std::uint64_t>& slack = page().slack;
+    for (std::uint64_t seen = slack.load();;) {
+      const std::uint64_t lead = page().counter.next() >> shape_.sequence_bits;
+      const std::uint64_t needed = std::max(borrow_ticks_, lead > tick ? lead - tick : 0);
+      if (needed >= seen || slack.compare_exchange_weak(seen, needed)) return;
+    }
+  }
 
   // The counter is in a tick that may not be used yet.
   bool wait_for_clock(std::uint64_t next, std::uint64_t allowed_tick, std::int64_t now_ns, Patience& patience) {
@@ -297,7 +341,8 @@ class SnowflakeGenerator final : public Generator {
   bool go_on_behind(std::uint64_t next, std::int64_t now_ns, std::int64_t left_ns, const Patience& patience) {
     const std::uint64_t next_tick = next >> shape_.sequence_bits;
     // Once for each time that the clock is set back: the counter stands still until that is settled.
-    if (behind_at_.exchange(next, std::memory_order_relaxed) != next) {
+    // Said by a call that may wait: the other kind calls nobody back.
+    if (patience.may_wait() && behind_at_.exchange(next, std::memory_order_relaxed) != next) {
       ++clock_back_events_;
       log(LogLevel::warning, "the clock was set back: it is " + std::to_string((left_ns + 999'999) / 1'000'000) + " ms behind the last id");
     }
@@ -365,7 +410,7 @@ std::string SnowflakeGenerator::describe() const {
   text += shape_.striped ? "order: relaxed; ids rise within a thread, not between threads\n"
                          : "order: strict; every id of this generator is above all it issued before; between workers ids are ordered by clock only\n";
   text += "fork: a child gets FORKED; the parent keeps its worker\n";
-  text += "store outage: of up to half of window = " + window + " is not noticed; then calls wait up to wait_max = " + config_.get("wait_max") + "\n";
+  text += "store outage: of up to half of window = " + window + " is not noticed in steady use; then, or after a pause of a window, calls wait up to wait_max = " + config_.get("wait_max") + "\n";
   text += "not covered: a byte-wise clone of the running machine, until its window of " + window + " has passed\n";
   return text;
 }

@@ -26,6 +26,7 @@ struct HotPage {
   // False in a child: everything else here is zero then, and nothing was reserved by this process.
   std::atomic<bool> alive;
   alignas(64) std::mutex mutex;
+  bool beginning;  // under mutex: a thread of a child draws the first reservation
   std::condition_variable changed;
   Stripe stripes[kStripes];
 };

@@ -27,11 +27,10 @@ Supply::Supply(std::shared_ptr<Runtime> runtime, std::shared_ptr<ForkPage<HotPag
       options_(std::move(options)),
       log_(std::move(log)) {}
 
-void Supply::prime(const std::function<void(std::uint64_t)>& before_open) {
+void Supply::prime() {
   const Range range = source_->draw();
   Lock lock(page_.mutex);
   accept(range);
-  before_open(range.first);
   install(*ready_);
 }
 
@@ -46,10 +45,10 @@ void Supply::accept(const Range& range) {
     current_ = {};
     ready_.reset();
     throw Error(Status::store_regressed,
-                options_.subject + ": the store granted " + std::to_string(range.first) + ", but numbers up to " +
-                    std::to_string(highest_end_ - 1) +
-                    " were granted before: it has lost a commit (restored from a backup, failed over, or set by hand). Issuing has stopped. "
-                    "Advance it above that number, then open the generator again");
+                options_.subject + ": the store granted " + source_->name_of(range.first) + ", but all before " +
+                    source_->name_of(highest_end_) +
+                    " was granted before: it has lost a commit (restored from a backup, failed over, or set by hand). Issuing has stopped. " +
+                    source_->after_regress());
   }
   highest_end_ = range.end;
   ready_ = range;
@@ -61,6 +60,7 @@ void Supply::accept(const Range& range) {
 
 void Supply::install(Range range) {
   const auto mark = static_cast<std::uint64_t>(static_cast<double>(range.size()) * options_.prefetch);
+  if (options_.lifted && page_.counter.next() < range.first) options_.lifted(range.first);
   current_ = range;
   ready_.reset();
   page_.counter.open(range.first, range.first + std::clamp<std::uint64_t>(mark, 1, range.size()), options_.carry_mask);

@@ -35,6 +35,9 @@ class Source {
   virtual Range draw() = 0;
   // Nobody issued the end of the latest grant: the store may take it back if nobody has drawn since. Throws what the store throws.
   virtual void give_back(const Range& unused) = 0;
+  // For messages: what a number stands for, and what to do when the store went back.
+  virtual std::string name_of(std::uint64_t number) const { return std::to_string(number); }
+  virtual std::string after_regress() const = 0;
   // The owner has gone, whether or not something was given back.
   virtual void release() {}
 };
@@ -56,14 +59,16 @@ class Supply : public std::enable_shared_from_this<Supply> {
     double prefetch;             // share of a range after which the next is asked for
     std::int64_t close_wait_ns;  // how long close() waits for a grant that is on its way
     std::string subject;         // "tag 'orders'": begins log lines and messages
+    // Called under the lock when a range is about to open that lies above where the counter stands, with its first number.
+    std::function<void(std::uint64_t)> lifted;
   };
 
   // Runtime and page are shared, because a grant on its way may outlive the generator.
   Supply(std::shared_ptr<Runtime> runtime, std::shared_ptr<ForkPage<HotPage>> page, std::unique_ptr<Source> source,
          Options options, Log log);
 
-  // The first range, drawn by the caller; before_open gets its first number. Throws what the source throws.
-  void prime(const std::function<void(std::uint64_t)>& before_open);
+  // The first range, drawn by the caller. Throws what the source throws.
+  void prime();
 
   // The counter could not give `need`, the number wanted next. True: the caller can try again. False: only waiting would help, and it may
   // not wait. Throws when waiting is over or in vain.

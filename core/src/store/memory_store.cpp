@@ -147,7 +147,7 @@ class MemoryStore final : public Store {
     check_advance(to);
     const auto lock = locked();
     SegmentInfo& segment = segment_at(name_space, tag);
-    if (to > segment.max_id) segment = {to, segment.grants + 1, store_clock_unix_ms()};
+    segment = {advanced(name_space, tag, segment.max_id, to), segment.grants + 1, store_clock_unix_ms()};
     return segment;
   }
 

@@ -96,12 +96,19 @@ bool OwnerLockFile::lock_byte(std::int64_t id) const {
 
 pid_t OwnerLockFile::try_lock(std::int64_t id, const std::string& name_space, std::uint64_t worker) {
   const auto known = owned_.find(id);
-  if (known != owned_.end()) {
+  const bool locked_by_us = known != owned_.end();
+  if (locked_by_us) {
     // Record locks do not see this: a process never blocks itself.
     if (known->second.worker == worker && known->second.name_space == name_space) return getpid();
     owned_.erase(known);  // the number of a row in a database that has been replaced since
   }
   open_file();
+#ifdef F_OFD_GETLK
+  // Record locks belong to the process, so ours would be granted over the lock of another copy of this library in this process (another
+  // class loader's, a plugin's). A lock of an open file would not: asked for one, the kernel names the holder.
+  struct flock seen = owner_lock_byte(F_WRLCK, id);
+  if (!locked_by_us && fcntl(fd_, F_OFD_GETLK, &seen) == 0 && seen.l_type != F_UNLCK && seen.l_pid == getpid()) return seen.l_pid;
+#endif
   for (int attempt = 0; attempt < 3; ++attempt) {
     if (lock_byte(id)) return 0;
     struct flock byte = owner_lock_byte(F_WRLCK, id);

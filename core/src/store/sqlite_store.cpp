@@ -239,7 +239,7 @@ class SqliteStore final : public Store {
       : path_(std::move(path)), create_(options.create), timeout_ms_(options.timeout_ms) {}
 
   ~SqliteStore() override {
-    if (acquired_process_ != getpid()) return;  // a child: its parent still owns them
+    if (acquired_.empty() || acquired_process_ != getpid()) return;  // a child: its parent still owns them
     try {
       StoreGate::Pass pass(kDestructorTimeoutMs);
       OwnerLockFile& owners = OwnerLockFile::beside(pass, path_);
@@ -336,8 +336,7 @@ class SqliteStore final : public Store {
     return transact(pass, SqliteAccess::write, [&](SqliteConnection& db) {
       const std::optional<SegmentInfo> found = read_segment(db, name_space, tag);
       if (!found) throw_unknown(name_space, tag);
-      if (found->max_id >= to) return *found;
-      write_segment(db, name_space, tag, to, found->grants + 1);
+      write_segment(db, name_space, tag, advanced(name_space, tag, found->max_id, to), found->grants + 1);
       return *read_segment(db, name_space, tag);
     });
   }
