@@ -54,7 +54,8 @@ namespace idgen::capi {
 
 // Fills err, if there is one, and returns the status. Needs no memory: it runs when there is none. Bytes that are not UTF-8 (a user's own, in
 // a value or a path) become '?'.
-idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_view message, std::uint64_t retry_after_ns = 0) noexcept;
+idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_view message,
+                      std::uint64_t retry_after_ns = 0) noexcept;
 
 // Every exported function that can fail runs its body in here. The body returns an idgen_status_t, or nothing for IDGEN_OK.
 template <class Body>
@@ -78,7 +79,8 @@ idgen_status_t guard(idgen_error_t* err, Body&& body) noexcept {
 template <class H>
 auto& open_handle(H* handle, const char* what) {
   if (!handle) throw Error(Status::handle, std::string(what) + " is NULL; create it first");
-  if (!handle->is_intact()) throw Error(Status::handle, std::string(what) + " is not one: another type of handle, or already destroyed");
+  if (!handle->is_intact())
+    throw Error(Status::handle, std::string(what) + " is not one: another type of handle, or already destroyed");
   return handle->value;
 }
 
@@ -93,12 +95,12 @@ template <class S>
 void check_struct(const S* out, const char* what) {
   require(out, what);
   if (out->struct_size < sizeof(out->struct_size) || out->struct_size > 65536) {
-    throw Error(Status::argument, std::string(what) + ": struct_size is " + std::to_string(out->struct_size) + "; set it to sizeof, " +
-                                      std::to_string(sizeof(S)));
+    throw Error(Status::argument, std::string(what) + ": struct_size is " + std::to_string(out->struct_size) +
+                                      "; set it to sizeof, " + std::to_string(sizeof(S)));
   }
   if (out->struct_size < sizeof(S)) {
-    throw Error(Status::argument, std::string(what) + ": struct_size is " + std::to_string(out->struct_size) + ", less than version 0.1's " +
-                                      std::to_string(sizeof(S)));
+    throw Error(Status::argument, std::string(what) + ": struct_size is " + std::to_string(out->struct_size) +
+                                      ", less than version 0.1's " + std::to_string(sizeof(S)));
   }
 }
 

@@ -22,12 +22,14 @@ idgen_status_t idgen_config_set(idgen_config_t* config, const char* key, const c
   return guard(err, [&] { open_handle(config, "config").set(require(key, "key"), require(value, "value")); });
 }
 
-idgen_status_t idgen_config_get(const idgen_config_t* config, const char* key, char* buffer, size_t* size, idgen_error_t* err) {
+idgen_status_t idgen_config_get(const idgen_config_t* config, const char* key, char* buffer, size_t* size,
+                                idgen_error_t* err) {
   return guard(err, [&] { write_text(open_handle(config, "config").get(require(key, "key")), buffer, size); });
 }
 
 idgen_status_t idgen_config_load(idgen_config_t* config, const char* toml_path, const char* name, idgen_error_t* err) {
-  return guard(err, [&] { open_handle(config, "config").load(require(toml_path, "toml_path"), require(name, "name")); });
+  return guard(err,
+               [&] { open_handle(config, "config").load(require(toml_path, "toml_path"), require(name, "name")); });
 }
 
 idgen_status_t idgen_config_names(const char* toml_path, char* buffer, size_t* size, idgen_error_t* err) {
@@ -45,8 +47,8 @@ idgen_status_t idgen_property_at(size_t index, idgen_property_t* out) {
     if (index >= properties().size()) throw Error(Status::argument, "index out of range");
     const Property& property = properties()[index];
     write_struct(out,
-                 idgen_property_t{0, property.name, property_type_name(property.type), property.default_value, property.range, property.unit,
-                                  property.help, property.since},
+                 idgen_property_t{0, property.name, property_type_name(property.type), property.default_value,
+                                  property.range, property.unit, property.help, property.since},
                  "out");
   });
 }

@@ -20,12 +20,14 @@ namespace {
 }
 
 [[gnu::noinline]] idgen_status_t next_of_any_kind(idgen_t* generator, uint64_t* id, idgen_error_t* err) {
-  if (generator->value.draw(*id)) [[likely]] return IDGEN_OK;
+  if (generator->value.draw(*id)) [[likely]]
+    return IDGEN_OK;
   return next_slowly(generator, id, err);
 }
 
 [[gnu::noinline]] idgen_status_t try_next_of_any_kind(Handle& handle, uint64_t& id) {
-  if (handle.draw(id)) [[likely]] return IDGEN_OK;
+  if (handle.draw(id)) [[likely]]
+    return IDGEN_OK;
   return static_cast<idgen_status_t>(handle.try_next(id));
 }
 
@@ -58,15 +60,18 @@ void idgen_destroy(idgen_t* generator) {
 }
 
 idgen_status_t idgen_try_next(idgen_t* generator, uint64_t* id) {
-  if (!generator || !generator->is_intact()) [[unlikely]] return IDGEN_E_HANDLE;
-  if (!id) [[unlikely]] return IDGEN_E_ARGUMENT;
+  if (!generator || !generator->is_intact()) [[unlikely]]
+    return IDGEN_E_HANDLE;
+  if (!id) [[unlikely]]
+    return IDGEN_E_ARGUMENT;
   if (generator->value.draw_plain(*id)) return IDGEN_OK;
   return try_next_of_any_kind(generator->value, *id);
 }
 
 idgen_status_t idgen_next(idgen_t* generator, uint64_t* id, idgen_error_t* err) {
   // The common cases first: no guard, and err is left alone.
-  if (!generator || !generator->is_intact() || !id) [[unlikely]] return next_slowly(generator, id, err);
+  if (!generator || !generator->is_intact() || !id) [[unlikely]]
+    return next_slowly(generator, id, err);
   if (generator->value.draw_plain(*id)) return IDGEN_OK;
   return next_of_any_kind(generator, id, err);
 }
@@ -75,8 +80,8 @@ idgen_status_t idgen_next_batch(idgen_t* generator, uint64_t* ids, size_t n, siz
   return idgen_next_wait(generator, ids, n, written, nullptr, nullptr, err);
 }
 
-idgen_status_t idgen_next_wait(idgen_t* generator, uint64_t* ids, size_t n, size_t* written, idgen_cancelled_fn cancelled, void* ctx,
-                               idgen_error_t* err) {
+idgen_status_t idgen_next_wait(idgen_t* generator, uint64_t* ids, size_t n, size_t* written,
+                               idgen_cancelled_fn cancelled, void* ctx, idgen_error_t* err) {
   std::size_t done = 0;
   const idgen_status_t status = guard(err, [&] {
     require(written, "written");
@@ -102,8 +107,9 @@ idgen_status_t idgen_stats(const idgen_t* generator, idgen_stats_t* out, idgen_e
   return guard(err, [&] {
     const Stats stats = open_handle(generator, "generator").stats();
     write_struct(out,
-                 idgen_stats_t{0, stats.handles, stats.granted, stats.remaining, stats.refills, stats.refill_failures, stats.refill_ns_max,
-                               stats.waits, stats.wait_ns, stats.store_waits, stats.clock_back_events, stats.forks, stats.lead_ms},
+                 idgen_stats_t{0, stats.handles, stats.granted, stats.remaining, stats.refills, stats.refill_failures,
+                               stats.refill_ns_max, stats.waits, stats.wait_ns, stats.store_waits,
+                               stats.clock_back_events, stats.forks, stats.lead_ms},
                  "out");
   });
 }

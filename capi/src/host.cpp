@@ -1,9 +1,9 @@
 // The host's own clock, store and log, behind the core's interfaces.
+#include <atomic>
+
 #include "border.hpp"
 #include "idgen/runtime.hpp"
 #include "idgen/store.hpp"
-
-#include <atomic>
 
 using namespace idgen;
 using namespace idgen::capi;
@@ -31,8 +31,8 @@ class HostContext {
 template <class V>
 void check_vtable(const V* vtable, const char* what) {
   if (require(vtable, what)->struct_size < sizeof(V)) {
-    throw Error(Status::argument, std::string(what) + ": struct_size is " + std::to_string(vtable->struct_size) + "; set it to sizeof, " +
-                                      std::to_string(sizeof(V)));
+    throw Error(Status::argument, std::string(what) + ": struct_size is " + std::to_string(vtable->struct_size) +
+                                      "; set it to sizeof, " + std::to_string(sizeof(V)));
   }
 }
 
@@ -57,7 +57,6 @@ class HostClock final : public Runtime {
     system_runtime().wait(lock, changed, timeout_ns);
   }
 
-
  private:
   const idgen_clock_t clock_;
   HostContext ctx_;
@@ -71,15 +70,21 @@ class HostStore final : public Store {
   std::uint64_t segment_take(const std::string& name_space, const std::string& tag, std::uint64_t count) override {
     need(store_.segment_take, "segment_take", "kind = segment");
     std::uint64_t first = 0;
-    call([&](idgen_error_t* err) { return store_.segment_take(ctx_.get(), name_space.c_str(), tag.c_str(), count, &first, err); });
+    call([&](idgen_error_t* err) {
+      return store_.segment_take(ctx_.get(), name_space.c_str(), tag.c_str(), count, &first, err);
+    });
     if (first == 0 || first > static_cast<std::uint64_t>(INT64_MAX) - count) {
-      throw Error(Status::store_damaged, "the host's store granted " + std::to_string(first) + "; allowed: 1 to 2^63 - 1, less the count");
+      throw Error(Status::store_damaged,
+                  "the host's store granted " + std::to_string(first) + "; allowed: 1 to 2^63 - 1, less the count");
     }
     return first;
   }
-  void segment_return(const std::string& name_space, const std::string& tag, std::uint64_t last, std::uint64_t unused) override {
+  void segment_return(const std::string& name_space, const std::string& tag, std::uint64_t last,
+                      std::uint64_t unused) override {
     if (!store_.segment_return) return;
-    call([&](idgen_error_t* err) { return store_.segment_return(ctx_.get(), name_space.c_str(), tag.c_str(), last, unused, err); });
+    call([&](idgen_error_t* err) {
+      return store_.segment_return(ctx_.get(), name_space.c_str(), tag.c_str(), last, unused, err);
+    });
   }
   Window window_take(const WindowRequest& request) override {
     need(store_.window_take, "window_take", "kind = snowflake");
@@ -106,22 +111,26 @@ class HostStore final : public Store {
   void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t epoch, std::int64_t end_ms,
                      std::int64_t used_ms) override {
     if (!store_.window_return) return;
-    call([&](idgen_error_t* err) { return store_.window_return(ctx_.get(), name_space.c_str(), worker, epoch, end_ms, used_ms, err); });
+    call([&](idgen_error_t* err) {
+      return store_.window_return(ctx_.get(), name_space.c_str(), worker, epoch, end_ms, used_ms, err);
+    });
   }
 
   void segment_create(const std::string&, const std::string&) override { refuse(); }
   SegmentInfo segment_show(const std::string&, const std::string&) override { refuse(); }
   SegmentInfo segment_advance(const std::string&, const std::string&, std::uint64_t) override { refuse(); }
 
-  std::string describe() const override { return "store: the host's own; what a crash or a lost commit means there is the host's to say\n"; }
+  std::string describe() const override {
+    return "store: the host's own; what a crash or a lost commit means there is the host's to say\n";
+  }
   // Connections, locks and interpreters of the host are not made for a child.
   bool survives_fork() const override { return false; }
-
 
  private:
   template <class F>
   static void need(F function, const char* name, const char* kind) {
-    if (!function) throw Error(Status::unsupported, std::string("the host's store has no ") + name + ", which " + kind + " needs");
+    if (!function)
+      throw Error(Status::unsupported, std::string("the host's store has no ") + name + ", which " + kind + " needs");
   }
   template <class F>
   static void call(F&& function) {
@@ -144,7 +153,8 @@ class HostStore final : public Store {
 
 extern "C" {
 
-idgen_status_t idgen_config_set_clock(idgen_config_t* config, const idgen_clock_t* clock, void* ctx, idgen_error_t* err) {
+idgen_status_t idgen_config_set_clock(idgen_config_t* config, const idgen_clock_t* clock, void* ctx,
+                                      idgen_error_t* err) {
   return guard(err, [&] {
     Config& target = open_handle(config, "config");
     check_vtable(clock, "clock");
@@ -153,7 +163,8 @@ idgen_status_t idgen_config_set_clock(idgen_config_t* config, const idgen_clock_
   });
 }
 
-idgen_status_t idgen_config_set_store(idgen_config_t* config, const idgen_store_t* store, void* ctx, idgen_error_t* err) {
+idgen_status_t idgen_config_set_store(idgen_config_t* config, const idgen_store_t* store, void* ctx,
+                                      idgen_error_t* err) {
   return guard(err, [&] {
     Config& target = open_handle(config, "config");
     check_vtable(store, "store");
@@ -164,12 +175,15 @@ idgen_status_t idgen_config_set_store(idgen_config_t* config, const idgen_store_
   });
 }
 
-idgen_status_t idgen_config_set_log(idgen_config_t* config, idgen_log_fn log, void* ctx, void (*release)(void*), idgen_error_t* err) {
+idgen_status_t idgen_config_set_log(idgen_config_t* config, idgen_log_fn log, void* ctx, void (*release)(void*),
+                                    idgen_error_t* err) {
   return guard(err, [&] {
     Config& target = open_handle(config, "config");
     require(log, "log");
     auto context = std::make_shared<HostContext>(ctx, nullptr);
-    target.log = [log, context](LogLevel level, const std::string& message) { log(context->get(), static_cast<int32_t>(level), message.c_str()); };
+    target.log = [log, context](LogLevel level, const std::string& message) {
+      log(context->get(), static_cast<int32_t>(level), message.c_str());
+    };
     context->own(release);  // not before nothing can fail any more: on failure ctx stays the host's
   });
 }

@@ -13,8 +13,18 @@ using namespace idgen::capi;
 namespace {
 
 idgen_parts_t to_c(const Parts& parts) {
-  return {0,          parts.fields, parts.unix_ms,  parts.time, parts.datacenter, parts.worker,
-          parts.process, parts.shard,  parts.sequence, parts.gene, parts.version,    static_cast<uint64_t>(parts.segment),
+  return {0,
+          parts.fields,
+          parts.unix_ms,
+          parts.time,
+          parts.datacenter,
+          parts.worker,
+          parts.process,
+          parts.shard,
+          parts.sequence,
+          parts.gene,
+          parts.version,
+          static_cast<uint64_t>(parts.segment),
           parts.fixed};
 }
 
@@ -47,7 +57,8 @@ idgen_status_t idgen_layout_create(const char* layout, const char* epoch, idgen_
   return guard(err, [&] {
     require(layout, "layout");
     require(out, "out");
-    *out = new idgen_layout(Layout::parse(layout, epoch && *epoch ? std::optional(parse_instant(epoch)) : std::nullopt));
+    *out =
+        new idgen_layout(Layout::parse(layout, epoch && *epoch ? std::optional(parse_instant(epoch)) : std::nullopt));
   });
 }
 
@@ -63,25 +74,29 @@ idgen_status_t idgen_layout_of(const idgen_t* generator, idgen_layout_t** out, i
 }
 
 idgen_status_t idgen_decode(const idgen_t* generator, uint64_t id, idgen_parts_t* parts, idgen_error_t* err) {
-  return guard(err, [&] { write_struct(parts, to_c(open_handle(generator, "generator").layout().decode(id)), "parts"); });
+  return guard(err,
+               [&] { write_struct(parts, to_c(open_handle(generator, "generator").layout().decode(id)), "parts"); });
 }
 
-idgen_status_t idgen_layout_decode(const idgen_layout_t* layout, uint64_t id, idgen_parts_t* parts, idgen_error_t* err) {
+idgen_status_t idgen_layout_decode(const idgen_layout_t* layout, uint64_t id, idgen_parts_t* parts,
+                                   idgen_error_t* err) {
   return guard(err, [&] { write_struct(parts, to_c(open_handle(layout, "layout").decode(id)), "parts"); });
 }
 
-idgen_status_t idgen_layout_encode(const idgen_layout_t* layout, const idgen_parts_t* parts, uint64_t* id, idgen_error_t* err) {
+idgen_status_t idgen_layout_encode(const idgen_layout_t* layout, const idgen_parts_t* parts, uint64_t* id,
+                                   idgen_error_t* err) {
   return guard(err, [&] {
     const Layout& fields = open_handle(layout, "layout");
     if (require(parts, "parts")->struct_size < sizeof(idgen_parts_t)) {
-      throw Error(Status::argument, "parts: struct_size is " + std::to_string(parts->struct_size) + "; set it to sizeof, " +
-                                        std::to_string(sizeof(idgen_parts_t)));
+      throw Error(Status::argument, "parts: struct_size is " + std::to_string(parts->struct_size) +
+                                        "; set it to sizeof, " + std::to_string(sizeof(idgen_parts_t)));
     }
     *require(id, "id") = fields.encode(from_c(*parts));
   });
 }
 
-idgen_status_t idgen_layout_info(const idgen_layout_t* layout, int64_t now_unix_ms, idgen_layout_info_t* out, idgen_error_t* err) {
+idgen_status_t idgen_layout_info(const idgen_layout_t* layout, int64_t now_unix_ms, idgen_layout_info_t* out,
+                                 idgen_error_t* err) {
   return guard(err, [&] {
     const Layout& fields = open_handle(layout, "layout");
     if (now_unix_ms == std::numeric_limits<int64_t>::min()) {
@@ -114,11 +129,16 @@ idgen_status_t idgen_layout_field_at(const idgen_layout_t* layout, size_t index,
     const auto fields = open_handle(layout, "layout").fields();
     if (index >= fields.size()) throw Error(Status::argument, "index out of range");
     const Field& field = fields[index];
-    write_struct(out, idgen_field_t{0, static_cast<uint32_t>(field.kind), field.bits, field.shift, field_name(field.kind).data()}, "out");
+    write_struct(
+        out,
+        idgen_field_t{0, static_cast<uint32_t>(field.kind), field.bits, field.shift, field_name(field.kind).data()},
+        "out");
   });
 }
 
 size_t idgen_layout_preset_count(void) { return presets().size(); }
-const char* idgen_layout_preset_at(size_t index) { return index < presets().size() ? presets()[index].name.data() : nullptr; }
+const char* idgen_layout_preset_at(size_t index) {
+  return index < presets().size() ? presets()[index].name.data() : nullptr;
+}
 
 }  // extern "C"

@@ -48,7 +48,8 @@ idgen_status_t idgen_segment_show(const idgen_config_t* config, idgen_segment_in
   });
 }
 
-idgen_status_t idgen_segment_advance(const idgen_config_t* config, uint64_t to, idgen_segment_info_t* out, idgen_error_t* err) {
+idgen_status_t idgen_segment_advance(const idgen_config_t* config, uint64_t to, idgen_segment_info_t* out,
+                                     idgen_error_t* err) {
   return guard(err, [&] {
     const Tag tag = tag_of(config, false);
     if (out) check_struct(out, "out");

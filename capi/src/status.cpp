@@ -17,16 +17,22 @@ static std::size_t utf8_length(std::string_view text) noexcept {
   const auto byte = [text](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const unsigned first = byte(0), second = byte(1);
   if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xC2 && first < 0xE0 ? 2 : first >= 0xE0 && first < 0xF0 ? 3 : first >= 0xF0 && first < 0xF5 ? 4 : 0;
+  const std::size_t length = first >= 0xC2 && first < 0xE0   ? 2
+                             : first >= 0xE0 && first < 0xF0 ? 3
+                             : first >= 0xF0 && first < 0xF5 ? 4
+                                                             : 0;
   for (std::size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xC0) != 0x80) return 0;
   }
   // Longer than needed, a surrogate, or beyond the last character.
-  if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second >= 0xA0) || (first == 0xF0 && second < 0x90) || (first == 0xF4 && second >= 0x90)) return 0;
+  if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second >= 0xA0) || (first == 0xF0 && second < 0x90) ||
+      (first == 0xF4 && second >= 0x90))
+    return 0;
   return length;
 }
 
-idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_view message, std::uint64_t retry_after_ns) noexcept {
+idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_view message,
+                      std::uint64_t retry_after_ns) noexcept {
   if (!err || err->struct_size < sizeof(idgen_error_t)) return status;
   err->status = status;
   err->retry_after_ns = retry_after_ns;
@@ -51,7 +57,8 @@ void write_text(const std::string& text, char* buffer, std::size_t* size) {
   const std::size_t capacity = *size;
   *size = text.size() + 1;
   if (!buffer || capacity < *size) {
-    throw Error(Status::buffer, "the buffer holds " + std::to_string(buffer ? capacity : 0) + " bytes; " + std::to_string(*size) + " are needed");
+    throw Error(Status::buffer, "the buffer holds " + std::to_string(buffer ? capacity : 0) + " bytes; " +
+                                    std::to_string(*size) + " are needed");
   }
   std::memcpy(buffer, text.c_str(), text.size() + 1);
 }
@@ -65,9 +72,15 @@ const char* idgen_version_string(void) { return IDGEN_VERSION_STRING; }
 uint32_t idgen_abi_version(void) { return IDGEN_ABI_VERSION; }
 void idgen_abi_1(void) {}
 
-const char* idgen_status_name(idgen_status_t status) { return idgen::status_text(static_cast<idgen::Status>(status)).name; }
-const char* idgen_status_message(idgen_status_t status) { return idgen::status_text(static_cast<idgen::Status>(status)).message; }
-int idgen_status_is_retryable(idgen_status_t status) { return idgen::status_text(static_cast<idgen::Status>(status)).retryable; }
+const char* idgen_status_name(idgen_status_t status) {
+  return idgen::status_text(static_cast<idgen::Status>(status)).name;
+}
+const char* idgen_status_message(idgen_status_t status) {
+  return idgen::status_text(static_cast<idgen::Status>(status)).message;
+}
+int idgen_status_is_retryable(idgen_status_t status) {
+  return idgen::status_text(static_cast<idgen::Status>(status)).retryable;
+}
 size_t idgen_status_count(void) { return idgen::status_texts().size(); }
 idgen_status_t idgen_status_at(size_t index) {
   const auto texts = idgen::status_texts();

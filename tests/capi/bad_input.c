@@ -1,7 +1,5 @@
 /* Input that is wrong, each with its status and a message that says what to do. And owners: of a worker, of a process. */
 #define _GNU_SOURCE
-#include "check.h"
-
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +9,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "check.h"
 
 static void refused(idgen_status_t want, const char *part, idgen_config_t *config, const char *file, int line) {
   idgen_error_t err = IDGEN_ERROR_INIT;
@@ -23,8 +23,12 @@ static void refused(idgen_status_t want, const char *part, idgen_config_t *confi
 #define REFUSED(status, part, ...) refused(status, part, config_with(__VA_ARGS__, NULL), __FILE__, __LINE__)
 
 static void keys_and_values(void) {
-  static const char *const typos[][2] = {{"wroker", "'worker'"}, {"Worker", "'worker'"}, {"segment_step", "'segment.step'"},
-                                         {"on_clock_bck", "'on_clock_back'"}, {"stroe", "'store'"}, {"epcoh", "'epoch'"}};
+  static const char *const typos[][2] = {{"wroker", "'worker'"},
+                                         {"Worker", "'worker'"},
+                                         {"segment_step", "'segment.step'"},
+                                         {"on_clock_bck", "'on_clock_back'"},
+                                         {"stroe", "'store'"},
+                                         {"epcoh", "'epoch'"}};
   idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_config_t *config = config_with("worker", "3", NULL);
   char value[512];
@@ -113,7 +117,8 @@ static idgen_status_t open_without_room(void *url, idgen_error_t *err) {
 void bad_stores(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
   REFUSED(IDGEN_E_STORE_MISSING, "store_create", "kind", "segment", "store", "sqlite:none.db", "tag", "t");
-  REFUSED(IDGEN_E_STORE_MISSING, "folder", "kind", "segment", "store", "sqlite:/nonexistent/none.db", "tag", "t", "store_create", "true");
+  REFUSED(IDGEN_E_STORE_MISSING, "folder", "kind", "segment", "store", "sqlite:/nonexistent/none.db", "tag", "t",
+          "store_create", "true");
   REFUSED(IDGEN_E_STORE_MISSING, "none.db", "store", "sqlite:none.db", "worker", "1");
   CHECK(access("none.db", F_OK) != 0); /* asking has not made it */
   make_store("sqlite:good.db");
@@ -126,7 +131,8 @@ void bad_stores(void) {
   REFUSED(IDGEN_E_STORE_DAMAGED, "text.db", "kind", "segment", "store", "sqlite:text.db", "tag", "t");
   file = fopen("empty.db", "w");
   CHECK(file && fclose(file) == 0);
-  REFUSED(IDGEN_E_STORE_DAMAGED, "empty", "kind", "segment", "store", "sqlite:empty.db", "tag", "t", "store_create", "true");
+  REFUSED(IDGEN_E_STORE_DAMAGED, "empty", "kind", "segment", "store", "sqlite:empty.db", "tag", "t", "store_create",
+          "true");
   CHECK(mkdir("folder.db", 0755) == 0);
   REFUSED(IDGEN_E_STORE_DAMAGED, "not a file", "kind", "segment", "store", "sqlite:folder.db", "tag", "t");
   make_store("sqlite:newer.db");
@@ -258,11 +264,13 @@ void forked_children(void) {
   CHECK_SAYS("worker 1");
   CHECK_ERR(IDGEN_OK, idgen_next(fixed, &id, &err));
   idgen_destroy(fixed);
-  idgen_t *memory = GENERATOR(config_with("kind", "segment", "store", "memory:f", "store_create", "true", "tag", "t", NULL));
+  idgen_t *memory =
+      GENERATOR(config_with("kind", "segment", "store", "memory:f", "store_create", "true", "tag", "t", NULL));
   CHECK_ERR(IDGEN_E_FORKED, in_child(next_in_child, memory, &err));
   CHECK_SAYS("its store is the parent's");
   idgen_destroy(memory);
-  idgen_t *error = GENERATOR(config_with("kind", "segment", "store", "sqlite:ids.db", "store_create", "true", "tag", "t", "on_fork", "error", NULL));
+  idgen_t *error = GENERATOR(config_with("kind", "segment", "store", "sqlite:ids.db", "store_create", "true", "tag",
+                                         "t", "on_fork", "error", NULL));
   CHECK_ERR(IDGEN_E_FORKED, in_child(next_in_child, error, &err));
   CHECK_SAYS("on_fork");
   idgen_destroy(error);
@@ -272,7 +280,8 @@ void forked_children(void) {
 
   /* STORE_UNAVAILABLE: nobody answers within store_timeout. */
   const int fd = open("ids.db", O_RDWR);
-  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0x40000000, .l_len = 512}; /* SQLite's lock bytes */
+  struct flock lock = {
+      .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0x40000000, .l_len = 512}; /* SQLite's lock bytes */
   CHECK(fd >= 0);
   const pid_t child = fork();
   if (child == 0) {
@@ -282,7 +291,8 @@ void forked_children(void) {
   }
   int how = 0;
   CHECK(waitpid(child, &how, WUNTRACED) == child && WIFSTOPPED(how));
-  REFUSED(IDGEN_E_STORE_UNAVAILABLE, "store_timeout", "kind", "segment", "store", "sqlite:ids.db", "tag", "t", "store_timeout", "50ms");
+  REFUSED(IDGEN_E_STORE_UNAVAILABLE, "store_timeout", "kind", "segment", "store", "sqlite:ids.db", "tag", "t",
+          "store_timeout", "50ms");
   kill(child, SIGKILL);
   CHECK(waitpid(child, &how, 0) == child);
   close(fd);

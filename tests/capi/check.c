@@ -26,7 +26,11 @@ int check_that(int ok, const char *file, int line, const char *what) {
 
 static int is_utf8(const char *text) {
   for (const unsigned char *at = (const unsigned char *)text; *at;) {
-    const int more = *at < 0x80 ? 0 : *at >= 0xC2 && *at < 0xE0 ? 1 : *at >= 0xE0 && *at < 0xF0 ? 2 : *at >= 0xF0 && *at < 0xF5 ? 3 : -1;
+    const int more = *at < 0x80                  ? 0
+                     : *at >= 0xC2 && *at < 0xE0 ? 1
+                     : *at >= 0xE0 && *at < 0xF0 ? 2
+                     : *at >= 0xF0 && *at < 0xF5 ? 3
+                                                 : -1;
     if (more < 0) return 0;
     ++at;
     for (int i = 0; i < more; ++i, ++at) {
@@ -36,11 +40,12 @@ static int is_utf8(const char *text) {
   return 1;
 }
 
-int check_status(idgen_status_t got, idgen_status_t want, const idgen_error_t *err, const char *file, int line, const char *what) {
+int check_status(idgen_status_t got, idgen_status_t want, const idgen_error_t *err, const char *file, int line,
+                 const char *what) {
   char text[1024];
   if (got >= 0 && got < (int)sizeof seen) seen[got] = 1;
-  snprintf(text, sizeof text, "%s: got %d %s, wanted %d %s%s%s", what, got, idgen_status_name(got), want, idgen_status_name(want),
-           err && got ? ": " : "", err && got ? err->message : "");
+  snprintf(text, sizeof text, "%s: got %d %s, wanted %d %s%s%s", what, got, idgen_status_name(got), want,
+           idgen_status_name(want), err && got ? ": " : "", err && got ? err->message : "");
   if (!check_that(got == want, file, line, text)) return 0;
   if (!err || got == IDGEN_OK) return 1;
   snprintf(text, sizeof text, "%s: err says %d '%s'", what, err->status, err->message);
@@ -79,7 +84,8 @@ idgen_t *generator_from(idgen_config_t *config, const char *file, int line) {
   return generator;
 }
 
-idgen_status_t in_child(idgen_status_t (*body)(void *argument, idgen_error_t *err), void *argument, idgen_error_t *err) {
+idgen_status_t in_child(idgen_status_t (*body)(void *argument, idgen_error_t *err), void *argument,
+                        idgen_error_t *err) {
   struct result {
     idgen_error_t err;
     idgen_status_t status;

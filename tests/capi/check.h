@@ -7,7 +7,8 @@
 /* Counts a check; prints it if it failed. Returns ok. */
 int check_that(int ok, const char *file, int line, const char *what);
 /* As above, for the status of a call: also notes that the status was seen. err may be NULL. */
-int check_status(idgen_status_t got, idgen_status_t want, const idgen_error_t *err, const char *file, int line, const char *what);
+int check_status(idgen_status_t got, idgen_status_t want, const idgen_error_t *err, const char *file, int line,
+                 const char *what);
 /* That text contains part. */
 int check_contains(const char *text, const char *part, const char *file, int line);
 /* Whether some checked call has returned this status. */

@@ -1,7 +1,7 @@
 /* What can be listed: statuses, properties, presets, fields, versions. */
-#include "check.h"
-
 #include <string.h>
+
+#include "check.h"
 
 static void versions(void) {
   CHECK(idgen_version() == IDGEN_VERSION);
@@ -11,14 +11,41 @@ static void versions(void) {
 }
 
 static void statuses(void) {
-  static const idgen_status_t header[] = {
-      IDGEN_OK, IDGEN_E_ARGUMENT, IDGEN_E_HANDLE, IDGEN_E_BUFFER, IDGEN_E_UNKNOWN_KEY, IDGEN_E_VALUE, IDGEN_E_LAYOUT, IDGEN_E_LIFETIME,
-      IDGEN_E_CONFIG_FILE, IDGEN_E_TEXT, IDGEN_E_UNSUPPORTED, IDGEN_E_CLOSED, IDGEN_E_FORKED, IDGEN_E_WOULD_BLOCK, IDGEN_E_WORKER_BUSY,
-      IDGEN_E_EXHAUSTED, IDGEN_E_CANCELLED, IDGEN_E_OVERLOADED, IDGEN_E_CLOCK_BACK, IDGEN_E_CLOCK_BEFORE_EPOCH, IDGEN_E_STORE_UNAVAILABLE,
-      IDGEN_E_STORE_MISSING, IDGEN_E_STORE_PERMISSION, IDGEN_E_STORE_FULL, IDGEN_E_STORE_DAMAGED, IDGEN_E_STORE_VERSION, IDGEN_E_TAG_UNKNOWN,
-      IDGEN_E_TAG_EXISTS, IDGEN_E_STORE_REGRESSED, IDGEN_E_FORMAT_MISMATCH, IDGEN_E_STORE_UNSAFE, IDGEN_E_NO_MEMORY, IDGEN_E_INTERNAL};
-  static const idgen_status_t retryable[] = {IDGEN_E_WOULD_BLOCK, IDGEN_E_WORKER_BUSY, IDGEN_E_OVERLOADED, IDGEN_E_CLOCK_BACK,
-                                             IDGEN_E_STORE_UNAVAILABLE, IDGEN_E_STORE_FULL};
+  static const idgen_status_t header[] = {IDGEN_OK,
+                                          IDGEN_E_ARGUMENT,
+                                          IDGEN_E_HANDLE,
+                                          IDGEN_E_BUFFER,
+                                          IDGEN_E_UNKNOWN_KEY,
+                                          IDGEN_E_VALUE,
+                                          IDGEN_E_LAYOUT,
+                                          IDGEN_E_LIFETIME,
+                                          IDGEN_E_CONFIG_FILE,
+                                          IDGEN_E_TEXT,
+                                          IDGEN_E_UNSUPPORTED,
+                                          IDGEN_E_CLOSED,
+                                          IDGEN_E_FORKED,
+                                          IDGEN_E_WOULD_BLOCK,
+                                          IDGEN_E_WORKER_BUSY,
+                                          IDGEN_E_EXHAUSTED,
+                                          IDGEN_E_CANCELLED,
+                                          IDGEN_E_OVERLOADED,
+                                          IDGEN_E_CLOCK_BACK,
+                                          IDGEN_E_CLOCK_BEFORE_EPOCH,
+                                          IDGEN_E_STORE_UNAVAILABLE,
+                                          IDGEN_E_STORE_MISSING,
+                                          IDGEN_E_STORE_PERMISSION,
+                                          IDGEN_E_STORE_FULL,
+                                          IDGEN_E_STORE_DAMAGED,
+                                          IDGEN_E_STORE_VERSION,
+                                          IDGEN_E_TAG_UNKNOWN,
+                                          IDGEN_E_TAG_EXISTS,
+                                          IDGEN_E_STORE_REGRESSED,
+                                          IDGEN_E_FORMAT_MISMATCH,
+                                          IDGEN_E_STORE_UNSAFE,
+                                          IDGEN_E_NO_MEMORY,
+                                          IDGEN_E_INTERNAL};
+  static const idgen_status_t retryable[] = {IDGEN_E_WOULD_BLOCK, IDGEN_E_WORKER_BUSY,       IDGEN_E_OVERLOADED,
+                                             IDGEN_E_CLOCK_BACK,  IDGEN_E_STORE_UNAVAILABLE, IDGEN_E_STORE_FULL};
   const size_t count = sizeof header / sizeof *header;
   CHECK(idgen_status_count() == count);
   for (size_t i = 0; i < count; ++i) {
@@ -53,7 +80,8 @@ static void properties_can_be_set_to_their_default(void) {
     idgen_property_t property = IDGEN_PROPERTY_INIT;
     if (!CHECK_CALL(IDGEN_OK, idgen_property_at(i, &property))) continue;
     CHECK(property.struct_size == sizeof property);
-    CHECK(*property.name && property.default_value && property.range && property.unit && *property.help && *property.since);
+    CHECK(*property.name && property.default_value && property.range && property.unit && *property.help &&
+          *property.since);
     int known = 0;
     for (size_t t = 0; t < sizeof types / sizeof *types; ++t) known |= strcmp(property.type, types[t]) == 0;
     CHECK(known);

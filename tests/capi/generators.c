@@ -1,10 +1,10 @@
 /* Making ids, the plain way: layouts and texts, snowflakes, segments, configuration files. */
 #define _GNU_SOURCE
-#include "check.h"
-
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "check.h"
 
 static void texts(void) {
   static const struct {
@@ -88,8 +88,8 @@ static int stop_at_once(void *ctx) { return ++*(int *)ctx; }
 
 void snowflakes(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  idgen_t *g = GENERATOR(config_with("store", "sqlite:ids.db", "store_create", "true", "layout", "twitter", "datacenter", "3", "worker",
-                                     "9", "namespace", "happy", NULL));
+  idgen_t *g = GENERATOR(config_with("store", "sqlite:ids.db", "store_create", "true", "layout", "twitter",
+                                     "datacenter", "3", "worker", "9", "namespace", "happy", NULL));
   if (!g) return;
   uint64_t ids[5000], id = 0;
   size_t written = 0;
@@ -118,7 +118,8 @@ void snowflakes(void) {
 
   idgen_stats_t stats = IDGEN_STATS_INIT;
   CHECK_ERR(IDGEN_OK, idgen_stats(g, &stats, &err));
-  CHECK(stats.handles == 1 && stats.refills >= 1 && stats.granted >= 10000 && stats.refill_failures == 0 && stats.forks == 0);
+  CHECK(stats.handles == 1 && stats.refills >= 1 && stats.granted >= 10000 && stats.refill_failures == 0 &&
+        stats.forks == 0);
   char text[8192];
   size_t size = sizeof text;
   CHECK_ERR(IDGEN_OK, idgen_describe(g, text, &size, &err));
@@ -143,17 +144,20 @@ void snowflakes(void) {
   CHECK_ERR(IDGEN_OK, idgen_layout_decode(layout, ids[0], &same, &err)); /* the copy outlives it */
   idgen_layout_destroy(layout);
 
-  g = GENERATOR(config_with("store", "sqlite:ids.db", "layout", "twitter", "datacenter", "3", "worker", "9", "namespace", "happy", NULL));
+  g = GENERATOR(config_with("store", "sqlite:ids.db", "layout", "twitter", "datacenter", "3", "worker", "9",
+                            "namespace", "happy", NULL));
   CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
   CHECK(id > ids[4999]);
   idgen_destroy(g); /* closes too */
-  g = GENERATOR(config_with("store", "sqlite:ids.db", "layout", "twitter", "datacenter", "3", "worker", "9", "namespace", "happy", NULL));
+  g = GENERATOR(config_with("store", "sqlite:ids.db", "layout", "twitter", "datacenter", "3", "worker", "9",
+                            "namespace", "happy", NULL));
   idgen_destroy(g);
 }
 
 void segments(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  idgen_config_t *config = config_with("kind", "segment", "store", "sqlite:ids.db", "tag", "orders", "segment.step", "100", NULL);
+  idgen_config_t *config =
+      config_with("kind", "segment", "store", "sqlite:ids.db", "tag", "orders", "segment.step", "100", NULL);
   idgen_t *g = NULL;
   idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
   CHECK_ERR(IDGEN_E_STORE_MISSING, idgen_create(config, &g, &err));

@@ -1,8 +1,8 @@
 /* Rules 1, 3, 4 and 6 of the contract: handles of the wrong type, NULL, struct_size, buffers. */
-#include "check.h"
-
 #include <limits.h>
 #include <string.h>
+
+#include "check.h"
 
 static idgen_config_t *config;
 static idgen_t *generator;
@@ -22,7 +22,8 @@ static void close_all(void) {
 }
 
 static int64_t some_clock(void *ctx) { return *(int64_t *)ctx; }
-static idgen_status_t some_take(void *ctx, const char *name_space, const char *tag, uint64_t count, uint64_t *first, idgen_error_t *err) {
+static idgen_status_t some_take(void *ctx, const char *name_space, const char *tag, uint64_t count, uint64_t *first,
+                                idgen_error_t *err) {
   (void)ctx, (void)name_space, (void)tag, (void)count, (void)err;
   *first = 1;
   return IDGEN_OK;
@@ -269,9 +270,15 @@ static void error_structs(void) {
   }
 }
 
-static idgen_status_t text_describe(char *buffer, size_t *size) { return idgen_describe(generator, buffer, size, NULL); }
-static idgen_status_t text_get(char *buffer, size_t *size) { return idgen_config_get(config, "store", buffer, size, NULL); }
-static idgen_status_t text_format(char *buffer, size_t *size) { return idgen_format(255, IDGEN_TEXT_CROCKFORD, buffer, size); }
+static idgen_status_t text_describe(char *buffer, size_t *size) {
+  return idgen_describe(generator, buffer, size, NULL);
+}
+static idgen_status_t text_get(char *buffer, size_t *size) {
+  return idgen_config_get(config, "store", buffer, size, NULL);
+}
+static idgen_status_t text_format(char *buffer, size_t *size) {
+  return idgen_format(255, IDGEN_TEXT_CROCKFORD, buffer, size);
+}
 
 static void text_result(idgen_status_t (*read)(char *buffer, size_t *size)) {
   char buffer[8192], again[8192];

@@ -22,7 +22,8 @@ void clock_init(struct clock *clock, int64_t unix_ms) {
 
 void use_clock(idgen_config_t *config, struct clock *clock) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  const idgen_clock_t vtable = {.struct_size = sizeof vtable, .now_ns = now_ns, .sleep_ns = sleep_ns, .release = release_clock};
+  const idgen_clock_t vtable = {
+      .struct_size = sizeof vtable, .now_ns = now_ns, .sleep_ns = sleep_ns, .release = release_clock};
   CHECK_ERR(IDGEN_OK, idgen_config_set_clock(config, &vtable, clock, &err));
 }
 
@@ -31,7 +32,8 @@ static idgen_status_t fail(idgen_status_t status, idgen_error_t *err) {
   return status;
 }
 
-static idgen_status_t segment_take(void *ctx, const char *name_space, const char *tag, uint64_t count, uint64_t *first, idgen_error_t *err) {
+static idgen_status_t segment_take(void *ctx, const char *name_space, const char *tag, uint64_t count, uint64_t *first,
+                                   idgen_error_t *err) {
   struct store *store = ctx;
   (void)name_space, (void)tag;
   ++store->takes;
@@ -41,7 +43,8 @@ static idgen_status_t segment_take(void *ctx, const char *name_space, const char
   return IDGEN_OK;
 }
 
-static idgen_status_t segment_return(void *ctx, const char *name_space, const char *tag, uint64_t last, uint64_t unused, idgen_error_t *err) {
+static idgen_status_t segment_return(void *ctx, const char *name_space, const char *tag, uint64_t last, uint64_t unused,
+                                     idgen_error_t *err) {
   struct store *store = ctx;
   (void)name_space, (void)tag;
   ++store->returns;
@@ -51,7 +54,8 @@ static idgen_status_t segment_return(void *ctx, const char *name_space, const ch
   return IDGEN_OK;
 }
 
-static idgen_status_t window_take(void *ctx, const idgen_window_request_t *request, idgen_window_t *window, idgen_error_t *err) {
+static idgen_status_t window_take(void *ctx, const idgen_window_request_t *request, idgen_window_t *window,
+                                  idgen_error_t *err) {
   struct store *store = ctx;
   ++store->takes;
   store->last_request = *request;
@@ -67,14 +71,14 @@ static idgen_status_t window_take(void *ctx, const idgen_window_request_t *reque
   memcpy(store->owner, request->owner, 16);
   window->start_ms = start;
   window->end_ms = start + request->min_ms > request->now_ms + request->width_ms ? start + request->min_ms
-                                                                                : request->now_ms + request->width_ms;
+                                                                                 : request->now_ms + request->width_ms;
   window->epoch = store->epoch;
   store->hw = window->end_ms;
   return IDGEN_OK;
 }
 
-static idgen_status_t window_return(void *ctx, const char *name_space, uint64_t worker, uint64_t epoch, int64_t end_ms, int64_t used_ms,
-                                    idgen_error_t *err) {
+static idgen_status_t window_return(void *ctx, const char *name_space, uint64_t worker, uint64_t epoch, int64_t end_ms,
+                                    int64_t used_ms, idgen_error_t *err) {
   struct store *store = ctx;
   (void)name_space, (void)worker;
   ++store->returns;

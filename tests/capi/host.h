@@ -12,7 +12,7 @@
 struct clock {
   _Atomic int64_t now_ns;
   _Atomic int64_t slept_ns;
-  atomic_int frozen;   /* sleeping does not move it */
+  atomic_int frozen; /* sleeping does not move it */
   atomic_int released;
 };
 void clock_init(struct clock *clock, int64_t unix_ms);

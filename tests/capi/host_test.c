@@ -1,11 +1,12 @@
 /* The host's own clock, store and log: that they are used, what they decide, and that each is released once. */
 #define _GNU_SOURCE
-#include "check.h"
 #include "host.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+
+#include "check.h"
 
 static void pause_ms(int ms) {
   const struct timespec pause = {ms / 1000, ms % 1000 * 1000000L};
@@ -91,7 +92,8 @@ static void waits_are_bounded(void) {
   size_t written = 0;
   clock_init(&clock, START_MS);
   /* A tick of 1 s, and patience for 10 ms. */
-  idgen_t *g = on_clock(&clock, config_with("store", "memory:bounded", "worker", "0", "layout", "js53", "wait_max", "10ms", NULL));
+  idgen_t *g = on_clock(
+      &clock, config_with("store", "memory:bounded", "worker", "0", "layout", "js53", "wait_max", "10ms", NULL));
   CHECK_ERR(IDGEN_OK, idgen_next_batch(g, ids, 4096, &written, &err));
   CHECK_ERR(IDGEN_E_OVERLOADED, idgen_next(g, &id, &err));
   CHECK_SAYS("4096 ids");
@@ -103,8 +105,8 @@ static void waits_are_bounded(void) {
 
   /* borrow: the next ticks, at most max_ahead of them. */
   clock_init(&clock, START_MS);
-  g = on_clock(&clock, config_with("store", "memory:borrow", "worker", "0", "on_overflow", "borrow", "window", "1s", "max_ahead", "1s",
-                                   "wait_max", "0", "sequence_start", "zero", NULL));
+  g = on_clock(&clock, config_with("store", "memory:borrow", "worker", "0", "on_overflow", "borrow", "window", "1s",
+                                   "max_ahead", "1s", "wait_max", "0", "sequence_start", "zero", NULL));
   uint64_t total = 0;
   idgen_status_t status;
   int tries = 0;
@@ -289,7 +291,8 @@ static void segments_on_a_host_store(void) {
   CHECK(stats.refill_failures >= 1 && stats.store_waits >= 1 && stats.remaining == 0);
   store.fail_takes = 0;
   idgen_status_t status = idgen_next(g, &id, &err);
-  for (int i = 0; i < 200 && status == 2000000; ++i) status = idgen_next(g, &id, &err); /* the next attempt is due soon */
+  for (int i = 0; i < 200 && status == 2000000; ++i)
+    status = idgen_next(g, &id, &err); /* the next attempt is due soon */
   CHECK_ERR(IDGEN_OK, status);
   CHECK(id == 101);
 
@@ -314,7 +317,8 @@ static void a_close_that_fails_closes(void) {
   uint64_t id;
   for (int kind = 0; kind < 2; ++kind) {
     store_init(&store);
-    idgen_config_t *config = config_with("kind", kind ? "segment" : "snowflake", "tag", "t", "worker", kind ? "" : "1", NULL);
+    idgen_config_t *config =
+        config_with("kind", kind ? "segment" : "snowflake", "tag", "t", "worker", kind ? "" : "1", NULL);
     use_store(config, &store);
     idgen_t *g = GENERATOR(config);
     CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));

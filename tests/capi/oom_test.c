@@ -4,8 +4,8 @@
  * Not covered, because they do not keep it: idgen_config_load, idgen_config_names and idgen_open. They parse TOML by toml++, whose functions
  * are noexcept and end the process when there is no memory. */
 #define _GNU_SOURCE
-#include <idgen/idgen.h>
 #include <errno.h>
+#include <idgen/idgen.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -20,9 +20,9 @@ extern void *__libc_memalign(size_t, size_t);
 extern void __libc_free(void *);
 
 static atomic_long live, failures;
-static atomic_long countdown = -1;   /* the allocation that fails; below 0: none */
-static atomic_int all_after;         /* and every one after it */
-static atomic_int any_thread;        /* else only those of the thread that calls */
+static atomic_long countdown = -1; /* the allocation that fails; below 0: none */
+static atomic_int all_after;       /* and every one after it */
+static atomic_int any_thread;      /* else only those of the thread that calls */
 static __thread int calling;
 
 static int must_fail(void) {
@@ -42,7 +42,9 @@ static void *counted(void *memory) {
 }
 EXPORTED void *malloc(size_t size) { return must_fail() ? NULL : counted(__libc_malloc(size)); }
 EXPORTED void *calloc(size_t n, size_t size) { return must_fail() ? NULL : counted(__libc_calloc(n, size)); }
-EXPORTED void *memalign(size_t align, size_t size) { return must_fail() ? NULL : counted(__libc_memalign(align, size)); }
+EXPORTED void *memalign(size_t align, size_t size) {
+  return must_fail() ? NULL : counted(__libc_memalign(align, size));
+}
 EXPORTED void *aligned_alloc(size_t align, size_t size) { return memalign(align, size); }
 EXPORTED int posix_memalign(void **out, size_t align, size_t size) {
   void *memory = memalign(align, size);
@@ -65,14 +67,14 @@ EXPORTED void free(void *memory) {
 static long passed, failed;
 static const char *doing = "";
 static long point, all_points;
-#define CHECK(condition)                                                                                                   \
-  do {                                                                                                                     \
-    if (condition) {                                                                                                       \
-      ++passed;                                                                                                            \
-    } else {                                                                                                               \
-      ++failed;                                                                                                            \
-      fprintf(stderr, "%s:%d: FAILED: %s (%s, allocation %ld)\n", __FILE__, __LINE__, #condition, doing, point);           \
-    }                                                                                                                      \
+#define CHECK(condition)                                                                                         \
+  do {                                                                                                           \
+    if (condition) {                                                                                             \
+      ++passed;                                                                                                  \
+    } else {                                                                                                     \
+      ++failed;                                                                                                  \
+      fprintf(stderr, "%s:%d: FAILED: %s (%s, allocation %ld)\n", __FILE__, __LINE__, #condition, doing, point); \
+    }                                                                                                            \
   } while (0)
 
 /* What every call works on. */
@@ -82,10 +84,14 @@ static idgen_layout_t *layout;
 static uint64_t last_segment, last_snowflake;
 static int clock_owned, log_owned, store_owned;
 
-static int64_t now_ns(void *ctx) { (void)ctx; return INT64_C(1800000000000000000); }
+static int64_t now_ns(void *ctx) {
+  (void)ctx;
+  return INT64_C(1800000000000000000);
+}
 static void release(void *ctx) { --*(int *)ctx; }
 static void no_log(void *ctx, int32_t level, const char *message) { (void)ctx, (void)level, (void)message; }
-static idgen_status_t take(void *ctx, const char *ns, const char *tag, uint64_t count, uint64_t *first, idgen_error_t *err) {
+static idgen_status_t take(void *ctx, const char *ns, const char *tag, uint64_t count, uint64_t *first,
+                           idgen_error_t *err) {
   (void)ctx, (void)ns, (void)tag, (void)count, (void)err;
   *first = 1;
   return IDGEN_OK;
@@ -99,7 +105,8 @@ static idgen_config_t *configure(const char *const *pairs) {
   }
   return made;
 }
-static const char *const kSegment[] = {"kind", "segment", "store", "sqlite:oom.db", "store_create", "true", "tag", "t", "segment.step", "50", NULL};
+static const char *const kSegment[] = {
+    "kind", "segment", "store", "sqlite:oom.db", "store_create", "true", "tag", "t", "segment.step", "50", NULL};
 static const char *const kSnowflake[] = {"store", "sqlite:oom.db", "store_create", "true", "worker", "1", NULL};
 static const char *const kSpare[] = {"store", "sqlite:oom.db", "store_create", "true", "worker", "2", NULL};
 
@@ -113,7 +120,8 @@ static idgen_status_t call_config_create(idgen_error_t *err) {
   return status;
 }
 static idgen_status_t call_config_set(idgen_error_t *err) {
-  const idgen_status_t status = idgen_config_set(config, "namespace", "a name that is too long for the small string optimisation", err);
+  const idgen_status_t status =
+      idgen_config_set(config, "namespace", "a name that is too long for the small string optimisation", err);
   char value[200];
   size_t size = sizeof value;
   calling = 0;
@@ -215,7 +223,10 @@ static idgen_status_t call_try_next(idgen_error_t *err) {
   }
   return IDGEN_OK;
 }
-static int never(void *ctx) { (void)ctx; return 0; }
+static int never(void *ctx) {
+  (void)ctx;
+  return 0;
+}
 static idgen_status_t call_next_wait(idgen_error_t *err) {
   uint64_t ids[120];
   size_t written = 0;
@@ -243,7 +254,8 @@ static idgen_status_t call_decode(idgen_error_t *err) {
 }
 static idgen_status_t call_layout_create(idgen_error_t *err) {
   idgen_layout_t *made = NULL;
-  const idgen_status_t status = idgen_layout_create("time:41ms worker:10 sequence:12", "2025-01-01T00:00:00Z", &made, err);
+  const idgen_status_t status =
+      idgen_layout_create("time:41ms worker:10 sequence:12", "2025-01-01T00:00:00Z", &made, err);
   idgen_layout_destroy(made);
   return status;
 }

@@ -48,14 +48,16 @@ TEST(Config, EveryPropertyIsExplained) {
 }
 
 TEST(Config, AnUnknownKeyNamesTheNearest) {
-  EXPECT_THAT(message_of(Status::unknown_key, "segment.stp", "1"), AllOf(HasSubstr("segment.stp"), HasSubstr("segment.step")));
+  EXPECT_THAT(message_of(Status::unknown_key, "segment.stp", "1"),
+              AllOf(HasSubstr("segment.stp"), HasSubstr("segment.step")));
   EXPECT_THAT(message_of(Status::unknown_key, "wrker", "1"), HasSubstr("'worker'"));
   EXPECT_THAT(message_of(Status::unknown_key, "", "1"), HasSubstr("idgen properties"));
   EXPECT_THAT(message_of(Status::unknown_key, "a\nb", "1"), HasSubstr("a\\x0Ab"));
 }
 
 TEST(Config, AValueOutOfRangeNamesKeyValueAndRange) {
-  EXPECT_THAT(message_of(Status::value, "segment.step", "0"), AllOf(HasSubstr("segment.step"), HasSubstr("'0'"), HasSubstr("1 to 1000000000")));
+  EXPECT_THAT(message_of(Status::value, "segment.step", "0"),
+              AllOf(HasSubstr("segment.step"), HasSubstr("'0'"), HasSubstr("1 to 1000000000")));
   EXPECT_THAT(message_of(Status::value, "segment.step", "-5"), HasSubstr("out of range"));
   EXPECT_THAT(message_of(Status::value, "segment.step", "99999999999999999999999"), HasSubstr("out of range"));
   EXPECT_THAT(message_of(Status::value, "segment.prefetch", "1.5"), HasSubstr("0.01 to 1"));

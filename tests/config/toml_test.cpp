@@ -43,7 +43,9 @@ class TomlTest : public ::testing::Test {
 
 TEST_F(TomlTest, ATableSetsItsPropertiesItsNameAndItsFolder) {
   Config config;
-  config.load(write("[orders]\nkind = \"segment\"\nsegment.step = 500\nstore_create = true\nsegment.prefetch = 0.25\nwindow = \"5s\"\n"), "orders");
+  config.load(write("[orders]\nkind = \"segment\"\nsegment.step = 500\nstore_create = true\nsegment.prefetch = "
+                    "0.25\nwindow = \"5s\"\n"),
+              "orders");
   EXPECT_EQ(config.get("kind"), "segment");
   EXPECT_EQ(config.integer("segment.step"), 500u);
   EXPECT_TRUE(config.boolean("store_create"));
@@ -69,12 +71,14 @@ TEST_F(TomlTest, AnInstantMayBeWrittenAsTomlKnowsIt) {
 
 TEST_F(TomlTest, NamesComeInTheFilesOrder) {
   std::vector<std::string> names;
-  for (const ConfigTable& table : read_toml(write("[zebra]\nworker=1\n[apple]\nworker=2\n[mango]\n"))) names.push_back(table.name);
+  for (const ConfigTable& table : read_toml(write("[zebra]\nworker=1\n[apple]\nworker=2\n[mango]\n")))
+    names.push_back(table.name);
   EXPECT_EQ(names, (std::vector<std::string>{"zebra", "apple", "mango"}));
 }
 
 TEST_F(TomlTest, AMissingFileIsNamed) {
-  EXPECT_EQ(message_of(Status::config_file, folder + "/none.toml"), folder + "/none.toml: the file cannot be read: No such file or directory");
+  EXPECT_EQ(message_of(Status::config_file, folder + "/none.toml"),
+            folder + "/none.toml: the file cannot be read: No such file or directory");
   EXPECT_EQ(message_of(Status::config_file, folder), folder + ": the file cannot be read: Is a directory");
 }
 
@@ -83,12 +87,15 @@ TEST_F(TomlTest, AMalformedFileNamesTheLine) {
 }
 
 TEST_F(TomlTest, AMissingTableNamesTheOnesThatAreThere) {
-  EXPECT_THAT(message_of(Status::config_file, write("[orders]\n[events]\n"), "order"), AllOf(HasSubstr("[order]"), HasSubstr("orders, events")));
+  EXPECT_THAT(message_of(Status::config_file, write("[orders]\n[events]\n"), "order"),
+              AllOf(HasSubstr("[order]"), HasSubstr("orders, events")));
 }
 
 TEST_F(TomlTest, ABadPropertyNamesFileAndTable) {
-  EXPECT_THAT(message_of(Status::unknown_key, write("[orders]\nwrker = 1\n")), AllOf(HasSubstr("[orders]"), HasSubstr("'worker'")));
-  EXPECT_THAT(message_of(Status::value, write("[orders]\nsegment.step = -1\n")), AllOf(HasSubstr("[orders]"), HasSubstr("segment.step")));
+  EXPECT_THAT(message_of(Status::unknown_key, write("[orders]\nwrker = 1\n")),
+              AllOf(HasSubstr("[orders]"), HasSubstr("'worker'")));
+  EXPECT_THAT(message_of(Status::value, write("[orders]\nsegment.step = -1\n")),
+              AllOf(HasSubstr("[orders]"), HasSubstr("segment.step")));
 }
 
 TEST_F(TomlTest, AnArrayOrAKeyOutsideATableIsRefused) {

@@ -40,8 +40,10 @@ static void make_ids(const char *properties[][2], const char *what) {
 
 int main(int argc, char **argv) {
   if (argc != 2) return fprintf(stderr, "usage: ids STORE\n"), 2;
-  const char *snowflake[][2] = {{"kind", "snowflake"}, {"worker", "7"}, {"store", argv[1]}, {"store_create", "true"}, {NULL, NULL}};
-  const char *segment[][2] = {{"kind", "segment"}, {"tag", "orders"}, {"store", argv[1]}, {"store_create", "true"}, {NULL, NULL}};
+  const char *snowflake[][2] = {
+      {"kind", "snowflake"}, {"worker", "7"}, {"store", argv[1]}, {"store_create", "true"}, {NULL, NULL}};
+  const char *segment[][2] = {
+      {"kind", "segment"}, {"tag", "orders"}, {"store", argv[1]}, {"store_create", "true"}, {NULL, NULL}};
   make_ids(snowflake, "snowflake");
   make_ids(segment, "segment");
   return 0;

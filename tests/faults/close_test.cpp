@@ -23,11 +23,16 @@ struct Drawer {
       idgen_block_t block = IDGEN_BLOCK_INIT;
       idgen_status_t status = IDGEN_OK;
       switch (number % 4) {
-        case 0: status = idgen_next(g, many, &err), written = status == IDGEN_OK; break;
-        case 1: status = idgen_next_batch(g, many, 64, &written, &err); break;  // on failure what is written is ours all the same
+        case 0:
+          status = idgen_next(g, many, &err), written = status == IDGEN_OK;
+          break;
+        case 1:
+          status = idgen_next_batch(g, many, 64, &written, &err);
+          break;  // on failure what is written is ours all the same
         case 2:
           status = idgen_next_block(g, 16, &block, &err);
-          for (std::uint64_t i = 0; status == IDGEN_OK && i < block.count; ++i) ids.push_back(block.first + i * block.step);
+          for (std::uint64_t i = 0; status == IDGEN_OK && i < block.count; ++i)
+            ids.push_back(block.first + i * block.step);
           break;
         default:
           status = idgen_try_next(g, &id);
@@ -85,7 +90,8 @@ Settings with(const Folder& folder, Settings settings) {
 
 TEST(Close, EndsAllCallsOnASegment) {
   Folder folder;
-  close_ends_all_calls_and_gives_back_only_what_is_unused(with(folder, {{"kind", "segment"}, {"tag", "t"}, {"segment.step", "5000"}}));
+  close_ends_all_calls_and_gives_back_only_what_is_unused(
+      with(folder, {{"kind", "segment"}, {"tag", "t"}, {"segment.step", "5000"}}));
 }
 TEST(Close, EndsAllCallsOnASegmentWhoseOrderIsRelaxed) {
   Folder folder;
@@ -138,9 +144,12 @@ TEST(Close, OfOneOfTwoHandlesLeavesTheOtherDrawing) {
 // A thread that waits for the store or the clock is woken by close, long before its wait_max.
 TEST(Close, WakesACallThatWaits) {
   Folder folder;
-  Ids ids(with(folder, {{"worker", "1"}, {"layout", "time:32x60000ms worker:8 sequence:4"}, {"max_ahead", "2m"}, {"wait_max", "1h"}}));
+  Ids ids(with(
+      folder,
+      {{"worker", "1"}, {"layout", "time:32x60000ms worker:8 sequence:4"}, {"max_ahead", "2m"}, {"wait_max", "1h"}}));
   ASSERT_TRUE(ids) << ids.outcome().message;
-  for (int i = 0; i < 16; ++i) ids.next();  // at most two ticks' worth: one of these, or the next, waits for a minute to end
+  for (int i = 0; i < 16; ++i)
+    ids.next();  // at most two ticks' worth: one of these, or the next, waits for a minute to end
   std::thread waiter;
   std::atomic<int> ended{-1};
   waiter = std::thread([&] {

@@ -126,7 +126,8 @@ TEST_P(Forks, LeaveTheParentsWorkerAloneWhenTheChildClosesAndDestroys) {
   EXPECT_EQ(third_process_is_refused(), 0) << "the child has given the parent's worker away";
   EXPECT_GT(ids.next(), before);
   EXPECT_EQ(ids.close().status, IDGEN_OK);
-  EXPECT_EQ(wait_for(spawn([&] { return Ids(Settings(settings)) ? 0 : 1; })), 0) << "after the parent's close it is free";
+  EXPECT_EQ(wait_for(spawn([&] { return Ids(Settings(settings)) ? 0 : 1; })), 0)
+      << "after the parent's close it is free";
 }
 
 TEST_P(Forks, NestSoThatEveryGenerationDrawsItsOwn) {
@@ -134,7 +135,10 @@ TEST_P(Forks, NestSoThatEveryGenerationDrawsItsOwn) {
   make_store(folder.url("ids.db"));
   constexpr std::size_t kGenerations = 5, kDraws = 2000;
   // A raw clone must not hit a store transaction (that has a test of its own): no refill is due before the mark of a large segment.
-  Ids ids({{"kind", "segment"}, {"tag", "t"}, {"segment.step", GetParam() == By::fork ? "700" : "100000"}, {"store", folder.url("ids.db")}});
+  Ids ids({{"kind", "segment"},
+           {"tag", "t"},
+           {"segment.step", GetParam() == By::fork ? "700" : "100000"},
+           {"store", folder.url("ids.db")}});
   ASSERT_TRUE(ids) << ids.outcome().message;
   Shared<std::uint64_t> drawn(kGenerations * kDraws);
   std::function<int(std::size_t)> generation = [&](std::size_t n) {
@@ -171,7 +175,12 @@ TEST(ForkWhileThreadsDraw, GivesTwoHundredChildrenDifferentIds) {
   make_store(folder.url("ids.db"));
   constexpr std::size_t kChildren = 200, kDraws = 50, kThreads = 3;
   const std::string url = folder.url("ids.db");
-  Ids ids({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "300"}, {"store", url}, {"store_timeout", "60s"}, {"wait_max", "60s"}});
+  Ids ids({{"kind", "segment"},
+           {"tag", "t"},
+           {"segment.step", "300"},
+           {"store", url},
+           {"store_timeout", "60s"},
+           {"wait_max", "60s"}});
   Ids fixed({{"worker", "1"}, {"store", url}, {"store_timeout", "60s"}});
   ASSERT_TRUE(ids && fixed) << ids.outcome().message << fixed.outcome().message;
   std::atomic<bool> stop{false};
@@ -194,7 +203,8 @@ TEST(ForkWhileThreadsDraw, GivesTwoHundredChildrenDifferentIds) {
     children.push_back(spawn([&, c] {
       if (fixed.next() != 0 || fixed.outcome().status != IDGEN_E_FORKED) return 1;
       for (std::size_t i = 0; i < kDraws; ++i) {
-        if ((drawn[c * kDraws + i] = ids.next()) == 0) return std::fprintf(stderr, "%s\n", ids.outcome().message.c_str()), 2;
+        if ((drawn[c * kDraws + i] = ids.next()) == 0)
+          return std::fprintf(stderr, "%s\n", ids.outcome().message.c_str()), 2;
       }
       ids = Ids();
       fixed = Ids();
@@ -211,11 +221,13 @@ TEST(ForkWhileThreadsDraw, GivesTwoHundredChildrenDifferentIds) {
   EXPECT_EQ(failed, 0u);
   std::size_t parents = 0;
   for (const auto& list : lists) parents += list.size();
-  for (std::size_t c = 0; c < kChildren; ++c) lists.emplace_back(drawn.data() + c * kDraws, drawn.data() + (c + 1) * kDraws);
+  for (std::size_t c = 0; c < kChildren; ++c)
+    lists.emplace_back(drawn.data() + c * kDraws, drawn.data() + (c + 1) * kDraws);
   EXPECT_GT(parents, 1000u);
   EXPECT_EQ(count_duplicates(std::move(lists)), 0u);
   EXPECT_GT(ids.stats().refills, 5u) << "the store was to be in use while forking";
-  report("%zu ids of %zu threads and %zu ids of %zu children, all different", parents, kThreads, kChildren * kDraws, kChildren);
+  report("%zu ids of %zu threads and %zu ids of %zu children, all different", parents, kThreads, kChildren * kDraws,
+         kChildren);
 }
 
 // The fork page needs no handler: whatever the parent's threads are doing, the child finds no number of theirs.
@@ -223,7 +235,12 @@ TEST(RawCloneWhileThreadsDraw, LeavesTheChildNoNumberOfItsParent) {
   Folder folder;
   make_store(folder.url("ids.db"));
   constexpr std::size_t kChildren = 100, kDraws = 20;
-  Ids ids({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "2000"}, {"store", folder.url("ids.db")}, {"wait_max", "60s"}, {"store_timeout", "60s"}});
+  Ids ids({{"kind", "segment"},
+           {"tag", "t"},
+           {"segment.step", "2000"},
+           {"store", folder.url("ids.db")},
+           {"wait_max", "60s"},
+           {"store_timeout", "60s"}});
   ASSERT_TRUE(ids) << ids.outcome().message;
   std::atomic<bool> stop{false};
   std::vector<std::vector<std::uint64_t>> lists(1);

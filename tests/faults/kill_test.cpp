@@ -93,14 +93,19 @@ void no_kill_repeats_an_id_or_makes_the_next_life_wait(const Settings& settings)
 
 TEST(Kill, NeverRepeatsASnowflakeNorMakesTheNextLifeWait) {
   Folder folder;
-  no_kill_repeats_an_id_or_makes_the_next_life_wait({{"worker", "7"}, {"store", folder.url("ids.db")}, {"store_create", "true"}});
+  no_kill_repeats_an_id_or_makes_the_next_life_wait(
+      {{"worker", "7"}, {"store", folder.url("ids.db")}, {"store_create", "true"}});
 }
 
 TEST(Kill, NeverRepeatsASegmentIdNorMakesTheNextLifeWait) {
   Folder folder;
   make_store(folder.url("ids.db"));
-  no_kill_repeats_an_id_or_makes_the_next_life_wait(
-      {{"kind", "segment"}, {"tag", "t"}, {"store", folder.url("ids.db")}, {"segment.step", "100000"}, {"wait_max", "30s"}, {"store_timeout", "30s"}});
+  no_kill_repeats_an_id_or_makes_the_next_life_wait({{"kind", "segment"},
+                                                     {"tag", "t"},
+                                                     {"store", folder.url("ids.db")},
+                                                     {"segment.step", "100000"},
+                                                     {"wait_max", "30s"},
+                                                     {"store_timeout", "30s"}});
 }
 
 // Killed before the first id: between the commit of the reservation and its use.

@@ -47,15 +47,18 @@ TEST(Processes, DrawNoIdOfASharedTagTwice) {
   Folder folder;
   make_store(folder.url("ids.db"));
   processes_draw_no_id_twice([&](std::size_t) {
-    return Settings{{"kind", "segment"}, {"tag", "t"}, {"segment.step", "20000"}, {"store", folder.url("ids.db")}, {"store_timeout", "60s"}, {"wait_max", "60s"}};
+    return Settings{{"kind", "segment"},       {"tag", "t"},
+                    {"segment.step", "20000"}, {"store", folder.url("ids.db")},
+                    {"store_timeout", "60s"},  {"wait_max", "60s"}};
   });
 }
 
 TEST(Processes, DrawNoSnowflakeOfDifferentWorkersTwice) {
   Folder folder;
   processes_draw_no_id_twice([&](std::size_t p) {
-    return Settings{{"worker", std::to_string(p)}, {"store", folder.url("ids.db")}, {"store_create", "true"}, {"store_timeout", "60s"},
-                    {"wait_max", "60s"}, {"layout", "time:41ms worker:4 sequence:18"}};
+    return Settings{{"worker", std::to_string(p)}, {"store", folder.url("ids.db")},
+                    {"store_create", "true"},      {"store_timeout", "60s"},
+                    {"wait_max", "60s"},           {"layout", "time:41ms worker:4 sequence:18"}};
   });
 }
 
@@ -79,7 +82,8 @@ TEST(ASecondCopyOfTheLibrary, IsRefusedAWorkerOfTheFirst) {
   ASSERT_TRUE(ids) << ids.outcome().message;
   idgen_config_t* config = nullptr;
   ASSERT_EQ(config_create(&config), IDGEN_OK);
-  for (const auto& [key, value] : settings) ASSERT_EQ(config_set(config, key.c_str(), value.c_str(), nullptr), IDGEN_OK);
+  for (const auto& [key, value] : settings)
+    ASSERT_EQ(config_set(config, key.c_str(), value.c_str(), nullptr), IDGEN_OK);
   idgen_t* second = nullptr;
   idgen_error_t error = IDGEN_ERROR_INIT;
   EXPECT_EQ(create(config, &second, &error), IDGEN_E_WORKER_BUSY);

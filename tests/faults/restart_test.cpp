@@ -13,7 +13,8 @@ struct Case {
 };
 
 std::string name_of(const testing::TestParamInfo<Case>& info) {
-  return std::string(info.param.crash ? "AfterACrash" : "AfterAClose") + "ByMs" + std::to_string(info.param.back_ms) + "With" + info.param.policy;
+  return std::string(info.param.crash ? "AfterACrash" : "AfterAClose") + "ByMs" + std::to_string(info.param.back_ms) +
+         "With" + info.param.policy;
 }
 
 class ClockSetBackAcrossARestart : public testing::TestWithParam<Case> {};
@@ -21,7 +22,8 @@ class ClockSetBackAcrossARestart : public testing::TestWithParam<Case> {};
 TEST_P(ClockSetBackAcrossARestart, NeverRepeatsAnId) {
   const auto [policy, back_ms, crash] = GetParam();
   Folder folder;
-  const Settings settings = {{"worker", "3"}, {"store", folder.url("ids.db")}, {"store_create", "true"}, {"on_clock_back", policy}};
+  const Settings settings = {
+      {"worker", "3"}, {"store", folder.url("ids.db")}, {"store_create", "true"}, {"on_clock_back", policy}};
   const std::int64_t start_ms = kEpochMs + 100'000'000;
   Shared<std::uint64_t> last;
   const pid_t child = spawn([&] {
@@ -42,7 +44,8 @@ TEST_P(ClockSetBackAcrossARestart, NeverRepeatsAnId) {
   if (lead_ms > kMaxAheadMs && std::string(policy) != "continue") {
     ASSERT_FALSE(ids);
     EXPECT_EQ(ids.outcome().status, IDGEN_E_CLOCK_BACK);
-    EXPECT_NE(ids.outcome().message.find(std::to_string(lead_ms) + " ms ahead"), std::string::npos) << ids.outcome().message;
+    EXPECT_NE(ids.outcome().message.find(std::to_string(lead_ms) + " ms ahead"), std::string::npos)
+        << ids.outcome().message;
     EXPECT_EQ(ids.outcome().retry_after_ns, static_cast<std::uint64_t>(lead_ms - kMaxAheadMs) * 1'000'000);
     clock.now_ns += static_cast<std::int64_t>(ids.outcome().retry_after_ns);  // as soon as it says
     ids = Ids(settings, &clock);
@@ -58,22 +61,24 @@ TEST_P(ClockSetBackAcrossARestart, NeverRepeatsAnId) {
   report("%zu ids on both sides of a clock set back by %lld ms, rising", drawn.size(), static_cast<long long>(back_ms));
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, ClockSetBackAcrossARestart,
-                         testing::Values(Case{"wait", 1, true}, Case{"wait", 1000, true}, Case{"wait", 3'600'000, true}, Case{"continue", 1, true},
-                                         Case{"continue", 1000, true}, Case{"continue", 3'600'000, true}, Case{"fail", 1, true},
-                                         Case{"fail", 1000, true}, Case{"fail", 3'600'000, true}, Case{"wait", 1, false}, Case{"wait", 1000, false},
-                                         Case{"wait", 3'600'000, false}, Case{"continue", 1, false}, Case{"continue", 1000, false},
-                                         Case{"continue", 3'600'000, false}, Case{"fail", 1, false}, Case{"fail", 1000, false},
-                                         Case{"fail", 3'600'000, false}),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(
+    Policies, ClockSetBackAcrossARestart,
+    testing::Values(Case{"wait", 1, true}, Case{"wait", 1000, true}, Case{"wait", 3'600'000, true},
+                    Case{"continue", 1, true}, Case{"continue", 1000, true}, Case{"continue", 3'600'000, true},
+                    Case{"fail", 1, true}, Case{"fail", 1000, true}, Case{"fail", 3'600'000, true},
+                    Case{"wait", 1, false}, Case{"wait", 1000, false}, Case{"wait", 3'600'000, false},
+                    Case{"continue", 1, false}, Case{"continue", 1000, false}, Case{"continue", 3'600'000, false},
+                    Case{"fail", 1, false}, Case{"fail", 1000, false}, Case{"fail", 3'600'000, false}),
+    name_of);
 
 // Each start without a close in between reserves some ms more, until a start would be beyond max_ahead: that is waited for like any
 // clock that is behind, not refused.
 TEST(StartAfterStart, WaitsForTheClockWhenTheWorkersTimeIsFurtherAheadThanAllowed) {
   for (const char* policy : {"wait", "fail"}) {
     Folder folder;
-    const Settings settings = {{"worker", "3"}, {"store", folder.url("ids.db")}, {"store_create", "true"}, {"on_clock_back", policy},
-                               {"window", "1s"}, {"max_ahead", "1s"}};
+    const Settings settings = {{"worker", "3"},          {"store", folder.url("ids.db")},
+                               {"store_create", "true"}, {"on_clock_back", policy},
+                               {"window", "1s"},         {"max_ahead", "1s"}};
     constexpr std::int64_t kStartMs = kEpochMs + 100'000'000;
     Shared<std::uint64_t> last;
     ASSERT_EQ(wait_for(spawn([&] {

@@ -20,7 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 Settings segment(const std::string& url, const char* step = "1000") {
-  return {{"kind", "segment"}, {"tag", "t"}, {"store", url}, {"segment.step", step}, {"wait_max", "300ms"}, {"store_timeout", "100ms"}};
+  return {{"kind", "segment"},    {"tag", "t"},          {"store", url},
+          {"segment.step", step}, {"wait_max", "300ms"}, {"store_timeout", "100ms"}};
 }
 
 // Draws until a call fails, but not more than `most`. How many.
@@ -124,7 +125,12 @@ TEST(StoreLockedByAnother, IsServedFromStockThenRefusedThenRecovered) {
 
 TEST(StoreLockedByAnother, LetsASnowflakeGoOnInsideItsWindow) {
   Folder folder;
-  Ids ids({{"worker", "1"}, {"store", folder.url("ids.db")}, {"store_create", "true"}, {"window", "1s"}, {"wait_max", "300ms"}, {"store_timeout", "100ms"}});
+  Ids ids({{"worker", "1"},
+           {"store", folder.url("ids.db")},
+           {"store_create", "true"},
+           {"window", "1s"},
+           {"wait_max", "300ms"},
+           {"store_timeout", "100ms"}});
   ASSERT_TRUE(ids) << ids.outcome().message;
   std::vector<std::uint64_t> drawn;
   {
@@ -144,7 +150,8 @@ TEST(StoreLockedByAnother, LetsASnowflakeGoOnInsideItsWindow) {
 
 TEST(StoreLockedByAnother, StillClosesAndFreesTheWorker) {
   Folder folder;
-  const Settings settings = {{"worker", "1"}, {"store", folder.url("ids.db")}, {"store_create", "true"}, {"store_timeout", "100ms"}};
+  const Settings settings = {
+      {"worker", "1"}, {"store", folder.url("ids.db")}, {"store_create", "true"}, {"store_timeout", "100ms"}};
   Ids ids(settings);
   const std::uint64_t before = ids.next();
   ASSERT_NE(before, 0u) << ids.outcome().message;
@@ -175,7 +182,8 @@ TEST(StoreFileDeleted, IsNoticedAndNeverBegunAnew) {
     const std::size_t served = *create == 't' ? draw_all_after_exchange(ids, drawn) : draw_all(ids, drawn);
     EXPECT_GE(served, 500u);
     EXPECT_LE(served, 2500u);
-    EXPECT_EQ(ids.outcome().status, *create == 't' ? IDGEN_E_STORE_REGRESSED : IDGEN_E_STORE_MISSING) << ids.outcome().message;
+    EXPECT_EQ(ids.outcome().status, *create == 't' ? IDGEN_E_STORE_REGRESSED : IDGEN_E_STORE_MISSING)
+        << ids.outcome().message;
     EXPECT_TRUE(is_strictly_rising(drawn));
   }
 }
@@ -255,7 +263,8 @@ TEST(StoreFolderMadeReadOnly, IsSaidAndRecoveredFrom) {
     if (draw_all(ids, drawn, 1500) != 1500) return 2;
     if (chmod(folder.path("data").c_str(), 0555) != 0) return 3;
     if (draw_all(ids, drawn) > 3000) return 4;
-    if (ids.outcome().status != IDGEN_E_STORE_PERMISSION) return std::fprintf(stderr, "%s\n", ids.outcome().message.c_str()), 5;
+    if (ids.outcome().status != IDGEN_E_STORE_PERMISSION)
+      return std::fprintf(stderr, "%s\n", ids.outcome().message.c_str()), 5;
     if (ids.outcome().message.find("folder") == std::string::npos) return 6;
     if (chmod(folder.path("data").c_str(), 0755) != 0) return 7;
     if (!recovers(ids, drawn)) return 8;
@@ -290,7 +299,8 @@ TEST(StoreWithoutRoom, BecauseOfALimitIsSaidAndRecoveredFrom) {
       now.rlim_cur = bytes;
       return setrlimit(RLIMIT_FSIZE, &now) == 0;
     };
-    return runs_out_of_room(folder.url("ids.db"), [&] { return limit(0); }, [&] { return limit(RLIM_INFINITY); });
+    return runs_out_of_room(
+        folder.url("ids.db"), [&] { return limit(0); }, [&] { return limit(RLIM_INFINITY); });
   });
   EXPECT_EQ(wait_for(child), 0);
 }
@@ -321,7 +331,8 @@ TEST(StoreWithoutRoom, BecauseTheDeviceIsFullIsSaidAndRecoveredFrom) {
         [&] { return unlink(filler.c_str()) == 0; });
   });
   const int result = wait_for(child);
-  if (result == kCannotMount) GTEST_SKIP() << "this user may not mount a file system; the test with a limit on file sizes stands in";
+  if (result == kCannotMount)
+    GTEST_SKIP() << "this user may not mount a file system; the test with a limit on file sizes stands in";
   EXPECT_EQ(result, 0);
 }
 

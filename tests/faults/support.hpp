@@ -18,7 +18,8 @@
 namespace idgen::faults {
 
 #if defined(__SANITIZE_THREAD__)
-inline constexpr std::size_t kSlower = 50;  // the sanitizers make every step slower, not the test weaker: they look at each access
+inline constexpr std::size_t kSlower =
+    50;  // the sanitizers make every step slower, not the test weaker: they look at each access
 #elif defined(__SANITIZE_ADDRESS__)
 inline constexpr std::size_t kSlower = 10;
 #else
@@ -91,7 +92,8 @@ class Shared {
  public:
   explicit Shared(std::size_t count = 1)
       : count_(count),
-        data_(static_cast<T*>(mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {
+        data_(static_cast<T*>(mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
+                                   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {
     if (data_ == MAP_FAILED) throw std::bad_alloc();
   }
   Shared(const Shared&) = delete;

@@ -25,8 +25,10 @@ bool draw_mixed(idgen_t* g, std::size_t n, std::vector<std::uint64_t>& out) {
       case 1:
         for (int i = 0; i < 500; ++i) {
           const idgen_status_t status = idgen_try_next(g, &id);
-          if (status == IDGEN_OK) out.push_back(id);
-          else if (status != IDGEN_E_WOULD_BLOCK) return false;
+          if (status == IDGEN_OK)
+            out.push_back(id);
+          else if (status != IDGEN_E_WOULD_BLOCK)
+            return false;
         }
         break;
       case 2: {

@@ -51,7 +51,10 @@ TEST_F(TwoHandles, AfterTheLastCloseAWorkerCanBeTakenWithAnotherConfiguration) {
 
 TEST_F(TwoHandles, ALayoutThatDiffersInTheNamespaceIsRefusedByTheStore) {
   auto a = open({{"worker", "1"}});
-  EXPECT_EQ(error_of([&] { open({{"worker", "2"}, {"layout", "twitter"}, {"datacenter", "0"}}); }).status(), Status::format_mismatch);
+  EXPECT_EQ(error_of([&] {
+              open({{"worker", "2"}, {"layout", "twitter"}, {"datacenter", "0"}});
+            }).status(),
+            Status::format_mismatch);
 }
 
 }  // namespace

@@ -123,7 +123,9 @@ TEST_F(Segment, RelaxedOrderIssuesEveryNumberOnce) {
   EXPECT_EQ(std::adjacent_find(ids.begin(), ids.end()), ids.end());
 }
 
-TEST_F(Segment, ALayoutIsRefused) { EXPECT_EQ(error_of([&] { with({{"layout", "twitter"}}); }).status(), Status::unsupported); }
+TEST_F(Segment, ALayoutIsRefused) {
+  EXPECT_EQ(error_of([&] { with({{"layout", "twitter"}}); }).status(), Status::unsupported);
+}
 
 TEST_F(Segment, TheTagDefaultsToTheGeneratorsName) {
   auto handle = open({{"kind", "segment"}, {"name", "invoices"}});

@@ -58,15 +58,33 @@ class Simulation {
   void act(Machine& machine) {
     if (!machine.handle) return start(machine);
     switch (below(12)) {
-      case 0: kill(machine); break;
-      case 1: close(machine); break;
-      case 2: machine.runtime->set_clock_by((static_cast<std::int64_t>(below(2001)) - 1000) * kMs); break;
-      case 3: machine.runtime->set_clock_by((chance(50) ? -1 : 1) * 3600 * kSecond); break;
-      case 4: machine.runtime->pass(static_cast<std::int64_t>(below(12'000)) * kMs); break;
-      case 5: machine.runtime->hold_back(chance(50)); break;  // paused: what was posted happens after others have gone on
-      case 6: machine.runtime->run_one(); break;
-      case 7: make_store_fail(*machine.store); break;
-      default: draw(machine); break;
+      case 0:
+        kill(machine);
+        break;
+      case 1:
+        close(machine);
+        break;
+      case 2:
+        machine.runtime->set_clock_by((static_cast<std::int64_t>(below(2001)) - 1000) * kMs);
+        break;
+      case 3:
+        machine.runtime->set_clock_by((chance(50) ? -1 : 1) * 3600 * kSecond);
+        break;
+      case 4:
+        machine.runtime->pass(static_cast<std::int64_t>(below(12'000)) * kMs);
+        break;
+      case 5:
+        machine.runtime->hold_back(chance(50));
+        break;  // paused: what was posted happens after others have gone on
+      case 6:
+        machine.runtime->run_one();
+        break;
+      case 7:
+        make_store_fail(*machine.store);
+        break;
+      default:
+        draw(machine);
+        break;
     }
   }
 
@@ -88,7 +106,7 @@ class Simulation {
       static constexpr const char* kPolicies[] = {"wait", "continue", "fail"};
       static constexpr const char* kStarts[] = {"carry", "zero", "random"};
       config.set("layout", "time:41ms worker:4 sequence:4");  // a narrow sequence: ticks are used up often
-      config.set("worker", std::to_string(below(2)));         // taken over, live owner or not: the fence alone must hold
+      config.set("worker", std::to_string(below(2)));  // taken over, live owner or not: the fence alone must hold
       config.set("on_clock_back", kPolicies[below(3)]);
       config.set("sequence_start", kStarts[below(3)]);
       config.set("on_overflow", chance(50) ? "wait" : "borrow");
@@ -117,7 +135,9 @@ class Simulation {
     std::size_t written = 0;
     try {
       switch (below(4)) {
-        case 0: machine.handle->fill({ids, 1 + below(64)}, written); break;
+        case 0:
+          machine.handle->fill({ids, 1 + below(64)}, written);
+          break;
         case 1:
           written = machine.handle->try_next(ids[0]) == Status::ok;
           break;
@@ -140,8 +160,10 @@ class Simulation {
     if (!issued.insert(id).second) outcome_.violation = "id " + std::to_string(id) + " was issued twice";
     if (machine.strict && id <= machine.last) outcome_.violation = "id " + std::to_string(id) + " does not rise";
     machine.last = id;
-    if (!machine.timed && id > disk_.tags[machine.tag]) outcome_.violation = "I1: id " + std::to_string(id) + " was not reserved";
-    if (machine.timed && machine.handle->layout().decode(id).unix_ms >= disk_.workers[machine.handle->layout().decode(id).worker].hw) {
+    if (!machine.timed && id > disk_.tags[machine.tag])
+      outcome_.violation = "I1: id " + std::to_string(id) + " was not reserved";
+    if (machine.timed &&
+        machine.handle->layout().decode(id).unix_ms >= disk_.workers[machine.handle->layout().decode(id).worker].hw) {
       outcome_.violation = "I1: id " + std::to_string(id) + " lies beyond what was reserved";
     }
   }
@@ -191,9 +213,9 @@ TEST(Simulation, NoSeedIssuesAnIdTwice) {
     total.kills += outcome.kills;
     total.takeovers += outcome.takeovers;
   }
-  std::printf("%llu seeds: %llu ids, %llu kills, %llu takeovers of a worker, no duplicate\n", static_cast<unsigned long long>(seeds()),
-              static_cast<unsigned long long>(total.ids), static_cast<unsigned long long>(total.kills),
-              static_cast<unsigned long long>(total.takeovers));
+  std::printf("%llu seeds: %llu ids, %llu kills, %llu takeovers of a worker, no duplicate\n",
+              static_cast<unsigned long long>(seeds()), static_cast<unsigned long long>(total.ids),
+              static_cast<unsigned long long>(total.kills), static_cast<unsigned long long>(total.takeovers));
   EXPECT_GT(total.ids, seeds() * 50);
   EXPECT_GT(total.kills, seeds());
 }
@@ -206,7 +228,8 @@ TEST_P(NegativeControl, AStoreThatBreaksARuleIsCaught) {
     SimDisk disk;
     disk.*GetParam().second = true;
     if (const Outcome outcome = Simulation(seed, disk).run(); outcome.violation) {
-      std::printf("%s: caught at seed %llu: %s\n", GetParam().first, static_cast<unsigned long long>(seed), outcome.violation->c_str());
+      std::printf("%s: caught at seed %llu: %s\n", GetParam().first, static_cast<unsigned long long>(seed),
+                  outcome.violation->c_str());
       return;
     }
   }

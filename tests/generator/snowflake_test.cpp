@@ -61,7 +61,8 @@ TEST_F(Snowflake, UsingUpATickWaitsForTheNextOneAndLosesNothing) {
 }
 
 TEST_F(Snowflake, BorrowingGoesOnInTheNextTicksUpToMaxAhead) {
-  auto handle = open({{"worker", "1"}, {"on_overflow", "borrow"}, {"window", "100ms"}, {"max_ahead", "100ms"}, {"wait_max", "0"}});
+  auto handle = open(
+      {{"worker", "1"}, {"on_overflow", "borrow"}, {"window", "100ms"}, {"max_ahead", "100ms"}, {"wait_max", "0"}});
   std::vector<std::uint64_t> ids(4096 * 100);
   std::size_t written = 0;
   try {
@@ -74,7 +75,8 @@ TEST_F(Snowflake, BorrowingGoesOnInTheNextTicksUpToMaxAhead) {
 }
 
 TEST_F(Snowflake, NothingIsIssuedPastTheReservation) {
-  auto handle = open({{"worker", "1"}, {"window", "1s"}, {"max_ahead", "10s"}, {"on_overflow", "borrow"}, {"wait_max", "0"}});
+  auto handle =
+      open({{"worker", "1"}, {"window", "1s"}, {"max_ahead", "10s"}, {"on_overflow", "borrow"}, {"wait_max", "0"}});
   runtime->hold_back(true);  // no renewal comes through
   std::vector<std::uint64_t> ids(4096 * 2000);
   std::size_t written = 0;
@@ -236,10 +238,10 @@ TEST_F(Snowflake, AWorkerThatWasLostAndTakenAgainGivesBackOnlyItsLatestWindow) {
   WindowRequest request{"default", 1, 0, {}, "another", disk.format, now_ms(), 5'000, 20, INT64_MAX};
   const Window theirs = others->window_take(request);
   runtime->pass(600 * kMs);
-  handle->next();       // passes the mark: the renewal finds the worker taken,
+  handle->next();  // passes the mark: the renewal finds the worker taken,
   runtime->run_all();
   runtime->pass(300 * kMs);
-  handle->next();       // and the next attempt takes it again
+  handle->next();  // and the next attempt takes it again
   runtime->run_all();
   ASSERT_GT(disk.workers[1].hw, theirs.end_ms);
   handle->close();
@@ -280,7 +282,10 @@ TEST_F(Snowflake, ABlockTakenAheadOfTheClockCostsNoMoreThanItsTick) {
 }
 
 TEST_F(Snowflake, TimeAndSequenceOf64BitsEndWhereTheCounterDoes) {
-  const Settings settings{{"layout", "unsigned time:41ms sequence:23"}, {"epoch", "1992-01-01T00:00:00Z"}, {"lifetime_min", "0"}, {"wait_max", "50ms"}};
+  const Settings settings{{"layout", "unsigned time:41ms sequence:23"},
+                          {"epoch", "1992-01-01T00:00:00Z"},
+                          {"lifetime_min", "0"},
+                          {"wait_max", "50ms"}};
   auto handle = open(settings);
   const std::int64_t end_ms = 694'224'000'000 + (std::int64_t{1} << 40);  // half of the layout's time
   runtime->set_clock((end_ms - 20'000) * kMs);
@@ -304,7 +309,10 @@ TEST_F(Snowflake, TimeAndSequenceOf64BitsEndWhereTheCounterDoes) {
 
 TEST_F(Snowflake, OfALayoutWithoutNodeFieldsHasANameInMessages) {
   auto handle = open({{"layout", "mastodon"}});
-  EXPECT_THAT(error_of([&] { open({{"layout", "mastodon"}, {"window", "5s"}}); }).message(), HasSubstr("the only worker of namespace 'default'"));
+  EXPECT_THAT(error_of([&] {
+                open({{"layout", "mastodon"}, {"window", "5s"}});
+              }).message(),
+              HasSubstr("the only worker of namespace 'default'"));
 }
 
 TEST_F(Snowflake, RelaxedOrderMakesTheSameKindOfIds) {
@@ -349,7 +357,10 @@ TEST_F(Snowflake, ALayoutPastItsLifetimeIsRefused) {
 }
 
 TEST_F(Snowflake, ALayoutThatEndsSoonerThanLifetimeMinIsRefused) {
-  EXPECT_THAT(error_of([&] { open({{"worker", "1"}, {"lifetime_min", "100y"}}); }).message(), HasSubstr("lifetime_min = 100y"));
+  EXPECT_THAT(error_of([&] {
+                open({{"worker", "1"}, {"lifetime_min", "100y"}});
+              }).message(),
+              HasSubstr("lifetime_min = 100y"));
 }
 
 TEST_F(Snowflake, AMaxAheadBelowTheWindowIsRefused) {
@@ -358,7 +369,8 @@ TEST_F(Snowflake, AMaxAheadBelowTheWindowIsRefused) {
 
 TEST_F(Snowflake, AMaxAheadBelowTheWindowInWholeTicksIsRefused) {
   const Settings minutes{{"layout", "time:30x60000ms worker:10 sequence:23"}, {"worker", "1"}};
-  EXPECT_THAT(error_of([&] { open(minutes); }).message(), AllOf(HasSubstr("'10s'"), HasSubstr("120000 ms"), HasSubstr("at least 120000ms")));
+  EXPECT_THAT(error_of([&] { open(minutes); }).message(),
+              AllOf(HasSubstr("'10s'"), HasSubstr("120000 ms"), HasSubstr("at least 120000ms")));
   Settings enough = minutes;
   enough.emplace_back("max_ahead", "2m");
   for (int restart = 0; restart < 3; ++restart) {

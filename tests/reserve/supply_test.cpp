@@ -37,7 +37,9 @@ class SupplyTest : public ::testing::Test {
     source->script = &script;
     source->returned = &returned;
     source->draws = &draws;
-    supply = std::make_shared<Supply>(runtime, page, std::move(source), Supply::Options{0, 0.1, 5 * kSecond, "test", [this](std::uint64_t first) { lifted.push_back(first); }}, Log());
+    supply = std::make_shared<Supply>(
+        runtime, page, std::move(source),
+        Supply::Options{0, 0.1, 5 * kSecond, "test", [this](std::uint64_t first) { lifted.push_back(first); }}, Log());
   }
   ~SupplyTest() override { runtime->drop_all(); }
   void grant(std::uint64_t first, std::uint64_t end) {
@@ -46,9 +48,7 @@ class SupplyTest : public ::testing::Test {
   void fail(Status status) {
     script.push_back([=]() -> Range { throw Error(status, "scripted"); });
   }
-  void prime() {
-    supply->prime();
-  }
+  void prime() { supply->prime(); }
   // One number, with as much patience as given.
   std::uint64_t next(Patience patience) {
     for (std::uint64_t n;;) {

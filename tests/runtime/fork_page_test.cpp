@@ -59,10 +59,11 @@ TEST(ForkPage, ALockThatTheParentHeldIsFreeInTheChild) {
 TEST(ForkPage, IsZeroAgainInAGrandchild) {
   ForkPage<Page> page;
   page->number = 42;
-  const int answer = in_child([] { return fork(); }, [&] {
-    page->number = 5;
-    return in_child([] { return fork(); }, [&] { return page->number == 0 ? 9 : 1; });
-  });
+  const int answer = in_child([] { return fork(); },
+                              [&] {
+                                page->number = 5;
+                                return in_child([] { return fork(); }, [&] { return page->number == 0 ? 9 : 1; });
+                              });
   EXPECT_EQ(answer, 9);
 }
 

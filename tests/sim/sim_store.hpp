@@ -21,9 +21,9 @@ struct SimDisk {
   std::string format;
 
   // Bugs to plant: what a store that breaks a rule does.
-  bool forgets_high_water = false;   // I2: a window starts at the client's clock
-  bool returns_blindly = false;      // I2: takes back what others have drawn since
-  bool grants_before_commit = false; // I1: answers, and loses the write
+  bool forgets_high_water = false;    // I2: a window starts at the client's clock
+  bool returns_blindly = false;       // I2: takes back what others have drawn since
+  bool grants_before_commit = false;  // I1: answers, and loses the write
 };
 
 // One process's connection.
@@ -73,7 +73,8 @@ class SimStore final : public Store {
     after();
     return window;
   }
-  void window_return(const std::string&, std::uint64_t worker, std::uint64_t epoch, std::int64_t end_ms, std::int64_t used_ms) override {
+  void window_return(const std::string&, std::uint64_t worker, std::uint64_t epoch, std::int64_t end_ms,
+                     std::int64_t used_ms) override {
     enter();
     SimDisk::Worker& row = disk_.workers[worker];
     if ((row.epoch == epoch && row.hw == end_ms) || disk_.returns_blindly) row.hw = std::min(used_ms, row.hw);

@@ -117,21 +117,21 @@ IDGEN_API void idgen_abi_1(void);
 #define IDGEN_E_OVERLOADED 26  /* waited wait_max for the next tick of the clock. Retryable */
 
 /* 40..59: the clock. */
-#define IDGEN_E_CLOCK_BACK 40         /* the clock is behind the ids already issued, by more than the policy allows. Retryable */
+#define IDGEN_E_CLOCK_BACK 40         /* the clock is behind the last id, by more than the policy allows. Retryable */
 #define IDGEN_E_CLOCK_BEFORE_EPOCH 41 /* the clock is before the layout's epoch */
 
 /* 60..79: the store. */
-#define IDGEN_E_STORE_UNAVAILABLE 60  /* busy, unreachable or too slow, and nothing reserved is left. Retryable */
-#define IDGEN_E_STORE_MISSING 61      /* the store does not exist, and store_create was not asked for */
-#define IDGEN_E_STORE_PERMISSION 62   /* not readable, or not writable */
-#define IDGEN_E_STORE_FULL 63         /* no space left on the device. Retryable */
-#define IDGEN_E_STORE_DAMAGED 64      /* not a database, not ours, or corrupt */
-#define IDGEN_E_STORE_VERSION 65      /* made by a newer version of idgen */
-#define IDGEN_E_TAG_UNKNOWN 66        /* the segment tag was not created */
-#define IDGEN_E_TAG_EXISTS 67         /* idgen_segment_create: the tag is there already */
-#define IDGEN_E_STORE_REGRESSED 68    /* the store granted numbers it had granted before: it lost a commit. Issuing stops */
-#define IDGEN_E_FORMAT_MISMATCH 69    /* the namespace is in use with another layout or epoch */
-#define IDGEN_E_STORE_UNSAFE 70       /* a setting or file system that can lose a commit */
+#define IDGEN_E_STORE_UNAVAILABLE 60 /* busy, unreachable or too slow, and nothing reserved is left. Retryable */
+#define IDGEN_E_STORE_MISSING 61     /* the store does not exist, and store_create was not asked for */
+#define IDGEN_E_STORE_PERMISSION 62  /* not readable, or not writable */
+#define IDGEN_E_STORE_FULL 63        /* no space left on the device. Retryable */
+#define IDGEN_E_STORE_DAMAGED 64     /* not a database, not ours, or corrupt */
+#define IDGEN_E_STORE_VERSION 65     /* made by a newer version of idgen */
+#define IDGEN_E_TAG_UNKNOWN 66       /* the segment tag was not created */
+#define IDGEN_E_TAG_EXISTS 67        /* idgen_segment_create: the tag is there already */
+#define IDGEN_E_STORE_REGRESSED 68   /* the store granted numbers again: it lost a commit. Issuing has stopped */
+#define IDGEN_E_FORMAT_MISMATCH 69   /* the namespace is in use with another layout or epoch */
+#define IDGEN_E_STORE_UNSAFE 70      /* a setting or file system that can lose a commit */
 
 /* 80..99: resources and defects. */
 #define IDGEN_E_NO_MEMORY 80
@@ -147,7 +147,8 @@ typedef struct idgen_error {
   char message[496];       /* NUL-terminated UTF-8, cut at a character if longer */
 } idgen_error_t;
 
-#define IDGEN_ERROR_INIT { (uint32_t)sizeof(idgen_error_t), 0, 0, "" }
+#define IDGEN_ERROR_INIT \
+  { (uint32_t)sizeof(idgen_error_t), 0, 0, "" }
 
 /* "CLOCK_BACK" for IDGEN_E_CLOCK_BACK; "UNKNOWN" for a number that is no status, "HOST" from 1000 on. Never NULL. */
 IDGEN_API const char *idgen_status_name(idgen_status_t status);
@@ -178,8 +179,8 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_get(const idgen_config_t *
  * a relative store path means the same from any working directory. Nested tables are joined with dots. Properties set
  * before keep their value unless the file has them; set more after it to override. A failed load changes nothing.
  * @return IDGEN_E_CONFIG_FILE (missing, unreadable, malformed, no such table), IDGEN_E_UNKNOWN_KEY, IDGEN_E_VALUE, any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_load(idgen_config_t *config, const char *toml_path, const char *name,
-                                                           idgen_error_t *err);
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_load(idgen_config_t *config, const char *toml_path,
+                                                           const char *name, idgen_error_t *err);
 /* The names of the generators in a TOML file, in the file's order, each ended by '\n'. @return IDGEN_E_CONFIG_FILE, IDGEN_E_BUFFER, any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_names(const char *toml_path, char *buffer, size_t *size,
                                                             idgen_error_t *err);
@@ -196,7 +197,8 @@ typedef struct idgen_property {
   const char *since;         /* "0.1" */
 } idgen_property_t;
 
-#define IDGEN_PROPERTY_INIT { (uint32_t)sizeof(idgen_property_t), NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+#define IDGEN_PROPERTY_INIT \
+  { (uint32_t)sizeof(idgen_property_t), NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 IDGEN_API size_t idgen_property_count(void);
 /* @return IDGEN_E_ARGUMENT for an index out of range, any. */
@@ -213,7 +215,8 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_property_at(size_t index, idgen_p
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_create(const idgen_config_t *config, idgen_t **out, idgen_error_t *err);
 
 /* idgen_config_create, _load, idgen_create and _destroy in one line. May block. @return as these. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_open(const char *toml_path, const char *name, idgen_t **out, idgen_error_t *err);
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_open(const char *toml_path, const char *name, idgen_t **out,
+                                                    idgen_error_t *err);
 
 /* Stops the handle: calls that are waiting return IDGEN_E_CLOSED, later ones too. The last handle on a reservation gives what is
  * unused back to the store. Idempotent. May block on the store. On a store error the handle is closed all the same; what
@@ -257,7 +260,8 @@ typedef struct idgen_block {
   uint64_t step;  /* 1 where the sequence is the lowest field */
 } idgen_block_t;
 
-#define IDGEN_BLOCK_INIT { (uint32_t)sizeof(idgen_block_t), 0, 0, 0, 0 }
+#define IDGEN_BLOCK_INIT \
+  { (uint32_t)sizeof(idgen_block_t), 0, 0, 0, 0 }
 
 /* May block like idgen_next. The ids of a block are the caller's: what it does not use is lost. @return as idgen_next. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_block(idgen_t *generator, uint64_t want, idgen_block_t *block,
@@ -279,9 +283,9 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_block(idgen_t *generator, ui
 
 typedef struct idgen_parts {
   uint32_t struct_size;
-  uint32_t fields;     /* IDGEN_FIELD_*: which members below have a meaning */
-  int64_t unix_ms;     /* start of the id's tick, ms since 1970-01-01 UTC; decoding only */
-  uint64_t time;       /* ticks since the layout's epoch */
+  uint32_t fields; /* IDGEN_FIELD_*: which members below have a meaning */
+  int64_t unix_ms; /* start of the id's tick, ms since 1970-01-01 UTC; decoding only */
+  uint64_t time;   /* ticks since the layout's epoch */
   uint64_t datacenter;
   uint64_t worker;
   uint64_t process;
@@ -293,7 +297,8 @@ typedef struct idgen_parts {
   uint64_t fixed;
 } idgen_parts_t;
 
-#define IDGEN_PARTS_INIT { (uint32_t)sizeof(idgen_parts_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define IDGEN_PARTS_INIT \
+  { (uint32_t)sizeof(idgen_parts_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Splits an id by the generator's own layout. A plain segment has one field, `segment`. An id with bits outside the layout gives
  * IDGEN_E_VALUE. Works on a closed handle. @return IDGEN_E_VALUE, any. */
@@ -304,13 +309,13 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_decode(const idgen_t *generator, 
  * epoch: RFC 3339 or Unix ms as text; NULL or "" = the preset's, 1735689600000 (2025-01-01) for a layout in full.
  * Parses and decodes also layouts whose time is over: only idgen_create insists on a lifetime.
  * @return IDGEN_E_LAYOUT, IDGEN_E_VALUE (epoch), any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_create(const char *layout, const char *epoch, idgen_layout_t **out,
-                                                             idgen_error_t *err);
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_create(const char *layout, const char *epoch,
+                                                             idgen_layout_t **out, idgen_error_t *err);
 IDGEN_API void idgen_layout_destroy(idgen_layout_t *layout);
 
 /* @return IDGEN_E_VALUE (bits outside the layout), IDGEN_E_UNSUPPORTED (a 128-bit layout), any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_decode(const idgen_layout_t *layout, uint64_t id, idgen_parts_t *parts,
-                                                             idgen_error_t *err);
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_decode(const idgen_layout_t *layout, uint64_t id,
+                                                             idgen_parts_t *parts, idgen_error_t *err);
 /* The inverse, from the members that the layout has (unix_ms and `fields` are not read). Makes no claim of uniqueness: it is for
  * tests, for range queries by time, and for data people. @return IDGEN_E_VALUE (a member too large for its field), IDGEN_E_UNSUPPORTED, any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_encode(const idgen_layout_t *layout, const idgen_parts_t *parts,
@@ -318,43 +323,47 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_encode(const idgen_layout_
 
 typedef struct idgen_layout_info {
   uint32_t struct_size;
-  uint32_t fields;              /* IDGEN_FIELD_* */
-  uint32_t bits;                /* all fields together */
-  uint32_t is_unsigned;         /* 1: the top bit of 64 belongs to a field */
-  uint32_t is_js_safe;          /* 1: never above 2^53 - 1 */
-  uint32_t field_count;         /* for idgen_layout_field_at */
-  int64_t epoch_unix_ms;        /* what time 0 means */
-  int64_t tick_ms;              /* length of a tick; 0 without a time field */
-  int64_t first_unix_ms;        /* of the first tick */
-  int64_t last_unix_ms;         /* of the last tick, its last ms; INT64_MAX if beyond, or without a time field */
-  double years_left;            /* from `now` of idgen_layout_info to last_unix_ms; negative: over */
-  uint64_t ids_per_tick;        /* one generator */
-  double ids_per_second;        /* one generator */
-  uint64_t workers;             /* generators that can run side by side: all combinations of the node fields */
-  char text[160];               /* canonical: "time:41ms worker:10 sequence:12" */
-  char preset[32];              /* name of the preset, "" for a layout in full */
+  uint32_t fields;       /* IDGEN_FIELD_* */
+  uint32_t bits;         /* all fields together */
+  uint32_t is_unsigned;  /* 1: the top bit of 64 belongs to a field */
+  uint32_t is_js_safe;   /* 1: never above 2^53 - 1 */
+  uint32_t field_count;  /* for idgen_layout_field_at */
+  int64_t epoch_unix_ms; /* what time 0 means */
+  int64_t tick_ms;       /* length of a tick; 0 without a time field */
+  int64_t first_unix_ms; /* of the first tick */
+  int64_t last_unix_ms;  /* of the last tick, its last ms; INT64_MAX if beyond, or without a time field */
+  double years_left;     /* from `now` of idgen_layout_info to last_unix_ms; negative: over */
+  uint64_t ids_per_tick; /* one generator */
+  double ids_per_second; /* one generator */
+  uint64_t workers;      /* generators that can run side by side: all combinations of the node fields */
+  char text[160];        /* canonical: "time:41ms worker:10 sequence:12" */
+  char preset[32];       /* name of the preset, "" for a layout in full */
 } idgen_layout_info_t;
 
-#define IDGEN_LAYOUT_INFO_INIT { (uint32_t)sizeof(idgen_layout_info_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", "" }
+#define IDGEN_LAYOUT_INFO_INIT \
+  { (uint32_t)sizeof(idgen_layout_info_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", "" }
 
 /* What a layout can do. now_unix_ms is for years_left; INT64_MIN = the system's clock. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_info(const idgen_layout_t *layout, int64_t now_unix_ms,
                                                            idgen_layout_info_t *out, idgen_error_t *err);
 /* A copy of a generator's layout, to be destroyed by the caller. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_of(const idgen_t *generator, idgen_layout_t **out, idgen_error_t *err);
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_of(const idgen_t *generator, idgen_layout_t **out,
+                                                         idgen_error_t *err);
 
 typedef struct idgen_field {
   uint32_t struct_size;
-  uint32_t kind;    /* one of IDGEN_FIELD_* */
+  uint32_t kind; /* one of IDGEN_FIELD_* */
   uint32_t bits;
   uint32_t shift;   /* of its lowest bit */
   const char *name; /* "worker": the member of idgen_parts_t and the key in JSON; static */
 } idgen_field_t;
 
-#define IDGEN_FIELD_INIT { (uint32_t)sizeof(idgen_field_t), 0, 0, 0, NULL }
+#define IDGEN_FIELD_INIT \
+  { (uint32_t)sizeof(idgen_field_t), 0, 0, 0, NULL }
 
 /* Fields from the most significant on. @return IDGEN_E_ARGUMENT for an index out of range, any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_field_at(const idgen_layout_t *layout, size_t index, idgen_field_t *out);
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_field_at(const idgen_layout_t *layout, size_t index,
+                                                               idgen_field_t *out);
 /* Names of the presets; NULL for an index out of range. */
 IDGEN_API size_t idgen_layout_preset_count(void);
 IDGEN_API const char *idgen_layout_preset_at(size_t index);
@@ -391,7 +400,8 @@ typedef struct idgen_stats {
   int64_t lead_ms;            /* how far the last id's time is ahead of the clock; 0 when not ahead, or without time */
 } idgen_stats_t;
 
-#define IDGEN_STATS_INIT { (uint32_t)sizeof(idgen_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define IDGEN_STATS_INIT \
+  { (uint32_t)sizeof(idgen_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Takes a lock that no store call is made under; does not block for longer than that. The counts are of this process. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_stats(const idgen_t *generator, idgen_stats_t *out, idgen_error_t *err);
@@ -405,12 +415,13 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_describe(const idgen_t *generator
 typedef struct idgen_segment_info {
   uint32_t struct_size;
   uint32_t reserved;
-  uint64_t max_id;          /* highest number granted so far; the next id is above it */
-  uint64_t grants;          /* how often a range was granted, or the counter advanced */
-  int64_t updated_unix_ms;  /* when the row last changed, by the clock of whoever changed it */
+  uint64_t max_id;         /* highest number granted so far; the next id is above it */
+  uint64_t grants;         /* how often a range was granted, or the counter advanced */
+  int64_t updated_unix_ms; /* when the row last changed, by the clock of whoever changed it */
 } idgen_segment_info_t;
 
-#define IDGEN_SEGMENT_INFO_INIT { (uint32_t)sizeof(idgen_segment_info_t), 0, 0, 0, 0 }
+#define IDGEN_SEGMENT_INFO_INIT \
+  { (uint32_t)sizeof(idgen_segment_info_t), 0, 0, 0, 0 }
 
 /* These three read store, namespace, tag and directory of a configuration; all may block on the store.
  * create: makes the store if it is missing and the tag at 0 (the first id is 1). @return IDGEN_E_TAG_EXISTS, 60..79, any.
@@ -429,30 +440,30 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_advance(const idgen_confi
 typedef struct idgen_clock {
   uint32_t struct_size;
   uint32_t reserved;
-  int64_t (*now_ns)(void *ctx);                /* required: ns since 1970-01-01 UTC; called on every id */
-  void (*sleep_ns)(void *ctx, uint64_t ns);    /* optional: waits for the clock; default: a real sleep */
-  void (*release)(void *ctx);                  /* optional: called once, when nothing uses ctx any more */
+  int64_t (*now_ns)(void *ctx);             /* required: ns since 1970-01-01 UTC; called on every id */
+  void (*sleep_ns)(void *ctx, uint64_t ns); /* optional: waits for the clock; default: a real sleep */
+  void (*release)(void *ctx);               /* optional: called once, when nothing uses ctx any more */
 } idgen_clock_t;
 
 /* The function pointers are copied. On success the library owns ctx and calls release; on failure it does not.
  * @return IDGEN_E_ARGUMENT (a required member is NULL), any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set_clock(idgen_config_t *config, const idgen_clock_t *clock, void *ctx,
-                                                                idgen_error_t *err);
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set_clock(idgen_config_t *config, const idgen_clock_t *clock,
+                                                                void *ctx, idgen_error_t *err);
 
 /* A window of a worker's time, as a store is asked for it. */
 typedef struct idgen_window_request {
   uint32_t struct_size;
   uint32_t reserved;
   const char *name_space;
-  uint64_t worker;       /* the number of all node fields together */
-  uint64_t epoch;        /* fencing token of the grant being renewed; 0 = acquire */
-  uint8_t owner[16];     /* nonce of this process image */
-  const char *holder;    /* who we are, for messages: "process 4711 on db-3" */
-  const char *format;    /* canonical layout, tick and epoch: all users of a namespace must agree */
-  int64_t now_ms;        /* this client's clock, Unix ms, rounded down to a tick */
-  int64_t width_ms;      /* reserve up to now_ms + width_ms ... */
-  int64_t min_ms;        /* ... and at least this much beyond the start */
-  int64_t max_start_ms;  /* refuse with IDGEN_E_CLOCK_BACK, changing nothing, if the grant would start after this */
+  uint64_t worker;      /* the number of all node fields together */
+  uint64_t epoch;       /* fencing token of the grant being renewed; 0 = acquire */
+  uint8_t owner[16];    /* nonce of this process image */
+  const char *holder;   /* who we are, for messages: "process 4711 on db-3" */
+  const char *format;   /* canonical layout, tick and epoch: all users of a namespace must agree */
+  int64_t now_ms;       /* this client's clock, Unix ms, rounded down to a tick */
+  int64_t width_ms;     /* reserve up to now_ms + width_ms ... */
+  int64_t min_ms;       /* ... and at least this much beyond the start */
+  int64_t max_start_ms; /* refuse with IDGEN_E_CLOCK_BACK, changing nothing, if the grant would start after this */
 } idgen_window_request_t;
 
 typedef struct idgen_window {
@@ -480,7 +491,8 @@ typedef struct idgen_store {
    *   request.epoch == 0: another live owner gives IDGEN_E_WORKER_BUSY; else epoch += 1, owner = request.owner.
    *   request.epoch != 0: must equal the row's epoch and owner, else IDGEN_E_WORKER_BUSY.
    *   start = max(hw, now_ms); end = max(start + min_ms, now_ms + width_ms); hw = end. */
-  idgen_status_t (*window_take)(void *ctx, const idgen_window_request_t *request, idgen_window_t *window, idgen_error_t *err);
+  idgen_status_t (*window_take)(void *ctx, const idgen_window_request_t *request, idgen_window_t *window,
+                                idgen_error_t *err);
   /* Optional: the owner with this epoch gives up; if hw == end_ms, set it to used_ms, the first unused ms. */
   idgen_status_t (*window_return)(void *ctx, const char *name_space, uint64_t worker, uint64_t epoch, int64_t end_ms,
                                   int64_t used_ms, idgen_error_t *err);
@@ -489,8 +501,8 @@ typedef struct idgen_store {
 } idgen_store_t;
 
 /* Replaces the property `store`. Ownership of ctx as for the clock. @return IDGEN_E_ARGUMENT, any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set_store(idgen_config_t *config, const idgen_store_t *store, void *ctx,
-                                                                idgen_error_t *err);
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set_store(idgen_config_t *config, const idgen_store_t *store,
+                                                                void *ctx, idgen_error_t *err);
 
 #define IDGEN_LOG_INFO 1
 #define IDGEN_LOG_WARNING 2

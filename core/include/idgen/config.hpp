@@ -27,7 +27,7 @@ struct Property {
   const char* unit;
   const char* help;
   const char* since;
-  double min = 0;             // integer, number, duration (ms)
+  double min = 0;  // integer, number, duration (ms)
   double max = 0;
 };
 

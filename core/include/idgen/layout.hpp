@@ -79,15 +79,15 @@ class Layout {
   const Field* find(FieldKind kind) const noexcept;
   std::uint32_t field_bits() const noexcept;  // FieldKind values or-ed together
 
-  unsigned bits() const noexcept;             // of all fields together
+  unsigned bits() const noexcept;  // of all fields together
   bool is_unsigned() const noexcept { return unsigned_; }
   bool is_wide() const noexcept { return bits() > 64; }
-  bool is_js_safe() const noexcept;           // bits() <= 53
+  bool is_js_safe() const noexcept;  // bits() <= 53
   std::int64_t epoch_unix_ms() const noexcept { return epoch_; }
   std::int64_t tick_ms() const noexcept { return tick_; }  // 0 without a time field
 
-  std::string text() const;                   // canonical; parse(text(), epoch_unix_ms()) is the same layout
-  std::string_view preset() const noexcept;   // name, "" if none has these fields and this epoch
+  std::string text() const;                  // canonical; parse(text(), epoch_unix_ms()) is the same layout
+  std::string_view preset() const noexcept;  // name, "" if none has these fields and this epoch
   // Fields, tick and epoch in one line: what all users of a namespace must agree on.
   std::string fingerprint() const;
 
@@ -95,9 +95,10 @@ class Layout {
   std::int64_t tick_start_unix_ms(std::uint64_t tick) const noexcept;
   std::int64_t last_unix_ms() const noexcept;  // the last ms of the last tick; INT64_MAX if beyond, or without time
   double years_left(std::int64_t now_unix_ms) const noexcept;
-  std::uint64_t ids_per_tick() const noexcept; // 2^sequence bits; 2^segment bits (saturated) without a sequence
-  double ids_per_second() const noexcept;      // 0 without a time field
-  std::uint64_t workers() const noexcept;      // product over the node fields (datacenter, worker, process, shard), saturated
+  std::uint64_t ids_per_tick() const noexcept;  // 2^sequence bits; 2^segment bits (saturated) without a sequence
+  double ids_per_second() const noexcept;       // 0 without a time field
+  std::uint64_t workers()
+      const noexcept;  // product over the node fields (datacenter, worker, process, shard), saturated
 
   // Throws Error{value} if a part is too large for its field, Error{unsupported} if 64 bits do not hold the layout.
   std::uint64_t encode(const Parts& parts) const;

@@ -68,7 +68,9 @@ const StatusText& status_text(Status status) noexcept;
 class Error : public std::exception {
  public:
   Error(Status status, std::string message, std::uint64_t retry_after_ns = 0)
-      : status_(status), message_(std::make_shared<const std::string>(std::move(message))), retry_after_ns_(retry_after_ns) {}
+      : status_(status),
+        message_(std::make_shared<const std::string>(std::move(message))),
+        retry_after_ns_(retry_after_ns) {}
 
   Status status() const noexcept { return status_; }
   const std::string& message() const noexcept { return *message_; }

@@ -58,8 +58,8 @@ class Store {
   // Throws Error{worker_busy, format_mismatch, clock_back (start > max_start_ms; nothing changed), store_*}.
   virtual Window window_take(const WindowRequest& request) = 0;
   // Gives the worker up: whoever acquires next need not be told that we live. If hw == end_ms: hw = used_ms.
-  virtual void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t epoch, std::int64_t end_ms,
-                             std::int64_t used_ms) = 0;
+  virtual void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t epoch,
+                             std::int64_t end_ms, std::int64_t used_ms) = 0;
 
   // Throws Error{tag_exists, store_*}. Makes the store itself if it is missing.
   virtual void segment_create(const std::string& name_space, const std::string& tag) = 0;
@@ -74,9 +74,9 @@ class Store {
 };
 
 struct StoreOptions {
-  bool create = false;              // make a missing store, and a missing tag at 0
-  std::int64_t timeout_ms = 5000;   // for another process's lock
-  std::string directory;            // that relative paths start from; "" = the working directory
+  bool create = false;             // make a missing store, and a missing tag at 0
+  std::int64_t timeout_ms = 5000;  // for another process's lock
+  std::string directory;           // that relative paths start from; "" = the working directory
 };
 
 // Opens "memory", "memory:NAME" or "sqlite:PATH". Throws Error{value} for another scheme, naming the known ones; Error{store_*} if it

@@ -21,7 +21,8 @@ const Property& property_named(std::string_view key) {
   std::vector<std::string_view> names;
   for (const Property& property : properties()) names.push_back(property.name);
   const std::string_view near = nearest(key, names);
-  throw Error(Status::unknown_key, "unknown property " + in_quotes(key) + (near.empty() ? "" : "; the nearest is '" + std::string(near) + "'") +
+  throw Error(Status::unknown_key, "unknown property " + in_quotes(key) +
+                                       (near.empty() ? "" : "; the nearest is '" + std::string(near) + "'") +
                                        ". `idgen properties` lists all");
 }
 
@@ -36,7 +37,8 @@ std::vector<std::string_view> choices(const Property& property) {
 }
 
 [[noreturn]] void refuse(const Property& property, std::string_view value, const std::string& why) {
-  throw Error(Status::value, std::string(property.name) + " = " + in_quotes(value) + " " + why + "; allowed: " + property.range);
+  throw Error(Status::value,
+              std::string(property.name) + " = " + in_quotes(value) + " " + why + "; allowed: " + property.range);
 }
 
 template <class T>
@@ -45,7 +47,8 @@ T parse_number(const Property& property, std::string_view value) {
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
   if (error == std::errc::result_out_of_range) refuse(property, value, "is out of range");
   if (error != std::errc() || end != value.data() + value.size()) {
-    refuse(property, value, std::string("is not ") + (property.type == PropertyType::integer ? "an integer" : "a number"));
+    refuse(property, value,
+           std::string("is not ") + (property.type == PropertyType::integer ? "an integer" : "a number"));
   }
   return result;
 }
@@ -139,11 +142,13 @@ std::size_t Config::choice(std::string_view key) const {
 
 void Config::load(const std::string& toml_path, const std::string& name) {
   const std::vector<ConfigTable> tables = read_toml(toml_path);
-  const auto found = std::find_if(tables.begin(), tables.end(), [&](const ConfigTable& table) { return table.name == name; });
+  const auto found =
+      std::find_if(tables.begin(), tables.end(), [&](const ConfigTable& table) { return table.name == name; });
   if (found == tables.end()) {
     std::string names;
     for (const ConfigTable& table : tables) names += (names.empty() ? "" : ", ") + table.name;
-    throw Error(Status::config_file, toml_path + " has no table [" + name + "]; it has: " + (names.empty() ? "none" : names));
+    throw Error(Status::config_file,
+                toml_path + " has no table [" + name + "]; it has: " + (names.empty() ? "none" : names));
   }
   if (!found->error.empty()) throw Error(Status::config_file, found->error);
   Config next = *this;
@@ -161,9 +166,8 @@ void Config::load(const std::string& toml_path, const std::string& name) {
 
 bool Config::operator==(const Config& other) const {
   if (runtime != other.runtime || store != other.store) return false;
-  return std::all_of(properties().begin(), properties().end(), [&](const Property& property) {
-    return get(property.name) == other.get(property.name);
-  });
+  return std::all_of(properties().begin(), properties().end(),
+                     [&](const Property& property) { return get(property.name) == other.get(property.name); });
 }
 
 }  // namespace idgen

@@ -13,77 +13,100 @@ constexpr Property kProperties[] = {
     {"name", text, "idgen", "1 to 128 characters", "",
      "Name of the generator in messages. Loading a configuration file sets it to the table's name.", kSince, 1, 128},
     {"kind", choice, "snowflake", "snowflake | segment", "",
-     "snowflake: time, worker and sequence in one id, drawn from a reserved window of the worker's time. segment: consecutive numbers, drawn "
+     "snowflake: time, worker and sequence in one id, drawn from a reserved window of the worker's time. segment: "
+     "consecutive numbers, drawn "
      "from ranges of a tag's counter in the store.",
      kSince},
     {"namespace", text, "default", "1 to 128 characters", "",
-     "The set of ids that must not collide. All snowflake generators of a namespace share one layout and epoch; the store refuses others.", kSince,
-     1, 128},
+     "The set of ids that must not collide. All snowflake generators of a namespace share one layout and epoch; the "
+     "store refuses others.",
+     kSince, 1, 128},
     {"store", text, "sqlite:idgen.db", "sqlite:PATH | memory | memory:NAME", "",
-     "Where reservations are made durable. A relative path starts from `directory`. memory protects within this process only: not against a "
+     "Where reservations are made durable. A relative path starts from `directory`. memory protects within this "
+     "process only: not against a "
      "restart, and not in a forked child.",
      kSince, 1, 4096},
     {"store_create", boolean, "false", "true | false", "",
-     "Make the store if it is missing, and a missing tag at 0. Off by default, because a store that was lost and silently begun anew "
+     "Make the store if it is missing, and a missing tag at 0. Off by default, because a store that was lost and "
+     "silently begun anew "
      "would issue old numbers again.",
      kSince},
-    {"store_timeout", duration, "5s", "0ms to 10m", "ms", "How long one store operation may wait for another process's lock.", kSince, 0, 600'000},
+    {"store_timeout", duration, "5s", "0ms to 10m", "ms",
+     "How long one store operation may wait for another process's lock.", kSince, 0, 600'000},
     {"directory", text, "", "a folder", "",
-     "Where relative paths start; empty = the working directory. Loading a configuration file sets it to the file's folder.", kSince, 0, 4096},
+     "Where relative paths start; empty = the working directory. Loading a configuration file sets it to the file's "
+     "folder.",
+     kSince, 0, 4096},
     {"layout", text, "", "a preset or a layout in full", "",
-     "Bit fields of a snowflake id: a preset such as default, twitter, js53, sonyflake, or \"time:41ms worker:10 sequence:12\". Empty = default. "
+     "Bit fields of a snowflake id: a preset such as default, twitter, js53, sonyflake, or \"time:41ms worker:10 "
+     "sequence:12\". Empty = default. "
      "See docs/layouts.md.",
      kSince, 0, 512},
-    {"epoch", instant, "", "RFC 3339 or Unix ms", "", "What time 0 of the layout means. Empty = the preset's epoch, else 2025-01-01T00:00:00Z.", kSince},
+    {"epoch", instant, "", "RFC 3339 or Unix ms", "",
+     "What time 0 of the layout means. Empty = the preset's epoch, else 2025-01-01T00:00:00Z.", kSince},
     {"lifetime_min", duration, "1y", "0ms to 1000y", "ms",
-     "Refuse a layout whose time field ends sooner than this from now. 0 allows any layout whose time is not over yet.", kSince, 0, 1000 * kYearMs},
-    {"datacenter", integer, "", "0 to what the layout's field holds", "", "Number of the datacenter, for layouts with that field.", kSince, 0,
-     9.2e18},
+     "Refuse a layout whose time field ends sooner than this from now. 0 allows any layout whose time is not over yet.",
+     kSince, 0, 1000 * kYearMs},
+    {"datacenter", integer, "", "0 to what the layout's field holds", "",
+     "Number of the datacenter, for layouts with that field.", kSince, 0, 9.2e18},
     {"worker", integer, "", "0 to what the layout's field holds", "",
-     "Number of this generator among all that run side by side in the namespace. Needed if the layout has the field. Its window in the store "
+     "Number of this generator among all that run side by side in the namespace. Needed if the layout has the field. "
+     "Its window in the store "
      "guards it: a second live owner is refused.",
      kSince, 0, 9.2e18},
-    {"process", integer, "", "0 to what the layout's field holds", "", "Number of the process, for layouts with that field (discord).", kSince, 0,
-     9.2e18},
-    {"shard", integer, "", "0 to what the layout's field holds", "", "Number of the shard, for layouts with that field (instagram).", kSince, 0,
-     9.2e18},
+    {"process", integer, "", "0 to what the layout's field holds", "",
+     "Number of the process, for layouts with that field (discord).", kSince, 0, 9.2e18},
+    {"shard", integer, "", "0 to what the layout's field holds", "",
+     "Number of the shard, for layouts with that field (instagram).", kSince, 0, 9.2e18},
     {"sequence_start", choice, "carry", "carry | zero | random", "",
-     "Where the sequence of a new tick begins. carry: goes on from the last low bits (at most 10), so that id % 2^k stays even at low rates. zero: "
+     "Where the sequence of a new tick begins. carry: goes on from the last low bits (at most 10), so that id % 2^k "
+     "stays even at low rates. zero: "
      "at 0. random: at a random number below the same bound.",
      kSince},
     {"on_overflow", choice, "wait", "wait | borrow", "",
-     "When the sequence of the current tick is used up. wait: until the next tick. borrow: go on in the next ticks, at most max_ahead ahead of the "
+     "When the sequence of the current tick is used up. wait: until the next tick. borrow: go on in the next ticks, at "
+     "most max_ahead ahead of the "
      "clock and never past what is reserved.",
      kSince},
     {"on_clock_back", choice, "wait", "wait | continue | fail", "",
-     "When the clock is behind the ids already issued. wait: until it has caught up, an error at once if that takes longer than wait_max. "
+     "When the clock is behind the ids already issued. wait: until it has caught up, an error at once if that takes "
+     "longer than wait_max. "
      "continue: go on from the last id. fail: an error at once. Uniqueness does not depend on it.",
      kSince},
     {"window", duration, "10s", "100ms to 1h", "ms",
-     "How far ahead a worker's time is reserved. The next window is asked for in the middle of this one: a generator in steady use does not "
-     "notice a store outage of up to half of it; one that was idle for longer waits for the store once. After a crash ids begin up to this much "
+     "How far ahead a worker's time is reserved. The next window is asked for in the middle of this one: a generator "
+     "in steady use does not "
+     "notice a store outage of up to half of it; one that was idle for longer waits for the store once. After a crash "
+     "ids begin up to this much "
      "ahead of the clock.",
      kSince, 100, 3'600'000},
     {"max_ahead", duration, "20s", "0ms to 1d", "ms",
-     "How far the time in an id may be ahead of the clock after a crash or by borrowing. Beyond it on_clock_back decides. At least `window`.",
+     "How far the time in an id may be ahead of the clock after a crash or by borrowing. Beyond it on_clock_back "
+     "decides. At least `window`.",
      kSince, 0, 86'400'000},
-    {"tag", text, "", "1 to 128 characters", "", "Name of the counter in the store, for kind = segment. Empty = the generator's name.", kSince, 0, 128},
+    {"tag", text, "", "1 to 128 characters", "",
+     "Name of the counter in the store, for kind = segment. Empty = the generator's name.", kSince, 0, 128},
     {"segment.step", integer, "10000", "1 to 1000000000", "numbers",
-     "How many numbers to reserve at once. A crash loses at most two steps. Choose it so that a step lasts longer than the store takes to answer.",
+     "How many numbers to reserve at once. A crash loses at most two steps. Choose it so that a step lasts longer than "
+     "the store takes to answer.",
      kSince, 1, 1e9},
     {"segment.prefetch", number, "0.1", "0.01 to 1", "share",
      "Share of a segment after which the next one is asked for.", kSince, 0.01, 1},
     {"order", choice, "strict", "strict | relaxed", "",
-     "strict: every id of this generator is above all that were issued before it. relaxed: threads draw from blocks of their own, so that they do "
-     "not fight for one cache line; ids are unique, and ordered within a thread only. After the clock was set back a thread first uses up its block "
+     "strict: every id of this generator is above all that were issued before it. relaxed: threads draw from blocks of "
+     "their own, so that they do "
+     "not fight for one cache line; ids are unique, and ordered within a thread only. After the clock was set back a "
+     "thread first uses up its block "
      "(at most 1024 ids), whatever on_clock_back says.",
      kSince},
     {"on_fork", choice, "reacquire", "reacquire | error", "",
-     "What a call in a forked child does. reacquire: draw a reservation of its own, where that is possible (segments on a durable store). error: "
+     "What a call in a forked child does. reacquire: draw a reservation of its own, where that is possible (segments "
+     "on a durable store). error: "
      "FORKED. A fixed worker always gives FORKED: the parent owns it.",
      kSince},
     {"wait_max", duration, "5s", "0ms to 1h", "ms",
-     "How long one call may wait, for the clock or for the store, before it returns a retryable error.", kSince, 0, 3'600'000},
+     "How long one call may wait, for the clock or for the store, before it returns a retryable error.", kSince, 0,
+     3'600'000},
 };
 
 }  // namespace
@@ -92,13 +115,20 @@ std::span<const Property> properties() noexcept { return kProperties; }
 
 const char* property_type_name(PropertyType type) noexcept {
   switch (type) {
-    case integer: return "integer";
-    case number: return "number";
-    case boolean: return "boolean";
-    case duration: return "duration";
-    case instant: return "instant";
-    case text: return "text";
-    case choice: return "choice";
+    case integer:
+      return "integer";
+    case number:
+      return "number";
+    case boolean:
+      return "boolean";
+    case duration:
+      return "duration";
+    case instant:
+      return "instant";
+    case text:
+      return "text";
+    case choice:
+      return "choice";
   }
   return "";
 }

@@ -4,7 +4,10 @@
 namespace idgen {
 
 std::vector<ConfigTable> read_toml(const std::string& path) {
-  throw Error(Status::unsupported, path + ": this build of idgen reads no TOML files itself; the language package reads them and sets each property");
+  throw Error(
+      Status::unsupported,
+      path +
+          ": this build of idgen reads no TOML files itself; the language package reads them and sets each property");
 }
 
 }  // namespace idgen

@@ -45,7 +45,8 @@ void flatten(const toml::table& table, const std::string& prefix, const std::str
     } else if (auto text = as_text(node)) {
       out.settings.emplace_back(name, std::move(*text));
     } else if (out.error.empty()) {
-      out.error = where + " [" + out.name + "]: " + name + " is an array or a time of day; a text, number, boolean or instant is wanted";
+      out.error = where + " [" + out.name + "]: " + name +
+                  " is an array or a time of day; a text, number, boolean or instant is wanted";
     }
   }
 }
@@ -82,7 +83,8 @@ std::vector<ConfigTable> read_toml(const std::string& path) {
   for (const auto& [key, node] : file) {
     const toml::table* table = node.as_table();
     if (!table) {
-      throw Error(Status::config_file, path + ": '" + std::string(key.str()) + "' stands outside a table; put it under a [name]");
+      throw Error(Status::config_file,
+                  path + ": '" + std::string(key.str()) + "' stands outside a table; put it under a [name]");
     }
     ConfigTable entry{std::string(key.str()), {}, {}};
     flatten(*table, "", path, entry);

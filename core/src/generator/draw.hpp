@@ -9,7 +9,8 @@ namespace idgen {
 
 inline bool Handle::draw_plain(std::uint64_t& id) noexcept {
   std::uint64_t number;
-  if (!plain_ || !page_.load(std::memory_order_relaxed)->counter.draw(number)) [[unlikely]] return false;
+  if (!plain_ || !page_.load(std::memory_order_relaxed)->counter.draw(number)) [[unlikely]]
+    return false;
   id = number;
   return true;
 }

@@ -11,7 +11,8 @@ namespace idgen {
 inline std::int64_t floor_div(std::int64_t a, std::int64_t b) noexcept { return a / b - (a % b < 0); }
 
 inline std::int64_t wall_ms(const Shape& shape) noexcept {
-  if (shape.host_clock) [[unlikely]] return floor_div(shape.host_clock->wall_ns(), 1'000'000);
+  if (shape.host_clock) [[unlikely]]
+    return floor_div(shape.host_clock->wall_ns(), 1'000'000);
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   return now.tv_sec * 1000 + static_cast<std::int64_t>(static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000u);
@@ -37,13 +38,15 @@ inline Counter::Start start_of(const Shape& shape, std::uint64_t tick) noexcept 
 // Up to want numbers from the main counter, all of ticks that have begun, or that `slack` allows. Returns how many.
 inline std::uint64_t draw_timed(HotPage& page, const Shape& shape, std::uint64_t want, std::uint64_t& first) noexcept {
   const std::uint64_t tick = tick_at(shape, wall_ms(shape));
-  if (tick > shape.max_tick) [[unlikely]] return 0;
+  if (tick > shape.max_tick) [[unlikely]]
+    return 0;
   const std::uint64_t floor = tick << shape.sequence_bits;
   const std::uint64_t ceiling = floor + ((page.slack.load(std::memory_order_relaxed) + 1) << shape.sequence_bits);
   return page.counter.draw_between(floor, ceiling, start_of(shape, tick), want, first);
 }
 
-inline std::uint64_t draw_numbers(HotPage& page, const Shape& shape, std::uint64_t want, std::uint64_t& first) noexcept {
+inline std::uint64_t draw_numbers(HotPage& page, const Shape& shape, std::uint64_t want,
+                                  std::uint64_t& first) noexcept {
   return shape.timed ? draw_timed(page, shape, want, first) : page.counter.draw(want, first);
 }
 
@@ -55,7 +58,8 @@ inline bool is_current(const Stripe& stripe, const Shape& shape) noexcept {
 }
 
 // Up to want numbers from this thread's stripe.
-inline std::uint64_t draw_from_stripe(Stripe& stripe, const Shape& shape, std::uint64_t want, std::uint64_t& first) noexcept {
+inline std::uint64_t draw_from_stripe(Stripe& stripe, const Shape& shape, std::uint64_t want,
+                                      std::uint64_t& first) noexcept {
   return is_current(stripe, shape) ? stripe.counter.draw(want, first) : 0;
 }
 

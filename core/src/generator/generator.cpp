@@ -65,7 +65,8 @@ void Generator::begin() {
 }
 
 bool Generator::ensure_alive(Patience& patience) {
-  if (page().alive.load(std::memory_order_acquire)) [[likely]] return true;
+  if (page().alive.load(std::memory_order_acquire)) [[likely]]
+    return true;
   if (const std::string obstacle = fork_obstacle(); !obstacle.empty()) {
     throw Error(Status::forked, subject_ + ": this is a forked child, and " + obstacle);
   }
@@ -74,8 +75,9 @@ bool Generator::ensure_alive(Patience& patience) {
   std::unique_lock lock(page().mutex);
   while (page().beginning) {
     if (patience.left_ns() <= 0) {
-      throw Error(Status::store_unavailable, subject_ + ": waited " + std::to_string(patience.waited_ns() / 1'000'000) +
-                                                 " ms (wait_max) for another thread of this forked child, which draws its first reservation");
+      throw Error(Status::store_unavailable,
+                  subject_ + ": waited " + std::to_string(patience.waited_ns() / 1'000'000) +
+                      " ms (wait_max) for another thread of this forked child, which draws its first reservation");
     }
     const std::int64_t before = runtime_->mono_ns();
     runtime_->wait(lock, page().changed, patience.slice_ns());
@@ -118,7 +120,8 @@ Generator::Fed Generator::feed_stripe(std::uint64_t want, bool may_wait) noexcep
   } else if (!lock.try_lock()) {
     return Fed::by_another;
   }
-  if (stripe.counter.next() < stripe.counter.limit() && is_current(stripe, shape_)) return Fed::yes;  // another thread was faster
+  if (stripe.counter.next() < stripe.counter.limit() && is_current(stripe, shape_))
+    return Fed::yes;  // another thread was faster
   std::uint64_t first;
   const std::uint64_t count = draw_numbers(page(), shape_, std::max(want, shape_.stripe_block), first);
   if (count) stripe.counter.open(first, first + count);

@@ -41,7 +41,8 @@ class Generator {
   Fed feed_stripe(std::uint64_t want, bool may_wait) noexcept;
 
   std::atomic<std::uint32_t> handles{0};
-  std::string place;  // its key in the registry, as it was when it was made: a relative path may mean another file by now
+  std::string
+      place;  // its key in the registry, as it was when it was made: a relative path may mean another file by now
 
  protected:
   Generator(const Config& config, Layout layout, std::string subject);
@@ -53,7 +54,7 @@ class Generator {
   // The reason why a child cannot begin anew, or empty.
   virtual std::string fork_obstacle() const = 0;
 
-  void begin();         // draws the first reservation
+  void begin();  // draws the first reservation
   // In a child: begins anew, or throws Error{forked}. False: beginning would wait for the store, and the caller may not.
   bool ensure_alive(Patience& patience);
   void log(LogLevel level, const std::string& message) const;

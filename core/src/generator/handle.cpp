@@ -59,7 +59,8 @@ bool Handle::draw_striped(std::uint64_t& id) noexcept {
 }
 
 Status Handle::try_next(std::uint64_t& id) noexcept {
-  if (draw(id)) [[likely]] return Status::ok;
+  if (draw(id)) [[likely]]
+    return Status::ok;
   try {
     Patience none;
     for (;;) {
@@ -80,7 +81,8 @@ Status Handle::try_next(std::uint64_t& id) noexcept {
 std::uint64_t Handle::next(const Cancelled& cancelled) {
   std::uint64_t id;
   std::size_t written;
-  if (draw(id)) [[likely]] return id;
+  if (draw(id)) [[likely]]
+    return id;
   fill({&id, 1}, written, cancelled);
   return id;
 }
@@ -88,7 +90,8 @@ std::uint64_t Handle::next(const Cancelled& cancelled) {
 // With order = relaxed through the thread's stripe, as single ids are: a thread's ids rise whatever calls it mixes.
 std::uint64_t Handle::draw_run(std::uint64_t want, std::uint64_t& first) noexcept {
   HotPage& page = *page_.load(std::memory_order_relaxed);
-  return shape_.striped ? draw_from_stripe(page.stripes[thread_stripe()], shape_, want, first) : draw_numbers(page, shape_, want, first);
+  return shape_.striped ? draw_from_stripe(page.stripes[thread_stripe()], shape_, want, first)
+                        : draw_numbers(page, shape_, want, first);
 }
 
 void Handle::make_room(std::uint64_t want, Patience& patience) {
@@ -125,7 +128,8 @@ Block Handle::next_block(std::uint64_t want) {
         const std::uint64_t per_tick = std::uint64_t{1} << shape_.sequence_bits;
         count = std::min(count, per_tick - (first & (per_tick - 1)));
       }
-      return {shape_.timed ? shape_.id(first) : first, count, shape_.timed ? std::uint64_t{1} << shape_.sequence_shift : 1};
+      return {shape_.timed ? shape_.id(first) : first, count,
+              shape_.timed ? std::uint64_t{1} << shape_.sequence_shift : 1};
     }
     make_room(want, patience);
   }

@@ -16,7 +16,8 @@ struct Place {
 
 struct Registry {
   std::mutex mutex;
-  std::map<std::string, std::shared_ptr<Place>>* places;  // null in a child: it holds nothing yet, whatever the parent's map says
+  std::map<std::string, std::shared_ptr<Place>>*
+      places;  // null in a child: it holds nothing yet, whatever the parent's map says
 };
 
 std::shared_ptr<Place> place_of(const std::string& key) {
@@ -49,8 +50,10 @@ std::shared_ptr<Generator> acquire_generator(const Config& config) {
   // A generator that the parent held is not ours: the child's own attempt says what to do.
   if (auto generator = place->generator.lock(); generator && generator->handles > 0) {
     if (!same_promises(generator->config(), config)) {
-      throw Error(Status::worker_busy, generator->subject() + " is in use in this process with another configuration; close that generator, use "
-                                                              "the same configuration to share it, or another number");
+      throw Error(Status::worker_busy,
+                  generator->subject() +
+                      " is in use in this process with another configuration; close that generator, use "
+                      "the same configuration to share it, or another number");
     }
     ++generator->handles;
     return generator;

@@ -26,7 +26,8 @@ constexpr std::int64_t kSmallWindowMs = 20;
 Layout layout_of(const Config& config) {
   const std::string& text = config.get("layout");
   const std::string& epoch = config.get("epoch");
-  return Layout::parse(text.empty() ? "default" : text, epoch.empty() ? std::nullopt : std::optional(parse_instant(epoch)));
+  return Layout::parse(text.empty() ? "default" : text,
+                       epoch.empty() ? std::nullopt : std::optional(parse_instant(epoch)));
 }
 
 // The node fields of the configuration: as a part of an id, and as one number.
@@ -45,10 +46,13 @@ Node node_of(const Config& config, const Layout& layout) {
     const std::uint64_t largest = (std::uint64_t{1} << field.bits) - 1;
     const std::string range = "0 to " + std::to_string(largest) + " (layout '" + layout.text() + "')";
     if (config.get(name).empty()) {
-      throw Error(Status::value, name + " is not set; allowed: " + range + ". Every generator of a namespace needs its own");
+      throw Error(Status::value,
+                  name + " is not set; allowed: " + range + ". Every generator of a namespace needs its own");
     }
     const std::uint64_t value = config.integer(name);
-    if (value > largest) throw Error(Status::value, name + " = " + in_quotes(config.get(name)) + " does not fit its field; allowed: " + range);
+    if (value > largest)
+      throw Error(Status::value,
+                  name + " = " + in_quotes(config.get(name)) + " does not fit its field; allowed: " + range);
     node.bits |= value << field.shift;
     node.number = node.number << field.bits | value;
     node.bits_wide += field.bits;
@@ -57,8 +61,9 @@ Node node_of(const Config& config, const Layout& layout) {
   for (const FieldKind kind : kNodeFields) {
     const std::string name(field_name(kind));
     if (!config.get(name).empty() && !layout.find(kind)) {
-      throw Error(Status::value, name + " = '" + config.get(name) + "', but layout '" + layout.text() + "' has no such field; remove it, or choose a layout "
-                                 "with one");
+      throw Error(Status::value, name + " = '" + config.get(name) + "', but layout '" + layout.text() +
+                                     "' has no such field; remove it, or choose a layout "
+                                     "with one");
     }
   }
   if (node.text.empty()) node.text = "the only worker";  // the layout has no node fields
@@ -78,7 +83,8 @@ WindowWidth window_width(const Config& config, std::int64_t tick_ms) {
 
 // All of the layout's ticks, unless time and sequence fill 64 bits: the counter holds 63.
 std::uint64_t usable_ticks(const Layout& layout) {
-  return std::min(std::uint64_t{1} << layout.find(FieldKind::time)->bits, Counter::kSealed >> layout.find(FieldKind::sequence)->bits);
+  return std::min(std::uint64_t{1} << layout.find(FieldKind::time)->bits,
+                  Counter::kSealed >> layout.find(FieldKind::sequence)->bits);
 }
 std::int64_t last_usable_ms(const Layout& layout) {
   return std::min(layout.last_unix_ms(), layout.tick_start_unix_ms(usable_ticks(layout)) - 1);
@@ -87,24 +93,33 @@ std::int64_t last_usable_ms(const Layout& layout) {
 // All that can be said against a configuration before a store is touched.
 void check_usable(const Config& config, const Layout& layout) {
   if (!layout.find(FieldKind::time) || !layout.find(FieldKind::sequence)) {
-    throw Error(Status::unsupported, "layout '" + layout.text() + "' has no " + (layout.find(FieldKind::time) ? "sequence" : "time") +
-                                         " field, which kind = snowflake needs; choose another layout (`idgen layout` lists the presets)");
+    throw Error(Status::unsupported,
+                "layout '" + layout.text() + "' has no " + (layout.find(FieldKind::time) ? "sequence" : "time") +
+                    " field, which kind = snowflake needs; choose another layout (`idgen layout` lists the presets)");
   }
-  if (layout.is_wide()) throw Error(Status::unsupported, "layout '" + layout.text() + "' is wider than 64 bits; ids of 128 bits come in a later version");
+  if (layout.is_wide())
+    throw Error(Status::unsupported,
+                "layout '" + layout.text() + "' is wider than 64 bits; ids of 128 bits come in a later version");
   for (const FieldKind kind : {FieldKind::gene, FieldKind::version, FieldKind::segment}) {
     if (layout.find(kind)) {
-      throw Error(Status::unsupported, "layout '" + layout.text() + "' has a field '" + std::string(field_name(kind)) +
-                                           "', which comes from an id's owner: making such ids comes in a later version; decoding works");
+      throw Error(Status::unsupported,
+                  "layout '" + layout.text() + "' has a field '" + std::string(field_name(kind)) +
+                      "', which comes from an id's owner: making such ids comes in a later version; decoding works");
     }
   }
   if (layout.find(FieldKind::time)->shift < layout.find(FieldKind::sequence)->shift) {
-    throw Error(Status::unsupported, "layout '" + layout.text() + "' has its sequence above its time, so its ids cannot rise; put time first, or "
-                                         "choose another layout (`idgen layout` lists the presets). Decoding works");
+    throw Error(Status::unsupported,
+                "layout '" + layout.text() +
+                    "' has its sequence above its time, so its ids cannot rise; put time first, or "
+                    "choose another layout (`idgen layout` lists the presets). Decoding works");
   }
-  if (const std::int64_t width_ms = window_width(config, layout.tick_ms()).ms; config.duration_ms("max_ahead") < width_ms) {
-    throw Error(Status::value, "max_ahead = '" + config.get("max_ahead") + "' is less than window = '" + config.get("window") + "', which is " +
-                                   std::to_string(width_ms) + " ms in ticks of " + std::to_string(layout.tick_ms()) +
-                                   " ms: after a crash ids begin up to that much ahead; allowed: at least " + std::to_string(width_ms) + "ms");
+  if (const std::int64_t width_ms = window_width(config, layout.tick_ms()).ms;
+      config.duration_ms("max_ahead") < width_ms) {
+    throw Error(Status::value, "max_ahead = '" + config.get("max_ahead") + "' is less than window = '" +
+                                   config.get("window") + "', which is " + std::to_string(width_ms) +
+                                   " ms in ticks of " + std::to_string(layout.tick_ms()) +
+                                   " ms: after a crash ids begin up to that much ahead; allowed: at least " +
+                                   std::to_string(width_ms) + "ms");
   }
   Runtime& runtime = config.runtime ? *config.runtime : system_runtime();
   const std::int64_t now_ms = floor_div(runtime.wall_ns(), 1'000'000);
@@ -119,10 +134,12 @@ void check_usable(const Config& config, const Layout& layout) {
   if (years <= 0 || years < wanted) {
     char left[64];
     std::snprintf(left, sizeof left, years <= 0 ? "is over" : "ends in %.2f years", years);
-    throw Error(Status::lifetime, "layout '" + layout.text() + "' with epoch " + epoch + " " + left + " (" + format_instant(last_ms) +
-                                      (last_ms < layout.last_unix_ms() ? "; time and sequence fill 64 bits, of which 63 can be counted" : "") +
-                                      "); wanted: at least lifetime_min = " + config.get("lifetime_min") +
-                                      ". Choose a later epoch, more bits of time, or a longer tick");
+    throw Error(
+        Status::lifetime,
+        "layout '" + layout.text() + "' with epoch " + epoch + " " + left + " (" + format_instant(last_ms) +
+            (last_ms < layout.last_unix_ms() ? "; time and sequence fill 64 bits, of which 63 can be counted" : "") +
+            "); wanted: at least lifetime_min = " + config.get("lifetime_min") +
+            ". Choose a later epoch, more bits of time, or a longer tick");
   }
 }
 
@@ -135,8 +152,8 @@ std::string holder() {
 // Windows of a worker's time, as ranges of numbers.
 class WindowSource final : public Source {
  public:
-  WindowSource(std::shared_ptr<Store> store, Runtime& runtime, const Layout& layout, WindowRequest request, unsigned sequence_bits,
-               std::int64_t max_ahead_ms)
+  WindowSource(std::shared_ptr<Store> store, Runtime& runtime, const Layout& layout, WindowRequest request,
+               unsigned sequence_bits, std::int64_t max_ahead_ms)
       : store_(std::move(store)),
         runtime_(runtime),
         epoch_ms_(layout.epoch_unix_ms()),
@@ -152,11 +169,12 @@ class WindowSource final : public Source {
   Range draw() override {
     const std::int64_t now_ms = floor_div(runtime_.wall_ns(), 1'000'000);
     if (now_ms < epoch_ms_) {
-      throw Error(Status::clock_before_epoch,
-                  "the clock says " + format_instant(now_ms) + ", before the epoch " + format_instant(epoch_ms_) + "; set the clock");
+      throw Error(Status::clock_before_epoch, "the clock says " + format_instant(now_ms) + ", before the epoch " +
+                                                  format_instant(epoch_ms_) + "; set the clock");
     }
     request_.now_ms = epoch_ms_ + (now_ms - epoch_ms_) / tick_ms_ * tick_ms_;
-    request_.max_start_ms = max_ahead_ms_ < 0 ? std::numeric_limits<std::int64_t>::max() : request_.now_ms + max_ahead_ms_;
+    request_.max_start_ms =
+        max_ahead_ms_ < 0 ? std::numeric_limits<std::int64_t>::max() : request_.now_ms + max_ahead_ms_;
     Window window;
     try {
       window = store_->window_take(request_);
@@ -170,7 +188,8 @@ class WindowSource final : public Source {
     // Whole ticks inside the window. The start rounds up: the tick that a window begins in may be another's.
     const std::int64_t start = std::max(window.start_ms, epoch_ms_) - epoch_ms_;
     const auto first_tick = static_cast<std::uint64_t>((start + tick_ms_ - 1) / tick_ms_);
-    const auto end_tick = std::min(static_cast<std::uint64_t>(std::max<std::int64_t>(window.end_ms - epoch_ms_, 0) / tick_ms_), ticks_end_);
+    const auto end_tick = std::min(
+        static_cast<std::uint64_t>(std::max<std::int64_t>(window.end_ms - epoch_ms_, 0) / tick_ms_), ticks_end_);
     if (first_tick >= ticks_end_) {
       throw Error(Status::exhausted, "the layout's time is over: its last tick ended " + format_instant(last_ms_));
     }
@@ -191,11 +210,14 @@ class WindowSource final : public Source {
   }
 
   void release() override {
-    store_->window_return(request_.name_space, request_.worker, request_.epoch, latest_.end_ms, std::min(returned_to_ms_, latest_.end_ms));
+    store_->window_return(request_.name_space, request_.worker, request_.epoch, latest_.end_ms,
+                          std::min(returned_to_ms_, latest_.end_ms));
   }
 
  private:
-  std::int64_t to_ms(std::uint64_t number) const { return epoch_ms_ + static_cast<std::int64_t>(number >> sequence_bits_) * tick_ms_; }
+  std::int64_t to_ms(std::uint64_t number) const {
+    return epoch_ms_ + static_cast<std::int64_t>(number >> sequence_bits_) * tick_ms_;
+  }
 
   const std::shared_ptr<Store> store_;
   Runtime& runtime_;
@@ -220,7 +242,8 @@ class SnowflakeGenerator final : public Generator {
         clock_back_(static_cast<ClockBack>(config.choice("on_clock_back"))),
         tick_ms_(layout_.tick_ms()),
         max_ahead_ms_(config.duration_ms("max_ahead")),
-        borrow_ticks_(config.get("on_overflow") == "borrow" ? static_cast<std::uint64_t>(max_ahead_ms_ / tick_ms_) : 0) {
+        borrow_ticks_(config.get("on_overflow") == "borrow" ? static_cast<std::uint64_t>(max_ahead_ms_ / tick_ms_)
+                                                            : 0) {
     const Field& time = *layout_.find(FieldKind::time);
     const Field& sequence = *layout_.find(FieldKind::sequence);
     shape_.timed = true;
@@ -253,11 +276,13 @@ class SnowflakeGenerator final : public Generator {
     const std::int64_t now_ms = floor_div(now_ns, 1'000'000);
     const std::uint64_t tick = tick_at(shape_, now_ms);
     if (now_ms < shape_.epoch_ms) {
-      throw Error(Status::clock_before_epoch, subject_ + ": the clock says " + format_instant(now_ms) + ", before the epoch " +
-                                                  format_instant(shape_.epoch_ms) + "; set the clock");
+      throw Error(Status::clock_before_epoch, subject_ + ": the clock says " + format_instant(now_ms) +
+                                                  ", before the epoch " + format_instant(shape_.epoch_ms) +
+                                                  "; set the clock");
     }
     if (tick > shape_.max_tick) {
-      throw Error(Status::exhausted, subject_ + ": the layout's time is over: its last tick ended " + format_instant(last_usable_ms(layout_)) +
+      throw Error(Status::exhausted, subject_ + ": the layout's time is over: its last tick ended " +
+                                         format_instant(last_usable_ms(layout_)) +
                                          "; move to a layout with more bits of time or a later epoch");
     }
     const std::uint64_t floor = tick << shape_.sequence_bits;
@@ -295,7 +320,8 @@ class SnowflakeGenerator final : public Generator {
   }
   std::string fork_obstacle() const override {
     return "the parent owns " + node_.text + "; " +
-           (node_.bits_wide ? "create a generator with another number in the child, or create it after the fork" : "create it after the fork");
+           (node_.bits_wide ? "create a generator with another number in the child, or create it after the fork"
+                            : "create it after the fork");
   }
 
  private:
@@ -317,14 +343,19 @@ class SnowflakeGenerator final : public Generator {
     const std::uint64_t sequence = next & ((std::uint64_t{1} << shape_.sequence_bits) - 1);
     // Used up: the counter has just stepped into the next tick and drawn nothing there. (Running ahead, it may have.)
     const bool used_up = next_tick == allowed_tick + 1 && (sequence == 0 || page().slack.load() > 0);
-    const std::int64_t left_ns = tick_start_ns(next_tick) - tick_start_ns(allowed_tick) + tick_start_ns(tick_at(shape_, floor_div(now_ns, 1'000'000))) - now_ns;
+    const std::int64_t left_ns = tick_start_ns(next_tick) - tick_start_ns(allowed_tick) +
+                                 tick_start_ns(tick_at(shape_, floor_div(now_ns, 1'000'000))) - now_ns;
     if (!used_up && !go_on_behind(next, now_ns, left_ns, patience)) return true;
     if (!patience.may_wait()) return false;
     if (left_ns > patience.left_ns()) {
-      const std::string times = std::to_string((left_ns + 999'999) / 1'000'000) + " ms to go, wait_max = " + config_.get("wait_max");
-      if (!used_up) throw behind(next_tick, now_ns, left_ns, "; that is longer than wait_max = " + config_.get("wait_max"));
-      throw Error(Status::overloaded, subject_ + ": all " + std::to_string(std::uint64_t{1} << shape_.sequence_bits) +
-                                          " ids of this tick are used up, " + times + "; try again, raise wait_max, or set on_overflow = borrow",
+      const std::string times =
+          std::to_string((left_ns + 999'999) / 1'000'000) + " ms to go, wait_max = " + config_.get("wait_max");
+      if (!used_up)
+        throw behind(next_tick, now_ns, left_ns, "; that is longer than wait_max = " + config_.get("wait_max"));
+      throw Error(Status::overloaded,
+                  subject_ + ": all " + std::to_string(std::uint64_t{1} << shape_.sequence_bits) +
+                      " ids of this tick are used up, " + times +
+                      "; try again, raise wait_max, or set on_overflow = borrow",
                   static_cast<std::uint64_t>(left_ns));
     }
     ++waits_;
@@ -344,7 +375,8 @@ class SnowflakeGenerator final : public Generator {
     // Said by a call that may wait: the other kind calls nobody back.
     if (patience.may_wait() && behind_at_.exchange(next, std::memory_order_relaxed) != next) {
       ++clock_back_events_;
-      log(LogLevel::warning, "the clock was set back: it is " + std::to_string((left_ns + 999'999) / 1'000'000) + " ms behind the last id");
+      log(LogLevel::warning, "the clock was set back: it is " + std::to_string((left_ns + 999'999) / 1'000'000) +
+                                 " ms behind the last id");
     }
     if (clock_back_ == ClockBack::go_on) {
       // Raised to what this thread needs, not by it: several find the clock behind at once.
@@ -354,15 +386,17 @@ class SnowflakeGenerator final : public Generator {
       }
       return false;
     }
-    if (clock_back_ == ClockBack::fail && patience.may_wait()) throw behind(next_tick, now_ns, left_ns, " (on_clock_back = fail)");
+    if (clock_back_ == ClockBack::fail && patience.may_wait())
+      throw behind(next_tick, now_ns, left_ns, " (on_clock_back = fail)");
     return true;
   }
 
   Error behind(std::uint64_t next_tick, std::int64_t now_ns, std::int64_t left_ns, const std::string& why) const {
     const std::int64_t left_ms = (left_ns + 999'999) / 1'000'000;
     return Error(Status::clock_back,
-                 subject_ + ": the clock moved backwards: refusing to generate ids for " + std::to_string(left_ms) + " ms (last id " +
-                     format_instant(layout_.tick_start_unix_ms(next_tick)) + ", now " + format_instant(floor_div(now_ns, 1'000'000)) + ")" + why +
+                 subject_ + ": the clock moved backwards: refusing to generate ids for " + std::to_string(left_ms) +
+                     " ms (last id " + format_instant(layout_.tick_start_unix_ms(next_tick)) + ", now " +
+                     format_instant(floor_div(now_ns, 1'000'000)) + ")" + why +
                      ". Try again later, or set on_clock_back = continue",
                  static_cast<std::uint64_t>(left_ns));
   }
@@ -380,7 +414,9 @@ class SnowflakeGenerator final : public Generator {
 
 Stats SnowflakeGenerator::stats() const {
   Stats stats = Generator::stats();
-  const auto ms = [&](std::uint64_t numbers) { return (numbers >> shape_.sequence_bits) * static_cast<std::uint64_t>(tick_ms_); };
+  const auto ms = [&](std::uint64_t numbers) {
+    return (numbers >> shape_.sequence_bits) * static_cast<std::uint64_t>(tick_ms_);
+  };
   stats.granted = ms(stats.granted);
   stats.remaining = ms(stats.remaining);
   stats.waits += waits_.load();
@@ -389,28 +425,38 @@ Stats SnowflakeGenerator::stats() const {
   const std::uint64_t next = page().counter.next();
   if (next == 0 || next >= Counter::kSealed) return stats;  // in a child that has not begun, or closed
   const std::int64_t last_ms = layout_.tick_start_unix_ms((next - 1) >> shape_.sequence_bits);
-  if (page().alive.load()) stats.lead_ms = std::max<std::int64_t>(0, last_ms - floor_div(runtime_->wall_ns(), 1'000'000));
+  if (page().alive.load())
+    stats.lead_ms = std::max<std::int64_t>(0, last_ms - floor_div(runtime_->wall_ns(), 1'000'000));
   return stats;
 }
 
 std::string SnowflakeGenerator::describe() const {
   const std::string window = config_.get("window");
-  std::string text = "kind: snowflake, layout '" + layout_.text() + "', epoch " + format_instant(layout_.epoch_unix_ms()) + ", last id " +
-                     format_instant(layout_.last_unix_ms()) + "\n";
+  std::string text = "kind: snowflake, layout '" + layout_.text() + "', epoch " +
+                     format_instant(layout_.epoch_unix_ms()) + ", last id " + format_instant(layout_.last_unix_ms()) +
+                     "\n";
   text += "worker: " + subject_ + ", fixed; its window in the store guards it, a second live owner is refused\n";
   text += store_->describe();
-  if (store_->survives_fork()) text += "crash: the next start goes on where the reserved window ends, up to " + window + " ahead of the clock, without waiting\n";
+  if (store_->survives_fork())
+    text += "crash: the next start goes on where the reserved window ends, up to " + window +
+            " ahead of the clock, without waiting\n";
   text += "clock set back: ";
-  text += clock_back_ == ClockBack::wait    ? "calls wait for the clock, up to wait_max = " + config_.get("wait_max") + ", then get CLOCK_BACK; no duplicate"
+  text += clock_back_ == ClockBack::wait ? "calls wait for the clock, up to wait_max = " + config_.get("wait_max") +
+                                               ", then get CLOCK_BACK; no duplicate"
           : clock_back_ == ClockBack::go_on ? "ids go on from the last one, their time ahead of the clock; no duplicate"
                                             : "calls get CLOCK_BACK at once; no duplicate";
   text += "\nsequence used up: ";
-  text += borrow_ticks_ ? "ids borrow up to max_ahead = " + config_.get("max_ahead") + " of time, inside what is reserved" : "calls wait for the next tick";
+  text += borrow_ticks_
+              ? "ids borrow up to max_ahead = " + config_.get("max_ahead") + " of time, inside what is reserved"
+              : "calls wait for the next tick";
   text += "\n";
   text += shape_.striped ? "order: relaxed; ids rise within a thread, not between threads\n"
-                         : "order: strict; every id of this generator is above all it issued before; between workers ids are ordered by clock only\n";
+                         : "order: strict; every id of this generator is above all it issued before; between workers "
+                           "ids are ordered by clock only\n";
   text += "fork: a child gets FORKED; the parent keeps its worker\n";
-  text += "store outage: of up to half of window = " + window + " is not noticed in steady use; then, or after a pause of a window, calls wait up to wait_max = " + config_.get("wait_max") + "\n";
+  text += "store outage: of up to half of window = " + window +
+          " is not noticed in steady use; then, or after a pause of a window, calls wait up to wait_max = " +
+          config_.get("wait_max") + "\n";
   text += "not covered: a byte-wise clone of the running machine, until its window of " + window + " has passed\n";
   return text;
 }

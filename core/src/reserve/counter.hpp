@@ -27,7 +27,8 @@ class alignas(64) Counter {
   bool draw(std::uint64_t& n) noexcept {
     const std::uint64_t limit = limit_.load(std::memory_order_acquire);
     // Without this look a poller would push next_ through a range that is yet to be opened.
-    if (next_.load(std::memory_order_relaxed) >= limit) [[unlikely]] return false;
+    if (next_.load(std::memory_order_relaxed) >= limit) [[unlikely]]
+      return false;
     n = next_.fetch_add(1, std::memory_order_relaxed);
     return n < limit;
   }
@@ -56,7 +57,8 @@ class alignas(64) Counter {
       const std::uint64_t from = wanted(seen, floor, start);
       // Read after `seen`: if the counter still stands at `seen` below, no range has been opened in between.
       const std::uint64_t end = std::min(limit_.load(std::memory_order_acquire), ceiling);
-      if (from >= end) [[unlikely]] return 0;
+      if (from >= end) [[unlikely]]
+        return 0;
       const std::uint64_t count = std::min(want, end - from);
       if (next_.compare_exchange_weak(seen, from + count, std::memory_order_acq_rel, std::memory_order_acquire)) {
         first = from;

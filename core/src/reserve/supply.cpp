@@ -17,8 +17,8 @@ bool is_retryable(const Error& error) { return status_text(error.status()).retry
 
 }  // namespace
 
-Supply::Supply(std::shared_ptr<Runtime> runtime, std::shared_ptr<ForkPage<HotPage>> page, std::unique_ptr<Source> source,
-               Options options, Log log)
+Supply::Supply(std::shared_ptr<Runtime> runtime, std::shared_ptr<ForkPage<HotPage>> page,
+               std::unique_ptr<Source> source, Options options, Log log)
     : shared_runtime_(std::move(runtime)),
       shared_page_(std::move(page)),
       runtime_(*shared_runtime_),
@@ -36,7 +36,8 @@ void Supply::prime() {
 
 void Supply::accept(const Range& range) {
   if (range.first >= range.end) {
-    throw Error(Status::store_damaged, options_.subject + ": the store granted an empty range; check its step or window");
+    throw Error(Status::store_damaged,
+                options_.subject + ": the store granted an empty range; check its step or window");
   }
   if (range.first < highest_end_) {
     // What we hold may have been granted to others as well.
@@ -44,11 +45,11 @@ void Supply::accept(const Range& range) {
     page_.counter.set_limit(0);
     current_ = {};
     ready_.reset();
-    throw Error(Status::store_regressed,
-                options_.subject + ": the store granted " + source_->name_of(range.first) + ", but all before " +
-                    source_->name_of(highest_end_) +
-                    " was granted before: it has lost a commit (restored from a backup, failed over, or set by hand). Issuing has stopped. " +
-                    source_->after_regress());
+    throw Error(Status::store_regressed, options_.subject + ": the store granted " + source_->name_of(range.first) +
+                                             ", but all before " + source_->name_of(highest_end_) +
+                                             " was granted before: it has lost a commit (restored from a backup, "
+                                             "failed over, or set by hand). Issuing has stopped. " +
+                                             source_->after_regress());
   }
   highest_end_ = range.end;
   ready_ = range;
@@ -117,8 +118,8 @@ void Supply::pass_mark(std::uint64_t need) {
 }
 
 void Supply::fail_waiting(const Patience& patience) const {
-  const std::string waited =
-      options_.subject + ": waited " + std::to_string(patience.waited_ns() / kMillisecond) + " ms (wait_max) for the store";
+  const std::string waited = options_.subject + ": waited " + std::to_string(patience.waited_ns() / kMillisecond) +
+                             " ms (wait_max) for the store";
   const auto retry_in = static_cast<std::uint64_t>(std::max<std::int64_t>(retry_at_ns_ - runtime_.mono_ns(), 0));
   if (failure_) throw Error(failure_->status(), waited + "; its latest answer: " + failure_->message(), retry_in);
   throw Error(Status::store_unavailable, waited + "; it has not answered yet. Try again, or raise wait_max", retry_in);
@@ -173,7 +174,8 @@ void Supply::load() {
   }
   if (!log_) return;
   try {
-    if (failure && !had_failed) log_(LogLevel::warning, options_.subject + ": no new reservation: " + failure->message());
+    if (failure && !had_failed)
+      log_(LogLevel::warning, options_.subject + ": no new reservation: " + failure->message());
     if (!failure && had_failed) log_(LogLevel::info, options_.subject + ": the store grants reservations again");
   } catch (const std::bad_alloc&) {  // a line of the log is not worth more than that
   }
@@ -236,7 +238,8 @@ SupplyStats Supply::stats() const {
   Lock lock(page_.mutex);
   SupplyStats stats = stats_;
   const std::uint64_t next = page_.counter.next();
-  stats.remaining = (next < current_.end ? current_.end - std::max(next, current_.first) : 0) + (ready_ ? ready_->size() : 0);
+  stats.remaining =
+      (next < current_.end ? current_.end - std::max(next, current_.first) : 0) + (ready_ ? ready_->size() : 0);
   return stats;
 }
 

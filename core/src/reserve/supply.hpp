@@ -43,7 +43,7 @@ class Source {
 };
 
 struct SupplyStats {
-  std::uint64_t granted = 0;    // numbers
+  std::uint64_t granted = 0;  // numbers
   std::uint64_t remaining = 0;
   std::uint64_t refills = 0;
   std::uint64_t refill_failures = 0;
@@ -82,11 +82,11 @@ class Supply : public std::enable_shared_from_this<Supply> {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
-  void accept(const Range& range);   // checks a grant (I7) and makes it the range in use or the one ready
-  void install(Range range);  // opens the counter up to the mark
+  void accept(const Range& range);  // checks a grant (I7) and makes it the range in use or the one ready
+  void install(Range range);        // opens the counter up to the mark
   void pass_mark(std::uint64_t need);
   void start_loader();
-  void load();                       // on the background thread
+  void load();  // on the background thread
   Error unexpected(const std::exception& error) const noexcept;
   void load_failed(const Error& error);
   [[noreturn]] void fail_waiting(const Patience& patience) const;
@@ -106,11 +106,11 @@ class Supply : public std::enable_shared_from_this<Supply> {
   Range current_;
   std::optional<Range> ready_;
   bool loading_ = false;
-  std::uint64_t highest_end_ = 0;      // I7: the witness
-  std::optional<Error> failure_;       // of the latest attempt
-  bool failed_for_good_ = false;       // issuing has stopped: the store went back
+  std::uint64_t highest_end_ = 0;  // I7: the witness
+  std::optional<Error> failure_;   // of the latest attempt
+  bool failed_for_good_ = false;   // issuing has stopped: the store went back
   std::uint64_t failures_in_a_row_ = 0;
-  std::int64_t retry_at_ns_ = 0;       // mono; no attempt before
+  std::int64_t retry_at_ns_ = 0;  // mono; no attempt before
   SupplyStats stats_;
 };
 

@@ -32,9 +32,10 @@ bool fresh_is_zero() {
 }
 
 [[noreturn]] void refuse(const char* what) {
-  throw Error(Status::unsupported,
-              std::string("cannot make memory that a forked child finds empty: ") + what +
-                  "; idgen needs Linux 4.14 or newer with glibc or musl, so that a child never issues its parent's ids");
+  throw Error(
+      Status::unsupported,
+      std::string("cannot make memory that a forked child finds empty: ") + what +
+          "; idgen needs Linux 4.14 or newer with glibc or musl, so that a child never issues its parent's ids");
 }
 
 }  // namespace

@@ -54,7 +54,8 @@ class SystemRuntime final : public Runtime {
 
 Runtime& system_runtime() noexcept {
   alignas(SystemRuntime) static unsigned char room[sizeof(SystemRuntime)];
-  static SystemRuntime* const runtime = new (room) SystemRuntime;  // the background thread may outlive static destructors
+  static SystemRuntime* const runtime =
+      new (room) SystemRuntime;  // the background thread may outlive static destructors
   return *runtime;
 }
 

@@ -126,7 +126,8 @@ inline void check_advance(std::uint64_t to) {
 
 // The counter after an advance. It never stays where it is: the owner of the latest grant gives its rest back if the counter still stands at
 // the grant's end, and that rest may lie below `to`. Throws Error{exhausted}.
-inline std::uint64_t advanced(const std::string& name_space, const std::string& tag, std::uint64_t max_id, std::uint64_t to) {
+inline std::uint64_t advanced(const std::string& name_space, const std::string& tag, std::uint64_t max_id,
+                              std::uint64_t to) {
   return to > max_id ? to : advance_by(name_space, tag, max_id, 1);
 }
 

@@ -107,7 +107,8 @@ pid_t OwnerLockFile::try_lock(std::int64_t id, const std::string& name_space, st
   // Record locks belong to the process, so ours would be granted over the lock of another copy of this library in this process (another
   // class loader's, a plugin's). A lock of an open file would not: asked for one, the kernel names the holder.
   struct flock seen = owner_lock_byte(F_WRLCK, id);
-  if (!locked_by_us && fcntl(fd_, F_OFD_GETLK, &seen) == 0 && seen.l_type != F_UNLCK && seen.l_pid == getpid()) return seen.l_pid;
+  if (!locked_by_us && fcntl(fd_, F_OFD_GETLK, &seen) == 0 && seen.l_type != F_UNLCK && seen.l_pid == getpid())
+    return seen.l_pid;
 #endif
   for (int attempt = 0; attempt < 3; ++attempt) {
     if (lock_byte(id)) return 0;
