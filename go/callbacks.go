@@ -7,11 +7,13 @@ import "C"
 
 import (
 	"runtime/cgo"
+	"sync/atomic"
 	"time"
 )
 
 // Clock replaces the system's clock: for tests, and for hosts that discipline their own. Now is called for every snowflake id, by any
-// goroutine or thread, several at once. Neither method may panic or call the same generator.
+// goroutine or thread, several at once. Neither method may panic or call the same generator, and the clock must not hold the generator:
+// it would keep it, and itself, in memory for ever.
 type Clock interface {
 	Now() time.Time
 	// Sleep waits for the clock to move on by about d.
@@ -32,7 +34,8 @@ const (
 func WithClock(clock Clock) Option { return clockOption{clock} }
 
 // WithLog sets what is told what an operator wants to know: a clock set back, a store that fails and comes back. Never called on the
-// fast path; may be called by any thread, several at once. It must not panic or call the same generator.
+// fast path; may be called by any thread, several at once. It must not panic or call the same generator. A function that holds the
+// generator (a method of what the generator is a part of) keeps it in memory until Close is called, also if nobody else uses it.
 func WithLog(log func(level LogLevel, message string)) Option { return logOption{log} }
 
 type clockOption struct{ clock Clock }
@@ -51,8 +54,26 @@ func (o logOption) apply(c *config) error {
 	if o.log == nil {
 		return &Error{Status: ErrArgument, Message: "the log function is nil; leave WithLog out to log nothing"}
 	}
-	handle := cgo.NewHandle(o.log)
+	c.log = &logSink{}
+	c.log.call.Store(&o.log)
+	handle := cgo.NewHandle(c.log)
 	return keepOrDelete(handle, C.idgen_go_config_set_log(c.handle, C.uintptr_t(handle)))
+}
+
+// logSink is what the core refers to. The function is apart from it, so that it can go before the core's memory does.
+type logSink struct {
+	call atomic.Pointer[func(LogLevel, string)]
+}
+
+// forgetLog lets a closed generator's log go: if it holds the generator, the collector would never find that unreachable. Not as long as
+// another generator shares the state of this one, and with it the log.
+func (g *Generator) forgetLog() {
+	if g == nil || g.owner == nil || g.owner.log == nil {
+		return
+	}
+	if stats, err := g.Stats(); err == nil && stats.Handles == 0 {
+		g.owner.log.call.Store(nil)
+	}
 }
 
 // keepOrDelete: on success the core owns the handle and gives it back by idgenGoRelease; on failure it does not.
@@ -76,7 +97,9 @@ func idgenGoSleep(ctx C.uintptr_t, ns C.uint64_t) {
 
 //export idgenGoLog
 func idgenGoLog(ctx C.uintptr_t, level C.int32_t, message *C.char) {
-	cgo.Handle(ctx).Value().(func(LogLevel, string))(LogLevel(level), C.GoString(message))
+	if log := cgo.Handle(ctx).Value().(*logSink).call.Load(); log != nil {
+		(*log)(LogLevel(level), C.GoString(message))
+	}
 }
 
 //export idgenGoRelease

@@ -12,7 +12,10 @@ import (
 )
 
 // config is a configuration of the C side, being built.
-type config struct{ handle C.uintptr_t }
+type config struct {
+	handle C.uintptr_t
+	log    *logSink
+}
 
 func newConfig(options []Option) (*config, error) {
 	if err := checkABI(); err != nil {
@@ -55,7 +58,7 @@ func (c *config) set(key, value string) error {
 func newCString(what, text string) (cString, error) {
 	if position := strings.IndexByte(text, 0); position >= 0 {
 		return cString{}, &Error{
-			Status:  ErrValue,
+			Status:  ErrArgument,
 			Message: fmt.Sprintf("%s = %q holds a NUL character at position %d; remove it", what, text, position),
 		}
 	}

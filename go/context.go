@@ -11,15 +11,15 @@ import (
 	"unsafe"
 )
 
-// NextContext is Next with a way out: when ctx ends, a wait ends within about 20 ms with an error that is ErrCancelled and the
-// context's own cause. Costs one crossing like Next while there is nothing to wait for.
+// NextContext is Next with a way out: when ctx ends, a wait ends within about 20 ms with an error that is ErrCancelled, ctx.Err() and the
+// context's cause. Costs one crossing like Next while there is nothing to wait for.
 func (g *Generator) NextContext(ctx context.Context) (int64, error) {
 	if ctx.Err() != nil {
 		return 0, cancelled(ctx, ErrCancelled.Error())
 	}
-	// Nearly always at once. Only a wait needs the flag and its callback.
+	// Nearly always at once. Only a wait, or a failure for its message, needs the flag and its callback.
 	result := C.idgen_go_try_next(g.pointer())
-	if result.failure.status == C.IDGEN_E_WOULD_BLOCK {
+	if result.failure.status != C.IDGEN_OK {
 		err := withFlag(ctx, func(flag *C.int32_t) C.idgen_go_failure {
 			result = C.idgen_go_next_until(g.pointer(), flag)
 			return result.failure
@@ -28,9 +28,6 @@ func (g *Generator) NextContext(ctx context.Context) (int64, error) {
 		return int64(result.value), err
 	}
 	runtime.KeepAlive(g)
-	if result.failure.status != C.IDGEN_OK {
-		return 0, newError(result.failure)
-	}
 	return int64(result.value), nil
 }
 
@@ -74,11 +71,13 @@ func withFlag(ctx context.Context, call func(flag *C.int32_t) C.idgen_go_failure
 	}
 	err := newError(failure)
 	if err.Status == ErrCancelled {
-		err.cause = context.Cause(ctx)
+		err.causes = causes(ctx)
 	}
 	return err
 }
 
 func cancelled(ctx context.Context, message string) error {
-	return &Error{Status: ErrCancelled, Message: message, cause: context.Cause(ctx)}
+	return &Error{Status: ErrCancelled, Message: message, causes: causes(ctx)}
 }
+
+func causes(ctx context.Context) []error { return []error{ctx.Err(), context.Cause(ctx)} }

@@ -43,6 +43,9 @@ func TestACancelledContextEndsAWait(t *testing.T) {
 				if !errors.Is(err, why) {
 					t.Errorf("%v is not the context's cause", err)
 				}
+				if !errors.Is(err, context.Canceled) {
+					t.Errorf("%v is not context.Canceled", err)
+				}
 			case <-time.After(20 * time.Second):
 				t.Fatal("still waiting 20 s after the context ended")
 			}
@@ -52,12 +55,15 @@ func TestACancelledContextEndsAWait(t *testing.T) {
 
 func TestADeadlineEndsAWait(t *testing.T) {
 	g, _ := newWaiting(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	why := errors.New("the client waits no longer")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 30*time.Millisecond, why)
 	defer cancel()
-	_, err := g.NextContext(ctx)
-	wantStatus(t, err, idgen.ErrCancelled)
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v is not DeadlineExceeded", err)
+	for _, when := range []string{"during", "after"} {
+		_, err := g.NextContext(ctx)
+		wantStatus(t, err, idgen.ErrCancelled)
+		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, why) {
+			t.Errorf("%s the deadline: %v is not DeadlineExceeded and its cause", when, err)
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 type Generator struct {
 	// An integer, because a pointer argument would be checked and made to escape by cgo on every call.
 	handle C.uintptr_t
+	owner  *owner // so that a copy of this struct keeps the handle alive too
 }
 
 // Open makes the generator that the table [name] of a TOML file describes. Options are set after the file's, so they override it. A
@@ -43,11 +44,11 @@ func create(options []Option) (*Generator, error) {
 	if err := failed(created.failure); err != nil {
 		return nil, err
 	}
-	g := &Generator{handle: created.handle}
 	// Close stops a generator but keeps its memory: another goroutine may still be in a call. Nobody is when the collector finds it
 	// unreachable. In a goroutine of its own, because a generator that nobody closed gives its reservation back now, to a store.
-	runtime.AddCleanup(g, func(handle C.uintptr_t) { go C.idgen_go_destroy(handle) }, created.handle)
-	return g, nil
+	o := newOwner(created.handle, func(handle C.uintptr_t) { go C.idgen_go_destroy(handle) })
+	o.log = c.log
+	return &Generator{created.handle, o}, nil
 }
 
 func (g *Generator) pointer() C.uintptr_t {
@@ -70,9 +71,15 @@ func (g *Generator) Next() (int64, error) {
 	return int64(result.value), nil
 }
 
-// TryNext makes one id at once or not at all: ErrWouldBlock says that Next would have to wait. Never blocks.
+// TryNext makes one id at once or not at all. ErrWouldBlock says: not without waiting. Call Next then, which also finds out if something is
+// wrong. Never blocks.
+//
+// Errors: ErrWouldBlock, and of those of Next the ones that are not retryable.
 func (g *Generator) TryNext() (int64, error) {
 	result := C.idgen_go_try_next(g.pointer())
+	if result.failure.status != C.IDGEN_OK && result.failure.status != C.IDGEN_E_WOULD_BLOCK {
+		result = C.idgen_go_next_slowly(g.pointer()) // fails at once, and says why
+	}
 	runtime.KeepAlive(g)
 	if result.failure.status != C.IDGEN_OK {
 		return 0, newError(result.failure)
@@ -131,6 +138,7 @@ func (g *Generator) Describe() (string, error) {
 // given back is never issued by anyone.
 func (g *Generator) Close() error {
 	failure := C.idgen_go_close(g.pointer())
+	g.forgetLog()
 	runtime.KeepAlive(g)
 	return failed(failure)
 }

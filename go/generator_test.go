@@ -252,10 +252,20 @@ func TestAClosedGeneratorSaysSo(t *testing.T) {
 	}
 	_, err := g.Next()
 	wantStatus(t, err, idgen.ErrClosed)
+	message := err.Error()
+	if !strings.Contains(message, t.Name()) {
+		t.Errorf("the message does not name the generator: %s", message)
+	}
 	_, err = g.TryNext()
 	wantStatus(t, err, idgen.ErrClosed)
+	if err.Error() != message {
+		t.Errorf("TryNext says %q, Next %q", err, message)
+	}
 	_, err = g.NextContext(t.Context())
 	wantStatus(t, err, idgen.ErrClosed)
+	if err.Error() != message {
+		t.Errorf("NextContext says %q, Next %q", err, message)
+	}
 	n, err := g.Fill(make([]int64, 3))
 	wantStatus(t, err, idgen.ErrClosed)
 	if n != 0 {
@@ -334,17 +344,56 @@ func TestAForgottenGeneratorIsDestroyed(t *testing.T) {
 		mustNext(t, g)
 	}()
 	// The callback's handle is deleted when the core has freed the generator; then nothing holds the clock any more.
-	deadline := time.After(20 * time.Second)
-	for {
+	wantCollected(t, released)
+}
+
+func TestACopyKeepsAGeneratorAlive(t *testing.T) {
+	released := make(chan struct{})
+	g := func() idgen.Generator {
+		made, err := idgen.New(idgen.WithKind("segment"), idgen.WithStore("memory"), idgen.WithStoreCreate(true), idgen.WithTag(t.Name()),
+			idgen.WithClock(watched(newFakeClock(), released)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return *made
+	}()
+	for want := int64(1); want <= 5; want++ {
 		runtime.GC()
-		select {
-		case <-released:
-			return
-		case <-deadline:
-			t.Fatal("the generator was not destroyed in 20 s")
-		case <-time.After(10 * time.Millisecond):
+		time.Sleep(10 * time.Millisecond) // for a cleanup that must not come
+		if id := mustNext(t, &g); id != want {
+			t.Fatalf("got %d, want %d", id, want)
 		}
 	}
+	select {
+	case <-released:
+		t.Fatal("destroyed while a copy is in use")
+	default:
+	}
+	if err := g.Close(); err != nil {
+		t.Fatal(err)
+	}
+	g = idgen.Generator{}
+	wantCollected(t, released)
+}
+
+func TestAClosedGeneratorLetsALogThatHoldsItGo(t *testing.T) {
+	type service struct{ ids *idgen.Generator }
+	released := make(chan struct{})
+	func() {
+		s := &service{}
+		var err error
+		s.ids, err = idgen.New(idgen.WithKind("segment"), idgen.WithStore("memory"), idgen.WithStoreCreate(true), idgen.WithTag(t.Name()),
+			idgen.WithLog(func(idgen.LogLevel, string) { _ = s.ids }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		runtime.AddCleanup(s, func(released chan struct{}) { close(released) }, released)
+		mustNext(t, s.ids)
+		if err := s.ids.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	wantCollected(t, released)
 }
 
 func TestStatsAndDescribeSpeakOfThisGenerator(t *testing.T) {

@@ -78,7 +78,10 @@ func (g *Generator) Layout() (*Layout, error) {
 }
 
 // Layout says which bits of an id mean what, without a generator. Immutable; safe for use by any number of goroutines.
-type Layout struct{ handle C.uintptr_t }
+type Layout struct {
+	handle C.uintptr_t
+	owner  *owner // as in Generator
+}
 
 // ParseLayout takes a preset's name ("default", "twitter", …) or a layout in full ("time:41ms worker:10 sequence:12", most significant
 // field first). epoch is RFC 3339 or Unix ms; "" = the preset's own, 2025-01-01 for a layout in full. Layouts whose time is over can
@@ -104,9 +107,8 @@ func newLayout(created C.idgen_go_handle) (*Layout, error) {
 	if err := failed(created.failure); err != nil {
 		return nil, err
 	}
-	l := &Layout{handle: created.handle}
-	runtime.AddCleanup(l, func(handle C.uintptr_t) { C.idgen_go_layout_destroy(handle) }, created.handle)
-	return l, nil
+	o := newOwner(created.handle, func(handle C.uintptr_t) { C.idgen_go_layout_destroy(handle) })
+	return &Layout{created.handle, o}, nil
 }
 
 func (l *Layout) pointer() C.uintptr_t {

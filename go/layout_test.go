@@ -2,6 +2,7 @@ package idgen_test
 
 import (
 	"math"
+	"runtime"
 	"testing"
 	"time"
 
@@ -15,6 +16,22 @@ func mustLayout(t *testing.T, layout, epoch string) *idgen.Layout {
 		t.Fatal(err)
 	}
 	return l
+}
+
+func TestACopyKeepsALayoutAlive(t *testing.T) {
+	copies := make([]idgen.Layout, 100)
+	for i := range copies {
+		copies[i] = *mustLayout(t, "twitter", "")
+	}
+	for range 3 {
+		runtime.GC()
+		time.Sleep(10 * time.Millisecond) // for a cleanup that must not come
+	}
+	for i := range copies {
+		if _, err := copies[i].Decode(1541815603606036480); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestATwitterIdDecodesToItsKnownParts(t *testing.T) {
@@ -72,7 +89,7 @@ func TestBitsAndPartsThatDoNotFitAreRefused(t *testing.T) {
 	_, err = l.Encode(idgen.Parts{Worker: 1 << 40})
 	wantStatus(t, err, idgen.ErrValue)
 	_, err = idgen.ParseLayout("time:41ms\x00", "")
-	wantStatus(t, err, idgen.ErrValue)
+	wantStatus(t, err, idgen.ErrArgument)
 	_, err = idgen.Format(1, idgen.Encoding(99))
 	wantStatus(t, err, idgen.ErrArgument)
 	_, err = idgen.Parse("1", idgen.Encoding(99))

@@ -157,10 +157,12 @@ func TestBadOptionsAreRefusedWithWhatIsAllowed(t *testing.T) {
 		{"a negative number", idgen.WithWorker(-1), idgen.ErrValue, "'-1'"},
 		{"a worker too large for its field", idgen.WithWorker(1024), idgen.ErrValue, "1023"},
 		{"a duration finer than a millisecond", idgen.WithWaitMax(1500 * time.Microsecond), idgen.ErrValue, "wait_max = '1.5ms'"},
-		{"a NUL in a value", idgen.WithTag("a\x00b"), idgen.ErrValue, "NUL"},
-		{"a NUL in a key", idgen.With("a\x00b", 1), idgen.ErrValue, "NUL"},
+		{"a NUL in a value", idgen.WithTag("a\x00b"), idgen.ErrArgument, "NUL"},
+		{"a NUL in a key", idgen.With("a\x00b", 1), idgen.ErrArgument, "NUL"},
 		{"a layout that does not add up", idgen.WithLayout("time:60ms worker:10 sequence:12"), idgen.ErrLayout, ""},
-		{"an epoch in the future", idgen.WithEpoch(time.Now().AddDate(1, 0, 0)), idgen.ErrLifetime, ""},
+		{"an epoch in the future", idgen.WithEpoch(time.Now().Truncate(time.Second).AddDate(1, 0, 0)), idgen.ErrLifetime, ""},
+		{"an epoch finer than a millisecond", idgen.WithEpoch(time.Date(2025, 1, 1, 0, 0, 0, 500_000, time.UTC)), idgen.ErrValue,
+			"2025-01-01T00:00:00.0005Z is not a whole number of milliseconds"},
 		{"a layout past its lifetime", idgen.Options{"layout": "time:31s worker:10 sequence:12", "epoch": "1950-01-01T00:00:00Z"}, idgen.ErrLifetime, ""},
 		{"a missing store", idgen.Options{"store": "sqlite:/nonexistent/ids.db", "store_create": "false"}, idgen.ErrStoreMissing, "/nonexistent/ids.db"},
 		{"a store of an unknown kind", idgen.WithStore("oracle://x"), 0, "oracle"},
@@ -212,16 +214,16 @@ func TestSegmentsAreCreatedShownAndOnlyEverAdvanced(t *testing.T) {
 	wantStatus(t, idgen.CreateSegment(options), idgen.ErrTagExists)
 	_, err = idgen.ShowSegment(options, idgen.WithTag("others"))
 	wantStatus(t, err, idgen.ErrTagUnknown)
-	for _, step := range []struct{ to, want int64 }{{5000, 5000}, {100, 5000}} {
+	for _, step := range []struct{ to, want int64 }{{5000, 5000}, {100, 5001}} {
 		if info, err := idgen.AdvanceSegment(step.to, options); err != nil || info.MaxID != step.want {
 			t.Errorf("AdvanceSegment(%d): %+v, %v", step.to, info, err)
 		}
 	}
-	if info, err := idgen.ShowSegment(options); err != nil || info.MaxID != 5000 {
+	if info, err := idgen.ShowSegment(options); err != nil || info.MaxID != 5001 {
 		t.Errorf("got %+v, %v", info, err)
 	}
 	g := mustNew(t, options, idgen.WithKind("segment"))
-	if id := mustNext(t, g); id != 5001 {
+	if id := mustNext(t, g); id != 5002 {
 		t.Errorf("got %d, want 5001", id)
 	}
 }

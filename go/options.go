@@ -30,9 +30,23 @@ type setting struct{ key, value string }
 
 func (s setting) apply(c *config) error { return c.set(s.key, s.value) }
 
-// With sets one property from a Go value: a string, any integer or floating-point number, a bool, a time.Duration or a time.Time; of
-// anything else what fmt.Sprint makes of it.
-func With(key string, value any) Option { return setting{key, valueText(value)} }
+// With sets one property from a Go value: a string, any integer or floating-point number, a bool, a time.Duration or a time.Time, both in
+// whole ms; of anything else what fmt.Sprint makes of it.
+func With(key string, value any) Option {
+	if moment, ok := value.(time.Time); ok && moment.Nanosecond()%int(time.Millisecond) != 0 {
+		return refusal{ErrValue, fmt.Sprintf("%s = %s is not a whole number of milliseconds, the finest there is; round it first",
+			key, moment.Format(time.RFC3339Nano))}
+	}
+	return setting{key, valueText(value)}
+}
+
+// refusal is an option that cannot be meant: the error comes where all others do.
+type refusal struct {
+	status  Status
+	message string
+}
+
+func (r refusal) apply(*config) error { return &Error{Status: r.status, Message: r.message} }
 
 // valueText writes a value as idgen_config_set takes it.
 func valueText(value any) string {

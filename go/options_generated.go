@@ -81,8 +81,8 @@ func WithOnOverflow(value string) Option { return With("on_overflow", value) }
 func WithOnClockBack(value string) Option { return With("on_clock_back", value) }
 
 // WithWindow sets window (100ms to 1h; default 10s). How far ahead a worker's time is reserved. The next window is
-// asked for in the middle of this one: a store outage of up to half of it is not noticed. After a crash ids begin up to
-// this much ahead of the clock.
+// asked for in the middle of this one: a generator in steady use does not notice a store outage of up to half of it;
+// one that was idle for longer waits for the store once. After a crash ids begin up to this much ahead of the clock.
 func WithWindow(value time.Duration) Option { return With("window", value) }
 
 // WithMaxAhead sets max_ahead (0ms to 1d; default 20s). How far the time in an id may be ahead of the clock after a
@@ -103,7 +103,8 @@ func WithSegmentPrefetch(value float64) Option { return With("segment.prefetch",
 
 // WithOrder sets order (strict | relaxed; default strict). strict: every id of this generator is above all that were
 // issued before it. relaxed: threads draw from blocks of their own, so that they do not fight for one cache line; ids
-// are unique, and ordered within a thread only.
+// are unique, and ordered within a thread only. After the clock was set back a thread first uses up its block (at most
+// 1024 ids), whatever on_clock_back says.
 func WithOrder(value string) Option { return With("order", value) }
 
 // WithOnFork sets on_fork (reacquire | error; default reacquire). What a call in a forked child does. reacquire: draw a

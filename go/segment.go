@@ -35,8 +35,8 @@ func ShowSegment(options ...Option) (SegmentInfo, error) {
 	return segmentInfo(C.idgen_go_segment_show(c.handle))
 }
 
-// AdvanceSegment lifts MaxID to at least to, so that the next id is above it; it never lowers. Returns the state after it; options and
-// errors as for ShowSegment.
+// AdvanceSegment lifts MaxID to to, or by 1 if it is there already, and never lowers it: no later grant holds a number up to to. What a
+// running generator has reserved before it still issues. Returns the state after it; options and errors as for ShowSegment.
 func AdvanceSegment(to int64, options ...Option) (SegmentInfo, error) {
 	c, err := newConfig(options)
 	if err != nil {

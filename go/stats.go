@@ -20,7 +20,7 @@ type Stats struct {
 	RefillMax       time.Duration // the slowest store call
 	Waits           uint64        // calls that had to wait: for the clock or the store
 	Waited          time.Duration // time spent in these waits
-	StoreWaits      uint64        // of Waits, those for the store: 0 in a healthy service once warm
+	StoreWaits      uint64        // of Waits, those for the store: rises only after a pause or in an outage
 	ClockBackEvents uint64        // times the clock was found behind ids already issued
 	Forks           uint64        // times this state was begun anew in a child process
 	Lead            time.Duration // how far the last id's time is ahead of the clock; 0 when not ahead, or without time

@@ -90,7 +90,7 @@ type Error struct {
 	Message    string        // what was asked, what was found, what is allowed, what to do; the same text in every language
 	RetryAfter time.Duration // when a retry can first succeed; 0 = unknown, or retrying cannot help
 
-	cause error // of a cancelled wait: why the context ended
+	causes []error // of a cancelled wait: why the context ended
 }
 
 // Error is the message.
@@ -103,12 +103,7 @@ func (e *Error) Name() string { return e.Status.Name() }
 func (e *Error) Retryable() bool { return e.Status.Retryable() }
 
 // Unwrap makes errors.Is work with the status and, for a cancelled wait, with what ended the context.
-func (e *Error) Unwrap() []error {
-	if e.cause != nil {
-		return []error{e.Status, e.cause}
-	}
-	return []error{e.Status}
-}
+func (e *Error) Unwrap() []error { return append([]error{e.Status}, e.causes...) }
 
 // failed turns a failure of the C side, which it frees, into an error.
 func failed(failure C.idgen_go_failure) error {

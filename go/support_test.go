@@ -3,6 +3,7 @@ package idgen_test
 import (
 	"errors"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -53,6 +54,22 @@ func wantStatus(t testing.TB, err error, want idgen.Status) {
 	t.Helper()
 	if !errors.Is(err, want) {
 		t.Fatalf("got %v, want %s", err, want.Name())
+	}
+}
+
+// wantCollected collects garbage until what closes the channel was collected.
+func wantCollected(t *testing.T, released chan struct{}) {
+	t.Helper()
+	deadline := time.After(20 * time.Second)
+	for {
+		runtime.GC()
+		select {
+		case <-released:
+			return
+		case <-deadline:
+			t.Fatal("still in memory after 20 s")
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
 }
 

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 
 #if IDGEN_ABI_VERSION != 1
-#error "This Go package was written for ABI 1 of idgen: use the version of the package that belongs to the installed library."
+#error \
+    "This Go package was written for ABI 1 of idgen: use the version of the package that belongs to the installed library."
 #endif
 
 /* error is NULL for IDGEN_OK, and where there was no memory for it; idgen_go_error_free takes both. */
@@ -61,7 +62,7 @@ static inline idgen_go_number idgen_go_next(uintptr_t generator) {
   return idgen_go_next_slowly(generator);
 }
 
-/* idgen_try_next fills no error: the general message of the status is all there is. */
+/* idgen_try_next fills no error: for the message of a status other than IDGEN_E_WOULD_BLOCK there is idgen_go_next_slowly. */
 static inline idgen_go_number idgen_go_try_next(uintptr_t generator) {
   idgen_go_number result = {0, {NULL, IDGEN_OK}};
   result.failure.status = idgen_try_next((idgen_t *)generator, &result.value);
@@ -190,7 +191,8 @@ static inline void idgen_go_layout_destroy(uintptr_t layout) { idgen_layout_dest
 static inline idgen_go_parts idgen_go_layout_decode(uintptr_t layout, uint64_t id) {
   IDGEN_GO_ERROR(error);
   idgen_go_parts result = {IDGEN_PARTS_INIT, {NULL, IDGEN_OK}};
-  result.failure = idgen_go_fail(idgen_layout_decode((const idgen_layout_t *)layout, id, &result.parts, &error), &error);
+  result.failure =
+      idgen_go_fail(idgen_layout_decode((const idgen_layout_t *)layout, id, &result.parts, &error), &error);
   return result;
 }
 
@@ -199,7 +201,8 @@ static inline idgen_go_number idgen_go_layout_encode(uintptr_t layout, idgen_par
   idgen_go_number result;
   result.value = 0;
   parts.struct_size = (uint32_t)sizeof parts;
-  result.failure = idgen_go_fail(idgen_layout_encode((const idgen_layout_t *)layout, &parts, &result.value, &error), &error);
+  result.failure =
+      idgen_go_fail(idgen_layout_encode((const idgen_layout_t *)layout, &parts, &result.value, &error), &error);
   return result;
 }
 
@@ -212,7 +215,8 @@ static inline idgen_go_layout_info idgen_go_layout_describe(uintptr_t layout, in
   IDGEN_GO_ERROR(error);
   idgen_go_layout_info result = {0};
   result.info.struct_size = (uint32_t)sizeof result.info;
-  result.failure = idgen_go_fail(idgen_layout_info((const idgen_layout_t *)layout, now_unix_ms, &result.info, &error), &error);
+  result.failure =
+      idgen_go_fail(idgen_layout_info((const idgen_layout_t *)layout, now_unix_ms, &result.info, &error), &error);
   return result;
 }
 
@@ -271,26 +275,26 @@ typedef struct {
 } idgen_go_long_text;
 
 /* Fills a buffer of the size that fits: of a generator that gives a text, or of a file. */
-#define IDGEN_GO_LONG_TEXT(call)                                                      \
-  idgen_go_long_text result = {NULL, {NULL, IDGEN_E_BUFFER}};                         \
-  size_t size = 2048;                                                                 \
-  for (;;) {                                                                          \
-    char *buffer = (char *)realloc(result.text, size);                                \
-    if (!buffer) {                                                                    \
-      result.failure.status = IDGEN_E_NO_MEMORY;                                      \
-      break;                                                                          \
-    }                                                                                 \
-    result.text = buffer;                                                             \
-    IDGEN_GO_ERROR(error);                                                            \
-    const idgen_status_t status = call;                                               \
-    if (status == IDGEN_E_BUFFER) continue; /* size is now what it takes */           \
-    result.failure = idgen_go_fail(status, &error);                                   \
-    break;                                                                            \
-  }                                                                                   \
-  if (result.failure.status != IDGEN_OK) {                                            \
-    free(result.text);                                                                \
-    result.text = NULL;                                                               \
-  }                                                                                   \
+#define IDGEN_GO_LONG_TEXT(call)                                            \
+  idgen_go_long_text result = {NULL, {NULL, IDGEN_E_BUFFER}};               \
+  size_t size = 2048;                                                       \
+  for (;;) {                                                                \
+    char *buffer = (char *)realloc(result.text, size);                      \
+    if (!buffer) {                                                          \
+      result.failure.status = IDGEN_E_NO_MEMORY;                            \
+      break;                                                                \
+    }                                                                       \
+    result.text = buffer;                                                   \
+    IDGEN_GO_ERROR(error);                                                  \
+    const idgen_status_t status = call;                                     \
+    if (status == IDGEN_E_BUFFER) continue; /* size is now what it takes */ \
+    result.failure = idgen_go_fail(status, &error);                         \
+    break;                                                                  \
+  }                                                                         \
+  if (result.failure.status != IDGEN_OK) {                                  \
+    free(result.text);                                                      \
+    result.text = NULL;                                                     \
+  }                                                                         \
   return result
 
 static inline idgen_go_long_text idgen_go_describe(uintptr_t generator) {
@@ -334,7 +338,8 @@ static inline idgen_go_segment idgen_go_segment_show(uintptr_t config) {
 static inline idgen_go_segment idgen_go_segment_advance(uintptr_t config, uint64_t to) {
   IDGEN_GO_ERROR(error);
   idgen_go_segment result = {IDGEN_SEGMENT_INFO_INIT, {NULL, IDGEN_OK}};
-  result.failure = idgen_go_fail(idgen_segment_advance((const idgen_config_t *)config, to, &result.info, &error), &error);
+  result.failure =
+      idgen_go_fail(idgen_segment_advance((const idgen_config_t *)config, to, &result.info, &error), &error);
   return result;
 }
 

@@ -1,5 +1,6 @@
 // What all Java natives are made of: arguments in, results out, failures thrown. Nothing here is kept between calls (no
-// cached class, no global reference), so that a class loader that is dropped leaves nothing behind.
+// cached class, no global reference; natives_log.cpp has the one exception), so that a class loader that is dropped
+// leaves nothing behind.
 #ifndef IDGEN_BINDINGS_JAVA_JNI_SUPPORT_HPP
 #define IDGEN_BINDINGS_JAVA_JNI_SUPPORT_HPP
 
@@ -15,7 +16,7 @@ namespace idgen_jni {
 
 // Moves when the name or the parameters of a native change: NativeLoader.JNI_VERSION must be the same number, so that a
 // jar and a libidgen.so that were not made for each other are told apart by a message and not by a crash.
-inline constexpr jint kJniVersion = 1;
+inline constexpr jint kJniVersion = 2;
 
 // idgen_error_t without its half kilobyte of zeroes: this is made on every call.
 struct Error : idgen_error_t {

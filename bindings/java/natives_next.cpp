@@ -52,14 +52,15 @@ JNIEXPORT jlong JNICALL Java_dev_idgen_IdgenJNI_next(JNIEnv* env, jclass natives
 
 JNIEXPORT jboolean JNICALL Java_dev_idgen_IdgenJNI_tryNext(JNIEnv* env, jclass natives, jlong generator,
                                                            jlongArray out) {
-  std::uint64_t id = 0;
-  const idgen_status_t status = idgen_try_next(idgen_jni::handle<idgen_t>(generator), &id);
-  if (status == IDGEN_OK) {
-    idgen_jni::store(env, out, {static_cast<jlong>(id)});
-    return JNI_TRUE;
-  }
-  if (status != IDGEN_E_WOULD_BLOCK) idgen_jni::raise(env, natives, status);
-  return JNI_FALSE;
+  auto* g = idgen_jni::handle<idgen_t>(generator);
+  std::uint64_t number = 0;
+  const idgen_status_t status = idgen_try_next(g, &number);
+  if (status == IDGEN_E_WOULD_BLOCK) return JNI_FALSE;
+  // What retrying cannot help fails at once in the slow call too, which says why.
+  const jlong id = status == IDGEN_OK ? static_cast<jlong>(number) : next_slow(env, natives, g);
+  if (env->ExceptionCheck() == JNI_TRUE) return JNI_FALSE;
+  idgen_jni::store(env, out, {id});
+  return JNI_TRUE;
 }
 
 // By way of a buffer on the stack: the collector must not be held up (GetPrimitiveArrayCritical) while a call may wait.

@@ -3,8 +3,7 @@
 #include <Python.h>
 
 typedef struct {
-  PyObject_HEAD
-  unsigned long long value;
+  PyObject_HEAD unsigned long long value;
 } Floor;
 
 static PyObject *floor_next(PyObject *self, PyObject *unused) {

@@ -10,11 +10,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import idgen
 import pytest
 
-import idgen
-
-# A shell starts background jobs with Ctrl-C ignored, and ignored signals are inherited: the programs under test must not see that.
+# A shell starts background jobs with Ctrl-C ignored, and ignored signals are inherited: not by the programs under test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import array
 from typing import Any
 
+import idgen
 import numpy as np
 import pytest
-
-import idgen
 from conftest import run_python, vectors
 
 FIELDS = ("time", "datacenter", "worker", "process", "shard", "sequence", "gene", "version", "segment", "fixed")

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import array
+import os
 import sqlite3
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+import idgen
 import numpy as np
 import pytest
-
-import idgen
 from conftest import ManualClock, run_python
 
 UNTYPED: Any = idgen.Generator  # for arguments that a type checker would refuse
@@ -305,9 +305,36 @@ def test_an_unknown_encoding_names_the_known_ones() -> None:
 
 
 def test_a_nul_character_is_never_cut_off_in_silence(tmp_path: Path) -> None:
-    assert error_of(lambda: idgen.Generator(store="memory:a\0b", worker=1)).name == "VALUE"
-    assert error_of(lambda: idgen.Layout("default\0")).name == "LAYOUT"
+    assert error_of(lambda: idgen.Generator(store="memory:a\0b", worker=1)).name == "ARGUMENT"
+    assert error_of(lambda: idgen.Layout("default\0")).name == "ARGUMENT"
+    assert error_of(lambda: idgen.Layout("default", "2025\0")).name == "ARGUMENT"
     assert error_of(lambda: idgen.open(str(tmp_path / "a\0b"), "orders")).name == "ARGUMENT"
     assert error_of(lambda: idgen.open(tmp_path / "idgen.toml", "a\0b")).name == "ARGUMENT"
     assert error_of(lambda: UNTYPED(**{"work\0er": 1})).name == "ARGUMENT"
+    # Not a C string: this function takes a length, and the error has the position.
     assert error_of(lambda: idgen.parse_id("12\0", "decimal")).name == "TEXT"
+
+
+def test_text_that_is_no_unicode_is_refused_with_a_status() -> None:
+    assert error_of(lambda: idgen.Generator(store="memory:\ud800", worker=1)).name == "VALUE"
+    assert error_of(lambda: UNTYPED(**{"\ud800": 1})).name == "VALUE"
+    assert error_of(lambda: UNTYPED(**{"work\udcffer": 1})).name == "UNKNOWN_KEY"
+    nonsense: Any = {"\udcff": 1}
+    assert error_of(lambda: idgen.Layout().encode(**nonsense)).name == "ARGUMENT"
+
+
+def test_paths_that_are_not_utf8_work_as_everywhere_in_python(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    idgen.Generator(worker=1, store=f"sqlite:{folder / 'one.db'}", store_create=True).close()
+    assert (folder / "one.db").exists()
+    with idgen.Generator(worker=1, store="sqlite:two.db", directory=folder, store_create=True) as generator:
+        assert generator.describe()
+    assert (folder / "two.db").exists()
+    toml = folder / "idgen.toml"
+    toml.write_text('[orders]\nstore = "sqlite:three.db"\nstore_create = true\nworker = 1\n')
+    idgen.open(toml, "orders").close()
+    assert (folder / "three.db").exists()
+    with idgen.Generator(worker=1, store="memory", name="caf\udce9") as generator:
+        assert generator.name == "caf\udce9"
+        assert "caf" in repr(generator)

@@ -6,12 +6,13 @@ import gc
 import logging
 import sys
 import threading
+import time
 import weakref
+from pathlib import Path
 from typing import Any
 
-import pytest
-
 import idgen
+import pytest
 from conftest import ManualClock, SleepingClock, run_python
 
 
@@ -130,6 +131,65 @@ def test_callbacks_of_a_generator_that_failed_are_released(memory_store: str) ->
     del clock
     gc.collect()
     assert gone() is None
+
+
+class Service:
+    """Holds the generator that calls it: a cycle through the core."""
+
+    def __init__(self, store: str, **options: Any) -> None:
+        self.lines: list[str] = []
+        self.ids = idgen.Generator(store=store, clock=self.now, log=self.log, **options)
+
+    def now(self) -> int:
+        return time.time_ns()
+
+    def log(self, level: int, message: str) -> None:
+        self.lines.append(message)
+
+
+@pytest.mark.parametrize("closed", [False, True])
+@pytest.mark.parametrize("kind", ["snowflake", "segment"])
+def test_a_generator_and_the_callbacks_that_hold_it_are_collected(memory_store: str, closed: bool, kind: str) -> None:
+    options = {"worker": 1} if kind == "snowflake" else {"kind": kind, "tag": "t", "store_create": True}
+    services = [Service(memory_store, **options)]
+    gone = weakref.ref(services[0])
+    services[0].ids.next()
+    gc.collect()
+    assert gone() is not None, "somebody has it"
+    services[0].ids.next()
+    if closed:
+        services[0].ids.close()
+    services.clear()
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_generator_that_is_collected_is_closed_first_and_gives_its_worker_back(tmp_path: Path) -> None:
+    store = f"sqlite:{tmp_path / 'ids.db'}"
+    last = Service(store, worker=1, store_create=True).ids.next()
+    gc.collect()
+    with idgen.Generator(worker=1, store=store) as generator:
+        assert generator.next() > last
+
+
+def test_collecting_while_other_threads_draw_disturbs_nobody(memory_store: str) -> None:
+    service = Service(memory_store, worker=1)
+    ids: list[list[int]] = [[] for _ in range(3)]
+
+    def draw(mine: list[int]) -> None:
+        for _ in range(2_000):
+            mine.append(service.ids.next())
+
+    threads = [threading.Thread(target=draw, args=(mine,)) for mine in ids]
+    for thread in threads:
+        thread.start()
+    for number in range(20):
+        Service(f"{memory_store}-{number}", worker=1).ids.next()
+        gc.collect()
+    for thread in threads:
+        thread.join(timeout=60)
+        assert not thread.is_alive()
+    assert len({id for mine in ids for id in mine}) == 6_000
 
 
 def test_an_interpreter_ends_cleanly_with_generators_and_their_callbacks_alive() -> None:

@@ -7,9 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import idgen
+import pytest
 
 
 def command(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:

@@ -13,7 +13,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from conftest import REPOSITORY, run_python
 
 PAGES = [REPOSITORY / "python" / "README.md", REPOSITORY / "docs" / "python.md"]

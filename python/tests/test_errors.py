@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import array
 import copy
 import pickle
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-
-import pytest
+from typing import Any
 
 import idgen
+import pytest
 from idgen import _errors
 
 FAMILIES = (
@@ -71,6 +72,37 @@ def test_errors_keep_everything_when_pickled_and_copied() -> None:
             1.0,
             7,
         )
+
+
+def test_the_ids_before_a_failure_travel_too() -> None:
+    error = _errors.from_core("store down", 60, "STORE_UNAVAILABLE", True, 10**9, 2)
+    error.ids = array.array("q", [7, 8])
+    for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
+        assert twin.ids.tolist() == [7, 8]
+
+
+@pytest.mark.parametrize("cls", set(_errors.CLASS_BY_NAME.values()), ids=lambda cls: cls.__name__)
+def test_every_class_survives_pickling(cls: type[idgen.Error]) -> None:
+    twin = pickle.loads(pickle.dumps(cls("why", 7, "NAME", True, 0.5, 3)))
+    assert type(twin) is cls
+    assert (str(twin), vars(twin)) == ("why", vars(cls("why", 7, "NAME", True, 0.5, 3)))
+
+
+def draw_too_many_elsewhere() -> None:
+    # 2 ms of ids, and a clock that stands still: the third tick never comes.
+    options: Any = {"clock": lambda: 1_767_225_600_000_000_000, "wait_max": "50ms"}
+    generator = idgen.Generator(worker=1, store="memory", **options)
+    generator.next_batch(100_000)
+
+
+def test_ids_drawn_in_a_worker_of_a_pool_before_it_failed_arrive() -> None:
+    with (
+        ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool,
+        pytest.raises(idgen.Error) as caught,
+    ):
+        pool.submit(draw_too_many_elsewhere).result(timeout=60)
+    assert caught.value.written > 0
+    assert len(caught.value.ids) == caught.value.written
 
 
 def fail_elsewhere() -> None:

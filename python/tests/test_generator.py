@@ -12,10 +12,9 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+import idgen
 import numpy as np
 import pytest
-
-import idgen
 
 
 def test_next_gives_increasing_ids_of_the_configured_worker(snowflake: idgen.Generator) -> None:

@@ -8,7 +8,6 @@ import sys
 import time
 
 import pytest
-
 from conftest import run_python
 
 WAITING = """
@@ -20,7 +19,7 @@ class Clock:
 
 clock = Clock()
 generator = idgen.Generator(worker=1, store="memory", clock=clock, on_clock_back="wait", wait_max="60s")
-last = generator.next()
+last = generator.next_batch(1)[0]  # imports numpy: a signal that meets the import instead makes Python exit by it
 clock.ns -= 1_000_000_000
 print("waiting", flush=True)
 try:
@@ -98,6 +97,37 @@ while generator.stats().handles != 1: pass
 print("the end")
 """)
     assert (result.returncode, result.stdout) == (0, "the end\n"), result.stderr
+
+
+@pytest.mark.parametrize("where", ["clock", "log"])
+def test_a_daemon_thread_that_never_leaves_a_callback_does_not_keep_the_process(where: str) -> None:
+    start = time.monotonic()
+    result = run_python(f"""
+import threading, idgen
+inside = threading.Event()
+
+def stay(*_):
+    inside.set()
+    threading.Event().wait()
+
+class Clock:
+    ns = 1_767_225_600_000_000_000
+    def __call__(self): return self.ns
+    def sleep_ns(self, ns):
+        if {where == "clock"}: stay()
+
+clock = Clock()
+log = stay if {where == "log"} else None
+policy = "wait" if {where == "clock"} else "continue"
+generator = idgen.Generator(worker=1, store="memory", clock=clock, log=log, on_clock_back=policy, wait_max="60s")
+generator.next()
+clock.ns -= 1_000_000_000
+threading.Thread(target=generator.next_batch, args=(100,), daemon=True).start()
+assert inside.wait(10)
+print("the end")
+""")
+    assert (result.returncode, result.stdout) == (0, "the end\n"), result.stderr
+    assert time.monotonic() - start < 30
 
 
 def test_ctrl_c_inside_a_clock_written_in_python_is_not_lost() -> None:

@@ -7,9 +7,8 @@ import pickle
 from datetime import datetime, timezone
 from typing import Any
 
-import pytest
-
 import idgen
+import pytest
 
 
 def test_a_known_twitter_id_decodes_to_its_moment() -> None:
@@ -37,6 +36,10 @@ def test_encode_takes_the_time_in_three_forms() -> None:
         ({"worker": -1}, "0 to"),
         ({"ticks": 1, "unix_ms": 2}, "one of time, unix_ms and ticks"),
         ({"unix_ms": 0}, "before the layout's epoch"),
+        ({"unix_ms": -(2**63)}, "before the layout's epoch"),
+        ({"unix_ms": 2**63 - 1}, "time"),
+        ({"unix_ms": 2**63}, "9223372036854775808 is out of range"),
+        ({"unix_ms": -(2**63) - 1}, "out of range"),
         ({"time": datetime(2026, 1, 1)}, "no time zone"),
     ],
 )
@@ -49,6 +52,10 @@ def test_encode_refuses_values_of_other_types() -> None:
     wrong: Any = {"worker": "3"}
     with pytest.raises(TypeError):
         idgen.Layout("twitter").encode(**wrong)
+    for unix_ms in ("x", 1.5, None):
+        wrong = {"unix_ms": unix_ms}
+        with pytest.raises(TypeError):
+            idgen.Layout("twitter").encode(**wrong)
     not_a_moment: Any = "2026-01-01"
     with pytest.raises(TypeError, match="datetime"):
         idgen.Layout("twitter").encode(time=not_a_moment)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import multiprocessing
 import os
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 import idgen
+import pytest
 from conftest import run_python
 
 COUNT = 20_000
@@ -64,6 +64,21 @@ def test_a_forked_child_of_a_segment_draws_a_segment_of_its_own(tmp_path: Path) 
             theirs |= ids
         mine |= set(generator.next_batch(500).tolist())
         assert not mine & theirs
+
+
+def test_a_forked_child_of_an_event_loop_awaits_ids_on_a_loop_of_its_own(tmp_path: Path) -> None:
+    store = f"sqlite:{tmp_path / 'ids.db'}"
+    with idgen.Generator(kind="segment", tag="t", store=store, store_create=True, segment_step=100) as generator:
+
+        async def draw() -> int:
+            return await generator.next_async()
+
+        async def draw_and_fork() -> tuple[int, str]:
+            return await draw(), in_child(lambda: str(asyncio.run(draw())))
+
+        mine, theirs = asyncio.run(draw_and_fork())
+        assert theirs.isdigit(), theirs
+        assert int(theirs) != mine
 
 
 def test_on_fork_error_is_kept(tmp_path: Path) -> None:

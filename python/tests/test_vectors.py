@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 import idgen
+import pytest
 from conftest import vectors
 
 FIELDS = ("time", "datacenter", "worker", "process", "shard", "sequence", "gene", "version", "segment", "fixed")

@@ -5,6 +5,7 @@ The command under test is $IDGEN_TOOL, else build/bin/idgen.
 
 import datetime
 import fcntl
+import itertools
 import json
 import os
 import pty
@@ -17,8 +18,9 @@ import tempfile
 import termios
 import unittest
 from pathlib import Path
+from typing import ClassVar
 
-# A shell starts background jobs with Ctrl-C ignored, and ignored signals are inherited: the programs under test must not see that.
+# A shell starts background jobs with Ctrl-C ignored, and ignored signals are inherited: not by the programs under test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -88,7 +90,11 @@ class Cli(unittest.TestCase):
         controller, terminal = pty.openpty()
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         with subprocess.Popen(
-            [TOOL, *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=terminal, env=environment(**env), cwd=self.dir
+            [TOOL, *map(str, arguments)],
+            stdin=subprocess.DEVNULL,
+            stdout=terminal,
+            env=environment(**env),
+            cwd=self.dir,
         ) as process:
             os.close(terminal)
             text = b""
@@ -108,10 +114,12 @@ class Cli(unittest.TestCase):
 class Decode(Cli):
     # Twitter's own: 41 bits of ms since 1288834974657, 5 of datacenter, 5 of worker, 12 of sequence.
     ID = 1541815603606036480
-    BY_HAND = {
+    BY_HAND: ClassVar = {
         "id": str(ID),
         "layout": "twitter",
-        "time": datetime.datetime.fromtimestamp(((ID >> 22) + 1288834974657) // 1000, datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S")
+        "time": datetime.datetime.fromtimestamp(((ID >> 22) + 1288834974657) // 1000, datetime.UTC).strftime(
+            "%Y-%m-%dT%H:%M:%S"
+        )
         + f".{((ID >> 22) + 1288834974657) % 1000:03d}Z",
         "unix_ms": (ID >> 22) + 1288834974657,
         "datacenter": ID >> 17 & 31,
@@ -152,13 +160,17 @@ class Decode(Cli):
     def test_the_epoch_moves_the_time_only(self):
         layout = "time:41ms worker:10 sequence:12"
         plain = json.loads(self.good("decode", "--layout", layout, "--epoch", 0, self.ID, "--json").out)
-        moved = json.loads(self.good("decode", "--layout", layout, "--epoch", "1970-01-01T00:00:01Z", self.ID, "--json").out)
+        moved = json.loads(
+            self.good("decode", "--layout", layout, "--epoch", "1970-01-01T00:00:01Z", self.ID, "--json").out
+        )
         self.assertEqual(moved["unix_ms"] - plain["unix_ms"], 1000)
         self.assertEqual({**moved, "unix_ms": 0, "time": ""}, {**plain, "unix_ms": 0, "time": ""})
 
     def test_a_layout_without_time_has_neither_time_nor_unix_ms(self):
         parts = json.loads(self.good("decode", "--layout", "business64", (9 << 47) | (3 << 42) | 77, "--json").out)
-        self.assertEqual({k: v for k, v in parts.items() if k not in ("id", "layout")}, {"gene": 9, "version": 3, "segment": 77})
+        self.assertEqual(
+            {k: v for k, v in parts.items() if k not in ("id", "layout")}, {"gene": 9, "version": 3, "segment": 77}
+        )
 
     def test_numbers_that_javascript_would_round_are_strings(self):
         segment = 2**53
@@ -219,7 +231,13 @@ class Explain(Cli):
 
     def test_every_field_has_a_line_that_ends_at_its_value(self):
         out = self.good("explain", "--layout", "twitter", self.ID).out
-        for text in ("└ sequence 0 of 4095", "└ worker 26 of 31", "└ datacenter 11 of 31", "└ time 2022-06-28T16:07:40.105Z", "└ sign 0"):
+        for text in (
+            "└ sequence 0 of 4095",
+            "└ worker 26 of 31",
+            "└ datacenter 11 of 31",
+            "└ time 2022-06-28T16:07:40.105Z",
+            "└ sign 0",
+        ):
             self.assertIn(text, out)
 
     def test_each_line_from_a_field_is_straight(self):
@@ -229,7 +247,9 @@ class Explain(Cli):
         for row, line in enumerate(lines[top + 1 :]):
             corner = starts[len(starts) - 1 - row]
             self.assertEqual(line[corner], "└", line)
-            self.assertEqual([i for i, char in enumerate(line[:corner]) if char == "│"], starts[: len(starts) - 1 - row])
+            self.assertEqual(
+                [i for i, char in enumerate(line[:corner]) if char == "│"], starts[: len(starts) - 1 - row]
+            )
 
     def test_without_a_layout_only_plausible_presets_are_drawn(self):
         out = self.good("explain", self.ID).out
@@ -320,7 +340,7 @@ class Next(Cli):
     def test_ids_are_lines_strictly_increasing_and_of_the_worker(self):
         ids = [int(line) for line in self.good("next", "--store", "memory", "--worker", 5, "-n", 20000).lines]
         self.assertEqual(len(ids), 20000)
-        self.assertTrue(all(a < b for a, b in zip(ids, ids[1:], strict=False)))
+        self.assertTrue(all(a < b for a, b in itertools.pairwise(ids)))
         self.assertEqual({i >> 12 & 1023 for i in ids}, {5})
 
     def test_one_id_is_drawn_unless_told_otherwise(self):
@@ -354,7 +374,9 @@ class Next(Cli):
             self.assertEqual(ids, [str(10**power - 1 + i) for i in range(3)])
 
     def test_a_configuration_file_with_one_table_needs_no_name(self):
-        (self.dir / "idgen.toml").write_text('[orders]\nkind = "segment"\nstore = "sqlite:ids.db"\nstore_create = true\n')
+        (self.dir / "idgen.toml").write_text(
+            '[orders]\nkind = "segment"\nstore = "sqlite:ids.db"\nstore_create = true\n'
+        )
         self.assertEqual(self.good("next", "--config", "idgen.toml").out, "1\n")
         self.assertEqual(self.good("next", "--config", "idgen.toml", "--name", "orders").out, "2\n")
 
@@ -435,7 +457,11 @@ class Next(Cli):
     def test_standard_output_on_a_full_device_is_an_error(self):
         with open("/dev/full", "w") as full:
             done = subprocess.run(
-                [TOOL, "next", "--store", "memory", "--worker", "1"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+                [TOOL, "next", "--store", "memory", "--worker", "1"],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
             )
         self.assertEqual(done.returncode, FAILURE)
         self.assertRegex(done.stderr, r"\Aidgen: error: cannot write to standard output: No space left on device\n\Z")
@@ -453,7 +479,9 @@ class Signals(Cli):
         )
 
     def max_id(self):
-        return json.loads(self.good("segment", "show", "--store", "sqlite:ids.db", "--tag", "t", "--json").out)["max_id"]
+        return json.loads(self.good("segment", "show", "--store", "sqlite:ids.db", "--tag", "t", "--json").out)[
+            "max_id"
+        ]
 
     def test_ctrl_c_writes_what_was_drawn_and_gives_back_the_rest(self):
         for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
@@ -547,7 +575,9 @@ class Segment(Cli):
 
     def test_advance_lifts_and_never_lowers(self):
         self.good("segment", "create", *self.STORE, "--tag", "orders")
-        lifted = json.loads(self.good("segment", "advance", *self.STORE, "--tag", "orders", "--to", 5_000_000, "--json").out)
+        lifted = json.loads(
+            self.good("segment", "advance", *self.STORE, "--tag", "orders", "--to", 5_000_000, "--json").out
+        )
         self.assertEqual(lifted["max_id"], 5_000_000)
         self.good("segment", "advance", *self.STORE, "--tag", "orders", "--to", 10)
         self.assertEqual(self.show()["max_id"], 5_000_001)
@@ -612,10 +642,9 @@ class Properties(Cli):
         for line in self.good("properties", "--json").lines:
             p = json.loads(line)
             if p["default"] and p["name"] not in ("store", "store_create"):
-                self.good(
-                    "next", "--kind", "segment", "--store", "memory", "--set", "store_create=true", "--set", f"{p['name']}={p['default']}"
-                    if p["name"] != "kind" else "kind=segment"
-                )  # fmt: skip
+                setting = f"{p['name']}={p['default']}" if p["name"] != "kind" else "kind=segment"
+                memory = ("--store", "memory", "--set", "store_create=true")
+                self.good("next", "--kind", "segment", *memory, "--set", setting)
 
     def test_the_list_for_people_names_each(self):
         out = self.good("properties").out

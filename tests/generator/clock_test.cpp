@@ -98,17 +98,24 @@ TEST_F(ClockBack, TryNextNeverWaits) {
 }
 
 TEST_F(ClockBack, IsLoggedByACallThatMayWaitNotByTryNext) {
-  Config settings = config({{"worker", "1"}, {"on_clock_back", "fail"}});
-  int lines = 0;
-  settings.log = [&](LogLevel, const std::string&) { ++lines; };
-  Handle handle(settings);
-  handle.next();
-  runtime->set_clock_by(-1000 * kMs);
-  std::uint64_t id;
-  EXPECT_EQ(handle.try_next(id), Status::would_block);
-  EXPECT_EQ(lines, 0);
-  EXPECT_THROW(handle.next(), Error);
-  EXPECT_EQ(lines, 1);
+  for (const char* policy : {"wait", "continue", "fail"}) {
+    disk = {};
+    Config settings = config({{"worker", "1"}, {"on_clock_back", policy}});
+    int lines = 0;
+    settings.log = [&](LogLevel, const std::string&) { ++lines; };
+    Handle handle(settings);
+    handle.next();
+    runtime->set_clock_by(-1000 * kMs);
+    std::uint64_t id;
+    EXPECT_EQ(handle.try_next(id), Status::would_block) << policy;
+    EXPECT_EQ(lines, 0) << policy;
+    try {
+      handle.next();
+    } catch (const Error&) {
+    }
+    EXPECT_EQ(lines, 1) << policy;
+    EXPECT_EQ(handle.stats().clock_back_events, 1u) << policy;
+  }
 }
 
 TEST_F(ClockBack, AcrossARestartIdsStayUniqueWhateverThePolicy) {

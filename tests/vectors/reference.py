@@ -335,25 +335,38 @@ def document() -> str:
     """docs/layouts.md with the table of presets as it has to be."""
     before, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(TABLE_BEGIN)
     _, _, after = rest.partition(TABLE_END)
-    assert before and after, "docs/layouts.md has lost the marks of its table"
+    if not (before and after):
+        raise ValueError("docs/layouts.md has lost the marks of its table")
     return before + TABLE_BEGIN + preset_table() + TABLE_END + after
 
 
-LAYOUT_COLUMNS = ["layout", "epoch_unix_ms", "id", "unix_ms"] + FIELDS
+LAYOUT_COLUMNS = ["layout", "epoch_unix_ms", "id", "unix_ms", *FIELDS]
 FILES = {
     "presets.tsv": (
-        "name text epoch_unix_ms bits ids_per_tick workers last_unix_ms is_unsigned is_js_safe tick_ms".split(),
+        [
+            "name",
+            "text",
+            "epoch_unix_ms",
+            "bits",
+            "ids_per_tick",
+            "workers",
+            "last_unix_ms",
+            "is_unsigned",
+            "is_js_safe",
+            "tick_ms",
+        ],
         presets_tsv,
     ),
     "layouts.tsv": (LAYOUT_COLUMNS, layouts_tsv),
     "layouts_wide.tsv": (LAYOUT_COLUMNS, layouts_wide_tsv),
-    "encodings.tsv": ("id decimal hex crockford base58 base62".split(), encodings_tsv),
-    "instants.tsv": ("text unix_ms canonical".split(), instants_tsv),
+    "encodings.tsv": (["id", "decimal", "hex", "crockford", "base58", "base62"], encodings_tsv),
+    "instants.tsv": (["text", "unix_ms", "canonical"], instants_tsv),
 }
 
 
 def content(columns: list[str], rows: list[list[str]]) -> str:
-    assert rows and all(len(row) == len(columns) for row in rows)
+    assert rows
+    assert all(len(row) == len(columns) for row in rows)
     assert not any("\t" in column or "\n" in column for row in rows for column in row)
     lines = ["# Written by tests/vectors/reference.py; do not edit. Columns:", "# " + "\t".join(columns)]
     return "".join(line + "\n" for line in lines + ["\t".join(row) for row in rows])

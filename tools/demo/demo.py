@@ -5,7 +5,7 @@ Run by `make demo`, or by hand after `make build dist`:  python tools/demo/demo.
 Each process gets TOML WORKER SECONDS LIMIT DIRECTORY NAME... and does for each NAME in turn:
   - open that table of the TOML file, with its own worker number, and print `ready NAME`
   - wait for a line on standard input, so that all four begin together
-  - draw one id a call, for SECONDS or until LIMIT ids, into DIRECTORY/LANGUAGE.NAME.ids (raw, little-endian, 64 bits each),
+  - draw one id a call, for SECONDS or until LIMIT ids, into DIRECTORY/LANGUAGE.NAME.ids (raw, 64 bits, little-endian),
     printing `count N` ten times a second and `done N NANOSECONDS` at the end
 Then it decodes each id that it reads, by the first table, and prints `decoded UNIX_MS WORKER SEQUENCE`.
 
@@ -261,13 +261,18 @@ def report(build: Path, processes: list[Process], directory: Path, one_id: int, 
             count, ns = process.done[name]
             rate = count / (ns / 1e9)
             share = f"{100 * rate / CAP_PER_SECOND:.1f} %" if name == "events" else "no cap"
-            print(f"{process.language:10}│ {KIND[name]:10}│{grouped(count):>13} │{grouped(round(rate)):>13} │{share:>12}")
+            print(
+                f"{process.language:10}│ {KIND[name]:10}│{grouped(count):>13} │{grouped(round(rate)):>13} │{share:>12}"
+            )
         print(rule)
     begin = time.monotonic()
     files = [directory / f"{p.language}.{name}.ids" for name in NAMES for p in processes]
     total, duplicates = duplicates_in(build, files)
     drawn = sum(count for p in processes for count, _ in p.done.values())
-    print(f"duplicates among all {grouped(total)} ids: {duplicates}  (every id compared, {time.monotonic() - begin:.1f} s)")
+    print(
+        f"duplicates among all {grouped(total)} ids: {duplicates}  "
+        f"(every id compared, {time.monotonic() - begin:.1f} s)"
+    )
     if total != drawn:
         print(f"but the processes say that they drew {grouped(drawn)}: some ids were not checked")
 
@@ -288,7 +293,9 @@ def main() -> int:
         return 0
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=float, default=4, help="how long each kind is drawn (default: 4)")
-    parser.add_argument("--limit", type=int, default=25_000_000, help="most ids of a kind and process (default: 25000000)")
+    parser.add_argument(
+        "--limit", type=int, default=25_000_000, help="most ids of a kind and process (default: 25000000)"
+    )
     parser.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build (default: build)")
     options = parser.parse_args()
     build = options.build.resolve()

@@ -43,7 +43,7 @@ class IoError : public std::runtime_error {
 // An idgen_error_t that is ready to be filled.
 struct ErrorSlot {
   idgen_error_t raw = IDGEN_ERROR_INIT;
-  operator idgen_error_t*() noexcept { return &raw; }
+  operator idgen_error_t*() noexcept { return &raw; }  // NOLINT(google-explicit-constructor): that is what it is for
 };
 
 inline void check(idgen_status_t status, const ErrorSlot& error) {

@@ -94,7 +94,7 @@ int run_command(const CLI::App& app, const Run& run) {
   }
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): only for want of memory before anything began
   CLI::App app("Unique, ordered ids from the command line.", "idgen");
   Run run;
   set_program_help(app, "idgen COMMAND [OPTIONS]", kDetails);

@@ -1,16 +1,43 @@
 // Clocks and logs written in Python, called by the core from any of its threads.
 #pragma once
 
+#include <memory>
+#include <mutex>
+#include <vector>
+
 #include "errors.hpp"
 
 namespace idgen_python {
 
+// A callable that both the core and the generator's object hold: the core to call it from any thread, the object to show
+// it to Python's garbage collector. It owns one reference, which either of them can end while the other goes on.
+class Callable {
+ public:
+  explicit Callable(const py::object& callable) : callable_(callable.inc_ref().ptr()) {}
+  Callable(const Callable&) = delete;
+  Callable& operator=(const Callable&) = delete;
+
+  // With the GIL. None after drop().
+  py::object get() const;
+  void drop();
+  // tp_traverse's part: nothing else of Python runs meanwhile.
+  int traverse(visitproc visit, void* arg) const {
+    Py_VISIT(callable_);
+    return 0;
+  }
+
+ private:
+  mutable std::mutex mutex_;  // for builds without a GIL: taking a reference must not meet drop()
+  PyObject* callable_;
+};
+using Callables = std::vector<std::shared_ptr<Callable>>;
+
 // Hands a Python clock to the configuration: a callable without arguments that returns ns since 1970-01-01 UTC as an
 // int; a method sleep_ns(ns) is used for waiting if there is one. Called once here, so that a clock that cannot work
-// fails at once.
-void set_clock(idgen_config_t* config, const py::object& clock);
+// fails at once. `callables` gets what the core now calls.
+void set_clock(idgen_config_t* config, const py::object& clock, Callables* callables);
 
 // Hands over a Python log: callable(level, message) with the levels of the logging module, so that Logger.log fits.
-void set_log(idgen_config_t* config, const py::object& log);
+void set_log(idgen_config_t* config, const py::object& log, Callables* callables);
 
 }  // namespace idgen_python

@@ -1,7 +1,5 @@
 #include "config.hpp"
 
-#include "callbacks.hpp"
-
 namespace idgen_python {
 namespace {
 
@@ -37,13 +35,13 @@ void Config::load(const std::string& toml_path, const std::string& name) {
 void Config::set(const py::kwargs& keywords) {
   const py::object to_text = py::module_::import("idgen._values").attr("to_text");
   for (const auto& [key, value] : keywords) {
-    const auto keyword = py::cast<std::string>(key);
+    const std::string keyword = text_bytes(py::reinterpret_borrow<py::object>(key));
     const auto object = py::reinterpret_borrow<py::object>(value);
     if (object.is_none()) continue;
     if (keyword == "clock") {
-      set_clock(raw_, object);
+      set_clock(raw_, object, &callables_);
     } else if (keyword == "log") {
-      set_log(raw_, object);
+      set_log(raw_, object, &callables_);
     } else {
       CallError error;
       // A key that does not exist is reported before a value that does not fit: the value may be of any type then.
@@ -55,7 +53,7 @@ void Config::set(const py::kwargs& keywords) {
       std::size_t size = sizeof probe;
       const idgen_status_t known = idgen_config_get(raw_, property.c_str(), probe, &size, &error);
       if (known == IDGEN_E_UNKNOWN_KEY) throw_error(known, error);
-      const auto text = py::cast<std::string>(to_text(key, object));
+      const std::string text = text_bytes(to_text(key, object));
       check(idgen_config_set(raw_, property.c_str(), text.c_str(), &error), error);
     }
   }
@@ -73,6 +71,22 @@ std::string path_bytes(const py::object& path, const char* what) {
     throw_error(IDGEN_E_ARGUMENT, std::string(what) + " " + std::string(py::repr(path)) + " has a NUL character");
   }
   return bytes;
+}
+
+std::string text_bytes(const py::object& text) {
+  const auto bytes =
+      py::reinterpret_steal<py::object>(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape"));
+  if (bytes) return py::cast<std::string>(bytes);
+  if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError) == 0) throw py::error_already_set();
+  PyErr_Clear();
+  throw_error(IDGEN_E_VALUE, std::string(py::repr(text)) + " has a surrogate that no file name can have");
+}
+
+py::str text_object(const std::string& bytes) {
+  auto text = py::reinterpret_steal<py::str>(
+      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape"));
+  if (!text) throw py::error_already_set();
+  return text;
 }
 
 }  // namespace idgen_python

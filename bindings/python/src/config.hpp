@@ -1,7 +1,7 @@
 // Python keywords to the core's table of properties.
 #pragma once
 
-#include "errors.hpp"
+#include "callbacks.hpp"
 
 namespace idgen_python {
 
@@ -20,13 +20,21 @@ class Config {
   std::string get(const char* key) const;
 
   const idgen_config_t* raw() const { return raw_; }
+  // Of clock= and log=.
+  const Callables& callables() const { return callables_; }
 
  private:
   idgen_config_t* raw_ = nullptr;
+  Callables callables_;
 };
 
 // A str or path object as the bytes that the operating system knows it by. Rejects NUL, which would cut it in silence.
 std::string path_bytes(const py::object& path, const char* what);
+
+// A str as UTF-8, and back. A path that is not UTF-8 has surrogates in Python ("surrogateescape"): they stand for its
+// bytes here too.
+std::string text_bytes(const py::object& text);
+py::str text_object(const std::string& bytes);
 
 // Text of any length out of a function of the form f(buffer, &size).
 template <typename Function>

@@ -24,8 +24,13 @@ constexpr std::size_t kSmallBatch = 64;
 
 class Generator {
  public:
-  Generator(idgen_t* raw, std::string name, std::string kind, std::unique_ptr<Layout> layout)
-      : raw_(raw), name_(std::move(name)), kind_(std::move(kind)), layout_(std::move(layout)) {}
+  Generator(idgen_t* raw, const Config& config, std::unique_ptr<Layout> layout)
+      : raw_(raw),
+        name_(config.get("name")),
+        kind_(config.get("kind")),
+        wait_max_(config.get("wait_max")),
+        layout_(std::move(layout)),
+        callables_(config.callables()) {}
   ~Generator() {
     const WithoutGil may_wait_for_the_store;
     idgen_destroy(raw_);
@@ -36,25 +41,40 @@ class Generator {
   idgen_t* raw() const { return raw_; }
   const std::string& name() const { return name_; }
   const std::string& kind() const { return kind_; }
+  const std::string& wait_max() const { return wait_max_; }
+  const py::dict& async_waits() const { return async_waits_; }
   const Layout& layout() const { return *layout_; }
   bool closed() const { return closed_; }
 
   void close() {
     CallError error;
-    idgen_status_t status = IDGEN_OK;
-    {
-      const WithoutGil may_wait_for_the_store;
-      status = idgen_close(raw_, &error);
-      closed_ = true;
+    check(close(&error), error);
+  }
+  idgen_status_t close(CallError* error) {
+    const WithoutGil may_wait_for_the_store;
+    closed_ = true;
+    return idgen_close(raw_, error);
+  }
+
+  int traverse(visitproc visit, void* arg) const {
+    for (const auto& callable : callables_) {
+      if (const int stop = callable->traverse(visit, arg); stop != 0) return stop;
     }
-    check(status, error);
+    Py_VISIT(async_waits_.ptr());
+    return 0;
+  }
+  void drop_callables() {
+    for (const auto& callable : callables_) callable->drop();
   }
 
  private:
   idgen_t* raw_;
   std::string name_;
   std::string kind_;
+  std::string wait_max_;
   std::unique_ptr<Layout> layout_;
+  Callables callables_;
+  py::dict async_waits_;  // of _async.py: event loop -> the wait that its tasks share
   std::atomic<bool> closed_{false};
 };
 
@@ -196,6 +216,28 @@ PyObject* next_batch_method(PyObject* self, PyObject* number) noexcept {
   });
 }
 
+// Garbage collection: a clock or a log may well hold the generator that calls it (`self.ids = Generator(log=self.log)`).
+// What is reachable only from itself is closed first, while clock and log are whole, and then lets go of them. Whatever
+// the core still calls after that finds nothing.
+int traverse_type(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  const auto* generator = value_of<Generator>(self);
+  return generator != nullptr ? generator->traverse(visit, arg) : 0;
+}
+
+void finalize_garbage(PyObject* self) {
+  auto* generator = value_of<Generator>(self);
+  CallError error;
+  if (generator != nullptr)
+    static_cast<void>(generator->close(&error));  // as in a destructor: nobody is left to be told
+}
+
+int clear_garbage(PyObject* self) {
+  auto* generator = value_of<Generator>(self);
+  if (generator != nullptr) generator->drop_callables();
+  return 0;
+}
+
 PyMethodDef hot_methods[] = {
     {"next", next_method, METH_NOARGS,
      "next($self, /)\n--\n\n"
@@ -240,8 +282,7 @@ std::unique_ptr<Generator> make_generator(const Config& config) {
   std::unique_ptr<idgen_t, Destroy> owned(raw);
   idgen_layout_t* layout = nullptr;
   check(idgen_layout_of(raw, &layout, &error), error);
-  auto generator =
-      std::make_unique<Generator>(raw, config.get("name"), config.get("kind"), std::make_unique<Layout>(layout));
+  auto generator = std::make_unique<Generator>(raw, config, std::make_unique<Layout>(layout));
   static_cast<void>(owned.release());
   return generator;
 }
@@ -305,12 +346,12 @@ std::unique_ptr<Layout> layout_of(const py::object& self) {
   return std::make_unique<Layout>(layout);
 }
 
-std::string describe(const py::object& self) {
+py::str describe(const py::object& self) {
   const Generator& generator = checked_generator(self);
-  return read_text([&](char* buffer, std::size_t* size, idgen_error_t* error) {
+  return text_object(read_text([&](char* buffer, std::size_t* size, idgen_error_t* error) {
     const WithoutGil takes_a_lock;
     return idgen_describe(generator.raw(), buffer, size, error);
-  });
+  }));
 }
 
 py::object stats(const py::object& self) {
@@ -332,7 +373,7 @@ py::object stats(const py::object& self) {
 std::string represent(const py::object& self) {
   const auto* generator = value_of<Generator>(self.ptr());
   if (generator == nullptr) return "<idgen.Generator, not initialised>";
-  return "<idgen.Generator " + std::string(py::repr(py::str(generator->name()))) + ", " + generator->kind() + ", " +
+  return "<idgen.Generator " + std::string(py::repr(text_object(generator->name()))) + ", " + generator->kind() + ", " +
          generator->layout().info().text + (generator->closed() ? ", closed>" : ">");
 }
 
@@ -352,8 +393,13 @@ void bind_generator(py::module_& module) {
 
   py::class_<Generator> type(
       module, "Generator", py::is_final(), py::custom_type_setup([](PyHeapTypeObject* heap_type) {
-        heap_type->ht_type.tp_iter = PyObject_SelfIter;
-        heap_type->ht_type.tp_iternext = next_fast;
+        PyTypeObject& made = heap_type->ht_type;
+        made.tp_iter = PyObject_SelfIter;
+        made.tp_iternext = next_fast;
+        made.tp_flags |= Py_TPFLAGS_HAVE_GC;
+        made.tp_traverse = traverse_type;
+        made.tp_finalize = finalize_garbage;
+        made.tp_clear = clear_garbage;
       }),
       "Generator(**properties)\n\n"
       "Makes ids. Every property is a keyword, `_` for `.`: kind='segment', segment_step=1000, store_create=True "
@@ -363,9 +409,10 @@ void bind_generator(py::module_& module) {
       "clock: callable that returns ns since 1970-01-01 UTC, for tests; if it has a method sleep_ns(ns), waiting uses "
       "that.\n"
       "log: callable(level, message) with the levels of the logging module: log=logging.getLogger('idgen').log.\n\n"
-      "Opens the store and takes the first reservation; may block, up to wait_max. Any number of threads may use a "
-      "generator. A forked\n"
-      "child goes on by itself or gets ForkedError, by the property on_fork.\n\n"
+      "Opens the store and takes the first reservation; may block, up to wait_max and twice store_timeout, and Ctrl-C "
+      "is heard only\n"
+      "then. Any number of threads may use a generator. A forked child goes on by itself or gets ForkedError, by the "
+      "property on_fork.\n\n"
       "Raises ConfigError, WorkerBusyError, ClockError, StoreError.");
   for (PyMethodDef& method : hot_methods) {
     PyObject* descriptor = PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(type.ptr()), &method);
@@ -375,8 +422,9 @@ void bind_generator(py::module_& module) {
   type.def(py::init(&create))
       .def("next_block", &next_block, py::arg("want"), py::pos_only(),
            "next_block(want) -> Block\n\n"
-           "A run of at most `want` ids for a caller that counts itself. What it does not use is lost. May block. "
-           "Raises as next.")
+           "A run of at most `want` ids for a caller that counts itself. What it does not use is lost. May block as "
+           "next does, but\n"
+           "Ctrl-C is heard only when the wait is over. Raises as next.")
       .def(
           "next_async",
           [](const py::object& self) {
@@ -384,9 +432,10 @@ void bind_generator(py::module_& module) {
             return py::module_::import("idgen._async").attr("next_async")(self);
           },
           "next_async() -> Awaitable[int]\n\n"
-          "await generator.next_async(): one id for asyncio. At once if there is one; otherwise it waits in the loop's "
-          "default\n"
-          "executor, so that the loop goes on. Cancelling the task ends the wait. Raises as next.")
+          "await generator.next_async(): one id for asyncio. At once if there is one; otherwise it waits, up to "
+          "wait_max, and the loop\n"
+          "goes on: one thread of the loop's default executor waits for all tasks. Cancelling a task ends its wait. "
+          "Raises as next.")
       .def(
           "__aiter__",
           [](const py::object& self) {
@@ -416,9 +465,16 @@ void bind_generator(py::module_& module) {
           "Stops the generator and gives what is unused back to the store. Calls that are waiting raise ClosedError, "
           "later ones too.\n"
           "Idempotent. May block on the store. Raises StoreError; the generator is closed all the same.")
+      .def_property_readonly(
+          "_wait_max", [](const py::object& self) { return checked_generator(self).wait_max(); },
+          "The property wait_max, as text. Internal.")
+      .def_property_readonly(
+          "_async_waits", [](const py::object& self) { return checked_generator(self).async_waits(); },
+          "The waits of event loops. Internal.")
       .def_property_readonly("layout", &layout_of, "The generator's Layout.")
       .def_property_readonly(
-          "name", [](const py::object& self) { return checked_generator(self).name(); }, "The property name.")
+          "name", [](const py::object& self) { return text_object(checked_generator(self).name()); },
+          "The property name.")
       .def_property_readonly(
           "kind", [](const py::object& self) { return checked_generator(self).kind(); }, "'snowflake' or 'segment'.")
       .def_property_readonly(

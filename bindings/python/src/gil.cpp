@@ -9,6 +9,9 @@
 namespace idgen_python {
 namespace {
 
+// A callback in Python may block for ever; the end of the process must not.
+constexpr std::chrono::seconds kLongestGoodbye{1};
+
 std::atomic<int> asking{0};
 std::atomic<bool> detached{false};
 std::atomic<std::thread::id> last_thread{};  // the one that ends the interpreter: it alone goes on
@@ -57,7 +60,10 @@ void detach() {
   last_thread = std::this_thread::get_id();
   detached = true;
   const WithoutGil let_them_finish;
-  while (asking > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto deadline = std::chrono::steady_clock::now() + kLongestGoodbye;
+  while (asking > 0 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 void forget_other_threads() { asking = 0; }

@@ -2,7 +2,7 @@
 //
 // Until Python 3.13, a thread that asks for the GIL of an interpreter that is being finalised is ended by pthread_exit,
 // which must not unwind through C++ and leaves locks of the core behind. So threads that ask are counted; detach(),
-// which runs at exit while Python still works, waits for them and turns later ones away.
+// which runs at exit while Python still works, waits for them, up to a second, and turns later ones away.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "config.hpp"
 #include "self.hpp"
 
 namespace idgen_python {
@@ -43,9 +44,9 @@ py::module_ values_module() { return py::module_::import("idgen._values"); }
 py::object type_named(const char* name) { return py::module_::import("idgen._types").attr(name); }
 
 std::unique_ptr<Layout> parse(const std::string& text, const py::object& epoch) {
-  if (text.find('\0') != std::string::npos) throw_error(IDGEN_E_LAYOUT, "a layout has no NUL characters");
+  if (text.find('\0') != std::string::npos) throw_error(IDGEN_E_ARGUMENT, "a layout has no NUL characters");
   std::string epoch_text;
-  if (!epoch.is_none()) epoch_text = py::cast<std::string>(values_module().attr("to_text")("epoch", epoch));
+  if (!epoch.is_none()) epoch_text = text_bytes(values_module().attr("to_text")("epoch", epoch));
   idgen_layout_t* raw = nullptr;
   CallError error;
   check(idgen_layout_create(text.c_str(), epoch_text.c_str(), &raw, &error), error);
@@ -71,19 +72,33 @@ std::string field_list(const Layout& layout) {
 
 // Ticks of a moment, rounded down: what a query "ids since" wants.
 std::uint64_t ticks_of(const Layout& layout, std::int64_t unix_ms) {
-  const std::int64_t since = unix_ms - layout.info().epoch_unix_ms;
-  if (since < 0) {
-    throw_error(IDGEN_E_VALUE, "unix_ms " + std::to_string(unix_ms) + " is before the layout's epoch, " +
-                                   std::to_string(layout.info().epoch_unix_ms));
+  const std::int64_t epoch = layout.info().epoch_unix_ms;
+  if (unix_ms < epoch) {
+    throw_error(IDGEN_E_VALUE,
+                "unix_ms " + std::to_string(unix_ms) + " is before the layout's epoch, " + std::to_string(epoch));
   }
-  return static_cast<std::uint64_t>(since / layout.info().tick_ms);
+  // Unsigned: the difference need not fit 63 bits.
+  const std::uint64_t since = static_cast<std::uint64_t>(unix_ms) - static_cast<std::uint64_t>(epoch);
+  return since / static_cast<std::uint64_t>(layout.info().tick_ms);
+}
+
+std::int64_t unix_ms_of(const py::object& moment) {
+  const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(moment.ptr()));
+  if (!number) throw py::error_already_set();
+  int overflow = 0;
+  const long long unix_ms = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow != 0) {
+    throw_error(IDGEN_E_VALUE, "unix_ms " + std::string(py::repr(number)) +
+                                   " is out of range; allowed: -9223372036854775808 to 9223372036854775807");
+  }
+  return unix_ms;
 }
 
 std::uint64_t encode(const Layout& layout, const py::kwargs& values) {
   idgen_parts_t parts = IDGEN_PARTS_INIT;
   bool time_given = false;
   for (const auto& [key, value] : values) {
-    const auto name = py::cast<std::string>(key);
+    const std::string name = text_bytes(py::reinterpret_borrow<py::object>(key));
     const auto object = py::reinterpret_borrow<py::object>(value);
     if (name == "time" || name == "unix_ms" || name == "ticks") {
       if (!layout.has(IDGEN_FIELD_TIME)) {
@@ -94,9 +109,9 @@ std::uint64_t encode(const Layout& layout, const py::kwargs& values) {
       if (name == "ticks") {
         parts.time = id_bits(object);
       } else if (name == "unix_ms") {
-        parts.time = ticks_of(layout, py::cast<std::int64_t>(object));
+        parts.time = ticks_of(layout, unix_ms_of(object));
       } else {
-        parts.time = ticks_of(layout, py::cast<std::int64_t>(values_module().attr("moment_unix_ms")(object)));
+        parts.time = ticks_of(layout, unix_ms_of(values_module().attr("moment_unix_ms")(object)));
       }
       continue;
     }
@@ -116,8 +131,7 @@ std::uint64_t encode(const Layout& layout, const py::kwargs& values) {
 }
 
 py::object info(const Layout& layout, const py::object& now) {
-  const std::int64_t now_ms =
-      now.is_none() ? INT64_MIN : py::cast<std::int64_t>(values_module().attr("moment_unix_ms")(now));
+  const std::int64_t now_ms = now.is_none() ? INT64_MIN : unix_ms_of(values_module().attr("moment_unix_ms")(now));
   idgen_layout_info_t facts{};
   facts.struct_size = sizeof facts;
   CallError error;

@@ -76,7 +76,7 @@ py::tuple config_names(const py::object& toml_path) {
   py::list names;
   for (std::size_t start = 0; start < lines.size();) {
     const std::size_t end = lines.find('\n', start);
-    names.append(py::str(lines.substr(start, end - start)));
+    names.append(text_object(lines.substr(start, end - start)));
     start = end == std::string::npos ? lines.size() : end + 1;
   }
   return py::tuple(names);

@@ -96,7 +96,7 @@ bool Generator::ensure_alive(Patience& patience) {
   };
   try {
     // The parent's supply may have been caught in the middle of a change: it is left as it is, not destroyed.
-    [[maybe_unused]] auto* const parents = new std::shared_ptr<Supply>(std::move(supply_));
+    new std::shared_ptr<Supply>(std::move(supply_));  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks)
     begin();
   } catch (...) {
     ended();

@@ -371,12 +371,15 @@ class SnowflakeGenerator final : public Generator {
   // By policy: true to wait, false to go on, or throws.
   bool go_on_behind(std::uint64_t next, std::int64_t now_ns, std::int64_t left_ns, const Patience& patience) {
     const std::uint64_t next_tick = next >> shape_.sequence_bits;
-    // Once for each time that the clock is set back: the counter stands still until that is settled.
-    // Said by a call that may wait: the other kind calls nobody back.
-    if (patience.may_wait() && behind_at_.exchange(next, std::memory_order_relaxed) != next) {
-      ++clock_back_events_;
-      log(LogLevel::warning, "the clock was set back: it is " + std::to_string((left_ns + 999'999) / 1'000'000) +
-                                 " ms behind the last id");
+    // Once for each time that the clock is set back: the counter stands still until that is settled. It is said by a call that may wait, for the
+    // other kind calls nobody back.
+    if (behind_at_.load(std::memory_order_relaxed) != next) {
+      if (!patience.may_wait()) return true;
+      if (behind_at_.exchange(next, std::memory_order_relaxed) != next) {
+        ++clock_back_events_;
+        log(LogLevel::warning, "the clock was set back: it is " + std::to_string((left_ns + 999'999) / 1'000'000) +
+                                   " ms behind the last id");
+      }
     }
     if (clock_back_ == ClockBack::go_on) {
       // Raised to what this thread needs, not by it: several find the clock behind at once.

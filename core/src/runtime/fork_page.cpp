@@ -10,9 +10,9 @@
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/lsan_interface.h>
-#else  // its search for leaks has to be told that such a page holds pointers
-#define __lsan_register_root_region(page, bytes)
-#define __lsan_unregister_root_region(page, bytes)
+#define IDGEN_LEAK_SEARCH(call) call
+#else
+#define IDGEN_LEAK_SEARCH(call)
 #endif
 
 #ifndef MADV_WIPEONFORK
@@ -50,12 +50,12 @@ void* map_fork_page(std::size_t bytes) {
     munmap(page, bytes);
     refuse("the kernel does not know MADV_WIPEONFORK");
   }
-  __lsan_register_root_region(page, bytes);
+  IDGEN_LEAK_SEARCH(__lsan_register_root_region(page, bytes));  // such a page holds pointers
   return page;
 }
 
 void unmap_fork_page(void* page, std::size_t bytes) noexcept {
-  __lsan_unregister_root_region(page, bytes);
+  IDGEN_LEAK_SEARCH(__lsan_unregister_root_region(page, bytes));
   munmap(page, bytes);
 }
 

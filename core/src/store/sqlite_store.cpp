@@ -31,14 +31,28 @@ constexpr std::int64_t kSqliteSchemaVersion = 1;
 
 // idgen_worker.id names the byte of the lock file. A rowid without a name could change on VACUUM. Rows are never deleted.
 constexpr const char* kSqliteSchema[] = {
-    "CREATE TABLE idgen_namespace(ns TEXT NOT NULL PRIMARY KEY, format TEXT NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE idgen_worker(id INTEGER PRIMARY KEY, ns TEXT NOT NULL, worker INTEGER NOT NULL, epoch INTEGER NOT "
-    "NULL, owner BLOB, "
-    "hw INTEGER NOT NULL, holder TEXT NOT NULL, UNIQUE(ns, worker))",
-    "CREATE TABLE idgen_segment(ns TEXT NOT NULL, tag TEXT NOT NULL, max_id INTEGER NOT NULL, grants INTEGER NOT NULL, "
-    "updated_unix_ms INTEGER NOT NULL, PRIMARY KEY(ns, tag)) WITHOUT ROWID",
-    "PRAGMA user_version=1",
-    "PRAGMA application_id=1768187758",
+    R"(CREATE TABLE idgen_namespace(
+  ns TEXT NOT NULL PRIMARY KEY,
+  format TEXT NOT NULL
+) WITHOUT ROWID)",
+    R"(CREATE TABLE idgen_worker(
+  id INTEGER PRIMARY KEY,
+  ns TEXT NOT NULL,
+  worker INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  owner BLOB,
+  hw INTEGER NOT NULL,
+  holder TEXT NOT NULL,
+  UNIQUE(ns, worker)
+))",
+    R"(CREATE TABLE idgen_segment(
+  ns TEXT NOT NULL,
+  tag TEXT NOT NULL,
+  max_id INTEGER NOT NULL,
+  grants INTEGER NOT NULL,
+  updated_unix_ms INTEGER NOT NULL,
+  PRIMARY KEY(ns, tag)
+) WITHOUT ROWID)",   "PRAGMA user_version=1", "PRAGMA application_id=1768187758",
 };
 static_assert(kSqliteApplicationId == 1768187758);
 

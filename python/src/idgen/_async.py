@@ -1,22 +1,53 @@
 """Ids for asyncio: never a blocked event loop.
 
 An id that is there is returned at once, in the loop's own thread. Only a call that would have to wait moves to the
-loop's default executor, and a cancelled task ends that wait.
+loop's default executor. However many tasks wait, a generator takes one thread of it: an executor has few, and a call
+that stands in its queue does not hear of wait_max.
 """
 
 from __future__ import annotations
 
 import asyncio
+import copy
+import re
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
 from . import _core
+from ._errors import Error, waited_too_long
 
 if TYPE_CHECKING:
     from ._core import Generator
 
 # After so many ids the other tasks of the loop get their turn: ids can come for ever without a single wait.
 _YIELD_EVERY = 256
+# The core ends its own wait at wait_max and knows why; so much later we do, for who has waited longer than the core.
+_GRACE_S = 0.25
+_UNIT_S = {"": 0.001, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "y": 31557600.0}
+
+
+class Wait:
+    """A thread that waits for one id. It belongs to the task that began the wait; the others look again when it ends.
+
+    The id goes to no other task, also if that one has left: a later task may have had a higher id meanwhile.
+    """
+
+    def __init__(self, generator: Generator, loop: asyncio.AbstractEventLoop) -> None:
+        self.token = _core.CancelToken()
+        self.tasks = 0
+        self.id = loop.run_in_executor(None, generator._next_until, self.token)
+        self.id.add_done_callback(_look_at_exception)
+
+
+def _look_at_exception(id: asyncio.Future[int]) -> None:
+    if not id.cancelled():
+        id.exception()  # else asyncio complains about what nobody has looked at, when all tasks have left
+
+
+def _wait_max_s(generator: Generator) -> float:
+    match = re.fullmatch(r"(\d+)(\D*)", generator._wait_max)
+    assert match is not None, "the core has accepted it"
+    return int(match[1]) * _UNIT_S[match[2]]
 
 
 async def next_async(generator: Generator) -> int:
@@ -24,13 +55,39 @@ async def next_async(generator: Generator) -> int:
     id = generator.try_next()
     if id is not None:
         return id
-    token = _core.CancelToken()
-    waiting = asyncio.get_running_loop().run_in_executor(None, generator._next_until, token)
-    try:
-        return await waiting
-    except asyncio.CancelledError:
-        token.cancel()
-        raise
+    loop = asyncio.get_running_loop()
+    waits = generator._async_waits
+    deadline = loop.time() + _wait_max_s(generator)
+    failure: Error | None = None
+    while True:
+        wait = waits.get(loop)
+        mine = wait is None
+        if wait is None:
+            wait = waits[loop] = Wait(generator, loop)
+        wait.tasks += 1
+        try:
+            # Neither a timeout nor a cancelled task ends the wait of the others.
+            await asyncio.wait((wait.id,), timeout=max(0.0, deadline - loop.time()) + _GRACE_S)
+        finally:  # a coroutine that is thrown away gets GeneratorExit
+            wait.tasks -= 1
+            if wait.tasks == 0:
+                wait.token.cancel()
+            if (wait.tasks == 0 or wait.id.done()) and waits.get(loop) is wait:
+                del waits[loop]
+        if wait.id.done():
+            error = wait.id.exception()
+            if mine:
+                return wait.id.result()
+            if isinstance(error, Error):
+                failure = error
+        id = generator.try_next()
+        if id is not None:
+            return id
+        if loop.time() >= deadline:
+            if failure is not None:
+                raise copy.copy(failure)  # an exception that several tasks raise would collect all their tracebacks
+            waited = f"{generator.name}: waited {generator._wait_max} (wait_max)"
+            raise waited_too_long(generator.kind, f"{waited}; all ids went to others. Try again, or raise wait_max")
 
 
 async def iterate(generator: Generator) -> AsyncIterator[int]:

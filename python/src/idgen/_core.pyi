@@ -1,6 +1,7 @@
 """What the compiled module offers. Kept by hand; a test compares it with the module."""
 
 import os
+from asyncio import AbstractEventLoop
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from datetime import datetime
 from types import TracebackType
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import Buffer, Self
 
+from ._async import Wait
 from ._types import Block, Field, LayoutInfo, Parts, Property, SegmentInfo, Stats, Status
 from ._values import PropertyValue
 
@@ -81,6 +83,10 @@ class Generator:
     def describe(self) -> str: ...
     def stats(self) -> Stats: ...
     def close(self) -> None: ...
+    @property
+    def _wait_max(self) -> str: ...
+    @property
+    def _async_waits(self) -> dict[AbstractEventLoop, Wait]: ...
     @property
     def layout(self) -> Layout: ...
     @property

@@ -44,11 +44,6 @@ class Error(Exception):
         self.written = written
         self.ids = None
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Exceptions travel between processes (multiprocessing, concurrent.futures); the default would drop the status.
-        arguments = (str(self), self.status, self.name, self.retryable, self.retry_after, self.written)
-        return type(self), arguments
-
 
 class ConfigError(Error, ValueError):
     """The call or the configuration is wrong (status 1 to 19). Retrying cannot help."""
@@ -245,3 +240,15 @@ def from_core(message: str, status: int, name: str, retryable: bool, retry_after
 def invalid_value(message: str) -> InvalidValueError:
     """For a value that has no text form and so never gets to the core."""
     return InvalidValueError(message, 5, "VALUE")
+
+
+def invalid_argument(message: str) -> ArgumentError:
+    """For text that cannot be given to the core at all."""
+    return ArgumentError(message, 1, "ARGUMENT")
+
+
+def waited_too_long(kind: str, message: str) -> Error:
+    """For a task whose wait_max is over while others got the ids: what the core says to a thread in its place."""
+    if kind == "segment":
+        return StoreUnavailableError(message, 60, "STORE_UNAVAILABLE", True)
+    return OverloadedError(message, 26, "OVERLOADED", True)

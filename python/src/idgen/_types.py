@@ -188,7 +188,7 @@ class Stats(NamedTuple):
     refill_ns_max: int  # the slowest store call
     waits: int  # calls that had to wait: for the clock or the store
     wait_ns: int  # time spent in these waits
-    store_waits: int  # of `waits`, those for the store: 0 in a healthy service once warm
+    store_waits: int  # of `waits`, those for the store: rises only after a pause or in an outage
     clock_back_events: int  # times the clock was found behind ids already issued
     forks: int  # times this state was begun anew in a child process
     lead_ms: int  # how far the last id's time is ahead of the clock

@@ -6,7 +6,7 @@ import os
 from datetime import datetime, timedelta, timezone
 from typing import SupportsIndex, Union
 
-from ._errors import invalid_value
+from ._errors import invalid_argument, invalid_value
 
 PropertyValue = Union[str, bool, int, float, datetime, timedelta, "os.PathLike[str]", SupportsIndex, None]
 
@@ -58,5 +58,5 @@ def to_text(keyword: str, value: PropertyValue) -> str:
     else:
         raise TypeError(f"{keyword}: a value of type {type(value).__name__} is not a property's value; use {_ACCEPTED}")
     if "\0" in text:
-        raise invalid_value(f"{keyword}: {value!r} has a NUL character, which no property may hold")
+        raise invalid_argument(f"{keyword}: {value!r} has a NUL character, which no property may hold")
     return text

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
+import java.util.function.BiConsumer;
 import java.util.function.LongFunction;
 import java.util.stream.LongStream;
 
@@ -29,15 +30,18 @@ import java.util.stream.LongStream;
  * <p><b>Waiting.</b> {@link #next()}, {@link #fill(long[]) fill}, {@link #nextBatch} and {@link #stream()} may wait, up
  * to the property {@code wait_max}: for the next tick when the sequence of this one is used up, for a clock that was
  * set back, for the store when what is reserved is used up. A wait notices {@link Thread#interrupt()} within about 20
- * ms and ends with a {@link CancelledException}; the thread's interrupt status stays set, and no id is lost. A call
- * that does not have to wait does not look at the interrupt status. {@link #nextBlock}, {@link Builder#build()} and
- * {@code close()} may wait too, and cannot be interrupted. A waiting virtual thread keeps its carrier.
+ * ms and ends with a {@link CancelledException}; the thread's interrupt status stays set. No id is lost by it, but for
+ * those that {@code nextBatch} had made before. A call that does not have to wait does not look at the interrupt
+ * status. {@link #nextBlock}, {@link Builder#build()} and {@code close()} may wait too, and cannot be interrupted. A
+ * waiting virtual thread keeps its carrier.
  */
 public final class Generator implements AutoCloseable {
   private final long handle;
+  private final LogSink log;
 
-  private Generator(long handle) {
+  private Generator(long handle, LogSink log) {
     this.handle = handle;
+    this.log = log;
     NativeHandle.freeWith(this, handle, IdgenJNI::idgen_destroy);
   }
 
@@ -99,9 +103,10 @@ public final class Generator implements AutoCloseable {
   /**
    * One id, at once or not at all. Never waits.
    *
-   * @return the id, or empty if {@link #next()} would have to wait
+   * @return the id, or empty: not without waiting. Call {@link #next()} then, which also finds out if something is
+   *     wrong
    * @throws ClosedException after {@link #close()}
-   * @throws ForkedException in a forked child
+   * @throws IdgenException as for {@link #next()}, if retrying cannot help
    */
   public OptionalLong tryNext() {
     try {
@@ -177,14 +182,14 @@ public final class Generator implements AutoCloseable {
    * @param want how many at most
    * @return at least one id and at most {@code want}: what is left of the reservation (segment) or of the tick
    *     (snowflake)
-   * @throws IdgenException as for {@link #next()}, but for {@link CancelledException}; {@link ConfigException} if
-   *     {@code want} is 0
+   * @throws IdgenException as for {@link #next()}, but for {@link CancelledException}; {@link ConfigException} (status
+   *     {@link Status#ARGUMENT}) if {@code want} is 0 or negative
    */
   public Block nextBlock(long want) {
-    if (want < 0) throw new IllegalArgumentException("want is " + want + ": it must not be negative");
     try {
       var numbers = new long[3];
-      IdgenJNI.idgen_next_block(handle, want, numbers);
+      // The library reads the bits as unsigned.
+      IdgenJNI.idgen_next_block(handle, Math.max(want, 0), numbers);
       return new Block(numbers[0], numbers[1], numbers[2]);
     } finally {
       Reference.reachabilityFence(this);
@@ -262,6 +267,9 @@ public final class Generator implements AutoCloseable {
     try {
       IdgenJNI.idgen_close(handle);
     } finally {
+      // A log that holds this object would keep it from the collector. Not while another generator shares our state,
+      // and with it the log.
+      if (log != null && stats().handles() == 0) log.forget();
       Reference.reachabilityFence(this);
     }
   }
@@ -275,6 +283,7 @@ public final class Generator implements AutoCloseable {
     private final Map<String, String> properties = new LinkedHashMap<>();
     private Path toml;
     private String section;
+    private BiConsumer<System.Logger.Level, String> log;
 
     private Builder() {}
 
@@ -301,6 +310,25 @@ public final class Generator implements AutoCloseable {
      */
     public Builder set(String key, String value) {
       properties.put(Objects.requireNonNull(key, "key"), Objects.requireNonNull(value, "value"));
+      return this;
+    }
+
+    /**
+     * Who is told what an operator wants to know: a clock set back, a store that fails and comes back.
+     *
+     * <pre>{@code
+     * builder.log(System.getLogger("idgen")::log)
+     * }</pre>
+     *
+     * <p>Called by any thread, several at once, also by one of the library's own; never on the fast path. It must not
+     * call the generator. What it throws goes to the thread's handler of uncaught exceptions. A log that holds the
+     * generator keeps it from the garbage collector until {@link Generator#close()} is called.
+     *
+     * @param log takes INFO, WARNING or ERROR, and a message
+     * @return this
+     */
+    public Builder log(BiConsumer<System.Logger.Level, String> log) {
+      this.log = Objects.requireNonNull(log, "log");
       return this;
     }
 
@@ -389,9 +417,10 @@ public final class Generator implements AutoCloseable {
      *
      * @param epoch whole ms
      * @return this
+     * @throws IllegalArgumentException if it is finer than a ms, as for all durations here
      */
     public Builder epoch(Instant epoch) {
-      return set("epoch", String.valueOf(epoch.toEpochMilli()));
+      return set("epoch", Text.unixMs(epoch));
     }
 
     /**
@@ -565,11 +594,13 @@ public final class Generator implements AutoCloseable {
      * @throws StoreException if the store cannot be used
      */
     public Generator build() {
+      var sink = log == null ? null : new LogSink(log);
       return with(
           config -> {
+            if (sink != null) IdgenJNI.configSetLog(config, sink);
             var out = new long[1];
             IdgenJNI.idgen_create(config, out);
-            return new Generator(out[0]);
+            return new Generator(out[0], sink);
           });
     }
 
@@ -604,8 +635,8 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Lifts a tag's counter, so that the next id is above a number that is in use already. Never lowers it. May wait
-     * for the store.
+     * Lifts a tag's counter above a number that is in use already, by 1 if it is there already; never lowers it. What a
+     * running generator has reserved before it still issues. May wait for the store.
      *
      * @param to the number
      * @return how the counter stands now

@@ -40,9 +40,10 @@ public final class Layout {
    * @param epoch what time 0 means; whole ms
    * @return the layout
    * @throws ConfigException if it does not parse or does not add up
+   * @throws IllegalArgumentException if the epoch is finer than a ms
    */
   public static Layout parse(String layout, Instant epoch) {
-    return create(layout, String.valueOf(epoch.toEpochMilli()));
+    return create(layout, Text.unixMs(epoch));
   }
 
   /**

@@ -24,8 +24,9 @@ import java.util.Locale;
  *       exit.
  * </ol>
  *
- * <p>What was loaded must have our ABI version and our set of natives, or the first use of the package fails with an
- * {@link UnsatisfiedLinkError} that says so.
+ * <p>A library without our natives is passed over in step 2, for the copy in the jar. What has natives must have our
+ * ABI version and our set of them, or the first use of the package fails with an {@link UnsatisfiedLinkError} that says
+ * so: JNI has bound our class to it by then, and no other can be tried.
  */
 final class NativeLoader {
   static final String PATH_PROPERTY = "idgen.native.path";
@@ -35,7 +36,7 @@ final class NativeLoader {
   static final int ABI_VERSION = 1;
 
   /** kJniVersion of bindings/java/jni_support.hpp. */
-  static final int JNI_VERSION = 1;
+  static final int JNI_VERSION = 2;
 
   private static volatile String loadedFrom = "";
 
@@ -44,7 +45,7 @@ final class NativeLoader {
   /** Called once, by the initializer of IdgenJNI. */
   static void load() {
     loadedFrom = find();
-    check(loadedFrom);
+    checkVersion(loadedFrom);
   }
 
   /** For support questions: the file, or how it was found. */
@@ -61,18 +62,22 @@ final class NativeLoader {
       } catch (UnsatisfiedLinkError e) {
         throw failure("cannot load the library that -D" + PATH_PROPERTY + " names", explain(e, file), e);
       }
+      checkNatives(file.toString());
       return file.toString();
     }
     UnsatisfiedLinkError notOnPath;
     try {
       System.loadLibrary("idgen");
+      checkNatives("java.library.path");
       return "java.library.path";
     } catch (UnsatisfiedLinkError e) {
       notOnPath = e;
     }
     UnsatisfiedLinkError failure;
     try {
-      return loadFromJar();
+      String resource = loadFromJar();
+      checkNatives(resource);
+      return resource;
     } catch (UnsatisfiedLinkError e) {
       failure = e;
     }
@@ -186,16 +191,18 @@ final class NativeLoader {
         + "=FOLDER, or the library itself with -D" + PATH_PROPERTY + "=FILE";
   }
 
-  private static void check(String from) {
-    int abi;
-    int jni;
+  private static void checkNatives(String from) {
     try {
-      abi = IdgenJNI.idgen_abi_version();
-      jni = IdgenJNI.jniVersion();
+      IdgenJNI.jniVersion();
     } catch (UnsatisfiedLinkError e) {
       throw failure(
           "the libidgen.so found has no Java entry points", from + ": it was built without IDGEN_WITH_JNI", e);
     }
+  }
+
+  private static void checkVersion(String from) {
+    int abi = IdgenJNI.idgen_abi_version();
+    int jni = IdgenJNI.jniVersion();
     if (abi != ABI_VERSION || jni != JNI_VERSION) {
       throw failure(
           "the libidgen.so found is not of this package's version",

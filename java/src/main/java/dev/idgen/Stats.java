@@ -11,7 +11,7 @@ package dev.idgen;
  * @param refillNsMax the slowest store call, in ns
  * @param waits calls that had to wait: for the clock or the store
  * @param waitNs time spent in these waits, in ns
- * @param storeWaits of {@code waits}, those for the store: 0 in a healthy service once warm
+ * @param storeWaits of {@code waits}, those for the store: rises only after a pause or in an outage
  * @param clockBackEvents times the clock was found behind ids already issued
  * @param forks times this state was begun anew in a child process
  * @param leadMs how far the last id's time is ahead of the clock, in ms; 0 when not ahead, or without time

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
+import java.time.Instant;
 
 /** Text as the library takes and gives it: UTF-8 without a NUL. */
 final class Text {
@@ -34,6 +35,19 @@ final class Text {
   /** The bytes of a text, or null for null. */
   static byte[] utf8OrNull(String text) {
     return text == null ? null : utf8(text);
+  }
+
+  /**
+   * An instant as the library takes it: Unix ms.
+   *
+   * @throws IllegalArgumentException if it is finer: rounding in silence would change an epoch
+   */
+  static String unixMs(Instant instant) {
+    long milliseconds = instant.toEpochMilli();
+    if (!Instant.ofEpochMilli(milliseconds).equals(instant)) {
+      throw new IllegalArgumentException(instant + " is not a whole number of milliseconds");
+    }
+    return String.valueOf(milliseconds);
   }
 
   static String string(byte[] utf8) {

@@ -29,7 +29,7 @@ final class Exercise {
     fails(() -> layout.decode(-1));
     fails(() -> layout.encode(Parts.of(Map.of(Field.WORKER, -1L))));
     fails(() -> IdText.HEX.parse("none"));
-    var ids = builder.build();
+    var ids = builder.log((level, message) -> {}).build();
     ids.next();
     ids.tryNext();
     ids.fill(new long[3000]);

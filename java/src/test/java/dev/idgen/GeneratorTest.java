@@ -174,7 +174,10 @@ class GeneratorTest {
       assertThrows(IndexOutOfBoundsException.class, () -> block.get(-1));
       assertArrayEquals(LongStream.rangeClosed(1, 10).toArray(), block.ids().toArray());
       assertEquals(11, orders.next());
-      assertThrows(IllegalArgumentException.class, () -> orders.nextBlock(-1));
+      for (long want : new long[] {0, -1, Long.MIN_VALUE}) {
+        var refusal = assertThrows(ConfigException.class, () -> orders.nextBlock(want));
+        assertEquals(Status.ARGUMENT, refusal.status());
+      }
     }
   }
 
@@ -198,9 +201,9 @@ class GeneratorTest {
     assertEquals(Status.TAG_EXISTS, exists.status());
     assertEquals(0, segment().showSegment().maxId());
     assertEquals(1000, segment().advanceSegment(1000).maxId());
-    assertEquals(1000, segment().advanceSegment(10).maxId());
+    assertEquals(1001, segment().advanceSegment(10).maxId());
     try (var orders = segment().storeCreate(false).build()) {
-      assertEquals(1001, orders.next());
+      assertEquals(1002, orders.next());
     }
     var info = segment().showSegment();
     assertTrue(info.updated().isAfter(Instant.now().minus(Duration.ofHours(1))), info::toString);
@@ -251,9 +254,10 @@ class GeneratorTest {
     long id = orders.next();
     orders.close();
     orders.close();
+    String message = assertThrows(ClosedException.class, orders::next).getMessage();
+    assertTrue(message.contains("orders"), message);
     List<Runnable> calls =
         List.of(
-            orders::next,
             orders::tryNext,
             () -> orders.fill(new long[3]),
             () -> orders.nextBatch(1),
@@ -261,6 +265,7 @@ class GeneratorTest {
             () -> orders.stream().findFirst());
     for (Runnable call : calls) {
       var closed = assertThrows(ClosedException.class, call::run);
+      assertEquals(message, closed.getMessage());
       assertEquals(Status.CLOSED, closed.status());
       assertEquals("CLOSED", closed.statusName());
       assertFalse(closed.retryable());

@@ -93,6 +93,13 @@ class LoadingTest {
   }
 
   @Test
+  void aLibraryWithoutOurNativesOnTheLibraryPathDoesNotHideTheJarsCopy() throws Exception {
+    var libraries = Files.createDirectory(folder.resolve("lib"));
+    Files.copy(Path.of(System.getProperty("java.home"), "lib", "libzip.so"), libraries.resolve("libidgen.so"));
+    assertOutput("1 from " + NativeLoader.resource(), draw("-Djava.library.path=" + libraries));
+  }
+
+  @Test
   void aFileSystemMountedNoexecIsRecognizedAndTheRemedyNamed() throws Exception {
     var file = Files.writeString(folder.resolve("libidgen.so"), "");
     var said = file + ": failed to map segment from shared object: Operation not permitted";

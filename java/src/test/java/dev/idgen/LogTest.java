@@ -1,0 +1,117 @@
+package dev.idgen;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.ref.WeakReference;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What an operator wants to know reaches the program's log, whatever thread the library says it on. */
+@Timeout(60)
+class LogTest {
+  @TempDir Path folder;
+
+  private Generator failing(BiConsumer<System.Logger.Level, String> log) throws Exception {
+    var ids =
+        Generator.builder()
+            .kind("segment")
+            .store("sqlite:ids.db")
+            .directory(folder)
+            .storeCreate(true)
+            .tag("orders")
+            .segmentStep(10)
+            .waitMax(Duration.ofMillis(100))
+            .log(log)
+            .build();
+    try (var files = Files.list(folder)) {
+      for (Path file : files.toList()) Files.delete(file);
+    }
+    assertThrows(StoreException.class, () -> {
+      while (true) ids.next();
+    });
+    return ids;
+  }
+
+  private static void close(Generator ids) {
+    try {
+      ids.close();
+    } catch (StoreException storeIsGone) {
+      // Closed all the same.
+    }
+  }
+
+  @Test
+  void theLogHearsOfAStoreThatFails() throws Exception {
+    record Message(System.Logger.Level level, String text) {}
+    var heard = new LinkedBlockingQueue<Message>();
+    var ids = failing((level, text) -> heard.add(new Message(level, text)));
+    var first = heard.poll(30, TimeUnit.SECONDS);
+    assertNotNull(first);
+    assertEquals(System.Logger.Level.WARNING, first.level());
+    assertTrue(first.text().contains("'orders'"), first::text);
+    close(ids);
+  }
+
+  @Test
+  void aLogThatThrowsDisturbsNobodyElse() throws Exception {
+    var thrown = new LinkedBlockingQueue<Throwable>();
+    var before = Thread.getDefaultUncaughtExceptionHandler();
+    Thread.setDefaultUncaughtExceptionHandler((thread, e) -> thrown.add(e));
+    try {
+      var ids = failing((level, text) -> {
+        throw new IllegalStateException("a full disk");
+      });
+      var first = thrown.poll(30, TimeUnit.SECONDS);
+      assertNotNull(first);
+      assertEquals("a full disk", first.getMessage());
+      close(ids);
+    } finally {
+      Thread.setDefaultUncaughtExceptionHandler(before);
+    }
+  }
+
+  @Test
+  void aSystemLoggerIsALog() {
+    System.Logger logger = System.getLogger("idgen");
+    var builder = Generator.builder().kind("segment").store("memory").storeCreate(true).tag("logged").log(logger::log);
+    try (var ids = builder.build()) {
+      assertEquals(1, ids.next());
+    }
+  }
+
+  private static final class Service {
+    Generator ids;
+
+    void hear(System.Logger.Level level, String message) {}
+  }
+
+  @Test
+  void aClosedGeneratorLetsALogThatHoldsItGo() throws Exception {
+    var service = closedService();
+    for (int attempt = 0; attempt < 500 && service.get() != null; attempt++) {
+      System.gc();
+      Thread.sleep(10);
+    }
+    assertNull(service.get());
+  }
+
+  private static WeakReference<Service> closedService() {
+    var service = new Service();
+    service.ids =
+        Generator.builder().kind("segment").store("memory").storeCreate(true).tag("held").log(service::hear).build();
+    service.ids.next();
+    service.ids.close();
+    return new WeakReference<>(service);
+  }
+}
