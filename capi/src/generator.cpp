@@ -11,24 +11,28 @@ using namespace idgen::capi;
 namespace {
 
 // idgen_next in three functions, from the leanest to the one that needs most: what a function may have to do, all its calls pay for.
-[[gnu::noinline]] idgen_status_t next_slowly(idgen_t* generator, uint64_t* id, idgen_error_t* err) {
+[[gnu::noinline]] idgen_status_t next_slowly(idgen_t* generator, uint64_t* id, idgen_error_t* err, uint64_t drawn) {
   return guard(err, [&] {
     Handle& handle = open_handle(generator, "generator");
     require(id, "id");  // before an id is drawn and lost
-    *id = handle.next();
+    *id = handle.next(drawn);
   });
 }
 
-[[gnu::noinline]] idgen_status_t next_of_any_kind(idgen_t* generator, uint64_t* id, idgen_error_t* err) {
-  if (generator->value.draw(*id)) [[likely]]
+[[gnu::noinline]] idgen_status_t next_of_other_kind(idgen_t* generator, uint64_t* id, idgen_error_t* err) {
+  if (generator->value.draw_other(*id)) [[likely]]
     return IDGEN_OK;
-  return next_slowly(generator, id, err);
+  return next_slowly(generator, id, err, Handle::kNothing);
 }
 
-[[gnu::noinline]] idgen_status_t try_next_of_any_kind(Handle& handle, uint64_t& id) {
-  if (handle.draw(id)) [[likely]]
+[[gnu::noinline]] idgen_status_t try_next_slowly(Handle& handle, uint64_t& id, uint64_t drawn) {
+  return static_cast<idgen_status_t>(handle.try_next(drawn, id));
+}
+
+[[gnu::noinline]] idgen_status_t try_next_of_other_kind(Handle& handle, uint64_t& id) {
+  if (handle.draw_other(id)) [[likely]]
     return IDGEN_OK;
-  return static_cast<idgen_status_t>(handle.try_next(id));
+  return try_next_slowly(handle, id, Handle::kNothing);
 }
 
 }  // namespace
@@ -64,16 +68,24 @@ idgen_status_t idgen_try_next(idgen_t* generator, uint64_t* id) {
     return IDGEN_E_HANDLE;
   if (!id) [[unlikely]]
     return IDGEN_E_ARGUMENT;
-  if (generator->value.draw_plain(*id)) return IDGEN_OK;
-  return try_next_of_any_kind(generator->value, *id);
+  if (!generator->value.is_plain()) return try_next_of_other_kind(generator->value, *id);
+  uint64_t drawn;
+  if (!generator->value.draw_plain(drawn)) [[unlikely]]
+    return try_next_slowly(generator->value, *id, drawn);
+  *id = drawn;
+  return IDGEN_OK;
 }
 
 idgen_status_t idgen_next(idgen_t* generator, uint64_t* id, idgen_error_t* err) {
   // The common cases first: no guard, and err is left alone.
   if (!generator || !generator->is_intact() || !id) [[unlikely]]
-    return next_slowly(generator, id, err);
-  if (generator->value.draw_plain(*id)) return IDGEN_OK;
-  return next_of_any_kind(generator, id, err);
+    return next_slowly(generator, id, err, Handle::kNothing);
+  if (!generator->value.is_plain()) return next_of_other_kind(generator, id, err);
+  uint64_t drawn;
+  if (!generator->value.draw_plain(drawn)) [[unlikely]]
+    return next_slowly(generator, id, err, drawn);
+  *id = drawn;
+  return IDGEN_OK;
 }
 
 idgen_status_t idgen_next_batch(idgen_t* generator, uint64_t* ids, size_t n, size_t* written, idgen_error_t* err) {

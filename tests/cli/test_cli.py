@@ -476,6 +476,7 @@ class Signals(Cli):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=self.dir,
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # nohup has it ignored
         )
 
     def max_id(self):

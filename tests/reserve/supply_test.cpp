@@ -37,9 +37,15 @@ class SupplyTest : public ::testing::Test {
     source->script = &script;
     source->returned = &returned;
     source->draws = &draws;
-    supply = std::make_shared<Supply>(
-        runtime, page, std::move(source),
-        Supply::Options{0, 0.1, 5 * kSecond, "test", [this](std::uint64_t first) { lifted.push_back(first); }}, Log());
+    supply =
+        std::make_shared<Supply>(runtime, page, std::move(source),
+                                 Supply::Options{.carry_mask = 0,
+                                                 .draws_first = true,
+                                                 .prefetch = 0.1,
+                                                 .close_wait_ns = 5 * kSecond,
+                                                 .subject = "test",
+                                                 .lifted = [this](std::uint64_t first) { lifted.push_back(first); }},
+                                 Log());
   }
   ~SupplyTest() override { runtime->drop_all(); }
   void grant(std::uint64_t first, std::uint64_t end) {
@@ -51,9 +57,12 @@ class SupplyTest : public ::testing::Test {
   void prime() { supply->prime(); }
   // One number, with as much patience as given.
   std::uint64_t next(Patience patience) {
-    for (std::uint64_t n;;) {
-      if ((*page)->counter.draw(n)) return n;
-      if (!supply->refill((*page)->counter.next(), patience)) throw Error(Status::would_block, "");
+    Counter& counter = (*page)->counter;
+    std::uint64_t n;
+    if (counter.draw(n) || supply->claim(n, patience)) return n;
+    for (;;) {
+      if (counter.draw(1, n)) return n;
+      if (!supply->refill(0, patience)) throw Error(Status::would_block, "");
     }
   }
   std::uint64_t next() { return next(Patience(wait_max, closed, cancelled)); }
@@ -230,6 +239,55 @@ TEST_F(SupplyTest, AGrantThatArrivesAfterClosingIsBurned) {
   std::uint64_t n;
   EXPECT_FALSE((*page)->counter.draw(n));
   EXPECT_TRUE(returned.empty());
+}
+
+TEST_F(SupplyTest, ANumberDrawnAtTheEndOfARangeIsIssuedFromTheNextOneIfThatGoesOn) {
+  grant(1, 4);
+  grant(4, 8);
+  grant(100, 104);
+  prime();
+  std::vector<std::uint64_t> drawn;
+  for (int i = 0; i < 9; ++i) drawn.push_back(next());
+  EXPECT_EQ(drawn, (std::vector<std::uint64_t>{1, 2, 3, 4, 5, 6, 7, 100, 101}));
+}
+
+TEST_F(SupplyTest, PollingWhileNothingIsLeftCostsNoNumbers) {
+  grant(1, 4);
+  grant(4, 8);
+  prime();
+  for (int i = 0; i < 3; ++i) next();
+  runtime->hold_back(true);
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(status_of(Patience()), Status::would_block);
+  runtime->hold_back(false);
+  runtime->run_all();
+  EXPECT_EQ(next(), 4u);
+}
+
+TEST_F(SupplyTest, ANumberWhoseRangeHasPassedIsGivenUp) {
+  grant(1, 3);
+  grant(3, 6);
+  prime();
+  for (int i = 0; i < 4; ++i) next();
+  Patience patience(wait_max, closed, cancelled);
+  EXPECT_FALSE(supply->claim(2, patience));
+}
+
+TEST_F(SupplyTest, NothingIsClaimedFromAClosedSupply) {
+  grant(1, 101);
+  prime();
+  std::uint64_t n = 0;
+  while ((*page)->counter.draw(n)) {
+  }
+  supply->close();
+  Patience patience(wait_max, closed, cancelled);
+  try {
+    supply->claim(n, patience);
+    FAIL() << n << " was claimed";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::closed);
+  }
+  ASSERT_EQ(returned.size(), 1u);
+  EXPECT_EQ(returned[0].first, n + 1) << "what was drawn is not given back";
 }
 
 TEST_F(SupplyTest, ACancelledCallerStopsWaiting) {

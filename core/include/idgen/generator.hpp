@@ -75,17 +75,24 @@ class Handle {
   Handle& operator=(const Handle&) = delete;
   ~Handle();  // closes; a store error is lost
 
-  // Fast path: one id, or false and id as it was, and then the calls below say why. Inline, in src/generator/draw.hpp.
-  bool draw(std::uint64_t& id) noexcept;
-  // The same for strict segments, and always false for all others.
-  bool draw_plain(std::uint64_t& id) noexcept;
   // ok, would_block, or what no waiting could change; never waits.
   Status try_next(std::uint64_t& id) noexcept;
   // Throw when there is no id in time. May block.
-  std::uint64_t next(const Cancelled& cancelled = {});
+  std::uint64_t next();
   // written is always right, also when it throws.
   void fill(std::span<std::uint64_t> ids, std::size_t& written, const Cancelled& cancelled = {});
   Block next_block(std::uint64_t want);
+
+  // next() and try_next() in parts, for capi/: a fast path that is inline (src/generator/draw.hpp) and the rest. A strict segment's number that
+  // was drawn beyond the open range goes from the one to the other: it may be issued later, and nobody else will draw it.
+  static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
+  bool is_plain() const noexcept { return plain_; }  // a strict segment
+  // Only if it is plain. False: `drawn` is to be passed on.
+  bool draw_plain(std::uint64_t& drawn) noexcept;
+  // Only if it is not. False: id is as it was, and kNothing is to be passed on.
+  bool draw_other(std::uint64_t& id) noexcept;
+  Status try_next(std::uint64_t drawn, std::uint64_t& id) noexcept;
+  std::uint64_t next(std::uint64_t drawn);
 
   // Idempotent. Throws what the store says; the handle is closed all the same.
   void close();

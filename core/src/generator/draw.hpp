@@ -7,16 +7,12 @@
 
 namespace idgen {
 
-inline bool Handle::draw_plain(std::uint64_t& id) noexcept {
-  std::uint64_t number;
-  if (!plain_ || !page_.load(std::memory_order_relaxed)->counter.draw(number)) [[unlikely]]
-    return false;
-  id = number;
-  return true;
+inline bool Handle::draw_plain(std::uint64_t& drawn) noexcept {
+  return page_.load(std::memory_order_relaxed)->counter.draw(drawn);
 }
 
-[[gnu::always_inline]] inline bool Handle::draw(std::uint64_t& id) noexcept {
-  if (!shape_.timed || shape_.striped) return plain_ ? draw_plain(id) : draw_striped(id);
+[[gnu::always_inline]] inline bool Handle::draw_other(std::uint64_t& id) noexcept {
+  if (!shape_.timed || shape_.striped) return draw_striped(id);
   std::uint64_t number;
   if (!draw_timed(*page_.load(std::memory_order_relaxed), shape_, 1, number)) return false;
   id = shape_.id(number);

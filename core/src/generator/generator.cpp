@@ -42,6 +42,7 @@ void Generator::log(LogLevel level, const std::string& message) const {
 void Generator::begin() {
   auto supply = std::make_shared<Supply>(runtime_, page_, make_source(),
                                          Supply::Options{.carry_mask = shape_.random_start ? 0 : shape_.start_mask,
+                                                         .draws_first = !shape_.timed,
                                                          .prefetch = prefetch(),
                                                          .close_wait_ns = wait_max_ns_,
                                                          .subject = subject_,
@@ -106,6 +107,10 @@ bool Generator::ensure_alive(Patience& patience) {
   ++forks_;
   log(LogLevel::info, "forked child: drew a reservation of its own");
   return true;
+}
+
+bool Generator::claim(std::uint64_t drawn, Patience& patience) {
+  return ensure_alive(patience) && supply_->claim(drawn, patience);
 }
 
 void Generator::close() {

@@ -10,7 +10,11 @@ namespace {
 // Where a closed handle points: no limit, for ever.
 HotPage& closed_page() noexcept {
   alignas(HotPage) static unsigned char room[sizeof(HotPage)];  // never destroyed, and there even when memory is not
-  static auto* const page = new (room) HotPage{};
+  static auto* const page = [] {
+    auto* const made = new (room) HotPage{};
+    made->counter.seal();  // so that what is drawn there is no number at all
+    return made;
+  }();
   return *page;
 }
 
@@ -53,22 +57,29 @@ Handle::~Handle() {
 bool Handle::draw_striped(std::uint64_t& id) noexcept {
   Stripe& stripe = page_.load(std::memory_order_relaxed)->stripes[thread_stripe()];
   std::uint64_t number;
-  if (shape_.timed ? !draw_from_stripe(stripe, shape_, 1, number) : !stripe.counter.draw(number)) return false;
+  if (!draw_from_stripe(stripe, shape_, 1, number)) return false;
   id = shape_.timed ? shape_.id(number) : number;
   return true;
 }
 
-Status Handle::try_next(std::uint64_t& id) noexcept {
-  if (draw(id)) [[likely]]
-    return Status::ok;
+Status Handle::try_next(std::uint64_t drawn, std::uint64_t& id) noexcept {
   try {
     Patience none;
+    if (closed_.load(std::memory_order_acquire)) return Status::closed;
+    if (drawn != kNothing && generator_->claim(drawn, none)) {
+      id = drawn;
+      return Status::ok;
+    }
     for (;;) {
+      std::uint64_t first;
+      if (draw_run(1, first)) {
+        id = shape_.timed ? shape_.id(first) : first;
+        return Status::ok;
+      }
       if (closed_.load(std::memory_order_acquire)) return Status::closed;
       const Generator::Fed fed = shape_.striped ? generator_->feed_stripe(1, false) : Generator::Fed::no;
       if (fed == Generator::Fed::by_another) return Status::would_block;
       if (fed == Generator::Fed::no && !generator_->make_room(none)) return Status::would_block;
-      if (draw(id)) return Status::ok;
     }
   } catch (const Error& error) {
     const bool may_pass = status_text(error.status()).retryable || error.status() == Status::no_memory;
@@ -78,13 +89,29 @@ Status Handle::try_next(std::uint64_t& id) noexcept {
   }
 }
 
-std::uint64_t Handle::next(const Cancelled& cancelled) {
+std::uint64_t Handle::next(std::uint64_t drawn) {
+  if (drawn != kNothing) {
+    const Cancelled never;
+    Patience patience(generator_->wait_max_ns(), closed_, never);
+    patience.check(generator_->subject());
+    if (generator_->claim(drawn, patience)) return drawn;
+  }
   std::uint64_t id;
   std::size_t written;
-  if (draw(id)) [[likely]]
-    return id;
-  fill({&id, 1}, written, cancelled);
+  fill({&id, 1}, written);
   return id;
+}
+
+Status Handle::try_next(std::uint64_t& id) noexcept {
+  std::uint64_t drawn = kNothing;
+  if (!(plain_ ? draw_plain(drawn) : draw_other(drawn))) return try_next(drawn, id);
+  id = drawn;
+  return Status::ok;
+}
+
+std::uint64_t Handle::next() {
+  std::uint64_t drawn = kNothing;
+  return (plain_ ? draw_plain(drawn) : draw_other(drawn)) ? drawn : next(drawn);
 }
 
 // With order = relaxed through the thread's stripe, as single ids are: a thread's ids rise whatever calls it mixes.

@@ -47,7 +47,7 @@ class SegmentGenerator final : public Generator {
 
   bool make_room(Patience& patience) override {
     if (!ensure_alive(patience)) return false;
-    return supply_->refill(page().counter.next(), patience);
+    return supply_->refill(0, patience);
   }
 
   std::string describe() const override;

@@ -84,7 +84,7 @@ WindowWidth window_width(const Config& config, std::int64_t tick_ms) {
 // All of the layout's ticks, unless time and sequence fill 64 bits: the counter holds 63.
 std::uint64_t usable_ticks(const Layout& layout) {
   return std::min(std::uint64_t{1} << layout.find(FieldKind::time)->bits,
-                  Counter::kSealed >> layout.find(FieldKind::sequence)->bits);
+                  Counter::kParked >> layout.find(FieldKind::sequence)->bits);
 }
 std::int64_t last_usable_ms(const Layout& layout) {
   return std::min(layout.last_unix_ms(), layout.tick_start_unix_ms(usable_ticks(layout)) - 1);
@@ -268,7 +268,7 @@ class SnowflakeGenerator final : public Generator {
     if (!ensure_alive(patience)) return false;
     HotPage& hot = page();
     const std::uint64_t next = hot.counter.next();
-    if (next >= Counter::kSealed) return supply_->refill(next, patience);  // closed meanwhile: says so
+    if (next >= Counter::kParked) return supply_->refill(next, patience);  // closed meanwhile: says so
     const std::uint64_t limit = hot.counter.limit();
     const std::uint64_t slack = hot.slack.load();
     // After the counter: a clock read before it could seem to lie behind ids of another thread.
@@ -426,7 +426,7 @@ Stats SnowflakeGenerator::stats() const {
   stats.wait_ns += wait_ns_.load();
   stats.clock_back_events = clock_back_events_.load();
   const std::uint64_t next = page().counter.next();
-  if (next == 0 || next >= Counter::kSealed) return stats;  // in a child that has not begun, or closed
+  if (next == 0 || next >= Counter::kParked) return stats;  // in a child that has not begun, or closed
   const std::int64_t last_ms = layout_.tick_start_unix_ms((next - 1) >> shape_.sequence_bits);
   if (page().alive.load())
     stats.lead_ms = std::max<std::int64_t>(0, last_ms - floor_div(runtime_->wall_ns(), 1'000'000));

@@ -1,15 +1,18 @@
-// The hot counter: one 64-bit number and one limit. Everything idgen issues is drawn here.
+// The hot counter: one 64-bit number and the range that is open. Everything idgen issues is drawn here.
 //
-//     limit = limit_;  n = next_++;  if (n < limit) n is ours
+//     n = next_++;  if (first_ <= n && n < limit_) n is ours
 //
 // Whatever can go wrong lowers the limit; the fast path asks nothing else.
 //
 // Why it is right, with S1, S2, ... the ranges opened one after the other, each above the one before (I2, I7):
-//  - next_ only moves up (I4), so no number is drawn twice.
-//  - open() first lifts next_ to the new range, then publishes its end. A thread that has read the end of Si before its step therefore
-//    steps from inside or above Si, and n < end(Si) puts n into Si: never into a gap between ranges, which is somebody else's (I1).
-//    The order matters: the limit must be read before the step.
-//  - a child process finds zeros: no number is below a limit of 0 (I3).
+//  - next_ only moves up (I4), or is parked above all limits and then goes on where it stood: no number is drawn twice.
+//  - A number between Si and S(i+1), which is somebody else's, is below the limit only if that is a limit of a later range. open() publishes
+//    a range's first number before its limit, so whoever reads that limit then reads a first number above n (I1).
+//  - A child process finds zeros: no number is below a limit of 0 (I3).
+//
+// The locked instruction comes first because it waits for all loads before it: looking at the limit first costs a quarter more, and a second
+// transfer of the cache line when threads share it. The price is that a number drawn at the limit has left the counter: it can still be
+// issued by the one who drew it (Supply::claim).
 #pragma once
 
 #include <algorithm>
@@ -20,17 +23,13 @@ namespace idgen {
 
 class alignas(64) Counter {
  public:
-  // Above every limit: where a sealed counter stands.
-  static constexpr std::uint64_t kSealed = std::uint64_t{1} << 63;
+  // Above every limit: where a counter stands that is parked or sealed.
+  static constexpr std::uint64_t kParked = std::uint64_t{1} << 63;
 
-  // Fast path. Draws one number, or returns false.
+  // Fast path. Draws one number. False: it does not lie in the open range; nobody else draws it.
   bool draw(std::uint64_t& n) noexcept {
-    const std::uint64_t limit = limit_.load(std::memory_order_acquire);
-    // Without this look a poller would push next_ through a range that is yet to be opened.
-    if (next_.load(std::memory_order_relaxed) >= limit) [[unlikely]]
-      return false;
-    n = next_.fetch_add(1, std::memory_order_relaxed);
-    return n < limit;
+    n = next_.fetch_add(1, std::memory_order_acquire);
+    return n < limit_.load(std::memory_order_acquire) && n >= first_.load(std::memory_order_relaxed);
   }
 
   // Draws up to want numbers first, first + 1, ...; returns how many, 0 if none.
@@ -67,7 +66,11 @@ class alignas(64) Counter {
     }
   }
 
-  std::uint64_t next() const noexcept { return next_.load(std::memory_order_acquire); }
+  // The number after the last one drawn: kParked or more once sealed.
+  std::uint64_t next() const noexcept {
+    const std::uint64_t next = next_.load(std::memory_order_acquire);
+    return next < kParked ? next : resume_.load(std::memory_order_relaxed);
+  }
   std::uint64_t limit() const noexcept { return limit_.load(std::memory_order_acquire); }
 
   // The rest is for the slow path, under its lock.
@@ -75,22 +78,40 @@ class alignas(64) Counter {
   // Opens a range that lies above all earlier ones, at its first number plus the low bits of next_ that carry_mask keeps. limit may be below
   // the range's end, to be raised later.
   void open(std::uint64_t first, std::uint64_t limit, std::uint64_t carry_mask = 0) noexcept {
+    first_.store(first, std::memory_order_relaxed);
     std::uint64_t seen = next_.load(std::memory_order_relaxed);
     while (seen < first && !next_.compare_exchange_weak(seen, first + (seen & carry_mask), std::memory_order_relaxed)) {
     }
+    if (seen >= kParked)
+      next_.store(std::max(first, resume_.load(std::memory_order_relaxed)), std::memory_order_relaxed);
     limit_.store(limit, std::memory_order_release);
   }
   // Moves the limit inside the open range.
   void set_limit(std::uint64_t limit) noexcept { limit_.store(limit, std::memory_order_release); }
+  // Nothing is left. Until the next range is opened, draws are lost above all limits: else a poller would eat into a range that is yet to come.
+  void park() noexcept { leave(); }
+  // The same, by one who drew `given_up` at last and does not need it: it is drawn again, if nobody has drawn since.
+  void park(std::uint64_t given_up) noexcept {
+    leave();
+    if (resume_.load(std::memory_order_relaxed) == given_up + 1) resume_.store(given_up, std::memory_order_relaxed);
+  }
   // Nobody draws after this. Returns the first number that nobody drew: what is above it can be given back.
   std::uint64_t seal() noexcept {
     limit_.store(0, std::memory_order_release);
-    return next_.exchange(kSealed, std::memory_order_acq_rel);
+    leave();
+    return resume_.exchange(kParked, std::memory_order_relaxed);
   }
 
  private:
+  void leave() noexcept {
+    const std::uint64_t stood = next_.exchange(kParked, std::memory_order_acq_rel);
+    if (stood < kParked) resume_.store(stood, std::memory_order_relaxed);
+  }
+
   std::atomic<std::uint64_t> next_{0};
   std::atomic<std::uint64_t> limit_{0};
+  std::atomic<std::uint64_t> first_{0};   // of the open range
+  std::atomic<std::uint64_t> resume_{0};  // where next_ goes on when it is parked
 };
 
 }  // namespace idgen

@@ -67,13 +67,18 @@ void Supply::install(Range range) {
   page_.counter.open(range.first, range.first + std::clamp<std::uint64_t>(mark, 1, range.size()), options_.carry_mask);
 }
 
-bool Supply::refill(std::uint64_t need, Patience& patience) {
+bool Supply::refill(std::uint64_t need, Patience& patience) { return open_range(false, need, patience); }
+
+bool Supply::claim(std::uint64_t number, Patience& patience) { return open_range(true, number, patience); }
+
+bool Supply::open_range(bool claimed, std::uint64_t need, Patience& patience) {
   Lock lock(page_.mutex);
   bool counted = false;
   for (;;) {
     if (closed_) throw Error(Status::closed, options_.subject + ": the generator is closed; open a new one");
     if (failed_for_good_) throw *failure_;
-    need = std::max(need, page_.counter.next());
+    if (!claimed) need = std::max(need, page_.counter.next());
+    if (claimed && (need < current_.first || need >= Counter::kParked)) return false;
     if (need < page_.counter.limit()) return true;  // somebody else has seen to it
     if (need < current_.end) {
       pass_mark(need);
@@ -84,6 +89,7 @@ bool Supply::refill(std::uint64_t need, Patience& patience) {
       continue;
     }
     page_.counter.set_limit(0);
+    if (options_.draws_first) page_.counter.park();
     if (!loading_) {
       if (runtime_.mono_ns() >= retry_at_ns_) {
         start_loader();
@@ -91,7 +97,10 @@ bool Supply::refill(std::uint64_t need, Patience& patience) {
         throw *failure_;
       }
     }
-    if (!patience.may_wait()) return false;
+    if (!patience.may_wait()) {
+      if (claimed) page_.counter.park(need);
+      return false;
+    }
     if (patience.left_ns() <= 0) fail_waiting(patience);
     if (!counted) {
       counted = true;

@@ -56,6 +56,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
  public:
   struct Options {
     std::uint64_t carry_mask;    // low bits of numbers that go on from range to range
+    bool draws_first;            // numbers are drawn by Counter::draw(n), whether or not there are any left
     double prefetch;             // share of a range after which the next is asked for
     std::int64_t close_wait_ns;  // how long close() waits for a grant that is on its way
     std::string subject;         // "tag 'orders'": begins log lines and messages
@@ -74,6 +75,10 @@ class Supply : public std::enable_shared_from_this<Supply> {
   // not wait. Throws when waiting is over or in vain.
   bool refill(std::uint64_t need, Patience& patience);
 
+  // The same for one who has drawn `number`, but not in the open range. True: it is in a range that is open now, and may be issued. False: it is
+  // given up, because its range has passed, or because only waiting would help.
+  bool claim(std::uint64_t number, Patience& patience);
+
   // Stops issuing for good and gives back what is unused. Throws what the store throws; is closed all the same.
   void close();
 
@@ -82,6 +87,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
+  bool open_range(bool claimed, std::uint64_t need, Patience& patience);
   void accept(const Range& range);  // checks a grant (I7) and makes it the range in use or the one ready
   void install(Range range);        // opens the counter up to the mark
   void pass_mark(std::uint64_t need);
