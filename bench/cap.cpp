@@ -1,4 +1,5 @@
 #include <sys/resource.h>
+#include <time.h>
 
 #include "commands.hpp"
 #include "generator.hpp"
@@ -46,6 +47,35 @@ Sample one_second(idgen_t* generator, Draw draw) {
   return {ids / (ns / 1e6 * kPerMs), used / ids, used / ns};
 }
 
+// What the machine allows whoever sleeps until the next tick: the share of ticks that a thread is awake in which does nothing else. A tick
+// slept through is 4096 ids that nobody can make up for.
+double sleeper() {
+  const auto wall_ns = [] {
+    timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec * 1'000'000'000 + now.tv_nsec;
+  };
+  constexpr std::int64_t kTickNs = 1'000'000;
+  const auto next_tick = [&](std::int64_t tick) {
+    std::int64_t now = wall_ns();
+    for (; now / kTickNs == tick; now = wall_ns()) {
+      const timespec left{0, kTickNs - now % kTickNs};
+      nanosleep(&left, nullptr);
+    }
+    return now / kTickNs;
+  };
+  std::int64_t tick = next_tick(wall_ns() / kTickNs);
+  const auto start = Clock::now();
+  int awake = 0;
+  double ns;
+  do {
+    tick = next_tick(tick);
+    ++awake;
+    ns = ns_since(start);
+  } while (ns < 1e9);
+  return awake / (ns / 1e6);
+}
+
 }  // namespace
 
 void cap(int rounds) {
@@ -61,13 +91,16 @@ void cap(int rounds) {
     return 1024;
   };
   std::vector<Sample> single, batched;
+  std::vector<double> ticks;
   for (int round = 0; round < rounds; ++round) {
+    ticks.push_back(sleeper());
     single.push_back(one_second(generator.get(), singly));
     batched.push_back(one_second(generator.get(), batch));
   }
 
   Json json;
   json.open();
+  json.numbers("ticks_awake", ticks);
   const auto print = [&json](const char* name, const std::vector<Sample>& samples) {
     std::vector<double> share, per_id, of_core;
     for (const Sample& sample : samples) {

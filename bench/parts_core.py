@@ -190,8 +190,11 @@ def measure_cap(setting: Setting) -> Samples:
 
 
 def figures_cap(samples: Samples) -> list[Figure]:
-    figures = []
-    for call, rows in samples.items():
+    ticks = [100 * value for value in samples["ticks_awake"]]
+    label = "ticks a thread is awake in that sleeps from one to the next"
+    figures = [Figure(label, median(ticks), "%", detail=f"the machine itself; rounds: {spread(ticks)}")]
+    for call in ("next", "batch"):
+        rows = samples[call]
         share = [100 * value for value in rows["share_of_cap"]]
         figures.append(
             Figure(f"C {call}: share of 4096 ids a ms", median(share), "%", CAP_GOAL, True, f"rounds: {spread(share)}")
