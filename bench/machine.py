@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,13 @@ def describe() -> dict[str, Any]:
         "Java": first_line("javac", "-version"),
         "Go": first_line("go", "version"),
     }
+
+
+def wait_until_quiet(seconds: float) -> None:
+    """The load average remembers the build before, and the part before: gives it time to forget."""
+    deadline = time.monotonic() + seconds
+    while os.getloadavg()[0] > BUSY * (os.cpu_count() or 1) and time.monotonic() < deadline:
+        time.sleep(2)
 
 
 def load_per_core(machine: dict[str, Any]) -> float:

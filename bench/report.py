@@ -101,8 +101,13 @@ PARTS = (
 )
 
 
+CALM_SECONDS = 150  # longer than the load average needs to forget; if it is still busy then, the figures are marked
+
+
 def measure(part: Part, setting: Setting) -> bool:
     print(f"  measuring {part.name} ... ", end="", flush=True)
+    if not setting.quick:
+        machine.wait_until_quiet(CALM_SECONDS)
     before = machine.describe()
     try:
         samples, reason = part.measure(setting), None
@@ -196,8 +201,6 @@ def main() -> int:
     samples.mkdir(parents=True, exist_ok=True)
     setting = Setting(arguments.build, samples, arguments.quick)
 
-    if machine.load_per_core(machine.describe()) > machine.BUSY:
-        print("  The machine is busy: figures taken now are marked as not to be quoted.")
     wanted = [] if arguments.only_report else [p for p in PARTS if not arguments.parts or p.name in arguments.parts]
     results = [measure(part, setting) for part in wanted]
     print(f"  {assemble(setting)}")
