@@ -20,7 +20,10 @@ std::string name_of(const testing::TestParamInfo<Case>& info) {
 class ClockSetBackAcrossARestart : public testing::TestWithParam<Case> {};
 
 TEST_P(ClockSetBackAcrossARestart, NeverRepeatsAnId) {
-  const auto [policy, back_ms, crash] = GetParam();
+  const Case& of = GetParam();
+  const char* const policy = of.policy;
+  const std::int64_t back_ms = of.back_ms;
+  const bool crash = of.crash;
   Folder folder;
   const Settings settings = {
       {"worker", "3"}, {"store", folder.url("ids.db")}, {"store_create", "true"}, {"on_clock_back", policy}};
