@@ -123,6 +123,15 @@ TEST_F(Segment, RelaxedOrderIssuesEveryNumberOnce) {
   EXPECT_EQ(std::adjacent_find(ids.begin(), ids.end()), ids.end());
 }
 
+TEST_F(Segment, TheLastNumbersOfAllAreNotGivenBack) {
+  constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
+  disk.tags["orders"] = kMax - 5;
+  auto handle = with({{"tag", "orders"}, {"segment.step", "5"}});
+  for (std::uint64_t i = 0; i < 5; ++i) EXPECT_EQ(handle->next(), kMax - 4 + i);
+  handle->close();
+  EXPECT_EQ(disk.tags["orders"], kMax);
+}
+
 TEST_F(Segment, ALayoutIsRefused) {
   EXPECT_EQ(error_of([&] { with({{"layout", "twitter"}}); }).status(), Status::unsupported);
 }

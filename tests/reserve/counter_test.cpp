@@ -141,6 +141,19 @@ TEST(Counter, SealingSaysWhatIsUnusedAndEndsIssuing) {
   EXPECT_EQ(counter.draw(5, n), 0u);
 }
 
+TEST(Counter, TheLastRangeOfAllIsSealedAtItsEnd) {
+  Counter counter;
+  counter.open(Counter::kEnd - 3, Counter::kEnd);
+  std::uint64_t n;
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(counter.draw(n));
+  EXPECT_EQ(n, Counter::kEnd - 1);
+  EXPECT_EQ(counter.next(), Counter::kEnd);
+  ASSERT_FALSE(counter.draw(n));
+  counter.park();
+  EXPECT_EQ(counter.next(), Counter::kEnd + 1);
+  EXPECT_GE(counter.seal(), Counter::kEnd) << "all of it would be given back, and issued again";
+}
+
 TEST(Counter, BelowTheFloorItGoesOnAtTheFloorWithItsLowBits) {
   Counter counter;
   counter.open(0x1005, 0x9000);

@@ -84,7 +84,7 @@ WindowWidth window_width(const Config& config, std::int64_t tick_ms) {
 // All of the layout's ticks, unless time and sequence fill 64 bits: the counter holds 63.
 std::uint64_t usable_ticks(const Layout& layout) {
   return std::min(std::uint64_t{1} << layout.find(FieldKind::time)->bits,
-                  Counter::kParked >> layout.find(FieldKind::sequence)->bits);
+                  Counter::kEnd >> layout.find(FieldKind::sequence)->bits);
 }
 std::int64_t last_usable_ms(const Layout& layout) {
   return std::min(layout.last_unix_ms(), layout.tick_start_unix_ms(usable_ticks(layout)) - 1);

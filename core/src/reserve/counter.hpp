@@ -23,8 +23,10 @@ namespace idgen {
 
 class alignas(64) Counter {
  public:
-  // Above every limit: where a counter stands that is parked or sealed.
-  static constexpr std::uint64_t kParked = std::uint64_t{1} << 63;
+  // No limit is above this.
+  static constexpr std::uint64_t kEnd = std::uint64_t{1} << 63;
+  // Where a counter stands that is parked or sealed: so far above kEnd that what is drawn at the end of the last range is not taken for it.
+  static constexpr std::uint64_t kParked = std::uint64_t{3} << 62;
 
   // Fast path. Draws one number. False: it does not lie in the open range; nobody else draws it.
   bool draw(std::uint64_t& n) noexcept {
