@@ -118,6 +118,7 @@ class HostStore final : public Store {
 
   void segment_create(const std::string&, const std::string&) override { refuse(); }
   SegmentInfo segment_show(const std::string&, const std::string&) override { refuse(); }
+  std::vector<SegmentInfo> segment_list() override { refuse(); }
   SegmentInfo segment_advance(const std::string&, const std::string&, std::uint64_t) override { refuse(); }
 
   std::string describe() const override {

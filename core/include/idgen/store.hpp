@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "idgen/status.hpp"
 
@@ -38,6 +39,8 @@ struct Window {
 };
 
 struct SegmentInfo {
+  std::string name_space;
+  std::string tag;
   std::uint64_t max_id = 0;  // highest number granted
   std::uint64_t grants = 0;
   std::int64_t updated_unix_ms = 0;
@@ -64,6 +67,8 @@ class Store {
   // Throws Error{tag_exists, store_*}. Makes the store itself if it is missing.
   virtual void segment_create(const std::string& name_space, const std::string& tag) = 0;
   virtual SegmentInfo segment_show(const std::string& name_space, const std::string& tag) = 0;
+  // All tags of all namespaces, in the order of their names.
+  virtual std::vector<SegmentInfo> segment_list() = 0;
   // max_id = max(max_id + 1, to): also ends the right of the latest grant's owner to give its rest back, which may lie below `to`.
   virtual SegmentInfo segment_advance(const std::string& name_space, const std::string& tag, std::uint64_t to) = 0;
 
@@ -77,10 +82,11 @@ struct StoreOptions {
   bool create = false;             // make a missing store, and a missing tag at 0
   std::int64_t timeout_ms = 5000;  // for another process's lock
   std::string directory;           // that relative paths start from; "" = the working directory
+  std::string backend_path;        // folder of the modules; "" = beside this library
 };
 
-// Opens "memory", "memory:NAME" or "sqlite:PATH". Throws Error{value} for another scheme, naming the known ones; Error{store_*} if it
-// cannot be used.
+// Opens "memory", "memory:NAME", "sqlite:PATH" or a URL that a module knows, such as "postgres://USER@HOST/DATABASE". Throws Error{value} for another
+// scheme, naming the known ones; Error{unsupported} if the module is not there; Error{store_*} if the store cannot be used.
 std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& options);
 
 // The name under which two URLs are the same store: scheme and resolved path. For the process registry.

@@ -1,0 +1,60 @@
+// One connection for all threads of a store, made when it is needed, given up when it fails, and never used by a forked child: the server would
+// take the child for its parent.
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace idgen::backend {
+
+// A failed call is not repeated here: what was sent may have been done, and the caller burns it. The pause before the next attempt is the caller's.
+template <class Connection>
+class ConnectionSlot {
+ public:
+  ConnectionSlot() : state_(new State) {}
+  ConnectionSlot(const ConnectionSlot&) = delete;
+  ConnectionSlot& operator=(const ConnectionSlot&) = delete;
+  ~ConnectionSlot() {
+    State* const state = state_.load();
+    if (state->pid == getpid()) delete state;  // else it is the parent's
+  }
+
+  // work(connection), one thread at a time. After an exception the connection is closed unless Connection::is_usable().
+  template <class Connect, class Work>
+  auto use(Connect&& connect, Work&& work) {
+    State& state = this_process();
+    const std::lock_guard lock(state.mutex);
+    if (!state.connection) state.connection = connect();
+    try {
+      return work(*state.connection);
+    } catch (...) {
+      if (!state.connection->is_usable()) state.connection.reset();
+      throw;
+    }
+  }
+
+ private:
+  struct State {
+    const pid_t pid = getpid();
+    std::mutex mutex;
+    std::unique_ptr<Connection> connection;
+  };
+
+  // A child leaves its parent's state as it is: closing the connection would say goodbye on the parent's behalf, and the mutex may be held by a
+  // thread that does not exist here.
+  State& this_process() {
+    State* state = state_.load();
+    if (state->pid == getpid()) return *state;
+    auto fresh = std::make_unique<State>();
+    if (state_.compare_exchange_strong(state, fresh.get())) return *fresh.release();
+    return *state;
+  }
+
+  std::atomic<State*> state_;
+};
+
+}  // namespace idgen::backend

@@ -1,0 +1,122 @@
+// The module's side of idgen/backend.h: turns a class with the methods below into the C functions, and every exception into a status.
+#pragma once
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "idgen/backend.h"
+#include "idgen/status.hpp"
+#include "idgen/store.hpp"
+#include "idgen/url.hpp"
+
+namespace idgen::backend {
+
+struct Settings {
+  StoreUrl url;
+  bool create = false;  // make a tag that is missing, at 0
+  std::int64_t timeout_ms = 5000;
+};
+
+// What a module implements. Contracts: class Store in idgen/store.hpp.
+class SegmentStore {
+ public:
+  virtual ~SegmentStore() = default;
+  virtual std::uint64_t take(const std::string& name_space, const std::string& tag, std::uint64_t count) = 0;
+  virtual void give_back(const std::string& name_space, const std::string& tag, std::uint64_t last,
+                         std::uint64_t unused) = 0;
+  virtual void create(const std::string& name_space, const std::string& tag) = 0;
+  virtual SegmentInfo show(const std::string& name_space, const std::string& tag) = 0;
+  virtual SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) = 0;
+  virtual void list(const std::function<void(const SegmentInfo&)>& row) = 0;
+  virtual std::string describe() = 0;
+};
+
+template <class F>
+std::int32_t guard(idgen_backend_error* err, F&& work) noexcept {
+  const auto failed = [err](Status status, const char* message, std::uint64_t retry_after_ns) {
+    err->status = static_cast<std::int32_t>(status);
+    err->retry_after_ns = retry_after_ns;
+    std::strncpy(err->message, message, sizeof err->message - 1);
+    return err->status;
+  };
+  try {
+    work();
+    return 0;
+  } catch (const Error& error) {
+    return failed(error.status(), error.what(), error.retry_after_ns());
+  } catch (const std::bad_alloc&) {
+    return failed(Status::no_memory, "out of memory", 0);
+  } catch (const std::exception& error) {
+    return failed(Status::internal, error.what(), 0);
+  }
+}
+
+inline Settings settings_of(const idgen_backend_setting* settings, std::size_t count) {
+  Settings out;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string_view key = settings[i].key;
+    if (key == "url") out.url = StoreUrl::parse(settings[i].value);
+    if (key == "create") out.create = settings[i].value == std::string_view("1");
+    if (key == "timeout_ms") out.timeout_ms = std::stoll(settings[i].value);
+  }
+  return out;
+}
+
+inline void report(idgen_backend_row_fn row, void* to, const SegmentInfo& info) {
+  const idgen_backend_segment out{info.name_space.c_str(), info.tag.c_str(), info.max_id, info.grants,
+                                  info.updated_unix_ms};
+  row(to, &out);
+}
+
+// S has a constructor S(const Settings&), which connects.
+template <class S>
+const idgen_backend* module(const char* name) {
+  static const idgen_backend backend = {
+      IDGEN_BACKEND_ABI, 0, name,
+      [](const idgen_backend_setting* settings, std::size_t count, idgen_backend_store* out,
+         idgen_backend_error* err) -> std::int32_t {
+        return guard(err, [&] {
+          auto store = std::make_unique<S>(settings_of(settings, count));
+          out->segment_take = [](void* ctx, const char* name_space, const char* tag, std::uint64_t number,
+                                 std::uint64_t* first, idgen_backend_error* e) -> std::int32_t {
+            return guard(e, [&] { *first = static_cast<SegmentStore*>(ctx)->take(name_space, tag, number); });
+          };
+          out->segment_return = [](void* ctx, const char* name_space, const char* tag, std::uint64_t last,
+                                   std::uint64_t unused, idgen_backend_error* e) -> std::int32_t {
+            return guard(e, [&] { static_cast<SegmentStore*>(ctx)->give_back(name_space, tag, last, unused); });
+          };
+          out->segment_create = [](void* ctx, const char* name_space, const char* tag,
+                                   idgen_backend_error* e) -> std::int32_t {
+            return guard(e, [&] { static_cast<SegmentStore*>(ctx)->create(name_space, tag); });
+          };
+          out->segment_show = [](void* ctx, const char* name_space, const char* tag, idgen_backend_row_fn row,
+                                 void* to, idgen_backend_error* e) -> std::int32_t {
+            return guard(e, [&] { report(row, to, static_cast<SegmentStore*>(ctx)->show(name_space, tag)); });
+          };
+          out->segment_advance = [](void* ctx, const char* name_space, const char* tag, std::uint64_t target,
+                                    idgen_backend_row_fn row, void* to, idgen_backend_error* e) -> std::int32_t {
+            return guard(e, [&] { report(row, to, static_cast<SegmentStore*>(ctx)->advance(name_space, tag, target)); });
+          };
+          out->segment_list = [](void* ctx, idgen_backend_row_fn row, void* to,
+                                 idgen_backend_error* e) -> std::int32_t {
+            return guard(e, [&] {
+              static_cast<SegmentStore*>(ctx)->list([&](const SegmentInfo& info) { report(row, to, info); });
+            });
+          };
+          out->describe = [](void* ctx, idgen_backend_text_fn text, void* to,
+                             idgen_backend_error* e) -> std::int32_t {
+            return guard(e, [&] { text(to, static_cast<SegmentStore*>(ctx)->describe().c_str()); });
+          };
+          out->close = [](void* ctx) { delete static_cast<SegmentStore*>(ctx); };
+          out->ctx = static_cast<SegmentStore*>(store.release());
+        });
+      }};
+  return &backend;
+}
+
+}  // namespace idgen::backend

@@ -1,0 +1,75 @@
+/* What the library and a backend module say to each other. A module is a shared library, libidgen_NAME.so, that exports one function,
+ * idgen_backend_NAME; the library loads it when a store's URL asks for it. Everything crosses as C, because a module may have been made by
+ * another compiler than the library: exceptions, allocations and containers stay on their side.
+ *
+ * For authors of backends. Applications use idgen.h. */
+#ifndef IDGEN_BACKEND_H
+#define IDGEN_BACKEND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Raised with every change of this file: library and module must agree. */
+#define IDGEN_BACKEND_ABI 1
+
+typedef struct idgen_backend_error {
+  int32_t status; /* of idgen.h */
+  uint32_t reserved;
+  uint64_t retry_after_ns;
+  char message[1024];
+} idgen_backend_error;
+
+/* What a store is opened with: pairs of strings, so that either side may know more of them than the other. */
+typedef struct idgen_backend_setting {
+  const char *key;
+  const char *value;
+} idgen_backend_setting;
+
+typedef struct idgen_backend_segment {
+  const char *name_space;
+  const char *tag;
+  uint64_t max_id;
+  uint64_t grants;
+  int64_t updated_unix_ms;
+} idgen_backend_segment;
+
+typedef void (*idgen_backend_row_fn)(void *to, const idgen_backend_segment *row);
+typedef void (*idgen_backend_text_fn)(void *to, const char *text);
+
+/* An open store. The functions are those of the class Store in idgen/store.hpp, where their contracts stand; 0 or a status of idgen.h. Each may
+ * be called from any thread, several at once. */
+typedef struct idgen_backend_store {
+  void *ctx;
+  int32_t (*segment_take)(void *ctx, const char *name_space, const char *tag, uint64_t count, uint64_t *first,
+                          idgen_backend_error *err);
+  int32_t (*segment_return)(void *ctx, const char *name_space, const char *tag, uint64_t last, uint64_t unused,
+                            idgen_backend_error *err);
+  int32_t (*segment_create)(void *ctx, const char *name_space, const char *tag, idgen_backend_error *err);
+  int32_t (*segment_show)(void *ctx, const char *name_space, const char *tag, idgen_backend_row_fn row, void *to,
+                          idgen_backend_error *err);
+  int32_t (*segment_advance)(void *ctx, const char *name_space, const char *tag, uint64_t target,
+                             idgen_backend_row_fn row, void *to, idgen_backend_error *err);
+  int32_t (*segment_list)(void *ctx, idgen_backend_row_fn row, void *to, idgen_backend_error *err);
+  int32_t (*describe)(void *ctx, idgen_backend_text_fn text, void *to, idgen_backend_error *err);
+  void (*close)(void *ctx);
+} idgen_backend_store;
+
+typedef struct idgen_backend {
+  uint32_t abi;     /* IDGEN_BACKEND_ABI of the module */
+  uint32_t reserved;
+  const char *name; /* "postgres" */
+  /* Settings: url, create (0 or 1), timeout_ms. Connects; `store` is filled only on success. */
+  int32_t (*open)(const idgen_backend_setting *settings, size_t count, idgen_backend_store *store,
+                  idgen_backend_error *err);
+} idgen_backend;
+
+typedef const idgen_backend *(*idgen_backend_fn)(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,38 @@
+// URLs of stores that are reached over a network:
+//
+//     scheme://[user[:password]@]host[:port][,host[:port]...][/path][?key=value[&key=value...]]
+//
+// after RFC 3986, with several hosts; user, password, path and values are percent-decoded. An IPv6 address stands in [brackets].
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace idgen {
+
+struct StoreHost {
+  std::string name;
+  std::uint16_t port = 0;  // 0: the scheme's own
+};
+
+struct StoreUrl {
+  std::string scheme;
+  std::string user;
+  std::string password;
+  std::vector<StoreHost> hosts;
+  std::string path;  // without the slash
+  std::vector<std::pair<std::string, std::string>> parameters;
+
+  // Throws Error{value}, in whose message no part of the URL stands but the scheme: the rest may be a secret.
+  static StoreUrl parse(std::string_view text);
+
+  // For messages: no password, no parameters.
+  std::string shown() const;
+  // Under which two URLs are the same store: neither user nor parameters.
+  std::string identity() const;
+};
+
+}  // namespace idgen

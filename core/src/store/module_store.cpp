@@ -1,0 +1,186 @@
+#include "store/module_store.hpp"
+
+#include <dlfcn.h>
+
+#include <exception>
+#include <vector>
+
+#include "idgen/backend.h"
+#include "idgen/url.hpp"
+
+namespace idgen {
+namespace {
+
+// Where modules lie: backend.path, else idgen/backends beside this library (or beside the program that it is compiled into), else where the
+// loader looks.
+std::vector<std::string> candidates(const std::string& file, const StoreOptions& options) {
+  if (!options.backend_path.empty()) return {options.backend_path + "/" + file};
+  std::vector<std::string> paths;
+  Dl_info self{};
+  if (dladdr(reinterpret_cast<const void*>(&open_module_store), &self) != 0 && self.dli_fname != nullptr) {
+    const std::string here = self.dli_fname;
+    const std::size_t slash = here.rfind('/');
+    paths.push_back((slash == std::string::npos ? std::string(".") : here.substr(0, slash)) + "/idgen/backends/" +
+                    file);
+  }
+  paths.push_back(file);
+  return paths;
+}
+
+const idgen_backend& load(const StoreScheme& scheme, const StoreOptions& options) {
+  const std::string module(scheme.module);
+  const std::string file = "libidgen_" + module + ".so";
+  std::string tried;
+  for (const std::string& path : candidates(file, options)) {
+    void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      const char* const why = dlerror();
+      tried += (tried.empty() ? "" : "; ") + std::string(why != nullptr ? why : path);
+      continue;
+    }
+    const auto function = reinterpret_cast<idgen_backend_fn>(dlsym(library, ("idgen_backend_" + module).c_str()));
+    const idgen_backend* const backend = function != nullptr ? function() : nullptr;
+    if (backend == nullptr || backend->abi != IDGEN_BACKEND_ABI) {
+      throw Error(Status::unsupported, path + " belongs to another version of idgen (its interface is " +
+                                           (backend == nullptr ? std::string("none") : std::to_string(backend->abi)) +
+                                           ", wanted " + std::to_string(IDGEN_BACKEND_ABI) +
+                                           "); install library and modules of one version");
+    }
+    return *backend;
+  }
+  throw Error(Status::unsupported,
+              "store = \"" + std::string(scheme.name) + "://...\" needs the module " + file +
+                  ", which could not be loaded. Install it together with its client library (Debian: " +
+                  std::string(scheme.package) + "), or set backend.path to its folder. Tried: " + tried);
+}
+
+SegmentInfo info_of(const idgen_backend_segment& row) {
+  SegmentInfo info;
+  info.name_space = row.name_space;
+  info.tag = row.tag;
+  info.max_id = row.max_id;
+  info.grants = row.grants;
+  info.updated_unix_ms = row.updated_unix_ms;
+  return info;
+}
+
+class ModuleStore final : public Store {
+ public:
+  explicit ModuleStore(const idgen_backend_store& store) : store_(store) {}
+  ModuleStore(const ModuleStore&) = delete;
+  ModuleStore& operator=(const ModuleStore&) = delete;
+  ~ModuleStore() override { store_.close(store_.ctx); }
+
+  std::uint64_t segment_take(const std::string& name_space, const std::string& tag, std::uint64_t count) override {
+    std::uint64_t first = 0;
+    call([&](idgen_backend_error* err) {
+      return store_.segment_take(store_.ctx, name_space.c_str(), tag.c_str(), count, &first, err);
+    });
+    return first;
+  }
+  void segment_return(const std::string& name_space, const std::string& tag, std::uint64_t last,
+                      std::uint64_t unused) override {
+    call([&](idgen_backend_error* err) {
+      return store_.segment_return(store_.ctx, name_space.c_str(), tag.c_str(), last, unused, err);
+    });
+  }
+  Window window_take(const WindowRequest& request) override { refuse_windows(request.worker); }
+  void window_return(const std::string&, std::uint64_t worker, std::uint64_t, std::int64_t, std::int64_t) override {
+    refuse_windows(worker);
+  }
+  void segment_create(const std::string& name_space, const std::string& tag) override {
+    call([&](idgen_backend_error* err) {
+      return store_.segment_create(store_.ctx, name_space.c_str(), tag.c_str(), err);
+    });
+  }
+  SegmentInfo segment_show(const std::string& name_space, const std::string& tag) override {
+    return one_row([&](idgen_backend_row_fn row, void* to, idgen_backend_error* err) {
+      return store_.segment_show(store_.ctx, name_space.c_str(), tag.c_str(), row, to, err);
+    });
+  }
+  SegmentInfo segment_advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
+    return one_row([&](idgen_backend_row_fn row, void* to, idgen_backend_error* err) {
+      return store_.segment_advance(store_.ctx, name_space.c_str(), tag.c_str(), target, row, to, err);
+    });
+  }
+  std::vector<SegmentInfo> segment_list() override {
+    return rows([&](idgen_backend_row_fn row, void* to, idgen_backend_error* err) {
+      return store_.segment_list(store_.ctx, row, to, err);
+    });
+  }
+  std::string describe() const override {
+    std::string text;
+    call([&](idgen_backend_error* err) {
+      return store_.describe(
+          store_.ctx, [](void* to, const char* line) { *static_cast<std::string*>(to) += line; }, &text, err);
+    });
+    return text;
+  }
+  // A child opens a connection of its own.
+  bool survives_fork() const override { return true; }
+
+ private:
+  template <class F>
+  static void call(F&& function) {
+    idgen_backend_error err{};
+    const std::int32_t status = function(&err);
+    if (status == 0) return;
+    err.message[sizeof err.message - 1] = '\0';
+    throw Error(static_cast<Status>(status), err.message, err.retry_after_ns);
+  }
+
+  // The callback runs inside the module, through which no exception may pass.
+  template <class F>
+  static std::vector<SegmentInfo> rows(F&& function) {
+    struct Rows {
+      std::vector<SegmentInfo> all;
+      std::exception_ptr failure;
+    } found;
+    const auto add = [](void* to, const idgen_backend_segment* row) {
+      auto& rows = *static_cast<Rows*>(to);
+      try {
+        rows.all.push_back(info_of(*row));
+      } catch (...) {
+        rows.failure = std::current_exception();
+      }
+    };
+    call([&](idgen_backend_error* err) { return function(add, &found, err); });
+    if (found.failure) std::rethrow_exception(found.failure);
+    return std::move(found.all);
+  }
+  template <class F>
+  static SegmentInfo one_row(F&& function) {
+    std::vector<SegmentInfo> found = rows(function);
+    if (found.size() != 1) throw Error(Status::store_damaged, "the backend returned no row; it is not made for idgen");
+    return std::move(found.front());
+  }
+
+  [[noreturn]] static void refuse_windows(std::uint64_t worker) {
+    throw Error(Status::unsupported,
+                "worker " + std::to_string(worker) +
+                    ": this store grants segments (kind = segment); the time of snowflake workers is granted by "
+                    "sqlite:PATH in this version");
+  }
+
+  const idgen_backend_store store_;
+};
+
+}  // namespace
+
+std::shared_ptr<Store> open_module_store(const StoreScheme& scheme, const std::string& url,
+                                         const StoreOptions& options) {
+  const idgen_backend& backend = load(scheme, options);
+  const std::string timeout = std::to_string(options.timeout_ms);
+  const idgen_backend_setting settings[] = {
+      {"url", url.c_str()}, {"create", options.create ? "1" : "0"}, {"timeout_ms", timeout.c_str()}};
+  idgen_backend_store opened{};
+  idgen_backend_error err{};
+  const std::int32_t status = backend.open(settings, std::size(settings), &opened, &err);
+  if (status != 0) {
+    err.message[sizeof err.message - 1] = '\0';
+    throw Error(static_cast<Status>(status), err.message, err.retry_after_ns);
+  }
+  return std::make_shared<ModuleStore>(opened);
+}
+
+}  // namespace idgen

@@ -1,0 +1,12 @@
+// Stores that live in a module of their own, libidgen_NAME.so, because they need a client library that not everybody has. Loaded when a URL asks
+// for it, and never unloaded: client libraries keep threads and thread-local data.
+#pragma once
+
+#include "store/store_schemes.hpp"
+
+namespace idgen {
+
+std::shared_ptr<Store> open_module_store(const StoreScheme& scheme, const std::string& url,
+                                         const StoreOptions& options);
+
+}  // namespace idgen

@@ -1,0 +1,129 @@
+#include "idgen/url.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "idgen/status.hpp"
+
+namespace idgen {
+namespace {
+
+[[noreturn]] void fail(const std::string& scheme, const std::string& what) {
+  throw Error(Status::value, "store = \"" + scheme + "://...\": " + what + "; allowed: " + scheme +
+                                 "://[USER[:PASSWORD]@]HOST[:PORT][/PATH][?KEY=VALUE&...], with %XX for special "
+                                 "characters (%40 for @ in a password)");
+}
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+std::string decoded(const std::string& scheme, std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i];
+      continue;
+    }
+    const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
+    const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
+    if (high < 0 || low < 0 || high + low == 0)
+      fail(scheme, "a % is followed by something else than two hexadecimal digits");
+    out += static_cast<char>(high << 4 | low);
+    i += 2;
+  }
+  return out;
+}
+
+StoreHost host_of(const std::string& scheme, std::string_view text) {
+  StoreHost host;
+  std::string_view port;
+  if (!text.empty() && text.front() == '[') {
+    const std::size_t close = text.find(']');
+    if (close == std::string_view::npos) fail(scheme, "an IPv6 address has no closing bracket");
+    host.name = text.substr(1, close - 1);
+    port = text.substr(close + 1);
+    if (!port.empty() && port.front() != ':') fail(scheme, "after an IPv6 address only :PORT may follow");
+  } else {
+    const std::size_t colon = text.find(':');
+    host.name = decoded(scheme, text.substr(0, colon));
+    if (colon != std::string_view::npos) port = text.substr(colon);
+  }
+  if (host.name.empty()) fail(scheme, "a host is missing");
+  if (!port.empty()) {
+    port.remove_prefix(1);
+    unsigned number = 0;
+    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+    if (error != std::errc{} || end != port.data() + port.size() || number < 1 || number > 65535)
+      fail(scheme, "a port is not a number from 1 to 65535");
+    host.port = static_cast<std::uint16_t>(number);
+  }
+  return host;
+}
+
+std::string hosts_text(const std::vector<StoreHost>& hosts) {
+  std::string text;
+  for (const StoreHost& host : hosts) {
+    if (!text.empty()) text += ",";
+    text += host.name.find(':') == std::string::npos ? host.name : "[" + host.name + "]";
+    if (host.port != 0) text += ":" + std::to_string(host.port);
+  }
+  return text;
+}
+
+}  // namespace
+
+StoreUrl StoreUrl::parse(std::string_view text) {
+  StoreUrl url;
+  const std::size_t colon = text.find(':');
+  url.scheme = text.substr(0, colon);
+  if (colon == std::string_view::npos || text.substr(colon, 3) != "://") fail(url.scheme, "it does not go on with ://");
+  text.remove_prefix(colon + 3);
+
+  const std::size_t question = text.find('?');
+  if (question != std::string_view::npos) {
+    for (std::string_view rest = text.substr(question + 1); !rest.empty();) {
+      const std::size_t ampersand = std::min(rest.find('&'), rest.size());
+      const std::string_view pair = rest.substr(0, ampersand);
+      const std::size_t equals = pair.find('=');
+      if (equals == 0 || equals == std::string_view::npos) fail(url.scheme, "a parameter is not of the form KEY=VALUE");
+      url.parameters.emplace_back(decoded(url.scheme, pair.substr(0, equals)),
+                                  decoded(url.scheme, pair.substr(equals + 1)));
+      rest.remove_prefix(std::min(ampersand + 1, rest.size()));
+    }
+    text = text.substr(0, question);
+  }
+  const std::size_t slash = text.find('/');
+  if (slash != std::string_view::npos) {
+    url.path = decoded(url.scheme, text.substr(slash + 1));
+    text = text.substr(0, slash);
+  }
+  const std::size_t at = text.rfind('@');
+  if (at != std::string_view::npos) {
+    const std::string_view who = text.substr(0, at);
+    const std::size_t between = who.find(':');
+    url.user = decoded(url.scheme, who.substr(0, between));
+    if (between != std::string_view::npos) url.password = decoded(url.scheme, who.substr(between + 1));
+    text.remove_prefix(at + 1);
+  }
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    url.hosts.push_back(host_of(url.scheme, text.substr(0, comma)));
+    if (comma == std::string_view::npos) break;
+    text.remove_prefix(comma + 1);
+  }
+  return url;
+}
+
+std::string StoreUrl::shown() const {
+  return scheme + "://" + (user.empty() ? "" : user + "@") + hosts_text(hosts) + (path.empty() ? "" : "/" + path);
+}
+
+std::string StoreUrl::identity() const {
+  return scheme + "://" + hosts_text(hosts) + (path.empty() ? "" : "/" + path);
+}
+
+}  // namespace idgen
