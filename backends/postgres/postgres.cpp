@@ -4,14 +4,13 @@
 #include <poll.h>
 
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <initializer_list>
 
 #include "connection_slot.hpp"
 #include "module.hpp"
 #include "parameters.hpp"
-#include "store/grant_rules.hpp"
+#include "sql.hpp"
 
 namespace idgen::backend {
 namespace {
@@ -28,11 +27,6 @@ constexpr const char* kTable = R"(CREATE TABLE IF NOT EXISTS idgen_segment (
   updated_unix_ms bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (ns, tag)))";
 
-std::int64_t now_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 class Result {
  public:
   explicit Result(PGresult* result) : result_(result, PQclear) {}
@@ -47,16 +41,8 @@ class Result {
   }
   std::string text(int row, int column) const { return PQgetvalue(result_.get(), row, column); }
   std::uint64_t number(int row, int column) const {
-    const std::string value = text(row, column);
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (PQgetisnull(result_.get(), row, column) || error != std::errc{} || end != value.data() + value.size() ||
-        number > kLargestNumber) {
-      throw Error(Status::store_damaged, "the table idgen_segment holds '" + value +
-                                             "' where a number from 0 to 2^63 - 1 belongs; set it right by hand, above "
-                                             "the highest id in use");
-    }
-    return number;
+    return stored_number("the table idgen_segment",
+                         PQgetisnull(result_.get(), row, column) ? nullptr : PQgetvalue(result_.get(), row, column));
   }
 
  private:
@@ -255,10 +241,13 @@ class PostgresStore final : public SegmentStore {
   void give_back(const std::string& name_space, const std::string& tag, std::uint64_t last,
                  std::uint64_t unused) override {
     check_segment_return(last, unused);
+    if (unused == 0) return;
     use([&](PostgresConnection& server) {
-      server.query(
-          "UPDATE idgen_segment SET max_id = max_id - $4, updated_unix_ms = $5 WHERE ns = $1 AND tag = $2 AND max_id = $3",
+      const Result row = server.query(
+          "UPDATE idgen_segment SET max_id = max_id - $4, updated_unix_ms = $5"
+          " WHERE ns = $1 AND tag = $2 AND max_id = $3 RETURNING max_id",
           {name_space, tag, std::to_string(last), std::to_string(unused), std::to_string(now_ms())});
+      if (row.rows() != 1) read(server, name_space, tag);  // says if it is not there
     });
   }
   void create(const std::string& name_space, const std::string& tag) override {
@@ -302,7 +291,6 @@ class PostgresStore final : public SegmentStore {
   }
 
  private:
-  static constexpr const char* kHowToCreate = "Make it with `idgen segment create`, or set store_create = true";
   static constexpr const char* kInsert =
       "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES($1, $2, 0, 0, $3) ON CONFLICT DO NOTHING";
 

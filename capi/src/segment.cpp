@@ -16,10 +16,8 @@ Tag tag_of(const idgen_config_t* handle, bool create) {
   const Config& config = open_handle(handle, "config");
   std::shared_ptr<Store> store = config.store;
   if (!store) {
-    StoreOptions options;
+    StoreOptions options = config.store_options();
     options.create = create;
-    options.timeout_ms = config.duration_ms("store_timeout");
-    options.directory = config.get("directory");
     store = open_store(config.get("store"), options);
   }
   return {store, config.get("namespace"), config.get(config.get("tag").empty() ? "name" : "tag")};

@@ -3,7 +3,11 @@
 #include <thread>
 #include <vector>
 
+#ifdef IDGEN_TEST_BACKENDS
+#include "backends/every_backend.hpp"
+#else
 #include "store/store_test_support.hpp"
+#endif
 
 namespace idgen {
 namespace {
@@ -134,6 +138,20 @@ TEST_P(SegmentOfEveryStore, NoNumberPassesTheLargestSignedOne) {
 
 TEST_P(SegmentOfEveryStore, ASegmentOfNothingIsRefused) {
   EXPECT_FAILS(open()->segment_take("ns", "orders", 0), Status::argument, "at least 1");
+}
+
+TEST_P(SegmentOfEveryStore, ListNamesAllTagsInTheOrderOfTheirNames) {
+  const auto store = open();
+  store->segment_take("ns", "orders", 10);
+  store->segment_take("ns", "invoices", 20);
+  store->segment_take("another", "orders", 30);
+  const std::vector<SegmentInfo> rows = store->segment_list();
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].name_space + "/" + rows[0].tag, "another/orders");
+  EXPECT_EQ(rows[0].max_id, 30u);
+  EXPECT_EQ(rows[1].name_space + "/" + rows[1].tag, "ns/invoices");
+  EXPECT_EQ(rows[1].grants, 1u);
+  EXPECT_EQ(rows[2].name_space + "/" + rows[2].tag, "ns/orders");
 }
 
 TEST_P(SegmentOfEveryStore, NamesAreBytesAndNeverSql) {

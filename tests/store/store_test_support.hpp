@@ -192,7 +192,8 @@ inline WindowRequest renewal(WindowRequest request, const Window& window, std::i
   return request;
 }
 
-// Tests that hold for every store of ours.
+#ifndef IDGEN_TEST_BACKENDS
+// Tests that hold for every store of ours. For those over a network see tests/backends/every_backend.hpp.
 class EveryStore : public ::testing::TestWithParam<std::string> {
  protected:
   std::string url() const {
@@ -210,6 +211,7 @@ class EveryStore : public ::testing::TestWithParam<std::string> {
 #define IDGEN_EVERY_STORE ::testing::Values("memory")
 #else
 #define IDGEN_EVERY_STORE ::testing::Values("memory", "sqlite")
+#endif
 #endif
 
 }  // namespace idgen

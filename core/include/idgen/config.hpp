@@ -50,6 +50,9 @@ class Config {
   // Position of the value in the property's list of choices.
   std::size_t choice(std::string_view key) const;
 
+  // What opening the store needs to know.
+  StoreOptions store_options() const;
+
   // [name] of a TOML file; see idgen_config_load. Throws Error{config_file, unknown_key, value}; then nothing has changed.
   void load(const std::string& toml_path, const std::string& name);
 

@@ -164,6 +164,15 @@ void Config::load(const std::string& toml_path, const std::string& name) {
   *this = std::move(next);
 }
 
+StoreOptions Config::store_options() const {
+  StoreOptions options;
+  options.create = boolean("store_create");
+  options.timeout_ms = duration_ms("store_timeout");
+  options.directory = get("directory");
+  options.backend_path = get("backend.path");
+  return options;
+}
+
 bool Config::operator==(const Config& other) const {
   if (runtime != other.runtime || store != other.store) return false;
   return std::all_of(properties().begin(), properties().end(),

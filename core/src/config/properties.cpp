@@ -21,18 +21,23 @@ constexpr Property kProperties[] = {
      "The set of ids that must not collide. All snowflake generators of a namespace share one layout and epoch; the "
      "store refuses others.",
      kSince, 1, 128},
-    {"store", text, "sqlite:idgen.db", "sqlite:PATH | memory | memory:NAME", "",
-     "Where reservations are made durable. A relative path starts from `directory`. memory protects within this "
+    {"store", text, "sqlite:idgen.db", "sqlite:PATH | mysql://... | postgres://... | redis://... | etcd://... | zookeeper://... | memory", "",
+     "Where reservations are made durable; docs/stores.md has the form of each URL. A relative path starts from "
+     "`directory`. memory protects within this "
      "process only: not against a "
      "restart, and not in a forked child.",
      kSince, 1, 4096},
+    {"backend.path", text, "", "a folder", "",
+     "Folder of the modules libidgen_NAME.so, which stores other than sqlite and memory need. Empty = idgen/backends "
+     "beside this library, then where the system's loader looks.",
+     kSince, 0, 4096},
     {"store_create", boolean, "false", "true | false", "",
      "Make the store if it is missing, and a missing tag at 0. Off by default, because a store that was lost and "
      "silently begun anew "
      "would issue old numbers again.",
      kSince},
     {"store_timeout", duration, "5s", "0ms to 10m", "ms",
-     "How long one store operation may wait for another process's lock.", kSince, 0, 600'000},
+     "How long one store operation may take: waiting for another process's lock, connecting, reading, writing.", kSince, 0, 600'000},
     {"directory", text, "", "a folder", "",
      "Where relative paths start; empty = the working directory. Loading a configuration file sets it to the file's "
      "folder.",

@@ -17,11 +17,7 @@ unsigned thread_stripe() noexcept {
 
 std::shared_ptr<Store> configured_store(const Config& config) {
   if (config.store) return config.store;
-  StoreOptions options;
-  options.create = config.boolean("store_create");
-  options.timeout_ms = config.duration_ms("store_timeout");
-  options.directory = config.get("directory");
-  return open_store(config.get("store"), options);
+  return open_store(config.get("store"), config.store_options());
 }
 
 Generator::Generator(const Config& config, Layout layout, std::string subject)

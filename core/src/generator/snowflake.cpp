@@ -474,9 +474,7 @@ std::string snowflake_identity(const Config& config) {
     std::snprintf(pointer, sizeof pointer, "host:%p", static_cast<void*>(config.store.get()));
     store = pointer;
   } else {
-    StoreOptions options;
-    options.directory = config.get("directory");
-    store = store_identity(config.get("store"), options);
+    store = store_identity(config.get("store"), config.store_options());
   }
   return store + "\n" + config.get("namespace") + "\n" + std::to_string(node_of(config, layout).number);
 }

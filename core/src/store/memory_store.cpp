@@ -75,7 +75,7 @@ class MemoryStore final : public Store {
     if (found == state_->segments.end() && !create_) throw_tag_unknown(name_space, tag, url_, kMemoryTagHow);
     const std::uint64_t after = advance_by(name_space, tag, before, count);
     if (found == state_->segments.end()) found = state_->segments.emplace(key, SegmentInfo{}).first;
-    found->second = {after, found->second.grants + 1, store_clock_unix_ms()};
+    found->second = {name_space, tag, after, found->second.grants + 1, store_clock_unix_ms()};
     return before + 1;
   }
 
@@ -134,7 +134,7 @@ class MemoryStore final : public Store {
   void segment_create(const std::string& name_space, const std::string& tag) override {
     const auto lock = locked();
     const auto [found, made] =
-        state_->segments.try_emplace({name_space, tag}, SegmentInfo{0, 0, store_clock_unix_ms()});
+        state_->segments.try_emplace({name_space, tag}, SegmentInfo{name_space, tag, 0, 0, store_clock_unix_ms()});
     if (!made) throw_tag_exists(name_space, tag, found->second.max_id);
   }
 
@@ -147,8 +147,17 @@ class MemoryStore final : public Store {
     check_advance(to);
     const auto lock = locked();
     SegmentInfo& segment = segment_at(name_space, tag);
-    segment = {advanced(name_space, tag, segment.max_id, to), segment.grants + 1, store_clock_unix_ms()};
+    segment.max_id = advanced(name_space, tag, segment.max_id, to);
+    ++segment.grants;
+    segment.updated_unix_ms = store_clock_unix_ms();
     return segment;
+  }
+
+  std::vector<SegmentInfo> segment_list() override {
+    const auto lock = locked();
+    std::vector<SegmentInfo> rows;
+    for (const auto& [key, segment] : state_->segments) rows.push_back(segment);
+    return rows;
   }
 
   std::string describe() const override {

@@ -2,6 +2,8 @@
 #include <chrono>
 
 #include "idgen/text.hpp"
+#include "idgen/url.hpp"
+#include "store/module_store.hpp"
 #include "store/store_schemes.hpp"
 
 namespace idgen {
@@ -17,11 +19,17 @@ std::string sqlite_store_identity(const std::string& rest, const StoreOptions&) 
 constexpr StoreScheme kStoreSchemeTable[] = {
     {"sqlite", "sqlite:PATH", open_sqlite_store, sqlite_store_identity},
     {"memory", "memory or memory:NAME", open_memory_store, memory_store_identity},
+    {"mysql", "mysql://USER@HOST/DATABASE", nullptr, nullptr, "mysql", "libmariadb3"},
+    {"mariadb", "mariadb://USER@HOST/DATABASE", nullptr, nullptr, "mysql", "libmariadb3"},
+    {"postgres", "postgres://USER@HOST/DATABASE", nullptr, nullptr, "postgres", "libpq5"},
+    {"redis", "redis://HOST", nullptr, nullptr, "redis", "libhiredis0.14"},
+    {"etcd", "etcd://HOST", nullptr, nullptr, "etcd", "libcurl4"},
+    {"zookeeper", "zookeeper://HOST", nullptr, nullptr, "zookeeper", "libzookeeper-mt2"},
 };
 
 std::span<const StoreScheme> store_schemes() noexcept { return kStoreSchemeTable; }
 
-struct StoreUrl {
+struct NamedStore {
   const StoreScheme* scheme;
   std::string rest;
 };
@@ -35,7 +43,7 @@ static std::string known_store_schemes() {
   return text;
 }
 
-static StoreUrl parse_store_url(const std::string& url) {
+static NamedStore parse_store_name(const std::string& url) {
   if (url.find('\0') != std::string::npos) throw Error(Status::value, "a store URL cannot contain a NUL byte");
   const std::size_t colon = url.find(':');
   const std::string name = url.substr(0, colon);
@@ -57,8 +65,10 @@ static StoreUrl parse_store_url(const std::string& url) {
   } else if (nearest != nullptr) {
     hint = "; did you mean \"" + std::string(nearest->name) + (rest.empty() ? "" : ":" + rest) + "\"?";
   }
+  const std::size_t authority = url.find("://");  // behind which a password may stand
   throw Error(Status::value,
-              "store = \"" + url + "\": no store of that kind; allowed: " + known_store_schemes() + hint);
+              "store = \"" + (authority == std::string::npos ? url : url.substr(0, authority) + "://...") +
+                  "\": no store of that kind; allowed: " + known_store_schemes() + hint);
 }
 
 std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& options) {
@@ -66,12 +76,14 @@ std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& op
     throw Error(Status::value,
                 "store_timeout = " + std::to_string(options.timeout_ms) + " ms: allowed are 0 and above");
   }
-  const StoreUrl parsed = parse_store_url(url);
+  const NamedStore parsed = parse_store_name(url);
+  if (!parsed.scheme->module.empty()) return open_module_store(*parsed.scheme, url, options);
   return parsed.scheme->open(parsed.rest, options);
 }
 
 std::string store_identity(const std::string& url, const StoreOptions& options) {
-  const StoreUrl parsed = parse_store_url(url);
+  const NamedStore parsed = parse_store_name(url);
+  if (!parsed.scheme->module.empty()) return StoreUrl::parse(url).identity();
   return parsed.scheme->identity(parsed.rest, options);
 }
 

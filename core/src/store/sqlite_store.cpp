@@ -355,6 +355,19 @@ class SqliteStore final : public Store {
     });
   }
 
+  std::vector<SegmentInfo> segment_list() override {
+    StoreGate::Pass pass(timeout_ms_);
+    return transact(pass, SqliteAccess::read, [&](SqliteConnection& db) {
+      std::vector<SegmentInfo> rows;
+      SqliteStatement row(db, "SELECT ns, tag, max_id, grants, updated_unix_ms FROM idgen_segment ORDER BY ns, tag");
+      while (row.next()) {
+        rows.push_back({row.text(0, "ns"), row.text(1, "tag"), row.natural(2, "max_id"), row.natural(3, "grants"),
+                        row.number(4, "updated_unix_ms")});
+      }
+      return rows;
+    });
+  }
+
   std::string describe() const override {
     std::string text =
         "store sqlite:" + path_ +
@@ -460,7 +473,8 @@ class SqliteStore final : public Store {
     SqliteStatement row(db, "SELECT max_id, grants, updated_unix_ms FROM idgen_segment WHERE ns = ?1 AND tag = ?2",
                         name_space, tag);
     if (!row.next()) return std::nullopt;
-    return SegmentInfo{row.natural(0, "max_id"), row.natural(1, "grants"), row.number(2, "updated_unix_ms")};
+    return SegmentInfo{name_space, tag, row.natural(0, "max_id"), row.natural(1, "grants"),
+                       row.number(2, "updated_unix_ms")};
   }
 
   static void write_segment(SqliteConnection& db, const std::string& name_space, const std::string& tag,

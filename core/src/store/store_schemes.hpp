@@ -14,8 +14,12 @@ namespace idgen {
 struct StoreScheme {
   std::string_view name;   // "sqlite"
   std::string_view usage;  // "sqlite:PATH"
-  std::shared_ptr<Store> (*open)(const std::string& rest, const StoreOptions& options);
-  std::string (*identity)(const std::string& rest, const StoreOptions& options);
+  // Of a store that this library holds itself.
+  std::shared_ptr<Store> (*open)(const std::string& rest, const StoreOptions& options) = nullptr;
+  std::string (*identity)(const std::string& rest, const StoreOptions& options) = nullptr;
+  // Of one that a module holds: libidgen_MODULE.so, and the Debian package of its client library.
+  std::string_view module = {};
+  std::string_view package = {};
 };
 
 std::span<const StoreScheme> store_schemes() noexcept;

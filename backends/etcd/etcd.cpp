@@ -1,0 +1,271 @@
+// Segments in etcd: one key a tag, replaced in a transaction that compares its value. Over the JSON gateway of the v3 API
+// (https://etcd.io/docs/v3.4/dev-guide/api_grpc_gateway/), so that libcurl is all it needs.
+#include <curl/curl.h>
+
+#include <chrono>
+#include <cstring>
+
+#include "connection_slot.hpp"
+#include "module.hpp"
+#include "parameters.hpp"
+#include "record.hpp"
+
+namespace idgen::backend {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kParameters[] = {"user_env", "password_env", "tls", "tls_ca", "tls_cert", "tls_key", "prefix"};
+constexpr std::string_view kTls[] = {"off", "require", "verify"};
+constexpr std::uint16_t kPort = 2379;
+constexpr const char* kDefaultPrefix = "idgen/segment/";
+
+std::string base64(const std::string& bytes) {  // RFC 4648
+  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t group = 0;
+    for (std::size_t j = 0; j < 3; ++j)
+      group = group << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0u);
+    for (std::size_t j = 0; j < 4; ++j)
+      out += i + j > bytes.size() ? '=' : kDigits[group >> (18 - 6 * j) & 63];
+  }
+  return out;
+}
+
+std::string from_base64(const std::string& text) {
+  std::string out;
+  std::uint32_t group = 0;
+  int bits = 0;
+  for (const char c : text) {
+    const int digit = c >= 'A' && c <= 'Z'   ? c - 'A'
+                      : c >= 'a' && c <= 'z' ? c - 'a' + 26
+                      : c >= '0' && c <= '9' ? c - '0' + 52
+                      : c == '+'             ? 62
+                      : c == '/'             ? 63
+                                             : -1;
+    if (digit < 0) break;  // the padding
+    group = group << 6 | static_cast<std::uint32_t>(digit);
+    if ((bits += 6) >= 8) out += static_cast<char>(group >> (bits -= 8) & 255);
+  }
+  return out;
+}
+
+class EtcdConnection {
+ public:
+  struct Held {
+    std::string text;
+  };
+
+  EtcdConnection(const Settings& settings, const Parameters& parameters)
+      : shown_(settings.url.shown()),
+        prefix_(parameters.get("prefix", kDefaultPrefix)),
+        timeout_ms_(settings.timeout_ms),
+        records_(shown_, settings.create),
+        curl_(curl_easy_init(), curl_easy_cleanup) {
+    if (!curl_) throw std::bad_alloc();
+    const std::string tls = parameters.choice("tls", kTls);
+    for (const StoreHost& host : settings.url.hosts) {
+      const bool v6 = host.name.find(':') != std::string::npos;
+      endpoints_.push_back((tls == "off" ? "http://" : "https://") + (v6 ? "[" + host.name + "]" : host.name) + ":" +
+                           std::to_string(host.port == 0 ? kPort : host.port));
+    }
+    curl_easy_setopt(curl_.get(), CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl_.get(), CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(timeout_ms_));
+    curl_easy_setopt(curl_.get(), CURLOPT_TIMEOUT_MS, static_cast<long>(timeout_ms_));
+    curl_easy_setopt(curl_.get(), CURLOPT_PROXY, "");  // whatever the environment says: this is a database
+    curl_easy_setopt(curl_.get(), CURLOPT_SSL_VERIFYPEER, tls == "verify" ? 1L : 0L);
+    curl_easy_setopt(curl_.get(), CURLOPT_SSL_VERIFYHOST, tls == "verify" ? 2L : 0L);
+    const auto file = [&](CURLoption option, const char* key) {
+      const std::string path = parameters.get(key);
+      if (!path.empty()) curl_easy_setopt(curl_.get(), option, path.c_str());
+    };
+    file(CURLOPT_CAINFO, "tls_ca");
+    file(CURLOPT_SSLCERT, "tls_cert");
+    file(CURLOPT_SSLKEY, "tls_key");
+
+    const std::string user = parameters.secret("user", settings.url.user);
+    if (!user.empty()) {
+      const std::string password = parameters.secret("password", settings.url.password);
+      const Json answer = post("/v3/auth/authenticate", {{"name", user}, {"password", password}});
+      token_ = answer.value("token", "");
+    } else {
+      read("", "");  // is it there, and may we?
+    }
+  }
+  EtcdConnection(const EtcdConnection&) = delete;
+  EtcdConnection& operator=(const EtcdConnection&) = delete;
+
+  bool is_usable() const { return usable_; }
+  Records<EtcdConnection>& records() { return records_; }
+
+  std::optional<Held> read(const std::string& name_space, const std::string& tag) {
+    const Json answer = post("/v3/kv/range", {{"key", base64(key_of(name_space, tag))}});
+    const auto found = answer.find("kvs");
+    if (found == answer.end() || found->empty()) return std::nullopt;
+    return Held{from_base64(found->at(0).value("value", ""))};
+  }
+  bool insert(const std::string& name_space, const std::string& tag, const std::string& text) {
+    const std::string key = base64(key_of(name_space, tag));
+    return transact({{"key", key}, {"target", "CREATE"}, {"result", "EQUAL"}, {"create_revision", "0"}}, key, text);
+  }
+  // Of equal values one is as good as the other: comparing what was read is enough.
+  bool replace(const std::string& name_space, const std::string& tag, Held& held, const std::string& text) {
+    const std::string key = base64(key_of(name_space, tag));
+    if (!transact({{"key", key}, {"target", "VALUE"}, {"result", "EQUAL"}, {"value", base64(held.text)}}, key, text))
+      return false;
+    held.text = text;
+    return true;
+  }
+
+  // All tags, in the order of their keys.
+  void list(const std::function<void(const std::string& name_space, const std::string& tag, const std::string& text)>& row) {
+    std::string end = prefix_;
+    ++end.back();
+    const Json answer = post("/v3/kv/range", {{"key", base64(prefix_)}, {"range_end", base64(end)}});
+    const auto found = answer.find("kvs");
+    if (found == answer.end()) return;
+    for (const Json& entry : *found) {
+      const std::string key = from_base64(entry.value("key", "")).substr(prefix_.size());
+      const std::size_t slash = key.find('/');
+      if (slash == std::string::npos) continue;
+      row(name_of_path_part(key.substr(0, slash)), name_of_path_part(key.substr(slash + 1)),
+          from_base64(entry.value("value", "")));
+    }
+  }
+
+ private:
+  std::string key_of(const std::string& name_space, const std::string& tag) const {
+    return prefix_ + path_part(name_space) + "/" + path_part(tag);
+  }
+
+  bool transact(const Json& compare, const std::string& key, const std::string& text) {
+    const Json put = {{"request_put", {{"key", key}, {"value", base64(text)}}}};
+    const Json answer = post("/v3/kv/txn", {{"compare", Json::array({compare})}, {"success", Json::array({put})}});
+    return answer.value("succeeded", false);
+  }
+
+  // Asks one endpoint after the other until one can be reached; what was sent is never sent again.
+  Json post(const char* path, const Json& body) {
+    const std::string text = body.dump();
+    std::string answer;
+    std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(
+        curl_slist_append(nullptr, "Content-Type: application/json"), curl_slist_free_all);
+    if (!token_.empty()) curl_slist_append(headers.get(), ("Authorization: " + token_).c_str());
+    curl_easy_setopt(curl_.get(), CURLOPT_HTTPHEADER, headers.get());
+    curl_easy_setopt(curl_.get(), CURLOPT_POSTFIELDSIZE, static_cast<long>(text.size()));
+    curl_easy_setopt(curl_.get(), CURLOPT_POSTFIELDS, text.c_str());
+    curl_easy_setopt(curl_.get(), CURLOPT_WRITEDATA, &answer);
+    curl_easy_setopt(curl_.get(), CURLOPT_WRITEFUNCTION,
+                     +[](char* data, std::size_t size, std::size_t count, void* to) -> std::size_t {
+                       static_cast<std::string*>(to)->append(data, size * count);
+                       return size * count;
+                     });
+    CURLcode code = CURLE_OK;
+    for (std::size_t tried = 0; tried < endpoints_.size(); ++tried) {
+      curl_easy_setopt(curl_.get(), CURLOPT_URL, (endpoints_[endpoint_] + path).c_str());
+      code = curl_easy_perform(curl_.get());
+      const bool unsent =
+          code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_SSL_CONNECT_ERROR;
+      if (!unsent) break;
+      endpoint_ = (endpoint_ + 1) % endpoints_.size();
+    }
+    if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE || code == CURLE_SSL_CERTPROBLEM) {
+      usable_ = false;
+      throw Error(Status::store_permission, shown_ + ": " + curl_easy_strerror(code));
+    }
+    if (code != CURLE_OK) {
+      usable_ = false;
+      throw Error(Status::store_unavailable, shown_ + ": " + curl_easy_strerror(code));
+    }
+    long status = 0;
+    curl_easy_getinfo(curl_.get(), CURLINFO_RESPONSE_CODE, &status);
+    Json parsed = Json::parse(answer, nullptr, false);
+    if (status == 200 && parsed.is_object()) return parsed;
+    fail(status, parsed.is_object() ? parsed.value("error", parsed.value("message", "")) : "");
+  }
+
+  [[noreturn]] void fail(long status, const std::string& why) {
+    usable_ = false;
+    const std::string text = shown_ + ": etcd says " + std::to_string(status) + (why.empty() ? "" : ": " + why);
+    const auto says = [&](const char* part) { return why.find(part) != std::string::npos; };
+    if (says("permission denied") || says("authentication failed") || says("invalid auth token") || says("user name is empty"))
+      throw Error(Status::store_permission, text);
+    if (says("database space exceeded")) throw Error(Status::store_full, text);
+    if (status == 404) {
+      throw Error(Status::store_version, text + ". The JSON gateway of the v3 API is not there: etcd 3.4 or newer is needed");
+    }
+    throw Error(Status::store_unavailable, text);
+  }
+
+  const std::string shown_;
+  const std::string prefix_;
+  const std::int64_t timeout_ms_;
+  bool usable_ = true;
+  Records<EtcdConnection> records_;
+  std::string token_;
+  std::vector<std::string> endpoints_;
+  std::size_t endpoint_ = 0;
+  std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl_;
+};
+
+class EtcdStore final : public SegmentStore {
+  template <class Work>
+  auto use(Work&& work) {
+    return slot_.use([&] { return std::make_unique<EtcdConnection>(settings_, parameters_); }, work);
+  }
+
+ public:
+  explicit EtcdStore(const Settings& settings)
+      : settings_(settings),
+        parameters_(settings.url, kParameters),
+        shown_(settings.url.shown()) {
+    use([](EtcdConnection&) {});
+  }
+
+  std::uint64_t take(const std::string& name_space, const std::string& tag, std::uint64_t count) override {
+    return use([&](EtcdConnection& server) { return server.records().take(server, name_space, tag, count); });
+  }
+  void give_back(const std::string& name_space, const std::string& tag, std::uint64_t last,
+                 std::uint64_t unused) override {
+    use([&](EtcdConnection& server) { server.records().give_back(server, name_space, tag, last, unused); });
+  }
+  void create(const std::string& name_space, const std::string& tag) override {
+    use([&](EtcdConnection& server) { server.records().create(server, name_space, tag); });
+  }
+  SegmentInfo show(const std::string& name_space, const std::string& tag) override {
+    return use([&](EtcdConnection& server) { return server.records().show(server, name_space, tag); });
+  }
+  SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
+    return use([&](EtcdConnection& server) { return server.records().advance(server, name_space, tag, target); });
+  }
+  void list(const std::function<void(const SegmentInfo&)>& row) override {
+    use([&](EtcdConnection& server) {
+      server.list([&](const std::string& name_space, const std::string& tag, const std::string& text) {
+        row(parse_record(shown_, name_space, tag, text));
+      });
+    });
+  }
+  std::string describe() override {
+    return "store: " + shown_ +
+           " (etcd); each grant is a transaction, committed through Raft before its first id is issued\n"
+           "power loss, failover: nothing granted is forgotten\n"
+           "restored from a snapshot: grants made after it are forgotten; lift each tag above all ids in use (`idgen segment "
+           "advance`)\n";
+  }
+
+ private:
+  const Settings settings_;
+  const Parameters parameters_;
+  const std::string shown_;
+  ConnectionSlot<EtcdConnection> slot_;
+};
+
+}  // namespace
+}  // namespace idgen::backend
+
+extern "C" __attribute__((visibility("default"))) const idgen_backend* idgen_backend_etcd() {
+  static const bool once = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+  (void)once;
+  return idgen::backend::module<idgen::backend::EtcdStore>("etcd");
+}

@@ -1,0 +1,162 @@
+// A tag in stores that keep one value a key, which is replaced if it is still what was read: {"max_id":3000,"grants":3,"updated_unix_ms":1767225600000}.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "sql.hpp"
+
+namespace idgen::backend {
+
+inline std::string record_of(const SegmentInfo& info) {
+  return "{\"max_id\":" + std::to_string(info.max_id) + ",\"grants\":" + std::to_string(info.grants) +
+         ",\"updated_unix_ms\":" + std::to_string(info.updated_unix_ms) + "}";
+}
+
+// Throws Error{store_damaged}.
+inline SegmentInfo parse_record(const std::string& shown, const std::string& name_space, const std::string& tag,
+                                const std::string& text) {
+  const auto record = nlohmann::json::parse(text, nullptr, false);
+  const auto number = [&](const char* key) -> std::uint64_t {
+    const auto found = record.is_object() ? record.find(key) : record.end();
+    if (!record.is_object() || found == record.end() || !found->is_number_unsigned() ||
+        found->get<std::uint64_t>() > kLargestNumber) {
+      throw Error(Status::store_damaged, shown + ": tag \"" + tag + "\" of namespace \"" + name_space + "\" holds " +
+                                             in_quotes(text) + ", in which \"" + key +
+                                             "\" is no number from 0 to 2^63 - 1. Set it right by hand, above the highest "
+                                             "id in use");
+    }
+    return found->get<std::uint64_t>();
+  };
+  SegmentInfo info;
+  info.name_space = name_space;
+  info.tag = tag;
+  info.max_id = number("max_id");
+  info.grants = number("grants");
+  info.updated_unix_ms = static_cast<std::int64_t>(number("updated_unix_ms"));
+  return info;
+}
+
+// A name as one part of a path. %XX for everything but letters, digits, '-', '_' and '.'; "" is "%".
+inline std::string path_part(const std::string& name) {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  if (name.empty()) return "%";
+  std::string out;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '_' ||
+                       (c == '.' && name != "." && name != "..");
+    if (plain) {
+      out += c;
+    } else {
+      out += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  return out;
+}
+
+inline std::string name_of_path_part(const std::string& part) {
+  std::string out;
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    if (part[i] != '%') {
+      out += part[i];
+    } else if (i + 2 < part.size()) {
+      out += static_cast<char>(std::stoi(part.substr(i + 1, 2), nullptr, 16));
+      i += 2;
+    }
+  }
+  return out;
+}
+
+// Segments in such a store. Server knows: read(name_space, tag) -> optional<Held>, replace(name_space, tag, Held, text) -> bool, insert(name_space, tag, text)
+// -> bool, where Held has the text and whatever else the server compares.
+//
+// What was written last is remembered, so that a grant costs one round trip as long as nobody else draws from the tag.
+template <class Server>
+class Records {
+ public:
+  using Held = typename Server::Held;
+
+  Records(std::string shown, bool create) : shown_(std::move(shown)), create_(create) {}
+
+  std::uint64_t take(Server& server, const std::string& name_space, const std::string& tag, std::uint64_t count) {
+    advance_by(name_space, tag, 0, count);
+    SegmentInfo after = change(server, name_space, tag, create_, [&](SegmentInfo& info) {
+      info.max_id = advance_by(name_space, tag, info.max_id, count);
+      ++info.grants;
+      return true;
+    });
+    return after.max_id - count + 1;
+  }
+  void give_back(Server& server, const std::string& name_space, const std::string& tag, std::uint64_t last,
+                 std::uint64_t unused) {
+    check_segment_return(last, unused);
+    if (unused == 0) return;
+    change(server, name_space, tag, false, [&](SegmentInfo& info) {
+      if (info.max_id != last) return false;
+      info.max_id = last - unused;
+      return true;
+    });
+  }
+  void create(Server& server, const std::string& name_space, const std::string& tag) {
+    SegmentInfo fresh;
+    fresh.updated_unix_ms = now_ms();
+    if (server.insert(name_space, tag, record_of(fresh))) return;
+    throw_tag_exists(name_space, tag, show(server, name_space, tag).max_id);
+  }
+  SegmentInfo show(Server& server, const std::string& name_space, const std::string& tag) {
+    const std::optional<Held> found = server.read(name_space, tag);
+    if (!found) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
+    return parse_record(shown_, name_space, tag, found->text);
+  }
+  SegmentInfo advance(Server& server, const std::string& name_space, const std::string& tag, std::uint64_t target) {
+    check_advance(target);
+    return change(server, name_space, tag, false, [&](SegmentInfo& info) {
+      info.max_id = advanced(name_space, tag, info.max_id, target);
+      ++info.grants;
+      return true;
+    });
+  }
+
+ private:
+  // Reads, changes and writes until nobody has written in between. A failure leaves nothing remembered.
+  template <class Change>
+  SegmentInfo change(Server& server, const std::string& name_space, const std::string& tag, bool create,
+                     Change&& change) {
+    const std::pair<std::string, std::string> key{name_space, tag};
+    std::optional<Held> held;
+    if (const auto known = last_.find(key); known != last_.end()) {
+      held = known->second;
+      last_.erase(known);
+    }
+    for (;;) {
+      if (!held) held = server.read(name_space, tag);
+      if (!held) {
+        if (!create) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
+        SegmentInfo fresh;
+        fresh.updated_unix_ms = now_ms();
+        server.insert(name_space, tag, record_of(fresh));
+        continue;
+      }
+      SegmentInfo info = parse_record(shown_, name_space, tag, held->text);
+      if (!change(info)) return info;
+      info.updated_unix_ms = now_ms();
+      const std::string text = record_of(info);
+      if (server.replace(name_space, tag, *held, text)) {  // *held is then what was written
+        last_[key] = std::move(*held);
+        return info;
+      }
+      held.reset();
+    }
+  }
+
+  const std::string shown_;
+  const bool create_;
+  std::map<std::pair<std::string, std::string>, Held> last_;
+};
+
+}  // namespace idgen::backend

@@ -1,0 +1,32 @@
+// What the stores in SQL databases have in common.
+#pragma once
+
+#include <charconv>
+#include <chrono>
+#include <string>
+
+#include "store/grant_rules.hpp"
+
+namespace idgen::backend {
+
+inline constexpr const char* kHowToCreate = "Make it with `idgen segment create`, or set store_create = true";
+
+inline std::int64_t now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+// A number that the database holds, as text. Throws Error{store_damaged}: nothing is read as 0 that is not.
+inline std::uint64_t stored_number(const std::string& shown, const char* text) {
+  std::uint64_t number = 0;
+  const std::string_view value = text == nullptr ? "" : text;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc{} || end != value.data() + value.size() || number > kLargestNumber) {
+    throw Error(Status::store_damaged, shown + " holds " + (text == nullptr ? "NULL" : in_quotes(value)) +
+                                           " where a number from 0 to 2^63 - 1 belongs. Set it right by hand, above the "
+                                           "highest id in use");
+  }
+  return number;
+}
+
+}  // namespace idgen::backend

@@ -1,0 +1,392 @@
+// Segments in Redis: one Lua script a grant, on one hash a tag.
+//
+// Redis may forget what it has acknowledged: after a failover, a restart from an older dump, an eviction. Every way back changes the server's
+// replication id (not so its run id), so each tag carries the id under which it was written, and a script that finds another one grants nothing: the
+// tag has to be lifted by hand. So no durability of Redis is relied upon for uniqueness, only for going on.
+#include <hiredis.h>
+#include <sys/time.h>
+
+#include <map>
+#include <optional>
+
+#include "connection_slot.hpp"
+#include "module.hpp"
+#include "parameters.hpp"
+#include "sql.hpp"
+
+namespace idgen::backend {
+namespace {
+
+constexpr std::string_view kParameters[] = {"user_env", "password_env", "accept_loss"};
+constexpr std::uint16_t kPort = 6379;
+
+// Lua's numbers are doubles: counters stay in Redis (HINCRBY is exact) and cross as text.
+constexpr const char* kPrelude = R"(
+local info = redis.call('INFO', 'replication')
+local role = string.match(info, 'role:(%a+)')
+local label = string.match(info, 'master_replid:(%x+)')
+if role ~= 'master' then return {'role', role} end
+local key = KEYS[1]
+local row = redis.call('HMGET', key, 'max_id', 'label', 'grants', 'updated_unix_ms')
+local function written(now)
+  redis.call('HINCRBY', key, 'grants', 1)
+  redis.call('HSET', key, 'updated_unix_ms', now)
+end
+local function answer()
+  local r = redis.call('HMGET', key, 'max_id', 'grants', 'updated_unix_ms')
+  return {'ok', r[1], r[2], r[3]}
+end
+local function below(a, b) return #a < #b or (#a == #b and a < b) end
+)";
+
+// ARGV: count, now, whether to make the tag, whether a rewind is accepted.
+constexpr const char* kTake = R"(
+if not row[1] then
+  if ARGV[3] ~= '1' then return {'unknown'} end
+  redis.call('HSET', key, 'max_id', '0', 'grants', '0', 'label', label)
+elseif row[2] ~= label then
+  if ARGV[4] ~= '1' then return {'label', row[1], row[2] or 'none', label} end
+  redis.call('HSET', key, 'label', label)
+end
+local done = redis.pcall('HINCRBY', key, 'max_id', ARGV[1])
+if type(done) == 'table' and done.err then return {'refused', row[1] or '0', done.err} end
+written(ARGV[2])
+return answer()
+)";
+// ARGV: last, minus unused, now.
+constexpr const char* kGiveBack = R"(
+if not row[1] then return {'unknown'} end
+if row[2] == label and row[1] == ARGV[1] then
+  redis.call('HINCRBY', key, 'max_id', ARGV[2])
+  redis.call('HSET', key, 'updated_unix_ms', ARGV[3])
+end
+return {'ok', '0', '0', '0'}
+)";
+// ARGV: now.
+constexpr const char* kCreate = R"(
+if row[1] then return {'exists', row[1]} end
+redis.call('HSET', key, 'max_id', '0', 'grants', '0', 'label', label, 'updated_unix_ms', ARGV[1])
+return answer()
+)";
+constexpr const char* kShow = R"(
+if not row[1] then return {'unknown'} end
+return answer()
+)";
+// ARGV: target, now. From here on the tag belongs to this life of the server.
+constexpr const char* kAdvance = R"(
+if not row[1] then return {'unknown'} end
+if below(row[1], ARGV[1]) then
+  redis.call('HSET', key, 'max_id', ARGV[1])
+else
+  local done = redis.pcall('HINCRBY', key, 'max_id', 1)
+  if type(done) == 'table' and done.err then return {'refused', row[1], done.err} end
+end
+redis.call('HSET', key, 'label', label)
+written(ARGV[2])
+return answer()
+)";
+
+using Arguments = std::vector<std::string>;
+
+class Reply {
+ public:
+  explicit Reply(redisReply* reply) : reply_(reply, freeReplyObject) {}
+  bool is_error() const { return reply_->type == REDIS_REPLY_ERROR; }
+  std::string text() const { return text_of(reply_.get()); }
+  std::size_t size() const { return reply_->elements; }
+  std::string operator[](std::size_t i) const { return i < size() ? text_of(reply_->element[i]) : ""; }
+  std::vector<std::string> list(std::size_t i) const {
+    std::vector<std::string> out;
+    if (i < size())
+      for (std::size_t j = 0; j < reply_->element[i]->elements; ++j) out.push_back(text_of(reply_->element[i]->element[j]));
+    return out;
+  }
+
+ private:
+  static std::string text_of(const redisReply* reply) {
+    return reply->str == nullptr ? "" : std::string(reply->str, reply->len);
+  }
+  std::unique_ptr<redisReply, decltype(&freeReplyObject)> reply_;
+};
+
+class RedisConnection {
+ public:
+  RedisConnection(const Settings& settings, const Parameters& parameters)
+      : shown_(settings.url.shown()), context_(nullptr, redisFree) {
+    if (settings.url.hosts.size() != 1) {
+      throw Error(Status::value, "store = \"" + shown_ + "\": one host is allowed, the master's");
+    }
+    const StoreHost& host = settings.url.hosts.front();
+    const timeval timeout{static_cast<time_t>(settings.timeout_ms / 1000),
+                          static_cast<suseconds_t>(settings.timeout_ms % 1000 * 1000)};
+    context_.reset(redisConnectWithTimeout(host.name.c_str(), host.port == 0 ? kPort : host.port, timeout));
+    if (!context_) throw std::bad_alloc();
+    if (context_->err) {
+      throw Error(Status::store_unavailable, "cannot connect to " + shown_ + ": " + context_->errstr);
+    }
+    redisSetTimeout(context_.get(), timeout);
+
+    const std::string user = parameters.secret("user", settings.url.user);
+    const std::string password = parameters.secret("password", settings.url.password);
+    if (!password.empty()) {
+      const Reply reply =
+          command(user.empty() ? Arguments{"AUTH", password} : Arguments{"AUTH", user, password}, "AUTH");
+      if (reply.is_error()) throw Error(Status::store_permission, shown_ + ": " + reply.text());
+    }
+    if (!settings.url.path.empty()) {
+      const Reply reply = command({"SELECT", settings.url.path}, "SELECT");
+      if (reply.is_error()) {
+        throw Error(Status::value, "store = \"" + shown_ + "\": the path is the number of a database: " + reply.text());
+      }
+    }
+    check_settings(parameters);
+  }
+  RedisConnection(const RedisConnection&) = delete;
+  RedisConnection& operator=(const RedisConnection&) = delete;
+
+  bool is_usable() const { return usable_; }
+
+  // Throws if there is no answer. An answer that is an error is for the caller; `what` is named in messages, the arguments may be secret.
+  Reply command(const Arguments& arguments, const char* what) {
+    std::vector<const char*> pointers;
+    std::vector<std::size_t> sizes;
+    for (const std::string& argument : arguments) {
+      pointers.push_back(argument.data());
+      sizes.push_back(argument.size());
+    }
+    auto* const reply = static_cast<redisReply*>(
+        redisCommandArgv(context_.get(), static_cast<int>(arguments.size()), pointers.data(), sizes.data()));
+    if (reply == nullptr) {
+      usable_ = false;
+      throw Error(Status::store_unavailable, shown_ + ": no answer to " + what + ": " + context_->errstr);
+    }
+    return Reply(reply);
+  }
+
+  // body after kPrelude, on one key.
+  Reply script(const char* body, const std::string& key, const Arguments& arguments) {
+    std::string& hash = hashes_[body];
+    const std::string text = std::string(kPrelude) + body;
+    const bool known = !hash.empty();
+    Arguments call = {known ? "EVALSHA" : "EVAL", known ? hash : text, "1", key};
+    call.insert(call.end(), arguments.begin(), arguments.end());
+    if (!known) {
+      const Reply loaded = command({"SCRIPT", "LOAD", text}, "SCRIPT LOAD");
+      if (!loaded.is_error()) {
+        hash = loaded.text();
+        call[0] = "EVALSHA";
+        call[1] = hash;
+      }
+    }
+    Reply reply = command(call, "a script");
+    if (reply.is_error() && reply.text().rfind("NOSCRIPT", 0) == 0) {  // the scripts were flushed; nothing was done
+      call[0] = "EVAL";
+      call[1] = text;
+      hash.clear();
+      reply = command(call, "a script");
+    }
+    if (reply.is_error()) fail(reply.text());
+    if (reply[0] == "role") {
+      usable_ = false;
+      throw Error(Status::store_permission, shown_ + ": the server is a " + reply[1] +
+                                                ", it cannot grant anything; name the master");
+    }
+    return reply;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& why) {
+    const auto says = [&](const char* code) { return why.rfind(code, 0) == 0; };
+    const std::string text = shown_ + ": " + why;
+    if (says("NOPERM") || says("NOAUTH") || says("WRONGPASS")) throw Error(Status::store_permission, text);
+    if (says("READONLY")) {
+      usable_ = false;
+      throw Error(Status::store_permission, text + " Name the master");
+    }
+    if (says("MOVED") || says("CLUSTERDOWN")) {
+      throw Error(Status::unsupported, text + ". A cluster is not supported; name a server that stands alone or a master");
+    }
+    if (says("OOM")) throw Error(Status::store_full, text);
+    if (says("WRONGTYPE")) throw Error(Status::store_damaged, text + ". The key is not idgen's");
+    if (says("MISCONF")) throw Error(Status::store_full, text);  // it cannot write to its disk
+    throw Error(Status::store_unavailable, text);
+  }
+
+  void demand(const Parameters& parameters, const char* name, const char* wanted, const char* why) {
+    if (parameters.accepts_loss(name)) return;
+    const Reply reply = command({"CONFIG", "GET", name}, "CONFIG GET");
+    const bool readable = !reply.is_error() && reply.size() == 2;
+    if (readable && reply[1] == wanted) return;
+    throw Error(Status::store_unsafe,
+                shown_ + ": the server runs with " + name + " = " + (readable ? reply[1] : "(not readable)") + ": " + why +
+                    ", and issuing would stop until the tag is lifted by hand. Set it to " + wanted +
+                    ", or give that up with ?accept_loss=" + name);
+  }
+  void check_settings(const Parameters& parameters) {
+    const Reply reply = command({"INFO", "replication"}, "INFO");
+    if (reply.is_error()) fail(reply.text());
+    if (reply.text().find("role:master") == std::string::npos) {
+      throw Error(Status::store_permission, shown_ + ": the server is a replica, it cannot grant anything; name the master");
+    }
+    demand(parameters, "maxmemory-policy", "noeviction", "it may throw a counter away");
+    demand(parameters, "appendonly", "yes", "a restart forgets what was granted since the last dump");
+    demand(parameters, "appendfsync", "always", "a power loss forgets the grants of the last second");
+  }
+
+  const std::string shown_;
+  bool usable_ = true;
+  std::map<const char*, std::string> hashes_;
+  std::unique_ptr<redisContext, decltype(&redisFree)> context_;
+};
+
+// idgen:NAMESPACE:TAG, where a colon or percent sign of the namespace is written as %XX.
+constexpr std::string_view kKeyPrefix = "idgen:";
+
+std::string key_of(const std::string& name_space, const std::string& tag) {
+  std::string key(kKeyPrefix);
+  for (const char c : name_space) {
+    if (c == ':') {
+      key += "%3A";
+    } else if (c == '%') {
+      key += "%25";
+    } else {
+      key += c;
+    }
+  }
+  return key + ":" + tag;
+}
+
+class RedisStore final : public SegmentStore {
+  template <class Work>
+  auto use(Work&& work) {
+    return slot_.use([&] { return std::make_unique<RedisConnection>(settings_, parameters_); }, work);
+  }
+
+ public:
+  explicit RedisStore(const Settings& settings)
+      : settings_(settings), parameters_(settings.url, kParameters), shown_(settings.url.shown()) {
+    use([](RedisConnection&) {});
+  }
+
+  std::uint64_t take(const std::string& name_space, const std::string& tag, std::uint64_t count) override {
+    advance_by(name_space, tag, 0, count);
+    const std::string accepted = parameters_.accepts_loss("rewind") ? "1" : "0";
+    return use([&](RedisConnection& server) {
+      const Reply row =
+          checked(name_space, tag, count,
+                  server.script(kTake, key_of(name_space, tag),
+                                {std::to_string(count), now(), settings_.create ? "1" : "0", accepted}));
+      return number(row[1]) - count + 1;
+    });
+  }
+  void give_back(const std::string& name_space, const std::string& tag, std::uint64_t last,
+                 std::uint64_t unused) override {
+    check_segment_return(last, unused);
+    if (unused == 0) return;
+    use([&](RedisConnection& server) {
+      checked(name_space, tag, 0,
+              server.script(kGiveBack, key_of(name_space, tag),
+                            {std::to_string(last), "-" + std::to_string(unused), now()}));
+    });
+  }
+  void create(const std::string& name_space, const std::string& tag) override {
+    use([&](RedisConnection& server) {
+      const Reply row = server.script(kCreate, key_of(name_space, tag), {now()});
+      if (row[0] == "exists") throw_tag_exists(name_space, tag, number(row[1]));
+    });
+  }
+  SegmentInfo show(const std::string& name_space, const std::string& tag) override {
+    return use([&](RedisConnection& server) {
+      return info_of(name_space, tag, checked(name_space, tag, 0, server.script(kShow, key_of(name_space, tag), {})));
+    });
+  }
+  SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
+    check_advance(target);
+    return use([&](RedisConnection& server) {
+      return info_of(name_space, tag,
+                     checked(name_space, tag, 1,
+                             server.script(kAdvance, key_of(name_space, tag), {std::to_string(target), now()})));
+    });
+  }
+  void list(const std::function<void(const SegmentInfo&)>& row) override {
+    use([&](RedisConnection& server) {
+      std::map<std::pair<std::string, std::string>, SegmentInfo> rows;
+      std::string cursor = "0";
+      do {
+        const Reply page =
+            server.command({"SCAN", cursor, "MATCH", std::string(kKeyPrefix) + "*", "COUNT", "1000"}, "SCAN");
+        if (page.is_error()) throw Error(Status::store_permission, shown_ + ": " + page.text());
+        cursor = page[0];
+        for (const std::string& key : page.list(1)) {
+          const std::optional<std::pair<std::string, std::string>> names = names_of(key);
+          if (!names) continue;
+          const Reply found = server.script(kShow, key, {});
+          if (found[0] == "ok") rows[*names] = info_of(names->first, names->second, found);
+        }
+      } while (cursor != "0");
+      for (const auto& [names, info] : rows) row(info);
+    });
+  }
+  std::string describe() override {
+    return "store: " + shown_ +
+           " (Redis); each grant is one script, acknowledged by the master before its first id is issued\n"
+           "restart, failover, eviction of the server: it may have forgotten grants, so nothing more is granted until the tag "
+           "was lifted above all ids in use (`idgen segment advance`)" +
+           (parameters_.accepts_loss("rewind")
+                ? ". accept_loss = rewind: NOT SO HERE; it goes on with what the server remembers, and ids may be issued twice\n"
+                : "; no id is issued twice\n") +
+           "a copy of the server's memory that goes on beside it (a cloned machine) is not noticed\n";
+  }
+
+ private:
+  static std::string now() { return std::to_string(now_ms()); }
+  std::uint64_t number(const std::string& text) const { return stored_number(shown_, text.c_str()); }
+
+  // What a script could not do, said.
+  Reply checked(const std::string& name_space, const std::string& tag, std::uint64_t count, Reply row) const {
+    const std::string outcome = row[0];
+    if (outcome == "ok") return row;
+    if (outcome == "unknown") throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
+    if (outcome == "refused") {
+      advance_by(name_space, tag, number(row[1]), count);  // says that it is exhausted
+      throw Error(Status::store_damaged, shown_ + ": " + row[2]);
+    }
+    throw Error(Status::store_regressed,
+                "tag \"" + tag + "\" of namespace \"" + name_space + "\" stands at " + row[1] + " in " + shown_ +
+                    ", but was written in another life of the server (" + row[2].substr(0, 8) + ", now " +
+                    row[3].substr(0, 8) +
+                    "): after a restart or failover it may have forgotten grants. Lift the tag above all ids in use with "
+                    "`idgen segment advance`");
+  }
+
+  SegmentInfo info_of(const std::string& name_space, const std::string& tag, const Reply& row) const {
+    SegmentInfo info;
+    info.name_space = name_space;
+    info.tag = tag;
+    info.max_id = number(row[1]);
+    info.grants = number(row[2]);
+    info.updated_unix_ms = static_cast<std::int64_t>(number(row[3].empty() ? "0" : row[3]));
+    return info;
+  }
+
+  static std::optional<std::pair<std::string, std::string>> names_of(const std::string& key) {
+    const std::size_t colon = key.find(':', kKeyPrefix.size());
+    if (colon == std::string::npos) return std::nullopt;
+    std::string name_space = key.substr(kKeyPrefix.size(), colon - kKeyPrefix.size());
+    for (std::size_t i = 0; (i = name_space.find('%', i)) != std::string::npos; ++i)
+      name_space.replace(i, 3, name_space.compare(i, 3, "%3A") == 0 ? ":" : "%");
+    return std::pair{name_space, key.substr(colon + 1)};
+  }
+
+  const Settings settings_;
+  const Parameters parameters_;
+  const std::string shown_;
+  ConnectionSlot<RedisConnection> slot_;
+};
+
+}  // namespace
+}  // namespace idgen::backend
+
+extern "C" __attribute__((visibility("default"))) const idgen_backend* idgen_backend_redis() {
+  return idgen::backend::module<idgen::backend::RedisStore>("redis");
+}

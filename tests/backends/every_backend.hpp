@@ -1,0 +1,78 @@
+// EveryStore for the stores that are reached over a network: $IDGEN_TEST_STORES holds NAME=URL, separated by spaces.
+#pragma once
+
+#include <map>
+#include <sstream>
+#include <vector>
+
+#include "store/store_test_support.hpp"
+
+namespace idgen {
+
+inline std::map<std::string, std::string> backends_under_test() {
+  const char* const variable = std::getenv("IDGEN_TEST_STORES");
+  std::istringstream words(variable == nullptr ? "" : variable);
+  std::map<std::string, std::string> urls;
+  for (std::string word; words >> word;) urls[word.substr(0, word.find('='))] = word.substr(word.find('=') + 1);
+  return urls;
+}
+
+inline std::vector<std::string> names_of_backends_under_test() {
+  std::vector<std::string> names;
+  for (const auto& [name, url] : backends_under_test()) names.push_back(name);
+  return names;
+}
+
+// Keeps tests apart on one server: each has namespaces of its own.
+class StoreOfATest final : public Store {
+ public:
+  explicit StoreOfATest(std::shared_ptr<Store> store) : store_(std::move(store)) {}
+  std::uint64_t segment_take(const std::string& ns, const std::string& tag, std::uint64_t count) override {
+    return store_->segment_take(mine(ns), tag, count);
+  }
+  void segment_return(const std::string& ns, const std::string& tag, std::uint64_t last, std::uint64_t unused) override {
+    store_->segment_return(mine(ns), tag, last, unused);
+  }
+  Window window_take(const WindowRequest& request) override { return store_->window_take(request); }
+  void window_return(const std::string& ns, std::uint64_t worker, std::uint64_t epoch, std::int64_t end,
+                     std::int64_t used) override {
+    store_->window_return(mine(ns), worker, epoch, end, used);
+  }
+  void segment_create(const std::string& ns, const std::string& tag) override { store_->segment_create(mine(ns), tag); }
+  SegmentInfo segment_show(const std::string& ns, const std::string& tag) override {
+    return store_->segment_show(mine(ns), tag);
+  }
+  std::vector<SegmentInfo> segment_list() override {
+    std::vector<SegmentInfo> rows;
+    for (SegmentInfo& row : store_->segment_list()) {
+      if (row.name_space.rfind(prefix_, 0) != 0) continue;
+      row.name_space.erase(0, prefix_.size());
+      rows.push_back(std::move(row));
+    }
+    return rows;
+  }
+  SegmentInfo segment_advance(const std::string& ns, const std::string& tag, std::uint64_t to) override {
+    return store_->segment_advance(mine(ns), tag, to);
+  }
+  std::string describe() const override { return store_->describe(); }
+  bool survives_fork() const override { return store_->survives_fork(); }
+
+ private:
+  std::string mine(const std::string& ns) const { return prefix_ + ns; }
+  const std::string prefix_ =
+      std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) + "%:" + std::to_string(getpid()) + "/";
+  const std::shared_ptr<Store> store_;
+};
+
+class EveryStore : public ::testing::TestWithParam<std::string> {
+ protected:
+  std::string url() const { return backends_under_test().at(GetParam()); }
+  std::shared_ptr<Store> open(StoreOptions options = creating()) const {
+    if (const char* const folder = std::getenv("IDGEN_TEST_BACKEND_PATH")) options.backend_path = folder;
+    return std::make_shared<StoreOfATest>(open_store(url(), options));
+  }
+};
+
+#define IDGEN_EVERY_STORE ::testing::ValuesIn(names_of_backends_under_test())
+
+}  // namespace idgen

@@ -1,0 +1,313 @@
+"""Real servers for tests: each in a temporary folder, on a free loopback port, stopped by its process id.
+
+A server can be killed and started again on the same port and folder, which is what the fault tests do to it.
+"""
+
+import contextlib
+import json
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+START_SECONDS = 60
+HOST = "127.0.0.1"
+PASSWORD = "s3cr3t/%"  # not one character fits into a URL as it is
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return probe.getsockname()[1]
+
+
+def unprivileged():
+    """How to run what refuses to run as root."""
+    if os.geteuid() != 0:
+        return {}
+    nobody = pwd.getpwnam("nobody")
+    return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+
+
+class Server:
+    """One server. Subclasses say how it is prepared, started and asked whether it is ready."""
+
+    name = ""
+
+    def __init__(self):
+        self.folder = Path(tempfile.mkdtemp(prefix=f"idgen-{self.name}-"))
+        self.data = self.folder / "data"
+        self.port = free_port()
+        self.process = None
+        self.user = unprivileged() if self.drops_root else {}
+        if self.user:
+            shutil.chown(self.folder, self.user["user"], self.user["group"])
+        self.prepare()
+        self.start()
+
+    drops_root = False
+
+    def prepare(self):
+        self.data.mkdir()
+
+    def command(self):
+        raise NotImplementedError
+
+    def is_ready(self):
+        with socket.create_connection((HOST, self.port), timeout=1):
+            return True
+
+    def start(self):
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                self.command(), stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=self.folder, **self.user
+            )
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            with contextlib.suppress(OSError, subprocess.SubprocessError):
+                if self.is_ready():
+                    return self
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                log = (self.folder / "log").read_text(errors="replace")
+                self.stop()
+                raise RuntimeError(f"{self.name} did not start:\n{log[-4000:]}")
+            time.sleep(0.05)
+
+    def run(self, *command, **options):
+        return subprocess.run(command, check=True, capture_output=True, text=True, cwd=self.folder, **options)
+
+    def kill(self):
+        """Without a word, as a power switch does."""
+        self.process.kill()
+        self.process.wait()
+
+    def pause(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def restart(self):
+        self.kill()
+        return self.start()
+
+    def stop(self):
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
+    def close(self):
+        self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class MariaDB(Server):
+    name = "mysql"
+    drops_root = True
+    options = ()
+
+    def prepare(self):
+        self.socket = self.folder / "socket"
+        self.run(
+            "mariadb-install-db",
+            "--no-defaults",
+            f"--datadir={self.data}",
+            "--auth-root-authentication-method=normal",
+            "--skip-test-db",
+            **self.user,
+        )
+
+    def command(self):
+        return [
+            shutil.which("mariadbd") or "/usr/sbin/mariadbd",
+            "--no-defaults",
+            f"--datadir={self.data}",
+            f"--socket={self.socket}",
+            f"--port={self.port}",
+            f"--bind-address={HOST}",
+            f"--pid-file={self.folder}/pid",
+            "--innodb-buffer-pool-size=16M",
+            "--innodb-log-file-size=8M",
+            "--skip-name-resolve",
+            *self.options,
+        ]
+
+    def is_ready(self):
+        self.sql("SELECT 1", database="")
+        if not (self.folder / "made").exists():
+            self.sql(
+                "CREATE DATABASE ids; CREATE USER app IDENTIFIED BY '" + PASSWORD + "'; GRANT ALL ON ids.* TO app;",
+                database="",
+            )
+            (self.folder / "made").touch()
+        return True
+
+    def sql(self, text, database="ids"):
+        base = ["mariadb", "--no-defaults", f"--socket={self.socket}", "--user=root", "--batch", "--skip-column-names"]
+        return self.run(*base, *([database] if database else []), "--execute", text).stdout
+
+    def url(self, port=None, user="app", password="s3cr3t%2F%25", **parameters):
+        return f"mysql://{user}:{password}@{HOST}:{port or self.port}/ids" + query(parameters)
+
+
+class Postgres(Server):
+    name = "postgres"
+    drops_root = True
+    options = ()
+
+    def prepare(self):
+        self.bin = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+        self.run(
+            self.bin / "initdb", f"--pgdata={self.data}", "--auth=trust", "--username=root", "--no-sync", **self.user
+        )
+        (self.data / "pg_hba.conf").write_text(
+            "local all root trust\nhost all app 127.0.0.1/32 scram-sha-256\nhost replication app 127.0.0.1/32 trust\n"
+        )
+
+    def command(self):
+        settings = {
+            "port": self.port,
+            "listen_addresses": HOST,
+            "unix_socket_directories": self.folder,
+            "shared_buffers": "16MB",
+            **dict(self.options),
+        }
+        return [self.bin / "postgres", "-D", self.data, *(f"--{k}={v}" for k, v in settings.items())]
+
+    def is_ready(self):
+        self.sql("SELECT 1", database="postgres")
+        if not (self.folder / "made").exists():
+            self.sql(f"CREATE ROLE app LOGIN PASSWORD '{PASSWORD}'", database="postgres")
+            self.sql("CREATE DATABASE ids OWNER app", database="postgres")
+            (self.folder / "made").touch()
+        return True
+
+    def sql(self, text, database="ids"):
+        return self.run(
+            *("psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--host", self.folder),
+            *("--port", str(self.port), "--username", "root", "--dbname", database, "--command", text),
+        ).stdout
+
+    def stop(self):
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)  # "fast": it does not wait for its clients
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
+    def kill(self):
+        """All of it: a postmaster's children live a moment longer than it does."""
+        children = self.run("pgrep", "-P", str(self.process.pid)).stdout.split()
+        super().kill()
+        for child in children:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(child), signal.SIGKILL)
+        while any(Path(f"/proc/{child}/stat").exists() and alive(child) for child in children):
+            time.sleep(0.01)
+
+    def url(self, port=None, user="app", password="s3cr3t%2F%25", **parameters):
+        return f"postgres://{user}:{password}@{HOST}:{port or self.port}/ids" + query(parameters)
+
+
+class Redis(Server):
+    name = "redis"
+    options = ("--appendonly", "yes", "--appendfsync", "always", "--save", "")
+
+    def command(self):
+        return [
+            *("redis-server", "--port", str(self.port), "--bind", HOST, "--dir", str(self.data)),
+            *("--requirepass", PASSWORD, "--masterauth", PASSWORD, *self.options),
+        ]
+
+    def is_ready(self):
+        return self.cli("PING").strip() == "PONG"
+
+    def cli(self, *command):
+        return self.run(
+            "redis-cli", "-h", HOST, "-p", str(self.port), *command, env={**os.environ, "REDISCLI_AUTH": PASSWORD}
+        ).stdout
+
+    def url(self, port=None, password="s3cr3t%2F%25", **parameters):
+        return f"redis://:{password}@{HOST}:{port or self.port}" + query(parameters)
+
+
+class Etcd(Server):
+    name = "etcd"
+
+    def prepare(self):
+        super().prepare()
+        self.peer_port = free_port()
+
+    def command(self):
+        here, peer = f"http://{HOST}:{self.port}", f"http://{HOST}:{self.peer_port}"
+        return [
+            *("etcd", "--data-dir", str(self.data), "--log-level", "error"),
+            *("--listen-client-urls", here, "--advertise-client-urls", here),
+            *("--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", f"default={peer}"),
+        ]
+
+    def is_ready(self):
+        with urllib.request.urlopen(f"http://{HOST}:{self.port}/health", timeout=1) as answer:
+            return json.load(answer)["health"] == "true"
+
+    def ctl(self, *command):
+        return self.run(
+            "etcdctl", f"--endpoints=http://{HOST}:{self.port}", *command, env={**os.environ, "ETCDCTL_API": "3"}
+        ).stdout
+
+    def url(self, port=None, **parameters):
+        return f"etcd://{HOST}:{port or self.port}" + query(parameters)
+
+
+class ZooKeeper(Server):
+    name = "zookeeper"
+
+    def command(self):
+        (self.folder / "zoo.cfg").write_text(
+            f"dataDir={self.data}\nclientPort={self.port}\nclientPortAddress={HOST}\ntickTime=500\n"
+            "4lw.commands.whitelist=*\nadmin.enableServer=false\nforceSync=yes\n"
+        )
+        jars = ":".join(str(jar) for jar in Path("/usr/share/java").glob("*.jar"))
+        return [
+            *("java", "-Xmx128m", "-cp", jars, "org.apache.zookeeper.server.quorum.QuorumPeerMain"),
+            str(self.folder / "zoo.cfg"),
+        ]
+
+    def is_ready(self):
+        with socket.create_connection((HOST, self.port), timeout=1) as connection:
+            connection.sendall(b"ruok")
+            return connection.recv(16) == b"imok"
+
+    def url(self, port=None, **parameters):
+        return f"zookeeper://{HOST}:{port or self.port}" + query(parameters)
+
+
+def alive(pid):
+    """Neither gone nor a zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def query(parameters):
+    return "?" + "&".join(f"{key}={value}" for key, value in parameters.items()) if parameters else ""
+
+
+KINDS = {kind.name: kind for kind in (MariaDB, Postgres, Redis, Etcd, ZooKeeper)}
