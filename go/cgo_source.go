@@ -13,7 +13,7 @@ package idgen
 // #cgo CXXFLAGS: -std=gnu++20 -O2 -fvisibility=hidden -fvisibility-inlines-hidden
 // #cgo CXXFLAGS: -I${SRCDIR}/../core/include -I${SRCDIR}/../core/src -I${SRCDIR}/../capi/include
 // #cgo CXXFLAGS: -DIDGEN_WITH_SQLITE=1 -DIDGEN_SQLITE_DECLARE=1
-// #cgo LDFLAGS: -pthread
+// #cgo LDFLAGS: -pthread -ldl
 import "C"
 
 import _ "github.com/mattn/go-sqlite3" // the sqlite3_* symbols

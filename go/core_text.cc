@@ -4,3 +4,4 @@
 #include "../core/src/text/id_text.cpp"
 #include "../core/src/text/nearest.cpp"
 #include "../core/src/text/time_text.cpp"
+#include "../core/src/text/url.cpp"

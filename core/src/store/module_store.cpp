@@ -1,6 +1,7 @@
 #include "store/module_store.hpp"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <exception>
 #include <vector>
@@ -11,8 +12,8 @@
 namespace idgen {
 namespace {
 
-// Where modules lie: backend.path, else idgen/backends beside this library (or beside the program that it is compiled into), else where the
-// loader looks.
+// Where modules lie: backend.path, else idgen/backends or backends beside this library (or beside the program that it is compiled into), else where
+// the loader looks.
 std::vector<std::string> candidates(const std::string& file, const StoreOptions& options) {
   if (!options.backend_path.empty()) return {options.backend_path + "/" + file};
   std::vector<std::string> paths;
@@ -20,38 +21,48 @@ std::vector<std::string> candidates(const std::string& file, const StoreOptions&
   if (dladdr(reinterpret_cast<const void*>(&open_module_store), &self) != 0 && self.dli_fname != nullptr) {
     const std::string here = self.dli_fname;
     const std::size_t slash = here.rfind('/');
-    paths.push_back((slash == std::string::npos ? std::string(".") : here.substr(0, slash)) + "/idgen/backends/" +
-                    file);
+    const std::string folder = slash == std::string::npos ? "." : here.substr(0, slash);
+    paths.push_back(folder + "/idgen/backends/" + file);
+    paths.push_back(folder + "/backends/" + file);  // a Python package
   }
   paths.push_back(file);
   return paths;
 }
 
+[[noreturn]] void fail_to_load(const StoreScheme& scheme, const std::string& what) {
+  throw Error(Status::unsupported, "store = \"" + std::string(scheme.name) + "://...\": " + what);
+}
+
 const idgen_backend& load(const StoreScheme& scheme, const StoreOptions& options) {
   const std::string module(scheme.module);
   const std::string file = "libidgen_" + module + ".so";
-  std::string tried;
+  std::string searched;
   for (const std::string& path : candidates(file, options)) {
+    const bool by_loader = path == file;
+    if (!by_loader && access(path.c_str(), F_OK) != 0) {
+      searched += path.substr(0, path.size() - file.size() - 1) + ", ";
+      continue;
+    }
     void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       const char* const why = dlerror();
-      tried += (tried.empty() ? "" : "; ") + std::string(why != nullptr ? why : path);
-      continue;
+      const std::string text = why != nullptr ? why : "";
+      if (by_loader && text.rfind(file, 0) == 0) break;  // it has not found it either
+      fail_to_load(scheme, "the module " + path + " could not be loaded: " + text +
+                               ". Install its client library (Debian: " + std::string(scheme.package) + ")");
     }
     const auto function = reinterpret_cast<idgen_backend_fn>(dlsym(library, ("idgen_backend_" + module).c_str()));
     const idgen_backend* const backend = function != nullptr ? function() : nullptr;
     if (backend == nullptr || backend->abi != IDGEN_BACKEND_ABI) {
-      throw Error(Status::unsupported, path + " belongs to another version of idgen (its interface is " +
-                                           (backend == nullptr ? std::string("none") : std::to_string(backend->abi)) +
-                                           ", wanted " + std::to_string(IDGEN_BACKEND_ABI) +
-                                           "); install library and modules of one version");
+      fail_to_load(scheme, path + " belongs to another version of idgen (interface " +
+                               (backend == nullptr ? std::string("unknown") : std::to_string(backend->abi)) + ", wanted " +
+                               std::to_string(IDGEN_BACKEND_ABI) + "); install library and modules of one version");
     }
     return *backend;
   }
-  throw Error(Status::unsupported,
-              "store = \"" + std::string(scheme.name) + "://...\" needs the module " + file +
-                  ", which could not be loaded. Install it together with its client library (Debian: " +
-                  std::string(scheme.package) + "), or set backend.path to its folder. Tried: " + tried);
+  fail_to_load(scheme, "its module " + file + " is not in " + searched +
+                           "nor where the system's loader looks. Install it and its client library (Debian: " +
+                           std::string(scheme.package) + "), or set backend.path to its folder");
 }
 
 SegmentInfo info_of(const idgen_backend_segment& row) {
