@@ -19,17 +19,22 @@ func WithKind(value string) Option { return With("kind", value) }
 // snowflake generators of a namespace share one layout and epoch; the store refuses others.
 func WithNamespace(value string) Option { return With("namespace", value) }
 
-// WithStore sets store (sqlite:PATH | memory | memory:NAME; default sqlite:idgen.db). Where reservations are made
-// durable. A relative path starts from `directory`. memory protects within this process only: not against a restart,
-// and not in a forked child.
+// WithStore sets store (sqlite:PATH | mysql://... | postgres://... | redis://... | etcd://... | zookeeper://... |
+// memory; default sqlite:idgen.db). Where reservations are made durable; docs/stores.md has the form of each URL. A
+// relative path starts from `directory`. memory protects within this process only: not against a restart, and not in a
+// forked child.
 func WithStore(value string) Option { return With("store", value) }
+
+// WithBackendPath sets backend.path (a folder). Folder of the modules libidgen_NAME.so, which stores other than sqlite
+// and memory need. Empty = idgen/backends beside this library, then where the system's loader looks.
+func WithBackendPath(value string) Option { return With("backend.path", value) }
 
 // WithStoreCreate sets store_create (true | false; default false). Make the store if it is missing, and a missing tag
 // at 0. Off by default, because a store that was lost and silently begun anew would issue old numbers again.
 func WithStoreCreate(value bool) Option { return With("store_create", value) }
 
-// WithStoreTimeout sets store_timeout (0ms to 10m; default 5s). How long one store operation may wait for another
-// process's lock.
+// WithStoreTimeout sets store_timeout (0ms to 10m; default 5s). How long one store operation may take: waiting for
+// another process's lock, connecting, reading, writing.
 func WithStoreTimeout(value time.Duration) Option { return With("store_timeout", value) }
 
 // WithDirectory sets directory (a folder). Where relative paths start; empty = the working directory. Loading a

@@ -85,7 +85,7 @@ class SimStore final : public Store {
   std::vector<SegmentInfo> segment_list() override { return {}; }
   SegmentInfo segment_advance(const std::string&, const std::string& tag, std::uint64_t to) override {
     disk_.tags[tag] = std::max(disk_.tags[tag] + 1, to);
-    return {disk_.tags[tag], 0, 0};
+    return {"", tag, disk_.tags[tag], 0, 0};
   }
   std::string describe() const override { return "simulated\n"; }
   bool survives_fork() const override { return true; }
