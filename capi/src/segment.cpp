@@ -56,4 +56,14 @@ idgen_status_t idgen_segment_advance(const idgen_config_t* config, uint64_t to, 
   });
 }
 
+idgen_status_t idgen_segment_list(const idgen_config_t* config, idgen_segment_fn each, void* ctx, idgen_error_t* err) {
+  return guard(err, [&] {
+    if (!each) throw Error(Status::argument, "each is NULL; pass a function that is called for every tag");
+    for (const SegmentInfo& row : tag_of(config, false).store->segment_list()) {
+      const idgen_segment_info_t info{sizeof info, 0, row.max_id, row.grants, row.updated_unix_ms};
+      each(ctx, row.name_space.c_str(), row.tag.c_str(), &info);
+    }
+  });
+}
+
 }  // extern "C"

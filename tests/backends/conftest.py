@@ -1,14 +1,8 @@
 """Fixtures: real servers, started once for all tests of a session. See servers.py."""
 
-import os
-from pathlib import Path
-
 import pytest
 import servers
-
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("IDGEN_BUILD_DIR", ROOT / "build"))
-MODULES = BUILD / "lib" / "idgen" / "backends"
+from proxy import Proxy
 
 
 @pytest.fixture(scope="session")
@@ -28,12 +22,11 @@ def started():
 
 @pytest.fixture(params=servers.KINDS)
 def shared(request, started):
-    """A server of each kind, which the test leaves as it is but for its own tags."""
+    """A server of each kind, which the test leaves running and as it is but for its own tags."""
     return started(request.param)
 
 
-@pytest.fixture(params=servers.KINDS)
-def own(request):
-    """A server of each kind for this test alone, which may do with it what it likes."""
-    with servers.KINDS[request.param]() as server:
-        yield server
+@pytest.fixture
+def proxy(shared):
+    with Proxy(shared.port) as made:
+        yield made

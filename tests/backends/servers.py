@@ -19,6 +19,7 @@ from pathlib import Path
 START_SECONDS = 60
 HOST = "127.0.0.1"
 PASSWORD = "s3cr3t/%"  # not one character fits into a URL as it is
+JARS = ":".join(str(jar) for jar in Path("/usr/share/java").glob("*.jar"))
 
 
 def free_port():
@@ -39,6 +40,8 @@ class Server:
     """One server. Subclasses say how it is prepared, started and asked whether it is ready."""
 
     name = ""
+    grant = b""  # is in each request for a grant, and in no other
+    remembers = True  # what it granted before a restart
 
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp(prefix=f"idgen-{self.name}-"))
@@ -118,6 +121,7 @@ class Server:
 
 class MariaDB(Server):
     name = "mysql"
+    grant = b"UPDATE idgen_segment SET max_id = LAST_INSERT_ID"
     drops_root = True
     options = ()
 
@@ -161,12 +165,16 @@ class MariaDB(Server):
         base = ["mariadb", "--no-defaults", f"--socket={self.socket}", "--user=root", "--batch", "--skip-column-names"]
         return self.run(*base, *([database] if database else []), "--execute", text).stdout
 
+    def set_counter(self, tag, number):
+        self.sql(f"UPDATE idgen_segment SET max_id = {number} WHERE tag = '{tag}'")
+
     def url(self, port=None, user="app", password="s3cr3t%2F%25", **parameters):
         return f"mysql://{user}:{password}@{HOST}:{port or self.port}/ids" + query(parameters)
 
 
 class Postgres(Server):
     name = "postgres"
+    grant = b"UPDATE idgen_segment SET max_id = max_id + "
     drops_root = True
     options = ()
 
@@ -213,13 +221,30 @@ class Postgres(Server):
 
     def kill(self):
         """All of it: a postmaster's children live a moment longer than it does."""
-        children = self.run("pgrep", "-P", str(self.process.pid)).stdout.split()
+        children = self.signal_children(signal.SIGKILL)
         super().kill()
+        self.signal_children(signal.SIGKILL, children)
+        while any(alive(child) for child in children):
+            time.sleep(0.01)
+
+    def pause(self):
+        super().pause()
+        self.signal_children(signal.SIGSTOP)
+
+    def go_on(self):
+        self.signal_children(signal.SIGCONT)
+        super().go_on()
+
+    def signal_children(self, number, children=None):
+        if children is None:
+            children = [int(pid) for pid in self.run("pgrep", "-P", str(self.process.pid)).stdout.split()]
         for child in children:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(int(child), signal.SIGKILL)
-        while any(Path(f"/proc/{child}/stat").exists() and alive(child) for child in children):
-            time.sleep(0.01)
+                os.kill(child, number)
+        return children
+
+    def set_counter(self, tag, number):
+        self.sql(f"UPDATE idgen_segment SET max_id = {number} WHERE tag = '{tag}'")
 
     def url(self, port=None, user="app", password="s3cr3t%2F%25", **parameters):
         return f"postgres://{user}:{password}@{HOST}:{port or self.port}/ids" + query(parameters)
@@ -227,6 +252,8 @@ class Postgres(Server):
 
 class Redis(Server):
     name = "redis"
+    grant = b"EVALSHA"
+    remembers = False
     options = ("--appendonly", "yes", "--appendfsync", "always", "--save", "")
 
     def command(self):
@@ -243,12 +270,16 @@ class Redis(Server):
             "redis-cli", "-h", HOST, "-p", str(self.port), *command, env={**os.environ, "REDISCLI_AUTH": PASSWORD}
         ).stdout
 
+    def set_counter(self, tag, number):
+        self.cli("HSET", f"idgen:default:{tag}", "max_id", str(number))
+
     def url(self, port=None, password="s3cr3t%2F%25", **parameters):
         return f"redis://:{password}@{HOST}:{port or self.port}" + query(parameters)
 
 
 class Etcd(Server):
     name = "etcd"
+    grant = b"/v3/kv/txn"
 
     def prepare(self):
         super().prepare()
@@ -271,21 +302,24 @@ class Etcd(Server):
             "etcdctl", f"--endpoints=http://{HOST}:{self.port}", *command, env={**os.environ, "ETCDCTL_API": "3"}
         ).stdout
 
+    def set_counter(self, tag, number):
+        self.ctl("put", f"idgen/segment/default/{tag}", record(number))
+
     def url(self, port=None, **parameters):
         return f"etcd://{HOST}:{port or self.port}" + query(parameters)
 
 
 class ZooKeeper(Server):
     name = "zookeeper"
+    grant = b'"max_id"'
 
     def command(self):
         (self.folder / "zoo.cfg").write_text(
             f"dataDir={self.data}\nclientPort={self.port}\nclientPortAddress={HOST}\ntickTime=500\n"
             "4lw.commands.whitelist=*\nadmin.enableServer=false\nforceSync=yes\n"
         )
-        jars = ":".join(str(jar) for jar in Path("/usr/share/java").glob("*.jar"))
         return [
-            *("java", "-Xmx128m", "-cp", jars, "org.apache.zookeeper.server.quorum.QuorumPeerMain"),
+            *("java", "-Xmx128m", "-cp", JARS, "org.apache.zookeeper.server.quorum.QuorumPeerMain"),
             str(self.folder / "zoo.cfg"),
         ]
 
@@ -293,6 +327,15 @@ class ZooKeeper(Server):
         with socket.create_connection((HOST, self.port), timeout=1) as connection:
             connection.sendall(b"ruok")
             return connection.recv(16) == b"imok"
+
+    def cli(self, *command):
+        return self.run(
+            *("java", "-Xmx64m", "-XX:TieredStopAtLevel=1", "-cp", JARS, "org.apache.zookeeper.ZooKeeperMain"),
+            *("-server", f"{HOST}:{self.port}", *command),
+        ).stdout
+
+    def set_counter(self, tag, number):
+        self.cli("set", f"/idgen/segment/default/{tag}", record(number))
 
     def url(self, port=None, **parameters):
         return f"zookeeper://{HOST}:{port or self.port}" + query(parameters)
@@ -304,6 +347,10 @@ def alive(pid):
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
         return False
+
+
+def record(number):
+    return f'{{"max_id":{number},"grants":1,"updated_unix_ms":1}}'
 
 
 def query(parameters):

@@ -5,7 +5,7 @@ import re
 import subprocess
 
 import pytest
-from conftest import BUILD, MODULES
+from clients import BUILD, MODULES
 
 
 def run_suite(kind, url):

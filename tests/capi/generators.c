@@ -154,6 +154,19 @@ void snowflakes(void) {
   idgen_destroy(g);
 }
 
+struct listed {
+  int rows;
+  uint64_t max_id;
+  char names[64];
+};
+
+static void add_row(void *to, const char *name_space, const char *tag, const idgen_segment_info_t *info) {
+  struct listed *listed = to;
+  ++listed->rows;
+  listed->max_id = info->max_id;
+  snprintf(listed->names, sizeof listed->names, "%s/%s", name_space, tag);
+}
+
 void segments(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_config_t *config =
@@ -183,6 +196,11 @@ void segments(void) {
   /* What was not used was given back. */
   CHECK_ERR(IDGEN_OK, idgen_segment_show(config, &info, &err));
   CHECK(info.max_id == block.first + block.count - 1);
+  struct listed listed = {0, 0, ""};
+  CHECK_ERR(IDGEN_OK, idgen_segment_list(config, add_row, &listed, &err));
+  CHECK(listed.rows == 1 && listed.max_id == info.max_id && strcmp(listed.names, "default/orders") == 0);
+  CHECK_ERR(IDGEN_E_ARGUMENT, idgen_segment_list(config, NULL, NULL, &err));
+  CHECK_ERR(IDGEN_E_HANDLE, idgen_segment_list(NULL, add_row, &listed, &err));
   const uint64_t before = info.max_id;
   CHECK_ERR(IDGEN_OK, idgen_segment_advance(config, before - 1, &info, &err));
   CHECK(info.max_id == before + 1); /* never lowers */

@@ -605,6 +605,35 @@ class Segment(Cli):
         self.good("segment", "create", *self.STORE, "--tag", "orders")
         self.assertRegex(self.good("segment", "show", *self.STORE, "--tag", "orders").out, r"(?m)^max_id +0$")
 
+    def test_show_without_a_tag_shows_all(self):
+        for namespace, tag in (("b", "orders"), ("a", "orders"), ("a", "invoices")):
+            self.good("segment", "create", *self.STORE, "--tag", tag, "--namespace", namespace)
+        self.good("segment", "advance", *self.STORE, "--tag", "orders", "--namespace", "b", "--to", 7)
+        lines = self.good("segment", "show", *self.STORE).lines
+        self.assertEqual(lines[0].split(), ["namespace", "tag", "max_id", "grants", "updated"])
+        self.assertEqual(
+            [line.split()[:3] for line in lines[1:]],
+            [["a", "invoices", "0"], ["a", "orders", "0"], ["b", "orders", "7"]],
+        )
+        rows = [json.loads(line) for line in self.good("segment", "show", *self.STORE, "--json").lines]
+        self.assertEqual([row["max_id"] for row in rows], [0, 0, 7])
+
+    def test_a_store_without_its_module_names_file_and_package(self):
+        (self.dir / "empty").mkdir()
+        error = self.refused(
+            *("UNSUPPORTED", "segment", "create", "--store", "postgres://app:s3cret@127.0.0.1:1/ids", "--tag", "t"),
+            *("--set", "backend.path=empty"),
+        )
+        for part in ("libidgen_postgres.so", "libpq5", "backend.path"):
+            self.assertIn(part, error)
+        self.assertNotIn("s3cret", error)
+
+    def test_no_part_of_a_url_that_may_be_secret_is_shown(self):
+        for url in ("mysq://app:s3cret@h/ids", "mysql://app:s3cret@h:x/ids", "mysql://app:s3cret/%zz@h", "redis:s3cret"):
+            status = "VALUE" if url.startswith(("mysq:", "mysql:", "redis:")) else "UNSUPPORTED"
+            error = self.refused(status, "segment", "create", "--store", url, "--tag", "t")
+            self.assertNotIn("s3cret", error)
+
     def test_the_tag_of_a_file_s_table_is_its_name(self):
         (self.dir / "idgen.toml").write_text('[orders]\nkind = "segment"\nstore = "sqlite:ids.db"\n')
         self.good("segment", "create", "--config", "idgen.toml", "--name", "orders")

@@ -1,5 +1,7 @@
 // idgen segment: the rows behind segment ids, one for each tag.
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "command.hpp"
 #include "help.hpp"
@@ -29,24 +31,32 @@ std::string tag_of(const Config& config) {
   return tag.empty() ? value(config, "name") : tag;
 }
 
+bool names_a_tag(const Arguments& arguments, const Config& config) {
+  return !value(config, "tag").empty() || !arguments.settings.name().empty() || !arguments.settings.file().empty();
+}
+
 Config configuration(const Arguments& arguments) {
   Config config = arguments.settings.make();
-  if (value(config, "tag").empty() && arguments.settings.name().empty() && arguments.settings.file().empty()) {
+  if (!names_a_tag(arguments, config)) {
     throw UsageError("which tag? Name it with --tag, or with --config and --name");
   }
   return config;
 }
 
+std::string as_json(const std::string& name_space, const std::string& tag, const idgen_segment_info_t& info) {
+  const auto updated = rfc3339(info.updated_unix_ms);
+  JsonObject object;
+  object.text("namespace", name_space).text("tag", tag);
+  object.number("max_id", info.max_id).number("grants", info.grants);
+  updated ? object.text("updated", *updated) : object.null("updated");
+  object.signed_number("updated_unix_ms", info.updated_unix_ms);
+  return object.str();
+}
+
 void print(const Config& config, const idgen_segment_info_t& info, bool json) {
   Output out;
-  const auto updated = rfc3339(info.updated_unix_ms);
   if (json) {
-    JsonObject object;
-    object.text("namespace", value(config, "namespace")).text("tag", tag_of(config));
-    object.number("max_id", info.max_id).number("grants", info.grants);
-    updated ? object.text("updated", *updated) : object.null("updated");
-    object.signed_number("updated_unix_ms", info.updated_unix_ms);
-    out.line(object.str());
+    out.line(as_json(value(config, "namespace"), tag_of(config), info));
   } else {
     out.line("namespace   " + value(config, "namespace"));
     out.line("tag         " + tag_of(config));
@@ -63,13 +73,52 @@ int create(const Arguments& arguments) {
   check(idgen_segment_create(config.get(), error), error);
   Output out;
   out.line("created tag '" + tag_of(config) + "' in namespace '" + value(config, "namespace") + "' of " +
-           value(config, "store") + "; its first id is 1");
+           without_secrets(value(config, "store")) + "; its first id is 1");
+  out.flush();
+  return kExitOk;
+}
+
+struct Row {
+  std::string name_space;
+  std::string tag;
+  idgen_segment_info_t info;
+};
+
+// All tags of a store: a line each.
+int show_all(const Config& config, bool json) {
+  std::vector<Row> rows;
+  const auto add = [](void* to, const char* name_space, const char* tag, const idgen_segment_info_t* info) {
+    static_cast<std::vector<Row>*>(to)->push_back({name_space, tag, *info});
+  };
+  ErrorSlot error;
+  check(idgen_segment_list(config.get(), add, &rows, error), error);
+  Output out;
+  if (json) {
+    for (const Row& row : rows) out.line(as_json(row.name_space, row.tag, row.info));
+  } else {
+    std::size_t names = 9, tags = 3;
+    for (const Row& row : rows) {
+      names = std::max(names, row.name_space.size());
+      tags = std::max(tags, row.tag.size());
+    }
+    const auto line = [&](const std::string& name_space, const std::string& tag, const std::string& max_id,
+                          const std::string& grants, const std::string& updated) {
+      out.line(padded(name_space, names + 2) + padded(tag, tags) + right_aligned(max_id, 21) +
+               right_aligned(grants, 12) + "  " + updated);
+    };
+    line("namespace", "tag", "max_id", "grants", "updated");
+    for (const Row& row : rows) {
+      line(row.name_space, row.tag, std::to_string(row.info.max_id), std::to_string(row.info.grants),
+           relative_to(now_unix_ms(), row.info.updated_unix_ms));
+    }
+  }
   out.flush();
   return kExitOk;
 }
 
 int show(const Arguments& arguments) {
-  const Config config = configuration(arguments);
+  const Config config = arguments.settings.make();
+  if (!names_a_tag(arguments, config)) return show_all(config, arguments.json);
   ErrorSlot error;
   idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
   check(idgen_segment_show(config.get(), &info, error), error);
@@ -123,17 +172,20 @@ void add_segment(CLI::App& app, Run& run) {
       arguments);
 
   CLI::App* sub =
-      add_action(*command, run, show, "show", "Show the state of a tag.",
-                 "show --store URL --tag TAG [--namespace NAMESPACE] [--json]",
+      add_action(*command, run, show, "show", "Show the state of a tag, or of all tags of a store.",
+                 "show --store URL [--tag TAG] [--namespace NAMESPACE] [--json]",
                  "max_id is the highest number granted to any generator so far; the next range begins above it.\n"
                  "Not all numbers up to it have been issued. Nothing is changed, and a missing store is not made.\n"
                  "\n"
+                 "Without --tag: all tags of all namespaces, a line each.\n"
+                 "\n"
                  "With --json: namespace, tag, max_id, grants, updated (RFC 3339), updated_unix_ms.\n"
                  "\n"
-                 "Example:\n"
-                 "  idgen segment show --store sqlite:ids.db --tag orders --json\n",
+                 "Examples:\n"
+                 "  idgen segment show --store sqlite:ids.db --tag orders --json\n"
+                 "  idgen segment show --store postgres://app@db/ids\n",
                  arguments);
-  sub->add_flag("--json", arguments->json, "One JSON object.");
+  sub->add_flag("--json", arguments->json, "One JSON object a tag.");
 
   sub =
       add_action(*command, run, advance, "advance", "Lift a tag's counter above numbers that are in use already.",

@@ -60,6 +60,17 @@ std::string relative_to(std::int64_t now_unix_ms, std::int64_t unix_ms) {
   return past ? span + " ago" : "in " + span;
 }
 
+std::string without_secrets(const std::string& url) {
+  const std::size_t authority = url.find("://");
+  if (authority == std::string::npos) return url;
+  std::string out = url.substr(0, url.find('?'));
+  const std::size_t host = out.find('/', authority + 3);
+  const std::size_t at = out.rfind('@', host);
+  const std::size_t password = out.find(':', authority + 3);
+  if (at != std::string::npos && at > authority && password < at) out.erase(password, at - password);
+  return out;
+}
+
 std::string grouped(std::uint64_t number) {
   const std::string digits = std::to_string(number);
   std::string out;

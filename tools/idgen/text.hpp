@@ -17,6 +17,9 @@ std::string instant(std::int64_t unix_ms);
 // "4 years 146 days ago", "in 12 minutes", "now".
 std::string relative_to(std::int64_t now_unix_ms, std::int64_t unix_ms);
 
+// A store's URL without what may be secret: the password and the parameters.
+std::string without_secrets(const std::string& url);
+
 std::string grouped(std::uint64_t number);  // "4 096 000"
 std::string approximate(double number);     // "4.19 billion"; grouped below ten million
 std::string fixed(double number, int digits);

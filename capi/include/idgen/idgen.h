@@ -423,7 +423,10 @@ typedef struct idgen_segment_info {
 #define IDGEN_SEGMENT_INFO_INIT \
   { (uint32_t)sizeof(idgen_segment_info_t), 0, 0, 0, 0 }
 
-/* These three read store, namespace, tag and directory of a configuration; all may block on the store.
+/* A row of idgen_segment_list. The texts last until it returns. */
+typedef void (*idgen_segment_fn)(void *ctx, const char *name_space, const char *tag, const idgen_segment_info_t *info);
+
+/* These four read store, namespace, tag, directory and backend.path of a configuration; all may block on the store.
  * create: makes the store if it is missing and the tag at 0 (the first id is 1). @return IDGEN_E_TAG_EXISTS, 60..79, any.
  * show:   @return IDGEN_E_STORE_MISSING, IDGEN_E_TAG_UNKNOWN, 60..79, any.
  * advance: lifts max_id to `to`, or by 1 if it is there already; never lowers. No later grant holds a number up to `to`. What a running
@@ -433,6 +436,10 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_show(const idgen_config_t
                                                             idgen_error_t *err);
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_advance(const idgen_config_t *config, uint64_t to,
                                                                idgen_segment_info_t *out, idgen_error_t *err);
+/* list: calls `each` for all tags of all namespaces, in the order of their names, on this thread; it must not call idgen with `config`.
+ *         @return IDGEN_E_STORE_MISSING, 60..79, IDGEN_E_ARGUMENT (each is NULL), any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_list(const idgen_config_t *config, idgen_segment_fn each,
+                                                            void *ctx, idgen_error_t *err);
 
 /* -------------------------------------------------------------------------------------- the host's own parts */
 

@@ -58,16 +58,16 @@ static NamedStore parse_store_name(const std::string& url) {
       nearest = &scheme;
     }
   }
+  const bool secret = rest.rfind("//", 0) == 0;  // a password may stand there
   const bool is_path = colon == std::string::npos && url.find_first_of("./") != std::string::npos;
   std::string hint;
   if (is_path) {
     hint = "; did you mean \"sqlite:" + url + "\"?";
   } else if (nearest != nullptr) {
-    hint = "; did you mean \"" + std::string(nearest->name) + (rest.empty() ? "" : ":" + rest) + "\"?";
+    hint = "; did you mean \"" + std::string(nearest->name) + (rest.empty() ? "" : secret ? "://..." : ":" + rest) + "\"?";
   }
-  const std::size_t authority = url.find("://");  // behind which a password may stand
   throw Error(Status::value,
-              "store = \"" + (authority == std::string::npos ? url : url.substr(0, authority) + "://...") +
+              "store = \"" + (secret ? name + "://..." : url) +
                   "\": no store of that kind; allowed: " + known_store_schemes() + hint);
 }
 

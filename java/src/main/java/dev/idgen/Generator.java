@@ -383,7 +383,17 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * How long one store operation may wait for another process's lock.
+     * Folder of the modules that stores other than sqlite and memory need.
+     *
+     * @param folder for example {@code /usr/lib/idgen/backends}
+     * @return this
+     */
+    public Builder backendPath(Path folder) {
+      return set("backend.path", folder.toString());
+    }
+
+    /**
+     * How long one store operation may take: waiting for another process's lock, connecting, reading, writing.
      *
      * @param timeout whole ms
      * @return this

@@ -1,0 +1,98 @@
+"""A program that draws ids through the C interface, for tests that must go on after an error: `idgen next` ends with it.
+
+    drawing.py LIBRARY BATCH KEY=VALUE...
+
+BATCH 0: for each number N on standard input it draws N ids and answers with a line. Else it draws batches of that size until SIGTERM, a
+line each, and closes the generator. A line is what was drawn, and in case of a failure `!STATUS message`. A failure that is not worth a
+retry ends it with exit status 1; when it asks for a number at a time it never ends by itself.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+
+
+class Error(ctypes.Structure):
+    _fields_ = (
+        ("struct_size", ctypes.c_uint32),
+        ("status", ctypes.c_int32),
+        ("retry_after_ns", ctypes.c_uint64),
+        ("message", ctypes.c_char * 496),
+    )
+
+    def __init__(self):
+        super().__init__(ctypes.sizeof(Error))
+
+
+CANCELLED = 25
+Callback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+
+
+class Drawing:
+    def __init__(self, library, properties):
+        self.library = ctypes.CDLL(library)
+        self.library.idgen_status_name.restype = ctypes.c_char_p
+        self.stopped = False
+        self.cancelled = Callback(lambda _: self.stopped)
+        self.error = Error()
+        self.generator = ctypes.c_void_p()
+        config = ctypes.c_void_p()
+        self.library.idgen_config_create(ctypes.byref(config))
+        for pair in properties:
+            key, value = pair.split("=", 1)
+            if self.library.idgen_config_set(config, key.encode(), value.encode(), ctypes.byref(self.error)):
+                self.give_up()
+        if self.library.idgen_create(config, ctypes.byref(self.generator), ctypes.byref(self.error)):
+            self.give_up()
+
+    def stop(self, *_):
+        self.stopped = True
+
+    def failure(self):
+        name = self.library.idgen_status_name(self.error.status).decode()
+        return f"!{name} {self.error.message.decode()}".replace("\n", " ")
+
+    def is_worth_a_retry(self):
+        return self.library.idgen_status_is_retryable(self.error.status) == 1
+
+    def give_up(self):
+        self.write([self.failure()])
+        sys.exit(75 if self.is_worth_a_retry() else 1)
+
+    @staticmethod
+    def write(words):
+        os.write(1, (" ".join(words) + "\n").encode())  # at once, or not at all
+
+    def draw(self, count):
+        ids = (ctypes.c_uint64 * count)()
+        written = ctypes.c_size_t()
+        status = self.library.idgen_next_wait(
+            self.generator, ids, ctypes.c_size_t(count), ctypes.byref(written), self.cancelled, None, ctypes.byref(self.error)
+        )
+        words = [str(number) for number in ids[: written.value]]
+        failed = status not in (0, CANCELLED)
+        if failed:
+            words.append(self.failure())
+        if words:
+            self.write(words)
+        return not failed
+
+    def close(self):
+        if self.library.idgen_close(self.generator, ctypes.byref(self.error)):
+            self.write([self.failure()])
+
+
+def main(library, batch, *properties):
+    drawing = Drawing(library, properties)
+    signal.signal(signal.SIGTERM, drawing.stop)
+    if int(batch) == 0:
+        for line in sys.stdin:
+            drawing.draw(int(line))
+    while int(batch) and not drawing.stopped:
+        if not drawing.draw(int(batch)) and not drawing.is_worth_a_retry():
+            sys.exit(1)
+    drawing.close()
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,206 @@
+"""What no store may do, whatever breaks: grant a number twice. Against real servers, of which one part after the other is broken."""
+
+import random
+import time
+
+import pytest
+from clients import Asked, clients, create, draw, ids_of, new_tag, segment, show, start_drawing, wait_until
+from proxy import Proxy
+
+SECOND = {"store_timeout": "1s", "wait_max": "1s"}  # for tests that wait until both have passed
+
+
+@pytest.fixture
+def tag(shared):
+    return create(shared.url(), new_tag())
+
+
+def numbers(process):
+    out, err = process.communicate(timeout=60)
+    return [int(line) for line in out.split()], err
+
+
+def test_several_processes_draw_all_numbers_and_each_of_them_once(shared, tag):
+    step, grants, processes = 25, 40, 8
+    drawing = [
+        start_drawing(shared.url(), tag, step * grants, step=step, prefetch=1, wait_max="60s") for _ in range(processes)
+    ]
+    drawn = []
+    for process in drawing:
+        ids, failure = numbers(process)
+        assert process.returncode == 0, failure
+        assert ids == sorted(ids)
+        drawn += ids
+    # Whole segments, each asked for when the one before is used up: nothing is left over.
+    assert sorted(drawn) == list(range(1, processes * grants * step + 1))
+    found = show(shared.url(), tag)
+    assert (found["max_id"], found["grants"]) == (processes * grants * step, processes * grants)
+
+
+def test_processes_that_are_killed_while_others_draw_leave_gaps_and_no_duplicates(shared, tag, tmp_path):
+    choice = random.Random(7)
+    with clients(tmp_path, 4, shared.url(), tag, step=10, wait_max="60s") as all_of_them:
+        drawing = list(all_of_them)
+        for _ in range(10):
+            victim = drawing.pop(choice.randrange(len(drawing)))
+            victim.goes_on(victim.size())
+            victim.kill()
+            with clients(tmp_path, 1, shared.url(), tag, step=10, wait_max="60s") as fresh:
+                all_of_them += fresh
+                drawing += fresh
+                fresh.clear()  # they end with the others
+        for client in drawing:
+            client.stop()
+        ids = ids_of(all_of_them)
+    assert len(all_of_them) == 14
+    assert all(client.ids() for client in all_of_them)
+    assert max(ids) <= show(shared.url(), tag)["max_id"]
+
+
+def test_a_server_that_is_killed_under_load_and_started_again_grants_no_number_twice(shared, tag, tmp_path):
+    with clients(tmp_path, 4, shared.url(), tag, step=10, wait_max="60s") as all_of_them:
+        for _ in range(2):
+            shared.kill()
+            written = [client.size() for client in all_of_them]
+            shared.start()
+            if not shared.remembers:
+                break
+            for client, size in zip(all_of_them, written, strict=True):
+                client.goes_on(size)
+        if not shared.remembers:
+            for client in all_of_them:
+                assert client.process.wait(60) == 1
+                assert client.failures()[-1].startswith("STORE_REGRESSED")
+            highest = max(number for client in all_of_them for number in client.ids())
+            done = segment(shared.url(), tag, "advance", "--to", str(highest))
+            assert done.returncode == 0, done.stderr
+            with clients(tmp_path, 2, shared.url(), tag, step=10) as fresh:
+                for client in fresh:
+                    client.stop()
+                    assert client.ids()[0] > highest
+                all_of_them += fresh
+        else:
+            for client in all_of_them:
+                client.stop()
+        ids_of(all_of_them)
+
+
+def test_connections_that_are_cut_again_and_again_lose_numbers_and_issue_none_twice(shared, proxy, tag, tmp_path):
+    with clients(tmp_path, 3, shared.url(proxy.port), tag, step=10, wait_max="60s") as all_of_them:
+        for _ in range(15):
+            written = [client.size() for client in all_of_them]
+            for client, size in zip(all_of_them, written, strict=True):
+                client.goes_on(size)
+            proxy.cut()
+        for client in all_of_them:
+            client.goes_on(client.size())
+            client.stop()
+        ids = ids_of(all_of_them)
+    assert max(ids) <= show(shared.url(), tag)["max_id"]
+
+
+def test_a_grant_whose_answer_is_lost_after_the_commit_is_burned(shared, proxy, tag):
+    with Asked(shared.url(proxy.port), tag, step=10, prefetch=1) as client:
+        assert client.ids(10) == list(range(1, 11))
+        for n in range(1, 4):
+            proxy.lose_answer(shared.grant)
+            before = show(shared.url(), tag)["max_id"]
+            assert client.ids(10) == list(range(before + 11, before + 21))
+            assert proxy.lost.is_set()
+            assert show(shared.url(), tag)["grants"] == 1 + 2 * n
+
+
+def test_a_request_that_is_lost_on_its_way_burns_nothing(shared, proxy, tag):
+    with Asked(shared.url(proxy.port), tag, step=10, prefetch=1) as client:
+        assert client.ids(10) == list(range(1, 11))
+        proxy.lose_request(shared.grant)
+        assert client.ids(10) == list(range(11, 21))
+        assert proxy.lost.is_set()
+        assert show(shared.url(), tag)["grants"] == 2
+
+
+def test_an_answer_that_comes_too_late_is_burned(shared, proxy, tag):
+    with Asked(shared.url(proxy.port), tag, step=10, prefetch=1, store_timeout="1s", wait_max="20s") as client:
+        assert client.ids(10) == list(range(1, 11))
+        before = show(shared.url(), tag)["max_id"]
+        proxy.delay = 2.5
+        ids, failure = [], ""
+
+        def was_committed():
+            return show(shared.url(), tag)["max_id"] > before
+
+        client.ask(10)
+        wait_until(was_committed)
+        wait_until(lambda: not proxy.connections, what="the client gives the connection up")
+        proxy.delay = 0
+        ids, failure = client.answer()
+        assert not failure
+        assert ids[0] > 20
+
+
+@pytest.mark.parametrize("way", ["refused", "swallowed", "stopped"])
+def test_without_the_server_ids_go_on_while_stock_lasts_and_afterwards_when_it_is_back(shared, proxy, tag, way):
+    away, back = {
+        "refused": (proxy.refuse, proxy.allow),
+        "swallowed": (proxy.stall, proxy.go_on),
+        "stopped": (shared.pause, shared.go_on),
+    }[way]
+    with Asked(shared.url(proxy.port), tag, step=100, prefetch=0.5, **SECOND) as client:
+        stock = client.ids(60)
+        wait_until(lambda: show(shared.url(), tag)["grants"] == 2)
+        away()
+        try:
+            stock += client.ids(139)  # what is left of two segments but one id
+            assert stock == list(range(1, 200))
+            began = time.monotonic()
+            ids, failure = client.draw(2)
+            took = time.monotonic() - began
+        finally:
+            back()
+        assert ids == [200]
+        assert failure.startswith("STORE_UNAVAILABLE")
+        assert took < 3
+        last = wait_until(lambda: client.draw(1)[0], what="issuing goes on")
+        assert last[0] > 200
+
+
+def test_the_command_without_the_server_says_that_it_is_worth_another_try(shared, proxy, tag):
+    proxy.refuse()
+    began = time.monotonic()
+    done = draw(shared.url(proxy.port), tag, **SECOND)
+    assert time.monotonic() - began < 4
+    assert done.returncode == 75
+    assert done.stderr.startswith("idgen: error: STORE_UNAVAILABLE")
+    assert str(proxy.port) in done.stderr
+    proxy.allow()
+    proxy.stall()
+    began = time.monotonic()
+    done = draw(shared.url(proxy.port), tag, **SECOND)
+    assert time.monotonic() - began < 4
+    assert done.returncode == 75
+    assert done.stderr.startswith("idgen: error: STORE_UNAVAILABLE")
+    proxy.go_on()
+    done = draw(shared.url(proxy.port), tag, **SECOND)
+    assert (done.returncode, done.stdout) == (0, "1\n")
+
+
+def test_a_counter_that_was_set_back_by_hand_stops_who_has_drawn_from_it(shared, tag):
+    with Asked(shared.url(), tag, step=10, prefetch=1) as client:
+        assert client.ids(30) == list(range(1, 31))
+        shared.set_counter(tag, 5)
+        ids, failure = client.draw(20)
+        assert failure.startswith("STORE_REGRESSED")
+        assert not ids
+        assert tag in failure
+        shared.set_counter(tag, 1000)  # too late: what it holds may be another's
+        assert client.draw(1)[0] == []
+
+
+def test_a_grant_is_one_round_trip(shared, proxy, tag):
+    with Asked(shared.url(proxy.port), tag, step=1, prefetch=1) as client:
+        client.ids(1)
+        for grants in (50, 200):
+            trips, before = proxy.round_trips, show(shared.url(), tag)["grants"]
+            client.ids(grants)
+            assert show(shared.url(), tag)["grants"] - before == grants
+            assert proxy.round_trips - trips == grants
