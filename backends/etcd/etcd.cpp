@@ -189,6 +189,8 @@ class EtcdConnection {
     usable_ = false;
     const std::string text = shown_ + ": etcd says " + std::to_string(status) + (why.empty() ? "" : ": " + why);
     const auto says = [&](const char* part) { return why.find(part) != std::string::npos; };
+    if (says("authentication is not enabled"))
+      throw Error(Status::store_permission, text + ". Leave user and password out, or enable authentication");
     if (says("permission denied") || says("authentication failed") || says("invalid auth token") || says("user name is empty"))
       throw Error(Status::store_permission, text);
     if (says("database space exceeded")) throw Error(Status::store_full, text);

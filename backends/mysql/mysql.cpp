@@ -33,7 +33,7 @@ constexpr const char* kTable = R"(CREATE TABLE IF NOT EXISTS idgen_segment (
 constexpr unsigned kNoSuchTable = 1146, kUnknownDatabase = 1049, kUnknownColumn = 1054, kDataOutOfRange = 1690;
 constexpr unsigned kAccessDenied = 1045, kDatabaseDenied = 1044, kTableDenied = 1142, kColumnDenied = 1143;
 constexpr unsigned kReadOnlyOption = 1290, kReadOnlyTransaction = 1792, kDiskFull = 1021, kTableFull = 1114;
-constexpr unsigned kFirstOfTheClient = 2000;
+constexpr unsigned kFirstOfTheClient = 2000, kTlsFailed = 2026;
 
 class Rows {
  public:
@@ -146,6 +146,9 @@ class MysqlConnection {
         throw Error(Status::store_version, why + ". The table is not idgen's, or of another version");
       case kDataOutOfRange:
         throw Error(Status::store_damaged, why);
+      case kTlsFailed:
+        if (why.find("does not support") != std::string::npos) throw Error(Status::store_unsafe, why);
+        throw Error(Status::store_unavailable, why);
       default:
         usable_ = false;
         throw Error(Status::store_unavailable, why);
@@ -284,7 +287,7 @@ class MysqlStore final : public SegmentStore {
   static std::optional<std::uint64_t> take_at_once(MysqlConnection& server, const std::string& where,
                                                    std::uint64_t count) {
     server.run("UPDATE idgen_segment SET max_id = LAST_INSERT_ID(max_id + " + number(count) +
-               "), grants = grants + 1" + stamp() + where + " AND max_id <= " + number(kLargestNumber - count));
+               "), grants = grants + 1" + stamp() + where + " AND max_id BETWEEN 0 AND " + number(kLargestNumber - count));
     if (server.changed_rows() != 1) return std::nullopt;
     return server.last_insert_id();
   }

@@ -155,12 +155,15 @@ class PostgresConnection {
   [[noreturn]] void fail_to_connect() const {
     const std::string why = message();
     const auto says = [&](const char* text) { return why.find(text) != std::string::npos; };
-    const Status status = says("authentication") || says("role ") || says("pg_hba") || says("permission")
-                              ? Status::store_permission
-                          : says("does not exist") ? Status::store_missing
-                          : says("read-only") || says("in recovery") || says("hot standby") ? Status::store_permission
-                                                                                            : Status::store_unavailable;
-    throw Error(status, "cannot connect to " + shown_ + ": " + why);
+    const auto status = [&] {
+      if (says("server does not support SSL")) return Status::store_unsafe;
+      if (says("authentication") || says("role ") || says("pg_hba") || says("permission") || says("certificate"))
+        return Status::store_permission;
+      if (says("does not exist")) return Status::store_missing;
+      if (says("read-only") || says("in recovery") || says("hot standby")) return Status::store_permission;
+      return Status::store_unavailable;
+    };
+    throw Error(status(), "cannot connect to " + shown_ + ": " + why);
   }
 
   [[noreturn]] void fail(const Result& result) const {
@@ -227,7 +230,7 @@ class PostgresStore final : public SegmentStore {
       for (bool created = false;; created = true) {
         const Result row = server.query(
             "UPDATE idgen_segment SET max_id = max_id + $3, grants = grants + 1, updated_unix_ms = $4"
-            " WHERE ns = $1 AND tag = $2 AND max_id <= 9223372036854775807 - $3::bigint RETURNING max_id",
+            " WHERE ns = $1 AND tag = $2 AND max_id BETWEEN 0 AND 9223372036854775807 - $3::bigint RETURNING max_id",
             {name_space, tag, std::to_string(count), std::to_string(now_ms())});
         if (row.rows() == 1) return row.number(0, 0) - count + 1;
         const Result found =

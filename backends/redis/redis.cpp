@@ -2,7 +2,8 @@
 //
 // Redis may forget what it has acknowledged: after a failover, a restart from an older dump, an eviction. Every way back changes the server's
 // replication id (not so its run id), so each tag carries the id under which it was written, and a script that finds another one grants nothing: the
-// tag has to be lifted by hand. So no durability of Redis is relied upon for uniqueness, only for going on.
+// tag has to be lifted by hand. So no durability of Redis is relied upon for uniqueness, only for going on. The price: a master takes a new id as well
+// when its first replica joins, and when it has had none for repl-backlog-ttl.
 #include <hiredis.h>
 #include <sys/time.h>
 
@@ -28,6 +29,7 @@ local label = string.match(info, 'master_replid:(%x+)')
 if role ~= 'master' then return {'role', role} end
 local key = KEYS[1]
 local row = redis.call('HMGET', key, 'max_id', 'label', 'grants', 'updated_unix_ms')
+if row[1] and not string.find(row[1], '^%d+$') then return {'refused', row[1], 'no counter'} end
 local function written(now)
   redis.call('HINCRBY', key, 'grants', 1)
   redis.call('HSET', key, 'updated_unix_ms', now)
@@ -117,6 +119,8 @@ class RedisConnection {
       throw Error(Status::value, "store = \"" + shown_ + "\": one host is allowed, the master's");
     }
     const StoreHost& host = settings.url.hosts.front();
+    const std::string user = parameters.secret("user", settings.url.user);
+    const std::string password = parameters.secret("password", settings.url.password);
     const timeval timeout{static_cast<time_t>(settings.timeout_ms / 1000),
                           static_cast<suseconds_t>(settings.timeout_ms % 1000 * 1000)};
     context_.reset(redisConnectWithTimeout(host.name.c_str(), host.port == 0 ? kPort : host.port, timeout));
@@ -126,8 +130,6 @@ class RedisConnection {
     }
     redisSetTimeout(context_.get(), timeout);
 
-    const std::string user = parameters.secret("user", settings.url.user);
-    const std::string password = parameters.secret("password", settings.url.password);
     if (!password.empty()) {
       const Reply reply =
           command(user.empty() ? Arguments{"AUTH", password} : Arguments{"AUTH", user, password}, "AUTH");
@@ -335,6 +337,7 @@ class RedisStore final : public SegmentStore {
            (parameters_.accepts_loss("rewind")
                 ? ". accept_loss = rewind: NOT SO HERE; it goes on with what the server remembers, and ids may be issued twice\n"
                 : "; no id is issued twice\n") +
+           "a first replica that joins, or none for repl-backlog-ttl, counts as a failover: add replicas before tags\n"
            "a copy of the server's memory that goes on beside it (a cloned machine) is not noticed\n";
   }
 

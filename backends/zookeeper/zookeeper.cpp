@@ -32,6 +32,8 @@ class ZooKeeperConnection {
   ZooKeeperConnection(const Settings& settings, const Parameters& parameters)
       : shown_(settings.url.shown()), records_(shown_, settings.create) {
     zoo_set_debug_level(static_cast<ZooLogLevel>(0));  // it writes to standard error
+    const std::string user = parameters.secret("user", settings.url.user);
+    const std::string who = user + ":" + parameters.secret("password", settings.url.password);
     std::string hosts;
     for (const StoreHost& host : settings.url.hosts) {
       const bool v6 = host.name.find(':') != std::string::npos;
@@ -53,9 +55,7 @@ class ZooKeeperConnection {
                         " ms (store_timeout)");
       }
       lock.unlock();
-      const std::string user = parameters.secret("user", settings.url.user);
       if (!user.empty()) {
-        const std::string who = user + ":" + parameters.secret("password", settings.url.password);
         check(zoo_add_auth(handle_, "digest", who.data(), static_cast<int>(who.size()), nullptr, nullptr), "add_auth");
         has_user_ = true;
       }
@@ -130,6 +130,10 @@ class ZooKeeperConnection {
     const int code =
         zoo_create(handle_, path.c_str(), text.data(), static_cast<int>(text.size()), &acl, 0, nullptr, 0);
     if (code == ZNODEEXISTS) return false;
+    if (code == ZNONODE) {
+      throw Error(Status::store_missing, shown_ + ": the node that the path of the URL names is not there. Make it with "
+                                                  "the command `create` of zkCli.sh");
+    }
     check(code, "create");
     return true;
   }

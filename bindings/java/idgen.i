@@ -146,6 +146,7 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 %ignore idgen_config_set_store;
 %ignore idgen_config_set_log;
 %ignore idgen_describe;
+%ignore idgen_segment_list;
 %ignore idgen_format;
 %ignore IDGEN_VERSION_H;
 

@@ -73,7 +73,8 @@ def create(url, tag):
 def show(url, tag):
     done = segment(url, tag, "show", "--json")
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    found = json.loads(done.stdout)
+    return {key: int(found[key]) for key in ("max_id", "grants")}
 
 
 def program(url, tag, batch, properties):
@@ -183,7 +184,7 @@ class Asked:
 
     def ids(self, count):
         ids, failure = self.draw(count)
-        assert not failure
+        assert not failure, failure
         return ids
 
     def __enter__(self):

@@ -1,10 +1,11 @@
-"""A program that draws ids through the C interface, for tests that must go on after an error: `idgen next` ends with it.
+"""A program that draws ids through the C interface, for tests that must go on after an error: `idgen next` ends there.
 
     drawing.py LIBRARY BATCH KEY=VALUE...
 
-BATCH 0: for each number N on standard input it draws N ids and answers with a line. Else it draws batches of that size until SIGTERM, a
-line each, and closes the generator. A line is what was drawn, and in case of a failure `!STATUS message`. A failure that is not worth a
-retry ends it with exit status 1; when it asks for a number at a time it never ends by itself.
+BATCH 0: for each number N on standard input it draws N ids and answers with a line. Else it draws batches of that size
+until SIGTERM, a line each, and closes the generator. A line is what was drawn, and in case of a failure
+`!STATUS message`. A failure that is not worth a retry ends it with exit status 1; when it is asked for a number at a
+time it never ends by itself.
 """
 
 import ctypes
@@ -68,7 +69,13 @@ class Drawing:
         ids = (ctypes.c_uint64 * count)()
         written = ctypes.c_size_t()
         status = self.library.idgen_next_wait(
-            self.generator, ids, ctypes.c_size_t(count), ctypes.byref(written), self.cancelled, None, ctypes.byref(self.error)
+            self.generator,
+            ids,
+            ctypes.c_size_t(count),
+            ctypes.byref(written),
+            self.cancelled,
+            None,
+            ctypes.byref(self.error),
         )
         words = [str(number) for number in ids[: written.value]]
         failed = status not in (0, CANCELLED)

@@ -24,6 +24,8 @@ class Connection:
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.asked = False
         self.losing = False
+
+    def start(self):
         for work in (self.requests, self.answers):
             threading.Thread(target=work, daemon=True).start()
 
@@ -46,6 +48,7 @@ class Connection:
                     self.asked = False
                     self.proxy.count_round_trip()
                 if self.losing:
+                    self.proxy.lost.set()
                     break
                 time.sleep(self.proxy.delay)
                 self.proxy.passing.wait()
@@ -57,8 +60,6 @@ class Connection:
             with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
         self.proxy.forget(self)
-        if self.losing and not self.proxy.lost.is_set():
-            self.proxy.lost.set()
 
 
 class Proxy:
@@ -68,6 +69,7 @@ class Proxy:
         self.target = target
         self.delay = 0.0  # seconds that each answer comes late
         self.round_trips = 0
+        self.ended = 0  # connections
         self.passing = threading.Event()
         self.passing.set()
         self.lost = threading.Event()
@@ -113,7 +115,7 @@ class Proxy:
             connection.cut()
 
     def lose_answer(self, mark):
-        """The next request that holds the bytes mark reaches the server and is answered; the client never learns of it."""
+        """The next request that holds the bytes mark is answered by the server; the client never learns of it."""
         self.lose("answer", mark)
 
     def lose_request(self, mark):
@@ -141,7 +143,9 @@ class Proxy:
 
     def forget(self, connection):
         with self.lock:
-            self.connections.discard(connection)
+            if connection in self.connections:
+                self.connections.remove(connection)
+                self.ended += 1
 
     def accept(self, listener):
         with contextlib.suppress(OSError):
@@ -154,6 +158,7 @@ class Proxy:
                     continue
                 with self.lock:
                     self.connections.add(connection)
+                connection.start()
 
     def close(self):
         self.go_on()

@@ -290,12 +290,22 @@ class Etcd(Server):
         return [
             *("etcd", "--data-dir", str(self.data), "--log-level", "error"),
             *("--listen-client-urls", here, "--advertise-client-urls", here),
-            *("--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", f"default={peer}"),
+            *(
+                "--listen-peer-urls",
+                peer,
+                "--initial-advertise-peer-urls",
+                peer,
+                "--initial-cluster",
+                f"default={peer}",
+            ),
         ]
 
+    def get(self, path):
+        with urllib.request.urlopen(f"http://{HOST}:{self.port}{path}", timeout=1) as answer:
+            return answer.read().decode()
+
     def is_ready(self):
-        with urllib.request.urlopen(f"http://{HOST}:{self.port}/health", timeout=1) as answer:
-            return json.load(answer)["health"] == "true"
+        return json.loads(self.get("/health"))["health"] == "true"
 
     def ctl(self, *command):
         return self.run(
@@ -324,9 +334,12 @@ class ZooKeeper(Server):
         ]
 
     def is_ready(self):
+        return self.four_letters("ruok") == "imok"
+
+    def four_letters(self, word):
         with socket.create_connection((HOST, self.port), timeout=1) as connection:
-            connection.sendall(b"ruok")
-            return connection.recv(16) == b"imok"
+            connection.sendall(word.encode())
+            return b"".join(iter(lambda: connection.recv(4096), b"")).decode()
 
     def cli(self, *command):
         return self.run(

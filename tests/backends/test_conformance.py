@@ -11,7 +11,12 @@ from clients import BUILD, MODULES
 def run_suite(kind, url):
     environment = {**os.environ, "IDGEN_TEST_STORES": f"{kind}={url}", "IDGEN_TEST_BACKEND_PATH": str(MODULES)}
     done = subprocess.run(
-        [BUILD / "bin" / "backend_store_test"], capture_output=True, text=True, env=environment, check=False, timeout=300
+        [BUILD / "bin" / "backend_store_test"],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+        timeout=300,
     )
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     passed = int(re.search(r"\[  PASSED  \] (\d+) test", done.stdout)[1])

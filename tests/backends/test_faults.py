@@ -1,6 +1,7 @@
-"""What no store may do, whatever breaks: grant a number twice. Against real servers, of which one part after the other is broken."""
+"""What no store may do, whatever breaks: grant a number twice. Against real servers, which are broken one by one."""
 
 import random
+import re
 import time
 
 import pytest
@@ -110,6 +111,25 @@ def test_a_grant_whose_answer_is_lost_after_the_commit_is_burned(shared, proxy, 
             assert show(shared.url(), tag)["grants"] == 1 + 2 * n
 
 
+@pytest.mark.parametrize(
+    ("statement", "burned"),
+    [("START TRANSACTION", 0), ("SELECT max_id", 0), ("UPDATE idgen_segment", 0), ("COMMIT", 10)],
+)
+def test_of_a_grant_in_several_statements_only_a_lost_commit_burns_numbers(started, statement, burned):
+    mysql = started("mysql")
+    tag = create(mysql.url(), new_tag())
+    with Proxy(mysql.port) as proxy:
+        url = mysql.url(proxy.port, statements="transaction")
+        with Asked(url, tag, step=10, prefetch=1) as client:
+            assert client.ids(10) == list(range(1, 11))
+            for lose in (proxy.lose_answer, proxy.lose_request):
+                before = show(mysql.url(), tag)["max_id"]
+                lose(statement.encode())
+                gap = burned if lose == proxy.lose_answer else 0
+                assert client.ids(10) == list(range(before + gap + 1, before + gap + 11))
+                assert proxy.lost.is_set()
+
+
 def test_a_request_that_is_lost_on_its_way_burns_nothing(shared, proxy, tag):
     with Asked(shared.url(proxy.port), tag, step=10, prefetch=1) as client:
         assert client.ids(10) == list(range(1, 11))
@@ -122,19 +142,14 @@ def test_a_request_that_is_lost_on_its_way_burns_nothing(shared, proxy, tag):
 def test_an_answer_that_comes_too_late_is_burned(shared, proxy, tag):
     with Asked(shared.url(proxy.port), tag, step=10, prefetch=1, store_timeout="1s", wait_max="20s") as client:
         assert client.ids(10) == list(range(1, 11))
-        before = show(shared.url(), tag)["max_id"]
+        ended = proxy.ended
         proxy.delay = 2.5
-        ids, failure = [], ""
-
-        def was_committed():
-            return show(shared.url(), tag)["max_id"] > before
-
         client.ask(10)
-        wait_until(was_committed)
-        wait_until(lambda: not proxy.connections, what="the client gives the connection up")
+        wait_until(lambda: show(shared.url(), tag)["max_id"] == 20, what="the commit")
+        wait_until(lambda: proxy.ended > ended, what="the client gives the connection up")
         proxy.delay = 0
         ids, failure = client.answer()
-        assert not failure
+        assert not failure, failure
         assert ids[0] > 20
 
 
@@ -204,3 +219,51 @@ def test_a_grant_is_one_round_trip(shared, proxy, tag):
             client.ids(grants)
             assert show(shared.url(), tag)["grants"] - before == grants
             assert proxy.round_trips - trips == grants
+
+
+def test_a_zookeeper_session_that_has_expired_is_replaced(started):
+    zookeeper = started("zookeeper")
+    tag = create(zookeeper.url(), new_tag())
+
+    def sessions():
+        return {line.split()[0] for line in zookeeper.four_letters("dump").splitlines() if line.startswith("\t0x")}
+
+    others = sessions()
+    with Proxy(zookeeper.port) as proxy, Asked(zookeeper.url(proxy.port), tag, step=10, prefetch=1, **SECOND) as client:
+        client.ids(10)
+        (own,) = sessions() - others
+        proxy.refuse()
+        wait_until(lambda: own not in sessions(), what="the session expires")
+        proxy.allow()
+        wait_until(lambda: client.draw(10)[0], seconds=10, what="issuing goes on")
+
+
+REQUESTS = {
+    "mysql": lambda server: int(server.sql("SHOW GLOBAL STATUS LIKE 'Questions'").split()[1]),
+    "redis": lambda server: sum(  # not those inside a script
+        int(calls) for calls in re.findall(r"cmdstat_(?:eval|script).*?calls=(\d+)", server.cli("INFO", "commandstats"))
+    ),
+    "etcd": lambda server: sum(
+        int(line.split()[-1])
+        for line in server.get("/metrics").splitlines()
+        if line.startswith("grpc_server_handled_total") and "etcdserverpb.KV" in line
+    ),
+    "zookeeper": lambda server: int(field(server.four_letters("srvr"), "Received:")),
+}
+
+
+def field(text, name):
+    return next(line for line in text.splitlines() if line.startswith(name)).split(":")[1].strip()
+
+
+@pytest.mark.parametrize("kind", REQUESTS)
+def test_the_server_counts_one_request_a_grant(kind, started):
+    server, requests = started(kind), REQUESTS[kind]
+    tag = create(server.url(), new_tag())
+    with Asked(server.url(), tag, step=1, prefetch=1) as client:
+        client.ids(1)
+        counts = [requests(server) for _ in range(2)]
+        asking = counts[1] - counts[0]  # what it costs to ask
+        client.ids(200)
+        found = requests(server) - counts[1] - asking
+        assert 200 <= found <= 203  # a ping, a heartbeat

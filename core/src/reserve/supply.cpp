@@ -204,6 +204,9 @@ void Supply::load_failed(const Error& error) {
   ++stats_.refill_failures;
   const std::uint64_t doublings = std::min<std::uint64_t>(failures_in_a_row_++, 8);
   std::int64_t wait = std::min(kFirstRetryNs << doublings, kLastRetryNs);
+  // Up to a quarter less, so that all processes that a store has failed do not come back to it at once.
+  const std::uint64_t dice = static_cast<std::uint64_t>(runtime_.mono_ns()) * 0x9e3779b97f4a7c15u >> 56;  // 0 to 255
+  wait -= wait / 4 * static_cast<std::int64_t>(dice) / 255;
   wait += static_cast<std::int64_t>(error.retry_after_ns() % static_cast<std::uint64_t>(kLastRetryNs));
   retry_at_ns_ = runtime_.mono_ns() + wait;
   // Ask again at half of what is left, rather than when nothing is.

@@ -1,0 +1,165 @@
+"""Redis may forget what it has acknowledged. Then nothing more is granted until somebody has lifted the tag."""
+
+import pytest
+import servers
+from clients import Asked, create, draw, new_tag, segment, show, wait_until
+from proxy import Proxy
+
+RELAXED = {"accept_loss": "appendonly"}
+
+
+class WithoutLog(servers.Redis):
+    """A Redis that remembers what it has dumped, and no more."""
+
+    options = ("--appendonly", "no", "--appendfsync", "always", "--save", "", "--repl-diskless-sync-delay", "0")
+
+    def url(self, port=None, **parameters):
+        return super().url(port, **RELAXED, **parameters)
+
+    def follow(self, port):
+        self.cli("REPLICAOF", servers.HOST, str(port))
+        wait_until(lambda: "master_link_status:up" in self.cli("INFO", "replication"))
+
+    def lead(self):
+        self.cli("REPLICAOF", "NO", "ONE")
+
+
+@pytest.fixture
+def redis():
+    with WithoutLog() as server:
+        yield server
+
+
+def is_refused(url, tag, status):
+    """Again and again, not only at first."""
+    for _ in range(3):
+        done = draw(url, tag)
+        assert done.returncode == 1
+        assert done.stdout == ""
+        assert done.stderr.startswith(f"idgen: error: {status}")
+        assert "idgen segment " in done.stderr
+
+
+def is_granted_after_advance(url, tag, highest):
+    done = segment(url, tag, "advance", "--to", str(highest))
+    assert done.returncode == 0, done.stderr
+    assert int(draw(url, tag).stdout) > highest
+
+
+def test_after_a_restart_from_an_older_dump_nothing_is_granted_until_the_tag_is_lifted(redis):
+    tag = create(redis.url(), new_tag())
+    with Asked(redis.url(), tag, step=10, prefetch=1) as client:
+        client.ids(30)
+        redis.cli("SAVE")
+        highest = client.ids(30)[-1]
+        redis.restart()
+        assert show(redis.url(), tag)["max_id"] == 30  # it has forgotten
+        ids, failure = client.draw(1)
+        assert not ids
+        assert failure.startswith("STORE_REGRESSED")
+        is_refused(redis.url(), tag, "STORE_REGRESSED")
+        is_granted_after_advance(redis.url(), tag, highest)
+        # The process that was refused has held on to nothing: it goes on, above all that was ever issued.
+        assert wait_until(lambda: client.draw(1)[0])[0] > highest
+
+
+def test_after_a_restart_with_a_dump_that_is_complete_the_tag_has_to_be_lifted_as_well(redis):
+    tag = create(redis.url(), new_tag())
+    highest = int(draw(redis.url(), tag).stdout)
+    redis.cli("SAVE")
+    redis.restart()
+    is_refused(redis.url(), tag, "STORE_REGRESSED")
+    is_granted_after_advance(redis.url(), tag, highest)
+
+
+def test_after_a_failover_to_a_replica_that_lags_nothing_is_granted_until_the_tag_is_lifted(redis):
+    with WithoutLog() as replica, Proxy(redis.port) as replication, Proxy(redis.port) as service:
+        url = redis.url(service.port)
+        replica.follow(replication.port)
+        tag = create(url, new_tag())
+        with Asked(url, tag, step=10, prefetch=1) as client:
+            client.ids(30)
+            wait_until(lambda: replica.cli("HGET", f"idgen:default:{tag}", "max_id").strip() == "30")
+            replication.refuse()  # from now on it lags
+            highest = client.ids(30)[-1]
+            redis.kill()
+            replica.lead()
+            service.target = replica.port
+            # The first attempt may find the broken connection, the next one finds the new master.
+            failure = wait_until(lambda: (found := client.draw(1)[1]) and not found.startswith("STORE_UNAV") and found)
+            assert failure.startswith("STORE_REGRESSED")
+        assert show(url, tag)["max_id"] == 30
+        is_refused(url, tag, "STORE_REGRESSED")
+        is_granted_after_advance(url, tag, highest)
+
+
+def test_a_replica_that_comes_and_goes_stops_nobody_but_the_first_one_does(redis):
+    tag = create(redis.url(), new_tag())
+    with WithoutLog() as replica, Asked(redis.url(), tag, step=10, prefetch=1) as client:
+        highest = client.ids(10)[-1]
+        replica.follow(redis.port)  # for its sake the master takes a new replication id
+        is_refused(redis.url(), tag, "STORE_REGRESSED")
+        is_granted_after_advance(redis.url(), tag, highest)
+        last = wait_until(lambda: client.draw(1)[0])
+        replica.restart()
+        replica.follow(redis.port)
+        assert client.ids(100)[0] > last[0]
+
+
+def test_a_replica_grants_nothing(redis):
+    tag = create(redis.url(), new_tag())
+    with WithoutLog() as replica:
+        replica.follow(redis.port)
+        done = draw(replica.url(), tag)
+        assert done.returncode == 1
+        assert done.stderr.startswith("idgen: error: STORE_PERMISSION")
+        assert "master" in done.stderr
+
+
+def test_a_master_that_becomes_a_replica_stops_who_is_connected_to_it(redis):
+    tag = create(redis.url(), new_tag())
+    with WithoutLog() as other, Asked(redis.url(), tag, step=10, prefetch=1) as client:
+        client.ids(10)
+        redis.follow(other.port)
+        ids, failure = client.draw(1)
+        assert not ids
+        assert failure.startswith("STORE_PERMISSION")
+        redis.lead()  # without the tag, which the other never had
+        ids, failure = client.draw(1)
+        assert not ids
+        is_refused(redis.url(), tag, "TAG_UNKNOWN")
+
+
+def test_after_flushall_the_tag_is_unknown_until_it_is_made_and_lifted(redis):
+    tag = create(redis.url(), new_tag())
+    with Asked(redis.url(), tag, step=10, prefetch=1) as client:
+        highest = client.ids(30)[-1]
+        redis.cli("FLUSHALL")
+        ids, failure = client.draw(1)
+        assert not ids
+        assert failure.startswith("TAG_UNKNOWN")
+        is_refused(redis.url(), tag, "TAG_UNKNOWN")
+        create(redis.url(), tag)
+        # Made, but not lifted: who has drawn from it before notices.
+        failure = wait_until(lambda: (found := client.draw(1)[1]) and not found.startswith("TAG_UNKNOWN") and found)
+        assert failure.startswith("STORE_REGRESSED")
+    is_granted_after_advance(redis.url(), tag, highest)
+
+
+def test_a_rewind_is_accepted_only_by_who_asks_for_it(redis):
+    tag = create(redis.url(), new_tag())
+    assert draw(redis.url(), tag).stdout == "1\n"
+    redis.cli("SAVE")
+    redis.restart()
+    is_refused(redis.url(), tag, "STORE_REGRESSED")
+    done = draw(servers.Redis.url(redis, accept_loss="appendonly,rewind"), tag)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 1
+
+
+def test_scripts_that_are_flushed_are_sent_again(redis):
+    tag = create(redis.url(), new_tag())
+    with Asked(redis.url(), tag, step=10, prefetch=1) as client:
+        client.ids(10)
+        redis.cli("SCRIPT", "FLUSH")
+        assert client.ids(20) == list(range(11, 31))
