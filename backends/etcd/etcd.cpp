@@ -15,7 +15,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kParameters[] = {"user_env", "password_env", "tls", "tls_ca", "tls_cert", "tls_key", "prefix"};
+constexpr std::string_view kParameters[] = {"user_env", "password_env", "tls",   "tls_ca",
+                                            "tls_cert", "tls_key",      "prefix"};
 constexpr std::string_view kTls[] = {"off", "require", "verify"};
 constexpr std::uint16_t kPort = 2379;
 constexpr const char* kDefaultPrefix = "idgen/segment/";
@@ -27,8 +28,7 @@ std::string base64(const std::string& bytes) {  // RFC 4648
     std::uint32_t group = 0;
     for (std::size_t j = 0; j < 3; ++j)
       group = group << 8 | (i + j < bytes.size() ? static_cast<unsigned char>(bytes[i + j]) : 0u);
-    for (std::size_t j = 0; j < 4; ++j)
-      out += i + j > bytes.size() ? '=' : kDigits[group >> (18 - 6 * j) & 63];
+    for (std::size_t j = 0; j < 4; ++j) out += i + j > bytes.size() ? '=' : kDigits[group >> (18 - 6 * j) & 63];
   }
   return out;
 }
@@ -119,7 +119,8 @@ class EtcdConnection {
   }
 
   // All tags, in the order of their keys.
-  void list(const std::function<void(const std::string& name_space, const std::string& tag, const std::string& text)>& row) {
+  void list(
+      const std::function<void(const std::string& name_space, const std::string& tag, const std::string& text)>& row) {
     std::string end = prefix_;
     ++end.back();
     const Json answer = post("/v3/kv/range", {{"key", base64(prefix_)}, {"range_end", base64(end)}});
@@ -156,11 +157,12 @@ class EtcdConnection {
     curl_easy_setopt(curl_.get(), CURLOPT_POSTFIELDSIZE, static_cast<long>(text.size()));
     curl_easy_setopt(curl_.get(), CURLOPT_POSTFIELDS, text.c_str());
     curl_easy_setopt(curl_.get(), CURLOPT_WRITEDATA, &answer);
-    curl_easy_setopt(curl_.get(), CURLOPT_WRITEFUNCTION,
-                     +[](char* data, std::size_t size, std::size_t count, void* to) -> std::size_t {
-                       static_cast<std::string*>(to)->append(data, size * count);
-                       return size * count;
-                     });
+    curl_easy_setopt(
+        curl_.get(), CURLOPT_WRITEFUNCTION,
+        +[](char* data, std::size_t size, std::size_t count, void* to) -> std::size_t {
+          static_cast<std::string*>(to)->append(data, size * count);
+          return size * count;
+        });
     CURLcode code = CURLE_OK;
     for (std::size_t tried = 0; tried < endpoints_.size(); ++tried) {
       curl_easy_setopt(curl_.get(), CURLOPT_URL, (endpoints_[endpoint_] + path).c_str());
@@ -191,11 +193,13 @@ class EtcdConnection {
     const auto says = [&](const char* part) { return why.find(part) != std::string::npos; };
     if (says("authentication is not enabled"))
       throw Error(Status::store_permission, text + ". Leave user and password out, or enable authentication");
-    if (says("permission denied") || says("authentication failed") || says("invalid auth token") || says("user name is empty"))
+    if (says("permission denied") || says("authentication failed") || says("invalid auth token") ||
+        says("user name is empty"))
       throw Error(Status::store_permission, text);
     if (says("database space exceeded")) throw Error(Status::store_full, text);
     if (status == 404) {
-      throw Error(Status::store_version, text + ". The JSON gateway of the v3 API is not there: etcd 3.4 or newer is needed");
+      throw Error(Status::store_version,
+                  text + ". The JSON gateway of the v3 API is not there: etcd 3.4 or newer is needed");
     }
     throw Error(Status::store_unavailable, text);
   }
@@ -219,9 +223,7 @@ class EtcdStore final : public SegmentStore {
 
  public:
   explicit EtcdStore(const Settings& settings)
-      : settings_(settings),
-        parameters_(settings.url, kParameters),
-        shown_(settings.url.shown()) {
+      : settings_(settings), parameters_(settings.url, kParameters), shown_(settings.url.shown()) {
     use([](EtcdConnection&) {});
   }
 
@@ -252,7 +254,8 @@ class EtcdStore final : public SegmentStore {
     return "store: " + shown_ +
            " (etcd); each grant is a transaction, committed through Raft before its first id is issued\n"
            "power loss, failover: nothing granted is forgotten\n"
-           "restored from a snapshot: grants made after it are forgotten; lift each tag above all ids in use (`idgen segment "
+           "restored from a snapshot: grants made after it are forgotten; lift each tag above all ids in use (`idgen "
+           "segment "
            "advance`)\n";
   }
 

@@ -2,6 +2,7 @@
 // take the child for its parent.
 #pragma once
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -10,6 +11,24 @@
 #include <utility>
 
 namespace idgen::backend {
+
+// fork() waits while a connection is being made: the C library's name resolution has locks that a child would find held for ever. (A raw clone() does not
+// wait.)
+class NoFork {
+ public:
+  NoFork() : lock_(mutex()) {}
+
+ private:
+  static std::mutex& mutex() {
+    static auto* const mutex = new std::mutex;  // never destroyed: fork() may come later than our last line
+    [[maybe_unused]] static const int registered = pthread_atfork(before, after, after);
+    return *mutex;
+  }
+  static void before() { mutex().lock(); }
+  static void after() { mutex().unlock(); }
+
+  const std::lock_guard<std::mutex> lock_;
+};
 
 // A failed call is not repeated here: what was sent may have been done, and the caller burns it. The pause before the next attempt is the caller's.
 template <class Connection>
@@ -28,7 +47,10 @@ class ConnectionSlot {
   auto use(Connect&& connect, Work&& work) {
     State& state = this_process();
     const std::lock_guard lock(state.mutex);
-    if (!state.connection) state.connection = connect();
+    if (!state.connection) {
+      const NoFork no_fork;
+      state.connection = connect();
+    }
     try {
       return work(*state.connection);
     } catch (...) {

@@ -94,13 +94,14 @@ const idgen_backend* module(const char* name) {
                                    idgen_backend_error* e) -> std::int32_t {
             return guard(e, [&] { static_cast<SegmentStore*>(ctx)->create(name_space, tag); });
           };
-          out->segment_show = [](void* ctx, const char* name_space, const char* tag, idgen_backend_row_fn row,
-                                 void* to, idgen_backend_error* e) -> std::int32_t {
+          out->segment_show = [](void* ctx, const char* name_space, const char* tag, idgen_backend_row_fn row, void* to,
+                                 idgen_backend_error* e) -> std::int32_t {
             return guard(e, [&] { report(row, to, static_cast<SegmentStore*>(ctx)->show(name_space, tag)); });
           };
           out->segment_advance = [](void* ctx, const char* name_space, const char* tag, std::uint64_t target,
                                     idgen_backend_row_fn row, void* to, idgen_backend_error* e) -> std::int32_t {
-            return guard(e, [&] { report(row, to, static_cast<SegmentStore*>(ctx)->advance(name_space, tag, target)); });
+            return guard(e,
+                         [&] { report(row, to, static_cast<SegmentStore*>(ctx)->advance(name_space, tag, target)); });
           };
           out->segment_list = [](void* ctx, idgen_backend_row_fn row, void* to,
                                  idgen_backend_error* e) -> std::int32_t {
@@ -108,8 +109,7 @@ const idgen_backend* module(const char* name) {
               static_cast<SegmentStore*>(ctx)->list([&](const SegmentInfo& info) { report(row, to, info); });
             });
           };
-          out->describe = [](void* ctx, idgen_backend_text_fn text, void* to,
-                             idgen_backend_error* e) -> std::int32_t {
+          out->describe = [](void* ctx, idgen_backend_text_fn text, void* to, idgen_backend_error* e) -> std::int32_t {
             return guard(e, [&] { text(to, static_cast<SegmentStore*>(ctx)->describe().c_str()); });
           };
           out->close = [](void* ctx) { delete static_cast<SegmentStore*>(ctx); };

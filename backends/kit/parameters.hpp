@@ -41,8 +41,7 @@ class Parameters {
     if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return value;
     std::string all;
     for (const std::string_view name : allowed) all += (all.empty() ? "" : ", ") + std::string(name);
-    throw Error(Status::value,
-                "store = \"" + shown_ + "\": " + key + " = " + in_quotes(value) + "; allowed: " + all);
+    throw Error(Status::value, "store = \"" + shown_ + "\": " + key + " = " + in_quotes(value) + "; allowed: " + all);
   }
 
   // `given`, or what the environment variable holds that the parameter KEY_env names.

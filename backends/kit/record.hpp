@@ -25,10 +25,11 @@ inline SegmentInfo parse_record(const std::string& shown, const std::string& nam
     const auto found = record.is_object() ? record.find(key) : record.end();
     if (!record.is_object() || found == record.end() || !found->is_number_unsigned() ||
         found->get<std::uint64_t>() > kLargestNumber) {
-      throw Error(Status::store_damaged, shown + ": tag \"" + tag + "\" of namespace \"" + name_space + "\" holds " +
-                                             in_quotes(text) + ", in which \"" + key +
-                                             "\" is no number from 0 to 2^63 - 1. Set it right by hand, above the highest "
-                                             "id in use");
+      throw Error(Status::store_damaged,
+                  shown + ": tag \"" + tag + "\" of namespace \"" + name_space + "\" holds " + in_quotes(text) +
+                      ", in which \"" + key +
+                      "\" is no number from 0 to 2^63 - 1. Set it right by hand, above the highest "
+                      "id in use");
     }
     return found->get<std::uint64_t>();
   };
@@ -48,8 +49,8 @@ inline std::string path_part(const std::string& name) {
   std::string out;
   for (const char c : name) {
     const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '_' ||
-                       (c == '.' && name != "." && name != "..");
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' ||
+                       c == '_' || (c == '.' && name != "." && name != "..");
     if (plain) {
       out += c;
     } else {

@@ -22,9 +22,10 @@ inline std::uint64_t stored_number(const std::string& shown, const char* text) {
   const std::string_view value = text == nullptr ? "" : text;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (error != std::errc{} || end != value.data() + value.size() || number > kLargestNumber) {
-    throw Error(Status::store_damaged, shown + " holds " + (text == nullptr ? "NULL" : in_quotes(value)) +
-                                           " where a number from 0 to 2^63 - 1 belongs. Set it right by hand, above the "
-                                           "highest id in use");
+    throw Error(Status::store_damaged,
+                shown + " holds " + (text == nullptr ? "NULL" : in_quotes(value)) +
+                    " where a number from 0 to 2^63 - 1 belongs. Set it right by hand, above the "
+                    "highest id in use");
   }
   return number;
 }

@@ -172,8 +172,8 @@ class MysqlConnection {
     for (const char* name : {"read_only", "super_read_only", "tidb_super_read_only"}) {
       const std::optional<std::string> found = variable(name);
       if (found && (*found == "ON" || *found == "1")) {
-        throw Error(Status::store_permission, shown_ + ": the server runs with " + name +
-                                                  " = ON, it cannot grant anything; name the primary");
+        throw Error(Status::store_permission,
+                    shown_ + ": the server runs with " + name + " = ON, it cannot grant anything; name the primary");
       }
     }
     if (is_tidb_) return;  // it answers to the names below, and commits through Raft whatever they say
@@ -220,8 +220,8 @@ class MysqlStore final : public SegmentStore {
     return use([&](MysqlConnection& server) {
       const std::string where = where_tag(server, name_space, tag);
       for (bool created = false;; created = true) {
-        const std::optional<std::uint64_t> last = server.in_transactions() ? take_in_transaction(server, where, count)
-                                                                           : take_at_once(server, where, count);
+        const std::optional<std::uint64_t> last =
+            server.in_transactions() ? take_in_transaction(server, where, count) : take_at_once(server, where, count);
         if (last) return *last - count + 1;
         Rows found = server.query("SELECT max_id FROM idgen_segment" + where);
         if (found.next()) advance_by(name_space, tag, found.number(0), count);  // says that it is exhausted
@@ -286,8 +286,8 @@ class MysqlStore final : public SegmentStore {
 
   static std::optional<std::uint64_t> take_at_once(MysqlConnection& server, const std::string& where,
                                                    std::uint64_t count) {
-    server.run("UPDATE idgen_segment SET max_id = LAST_INSERT_ID(max_id + " + number(count) +
-               "), grants = grants + 1" + stamp() + where + " AND max_id BETWEEN 0 AND " + number(kLargestNumber - count));
+    server.run("UPDATE idgen_segment SET max_id = LAST_INSERT_ID(max_id + " + number(count) + "), grants = grants + 1" +
+               stamp() + where + " AND max_id BETWEEN 0 AND " + number(kLargestNumber - count));
     if (server.changed_rows() != 1) return std::nullopt;
     return server.last_insert_id();
   }

@@ -62,17 +62,20 @@ class PostgresConnection {
     const std::string password = parameters.secret("password", settings.url.password);
     const std::string tls = parameters.choice("tls", kTls);
     const std::string ca = parameters.get("tls_ca");
-    const std::string seconds = std::to_string(std::max<std::int64_t>(2, (timeout_ms_ + 999) / 1000));  // libpq's least is 2
+    const std::string seconds =
+        std::to_string(std::max<std::int64_t>(2, (timeout_ms_ + 999) / 1000));  // libpq's least is 2
     const std::string milliseconds = std::to_string(timeout_ms_);
-    const std::string options = "-c synchronous_commit=on -c statement_timeout=" + milliseconds +
-                                " -c lock_timeout=" + milliseconds;
+    const std::string options =
+        "-c synchronous_commit=on -c statement_timeout=" + milliseconds + " -c lock_timeout=" + milliseconds;
     const std::array<std::pair<const char*, std::string>, 13> wanted{{
         {"host", hosts},
         {"port", ports},
         {"dbname", settings.url.path},
         {"user", user},
         {"password", password},
-        {"sslmode", tls == "off" ? "disable" : tls == "verify" ? "verify-full" : tls},
+        {"sslmode", tls == "off"      ? "disable"
+                    : tls == "verify" ? "verify-full"
+                                      : tls},
         {"sslrootcert", ca},
         {"connect_timeout", seconds},
         {"tcp_user_timeout", milliseconds},
@@ -115,8 +118,9 @@ class PostgresConnection {
     if (result.failed()) fail(result);
     if (not_replicated_) {
       throw Error(Status::store_unavailable,
-                  shown_ + ": the commit was canceled while it waited for the standby: it may be lost in a failover, so "
-                           "what it granted is not used");
+                  shown_ +
+                      ": the commit was canceled while it waited for the standby: it may be lost in a failover, so "
+                      "what it granted is not used");
     }
     return result;
   }
@@ -171,8 +175,9 @@ class PostgresConnection {
     const std::string why = shown_ + ": " + message();
     if (state == "42501" || state == "25006") throw Error(Status::store_permission, why);  // no privilege; read-only
     if (state == "42P01") {
-      throw Error(Status::store_missing, shown_ + ": the table idgen_segment is not there. Make it with `idgen segment "
-                                                  "create`, or set store_create = true");
+      throw Error(Status::store_missing, shown_ +
+                                             ": the table idgen_segment is not there. Make it with `idgen segment "
+                                             "create`, or set store_create = true");
     }
     if (state == "42703" || state == "42804") throw Error(Status::store_version, why);  // other columns than ours
     if (state == "53100") throw Error(Status::store_full, why);
@@ -187,19 +192,21 @@ class PostgresConnection {
     for (int column = 0; column < 2; ++column) {
       const char* const setting = column == 0 ? "fsync" : "full_page_writes";
       if (found.text(0, column) == "on" || parameters.accepts_loss(setting)) continue;
-      throw Error(Status::store_unsafe, shown_ + ": the server runs with " + setting +
-                                            " = off: a power loss can undo a commit, and ids would be issued twice. Set it "
-                                            "to on, or give that up with ?accept_loss=" +
-                                            setting);
+      throw Error(Status::store_unsafe,
+                  shown_ + ": the server runs with " + setting +
+                      " = off: a power loss can undo a commit, and ids would be issued twice. Set it "
+                      "to on, or give that up with ?accept_loss=" +
+                      setting);
     }
     if (found.text(0, 2) != "f") {
       throw Error(Status::store_permission,
                   shown_ + ": the server is in recovery (a standby), it cannot grant anything; name the primary");
     }
     if (found.text(0, 3) == "off") {
-      throw Error(Status::store_unsafe, shown_ + ": synchronous_commit is off although this session has set it on "
-                                                 "(a connection pooler in between?); set it for the role: ALTER ROLE ... "
-                                                 "SET synchronous_commit = on");
+      throw Error(Status::store_unsafe, shown_ +
+                                            ": synchronous_commit is off although this session has set it on "
+                                            "(a connection pooler in between?); set it for the role: ALTER ROLE ... "
+                                            "SET synchronous_commit = on");
     }
   }
 
@@ -256,8 +263,8 @@ class PostgresStore final : public SegmentStore {
   void create(const std::string& name_space, const std::string& tag) override {
     use([&](PostgresConnection& server) {
       server.query(kTable);
-      const Result made =
-          server.query((std::string(kInsert) + " RETURNING max_id").c_str(), {name_space, tag, std::to_string(now_ms())});
+      const Result made = server.query((std::string(kInsert) + " RETURNING max_id").c_str(),
+                                       {name_space, tag, std::to_string(now_ms())});
       if (made.rows() == 0) throw_tag_exists(name_space, tag, read(server, name_space, tag).max_id);
     });
   }
@@ -289,13 +296,15 @@ class PostgresStore final : public SegmentStore {
     return "store: " + shown_ +
            " (PostgreSQL); each grant is committed with synchronous_commit = on before its first id is issued\n"
            "power loss: nothing granted is forgotten, as long as the server's disk keeps what it has synced\n"
-           "failover: safe with synchronous standbys (synchronous_standby_names); with asynchronous ones the newest grants "
+           "failover: safe with synchronous standbys (synchronous_standby_names); with asynchronous ones the newest "
+           "grants "
            "can be lost. A running process then stops with STORE_REGRESSED\n";
   }
 
  private:
   static constexpr const char* kInsert =
-      "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES($1, $2, 0, 0, $3) ON CONFLICT DO NOTHING";
+      "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES($1, $2, 0, 0, $3) ON CONFLICT DO "
+      "NOTHING";
 
   static SegmentInfo info_of(const Result& rows, int row) {
     SegmentInfo info;
@@ -307,9 +316,9 @@ class PostgresStore final : public SegmentStore {
     return info;
   }
   SegmentInfo read(PostgresConnection& server, const std::string& name_space, const std::string& tag) {
-    const Result row = server.query(
-        "SELECT ns, tag, max_id, grants, updated_unix_ms FROM idgen_segment WHERE ns = $1 AND tag = $2",
-        {name_space, tag});
+    const Result row =
+        server.query("SELECT ns, tag, max_id, grants, updated_unix_ms FROM idgen_segment WHERE ns = $1 AND tag = $2",
+                     {name_space, tag});
     if (row.rows() == 0) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
     return info_of(row, 0);
   }

@@ -100,7 +100,8 @@ class Reply {
   std::vector<std::string> list(std::size_t i) const {
     std::vector<std::string> out;
     if (i < size())
-      for (std::size_t j = 0; j < reply_->element[i]->elements; ++j) out.push_back(text_of(reply_->element[i]->element[j]));
+      for (std::size_t j = 0; j < reply_->element[i]->elements; ++j)
+        out.push_back(text_of(reply_->element[i]->element[j]));
     return out;
   }
 
@@ -190,8 +191,8 @@ class RedisConnection {
     if (reply.is_error()) fail(reply.text());
     if (reply[0] == "role") {
       usable_ = false;
-      throw Error(Status::store_permission, shown_ + ": the server is a " + reply[1] +
-                                                ", it cannot grant anything; name the master");
+      throw Error(Status::store_permission,
+                  shown_ + ": the server is a " + reply[1] + ", it cannot grant anything; name the master");
     }
     return reply;
   }
@@ -206,7 +207,8 @@ class RedisConnection {
       throw Error(Status::store_permission, text + " Name the master");
     }
     if (says("MOVED") || says("CLUSTERDOWN")) {
-      throw Error(Status::unsupported, text + ". A cluster is not supported; name a server that stands alone or a master");
+      throw Error(Status::unsupported,
+                  text + ". A cluster is not supported; name a server that stands alone or a master");
     }
     if (says("OOM")) throw Error(Status::store_full, text);
     if (says("WRONGTYPE")) throw Error(Status::store_damaged, text + ". The key is not idgen's");
@@ -219,16 +221,17 @@ class RedisConnection {
     const Reply reply = command({"CONFIG", "GET", name}, "CONFIG GET");
     const bool readable = !reply.is_error() && reply.size() == 2;
     if (readable && reply[1] == wanted) return;
-    throw Error(Status::store_unsafe,
-                shown_ + ": the server runs with " + name + " = " + (readable ? reply[1] : "(not readable)") + ": " + why +
-                    ", and issuing would stop until the tag is lifted by hand. Set it to " + wanted +
-                    ", or give that up with ?accept_loss=" + name);
+    throw Error(Status::store_unsafe, shown_ + ": the server runs with " + name + " = " +
+                                          (readable ? reply[1] : "(not readable)") + ": " + why +
+                                          ", and issuing would stop until the tag is lifted by hand. Set it to " +
+                                          wanted + ", or give that up with ?accept_loss=" + name);
   }
   void check_settings(const Parameters& parameters) {
     const Reply reply = command({"INFO", "replication"}, "INFO");
     if (reply.is_error()) fail(reply.text());
     if (reply.text().find("role:master") == std::string::npos) {
-      throw Error(Status::store_permission, shown_ + ": the server is a replica, it cannot grant anything; name the master");
+      throw Error(Status::store_permission,
+                  shown_ + ": the server is a replica, it cannot grant anything; name the master");
     }
     demand(parameters, "maxmemory-policy", "noeviction", "it may throw a counter away");
     demand(parameters, "appendonly", "yes", "a restart forgets what was granted since the last dump");
@@ -274,10 +277,9 @@ class RedisStore final : public SegmentStore {
     advance_by(name_space, tag, 0, count);
     const std::string accepted = parameters_.accepts_loss("rewind") ? "1" : "0";
     return use([&](RedisConnection& server) {
-      const Reply row =
-          checked(name_space, tag, count,
-                  server.script(kTake, key_of(name_space, tag),
-                                {std::to_string(count), now(), settings_.create ? "1" : "0", accepted}));
+      const Reply row = checked(name_space, tag, count,
+                                server.script(kTake, key_of(name_space, tag),
+                                              {std::to_string(count), now(), settings_.create ? "1" : "0", accepted}));
       return number(row[1]) - count + 1;
     });
   }
@@ -332,11 +334,12 @@ class RedisStore final : public SegmentStore {
   std::string describe() override {
     return "store: " + shown_ +
            " (Redis); each grant is one script, acknowledged by the master before its first id is issued\n"
-           "restart, failover, eviction of the server: it may have forgotten grants, so nothing more is granted until the tag "
+           "restart, failover, eviction of the server: it may have forgotten grants, so nothing more is granted until "
+           "the tag "
            "was lifted above all ids in use (`idgen segment advance`)" +
-           (parameters_.accepts_loss("rewind")
-                ? ". accept_loss = rewind: NOT SO HERE; it goes on with what the server remembers, and ids may be issued twice\n"
-                : "; no id is issued twice\n") +
+           (parameters_.accepts_loss("rewind") ? ". accept_loss = rewind: NOT SO HERE; it goes on with what the server "
+                                                 "remembers, and ids may be issued twice\n"
+                                               : "; no id is issued twice\n") +
            "a first replica that joins, or none for repl-backlog-ttl, counts as a failover: add replicas before tags\n"
            "a copy of the server's memory that goes on beside it (a cloned machine) is not noticed\n";
   }
@@ -354,12 +357,12 @@ class RedisStore final : public SegmentStore {
       advance_by(name_space, tag, number(row[1]), count);  // says that it is exhausted
       throw Error(Status::store_damaged, shown_ + ": " + row[2]);
     }
-    throw Error(Status::store_regressed,
-                "tag \"" + tag + "\" of namespace \"" + name_space + "\" stands at " + row[1] + " in " + shown_ +
-                    ", but was written in another life of the server (" + row[2].substr(0, 8) + ", now " +
-                    row[3].substr(0, 8) +
-                    "): after a restart or failover it may have forgotten grants. Lift the tag above all ids in use with "
-                    "`idgen segment advance`");
+    throw Error(
+        Status::store_regressed,
+        "tag \"" + tag + "\" of namespace \"" + name_space + "\" stands at " + row[1] + " in " + shown_ +
+            ", but was written in another life of the server (" + row[2].substr(0, 8) + ", now " + row[3].substr(0, 8) +
+            "): after a restart or failover it may have forgotten grants. Lift the tag above all ids in use with "
+            "`idgen segment advance`");
   }
 
   SegmentInfo info_of(const std::string& name_space, const std::string& tag, const Reply& row) const {

@@ -43,6 +43,7 @@ class ZooKeeperConnection {
     if (!settings.url.path.empty()) hosts += "/" + settings.url.path;
     handle_ = zookeeper_init(hosts.c_str(), &ZooKeeperConnection::watch, static_cast<int>(settings.timeout_ms), nullptr,
                              this, 0);
+    if (handle_ != nullptr) zoo_set_servers_resolution_delay(handle_, -1);  // see NoFork: not on a thread of its own
     if (handle_ == nullptr) {
       throw Error(Status::store_unavailable, "cannot connect to " + shown_ + ": " + std::strerror(errno));
     }
@@ -50,9 +51,9 @@ class ZooKeeperConnection {
       std::unique_lock lock(mutex_);
       changed_.wait_for(lock, std::chrono::milliseconds(settings.timeout_ms), [&] { return state_ != 0; });
       if (state_ != ZOO_CONNECTED_STATE) {
-        throw Error(state_ == ZOO_AUTH_FAILED_STATE ? Status::store_permission : Status::store_unavailable,
-                    "cannot connect to " + shown_ + " within " + std::to_string(settings.timeout_ms) +
-                        " ms (store_timeout)");
+        throw Error(
+            state_ == ZOO_AUTH_FAILED_STATE ? Status::store_permission : Status::store_unavailable,
+            "cannot connect to " + shown_ + " within " + std::to_string(settings.timeout_ms) + " ms (store_timeout)");
       }
       lock.unlock();
       if (!user.empty()) {
@@ -89,7 +90,8 @@ class ZooKeeperConnection {
     return true;
   }
 
-  void list(const std::function<void(const std::string& name_space, const std::string& tag, const std::string& text)>& row) {
+  void list(
+      const std::function<void(const std::string& name_space, const std::string& tag, const std::string& text)>& row) {
     for (const std::string& name_space : children(kRoot)) {
       const std::string folder = kRoot + ("/" + name_space);
       for (const std::string& tag : children(folder)) {
@@ -127,12 +129,12 @@ class ZooKeeperConnection {
 
   bool make(const std::string& path, const std::string& text) {
     const ACL_vector& acl = has_user_ ? ZOO_CREATOR_ALL_ACL : ZOO_OPEN_ACL_UNSAFE;
-    const int code =
-        zoo_create(handle_, path.c_str(), text.data(), static_cast<int>(text.size()), &acl, 0, nullptr, 0);
+    const int code = zoo_create(handle_, path.c_str(), text.data(), static_cast<int>(text.size()), &acl, 0, nullptr, 0);
     if (code == ZNODEEXISTS) return false;
     if (code == ZNONODE) {
-      throw Error(Status::store_missing, shown_ + ": the node that the path of the URL names is not there. Make it with "
-                                                  "the command `create` of zkCli.sh");
+      throw Error(Status::store_missing, shown_ +
+                                             ": the node that the path of the URL names is not there. Make it with "
+                                             "the command `create` of zkCli.sh");
     }
     check(code, "create");
     return true;
@@ -205,7 +207,8 @@ class ZooKeeperStore final : public SegmentStore {
   }
   std::string describe() override {
     return "store: " + shown_ +
-           " (ZooKeeper); each grant is a change that a quorum has on disk before its first id is issued (forceSync = yes)\n"
+           " (ZooKeeper); each grant is a change that a quorum has on disk before its first id is issued (forceSync = "
+           "yes)\n"
            "power loss, failover: nothing granted is forgotten\n"
            "a node that is deleted by hand begins at 0 again: lift the tag instead (`idgen segment advance`)\n";
   }

@@ -30,7 +30,8 @@ class StoreOfATest final : public Store {
   std::uint64_t segment_take(const std::string& ns, const std::string& tag, std::uint64_t count) override {
     return store_->segment_take(mine(ns), tag, count);
   }
-  void segment_return(const std::string& ns, const std::string& tag, std::uint64_t last, std::uint64_t unused) override {
+  void segment_return(const std::string& ns, const std::string& tag, std::uint64_t last,
+                      std::uint64_t unused) override {
     store_->segment_return(mine(ns), tag, last, unused);
   }
   Window window_take(const WindowRequest& request) override { return store_->window_take(request); }
@@ -59,8 +60,8 @@ class StoreOfATest final : public Store {
 
  private:
   std::string mine(const std::string& ns) const { return prefix_ + ns; }
-  const std::string prefix_ =
-      std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) + "%:" + std::to_string(getpid()) + "/";
+  const std::string prefix_ = std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()) +
+                              "%:" + std::to_string(getpid()) + "/";
   const std::shared_ptr<Store> store_;
 };
 

@@ -271,7 +271,6 @@ def test_a_counter_at_its_end_is_refused_before_it_wraps(shared, tag):
     assert show(shared.url(), tag)["max_id"] == largest
 
 
-@pytest.mark.xfail(strict=True, reason="core: Counter::kParked is 2^63, the end of this very segment; it is given back")
 def test_the_last_number_of_all_is_issued_once(shared, tag):
     largest = 2**63 - 1
     assert segment(shared.url(), tag, "advance", "--to", str(largest - 5)).returncode == 0

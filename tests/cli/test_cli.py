@@ -629,7 +629,12 @@ class Segment(Cli):
         self.assertNotIn("s3cret", error)
 
     def test_no_part_of_a_url_that_may_be_secret_is_shown(self):
-        for url in ("mysq://app:s3cret@h/ids", "mysql://app:s3cret@h:x/ids", "mysql://app:s3cret/%zz@h", "redis:s3cret"):
+        for url in (
+            "mysq://app:s3cret@h/ids",
+            "mysql://app:s3cret@h:x/ids",
+            "mysql://app:s3cret/%zz@h",
+            "redis:s3cret",
+        ):
             status = "VALUE" if url.startswith(("mysq:", "mysql:", "redis:")) else "UNSUPPORTED"
             error = self.refused(status, "segment", "create", "--store", url, "--tag", "t")
             self.assertNotIn("s3cret", error)

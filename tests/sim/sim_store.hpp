@@ -81,7 +81,9 @@ class SimStore final : public Store {
     after();
   }
   void segment_create(const std::string&, const std::string& tag) override { disk_.tags[tag] = 0; }
-  SegmentInfo segment_show(const std::string&, const std::string& tag) override { return {"", tag, disk_.tags[tag], 0, 0}; }
+  SegmentInfo segment_show(const std::string&, const std::string& tag) override {
+    return {"", tag, disk_.tags[tag], 0, 0};
+  }
   std::vector<SegmentInfo> segment_list() override { return {}; }
   SegmentInfo segment_advance(const std::string&, const std::string& tag, std::uint64_t to) override {
     disk_.tags[tag] = std::max(disk_.tags[tag] + 1, to);

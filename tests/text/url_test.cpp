@@ -76,7 +76,8 @@ TEST(StoreUrl, AMistakeIsNamedAndNoPartThatMayBeSecret) {
   for (const char* text : {"mysql:s3cret", "mysql:/s3cret@h", "mysql://", "mysql://s3cret@", "mysql://s3cret:1@h:0",
                            "mysql://s3cret@h:65536", "mysql://s3cret@h:x", "mysql://s3cret@h:", "mysql://s3cret%2@h",
                            "mysql://s3cret%zz@h", "mysql://s3cret%00@h", "mysql://s3cret@[::1", "mysql://s3cret@[::1]x",
-                           "mysql://s3cret@a,,b", "mysql://s3cret@h?x", "mysql://s3cret@h?=x"}) {
+                           "mysql://s3cret@a,,b", "mysql://s3cret@h?x", "mysql://s3cret@h?=x",
+                           "mysql://app:12/s3cret@h", "mysql://app:12?s3cret@h"}) {
     const std::string message = refusal(text);
     EXPECT_THAT(message, testing::StartsWith("store = \"mysql://...\": ")) << text;
     EXPECT_THAT(message, testing::HasSubstr("allowed: mysql://")) << text;

@@ -59,7 +59,7 @@ typedef struct idgen_backend_store {
 } idgen_backend_store;
 
 typedef struct idgen_backend {
-  uint32_t abi;     /* IDGEN_BACKEND_ABI of the module */
+  uint32_t abi; /* IDGEN_BACKEND_ABI of the module */
   uint32_t reserved;
   const char *name; /* "postgres" */
   /* Settings: url, create (0 or 1), timeout_ms. Connects; `store` is filled only on success. */

@@ -21,7 +21,8 @@ constexpr Property kProperties[] = {
      "The set of ids that must not collide. All snowflake generators of a namespace share one layout and epoch; the "
      "store refuses others.",
      kSince, 1, 128},
-    {"store", text, "sqlite:idgen.db", "sqlite:PATH | mysql://... | postgres://... | redis://... | etcd://... | zookeeper://... | memory", "",
+    {"store", text, "sqlite:idgen.db",
+     "sqlite:PATH | mysql://... | postgres://... | redis://... | etcd://... | zookeeper://... | memory", "",
      "Where reservations are made durable; docs/stores.md has the form of each URL. A relative path starts from "
      "`directory`. memory protects within this "
      "process only: not against a "
@@ -37,7 +38,8 @@ constexpr Property kProperties[] = {
      "would issue old numbers again.",
      kSince},
     {"store_timeout", duration, "5s", "0ms to 10m", "ms",
-     "How long one store operation may take: waiting for another process's lock, connecting, reading, writing.", kSince, 0, 600'000},
+     "How long one store operation may take: waiting for another process's lock, connecting, reading, writing.", kSince,
+     0, 600'000},
     {"directory", text, "", "a folder", "",
      "Where relative paths start; empty = the working directory. Loading a configuration file sets it to the file's "
      "folder.",

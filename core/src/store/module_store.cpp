@@ -55,8 +55,9 @@ const idgen_backend& load(const StoreScheme& scheme, const StoreOptions& options
     const idgen_backend* const backend = function != nullptr ? function() : nullptr;
     if (backend == nullptr || backend->abi != IDGEN_BACKEND_ABI) {
       fail_to_load(scheme, path + " belongs to another version of idgen (interface " +
-                               (backend == nullptr ? std::string("unknown") : std::to_string(backend->abi)) + ", wanted " +
-                               std::to_string(IDGEN_BACKEND_ABI) + "); install library and modules of one version");
+                               (backend == nullptr ? std::string("unknown") : std::to_string(backend->abi)) +
+                               ", wanted " + std::to_string(IDGEN_BACKEND_ABI) +
+                               "); install library and modules of one version");
     }
     return *backend;
   }

@@ -64,11 +64,14 @@ static NamedStore parse_store_name(const std::string& url) {
   if (is_path) {
     hint = "; did you mean \"sqlite:" + url + "\"?";
   } else if (nearest != nullptr) {
-    hint = "; did you mean \"" + std::string(nearest->name) + (rest.empty() ? "" : secret ? "://..." : ":" + rest) + "\"?";
+    hint = "; did you mean \"" + std::string(nearest->name) +
+           (rest.empty() ? ""
+            : secret     ? "://..."
+                         : ":" + rest) +
+           "\"?";
   }
-  throw Error(Status::value,
-              "store = \"" + (secret ? name + "://..." : url) +
-                  "\": no store of that kind; allowed: " + known_store_schemes() + hint);
+  throw Error(Status::value, "store = \"" + (secret ? name + "://..." : url) +
+                                 "\": no store of that kind; allowed: " + known_store_schemes() + hint);
 }
 
 std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& options) {

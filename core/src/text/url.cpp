@@ -82,6 +82,10 @@ StoreUrl StoreUrl::parse(std::string_view text) {
   url.scheme = text.substr(0, colon);
   if (colon == std::string_view::npos || text.substr(colon, 3) != "://") fail(url.scheme, "it does not go on with ://");
   text.remove_prefix(colon + 3);
+  // A password with a bare / or ? in it: its beginning would be taken for a host, and be shown.
+  const std::size_t behind_hosts = text.find_first_of("/?");
+  if (behind_hosts != std::string_view::npos && text.find('@', behind_hosts) != std::string_view::npos)
+    fail(url.scheme, "an @ stands behind a / or ?");
 
   const std::size_t question = text.find('?');
   if (question != std::string_view::npos) {
@@ -122,8 +126,6 @@ std::string StoreUrl::shown() const {
   return scheme + "://" + (user.empty() ? "" : user + "@") + hosts_text(hosts) + (path.empty() ? "" : "/" + path);
 }
 
-std::string StoreUrl::identity() const {
-  return scheme + "://" + hosts_text(hosts) + (path.empty() ? "" : "/" + path);
-}
+std::string StoreUrl::identity() const { return scheme + "://" + hosts_text(hosts) + (path.empty() ? "" : "/" + path); }
 
 }  // namespace idgen
