@@ -146,7 +146,8 @@ class EtcdConnection {
     return answer.value("succeeded", false);
   }
 
-  // Asks one endpoint after the other until one can be reached; what was sent is never sent again.
+  // Asks one endpoint after the other until one can be reached; what was sent is not sent again (libcurl may do so on a connection
+  // that turns out to be dead; the comparison makes that harmless).
   Json post(const char* path, const Json& body) {
     const std::string text = body.dump();
     std::string answer;
