@@ -5,9 +5,6 @@
 #include <chrono>
 #include <cstring>
 
-#include "connection_slot.hpp"
-#include "module.hpp"
-#include "parameters.hpp"
 #include "record.hpp"
 
 namespace idgen::backend {
@@ -15,8 +12,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kParameters[] = {"user_env", "password_env", "tls",   "tls_ca",
-                                            "tls_cert", "tls_key",      "prefix"};
 constexpr std::string_view kTls[] = {"off", "require", "verify"};
 constexpr std::uint16_t kPort = 2379;
 constexpr const char* kDefaultPrefix = "idgen/segment/";
@@ -53,6 +48,15 @@ std::string from_base64(const std::string& text) {
 
 class EtcdConnection {
  public:
+  static constexpr std::string_view kParameters[] = {"user_env", "password_env", "tls",   "tls_ca",
+                                                     "tls_cert", "tls_key",      "prefix"};
+  static constexpr const char* kDescription =
+      " (etcd); each grant is a transaction, committed through Raft before its first id is issued\n"
+      "power loss, failover: nothing granted is forgotten\n"
+      "restored from a snapshot: grants made after it are forgotten; lift each tag above all ids in use (`idgen "
+      "segment "
+      "advance`)\n";
+
   struct Held {
     std::string text;
   };
@@ -65,11 +69,8 @@ class EtcdConnection {
         curl_(curl_easy_init(), curl_easy_cleanup) {
     if (!curl_) throw std::bad_alloc();
     const std::string tls = parameters.choice("tls", kTls);
-    for (const StoreHost& host : settings.url.hosts) {
-      const bool v6 = host.name.find(':') != std::string::npos;
-      endpoints_.push_back((tls == "off" ? "http://" : "https://") + (v6 ? "[" + host.name + "]" : host.name) + ":" +
-                           std::to_string(host.port == 0 ? kPort : host.port));
-    }
+    for (const StoreHost& host : settings.url.hosts)
+      endpoints_.push_back((tls == "off" ? "http://" : "https://") + host.text(kPort));
     curl_easy_setopt(curl_.get(), CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl_.get(), CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(timeout_ms_));
     curl_easy_setopt(curl_.get(), CURLOPT_TIMEOUT_MS, static_cast<long>(timeout_ms_));
@@ -216,62 +217,11 @@ class EtcdConnection {
   std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl_;
 };
 
-class EtcdStore final : public SegmentStore {
-  template <class Work>
-  auto use(Work&& work) {
-    return slot_.use([&] { return std::make_unique<EtcdConnection>(settings_, parameters_); }, work);
-  }
-
- public:
-  explicit EtcdStore(const Settings& settings)
-      : settings_(settings), parameters_(settings.url, kParameters), shown_(settings.url.shown()) {
-    use([](EtcdConnection&) {});
-  }
-
-  std::uint64_t take(const std::string& name_space, const std::string& tag, std::uint64_t count) override {
-    return use([&](EtcdConnection& server) { return server.records().take(server, name_space, tag, count); });
-  }
-  void give_back(const std::string& name_space, const std::string& tag, std::uint64_t last,
-                 std::uint64_t unused) override {
-    use([&](EtcdConnection& server) { server.records().give_back(server, name_space, tag, last, unused); });
-  }
-  void create(const std::string& name_space, const std::string& tag) override {
-    use([&](EtcdConnection& server) { server.records().create(server, name_space, tag); });
-  }
-  SegmentInfo show(const std::string& name_space, const std::string& tag) override {
-    return use([&](EtcdConnection& server) { return server.records().show(server, name_space, tag); });
-  }
-  SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
-    return use([&](EtcdConnection& server) { return server.records().advance(server, name_space, tag, target); });
-  }
-  void list(const std::function<void(const SegmentInfo&)>& row) override {
-    use([&](EtcdConnection& server) {
-      server.list([&](const std::string& name_space, const std::string& tag, const std::string& text) {
-        row(parse_record(shown_, name_space, tag, text));
-      });
-    });
-  }
-  std::string describe() override {
-    return "store: " + shown_ +
-           " (etcd); each grant is a transaction, committed through Raft before its first id is issued\n"
-           "power loss, failover: nothing granted is forgotten\n"
-           "restored from a snapshot: grants made after it are forgotten; lift each tag above all ids in use (`idgen "
-           "segment "
-           "advance`)\n";
-  }
-
- private:
-  const Settings settings_;
-  const Parameters parameters_;
-  const std::string shown_;
-  ConnectionSlot<EtcdConnection> slot_;
-};
-
 }  // namespace
 }  // namespace idgen::backend
 
 extern "C" __attribute__((visibility("default"))) const idgen_backend* idgen_backend_etcd() {
   static const bool once = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
   (void)once;
-  return idgen::backend::module<idgen::backend::EtcdStore>("etcd");
+  return idgen::backend::module<idgen::backend::RecordStore<idgen::backend::EtcdConnection>>("etcd");
 }

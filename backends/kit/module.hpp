@@ -5,14 +5,17 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "connection_slot.hpp"
 #include "idgen/backend.h"
 #include "idgen/status.hpp"
 #include "idgen/store.hpp"
 #include "idgen/url.hpp"
+#include "parameters.hpp"
 
 namespace idgen::backend {
 
@@ -34,6 +37,28 @@ class SegmentStore {
   virtual SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) = 0;
   virtual void list(const std::function<void(const SegmentInfo&)>& row) = 0;
   virtual std::string describe() = 0;
+};
+
+// What all of them keep, and how they reach their server.
+template <class Connection>
+class ConnectedStore : public SegmentStore {
+ protected:
+  // Throws Error{value} for a parameter that is not among `known`.
+  ConnectedStore(const Settings& settings, std::span<const std::string_view> known)
+      : settings_(settings), parameters_(settings.url, known), shown_(settings.url.shown()) {}
+
+  // work(connection), one thread at a time; see ConnectionSlot.
+  template <class Work>
+  auto use(Work&& work) {
+    return slot_.use([&] { return std::make_unique<Connection>(settings_, parameters_); }, work);
+  }
+
+  const Settings settings_;
+  const Parameters parameters_;
+  const std::string shown_;
+
+ private:
+  ConnectionSlot<Connection> slot_;
 };
 
 template <class F>

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "module.hpp"
 #include "sql.hpp"
 
 namespace idgen::backend {
@@ -105,7 +107,7 @@ class Records {
   }
   void create(Server& server, const std::string& name_space, const std::string& tag) {
     SegmentInfo fresh;
-    fresh.updated_unix_ms = now_ms();
+    fresh.updated_unix_ms = store_clock_unix_ms();
     if (server.insert(name_space, tag, record_of(fresh))) return;
     throw_tag_exists(name_space, tag, show(server, name_space, tag).max_id);
   }
@@ -139,13 +141,13 @@ class Records {
       if (!held) {
         if (!create) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
         SegmentInfo fresh;
-        fresh.updated_unix_ms = now_ms();
+        fresh.updated_unix_ms = store_clock_unix_ms();
         server.insert(name_space, tag, record_of(fresh));
         continue;
       }
       SegmentInfo info = parse_record(shown_, name_space, tag, held->text);
       if (!change(info)) return info;
-      info.updated_unix_ms = now_ms();
+      info.updated_unix_ms = store_clock_unix_ms();
       const std::string text = record_of(info);
       if (server.replace(name_space, tag, *held, text)) {  // *held is then what was written
         last_[key] = std::move(*held);
@@ -158,6 +160,40 @@ class Records {
   const std::string shown_;
   const bool create_;
   std::map<std::pair<std::string, std::string>, Held> last_;
+};
+
+// A store of records. Server, a connection, also knows: kParameters, kDescription, records() and list(row).
+template <class Server>
+class RecordStore final : public ConnectedStore<Server> {
+ public:
+  explicit RecordStore(const Settings& settings) : ConnectedStore<Server>(settings, Server::kParameters) {
+    this->use([](Server&) {});
+  }
+
+  std::uint64_t take(const std::string& name_space, const std::string& tag, std::uint64_t count) override {
+    return this->use([&](Server& server) { return server.records().take(server, name_space, tag, count); });
+  }
+  void give_back(const std::string& name_space, const std::string& tag, std::uint64_t last,
+                 std::uint64_t unused) override {
+    this->use([&](Server& server) { server.records().give_back(server, name_space, tag, last, unused); });
+  }
+  void create(const std::string& name_space, const std::string& tag) override {
+    this->use([&](Server& server) { server.records().create(server, name_space, tag); });
+  }
+  SegmentInfo show(const std::string& name_space, const std::string& tag) override {
+    return this->use([&](Server& server) { return server.records().show(server, name_space, tag); });
+  }
+  SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
+    return this->use([&](Server& server) { return server.records().advance(server, name_space, tag, target); });
+  }
+  void list(const std::function<void(const SegmentInfo&)>& row) override {
+    this->use([&](Server& server) {
+      server.list([&](const std::string& name_space, const std::string& tag, const std::string& text) {
+        row(parse_record(this->shown_, name_space, tag, text));
+      });
+    });
+  }
+  std::string describe() override { return "store: " + this->shown_ + Server::kDescription; }
 };
 
 }  // namespace idgen::backend

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <charconv>
-#include <chrono>
 #include <string>
 
 #include "store/grant_rules.hpp"
@@ -10,11 +9,6 @@
 namespace idgen::backend {
 
 inline constexpr const char* kHowToCreate = "Make it with `idgen segment create`, or set store_create = true";
-
-inline std::int64_t now_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 // A number that the database holds, as text. Throws Error{store_damaged}: nothing is read as 0 that is not.
 inline std::uint64_t stored_number(const std::string& shown, const char* text) {

@@ -4,11 +4,10 @@
 // commits by itself optimistically at first, so there it is an explicit pessimistic transaction.
 #include <mysql.h>
 
+#include <map>
 #include <optional>
 
-#include "connection_slot.hpp"
 #include "module.hpp"
-#include "parameters.hpp"
 #include "sql.hpp"
 
 namespace idgen::backend {
@@ -155,32 +154,36 @@ class MysqlConnection {
     }
   }
 
-  std::optional<std::string> variable(const std::string& name) {
-    Rows rows = query("SHOW VARIABLES LIKE '" + name + "'");
-    if (!rows.next()) return std::nullopt;
-    return rows.text(1);
-  }
-  void demand(const Parameters& parameters, const std::string& name, const std::string& wanted,
-              const std::string& why) {
-    const std::optional<std::string> found = variable(name);
-    if (!found || *found == wanted || parameters.accepts_loss(name)) return;
-    throw Error(Status::store_unsafe, shown_ + ": the server runs with " + name + " = " + *found + ": " + why +
+  using Variables = std::map<std::string, std::string>;
+
+  void demand(const Parameters& parameters, const Variables& variables, const std::string& name,
+              const std::string& wanted, const std::string& why) {
+    const auto found = variables.find(name);
+    if (found == variables.end() || found->second == wanted || parameters.accepts_loss(name)) return;
+    throw Error(Status::store_unsafe, shown_ + ": the server runs with " + name + " = " + found->second + ": " + why +
                                           ", and ids would be issued twice. Set it to " + wanted +
                                           ", or give that up with ?accept_loss=" + name);
   }
   void check_settings(const Parameters& parameters) {
+    Variables variables;
+    Rows settings = query(
+        "SHOW VARIABLES WHERE Variable_name IN ('read_only', 'super_read_only', 'tidb_super_read_only', "
+        "'innodb_flush_log_at_trx_commit', 'innodb_doublewrite', 'log_bin', 'sync_binlog')");
+    while (settings.next()) variables[settings.text(0)] = settings.text(1);
     for (const char* name : {"read_only", "super_read_only", "tidb_super_read_only"}) {
-      const std::optional<std::string> found = variable(name);
-      if (found && (*found == "ON" || *found == "1")) {
+      const auto found = variables.find(name);
+      if (found != variables.end() && (found->second == "ON" || found->second == "1")) {
         throw Error(Status::store_permission,
                     shown_ + ": the server runs with " + name + " = ON, it cannot grant anything; name the primary");
       }
     }
     if (is_tidb_) return;  // it answers to the names below, and commits through Raft whatever they say
-    demand(parameters, "innodb_flush_log_at_trx_commit", "1", "a crash can undo a commit of the last second");
-    demand(parameters, "innodb_doublewrite", "ON", "a power loss can tear a page");
-    if (variable("log_bin") == "ON")
-      demand(parameters, "sync_binlog", "1", "after a power loss the replicas may not know the last commits");
+    demand(parameters, variables, "innodb_flush_log_at_trx_commit", "1",
+           "a crash can undo a commit of the last second");
+    demand(parameters, variables, "innodb_doublewrite", "ON", "a power loss can tear a page");
+    if (variables["log_bin"] == "ON")
+      demand(parameters, variables, "sync_binlog", "1",
+             "after a power loss the replicas may not know the last commits");
     Rows rows = query(
         "SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = "
         "'idgen_segment'");
@@ -200,15 +203,9 @@ class MysqlConnection {
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
-class MysqlStore final : public SegmentStore {
-  template <class Work>
-  auto use(Work&& work) {
-    return slot_.use([&] { return std::make_unique<MysqlConnection>(settings_, parameters_); }, work);
-  }
-
+class MysqlStore final : public ConnectedStore<MysqlConnection> {
  public:
-  explicit MysqlStore(const Settings& settings)
-      : settings_(settings), parameters_(settings.url, kParameters), shown_(settings.url.shown()) {
+  explicit MysqlStore(const Settings& settings) : ConnectedStore(settings, kParameters) {
     use([&](MysqlConnection& server) {
       if (settings_.create) server.run(kTable);
       is_tidb_ = server.is_tidb();
@@ -279,7 +276,7 @@ class MysqlStore final : public SegmentStore {
   }
 
  private:
-  static std::string stamp() { return ", updated_unix_ms = " + std::to_string(now_ms()); }
+  static std::string stamp() { return ", updated_unix_ms = " + std::to_string(store_clock_unix_ms()); }
   static std::string where_tag(MysqlConnection& server, const std::string& name_space, const std::string& tag) {
     return " WHERE ns = " + server.quoted(name_space) + " AND tag = " + server.quoted(tag);
   }
@@ -314,7 +311,8 @@ class MysqlStore final : public SegmentStore {
 
   static bool insert(MysqlConnection& server, const std::string& name_space, const std::string& tag) {
     server.run("INSERT IGNORE INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES(" +
-               server.quoted(name_space) + ", " + server.quoted(tag) + ", 0, 0, " + std::to_string(now_ms()) + ")");
+               server.quoted(name_space) + ", " + server.quoted(tag) + ", 0, 0, " +
+               std::to_string(store_clock_unix_ms()) + ")");
     return server.changed_rows() == 1;
   }
 
@@ -334,11 +332,7 @@ class MysqlStore final : public SegmentStore {
     return info_of(rows);
   }
 
-  const Settings settings_;
-  const Parameters parameters_;
-  const std::string shown_;
   bool is_tidb_ = false;
-  ConnectionSlot<MysqlConnection> slot_;
 };
 
 }  // namespace

@@ -7,9 +7,7 @@
 #include <chrono>
 #include <initializer_list>
 
-#include "connection_slot.hpp"
 #include "module.hpp"
-#include "parameters.hpp"
 #include "sql.hpp"
 
 namespace idgen::backend {
@@ -175,9 +173,7 @@ class PostgresConnection {
     const std::string why = shown_ + ": " + message();
     if (state == "42501" || state == "25006") throw Error(Status::store_permission, why);  // no privilege; read-only
     if (state == "42P01") {
-      throw Error(Status::store_missing, shown_ +
-                                             ": the table idgen_segment is not there. Make it with `idgen segment "
-                                             "create`, or set store_create = true");
+      throw Error(Status::store_missing, shown_ + ": the table idgen_segment is not there. " + kHowToCreate);
     }
     if (state == "42703" || state == "42804") throw Error(Status::store_version, why);  // other columns than ours
     if (state == "53100") throw Error(Status::store_full, why);
@@ -217,15 +213,9 @@ class PostgresConnection {
   std::unique_ptr<PGconn, decltype(&PQfinish)> connection_;
 };
 
-class PostgresStore final : public SegmentStore {
-  template <class Work>
-  auto use(Work&& work) {
-    return slot_.use([&] { return std::make_unique<PostgresConnection>(settings_, parameters_); }, work);
-  }
-
+class PostgresStore final : public ConnectedStore<PostgresConnection> {
  public:
-  explicit PostgresStore(const Settings& settings)
-      : settings_(settings), parameters_(settings.url, kParameters), shown_(settings.url.shown()) {
+  explicit PostgresStore(const Settings& settings) : ConnectedStore(settings, kParameters) {
     use([&](PostgresConnection& server) {
       if (settings_.create) server.query(kTable);
     });
@@ -238,13 +228,13 @@ class PostgresStore final : public SegmentStore {
         const Result row = server.query(
             "UPDATE idgen_segment SET max_id = max_id + $3, grants = grants + 1, updated_unix_ms = $4"
             " WHERE ns = $1 AND tag = $2 AND max_id BETWEEN 0 AND 9223372036854775807 - $3::bigint RETURNING max_id",
-            {name_space, tag, std::to_string(count), std::to_string(now_ms())});
+            {name_space, tag, std::to_string(count), std::to_string(store_clock_unix_ms())});
         if (row.rows() == 1) return row.number(0, 0) - count + 1;
         const Result found =
             server.query("SELECT max_id FROM idgen_segment WHERE ns = $1 AND tag = $2", {name_space, tag});
         if (found.rows() == 1) advance_by(name_space, tag, found.number(0, 0), count);  // says that it is exhausted
         if (!settings_.create || created) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
-        server.query(kInsert, {name_space, tag, std::to_string(now_ms())});
+        server.query(kInsert, {name_space, tag, std::to_string(store_clock_unix_ms())});
       }
     });
   }
@@ -256,7 +246,7 @@ class PostgresStore final : public SegmentStore {
       const Result row = server.query(
           "UPDATE idgen_segment SET max_id = max_id - $4, updated_unix_ms = $5"
           " WHERE ns = $1 AND tag = $2 AND max_id = $3 RETURNING max_id",
-          {name_space, tag, std::to_string(last), std::to_string(unused), std::to_string(now_ms())});
+          {name_space, tag, std::to_string(last), std::to_string(unused), std::to_string(store_clock_unix_ms())});
       if (row.rows() != 1) read(server, name_space, tag);  // says if it is not there
     });
   }
@@ -264,7 +254,7 @@ class PostgresStore final : public SegmentStore {
     use([&](PostgresConnection& server) {
       server.query(kTable);
       const Result made = server.query((std::string(kInsert) + " RETURNING max_id").c_str(),
-                                       {name_space, tag, std::to_string(now_ms())});
+                                       {name_space, tag, std::to_string(store_clock_unix_ms())});
       if (made.rows() == 0) throw_tag_exists(name_space, tag, read(server, name_space, tag).max_id);
     });
   }
@@ -278,7 +268,7 @@ class PostgresStore final : public SegmentStore {
           "UPDATE idgen_segment SET max_id = GREATEST(max_id + 1, $3), grants = grants + 1, updated_unix_ms = $4"
           " WHERE ns = $1 AND tag = $2 AND max_id < 9223372036854775807"
           " RETURNING ns, tag, max_id, grants, updated_unix_ms",
-          {name_space, tag, std::to_string(target), std::to_string(now_ms())});
+          {name_space, tag, std::to_string(target), std::to_string(store_clock_unix_ms())});
       if (row.rows() == 1) return info_of(row, 0);
       const SegmentInfo now = read(server, name_space, tag);
       advanced(name_space, tag, now.max_id, target);  // says that it is exhausted
@@ -322,11 +312,6 @@ class PostgresStore final : public SegmentStore {
     if (row.rows() == 0) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
     return info_of(row, 0);
   }
-
-  const Settings settings_;
-  const Parameters parameters_;
-  const std::string shown_;
-  ConnectionSlot<PostgresConnection> slot_;
 };
 
 }  // namespace

@@ -10,9 +10,7 @@
 #include <map>
 #include <optional>
 
-#include "connection_slot.hpp"
 #include "module.hpp"
-#include "parameters.hpp"
 #include "sql.hpp"
 
 namespace idgen::backend {
@@ -261,15 +259,9 @@ std::string key_of(const std::string& name_space, const std::string& tag) {
   return key + ":" + tag;
 }
 
-class RedisStore final : public SegmentStore {
-  template <class Work>
-  auto use(Work&& work) {
-    return slot_.use([&] { return std::make_unique<RedisConnection>(settings_, parameters_); }, work);
-  }
-
+class RedisStore final : public ConnectedStore<RedisConnection> {
  public:
-  explicit RedisStore(const Settings& settings)
-      : settings_(settings), parameters_(settings.url, kParameters), shown_(settings.url.shown()) {
+  explicit RedisStore(const Settings& settings) : ConnectedStore(settings, kParameters) {
     use([](RedisConnection&) {});
   }
 
@@ -345,7 +337,7 @@ class RedisStore final : public SegmentStore {
   }
 
  private:
-  static std::string now() { return std::to_string(now_ms()); }
+  static std::string now() { return std::to_string(store_clock_unix_ms()); }
   std::uint64_t number(const std::string& text) const { return stored_number(shown_, text.c_str()); }
 
   // What a script could not do, said.
@@ -383,11 +375,6 @@ class RedisStore final : public SegmentStore {
       name_space.replace(i, 3, name_space.compare(i, 3, "%3A") == 0 ? ":" : "%");
     return std::pair{name_space, key.substr(colon + 1)};
   }
-
-  const Settings settings_;
-  const Parameters parameters_;
-  const std::string shown_;
-  ConnectionSlot<RedisConnection> slot_;
 };
 
 }  // namespace

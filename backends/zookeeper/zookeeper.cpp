@@ -9,21 +9,24 @@
 #include <cstring>
 #include <mutex>
 
-#include "connection_slot.hpp"
-#include "module.hpp"
-#include "parameters.hpp"
 #include "record.hpp"
 
 namespace idgen::backend {
 namespace {
 
-constexpr std::string_view kParameters[] = {"user_env", "password_env"};
 constexpr std::uint16_t kPort = 2181;
 constexpr const char* kRoot = "/idgen/segment";
 constexpr int kLargestValue = 4096;
 
 class ZooKeeperConnection {
  public:
+  static constexpr std::string_view kParameters[] = {"user_env", "password_env"};
+  static constexpr const char* kDescription =
+      " (ZooKeeper); each grant is a change that a quorum has on disk before its first id is issued (forceSync = "
+      "yes)\n"
+      "power loss, failover: nothing granted is forgotten\n"
+      "a node that is deleted by hand begins at 0 again: lift the tag instead (`idgen segment advance`)\n";
+
   struct Held {
     std::string text;
     int version = 0;
@@ -35,18 +38,14 @@ class ZooKeeperConnection {
     const std::string user = parameters.secret("user", settings.url.user);
     const std::string who = user + ":" + parameters.secret("password", settings.url.password);
     std::string hosts;
-    for (const StoreHost& host : settings.url.hosts) {
-      const bool v6 = host.name.find(':') != std::string::npos;
-      hosts += (hosts.empty() ? "" : ",") + (v6 ? "[" + host.name + "]" : host.name) + ":" +
-               std::to_string(host.port == 0 ? kPort : host.port);
-    }
+    for (const StoreHost& host : settings.url.hosts) hosts += (hosts.empty() ? "" : ",") + host.text(kPort);
     if (!settings.url.path.empty()) hosts += "/" + settings.url.path;
     handle_ = zookeeper_init(hosts.c_str(), &ZooKeeperConnection::watch, static_cast<int>(settings.timeout_ms), nullptr,
                              this, 0);
-    if (handle_ != nullptr) zoo_set_servers_resolution_delay(handle_, -1);  // see NoFork: not on a thread of its own
     if (handle_ == nullptr) {
       throw Error(Status::store_unavailable, "cannot connect to " + shown_ + ": " + std::strerror(errno));
     }
+    zoo_set_servers_resolution_delay(handle_, -1);  // see NoFork: not on a thread of its own
     try {
       std::unique_lock lock(mutex_);
       changed_.wait_for(lock, std::chrono::milliseconds(settings.timeout_ms), [&] { return state_ != 0; });
@@ -170,59 +169,9 @@ class ZooKeeperConnection {
   int state_ = 0;  // under mutex_: the first one that decides
 };
 
-class ZooKeeperStore final : public SegmentStore {
-  template <class Work>
-  auto use(Work&& work) {
-    return slot_.use([&] { return std::make_unique<ZooKeeperConnection>(settings_, parameters_); }, work);
-  }
-
- public:
-  explicit ZooKeeperStore(const Settings& settings)
-      : settings_(settings), parameters_(settings.url, kParameters), shown_(settings.url.shown()) {
-    use([](ZooKeeperConnection&) {});
-  }
-
-  std::uint64_t take(const std::string& name_space, const std::string& tag, std::uint64_t count) override {
-    return use([&](ZooKeeperConnection& server) { return server.records().take(server, name_space, tag, count); });
-  }
-  void give_back(const std::string& name_space, const std::string& tag, std::uint64_t last,
-                 std::uint64_t unused) override {
-    use([&](ZooKeeperConnection& server) { server.records().give_back(server, name_space, tag, last, unused); });
-  }
-  void create(const std::string& name_space, const std::string& tag) override {
-    use([&](ZooKeeperConnection& server) { server.records().create(server, name_space, tag); });
-  }
-  SegmentInfo show(const std::string& name_space, const std::string& tag) override {
-    return use([&](ZooKeeperConnection& server) { return server.records().show(server, name_space, tag); });
-  }
-  SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
-    return use([&](ZooKeeperConnection& server) { return server.records().advance(server, name_space, tag, target); });
-  }
-  void list(const std::function<void(const SegmentInfo&)>& row) override {
-    use([&](ZooKeeperConnection& server) {
-      server.list([&](const std::string& name_space, const std::string& tag, const std::string& text) {
-        row(parse_record(shown_, name_space, tag, text));
-      });
-    });
-  }
-  std::string describe() override {
-    return "store: " + shown_ +
-           " (ZooKeeper); each grant is a change that a quorum has on disk before its first id is issued (forceSync = "
-           "yes)\n"
-           "power loss, failover: nothing granted is forgotten\n"
-           "a node that is deleted by hand begins at 0 again: lift the tag instead (`idgen segment advance`)\n";
-  }
-
- private:
-  const Settings settings_;
-  const Parameters parameters_;
-  const std::string shown_;
-  ConnectionSlot<ZooKeeperConnection> slot_;
-};
-
 }  // namespace
 }  // namespace idgen::backend
 
 extern "C" __attribute__((visibility("default"))) const idgen_backend* idgen_backend_zookeeper() {
-  return idgen::backend::module<idgen::backend::ZooKeeperStore>("zookeeper");
+  return idgen::backend::module<idgen::backend::RecordStore<idgen::backend::ZooKeeperConnection>>("zookeeper");
 }

@@ -40,6 +40,7 @@ class Server:
     """One server. Subclasses say how it is prepared, started and asked whether it is ready."""
 
     name = ""
+    stop_signal = signal.SIGTERM
     grant = b""  # is in each request for a grant, and in no other
     remembers = True  # what it granted before a restart
 
@@ -102,7 +103,7 @@ class Server:
 
     def stop(self):
         if self.process is not None and self.process.poll() is None:
-            self.process.terminate()
+            self.process.send_signal(self.stop_signal)
             try:
                 self.process.wait(10)
             except subprocess.TimeoutExpired:
@@ -174,6 +175,7 @@ class MariaDB(Server):
 
 class Postgres(Server):
     name = "postgres"
+    stop_signal = signal.SIGINT  # "fast": it does not wait for its clients
     grant = b"UPDATE idgen_segment SET max_id = max_id + "
     drops_root = True
     options = ()
@@ -210,14 +212,6 @@ class Postgres(Server):
             *("psql", "--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--host", self.folder),
             *("--port", str(self.port), "--username", "root", "--dbname", database, "--command", text),
         ).stdout
-
-    def stop(self):
-        if self.process is not None and self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)  # "fast": it does not wait for its clients
-            try:
-                self.process.wait(10)
-            except subprocess.TimeoutExpired:
-                self.kill()
 
     def kill(self):
         """All of it: a postmaster's children live a moment longer than it does."""

@@ -16,6 +16,9 @@ namespace idgen {
 struct StoreHost {
   std::string name;
   std::uint16_t port = 0;  // 0: the scheme's own
+
+  // "name:port", an IPv6 address in brackets; without a port if there is none, and no default is given.
+  std::string text(std::uint16_t default_port = 0) const;
 };
 
 struct StoreUrl {

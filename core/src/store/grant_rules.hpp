@@ -1,6 +1,7 @@
 // The arithmetic of grants, the same for every store that idgen brings itself. Pure: a row and a request in, the new row out.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -12,6 +13,12 @@
 namespace idgen {
 
 constexpr std::uint64_t kLargestNumber = std::numeric_limits<std::int64_t>::max();  // ids fit a signed column
+
+// By the system's clock: for `updated_unix_ms` only, never for a grant.
+inline std::int64_t store_clock_unix_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
 
 // A worker as a store knows it. A worker that nobody has had yet is all zero.
 struct WorkerRow {

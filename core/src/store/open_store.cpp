@@ -1,6 +1,4 @@
 // From a URL to a store: the table of schemes.
-#include <chrono>
-
 #include "idgen/text.hpp"
 #include "idgen/url.hpp"
 #include "store/module_store.hpp"
@@ -88,11 +86,6 @@ std::string store_identity(const std::string& url, const StoreOptions& options) 
   const NamedStore parsed = parse_store_name(url);
   if (!parsed.scheme->module.empty()) return StoreUrl::parse(url).identity();
   return parsed.scheme->identity(parsed.rest, options);
-}
-
-std::int64_t store_clock_unix_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
 }
 
 }  // namespace idgen

@@ -30,7 +30,4 @@ std::string memory_store_identity(const std::string& rest, const StoreOptions& o
 std::shared_ptr<Store> open_sqlite_store(const std::string& rest, const StoreOptions& options);
 std::string sqlite_store_identity(const std::string& rest, const StoreOptions& options);
 
-// By the system's clock: for `updated_unix_ms` only, never for a grant.
-std::int64_t store_clock_unix_ms();
-
 }  // namespace idgen

@@ -66,15 +66,17 @@ StoreHost host_of(const std::string& scheme, std::string_view text) {
 
 std::string hosts_text(const std::vector<StoreHost>& hosts) {
   std::string text;
-  for (const StoreHost& host : hosts) {
-    if (!text.empty()) text += ",";
-    text += host.name.find(':') == std::string::npos ? host.name : "[" + host.name + "]";
-    if (host.port != 0) text += ":" + std::to_string(host.port);
-  }
+  for (const StoreHost& host : hosts) text += (text.empty() ? "" : ",") + host.text();
   return text;
 }
 
 }  // namespace
+
+std::string StoreHost::text(std::uint16_t default_port) const {
+  const std::string shown = name.find(':') == std::string::npos ? name : "[" + name + "]";
+  const std::uint16_t wanted = port == 0 ? default_port : port;
+  return wanted == 0 ? shown : shown + ":" + std::to_string(wanted);
+}
 
 StoreUrl StoreUrl::parse(std::string_view text) {
   StoreUrl url;
