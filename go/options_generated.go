@@ -98,13 +98,36 @@ func WithMaxAhead(value time.Duration) Option { return With("max_ahead", value) 
 // name.
 func WithTag(value string) Option { return With("tag", value) }
 
-// WithSegmentStep sets segment.step (1 to 1000000000; default 10000). How many numbers to reserve at once. A crash
-// loses at most two steps. Choose it so that a step lasts longer than the store takes to answer.
+// WithSegmentStep sets segment.step (1 to 1000000000; default 10000). How many numbers to reserve at once, if the tag's
+// row in the store does not say (`idgen segment set-step`), and if they last for segment.runway.
 func WithSegmentStep(value int64) Option { return With("segment.step", value) }
 
 // WithSegmentPrefetch sets segment.prefetch (0.01 to 1; default 0.1). Share of a segment after which the next one is
 // asked for.
 func WithSegmentPrefetch(value float64) Option { return With("segment.prefetch", value) }
+
+// WithSegmentRunway sets segment.runway (0ms to 1d; default 10s). How long the numbers that are reserved are to last,
+// at the rate at which they are drawn, when the store goes away. Segments grow and shrink with the rate, at most by
+// half or double from one to the next, and never below segment.step. 0: every segment is one step.
+func WithSegmentRunway(value time.Duration) Option { return With("segment.runway", value) }
+
+// WithSegmentStockMax sets segment.stock_max (2 to 1000000000000; default 10000000). How many numbers to hold at most
+// for the sake of segment.runway: what a crash can lose. At least two steps.
+func WithSegmentStockMax(value int64) Option { return With("segment.stock_max", value) }
+
+// WithSegmentMaxAge sets segment.max_age (0ms to 365d; default 0ms). Numbers that were reserved longer ago are not
+// issued any more, but given back to the store if nobody has drawn since, else lost: so that a process which draws
+// rarely does not issue numbers far below those of others. 0: without limit. With order = relaxed the blocks of threads
+// (at most 1024 numbers) do not age.
+func WithSegmentMaxAge(value time.Duration) Option { return With("segment.max_age", value) }
+
+// WithSegmentStride sets segment.stride (1 to 1000000; default 1). Issue only ids with id % segment.stride ==
+// segment.offset, for ids that several masters make side by side, each from a store of its own. With the schema tinyid
+// the row says it: leave both alone.
+func WithSegmentStride(value int64) Option { return With("segment.stride", value) }
+
+// WithSegmentOffset sets segment.offset (0 to segment.stride - 1; default 0). The remainder of ids by segment.stride.
+func WithSegmentOffset(value int64) Option { return With("segment.offset", value) }
 
 // WithOrder sets order (strict | relaxed; default strict). strict: every id of this generator is above all that were
 // issued before it. relaxed: threads draw from blocks of their own, so that they do not fight for one cache line; ids

@@ -29,12 +29,13 @@ struct Settings {
 class SegmentStore {
  public:
   virtual ~SegmentStore() = default;
-  virtual std::uint64_t take(const std::string& name_space, const std::string& tag, std::uint64_t count) = 0;
+  virtual SegmentGrant take(const std::string& name_space, const std::string& tag, const SegmentRequest& request) = 0;
   virtual void give_back(const std::string& name_space, const std::string& tag, std::uint64_t last,
                          std::uint64_t unused) = 0;
   virtual void create(const std::string& name_space, const std::string& tag) = 0;
   virtual SegmentInfo show(const std::string& name_space, const std::string& tag) = 0;
   virtual SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) = 0;
+  virtual SegmentInfo set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) = 0;
   virtual void list(const std::function<void(const SegmentInfo&)>& row) = 0;
   virtual std::string describe() = 0;
 };
@@ -94,7 +95,7 @@ inline Settings settings_of(const idgen_backend_setting* settings, std::size_t c
 
 inline void report(idgen_backend_row_fn row, void* to, const SegmentInfo& info) {
   const idgen_backend_segment out{info.name_space.c_str(), info.tag.c_str(), info.max_id, info.grants,
-                                  info.updated_unix_ms};
+                                  info.updated_unix_ms,    info.step,        info.rate,   info.holder.c_str()};
   row(to, &out);
 }
 
@@ -107,9 +108,14 @@ const idgen_backend* module(const char* name) {
          idgen_backend_error* err) -> std::int32_t {
         return guard(err, [&] {
           auto store = std::make_unique<S>(settings_of(settings, count));
-          out->segment_take = [](void* ctx, const char* name_space, const char* tag, std::uint64_t number,
-                                 std::uint64_t* first, idgen_backend_error* e) -> std::int32_t {
-            return guard(e, [&] { *first = static_cast<SegmentStore*>(ctx)->take(name_space, tag, number); });
+          out->segment_grant = [](void* ctx, const char* name_space, const char* tag,
+                                  const idgen_backend_request* request, idgen_backend_grant* grant,
+                                  idgen_backend_error* e) -> std::int32_t {
+            return guard(e, [&] {
+              const SegmentGrant taken = static_cast<SegmentStore*>(ctx)->take(
+                  name_space, tag, {request->step, request->wanted, request->rate, request->holder});
+              *grant = {taken.first, taken.count, taken.stride, taken.offset};
+            });
           };
           out->segment_return = [](void* ctx, const char* name_space, const char* tag, std::uint64_t last,
                                    std::uint64_t unused, idgen_backend_error* e) -> std::int32_t {
@@ -127,6 +133,10 @@ const idgen_backend* module(const char* name) {
                                     idgen_backend_row_fn row, void* to, idgen_backend_error* e) -> std::int32_t {
             return guard(e,
                          [&] { report(row, to, static_cast<SegmentStore*>(ctx)->advance(name_space, tag, target)); });
+          };
+          out->segment_set_step = [](void* ctx, const char* name_space, const char* tag, std::uint64_t step,
+                                     idgen_backend_row_fn row, void* to, idgen_backend_error* e) -> std::int32_t {
+            return guard(e, [&] { report(row, to, static_cast<SegmentStore*>(ctx)->set_step(name_space, tag, step)); });
           };
           out->segment_list = [](void* ctx, idgen_backend_row_fn row, void* to,
                                  idgen_backend_error* e) -> std::int32_t {

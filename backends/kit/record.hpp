@@ -1,4 +1,5 @@
-// A tag in stores that keep one value a key, which is replaced if it is still what was read: {"max_id":3000,"grants":3,"updated_unix_ms":1767225600000}.
+// A tag in stores that keep one value a key, which is replaced if it is still what was read: {"max_id":3000,"grants":3,"updated_unix_ms":1767225600000,
+// "step":0,"rate":250,"holder":"process 4711 on db-3"}.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ namespace idgen::backend {
 
 inline std::string record_of(const SegmentInfo& info) {
   return "{\"max_id\":" + std::to_string(info.max_id) + ",\"grants\":" + std::to_string(info.grants) +
-         ",\"updated_unix_ms\":" + std::to_string(info.updated_unix_ms) + "}";
+         ",\"updated_unix_ms\":" + std::to_string(info.updated_unix_ms) + ",\"step\":" + std::to_string(info.step) +
+         ",\"rate\":" + std::to_string(info.rate) + ",\"holder\":" + nlohmann::json(info.holder).dump() + "}";
 }
 
 // Throws Error{store_damaged}.
@@ -41,6 +43,10 @@ inline SegmentInfo parse_record(const std::string& shown, const std::string& nam
   info.max_id = number("max_id");
   info.grants = number("grants");
   info.updated_unix_ms = static_cast<std::int64_t>(number("updated_unix_ms"));
+  info.step = record.contains("step") ? number("step") : 0;
+  info.rate = record.contains("rate") ? number("rate") : 0;
+  if (const auto holder = record.find("holder"); holder != record.end() && holder->is_string())
+    info.holder = holder->get<std::string>();
   return info;
 }
 
@@ -86,14 +92,15 @@ class Records {
 
   Records(std::string shown, bool create) : shown_(std::move(shown)), create_(create) {}
 
-  std::uint64_t take(Server& server, const std::string& name_space, const std::string& tag, std::uint64_t count) {
-    advance_by(name_space, tag, 0, count);
-    SegmentInfo after = change(server, name_space, tag, create_, [&](SegmentInfo& info) {
-      info.max_id = advance_by(name_space, tag, info.max_id, count);
-      ++info.grants;
+  SegmentGrant take(Server& server, const std::string& name_space, const std::string& tag,
+                    const SegmentRequest& request) {
+    advance_by(name_space, tag, 0, grant_size(0, request));
+    SegmentGrant grant;
+    change(server, name_space, tag, create_, [&](SegmentInfo& info) {
+      grant = take_grant(info, request);
       return true;
     });
-    return after.max_id - count + 1;
+    return grant;
   }
   void give_back(Server& server, const std::string& name_space, const std::string& tag, std::uint64_t last,
                  std::uint64_t unused) {
@@ -106,9 +113,7 @@ class Records {
     });
   }
   void create(Server& server, const std::string& name_space, const std::string& tag) {
-    SegmentInfo fresh;
-    fresh.updated_unix_ms = store_clock_unix_ms();
-    if (server.insert(name_space, tag, record_of(fresh))) return;
+    if (server.insert(name_space, tag, record_of(new_segment(name_space, tag)))) return;
     throw_tag_exists(name_space, tag, show(server, name_space, tag).max_id);
   }
   SegmentInfo show(Server& server, const std::string& name_space, const std::string& tag) {
@@ -121,6 +126,13 @@ class Records {
     return change(server, name_space, tag, false, [&](SegmentInfo& info) {
       info.max_id = advanced(name_space, tag, info.max_id, target);
       ++info.grants;
+      return true;
+    });
+  }
+  SegmentInfo set_step(Server& server, const std::string& name_space, const std::string& tag, std::uint64_t step) {
+    check_step(step);
+    return change(server, name_space, tag, false, [&](SegmentInfo& info) {
+      info.step = step;
       return true;
     });
   }
@@ -140,9 +152,7 @@ class Records {
       if (!held) held = server.read(name_space, tag);
       if (!held) {
         if (!create) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
-        SegmentInfo fresh;
-        fresh.updated_unix_ms = store_clock_unix_ms();
-        server.insert(name_space, tag, record_of(fresh));
+        server.insert(name_space, tag, record_of(new_segment(name_space, tag)));
         continue;
       }
       SegmentInfo info = parse_record(shown_, name_space, tag, held->text);
@@ -170,8 +180,8 @@ class RecordStore final : public ConnectedStore<Server> {
     this->use([](Server&) {});
   }
 
-  std::uint64_t take(const std::string& name_space, const std::string& tag, std::uint64_t count) override {
-    return this->use([&](Server& server) { return server.records().take(server, name_space, tag, count); });
+  SegmentGrant take(const std::string& name_space, const std::string& tag, const SegmentRequest& request) override {
+    return this->use([&](Server& server) { return server.records().take(server, name_space, tag, request); });
   }
   void give_back(const std::string& name_space, const std::string& tag, std::uint64_t last,
                  std::uint64_t unused) override {
@@ -185,6 +195,9 @@ class RecordStore final : public ConnectedStore<Server> {
   }
   SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
     return this->use([&](Server& server) { return server.records().advance(server, name_space, tag, target); });
+  }
+  SegmentInfo set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) override {
+    return this->use([&](Server& server) { return server.records().set_step(server, name_space, tag, step); });
   }
   void list(const std::function<void(const SegmentInfo&)>& row) override {
     this->use([&](Server& server) {

@@ -26,6 +26,9 @@ constexpr const char* kTable = R"(CREATE TABLE IF NOT EXISTS idgen_segment (
   max_id BIGINT NOT NULL,
   grants BIGINT NOT NULL DEFAULT 0,
   updated_unix_ms BIGINT NOT NULL DEFAULT 0,
+  step BIGINT NOT NULL DEFAULT 0,
+  rate BIGINT NOT NULL DEFAULT 0,
+  holder VARBINARY(512) NOT NULL DEFAULT '',
   PRIMARY KEY (ns, tag)) ENGINE = InnoDB)";
 
 // Server errors, of MariaDB and MySQL alike (mysqld_error.h).
@@ -118,6 +121,8 @@ class MysqlConnection {
     return "'" + out + "'";
   }
   std::uint64_t changed_rows() { return mysql_affected_rows(connection_.get()); }
+  // The step that a row was last seen to say, by its WHERE clause: so that a grant of so many costs one round trip.
+  std::uint64_t& known_step(const std::string& where) { return steps_[where]; }
   std::uint64_t last_insert_id() { return mysql_insert_id(connection_.get()); }
 
  private:
@@ -195,6 +200,7 @@ class MysqlConnection {
   }
 
   const std::string shown_;
+  std::map<std::string, std::uint64_t> steps_;
   bool usable_ = true;
   bool is_tidb_ = false;
   bool in_transactions_ = false;
@@ -212,18 +218,28 @@ class MysqlStore final : public ConnectedStore<MysqlConnection> {
     });
   }
 
-  std::uint64_t take(const std::string& name_space, const std::string& tag, std::uint64_t count) override {
-    advance_by(name_space, tag, 0, count);
+  SegmentGrant take(const std::string& name_space, const std::string& tag, const SegmentRequest& request) override {
+    advance_by(name_space, tag, 0, grant_size(0, request));
     return use([&](MysqlConnection& server) {
       const std::string where = where_tag(server, name_space, tag);
-      for (bool created = false;; created = true) {
-        const std::optional<std::uint64_t> last =
-            server.in_transactions() ? take_in_transaction(server, where, count) : take_at_once(server, where, count);
-        if (last) return *last - count + 1;
-        Rows found = server.query("SELECT max_id FROM idgen_segment" + where);
-        if (found.next()) advance_by(name_space, tag, found.number(0), count);  // says that it is exhausted
+      std::uint64_t& step = server.known_step(where);
+      for (bool created = false;;) {
+        const std::uint64_t count = grant_size(step, request);
+        const std::string rest = ", grants = grants + 1, rate = " + number(request.rate) +
+                                 ", holder = " + server.quoted(request.holder) + stamp() + where;
+        const std::optional<std::uint64_t> last = server.in_transactions()
+                                                      ? take_in_transaction(server, where, rest, step, count)
+                                                      : take_at_once(server, rest, step, count);
+        if (last) return SegmentGrant{.first = *last - count + 1, .count = count};
+        const std::optional<SegmentInfo> found = find(server, where);
+        if (found && found->step != step) {  // the operator has changed it
+          step = found->step;
+          continue;
+        }
+        if (found) advance_by(name_space, tag, found->max_id, count);  // says that it is exhausted
         if (!settings_.create || created) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
         insert(server, name_space, tag);
+        created = true;
       }
     });
   }
@@ -257,9 +273,16 @@ class MysqlStore final : public ConnectedStore<MysqlConnection> {
       return now;
     });
   }
+  SegmentInfo set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) override {
+    check_step(step);
+    return use([&](MysqlConnection& server) {
+      server.run("UPDATE idgen_segment SET step = " + number(step) + stamp() + where_tag(server, name_space, tag));
+      return read(server, name_space, tag);
+    });
+  }
   void list(const std::function<void(const SegmentInfo&)>& row) override {
     use([&](MysqlConnection& server) {
-      Rows rows = server.query("SELECT ns, tag, max_id, grants, updated_unix_ms FROM idgen_segment ORDER BY ns, tag");
+      Rows rows = server.query(std::string(kSelect) + " ORDER BY ns, tag");
       while (rows.next()) row(info_of(rows));
     });
   }
@@ -276,31 +299,37 @@ class MysqlStore final : public ConnectedStore<MysqlConnection> {
   }
 
  private:
+  static constexpr const char* kSelect =
+      "SELECT ns, tag, max_id, grants, updated_unix_ms, step, rate, holder FROM idgen_segment";
+
   static std::string stamp() { return ", updated_unix_ms = " + std::to_string(store_clock_unix_ms()); }
   static std::string where_tag(MysqlConnection& server, const std::string& name_space, const std::string& tag) {
     return " WHERE ns = " + server.quoted(name_space) + " AND tag = " + server.quoted(tag);
   }
 
-  static std::optional<std::uint64_t> take_at_once(MysqlConnection& server, const std::string& where,
+  // If the row still says `step`. `rest` is what else is set, and where.
+  static std::optional<std::uint64_t> take_at_once(MysqlConnection& server, const std::string& rest, std::uint64_t step,
                                                    std::uint64_t count) {
-    server.run("UPDATE idgen_segment SET max_id = LAST_INSERT_ID(max_id + " + number(count) + "), grants = grants + 1" +
-               stamp() + where + " AND max_id BETWEEN 0 AND " + number(kLargestNumber - count));
+    server.run("UPDATE idgen_segment SET max_id = LAST_INSERT_ID(max_id + " + number(count) + ")" + rest +
+               " AND step = " + number(step) + " AND max_id BETWEEN 0 AND " + number(kLargestNumber - count));
     if (server.changed_rows() != 1) return std::nullopt;
     return server.last_insert_id();
   }
 
   // Locked, read, compared and set: whatever the isolation level, a change in between is seen.
   static std::optional<std::uint64_t> take_in_transaction(MysqlConnection& server, const std::string& where,
+                                                          const std::string& rest, std::uint64_t step,
                                                           std::uint64_t count) {
     server.run(server.is_tidb() ? "BEGIN PESSIMISTIC" : "START TRANSACTION");
-    Rows found = server.query("SELECT max_id FROM idgen_segment" + where + " FOR UPDATE");
+    Rows found =
+        server.query("SELECT max_id FROM idgen_segment" + where + " AND step = " + number(step) + " FOR UPDATE");
     const std::optional<std::uint64_t> before = found.next() ? std::optional(found.number(0)) : std::nullopt;
     if (!before || *before > kLargestNumber - count) {
       server.run("ROLLBACK");
       return std::nullopt;
     }
-    server.run("UPDATE idgen_segment SET max_id = " + number(*before + count) + ", grants = grants + 1" + stamp() +
-               where + " AND max_id = " + number(*before));
+    server.run("UPDATE idgen_segment SET max_id = " + number(*before + count) + rest +
+               " AND max_id = " + number(*before));
     if (server.changed_rows() != 1) {
       server.run("ROLLBACK");
       throw Error(Status::store_unavailable, "the tag changed while its row was locked; nothing was granted");
@@ -323,13 +352,19 @@ class MysqlStore final : public ConnectedStore<MysqlConnection> {
     info.max_id = rows.number(2);
     info.grants = rows.number(3);
     info.updated_unix_ms = static_cast<std::int64_t>(rows.number(4));
+    info.step = rows.number(5);
+    info.rate = rows.number(6);
+    info.holder = rows.text(7);
     return info;
   }
+  static std::optional<SegmentInfo> find(MysqlConnection& server, const std::string& where) {
+    Rows rows = server.query(kSelect + where);
+    return rows.next() ? std::optional(info_of(rows)) : std::nullopt;
+  }
   SegmentInfo read(MysqlConnection& server, const std::string& name_space, const std::string& tag) {
-    Rows rows = server.query("SELECT ns, tag, max_id, grants, updated_unix_ms FROM idgen_segment" +
-                             where_tag(server, name_space, tag));
-    if (!rows.next()) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
-    return info_of(rows);
+    std::optional<SegmentInfo> found = find(server, where_tag(server, name_space, tag));
+    if (!found) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
+    return std::move(*found);
   }
 
   bool is_tidb_ = false;

@@ -23,6 +23,9 @@ constexpr const char* kTable = R"(CREATE TABLE IF NOT EXISTS idgen_segment (
   max_id bigint NOT NULL CHECK (max_id >= 0),
   grants bigint NOT NULL DEFAULT 0 CHECK (grants >= 0),
   updated_unix_ms bigint NOT NULL DEFAULT 0,
+  step bigint NOT NULL DEFAULT 0 CHECK (step >= 0),
+  rate bigint NOT NULL DEFAULT 0,
+  holder varchar(512) NOT NULL DEFAULT '',
   PRIMARY KEY (ns, tag)))";
 
 class Result {
@@ -221,18 +224,28 @@ class PostgresStore final : public ConnectedStore<PostgresConnection> {
     });
   }
 
-  std::uint64_t take(const std::string& name_space, const std::string& tag, std::uint64_t count) override {
-    advance_by(name_space, tag, 0, count);
+  SegmentGrant take(const std::string& name_space, const std::string& tag, const SegmentRequest& request) override {
+    advance_by(name_space, tag, 0, grant_size(0, request));
     return use([&](PostgresConnection& server) {
       for (bool created = false;; created = true) {
+        // $3 is the step, $4 what is wanted at least: grant_size() in SQL.
         const Result row = server.query(
-            "UPDATE idgen_segment SET max_id = max_id + $3, grants = grants + 1, updated_unix_ms = $4"
-            " WHERE ns = $1 AND tag = $2 AND max_id BETWEEN 0 AND 9223372036854775807 - $3::bigint RETURNING max_id",
-            {name_space, tag, std::to_string(count), std::to_string(store_clock_unix_ms())});
-        if (row.rows() == 1) return row.number(0, 0) - count + 1;
+            "UPDATE idgen_segment SET max_id = max_id + GREATEST(CASE WHEN step > 0 THEN step ELSE $3::bigint END, "
+            "$4::bigint), grants = grants + 1, updated_unix_ms = $5, rate = $6, holder = $7"
+            " WHERE ns = $1 AND tag = $2 AND max_id BETWEEN 0 AND 9223372036854775807 - GREATEST(CASE WHEN step > 0 "
+            "THEN step ELSE $3::bigint END, $4::bigint) RETURNING max_id, step",
+            {name_space, tag, std::to_string(request.step), std::to_string(request.wanted),
+             std::to_string(store_clock_unix_ms()), std::to_string(request.rate), request.holder});
+        if (row.rows() == 1) {
+          const std::uint64_t count = grant_size(row.number(0, 1), request);
+          return SegmentGrant{.first = row.number(0, 0) - count + 1, .count = count};
+        }
         const Result found =
-            server.query("SELECT max_id FROM idgen_segment WHERE ns = $1 AND tag = $2", {name_space, tag});
-        if (found.rows() == 1) advance_by(name_space, tag, found.number(0, 0), count);  // says that it is exhausted
+            server.query("SELECT max_id, step FROM idgen_segment WHERE ns = $1 AND tag = $2", {name_space, tag});
+        if (found.rows() == 1) {
+          advance_by(name_space, tag, found.number(0, 0),
+                     grant_size(found.number(0, 1), request));  // exhausted, it says
+        }
         if (!settings_.create || created) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
         server.query(kInsert, {name_space, tag, std::to_string(store_clock_unix_ms())});
       }
@@ -267,7 +280,7 @@ class PostgresStore final : public ConnectedStore<PostgresConnection> {
       const Result row = server.query(
           "UPDATE idgen_segment SET max_id = GREATEST(max_id + 1, $3), grants = grants + 1, updated_unix_ms = $4"
           " WHERE ns = $1 AND tag = $2 AND max_id < 9223372036854775807"
-          " RETURNING ns, tag, max_id, grants, updated_unix_ms",
+          " RETURNING ns, tag, max_id, grants, updated_unix_ms, step, rate, holder",
           {name_space, tag, std::to_string(target), std::to_string(store_clock_unix_ms())});
       if (row.rows() == 1) return info_of(row, 0);
       const SegmentInfo now = read(server, name_space, tag);
@@ -275,10 +288,17 @@ class PostgresStore final : public ConnectedStore<PostgresConnection> {
       return now;
     });
   }
+  SegmentInfo set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) override {
+    check_step(step);
+    return use([&](PostgresConnection& server) {
+      server.query("UPDATE idgen_segment SET step = $3, updated_unix_ms = $4 WHERE ns = $1 AND tag = $2",
+                   {name_space, tag, std::to_string(step), std::to_string(store_clock_unix_ms())});
+      return read(server, name_space, tag);
+    });
+  }
   void list(const std::function<void(const SegmentInfo&)>& row) override {
     use([&](PostgresConnection& server) {
-      const Result rows =
-          server.query("SELECT ns, tag, max_id, grants, updated_unix_ms FROM idgen_segment ORDER BY ns, tag");
+      const Result rows = server.query((std::string(kSelect) + " ORDER BY ns, tag").c_str());
       for (int i = 0; i < rows.rows(); ++i) row(info_of(rows, i));
     });
   }
@@ -292,6 +312,8 @@ class PostgresStore final : public ConnectedStore<PostgresConnection> {
   }
 
  private:
+  static constexpr const char* kSelect =
+      "SELECT ns, tag, max_id, grants, updated_unix_ms, step, rate, holder FROM idgen_segment";
   static constexpr const char* kInsert =
       "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES($1, $2, 0, 0, $3) ON CONFLICT DO "
       "NOTHING";
@@ -303,12 +325,13 @@ class PostgresStore final : public ConnectedStore<PostgresConnection> {
     info.max_id = rows.number(row, 2);
     info.grants = rows.number(row, 3);
     info.updated_unix_ms = static_cast<std::int64_t>(rows.number(row, 4));
+    info.step = rows.number(row, 5);
+    info.rate = rows.number(row, 6);
+    info.holder = rows.text(row, 7);
     return info;
   }
   SegmentInfo read(PostgresConnection& server, const std::string& name_space, const std::string& tag) {
-    const Result row =
-        server.query("SELECT ns, tag, max_id, grants, updated_unix_ms FROM idgen_segment WHERE ns = $1 AND tag = $2",
-                     {name_space, tag});
+    const Result row = server.query((std::string(kSelect) + " WHERE ns = $1 AND tag = $2").c_str(), {name_space, tag});
     if (row.rows() == 0) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
     return info_of(row, 0);
   }

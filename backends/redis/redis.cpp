@@ -26,32 +26,41 @@ local role = string.match(info, 'role:(%a+)')
 local label = string.match(info, 'master_replid:(%x+)')
 if role ~= 'master' then return {'role', role} end
 local key = KEYS[1]
-local row = redis.call('HMGET', key, 'max_id', 'label', 'grants', 'updated_unix_ms')
-if row[1] and not string.find(row[1], '^%d+$') then return {'refused', row[1], 'no counter'} end
+local row = redis.call('HMGET', key, 'max_id', 'label', 'step')
+if row[1] and not string.find(row[1], '^%d+$') then return {'refused', row[1], 'no counter', '0'} end
 local function written(now)
   redis.call('HINCRBY', key, 'grants', 1)
   redis.call('HSET', key, 'updated_unix_ms', now)
 end
 local function answer()
-  local r = redis.call('HMGET', key, 'max_id', 'grants', 'updated_unix_ms')
-  return {'ok', r[1], r[2], r[3]}
+  local r = redis.call('HMGET', key, 'max_id', 'grants', 'updated_unix_ms', 'step', 'rate', 'holder')
+  return {'ok', r[1], r[2], r[3] or '0', r[4] or '0', r[5] or '0', r[6] or ''}
 end
 local function below(a, b) return #a < #b or (#a == #b and a < b) end
 )";
 
-// ARGV: count, now, whether to make the tag, whether a rewind is accepted.
+// ARGV: step, wanted, now, whether to make the tag, whether a rewind is accepted, rate, holder. The answer ends with the count.
 constexpr const char* kTake = R"(
 if not row[1] then
-  if ARGV[3] ~= '1' then return {'unknown'} end
+  if ARGV[4] ~= '1' then return {'unknown'} end
   redis.call('HSET', key, 'max_id', '0', 'grants', '0', 'label', label)
 elseif row[2] ~= label then
-  if ARGV[4] ~= '1' then return {'label', row[1], row[2] or 'none', label} end
+  if ARGV[5] ~= '1' then return {'label', row[1], row[2] or 'none', label} end
   redis.call('HSET', key, 'label', label)
 end
-local done = redis.pcall('HINCRBY', key, 'max_id', ARGV[1])
-if type(done) == 'table' and done.err then return {'refused', row[1] or '0', done.err} end
-written(ARGV[2])
-return answer()
+local count = ARGV[1]
+if row[3] and row[3] ~= '0' then
+  if not string.find(row[3], '^%d+$') then return {'refused', row[1], 'its step is no number', '0'} end
+  count = row[3]
+end
+if below(count, ARGV[2]) then count = ARGV[2] end
+local done = redis.pcall('HINCRBY', key, 'max_id', count)
+if type(done) == 'table' and done.err then return {'refused', row[1] or '0', done.err, count} end
+redis.call('HSET', key, 'rate', ARGV[6], 'holder', ARGV[7])
+written(ARGV[3])
+local a = answer()
+a[#a + 1] = count
+return a
 )";
 // ARGV: last, minus unused, now.
 constexpr const char* kGiveBack = R"(
@@ -60,7 +69,13 @@ if row[2] == label and row[1] == ARGV[1] then
   redis.call('HINCRBY', key, 'max_id', ARGV[2])
   redis.call('HSET', key, 'updated_unix_ms', ARGV[3])
 end
-return {'ok', '0', '0', '0'}
+return {'ok'}
+)";
+// ARGV: step, now.
+constexpr const char* kSetStep = R"(
+if not row[1] then return {'unknown'} end
+redis.call('HSET', key, 'step', ARGV[1], 'updated_unix_ms', ARGV[2])
+return answer()
 )";
 // ARGV: now.
 constexpr const char* kCreate = R"(
@@ -79,7 +94,7 @@ if below(row[1], ARGV[1]) then
   redis.call('HSET', key, 'max_id', ARGV[1])
 else
   local done = redis.pcall('HINCRBY', key, 'max_id', 1)
-  if type(done) == 'table' and done.err then return {'refused', row[1], done.err} end
+  if type(done) == 'table' and done.err then return {'refused', row[1], done.err, '1'} end
 end
 redis.call('HSET', key, 'label', label)
 written(ARGV[2])
@@ -265,14 +280,17 @@ class RedisStore final : public ConnectedStore<RedisConnection> {
     use([](RedisConnection&) {});
   }
 
-  std::uint64_t take(const std::string& name_space, const std::string& tag, std::uint64_t count) override {
-    advance_by(name_space, tag, 0, count);
+  SegmentGrant take(const std::string& name_space, const std::string& tag, const SegmentRequest& request) override {
+    advance_by(name_space, tag, 0, grant_size(0, request));
     const std::string accepted = parameters_.accepts_loss("rewind") ? "1" : "0";
     return use([&](RedisConnection& server) {
-      const Reply row = checked(name_space, tag, count,
-                                server.script(kTake, key_of(name_space, tag),
-                                              {std::to_string(count), now(), settings_.create ? "1" : "0", accepted}));
-      return number(row[1]) - count + 1;
+      const Reply row = checked(
+          name_space, tag,
+          server.script(kTake, key_of(name_space, tag),
+                        {std::to_string(request.step), std::to_string(request.wanted), now(),
+                         settings_.create ? "1" : "0", accepted, std::to_string(request.rate), request.holder}));
+      const std::uint64_t count = number(row[7]);
+      return SegmentGrant{.first = number(row[1]) - count + 1, .count = count};
     });
   }
   void give_back(const std::string& name_space, const std::string& tag, std::uint64_t last,
@@ -280,7 +298,7 @@ class RedisStore final : public ConnectedStore<RedisConnection> {
     check_segment_return(last, unused);
     if (unused == 0) return;
     use([&](RedisConnection& server) {
-      checked(name_space, tag, 0,
+      checked(name_space, tag,
               server.script(kGiveBack, key_of(name_space, tag),
                             {std::to_string(last), "-" + std::to_string(unused), now()}));
     });
@@ -293,15 +311,23 @@ class RedisStore final : public ConnectedStore<RedisConnection> {
   }
   SegmentInfo show(const std::string& name_space, const std::string& tag) override {
     return use([&](RedisConnection& server) {
-      return info_of(name_space, tag, checked(name_space, tag, 0, server.script(kShow, key_of(name_space, tag), {})));
+      return info_of(name_space, tag, checked(name_space, tag, server.script(kShow, key_of(name_space, tag), {})));
     });
   }
   SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
     check_advance(target);
     return use([&](RedisConnection& server) {
-      return info_of(name_space, tag,
-                     checked(name_space, tag, 1,
-                             server.script(kAdvance, key_of(name_space, tag), {std::to_string(target), now()})));
+      return info_of(
+          name_space, tag,
+          checked(name_space, tag, server.script(kAdvance, key_of(name_space, tag), {std::to_string(target), now()})));
+    });
+  }
+  SegmentInfo set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) override {
+    check_step(step);
+    return use([&](RedisConnection& server) {
+      return info_of(
+          name_space, tag,
+          checked(name_space, tag, server.script(kSetStep, key_of(name_space, tag), {std::to_string(step), now()})));
     });
   }
   void list(const std::function<void(const SegmentInfo&)>& row) override {
@@ -341,12 +367,13 @@ class RedisStore final : public ConnectedStore<RedisConnection> {
   std::uint64_t number(const std::string& text) const { return stored_number(shown_, text.c_str()); }
 
   // What a script could not do, said.
-  Reply checked(const std::string& name_space, const std::string& tag, std::uint64_t count, Reply row) const {
+  Reply checked(const std::string& name_space, const std::string& tag, Reply row) const {
     const std::string outcome = row[0];
     if (outcome == "ok") return row;
     if (outcome == "unknown") throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
     if (outcome == "refused") {
-      advance_by(name_space, tag, number(row[1]), count);  // says that it is exhausted
+      if (const std::uint64_t count = number(row[3]))
+        advance_by(name_space, tag, number(row[1]), count);  // says that it is exhausted
       throw Error(Status::store_damaged, shown_ + ": " + row[2]);
     }
     throw Error(
@@ -363,7 +390,10 @@ class RedisStore final : public ConnectedStore<RedisConnection> {
     info.tag = tag;
     info.max_id = number(row[1]);
     info.grants = number(row[2]);
-    info.updated_unix_ms = static_cast<std::int64_t>(number(row[3].empty() ? "0" : row[3]));
+    info.updated_unix_ms = static_cast<std::int64_t>(number(row[3]));
+    info.step = number(row[4]);
+    info.rate = number(row[5]);
+    info.holder = row[6];
     return info;
   }
 

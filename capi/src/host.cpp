@@ -53,6 +53,9 @@ class HostClock final : public Runtime {
   }
   void nonce(std::span<std::uint8_t> out) override { system_runtime().nonce(out); }
   void post(std::function<void()> task) override { system_runtime().post(std::move(task)); }
+  void post_after(std::int64_t delay_ns, std::function<void()> task) override {
+    system_runtime().post_after(delay_ns, std::move(task));
+  }
   void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, std::int64_t timeout_ns) override {
     system_runtime().wait(lock, changed, timeout_ns);
   }
@@ -67,7 +70,9 @@ class HostStore final : public Store {
  public:
   HostStore(const idgen_store_t& store, void* ctx) : store_(store), ctx_(ctx, store.release) {}
 
-  std::uint64_t segment_take(const std::string& name_space, const std::string& tag, std::uint64_t count) override {
+  SegmentGrant segment_grant(const std::string& name_space, const std::string& tag,
+                             const SegmentRequest& request) override {
+    const std::uint64_t count = std::max(request.step, request.wanted);
     need(store_.segment_take, "segment_take", "kind = segment");
     std::uint64_t first = 0;
     call([&](idgen_error_t* err) {
@@ -77,7 +82,7 @@ class HostStore final : public Store {
       throw Error(Status::store_damaged,
                   "the host's store granted " + std::to_string(first) + "; allowed: 1 to 2^63 - 1, less the count");
     }
-    return first;
+    return {.first = first, .count = count};
   }
   void segment_return(const std::string& name_space, const std::string& tag, std::uint64_t last,
                       std::uint64_t unused) override {
@@ -120,6 +125,7 @@ class HostStore final : public Store {
   SegmentInfo segment_show(const std::string&, const std::string&) override { refuse(); }
   std::vector<SegmentInfo> segment_list() override { refuse(); }
   SegmentInfo segment_advance(const std::string&, const std::string&, std::uint64_t) override { refuse(); }
+  SegmentInfo segment_set_step(const std::string&, const std::string&, std::uint64_t) override { refuse(); }
 
   std::string describe() const override {
     return "store: the host's own; what a crash or a lost commit means there is the host's to say\n";

@@ -56,6 +56,16 @@ idgen_status_t idgen_segment_advance(const idgen_config_t* config, uint64_t to, 
   });
 }
 
+idgen_status_t idgen_segment_set_step(const idgen_config_t* config, uint64_t step, idgen_segment_info_t* out,
+                                      idgen_error_t* err) {
+  return guard(err, [&] {
+    const Tag tag = tag_of(config, false);
+    if (out) check_struct(out, "out");
+    const SegmentInfo info = tag.store->segment_set_step(tag.name_space, tag.name, step);
+    if (out) write_info(out, info);
+  });
+}
+
 idgen_status_t idgen_segment_list(const idgen_config_t* config, idgen_segment_fn each, void* ctx, idgen_error_t* err) {
   return guard(err, [&] {
     if (!each) throw Error(Status::argument, "each is NULL; pass a function that is called for every tag");

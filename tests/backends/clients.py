@@ -30,8 +30,13 @@ def new_tag():
 
 def settings(properties):
     """step=10 is segment.step."""
-    names = {"step": "segment.step", "prefetch": "segment.prefetch", "backend_path": "backend.path"}
-    found = {"backend.path": MODULES}
+    names = {
+        "step": "segment.step",
+        "prefetch": "segment.prefetch",
+        "runway": "segment.runway",
+        "backend_path": "backend.path",
+    }
+    found = {"backend.path": MODULES, "segment.runway": "0"}  # every grant is one step
     found.update((names.get(key, key), value) for key, value in properties.items())
     return [f"{key}={value}" for key, value in found.items()]
 

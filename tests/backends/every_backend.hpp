@@ -27,8 +27,8 @@ inline std::vector<std::string> names_of_backends_under_test() {
 class StoreOfATest final : public Store {
  public:
   explicit StoreOfATest(std::shared_ptr<Store> store) : store_(std::move(store)) {}
-  std::uint64_t segment_take(const std::string& ns, const std::string& tag, std::uint64_t count) override {
-    return store_->segment_take(mine(ns), tag, count);
+  SegmentGrant segment_grant(const std::string& ns, const std::string& tag, const SegmentRequest& request) override {
+    return store_->segment_grant(mine(ns), tag, request);
   }
   void segment_return(const std::string& ns, const std::string& tag, std::uint64_t last,
                       std::uint64_t unused) override {
@@ -54,6 +54,9 @@ class StoreOfATest final : public Store {
   }
   SegmentInfo segment_advance(const std::string& ns, const std::string& tag, std::uint64_t to) override {
     return store_->segment_advance(mine(ns), tag, to);
+  }
+  SegmentInfo segment_set_step(const std::string& ns, const std::string& tag, std::uint64_t step) override {
+    return store_->segment_set_step(mine(ns), tag, step);
   }
   std::string describe() const override { return store_->describe(); }
   bool survives_fork() const override { return store_->survives_fork(); }

@@ -169,8 +169,8 @@ static void add_row(void *to, const char *name_space, const char *tag, const idg
 
 void segments(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  idgen_config_t *config =
-      config_with("kind", "segment", "store", "sqlite:ids.db", "tag", "orders", "segment.step", "100", NULL);
+  idgen_config_t *config = config_with("kind", "segment", "store", "sqlite:ids.db", "tag", "orders", "segment.step",
+                                       "100", "segment.runway", "0", NULL);
   idgen_t *g = NULL;
   idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
   CHECK_ERR(IDGEN_E_STORE_MISSING, idgen_create(config, &g, &err));

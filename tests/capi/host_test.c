@@ -250,7 +250,8 @@ static void segments_on_a_host_store(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
   struct store store;
   store_init(&store);
-  idgen_config_t *config = config_with("kind", "segment", "tag", "t", "segment.step", "10", NULL);
+  idgen_config_t *config =
+      config_with("kind", "segment", "tag", "t", "segment.step", "10", "segment.runway", "0", NULL);
   use_store(config, &store);
   idgen_t *g = NULL;
   /* The host's own status and text come through. */
@@ -276,7 +277,8 @@ static void segments_on_a_host_store(void) {
 
   /* While running: ids go on to the end of what is reserved, then the host's status. */
   store_init(&store);
-  config = config_with("kind", "segment", "tag", "t", "segment.step", "100", "wait_max", "50ms", NULL);
+  config = config_with("kind", "segment", "tag", "t", "segment.step", "100", "segment.runway", "0", "wait_max", "50ms",
+                       NULL);
   use_store(config, &store);
   g = GENERATOR(config);
   store.fail_takes = 2000000;

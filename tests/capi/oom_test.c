@@ -105,8 +105,9 @@ static idgen_config_t *configure(const char *const *pairs) {
   }
   return made;
 }
-static const char *const kSegment[] = {
-    "kind", "segment", "store", "sqlite:oom.db", "store_create", "true", "tag", "t", "segment.step", "50", NULL};
+static const char *const kSegment[] = {"kind",           "segment", "store", "sqlite:oom.db", "store_create",
+                                       "true",           "tag",     "t",     "segment.step",  "50",
+                                       "segment.runway", "0",       NULL};
 static const char *const kSnowflake[] = {"store", "sqlite:oom.db", "store_create", "true", "worker", "1", NULL};
 static const char *const kSpare[] = {"store", "sqlite:oom.db", "store_create", "true", "worker", "2", NULL};
 

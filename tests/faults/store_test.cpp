@@ -20,8 +20,13 @@ namespace {
 namespace fs = std::filesystem;
 
 Settings segment(const std::string& url, const char* step = "1000") {
-  return {{"kind", "segment"},    {"tag", "t"},          {"store", url},
-          {"segment.step", step}, {"wait_max", "300ms"}, {"store_timeout", "100ms"}};
+  return {{"kind", "segment"},
+          {"tag", "t"},
+          {"store", url},
+          {"segment.step", step},
+          {"segment.runway", "0ms"},
+          {"wait_max", "300ms"},
+          {"store_timeout", "100ms"}};
 }
 
 // Draws until a call fails, but not more than `most`. How many.

@@ -132,6 +132,128 @@ TEST_F(Segment, TheLastNumbersOfAllAreNotGivenBack) {
   EXPECT_EQ(disk.tags["orders"], kMax);
 }
 
+TEST_F(Segment, TheRowsStepStandsInPlaceOfItsOwn) {
+  disk.step = 7;
+  auto handle = with({{"segment.step", "1000"}});
+  EXPECT_EQ(disk.tags["orders"], 7u);
+  disk.step = 50;  // the operator changes it while we run
+  for (int i = 0; i < 20; ++i) {
+    handle->next();
+    runtime->run_all();
+  }
+  EXPECT_EQ(disk.tags["orders"] % 50, 7u);
+}
+
+TEST_F(Segment, TellsTheStoreWhoDraws) {
+  auto handle = with({{"segment.step", "1000"}});
+  ASSERT_EQ(store->grants.size(), 1u);
+  EXPECT_THAT(store->grants[0].holder, testing::StartsWith("process "));
+}
+
+TEST_F(Segment, WithAStrideItIssuesOnlyItsShareOfTheNumbers) {
+  auto handle = with({{"segment.step", "10"}, {"segment.stride", "3"}, {"segment.offset", "2"}});
+  EXPECT_EQ(disk.tags["orders"], 30u) << "ten numbers of its own";
+  for (std::uint64_t expected = 2; expected < 300; expected += 3) {
+    ASSERT_EQ(handle->next(), expected);
+    runtime->run_all();
+  }
+  std::vector<std::uint64_t> ids(20);
+  std::size_t written = 0;
+  handle->fill(ids, written);
+  for (std::size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(ids[i], 302 + 3 * i);
+  const Block block = handle->next_block(5);
+  EXPECT_EQ(block.first, 362u);
+  EXPECT_EQ(block.step, 3u);
+  std::uint64_t id = 0;
+  EXPECT_EQ(handle->try_next(id), Status::ok);
+  EXPECT_EQ(id, 362 + block.count * 3);
+}
+
+TEST_F(Segment, GivesBackNoNumberOfAnotherStridesGrant) {
+  auto three = with({{"segment.step", "10"}, {"segment.stride", "3"}, {"segment.offset", "2"}});
+  three->next();
+  runtime->run_all();
+  auto one = with({{"segment.step", "1"}});  // 31, in between
+  EXPECT_EQ(one->next(), 31u);
+  for (int i = 0; i < 9; ++i) three->next();
+  runtime->run_all();
+  three->close();
+  EXPECT_GE(disk.tags["orders"], 31u);
+}
+
+TEST_F(Segment, ClosingGivesTheTailOfAStrideBack) {
+  auto handle =
+      with({{"segment.step", "10"}, {"segment.stride", "3"}, {"segment.offset", "1"}, {"segment.prefetch", "1"}});
+  EXPECT_EQ(handle->next(), 1u);
+  EXPECT_EQ(handle->next(), 4u);
+  handle->close();
+  EXPECT_EQ(disk.tags["orders"], 6u);
+  EXPECT_EQ(with({{"segment.step", "10"}, {"segment.stride", "3"}, {"segment.offset", "1"}})->next(), 7u);
+}
+
+TEST_F(Segment, TakesTheStrideFromTheRow) {
+  disk.stride = 10;
+  disk.offset = 3;
+  auto handle = with({{"segment.step", "100"}});
+  EXPECT_EQ(handle->next(), 3u);
+  EXPECT_EQ(handle->next(), 13u);
+}
+
+TEST_F(Segment, AStrideThatChangesInTheRowStopsIt) {
+  disk.stride = 10;
+  auto handle = with({{"segment.step", "100"}});
+  EXPECT_EQ(handle->next(), 10u);
+  disk.offset = 3;
+  Error error(Status::ok, "");
+  for (int i = 0; i < 50 && error.status() == Status::ok; ++i) {
+    try {
+      EXPECT_EQ(handle->next() % 10, 0u);
+    } catch (const Error& e) {
+      error = e;
+    }
+    runtime->run_all();
+  }
+  EXPECT_EQ(error.status(), Status::format_mismatch);
+  EXPECT_THAT(error.what(), testing::HasSubstr("offset 3"));
+}
+
+TEST_F(Segment, ARowsStrideAndAnotherInTheConfigurationAreRefused) {
+  disk.stride = 10;
+  EXPECT_EQ(error_of([&] { with({{"segment.stride", "5"}}); }).status(), Status::format_mismatch);
+}
+
+TEST_F(Segment, AnOffsetBeyondTheStrideIsRefused) {
+  EXPECT_EQ(error_of([&] { with({{"segment.stride", "5"}, {"segment.offset", "5"}}); }).status(), Status::value);
+}
+
+TEST_F(Segment, TwoStepsMustFitIntoTheStockAllowed) {
+  const Error error = error_of([&] { with({{"segment.step", "1000"}, {"segment.stock_max", "1500"}}); });
+  EXPECT_EQ(error.status(), Status::value);
+  EXPECT_THAT(error.what(), testing::HasSubstr("stock_max = 1500"));
+}
+
+TEST_F(Segment, RelaxedOrderWithAStrideIssuesEveryNumberOfItsShareOnce) {
+  auto handle = with({{"segment.step", "500"}, {"order", "relaxed"}, {"segment.stride", "4"}, {"segment.offset", "3"}});
+  std::vector<std::uint64_t> ids;
+  for (int i = 0; i < 5'000; ++i) {
+    ids.push_back(handle->next());
+    runtime->run_all();
+  }
+  std::sort(ids.begin(), ids.end());
+  EXPECT_EQ(std::adjacent_find(ids.begin(), ids.end()), ids.end());
+  for (const std::uint64_t id : ids) ASSERT_EQ(id % 4, 3u);
+}
+
+TEST_F(Segment, WhatHasBecomeTooOldGoesBackToTheStore) {
+  auto handle = with({{"segment.step", "1000"}, {"segment.max_age", "1m"}});
+  EXPECT_EQ(handle->next(), 1u);
+  EXPECT_EQ(disk.tags["orders"], 1000u);
+  runtime->pass(61 * kSecond);
+  runtime->run_all();
+  EXPECT_EQ(disk.tags["orders"], 2u);
+  EXPECT_EQ(handle->next(), 3u);
+}
+
 TEST_F(Segment, ALayoutIsRefused) {
   EXPECT_EQ(error_of([&] { with({{"layout", "twitter"}}); }).status(), Status::unsupported);
 }

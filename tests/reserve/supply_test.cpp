@@ -19,7 +19,9 @@ class ScriptedSource final : public Source {
   std::deque<std::function<Range()>>* script;
   std::vector<Range>* returned;
   int* draws;
-  Range draw() override {
+  std::vector<Demand>* demands;
+  Range draw(const Demand& demand) override {
+    demands->push_back(demand);
     ++*draws;
     if (script->empty()) throw Error(Status::store_unavailable, "nothing scripted");
     auto next = script->front();
@@ -32,20 +34,24 @@ class ScriptedSource final : public Source {
 
 class SupplyTest : public ::testing::Test {
  protected:
-  SupplyTest() {
+  std::shared_ptr<Supply> make(std::int64_t runway_ns = 0, std::uint64_t stock_max = 1'000'000,
+                               std::int64_t max_age_ns = 0) {
     auto source = std::make_unique<ScriptedSource>();
     source->script = &script;
     source->returned = &returned;
     source->draws = &draws;
-    supply =
-        std::make_shared<Supply>(runtime, page, std::move(source),
-                                 Supply::Options{.carry_mask = 0,
-                                                 .draws_first = true,
-                                                 .prefetch = 0.1,
-                                                 .close_wait_ns = 5 * kSecond,
-                                                 .subject = "test",
-                                                 .lifted = [this](std::uint64_t first) { lifted.push_back(first); }},
-                                 Log());
+    source->demands = &demands;
+    return std::make_shared<Supply>(runtime, page, std::move(source),
+                                    Supply::Options{.carry_mask = 0,
+                                                    .draws_first = true,
+                                                    .prefetch = 0.1,
+                                                    .runway_ns = runway_ns,
+                                                    .stock_max = stock_max,
+                                                    .max_age_ns = max_age_ns,
+                                                    .close_wait_ns = 5 * kSecond,
+                                                    .subject = "test",
+                                                    .lifted = [this](std::uint64_t first) { lifted.push_back(first); }},
+                                    Log());
   }
   ~SupplyTest() override { runtime->drop_all(); }
   void grant(std::uint64_t first, std::uint64_t end) {
@@ -80,11 +86,45 @@ class SupplyTest : public ::testing::Test {
   std::deque<std::function<Range()>> script;
   std::vector<Range> returned;
   int draws = 0;
+  std::vector<Demand> demands;
   std::vector<std::uint64_t> lifted;
   std::int64_t wait_max = 5 * kSecond;
   std::atomic<bool> closed{false};
   Cancelled cancelled;
-  std::shared_ptr<Supply> supply;
+  std::shared_ptr<Supply> supply = make();
+};
+
+// Grants begin where the last one ended, each as large as it was asked for, or `step`.
+class AdaptiveSupply : public SupplyTest {
+ protected:
+  // `numbers` a second, for so long.
+  void draw_at(std::uint64_t numbers, std::int64_t ns) {
+    for (std::int64_t done = 0; done < ns; done += 10 * kMs) {
+      for (std::uint64_t i = 0; i < numbers / 100; ++i) next();
+      runtime->pass(10 * kMs);
+      runtime->run_all();
+    }
+  }
+  void use(std::int64_t runway_ns, std::uint64_t stock_max = 1'000'000) {
+    supply = make(runway_ns, stock_max);
+    answer(1'000'000);
+    prime();
+  }
+  // So many times, then the script is over.
+  void answer(int times) {
+    script.clear();
+    for (int i = 0; i < std::min(times, 5000); ++i)
+      script.push_back([this] {
+        const std::uint64_t count = std::max(step, demands.back().wanted);
+        const Range range{mark, mark + count};
+        mark = range.end;
+        sizes.push_back(count);
+        return range;
+      });
+  }
+  std::uint64_t step = 100;
+  std::uint64_t mark = 1;
+  std::vector<std::uint64_t> sizes;
 };
 
 TEST_F(SupplyTest, AsksForTheNextRangeOnlyOnceTheMarkIsPassed) {
@@ -299,6 +339,169 @@ TEST_F(SupplyTest, ACancelledCallerStopsWaiting) {
   cancelled = [&] { return ++looks == 3; };
   EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::cancelled);
   EXPECT_EQ(looks, 3);
+}
+
+TEST_F(AdaptiveSupply, WithoutARunwayEveryRangeIsAsTheSourceSeesFit) {
+  use(0);
+  draw_at(10'000, 5 * kSecond);
+  for (const Demand& demand : demands) EXPECT_EQ(demand.wanted, 0u);
+}
+
+TEST_F(AdaptiveSupply, WhatIsLeftAtTheMarkLastsForTheRunway) {
+  use(10 * kSecond);
+  draw_at(10'000, 60 * kSecond);
+  // 10 s at 10 000 a second are left when nine tenths of a range are.
+  EXPECT_NEAR(static_cast<double>(sizes.back()), 100'000 / 0.9, 2'000);
+  EXPECT_NEAR(static_cast<double>(demands.back().rate), 10'000, 200);
+}
+
+TEST_F(AdaptiveSupply, ASteadyRateMeetsNoWaitThroughAnOutageOfTheRunway) {
+  use(10 * kSecond);
+  draw_at(10'000, 60 * kSecond);
+  const std::uint64_t waits = supply->stats().waits;
+  answer(0);
+  draw_at(10'000, 10 * kSecond);
+  EXPECT_EQ(supply->stats().waits, waits);
+  EXPECT_GT(supply->stats().refill_failures, 0u) << "the store was to be away";
+}
+
+TEST_F(AdaptiveSupply, NoRangeIsMoreThanTwiceOrLessThanHalfTheOneBefore) {
+  use(10 * kSecond);
+  draw_at(10'000, 60 * kSecond);
+  draw_at(100, 3600 * kSecond);
+  ASSERT_GT(sizes.size(), 10u);
+  for (std::size_t i = 1; i < sizes.size(); ++i) {
+    EXPECT_LE(sizes[i], 2 * sizes[i - 1]);
+    EXPECT_GE(sizes[i], sizes[i - 1] / 2);
+  }
+  EXPECT_LT(sizes.back(), 2'000u) << "it has shrunk again";
+}
+
+TEST_F(AdaptiveSupply, NoMoreIsHeldThanAllowed) {
+  use(10 * kSecond, 20'000);
+  for (int i = 0; i < 3000; ++i) {
+    draw_at(10'000, 10 * kMs);
+    EXPECT_LE(supply->stats().remaining, 20'000u);
+  }
+  EXPECT_GT(supply->stats().remaining, 9'000u);
+}
+
+TEST_F(AdaptiveSupply, WhenTheSourceGivesSmallRangesTheyAreChained) {
+  use(10 * kSecond);
+  script.clear();
+  for (int i = 0; i < 5000; ++i)
+    script.push_back([this] {
+      mark += 1000;
+      return Range{mark - 1000, mark};
+    });
+  draw_at(4'000, 30 * kSecond);
+  EXPECT_GE(supply->stats().remaining, 39'000u) << "ten seconds of it";
+  EXPECT_EQ(supply->stats().issued, 30u * 4'000);
+  supply->close();
+  EXPECT_GT(returned.size(), 30u) << "each is given back";
+  for (std::size_t i = 1; i < returned.size(); ++i) EXPECT_EQ(returned[i].end, returned[i - 1].first) << "latest first";
+}
+
+TEST_F(AdaptiveSupply, AnIdleOneAsksForNothing) {
+  use(10 * kSecond);
+  draw_at(10'000, 60 * kSecond);
+  const int before = draws;
+  for (int i = 0; i < 1000; ++i) {
+    runtime->pass(kSecond);
+    runtime->run_all();
+  }
+  EXPECT_EQ(draws, before);
+  EXPECT_EQ(runtime->tasks() + runtime->timers(), 0u);
+  EXPECT_LT(supply->stats().rate, 1'000u) << "the rate that is shown falls";
+}
+
+class AgeingSupply : public SupplyTest {
+ protected:
+  AgeingSupply() { supply = make(0, 1'000'000, 60 * kSecond); }
+  void pass(std::int64_t ns) {
+    runtime->pass(ns);
+    runtime->run_all();
+  }
+};
+
+TEST_F(AgeingSupply, WhatHasBecomeTooOldIsGivenBackLatestFirst) {
+  grant(1, 101);
+  grant(101, 201);
+  prime();
+  for (int i = 0; i < 20; ++i) next();
+  runtime->run_all();
+  pass(59 * kSecond);
+  EXPECT_EQ(supply->stats().remaining, 180u);
+  pass(kSecond);
+  EXPECT_EQ(supply->stats().remaining, 0u);
+  EXPECT_EQ(supply->stats().issued, 20u);
+  ASSERT_EQ(returned.size(), 2u);
+  EXPECT_EQ(returned[0].first, 101u);
+  EXPECT_EQ(returned[1].first, 22u) << "one above what was drawn: see Counter::give_up";
+  EXPECT_EQ(returned[1].end, 101u);
+  EXPECT_EQ(runtime->timers(), 0u) << "nothing is watched any more";
+}
+
+TEST_F(AgeingSupply, AndTheNextCallDrawsAFreshRangeWhichMayGoOnWhereTheOldOneStood) {
+  grant(1, 101);
+  prime();
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(next(), static_cast<std::uint64_t>(i + 1));
+  pass(60 * kSecond);
+  ASSERT_EQ(returned.size(), 1u);
+  grant(returned[0].first, returned[0].first + 100);
+  EXPECT_EQ(next(), 7u);
+  EXPECT_EQ(next(), 8u);
+}
+
+TEST_F(AgeingSupply, AStoreThatGoesBackFurtherThanWhatWasGivenBackIsStillNoticed) {
+  grant(1, 101);
+  prime();
+  for (int i = 0; i < 5; ++i) next();
+  pass(60 * kSecond);
+  grant(5, 105);
+  EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::store_regressed);
+}
+
+TEST_F(AgeingSupply, AYoungRangeStaysWhenAnOldOneGoes) {
+  grant(1, 101);
+  prime();
+  pass(50 * kSecond);
+  grant(101, 201);
+  for (int i = 0; i < 20; ++i) next();
+  runtime->run_all();
+  pass(10 * kSecond);
+  EXPECT_TRUE(returned.empty()) << "the store cannot take back what lies below a later grant";
+  EXPECT_EQ(supply->stats().remaining, 100u);
+  EXPECT_EQ(next(), 101u);
+  pass(50 * kSecond);
+  EXPECT_EQ(supply->stats().remaining, 0u);
+}
+
+TEST_F(AgeingSupply, ANumberDrawnAtTheEndOfWhatWasGivenUpIsNotIssued) {
+  grant(1, 101);
+  prime();
+  for (int i = 0; i < 10; ++i) next();
+  std::uint64_t n = 0;
+  EXPECT_FALSE((*page)->counter.draw(n));  // stopped at the mark, and has not yet claimed it
+  EXPECT_EQ(n, 11u);
+  pass(60 * kSecond);
+  ASSERT_EQ(returned.size(), 1u);
+  EXPECT_EQ(returned[0].first, 13u);
+  grant(13, 113);
+  Patience patience(wait_max, closed, cancelled);
+  EXPECT_FALSE(supply->claim(n, patience));
+  EXPECT_EQ(next(), 13u);
+}
+
+TEST_F(AgeingSupply, AClosedOneIsForgottenByItsTimer) {
+  grant(1, 101);
+  prime();
+  supply->close();
+  std::weak_ptr<Supply> weak = supply;
+  supply.reset();
+  EXPECT_TRUE(weak.expired());
+  pass(60 * kSecond);
+  EXPECT_EQ(returned.size(), 1u);
 }
 
 }  // namespace

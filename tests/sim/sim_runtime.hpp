@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <random>
 #include <utility>
 
@@ -29,6 +30,9 @@ class SimRuntime final : public Runtime {
     for (auto& byte : out) byte = static_cast<std::uint8_t>(random_());
   }
   void post(std::function<void()> task) override { tasks_.push_back(std::move(task)); }
+  void post_after(std::int64_t delay_ns, std::function<void()> task) override {
+    timers_.emplace(mono_ + delay_ns, std::move(task));
+  }
   // Posted work happens while somebody waits; when there is none, time passes.
   void wait(std::unique_lock<std::mutex>& lock, std::condition_variable&, std::int64_t timeout_ns) override {
     if (tasks_.empty() || held_back_) {
@@ -43,6 +47,10 @@ class SimRuntime final : public Runtime {
   void pass(std::int64_t ns) {
     wall_ += ns;
     mono_ += ns;
+    while (!timers_.empty() && timers_.begin()->first <= mono_) {
+      tasks_.push_back(std::move(timers_.begin()->second));
+      timers_.erase(timers_.begin());
+    }
   }
   // Somebody sets the clock: no time passes.
   void set_clock_by(std::int64_t ns) { wall_ += ns; }
@@ -61,11 +69,15 @@ class SimRuntime final : public Runtime {
     }
   }
   // At the end of a test: work that was posted holds the runtime that holds it.
-  void drop_all() { std::exchange(tasks_, {}).clear(); }
+  void drop_all() {
+    std::exchange(tasks_, {}).clear();
+    std::exchange(timers_, {}).clear();
+  }
   // Background work stays undone, as behind a store that does not answer.
   void hold_back(bool on) { held_back_ = on; }
   void work_takes(std::int64_t ns) { work_takes_ = ns; }
   std::size_t tasks() const { return tasks_.size(); }
+  std::size_t timers() const { return timers_.size(); }
   std::int64_t slept() const { return slept_; }
 
  private:
@@ -76,6 +88,7 @@ class SimRuntime final : public Runtime {
   std::int64_t work_takes_ = 0;
   bool held_back_ = false;
   std::deque<std::function<void()>> tasks_;
+  std::multimap<std::int64_t, std::function<void()>> timers_;  // by when they are due
 };
 
 }  // namespace idgen::sim

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -19,6 +20,10 @@ struct SimDisk {
   std::map<std::string, std::uint64_t> tags;
   std::map<std::uint64_t, Worker> workers;
   std::string format;
+  // What the row of every tag says.
+  std::uint64_t step = 0;
+  std::uint64_t stride = 1;
+  std::uint64_t offset = 0;
 
   // Bugs to plant: what a store that breaks a rule does.
   bool forgets_high_water = false;    // I2: a window starts at the client's clock
@@ -38,14 +43,20 @@ class SimStore final : public Store {
   bool dead = false;  // the process was killed: nothing it says is heard
   int calls = 0;
   std::vector<WindowRequest> requests;
+  std::vector<SegmentRequest> grants;
 
-  std::uint64_t segment_take(const std::string&, const std::string& tag, std::uint64_t count) override {
+  SegmentGrant segment_grant(const std::string&, const std::string& tag, const SegmentRequest& request) override {
     enter();
+    grants.push_back(request);
     std::uint64_t& max_id = disk_.tags[tag];
-    const std::uint64_t first = max_id + 1;
-    if (!disk_.grants_before_commit) max_id += count;
+    SegmentGrant grant{.first = max_id + 1,
+                       .count = std::max(disk_.step != 0 ? disk_.step : request.step, request.wanted),
+                       .stride = disk_.stride,
+                       .offset = disk_.offset};
+    if (grant.first > kLargest - grant.count + 1) throw Error(Status::exhausted, "2^63 - 1 would be passed");
+    if (!disk_.grants_before_commit) max_id += grant.count;
     after();
-    return first;
+    return grant;
   }
   void segment_return(const std::string&, const std::string& tag, std::uint64_t last, std::uint64_t unused) override {
     enter();
@@ -82,12 +93,16 @@ class SimStore final : public Store {
   }
   void segment_create(const std::string&, const std::string& tag) override { disk_.tags[tag] = 0; }
   SegmentInfo segment_show(const std::string&, const std::string& tag) override {
-    return {"", tag, disk_.tags[tag], 0, 0};
+    return {"", tag, disk_.tags[tag], 0, 0, disk_.step, 0, ""};
   }
   std::vector<SegmentInfo> segment_list() override { return {}; }
   SegmentInfo segment_advance(const std::string&, const std::string& tag, std::uint64_t to) override {
     disk_.tags[tag] = std::max(disk_.tags[tag] + 1, to);
-    return {"", tag, disk_.tags[tag], 0, 0};
+    return segment_show("", tag);
+  }
+  SegmentInfo segment_set_step(const std::string&, const std::string& tag, std::uint64_t step) override {
+    disk_.step = step;
+    return segment_show("", tag);
   }
   std::string describe() const override { return "simulated\n"; }
   bool survives_fork() const override { return true; }
@@ -98,6 +113,8 @@ class SimStore final : public Store {
     ++calls;
     before();
   }
+  static constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
+
   SimDisk& disk_;
 };
 

@@ -18,9 +18,9 @@ using testing::StartsWith;
 TEST(ForkedChild, UsesTheSameStoreAndGetsNumbersOfItsOwn) {
   const TempFolder folder;
   const auto store = open_store(folder.url(), creating());
-  EXPECT_EQ(store->segment_take("ns", "t", 10), 1u);
-  EXPECT_EQ(in_child([&] { return std::to_string(store->segment_take("ns", "t", 10)); }), "11");
-  EXPECT_EQ(store->segment_take("ns", "t", 10), 21u);
+  EXPECT_EQ(draw_from(store, "ns", "t", 10), 1u);
+  EXPECT_EQ(in_child([&] { return std::to_string(draw_from(store, "ns", "t", 10)); }), "11");
+  EXPECT_EQ(draw_from(store, "ns", "t", 10), 21u);
 }
 
 TEST(ForkedChild, DoesNotInheritTheParentsWorker) {
@@ -63,7 +63,7 @@ TEST(ForkedChild, KeepsItsOwnWorkerWhenItUsesTheStoreItInherited) {
   store->window_take(window_request(7, 1000));
   Child child([&](int report) {
     store->window_take(window_request(8, 1000));
-    store->segment_take("ns", "t", 1);
+    draw_from(store, "ns", "t", 1);
     write_all(report, "owns 8\n");
     for (;;) pause();
   });
@@ -73,19 +73,19 @@ TEST(ForkedChild, KeepsItsOwnWorkerWhenItUsesTheStoreItInherited) {
 
 TEST(ForkedChild, IsRefusedByTheParentsMemoryStoreAndCanOpenItsOwn) {
   const auto store = open_store("memory:forked", creating());
-  EXPECT_EQ(store->segment_take("ns", "t", 10), 1u);
+  EXPECT_EQ(draw_from(store, "ns", "t", 10), 1u);
   const WindowRequest request = window_request(7, 1000);
   store->window_take(request);
   const std::string report = in_child([&] {
-    return report_of([&] { store->segment_take("ns", "t", 10); }) + "\n" +
+    return report_of([&] { draw_from(store, "ns", "t", 10); }) + "\n" +
            report_of([&] { store->window_take(request); }) + "\n" +
-           std::to_string(open_store("memory:forked", creating())->segment_take("ns", "t", 10));
+           std::to_string(draw_from(open_store("memory:forked", creating()), "ns", "t", 10));
   });
   EXPECT_THAT(report,
               StartsWith("FORKED: the store memory:forked lives in the memory of process " + std::to_string(getpid())));
   EXPECT_THAT(report, HasSubstr("\nFORKED: "));
   EXPECT_THAT(report, testing::EndsWith("\n1"));
-  EXPECT_EQ(store->segment_take("ns", "t", 10), 11u);
+  EXPECT_EQ(draw_from(store, "ns", "t", 10), 11u);
 }
 
 // A thread that is inside a transaction, waiting for a lock that another process holds.
@@ -97,7 +97,7 @@ class ThreadInsideTheStore {
         blocker_(folder.file("ids.db")),
         thread_([this] {
           id_ = syscall(SYS_gettid);
-          first = store_->segment_take("ns", "t", 1);
+          first = draw_from(store_, "ns", "t", 1);
         }) {
     // Not before it sleeps for the lock: a thread that is inside malloc() would leave a raw clone with a locked heap.
     while (StoreGate::inside() == 0 || !sleeps()) std::this_thread::yield();
@@ -143,7 +143,7 @@ TEST(ForkedChild, IsNotMadeInTheMiddleOfATransaction) {
   let_go_at_fork = &inside;
   const std::string report = in_child([&] {
     return std::to_string(StoreGate::inside()) + " inside, drew " +
-           std::to_string(open_store(folder.url(), not_creating())->segment_take("ns", "t", 1));
+           std::to_string(draw_from(open_store(folder.url(), not_creating()), "ns", "t", 1));
   });
   inside.finish();
   EXPECT_EQ(inside.first, 1u);
@@ -176,7 +176,7 @@ TEST(RawClone, MadeInTheMiddleOfATransactionIsRefusedAndDoesNotHang) {
   other->segment_create("ns", "t");
   ThreadInsideTheStore inside(folder);
   const std::string report = in_raw_clone([&] {
-    std::string text = report_of([&] { other->segment_take("ns", "t", 1); });
+    std::string text = report_of([&] { draw_from(other, "ns", "t", 1); });
     const pid_t grandchild = fork();  // the gate's fork handlers must not wait for a thread that is not here
     if (grandchild == 0) _exit(0);
     int status = -1;
@@ -195,9 +195,9 @@ TEST(RawClone, MadeOutsideOfATransactionGetsNumbersOfItsOwn) {
   const auto store = open_store(folder.url(), creating());
   const WindowRequest request = window_request(7, 1000);
   store->window_take(request);
-  EXPECT_EQ(store->segment_take("ns", "t", 10), 1u);
+  EXPECT_EQ(draw_from(store, "ns", "t", 10), 1u);
   const std::string report = in_raw_clone([&] {
-    return std::to_string(store->segment_take("ns", "t", 10)) + " " +
+    return std::to_string(draw_from(store, "ns", "t", 10)) + " " +
            name_of(error_of([&] { store->window_take(request); }));
   });
   EXPECT_EQ(report, "11 WORKER_BUSY");
@@ -207,9 +207,9 @@ TEST(StoreGate, AThreadThatStaysInsideTooLongIsReportedToTheNextAsRetryable) {
   const TempFolder folder;
   ThreadInsideTheStore inside(folder);
   const auto other = open_store(folder.url("other.db"), creating(20));
-  EXPECT_FAILS(other->segment_take("ns", "t", 1), Status::store_unavailable, "another thread of this process");
+  EXPECT_FAILS(draw_from(other, "ns", "t", 1), Status::store_unavailable, "another thread of this process");
   inside.finish();
-  EXPECT_EQ(open_store(folder.url("other.db"), creating())->segment_take("ns", "t", 1), 1u);
+  EXPECT_EQ(draw_from(open_store(folder.url("other.db"), creating()), "ns", "t", 1), 1u);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ TEST(Processes, SixteenThatDrawAtOnceGetDisjointRanges) {
     children.push_back(std::make_unique<Child>([&](int report) {
       const auto store = open_store(folder.url(), not_creating());
       for (int grant = 0; grant < kGrants; ++grant) {
-        write_all(report, std::to_string(store->segment_take("ns", "t", kCount)) + "\n");
+        write_all(report, std::to_string(draw_from(store, "ns", "t", kCount)) + "\n");
       }
     }));
   }
@@ -48,7 +48,7 @@ TEST(Processes, SeveralThatRaceToCreateTheStoreMakeOne) {
   std::vector<std::unique_ptr<Child>> children;
   for (int i = 0; i < kProcesses; ++i) {
     children.push_back(std::make_unique<Child>([&](int report) {
-      write_all(report, std::to_string(open_store(folder.url(), creating())->segment_take("ns", "t", 1)) + "\n");
+      write_all(report, std::to_string(draw_from(open_store(folder.url(), creating()), "ns", "t", 1)) + "\n");
     }));
   }
   std::set<std::string> numbers;
@@ -128,7 +128,7 @@ TEST(Processes, DestroyingOneStoreKeepsTheWorkersOfAnother) {
     const auto other = open_store(folder.url(), creating());
     const Window window = other->window_take(window_request(8, 1000));
     other->window_return("orders", 8, window.epoch, window.end_ms, window.start_ms);
-    other->segment_take("ns", "t", 1);
+    draw_from(other, "ns", "t", 1);
   }
   const std::string report = in_child([&] {
     return report_of([&] { open_store(folder.url(), not_creating())->window_take(window_request(7, 1000, 2)); });
@@ -195,7 +195,7 @@ TEST(Processes, AKillInTheMiddleOfACommitLosesNothingThatWasAcknowledged) {
   for (int round = 0; round < 10; ++round) {
     Child child([&](int report) {
       const auto store = open_store(folder.url(), not_creating());
-      for (;;) write_all(report, std::to_string(store->segment_take("ns", "t", 1)) + "\n");
+      for (;;) write_all(report, std::to_string(draw_from(store, "ns", "t", 1)) + "\n");
     });
     for (int i = 0; i <= round % 3; ++i) {
       const std::string line = child.line();
@@ -210,7 +210,7 @@ TEST(Processes, AKillInTheMiddleOfACommitLosesNothingThatWasAcknowledged) {
     }
     child.wait();
   }
-  EXPECT_GT(open_store(folder.url(), not_creating())->segment_take("ns", "t", 1), acknowledged);
+  EXPECT_GT(draw_from(open_store(folder.url(), not_creating()), "ns", "t", 1), acknowledged);
   EXPECT_EQ(run_sql(folder.file("ids.db"), "PRAGMA integrity_check"), "ok");
 }
 

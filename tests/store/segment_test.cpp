@@ -20,45 +20,45 @@ constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
 TEST_P(SegmentOfEveryStore, TheFirstNumberOfANewTagIsOne) {
   const auto store = open();
   store->segment_create("ns", "orders");
-  EXPECT_EQ(store->segment_take("ns", "orders", 100), 1u);
+  EXPECT_EQ(draw_from(store, "ns", "orders", 100), 1u);
 }
 
 TEST_P(SegmentOfEveryStore, EachGrantBeginsWhereTheLastOneEnded) {
   const auto store = open();
-  EXPECT_EQ(store->segment_take("ns", "orders", 100), 1u);
-  EXPECT_EQ(store->segment_take("ns", "orders", 1), 101u);
-  EXPECT_EQ(store->segment_take("ns", "orders", 5), 102u);
+  EXPECT_EQ(draw_from(store, "ns", "orders", 100), 1u);
+  EXPECT_EQ(draw_from(store, "ns", "orders", 1), 101u);
+  EXPECT_EQ(draw_from(store, "ns", "orders", 5), 102u);
 }
 
 TEST_P(SegmentOfEveryStore, TagsAndNamespacesCountSeparately) {
   const auto store = open();
-  EXPECT_EQ(store->segment_take("ns", "orders", 100), 1u);
-  EXPECT_EQ(store->segment_take("ns", "users", 10), 1u);
-  EXPECT_EQ(store->segment_take("other", "orders", 10), 1u);
-  EXPECT_EQ(store->segment_take("ns", "orders", 1), 101u);
+  EXPECT_EQ(draw_from(store, "ns", "orders", 100), 1u);
+  EXPECT_EQ(draw_from(store, "ns", "users", 10), 1u);
+  EXPECT_EQ(draw_from(store, "other", "orders", 10), 1u);
+  EXPECT_EQ(draw_from(store, "ns", "orders", 1), 101u);
 }
 
 TEST_P(SegmentOfEveryStore, AnotherHandleGoesOnWhereTheFirstStopped) {
-  EXPECT_EQ(open()->segment_take("ns", "orders", 100), 1u);
-  EXPECT_EQ(open()->segment_take("ns", "orders", 100), 101u);
+  EXPECT_EQ(draw_from(open(), "ns", "orders", 100), 1u);
+  EXPECT_EQ(draw_from(open(), "ns", "orders", 100), 101u);
 }
 
 TEST_P(SegmentOfEveryStore, ATagThatWasNotCreatedIsRefusedUnlessCreatingWasAskedFor) {
   open()->segment_create("ns", "another");
   const auto store = open(not_creating());
-  EXPECT_FAILS(store->segment_take("ns", "orders", 1), Status::tag_unknown, "store_create = true");
+  EXPECT_FAILS(draw_from(store, "ns", "orders", 1), Status::tag_unknown, "store_create = true");
   EXPECT_FAILS(store->segment_show("ns", "orders"), Status::tag_unknown, "\"orders\"");
   EXPECT_FAILS(store->segment_advance("ns", "orders", 5), Status::tag_unknown, "\"orders\"");
   EXPECT_FAILS(store->segment_return("ns", "orders", 5, 1), Status::tag_unknown, "\"orders\"");
   EXPECT_FAILS(open()->segment_show("ns", "orders"), Status::tag_unknown, "\"orders\"");  // to look is not to create
-  EXPECT_EQ(open()->segment_take("ns", "orders", 1), 1u);
-  EXPECT_EQ(store->segment_take("ns", "orders", 1), 2u);
+  EXPECT_EQ(draw_from(open(), "ns", "orders", 1), 1u);
+  EXPECT_EQ(draw_from(store, "ns", "orders", 1), 2u);
 }
 
 TEST_P(SegmentOfEveryStore, CreatingATagTwiceIsRefusedAndChangesNothing) {
   const auto store = open();
   store->segment_create("ns", "orders");
-  store->segment_take("ns", "orders", 42);
+  draw_from(store, "ns", "orders", 42);
   EXPECT_FAILS(store->segment_create("ns", "orders"), Status::tag_exists, "stands at 42");
   EXPECT_EQ(store->segment_show("ns", "orders").max_id, 42u);
 }
@@ -69,8 +69,8 @@ TEST_P(SegmentOfEveryStore, ShowSaysHowFarTheTagIsAndHowOftenItWasGranted) {
   const SegmentInfo fresh = store->segment_show("ns", "orders");
   EXPECT_EQ(fresh.max_id, 0u);
   EXPECT_EQ(fresh.grants, 0u);
-  store->segment_take("ns", "orders", 10);
-  store->segment_take("ns", "orders", 10);
+  draw_from(store, "ns", "orders", 10);
+  draw_from(store, "ns", "orders", 10);
   const SegmentInfo used = store->segment_show("ns", "orders");
   EXPECT_EQ(used.max_id, 20u);
   EXPECT_EQ(used.grants, 2u);
@@ -80,22 +80,22 @@ TEST_P(SegmentOfEveryStore, ShowSaysHowFarTheTagIsAndHowOftenItWasGranted) {
 
 TEST_P(SegmentOfEveryStore, TheUnusedTailIsGivenBackIfNobodyHasDrawnSince) {
   const auto store = open();
-  store->segment_take("ns", "orders", 100);
+  draw_from(store, "ns", "orders", 100);
   store->segment_return("ns", "orders", 100, 60);
-  EXPECT_EQ(store->segment_take("ns", "orders", 10), 41u);
+  EXPECT_EQ(draw_from(store, "ns", "orders", 10), 41u);
 }
 
 TEST_P(SegmentOfEveryStore, TheUnusedTailIsLostIfSomebodyHasDrawnSince) {
   const auto store = open();
-  store->segment_take("ns", "orders", 100);
-  store->segment_take("ns", "orders", 100);
+  draw_from(store, "ns", "orders", 100);
+  draw_from(store, "ns", "orders", 100);
   store->segment_return("ns", "orders", 100, 60);
-  EXPECT_EQ(store->segment_take("ns", "orders", 10), 201u);
+  EXPECT_EQ(draw_from(store, "ns", "orders", 10), 201u);
 }
 
 TEST_P(SegmentOfEveryStore, AReturnOfMoreThanThereWasIsRefused) {
   const auto store = open();
-  store->segment_take("ns", "orders", 10);
+  draw_from(store, "ns", "orders", 10);
   EXPECT_FAILS(store->segment_return("ns", "orders", 10, 11), Status::argument, "11");
   EXPECT_FAILS(store->segment_return("ns", "orders", kMax + 1, 1), Status::argument, "9223372036854775808");
   store->segment_return("ns", "orders", 10, 0);
@@ -108,7 +108,7 @@ TEST_P(SegmentOfEveryStore, AdvanceLiftsAndNeverLowers) {
   EXPECT_EQ(store->segment_advance("ns", "orders", 1000).max_id, 1000u);
   EXPECT_EQ(store->segment_advance("ns", "orders", 10).max_id, 1001u);
   EXPECT_EQ(store->segment_advance("ns", "orders", 10).grants, 3u);
-  EXPECT_EQ(store->segment_take("ns", "orders", 1), 1003u);
+  EXPECT_EQ(draw_from(store, "ns", "orders", 1), 1003u);
   EXPECT_FAILS(store->segment_advance("ns", "orders", kMax + 1), Status::value, "9223372036854775807");
 }
 
@@ -117,10 +117,10 @@ TEST_P(SegmentOfEveryStore, AfterAnAdvanceNothingBelowItIsGivenBack) {
   const auto store = open();
   store->segment_create("ns", "orders");
   for (const std::uint64_t to : {800u, 1000u, 5000u}) {
-    const std::uint64_t first = store->segment_take("ns", "orders", 1000);
+    const std::uint64_t first = draw_from(store, "ns", "orders", 1000);
     store->segment_advance("ns", "orders", to);
     store->segment_return("ns", "orders", first + 999, 1000);
-    EXPECT_GT(store->segment_take("ns", "orders", 1), std::max(to, first + 999)) << to;
+    EXPECT_GT(draw_from(store, "ns", "orders", 1), std::max(to, first + 999)) << to;
   }
 }
 
@@ -128,23 +128,23 @@ TEST_P(SegmentOfEveryStore, NoNumberPassesTheLargestSignedOne) {
   const auto store = open();
   store->segment_create("ns", "orders");
   store->segment_advance("ns", "orders", kMax - 10);
-  EXPECT_FAILS(store->segment_take("ns", "orders", 11), Status::exhausted, "2^63 - 1");
-  EXPECT_FAILS(store->segment_take("ns", "orders", std::numeric_limits<std::uint64_t>::max()), Status::exhausted,
+  EXPECT_FAILS(draw_from(store, "ns", "orders", 11), Status::exhausted, "2^63 - 1");
+  EXPECT_FAILS(draw_from(store, "ns", "orders", std::numeric_limits<std::uint64_t>::max()), Status::exhausted,
                "2^63 - 1");
   EXPECT_EQ(store->segment_show("ns", "orders").max_id, kMax - 10);  // nothing changed
-  EXPECT_EQ(store->segment_take("ns", "orders", 10), kMax - 9);
-  EXPECT_FAILS(store->segment_take("ns", "orders", 1), Status::exhausted, std::to_string(kMax));
+  EXPECT_EQ(draw_from(store, "ns", "orders", 10), kMax - 9);
+  EXPECT_FAILS(draw_from(store, "ns", "orders", 1), Status::exhausted, std::to_string(kMax));
 }
 
 TEST_P(SegmentOfEveryStore, ASegmentOfNothingIsRefused) {
-  EXPECT_FAILS(open()->segment_take("ns", "orders", 0), Status::argument, "at least 1");
+  EXPECT_FAILS(draw_from(open(), "ns", "orders", 0), Status::argument, "at least 1");
 }
 
 TEST_P(SegmentOfEveryStore, ListNamesAllTagsInTheOrderOfTheirNames) {
   const auto store = open();
-  store->segment_take("ns", "orders", 10);
-  store->segment_take("ns", "invoices", 20);
-  store->segment_take("another", "orders", 30);
+  draw_from(store, "ns", "orders", 10);
+  draw_from(store, "ns", "invoices", 20);
+  draw_from(store, "another", "orders", 30);
   const std::vector<SegmentInfo> rows = store->segment_list();
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[0].name_space + "/" + rows[0].tag, "another/orders");
@@ -157,9 +157,9 @@ TEST_P(SegmentOfEveryStore, ListNamesAllTagsInTheOrderOfTheirNames) {
 TEST_P(SegmentOfEveryStore, NamesAreBytesAndNeverSql) {
   const auto store = open();
   const std::string odd = "'; DROP TABLE idgen_segment; --\x01 ü 号";
-  EXPECT_EQ(store->segment_take(odd, odd, 3), 1u);
-  EXPECT_EQ(store->segment_take(odd, "", 3), 1u);
-  EXPECT_EQ(store->segment_take(odd, odd, 3), 4u);
+  EXPECT_EQ(draw_from(store, odd, odd, 3), 1u);
+  EXPECT_EQ(draw_from(store, odd, "", 3), 1u);
+  EXPECT_EQ(draw_from(store, odd, odd, 3), 4u);
 }
 
 TEST_P(SegmentOfEveryStore, ThreadsThatDrawAtOnceGetDisjointNumbers) {
@@ -172,7 +172,7 @@ TEST_P(SegmentOfEveryStore, ThreadsThatDrawAtOnceGetDisjointNumbers) {
   std::vector<std::thread> threads;
   for (auto& mine : firsts) {
     threads.emplace_back([&] {
-      for (int i = 0; i < kGrants; ++i) mine.push_back(store->segment_take("ns", "orders", kCount));
+      for (int i = 0; i < kGrants; ++i) mine.push_back(draw_from(store, "ns", "orders", kCount));
     });
   }
   for (auto& thread : threads) thread.join();
@@ -181,6 +181,54 @@ TEST_P(SegmentOfEveryStore, ThreadsThatDrawAtOnceGetDisjointNumbers) {
   EXPECT_EQ(all.size(), static_cast<std::size_t>(kThreads * kGrants));
   for (const std::uint64_t first : all) EXPECT_EQ(first % kCount, 1u);
   EXPECT_EQ(store->segment_show("ns", "orders").max_id, kThreads * kGrants * kCount);
+}
+
+TEST_P(SegmentOfEveryStore, AGrantIsTheStepOfTheRequestOrWhatIsWantedIfThatIsMore) {
+  const auto store = open();
+  SegmentGrant grant = store->segment_grant("ns", "orders", {.step = 10, .wanted = 4});
+  EXPECT_EQ(grant.first, 1u);
+  EXPECT_EQ(grant.count, 10u);
+  grant = store->segment_grant("ns", "orders", {.step = 10, .wanted = 25});
+  EXPECT_EQ(grant.first, 11u);
+  EXPECT_EQ(grant.count, 25u);
+  EXPECT_EQ(grant.stride, 1u);
+  EXPECT_EQ(store->segment_show("ns", "orders").max_id, 35u);
+}
+
+TEST_P(SegmentOfEveryStore, TheRowsStepStandsInPlaceOfTheRequestsForEveryHandle) {
+  const auto store = open();
+  const auto other = open();
+  EXPECT_EQ(draw_from(store, "ns", "orders", 10), 1u);
+  EXPECT_EQ(other->segment_set_step("ns", "orders", 3).step, 3u);
+  SegmentGrant grant = store->segment_grant("ns", "orders", {.step = 10});
+  EXPECT_EQ(grant.first, 11u);
+  EXPECT_EQ(grant.count, 3u);
+  grant = store->segment_grant("ns", "orders", {.step = 10, .wanted = 50});
+  EXPECT_EQ(grant.count, 50u);
+  EXPECT_EQ(store->segment_show("ns", "orders").step, 3u);
+  store->segment_set_step("ns", "orders", 0);
+  EXPECT_EQ(other->segment_grant("ns", "orders", {.step = 10}).count, 10u);
+}
+
+TEST_P(SegmentOfEveryStore, AStepOutOfRangeOrOfAnUnknownTagIsRefused) {
+  const auto store = open();
+  store->segment_create("ns", "orders");
+  EXPECT_FAILS(store->segment_set_step("ns", "orders", 1'000'000'001), Status::value, "1000000000");
+  EXPECT_FAILS(store->segment_set_step("ns", "nobody", 5), Status::tag_unknown, "\"nobody\"");
+}
+
+TEST_P(SegmentOfEveryStore, TheRowSaysWhoTookTheLatestGrantAndHowFast) {
+  const auto store = open();
+  store->segment_grant("ns", "orders", {.step = 10, .rate = 250, .holder = "process 7 on \"db\" 'x'"});
+  SegmentInfo info = store->segment_show("ns", "orders");
+  EXPECT_EQ(info.rate, 250u);
+  EXPECT_EQ(info.holder, "process 7 on \"db\" 'x'");
+  info = store->segment_advance("ns", "orders", 100);
+  EXPECT_EQ(info.rate, 250u);
+  EXPECT_EQ(info.holder, "process 7 on \"db\" 'x'");
+  const std::vector<SegmentInfo> all = store->segment_list();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].holder, info.holder);
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ class SqliteFile : public ::testing::Test {
   // A store with tag "t" at 10 and worker 7 acquired and returned.
   void make_store() {
     const auto store = open_store(folder.url(), creating());
-    store->segment_take("ns", "t", 10);
+    draw_from(store, "ns", "t", 10);
     const Window window = store->window_take(window_request(7, 1000));
     store->window_return("orders", 7, window.epoch, window.end_ms, 2000);
   }
@@ -37,16 +37,16 @@ class SqliteFile : public ::testing::Test {
 };
 
 TEST_F(SqliteFile, AMissingFileIsRefusedWithItsFullPathAndWhatToDo) {
-  EXPECT_FAILS(open()->segment_take("ns", "t", 1), Status::store_missing, path);
-  EXPECT_FAILS(open()->segment_take("ns", "t", 1), Status::store_missing, "idgen segment create");
-  EXPECT_FAILS(open()->segment_take("ns", "t", 1), Status::store_missing, "store_create = true");
+  EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_missing, path);
+  EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_missing, "idgen segment create");
+  EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_missing, "store_create = true");
   EXPECT_FAILS(open()->window_take(window_request(7, 1000)), Status::store_missing, path);
   EXPECT_FAILS(open()->segment_show("ns", "t"), Status::store_missing, path);
   EXPECT_FAILS(open()->segment_advance("ns", "t", 1), Status::store_missing, path);
   EXPECT_FAILS(open()->segment_return("ns", "t", 5, 1), Status::store_missing, path);
   EXPECT_TRUE(fs::is_empty(folder.path()));
   const auto no_folder = open_store(folder.url("no/such/ids.db"), creating());
-  EXPECT_FAILS(no_folder->segment_take("ns", "t", 1), Status::store_missing,
+  EXPECT_FAILS(draw_from(no_folder, "ns", "t", 1), Status::store_missing,
                "folder \"" + folder.path() + "/no/such\" does not exist");
 }
 
@@ -69,7 +69,7 @@ TEST_F(SqliteFile, AStoreIsMadeByTheFirstWindowIfThatWasAskedFor) {
 
 TEST_F(SqliteFile, ACallThatIsRefusedMakesNoFile) {
   const auto store = open_store(folder.url(), creating());
-  EXPECT_FAILS(store->segment_take("ns", "t", 0), Status::argument, "");
+  EXPECT_FAILS(draw_from(store, "ns", "t", 0), Status::argument, "");
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
@@ -77,8 +77,7 @@ TEST_F(SqliteFile, AJournalWithoutItsDatabaseIsNotMistakenForAFreshStart) {
   make_store();
   fs::remove(path);
   write_bytes(path + "-journal", "what was to be rolled back");
-  EXPECT_FAILS(open_store(folder.url(), creating())->segment_take("ns", "t", 1), Status::store_damaged,
-               path + "-journal");
+  EXPECT_FAILS(draw_from(open_store(folder.url(), creating()), "ns", "t", 1), Status::store_damaged, path + "-journal");
   EXPECT_FALSE(fs::exists(path));
 }
 
@@ -86,8 +85,7 @@ TEST_F(SqliteFile, AnEmptyFileIsDamageAndNotAFreshStart) {
   make_store();
   write_bytes(path, "");
   for (const auto& options : {creating(), not_creating()}) {
-    EXPECT_FAILS(open_store(folder.url(), options)->segment_take("ns", "t", 1), Status::store_damaged,
-                 "empty (0 bytes)");
+    EXPECT_FAILS(draw_from(open_store(folder.url(), options), "ns", "t", 1), Status::store_damaged, "empty (0 bytes)");
   }
 }
 
@@ -97,7 +95,7 @@ TEST_F(SqliteFile, AFileThatWasCutOffIsReportedAsDamaged) {
   ASSERT_GE(whole.size(), 3 * 4096u);
   for (const std::size_t left : {std::size_t{1}, std::size_t{50}, std::size_t{4096}, whole.size() / 2}) {
     write_bytes(path, whole.substr(0, left));
-    EXPECT_FAILS(open()->segment_take("ns", "t", 1), Status::store_damaged, path);
+    EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_damaged, path);
     EXPECT_FAILS(open_store(folder.url(), creating())->window_take(window_request(7, 1000)), Status::store_damaged,
                  path);
   }
@@ -112,7 +110,7 @@ TEST_F(SqliteFile, OverwrittenBytesAreReportedAsDamaged) {
   pages.replace(4096, pages.size() - 4096, std::string(pages.size() - 4096, '\x5a'));
   for (const std::string& damaged : {header, pages, std::string("id,count\n1,2\n"), std::string(20'000, '\0')}) {
     write_bytes(path, damaged);
-    EXPECT_FAILS(open()->segment_take("ns", "t", 1), Status::store_damaged, "idgen segment advance");
+    EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_damaged, "idgen segment advance");
     EXPECT_FAILS(open()->window_take(window_request(7, 1000)), Status::store_damaged, path);
     EXPECT_FAILS(open()->segment_show("ns", "t"), Status::store_damaged, path);
   }
@@ -149,7 +147,7 @@ TEST_F(SqliteFile, ValuesThatCannotBeAreReportedAsDamagedAndNothingIsGranted) {
     if (c.is_window) {
       EXPECT_FAILS(open()->window_take(request), Status::store_damaged, c.text);
     } else {
-      EXPECT_FAILS(open()->segment_take("ns", "t", 1), Status::store_damaged, c.text);
+      EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_damaged, c.text);
     }
   }
 }
@@ -167,23 +165,23 @@ TEST_F(SqliteFile, ADatabaseOfSomebodyElseIsLeftAlone) {
 TEST_F(SqliteFile, ADatabaseOfANewerVersionIsLeftAlone) {
   make_store();
   run_sql(path, "PRAGMA user_version = 2");
-  EXPECT_FAILS(open()->segment_take("ns", "t", 1), Status::store_version, "schema version 2, this idgen knows up to 1");
+  EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_version, "schema version 2, this idgen knows up to 1");
   EXPECT_FAILS(open()->segment_show("ns", "t"), Status::store_version, "Upgrade");
 }
 
 TEST_F(SqliteFile, AFolderOrADeviceIsNoStore) {
   fs::create_directory(path);
-  EXPECT_FAILS(open()->segment_take("ns", "t", 1), Status::store_damaged, "not a file");
-  EXPECT_FAILS(open_store("sqlite:/dev/null", creating())->segment_take("ns", "t", 1), Status::store_damaged,
+  EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_damaged, "not a file");
+  EXPECT_FAILS(draw_from(open_store("sqlite:/dev/null", creating()), "ns", "t", 1), Status::store_damaged,
                "not a file");
 }
 
 TEST_F(SqliteFile, AFileWithTwoNamesIsUnsafe) {
   make_store();
   fs::create_hard_link(path, folder.file("second.db"));
-  EXPECT_FAILS(open()->segment_take("ns", "t", 1), Status::store_unsafe, "2 names");
+  EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_unsafe, "2 names");
   fs::remove(folder.file("second.db"));
-  EXPECT_EQ(open()->segment_take("ns", "t", 1), 11u);
+  EXPECT_EQ(draw_from(open(), "ns", "t", 1), 11u);
 }
 
 TEST_F(SqliteFile, AFileThatIsDeletedUnderAnOpenStoreIsNoticed) {
@@ -191,12 +189,12 @@ TEST_F(SqliteFile, AFileThatIsDeletedUnderAnOpenStoreIsNoticed) {
   const auto store = open();
   const WindowRequest request = window_request(7, 1000);
   const Window window = store->window_take(request);
-  EXPECT_EQ(store->segment_take("ns", "t", 1), 11u);
+  EXPECT_EQ(draw_from(store, "ns", "t", 1), 11u);
   fs::rename(path, folder.file("elsewhere.db"));
-  EXPECT_FAILS(store->segment_take("ns", "t", 1), Status::store_missing, path);
+  EXPECT_FAILS(draw_from(store, "ns", "t", 1), Status::store_missing, path);
   EXPECT_FAILS(store->window_take(renewal(request, window, 2000)), Status::store_missing, path);
   fs::rename(folder.file("elsewhere.db"), path);
-  EXPECT_EQ(store->segment_take("ns", "t", 1), 12u);
+  EXPECT_EQ(draw_from(store, "ns", "t", 1), 12u);
   EXPECT_EQ(store->window_take(renewal(request, window, 2000)).start_ms, window.end_ms);
 }
 
@@ -207,7 +205,7 @@ TEST_F(SqliteFile, AFileThatIsReplacedUnderAnOpenStoreIsUsedAsItIs) {
   const Window window = store->window_take(request);
   fs::remove(path);
   open_store(folder.url(), creating())->segment_create("ns", "t");
-  EXPECT_EQ(store->segment_take("ns", "t", 1), 1u);  // the core compares with what it has seen: STORE_REGRESSED
+  EXPECT_EQ(draw_from(store, "ns", "t", 1), 1u);  // the core compares with what it has seen: STORE_REGRESSED
   EXPECT_FAILS(store->window_take(renewal(request, window, 2000)), Status::worker_busy,
                "has ended, the store is at grant 0");
   EXPECT_EQ(store->window_take(window_request(8, 2000)).epoch, 1u);  // row 1 again, of another worker
@@ -239,7 +237,7 @@ using testing::StartsWith;
 TEST_F(SqliteFile, AFileThatMayNotBeWrittenIsRefusedAndTheMessageNamesIt) {
   make_store();
   fs::permissions(path, fs::perms(0444));
-  EXPECT_THAT(as_nobody([](Store& store) { store.segment_take("ns", "t", 1); }, folder.url()),
+  EXPECT_THAT(as_nobody([](Store& store) { store.segment_grant("ns", "t", {.step = 1}); }, folder.url()),
               AllOf(StartsWith("STORE_PERMISSION"), HasSubstr(path),
                     HasSubstr("the file cannot be written (Permission denied)")));
   EXPECT_EQ(as_nobody([](Store& store) { store.segment_show("ns", "t"); }, folder.url()), "OK: nothing was thrown");
@@ -248,7 +246,7 @@ TEST_F(SqliteFile, AFileThatMayNotBeWrittenIsRefusedAndTheMessageNamesIt) {
 TEST_F(SqliteFile, AFileThatMayNotBeReadIsRefusedAndTheMessageNamesIt) {
   make_store();
   fs::permissions(path, fs::perms(0200));
-  EXPECT_THAT(as_nobody([](Store& store) { store.segment_take("ns", "t", 1); }, folder.url()),
+  EXPECT_THAT(as_nobody([](Store& store) { store.segment_grant("ns", "t", {.step = 1}); }, folder.url()),
               AllOf(StartsWith("STORE_PERMISSION"), HasSubstr("the file cannot be read (Permission denied)")));
 }
 
@@ -256,7 +254,7 @@ TEST_F(SqliteFile, AFolderThatMayNotBeWrittenIsRefusedAndTheMessageNamesIt) {
   make_store();
   fs::permissions(path, fs::perms(0666));
   fs::permissions(folder.path(), fs::perms(0555));
-  EXPECT_THAT(as_nobody([](Store& store) { store.segment_take("ns", "t", 1); }, folder.url()),
+  EXPECT_THAT(as_nobody([](Store& store) { store.segment_grant("ns", "t", {.step = 1}); }, folder.url()),
               AllOf(StartsWith("STORE_PERMISSION"), HasSubstr("its folder \"" + folder.path() + "\"")));
   EXPECT_THAT(
       as_nobody([](Store& store) { store.segment_create("ns", "t"); }, folder.url("new.db"), creating()),
@@ -268,7 +266,7 @@ TEST_F(SqliteFile, AFolderThatMayNotBeSearchedIsRefused) {
   fs::create_directory(folder.file("closed"));
   open_store(folder.url("closed/ids.db"), creating())->segment_create("ns", "t");
   fs::permissions(folder.file("closed"), fs::perms(0600));
-  EXPECT_THAT(as_nobody([](Store& store) { store.segment_take("ns", "t", 1); }, folder.url("closed/ids.db")),
+  EXPECT_THAT(as_nobody([](Store& store) { store.segment_grant("ns", "t", {.step = 1}); }, folder.url("closed/ids.db")),
               AllOf(StartsWith("STORE_PERMISSION"), HasSubstr("right to search")));
   fs::permissions(folder.file("closed"), fs::perms(0700));
 }
@@ -327,7 +325,7 @@ std::string on_a_full_device(const TempFolder& folder, const std::function<void(
 
 TEST_F(SqliteFile, AFullDeviceIsReportedAsFullAndNothingIsGranted) {
   const auto prepare = [&] { make_store(); };
-  const std::string take = on_a_full_device(folder, prepare, [&] { open()->segment_take("ns", "t", 1); });
+  const std::string take = on_a_full_device(folder, prepare, [&] { draw_from(open(), "ns", "t", 1); });
   RecordProperty("device", take.substr(0, 5));
   EXPECT_THAT(take, AllOf(HasSubstr(": STORE_FULL: "), HasSubstr("Free space")));
   const TempFolder other;
@@ -345,9 +343,9 @@ TEST_F(SqliteFile, AStoreIsUsableAgainOnceThereIsSpace) {
     getrlimit(RLIMIT_FSIZE, &limit);
     const rlimit none{0, limit.rlim_max};
     setrlimit(RLIMIT_FSIZE, &none);
-    const Error error = error_of([&] { store->segment_take("ns", "t", 1); });
+    const Error error = error_of([&] { draw_from(store, "ns", "t", 1); });
     setrlimit(RLIMIT_FSIZE, &limit);
-    return name_of(error) + " then " + std::to_string(store->segment_take("ns", "t", 1));
+    return name_of(error) + " then " + std::to_string(draw_from(store, "ns", "t", 1));
   });
   EXPECT_EQ(report, "STORE_FULL then 11");
 }
@@ -370,7 +368,7 @@ TEST_F(SqliteFile, AReadOnlyFileSystemIsRefused) {
       fs::permissions(folder.path(), fs::perms(0555));
       become_nobody();
     }
-    return report_of([&] { open()->segment_take("ns", "t", 1); }) + " | " +
+    return report_of([&] { draw_from(open(), "ns", "t", 1); }) + " | " +
            report_of([&] { open_store(folder.url("new.db"), creating())->segment_create("ns", "t"); });
   });
   fs::permissions(folder.path(), fs::perms(0755));

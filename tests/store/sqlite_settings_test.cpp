@@ -11,12 +11,12 @@ namespace {
 TEST(SqliteSettings, ADatabaseInWalModeIsRefusedWithTheCommandThatConvertsIt) {
   const TempFolder folder;
   const auto store = open_store(folder.url(), creating());
-  store->segment_take("ns", "t", 10);
+  draw_from(store, "ns", "t", 10);
   ASSERT_EQ(run_sql(folder.file("ids.db"), "PRAGMA journal_mode=WAL"), "wal");
-  EXPECT_FAILS(store->segment_take("ns", "t", 1), Status::store_unsafe, "PRAGMA journal_mode=DELETE");
+  EXPECT_FAILS(draw_from(store, "ns", "t", 1), Status::store_unsafe, "PRAGMA journal_mode=DELETE");
   EXPECT_FAILS(store->segment_show("ns", "t"), Status::store_unsafe, "WAL");
   ASSERT_EQ(run_sql(folder.file("ids.db"), "PRAGMA journal_mode=DELETE"), "delete");
-  EXPECT_EQ(store->segment_take("ns", "t", 1), 11u);
+  EXPECT_EQ(draw_from(store, "ns", "t", 1), 11u);
 }
 
 TEST(SqliteSettings, EveryCommitIsMadeWithJournalDeleteAndSynchronousExtra) {
@@ -30,27 +30,27 @@ TEST(SqliteSettings, EveryCommitIsMadeWithJournalDeleteAndSynchronousExtra) {
 
 TEST(SqliteSettings, ALockedDatabaseIsWaitedForUntilTheTimeoutAndThenReportedAsRetryable) {
   const TempFolder folder;
-  open_store(folder.url(), creating())->segment_take("ns", "t", 10);
+  draw_from(open_store(folder.url(), creating()), "ns", "t", 10);
   LockingProcess other(folder.file("ids.db"));
   const auto store = open_store(folder.url(), not_creating(50));
-  const Error error = error_of([&] { store->segment_take("ns", "t", 1); });
+  const Error error = error_of([&] { draw_from(store, "ns", "t", 1); });
   EXPECT_EQ(error.status(), Status::store_unavailable) << error.message();
   EXPECT_THAT(error.message(), testing::HasSubstr("waited 50 ms (store_timeout)"));
   EXPECT_GT(error.retry_after_ns(), 0u);
   EXPECT_TRUE(status_text(error.status()).retryable);
   EXPECT_FAILS(store->window_take(window_request(7, 1000)), Status::store_unavailable, "locked by another process");
   other.let_go();
-  EXPECT_EQ(open_store(folder.url(), not_creating())->segment_take("ns", "t", 1), 11u);
+  EXPECT_EQ(draw_from(open_store(folder.url(), not_creating()), "ns", "t", 1), 11u);
 }
 
 TEST(SqliteSettings, AFileThatIsReplacedInTheMiddleOfATransactionGrantsNothing) {
   const TempFolder folder;
-  open_store(folder.url(), creating())->segment_take("ns", "t", 10);
+  draw_from(open_store(folder.url(), creating()), "ns", "t", 10);
   open_store(folder.url("new.db"), creating())->segment_create("ns", "t");
   LockingProcess other(folder.file("ids.db"));
   Error error(Status::ok, "");
   std::thread inside(
-      [&] { error = error_of([&] { open_store(folder.url(), not_creating())->segment_take("ns", "t", 1); }); });
+      [&] { error = error_of([&] { draw_from(open_store(folder.url(), not_creating()), "ns", "t", 1); }); });
   // SQLite has opened it, and cannot go on before the other process lets go.
   const auto has_opened = [&] {
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {

@@ -24,6 +24,12 @@
 
 namespace idgen {
 
+// The first number of a grant of `count`.
+inline std::uint64_t draw_from(const std::shared_ptr<Store>& store, const std::string& name_space,
+                               const std::string& tag, std::uint64_t count) {
+  return store->segment_grant(name_space, tag, {.step = count}).first;
+}
+
 // A folder that other users may search too, removed at the end.
 class TempFolder {
  public:

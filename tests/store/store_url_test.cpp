@@ -65,9 +65,9 @@ TEST(StoreUrl, MemoryStoresAreKnownByTheirName) {
   EXPECT_EQ(store_identity("memory", {}), "memory");
   EXPECT_EQ(store_identity("memory:", {}), "memory");
   EXPECT_EQ(store_identity("memory:a", {}), "memory:a");
-  EXPECT_EQ(open_store("memory:url-a", creating())->segment_take("ns", "t", 5), 1u);
-  EXPECT_EQ(open_store("memory:url-b", creating())->segment_take("ns", "t", 5), 1u);
-  EXPECT_EQ(open_store("memory:url-a", creating())->segment_take("ns", "t", 5), 6u);
+  EXPECT_EQ(draw_from(open_store("memory:url-a", creating()), "ns", "t", 5), 1u);
+  EXPECT_EQ(draw_from(open_store("memory:url-b", creating()), "ns", "t", 5), 1u);
+  EXPECT_EQ(draw_from(open_store("memory:url-a", creating()), "ns", "t", 5), 6u);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ TEST(WithoutSqlite, ASqliteStoreIsRefusedAndTheMemoryStoreWorks) {
   ASSERT_FALSE(sqlite_is_linked());
   EXPECT_FAILS(open_store(folder.url(), creating())->segment_create("ns", "t"), Status::unsupported,
                "no SQLite is linked");
-  EXPECT_EQ(open_store("memory", creating())->segment_take("ns", "t", 5), 1u);
+  EXPECT_EQ(draw_from(open_store("memory", creating()), "ns", "t", 5), 1u);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));  // nothing is left of the attempt
 }
 

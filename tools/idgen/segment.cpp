@@ -135,6 +135,15 @@ int advance(const Arguments& arguments) {
   return kExitOk;
 }
 
+int set_step(const Arguments& arguments) {
+  const Config config = configuration(arguments);
+  ErrorSlot error;
+  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
+  check(idgen_segment_set_step(config.get(), arguments.to, &info, error), error);
+  print(config, info, arguments.json);
+  return kExitOk;
+}
+
 using Action = int (*)(const Arguments&);
 
 CLI::App* add_action(CLI::App& parent, Run& run, Action action, const std::string& name, const std::string& summary,
@@ -150,8 +159,8 @@ CLI::App* add_action(CLI::App& parent, Run& run, Action action, const std::strin
 
 void add_segment(CLI::App& app, Run& run) {
   CLI::App* command =
-      add_command(app, "segment", "Create, show or advance the counter behind segment ids.",
-                  "segment create|show|advance --store URL --tag TAG [OPTIONS]",
+      add_command(app, "segment", "Create, show, advance or tune the counter behind segment ids.",
+                  "segment create|show|advance|set-step --store URL --tag TAG [OPTIONS]",
                   "A segment generator draws ranges of numbers from a counter, one for each tag, that a store keeps.\n"
                   "\n"
                   "Examples:\n"
@@ -197,6 +206,21 @@ void add_segment(CLI::App& app, Run& run) {
                  "  idgen segment advance --store sqlite:ids.db --tag orders --to 5000000\n",
                  arguments);
   sub->add_option("--to", arguments->to, "The highest number in use.")->type_name("N")->check(whole_number)->required();
+  sub->add_flag("--json", arguments->json, "One JSON object.");
+
+  sub = add_action(
+      *command, run, set_step, "set-step", "Say how many numbers are reserved at once, for all generators of a tag.",
+      "set-step --store URL --tag TAG --step N [--namespace NAMESPACE] [--json]",
+      "Stands in place of each generator's own segment.step, from its next range on; none has to be restarted.\n"
+      "0 leaves it to the generators again. Prints the state after, as `show` does.\n"
+      "\n"
+      "Example:\n"
+      "  idgen segment set-step --store sqlite:ids.db --tag orders --step 50000\n",
+      arguments);
+  sub->add_option("--step", arguments->to, "Numbers, 0 to 1000000000.")
+      ->type_name("N")
+      ->check(whole_number)
+      ->required();
   sub->add_flag("--json", arguments->json, "One JSON object.");
 }
 

@@ -426,7 +426,7 @@ typedef struct idgen_segment_info {
 /* A row of idgen_segment_list. The texts last until it returns. */
 typedef void (*idgen_segment_fn)(void *ctx, const char *name_space, const char *tag, const idgen_segment_info_t *info);
 
-/* These four read store, namespace, tag, directory and backend.path of a configuration; all may block on the store.
+/* These read store, namespace, tag, directory and backend.path of a configuration; all may block on the store.
  * create: makes the store if it is missing and the tag at 0 (the first id is 1). @return IDGEN_E_TAG_EXISTS, 60..79, any.
  * show:   @return IDGEN_E_STORE_MISSING, IDGEN_E_TAG_UNKNOWN, 60..79, any.
  * advance: lifts max_id to `to`, or by 1 if it is there already; never lowers. No later grant holds a number up to `to`. What a running
@@ -436,6 +436,10 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_show(const idgen_config_t
                                                             idgen_error_t *err);
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_advance(const idgen_config_t *config, uint64_t to,
                                                                idgen_segment_info_t *out, idgen_error_t *err);
+/* set_step: the operator's word on how many numbers are reserved at once, for all generators of the tag from their next grant on; 0 to
+ *         1000000000, where 0 leaves it to each one's segment.step. @return as show, IDGEN_E_VALUE. `out` may be NULL. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_set_step(const idgen_config_t *config, uint64_t step,
+                                                                idgen_segment_info_t *out, idgen_error_t *err);
 /* list: calls `each` for all tags of all namespaces, in the order of their names, on this thread; it must not call idgen with `config`.
  *         @return IDGEN_E_STORE_MISSING, 60..79, IDGEN_E_ARGUMENT (each is NULL), any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_list(const idgen_config_t *config, idgen_segment_fn each,

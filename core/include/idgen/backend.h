@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /* Raised with every change of this file: library and module must agree. */
-#define IDGEN_BACKEND_ABI 1
+#define IDGEN_BACKEND_ABI 2
 
 typedef struct idgen_backend_error {
   int32_t status; /* of idgen.h */
@@ -29,12 +29,29 @@ typedef struct idgen_backend_setting {
   const char *value;
 } idgen_backend_setting;
 
+typedef struct idgen_backend_request {
+  uint64_t step;
+  uint64_t wanted;
+  uint64_t rate;
+  const char *holder;
+} idgen_backend_request;
+
+typedef struct idgen_backend_grant {
+  uint64_t first;
+  uint64_t count;
+  uint64_t stride;
+  uint64_t offset;
+} idgen_backend_grant;
+
 typedef struct idgen_backend_segment {
   const char *name_space;
   const char *tag;
   uint64_t max_id;
   uint64_t grants;
   int64_t updated_unix_ms;
+  uint64_t step;
+  uint64_t rate;
+  const char *holder;
 } idgen_backend_segment;
 
 typedef void (*idgen_backend_row_fn)(void *to, const idgen_backend_segment *row);
@@ -44,8 +61,8 @@ typedef void (*idgen_backend_text_fn)(void *to, const char *text);
  * be called from any thread, several at once. */
 typedef struct idgen_backend_store {
   void *ctx;
-  int32_t (*segment_take)(void *ctx, const char *name_space, const char *tag, uint64_t count, uint64_t *first,
-                          idgen_backend_error *err);
+  int32_t (*segment_grant)(void *ctx, const char *name_space, const char *tag, const idgen_backend_request *request,
+                           idgen_backend_grant *grant, idgen_backend_error *err);
   int32_t (*segment_return)(void *ctx, const char *name_space, const char *tag, uint64_t last, uint64_t unused,
                             idgen_backend_error *err);
   int32_t (*segment_create)(void *ctx, const char *name_space, const char *tag, idgen_backend_error *err);
@@ -53,6 +70,8 @@ typedef struct idgen_backend_store {
                           idgen_backend_error *err);
   int32_t (*segment_advance)(void *ctx, const char *name_space, const char *tag, uint64_t target,
                              idgen_backend_row_fn row, void *to, idgen_backend_error *err);
+  int32_t (*segment_set_step)(void *ctx, const char *name_space, const char *tag, uint64_t step,
+                              idgen_backend_row_fn row, void *to, idgen_backend_error *err);
   int32_t (*segment_list)(void *ctx, idgen_backend_row_fn row, void *to, idgen_backend_error *err);
   int32_t (*describe)(void *ctx, idgen_backend_text_fn text, void *to, idgen_backend_error *err);
   void (*close)(void *ctx);

@@ -31,6 +31,8 @@ struct Stats {
   std::uint64_t clock_back_events = 0;
   std::uint64_t forks = 0;
   std::int64_t lead_ms = 0;
+  std::uint64_t issued = 0;
+  std::uint64_t rate = 0;
 };
 
 struct Block {
@@ -56,11 +58,14 @@ struct Shape {
   std::uint64_t start_seed = 0;
   std::uint64_t max_tick = 0;
   std::uint64_t stripe_block = 0;  // numbers a stripe takes at once
+  std::uint64_t stride = 1;        // of a segment: ids are number * stride + offset
+  std::uint64_t offset = 0;
   std::int64_t epoch_ms = 0;
   std::int64_t tick_ms = 1;
   Runtime* host_clock = nullptr;  // null: the system's
 
-  std::uint64_t id(std::uint64_t number) const noexcept {
+  std::uint64_t id(std::uint64_t number) const noexcept { return timed ? timed_id(number) : number * stride + offset; }
+  std::uint64_t timed_id(std::uint64_t number) const noexcept {
     const std::uint64_t sequence = number & ((std::uint64_t{1} << sequence_bits) - 1);
     return (number >> sequence_bits) << time_shift | sequence << sequence_shift | fixed;
   }
@@ -86,7 +91,7 @@ class Handle {
   // next() and try_next() in parts, for capi/: a fast path that is inline (src/generator/draw.hpp) and the rest. A strict segment's number that
   // was drawn beyond the open range goes from the one to the other: it may be issued later, and nobody else will draw it.
   static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
-  bool is_plain() const noexcept { return plain_; }  // a strict segment
+  bool is_plain() const noexcept { return plain_; }
   // Only if it is plain. False: `drawn` is to be passed on.
   bool draw_plain(std::uint64_t& drawn) noexcept;
   // Only if it is not. False: id is as it was, and kNothing is to be passed on.
@@ -102,13 +107,13 @@ class Handle {
   std::string describe() const;
 
  private:
-  bool draw_striped(std::uint64_t& id) noexcept;
+  bool draw_spread(std::uint64_t& id) noexcept;  // from a stripe, or with a stride
   std::uint64_t draw_run(std::uint64_t want, std::uint64_t& first) noexcept;
   void make_room(std::uint64_t want, Patience& patience);
 
   const std::shared_ptr<Generator> generator_;
   const Shape shape_;
-  const bool plain_;            // a strict segment: the number is the id
+  const bool plain_;            // a strict segment of stride 1: the number is the id
   std::atomic<HotPage*> page_;  // the generator's; once closed, a page without a limit
   std::atomic<bool> closed_{false};
 };

@@ -24,6 +24,8 @@ class Runtime {
   virtual void nonce(std::span<std::uint8_t> out) = 0;
   // Runs task soon on the background thread of this process. Tasks may block on a store.
   virtual void post(std::function<void()> task) = 0;
+  // The same, but not before delay_ns have passed.
+  virtual void post_after(std::int64_t delay_ns, std::function<void()> task) = 0;
   // Waits for changed, for at most timeout_ns. A simulator runs posted tasks here instead.
   virtual void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, std::int64_t timeout_ns) = 0;
 

@@ -38,21 +38,40 @@ struct Window {
   std::uint64_t epoch = 0;
 };
 
+struct SegmentRequest {
+  std::uint64_t step = 0;    // numbers to take if the row says nothing else
+  std::uint64_t wanted = 0;  // at least so many; 0: the step will do
+  std::uint64_t rate = 0;    // ids a second that this generator draws; for SegmentInfo
+  std::string holder{};      // "process 4711 on db-3"; for SegmentInfo
+};
+
+struct SegmentGrant {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+  // Of a table that says so itself: only the ids with id % stride == offset are to be issued.
+  std::uint64_t stride = 1;
+  std::uint64_t offset = 0;
+};
+
 struct SegmentInfo {
   std::string name_space;
   std::string tag;
   std::uint64_t max_id = 0;  // highest number granted
   std::uint64_t grants = 0;
   std::int64_t updated_unix_ms = 0;
+  std::uint64_t step = 0;  // the operator's word on the step; 0: each generator's own
+  std::uint64_t rate = 0;  // of the holder, when it took the latest grant; 0: unknown
+  std::string holder{};    // who took the latest grant
 };
 
 class Store {
  public:
   virtual ~Store() = default;
 
-  // max_id += count; returns the first number of the grant, the old max_id + 1.
+  // max_id += count, where count = max(the row's step, or request.step if it has none; request.wanted). The grant begins at the old max_id + 1.
   // Throws Error{tag_unknown, exhausted (2^63 - 1 would be passed), store_*}.
-  virtual std::uint64_t segment_take(const std::string& name_space, const std::string& tag, std::uint64_t count) = 0;
+  virtual SegmentGrant segment_grant(const std::string& name_space, const std::string& tag,
+                                     const SegmentRequest& request) = 0;
   // If max_id == last: max_id = last - unused. Else nothing: somebody else has drawn since.
   virtual void segment_return(const std::string& name_space, const std::string& tag, std::uint64_t last,
                               std::uint64_t unused) = 0;
@@ -71,6 +90,8 @@ class Store {
   virtual std::vector<SegmentInfo> segment_list() = 0;
   // max_id = max(max_id + 1, to): also ends the right of the latest grant's owner to give its rest back, which may lie below `to`.
   virtual SegmentInfo segment_advance(const std::string& name_space, const std::string& tag, std::uint64_t to) = 0;
+  // The operator's word on the step, for all generators, from their next grant on. 0: none.
+  virtual SegmentInfo segment_set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) = 0;
 
   // What a crash, a power loss and a lost file mean with this store: sentences for idgen_describe, a line each.
   virtual std::string describe() const = 0;

@@ -94,11 +94,30 @@ constexpr Property kProperties[] = {
     {"tag", text, "", "1 to 128 characters", "",
      "Name of the counter in the store, for kind = segment. Empty = the generator's name.", kSince, 0, 128},
     {"segment.step", integer, "10000", "1 to 1000000000", "numbers",
-     "How many numbers to reserve at once. A crash loses at most two steps. Choose it so that a step lasts longer than "
-     "the store takes to answer.",
+     "How many numbers to reserve at once, if the tag's row in the store does not say (`idgen segment set-step`), and "
+     "if they last for segment.runway.",
      kSince, 1, 1e9},
     {"segment.prefetch", number, "0.1", "0.01 to 1", "share",
      "Share of a segment after which the next one is asked for.", kSince, 0.01, 1},
+    {"segment.runway", duration, "10s", "0ms to 1d", "ms",
+     "How long the numbers that are reserved are to last, at the rate at which they are drawn, when the store goes "
+     "away. Segments grow and shrink with the rate, at most by half or double from one to the next, and never below "
+     "segment.step. 0: every segment is one step.",
+     kSince, 0, 86'400'000},
+    {"segment.stock_max", integer, "10000000", "2 to 1000000000000", "numbers",
+     "How many numbers to hold at most for the sake of segment.runway: what a crash can lose. At least two steps.",
+     kSince, 2, 1e12},
+    {"segment.max_age", duration, "0ms", "0ms to 365d", "ms",
+     "Numbers that were reserved longer ago are not issued any more, but given back to the store if nobody has drawn "
+     "since, else lost: so that a process which draws rarely does not issue numbers far below those of others. 0: "
+     "without limit. With order = relaxed the blocks of threads (at most 1024 numbers) do not age.",
+     kSince, 0, 365 * 86'400'000.0},
+    {"segment.stride", integer, "1", "1 to 1000000", "",
+     "Issue only ids with id % segment.stride == segment.offset, for ids that several masters make side by side, each "
+     "from a store of its own. With the schema tinyid the row says it: leave both alone.",
+     kSince, 1, 1e6},
+    {"segment.offset", integer, "0", "0 to segment.stride - 1", "", "The remainder of ids by segment.stride.", kSince,
+     0, 1e6 - 1},
     {"order", choice, "strict", "strict | relaxed", "",
      "strict: every id of this generator is above all that were issued before it. relaxed: threads draw from blocks of "
      "their own, so that they do "

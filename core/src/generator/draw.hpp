@@ -12,10 +12,10 @@ inline bool Handle::draw_plain(std::uint64_t& drawn) noexcept {
 }
 
 [[gnu::always_inline]] inline bool Handle::draw_other(std::uint64_t& id) noexcept {
-  if (!shape_.timed || shape_.striped) return draw_striped(id);
+  if (!shape_.timed || shape_.striped) return draw_spread(id);
   std::uint64_t number;
   if (!draw_timed(*page_.load(std::memory_order_relaxed), shape_, 1, number)) return false;
-  id = shape_.id(number);
+  id = shape_.timed_id(number);
   return true;
 }
 

@@ -1,5 +1,7 @@
 #include "generator/generator.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 
@@ -13,6 +15,12 @@ unsigned thread_stripe() noexcept {
   static thread_local __attribute__((tls_model("initial-exec"))) unsigned mine = ~0u;
   if (mine == ~0u) mine = threads.fetch_add(1, std::memory_order_relaxed) % kStripes;
   return mine;
+}
+
+std::string holder_text() {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  return "process " + std::to_string(getpid()) + " on " + host;
 }
 
 std::shared_ptr<Store> configured_store(const Config& config) {
@@ -36,14 +44,13 @@ void Generator::log(LogLevel level, const std::string& message) const {
 }
 
 void Generator::begin() {
-  auto supply = std::make_shared<Supply>(runtime_, page_, make_source(),
-                                         Supply::Options{.carry_mask = shape_.random_start ? 0 : shape_.start_mask,
-                                                         .draws_first = !shape_.timed,
-                                                         .prefetch = prefetch(),
-                                                         .close_wait_ns = wait_max_ns_,
-                                                         .subject = subject_,
-                                                         .lifted = [this](std::uint64_t first) { lifted(first); }},
-                                         config_.log);
+  Supply::Options options{.carry_mask = shape_.random_start ? 0 : shape_.start_mask,
+                          .draws_first = !shape_.timed,
+                          .close_wait_ns = wait_max_ns_,
+                          .subject = subject_,
+                          .lifted = [this](std::uint64_t first) { lifted(first); }};
+  set_limits(options);
+  auto supply = std::make_shared<Supply>(runtime_, page_, make_source(), std::move(options), config_.log);
   std::int64_t patience_ns = config_.get("on_clock_back") == "wait" ? wait_max_ns_ : 0;
   for (;;) {
     try {
@@ -142,6 +149,8 @@ Stats Generator::stats() const {
   stats.refill_ns_max = supply.refill_ns_max;
   stats.waits = stats.store_waits = supply.waits;
   stats.wait_ns = supply.wait_ns;
+  stats.issued = supply.issued;
+  stats.rate = supply.rate;
   return stats;
 }
 

@@ -51,7 +51,8 @@ class Generator {
   Generator(const Config& config, Layout layout, std::string subject);
 
   virtual std::unique_ptr<Source> make_source() = 0;
-  virtual double prefetch() const = 0;
+  // What it makes of prefetch, runway_ns, stock_max and max_age_ns.
+  virtual void set_limits(Supply::Options& options) const = 0;
   // A reservation is about to open that does not go on where the counter stands. Under the supply's lock.
   virtual void lifted(std::uint64_t first_number) = 0;
   // The reason why a child cannot begin anew, or empty.
@@ -76,6 +77,9 @@ class Generator {
 
 std::shared_ptr<Generator> make_segment_generator(const Config& config);
 std::shared_ptr<Generator> make_snowflake_generator(const Config& config);
+
+// Who draws, for other people: "process 4711 on db-3".
+std::string holder_text();
 
 // The store that a configuration names, opened.
 std::shared_ptr<Store> configured_store(const Config& config);

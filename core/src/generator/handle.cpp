@@ -21,7 +21,8 @@ HotPage& closed_page() noexcept {
 // Ids of the numbers first, first + 1, ...
 void write_ids(const Shape& shape, std::uint64_t first, std::span<std::uint64_t> out) noexcept {
   if (!shape.timed) {
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = first + i;
+    const std::uint64_t base = shape.id(first);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = base + i * shape.stride;
     return;
   }
   // Within a tick ids are evenly spaced: no shifting per id.
@@ -42,7 +43,7 @@ void write_ids(const Shape& shape, std::uint64_t first, std::span<std::uint64_t>
 Handle::Handle(const Config& config)
     : generator_(acquire_generator(config)),
       shape_(generator_->shape()),
-      plain_(!shape_.timed && !shape_.striped),
+      plain_(!shape_.timed && !shape_.striped && shape_.stride == 1),
       page_(&generator_->page()) {
   closed_page();  // made before any thread can meet it: the fast path reads page_ without ordering
 }
@@ -54,11 +55,10 @@ Handle::~Handle() {
   }
 }
 
-bool Handle::draw_striped(std::uint64_t& id) noexcept {
-  Stripe& stripe = page_.load(std::memory_order_relaxed)->stripes[thread_stripe()];
+bool Handle::draw_spread(std::uint64_t& id) noexcept {
   std::uint64_t number;
-  if (!draw_from_stripe(stripe, shape_, 1, number)) return false;
-  id = shape_.timed ? shape_.id(number) : number;
+  if (draw_run(1, number) == 0) return false;
+  id = shape_.id(number);
   return true;
 }
 
@@ -73,7 +73,7 @@ Status Handle::try_next(std::uint64_t drawn, std::uint64_t& id) noexcept {
     for (;;) {
       std::uint64_t first;
       if (draw_run(1, first)) {
-        id = shape_.timed ? shape_.id(first) : first;
+        id = shape_.id(first);
         return Status::ok;
       }
       if (closed_.load(std::memory_order_acquire)) return Status::closed;
@@ -155,8 +155,7 @@ Block Handle::next_block(std::uint64_t want) {
         const std::uint64_t per_tick = std::uint64_t{1} << shape_.sequence_bits;
         count = std::min(count, per_tick - (first & (per_tick - 1)));
       }
-      return {shape_.timed ? shape_.id(first) : first, count,
-              shape_.timed ? std::uint64_t{1} << shape_.sequence_shift : 1};
+      return {shape_.id(first), count, shape_.timed ? std::uint64_t{1} << shape_.sequence_shift : shape_.stride};
     }
     make_room(want, patience);
   }

@@ -1,33 +1,99 @@
 // Segment generators: consecutive numbers from ranges of a tag's counter.
 #include <algorithm>
+#include <deque>
+#include <limits>
 
 #include "generator/generator.hpp"
 
 namespace idgen {
 namespace {
 
+// Which ids of a grant are issued: number * stride + offset.
+struct Stride {
+  std::uint64_t stride = 1;
+  std::uint64_t offset = 0;
+  bool operator==(const Stride&) const = default;
+  std::uint64_t id(std::uint64_t number) const { return number * stride + offset; }
+  // The smallest number whose id is not below `id`.
+  std::uint64_t number_from(std::uint64_t id) const { return id <= offset ? 0 : (id - offset + stride - 1) / stride; }
+  std::string text() const { return "stride " + std::to_string(stride) + ", offset " + std::to_string(offset); }
+};
+
 class SegmentSource final : public Source {
  public:
-  SegmentSource(std::shared_ptr<Store> store, std::string name_space, std::string tag, std::uint64_t step)
-      : store_(std::move(store)), name_space_(std::move(name_space)), tag_(std::move(tag)), step_(step) {}
+  // `stride` is the configuration's; what the store's row says in its place is written there by the first grant.
+  SegmentSource(std::shared_ptr<Store> store, std::string name_space, std::string tag, std::uint64_t step,
+                Stride& stride)
+      : store_(std::move(store)),
+        name_space_(std::move(name_space)),
+        tag_(std::move(tag)),
+        step_(step),
+        stride_(stride),
+        holder_(holder_text()) {}
 
-  Range draw() override {
-    const std::uint64_t first = store_->segment_take(name_space_, tag_, step_);
-    return {first, first + step_};
+  Range draw(const Demand& demand) override {
+    const SegmentGrant grant =
+        store_->segment_grant(name_space_, tag_,
+                              {.step = step_ * stride_.stride,
+                               .wanted = demand.wanted * stride_.stride,
+                               .rate = std::min<std::uint64_t>(demand.rate, std::numeric_limits<std::int64_t>::max()),
+                               .holder = holder_});
+    check(grant);
+    const std::uint64_t end_id = grant.first + grant.count;
+    const Range range{stride_.number_from(grant.first), stride_.number_from(end_id)};
+    if (stride_.stride > 1) ends_.push_back({range.end, end_id});
+    return range;
   }
   void give_back(const Range& unused) override {
-    store_->segment_return(name_space_, tag_, unused.end - 1, unused.size());
+    std::uint64_t end_id = unused.end;
+    while (!ends_.empty() && ends_.back().number > unused.end) ends_.pop_back();
+    if (stride_.stride > 1) {
+      if (ends_.empty() || ends_.back().number != unused.end) return;
+      end_id = ends_.back().id;
+    }
+    store_->segment_return(name_space_, tag_, end_id - 1, end_id - stride_.id(unused.first));
   }
 
+  std::string name_of(std::uint64_t number) const override { return std::to_string(stride_.id(number)); }
   std::string after_regress() const override {
     return "Lift the tag above all ids in use with `idgen segment advance`, then open the generator again";
   }
 
  private:
+  struct End {
+    std::uint64_t number;  // of a grant's range
+    std::uint64_t id;      // of the grant
+  };
+
+  void check(const SegmentGrant& grant) {
+    constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
+    if (grant.count == 0 || grant.count > kMax || grant.first > kMax - grant.count + 1 || grant.stride == 0 ||
+        grant.offset >= grant.stride) {
+      throw Error(Status::store_damaged, "tag '" + tag_ + "': the store granted " + std::to_string(grant.count) +
+                                             " numbers from " + std::to_string(grant.first) + " on, stride " +
+                                             std::to_string(grant.stride) + "; that cannot be meant");
+    }
+    if (grant.stride == 1) return;  // the row says nothing
+    const Stride row{grant.stride, grant.offset};
+    if (stride_ == row) return;
+    if (known_ || stride_.stride != 1) {
+      throw Error(Status::format_mismatch,
+                  "tag '" + tag_ + "': its row says " + row.text() + ", this generator goes by " + stride_.text() +
+                      ". Leave segment.stride to the row, and open the generator again after a change");
+    }
+    stride_ = row;
+    known_ = true;
+  }
+
   const std::shared_ptr<Store> store_;
   const std::string name_space_;
   const std::string tag_;
   const std::uint64_t step_;
+  Stride& stride_;
+  bool known_ = false;
+  const std::string holder_;
+  std::deque<End>
+      ends_;  // of the latest grants, if the stride is above 1: an id beyond the last number belongs to a grant too
 };
 
 std::string tag_of(const Config& config) { return config.get(config.get("tag").empty() ? "name" : "tag"); }
@@ -41,8 +107,20 @@ class SegmentGenerator final : public Generator {
                                            "' with kind = segment: segment ids are plain numbers in this version; "
                                            "remove it, or use kind = snowflake");
     }
-    shape_.stripe_block = std::clamp<std::uint64_t>(config.integer("segment.step") / 64, 1, 1024);
+    if (stride_.offset >= stride_.stride) {
+      throw Error(Status::value, "segment.offset = " + std::to_string(stride_.offset) + " with segment.stride = " +
+                                     std::to_string(stride_.stride) + "; allowed: 0 to stride - 1");
+    }
+    if (step_ > stock_max_ / 2) {
+      throw Error(Status::value, "segment.step = " + std::to_string(step_) +
+                                     ": two of them are held, more than "
+                                     "segment.stock_max = " +
+                                     std::to_string(stock_max_) + "; lower the one or raise the other");
+    }
+    shape_.stripe_block = std::clamp<std::uint64_t>(step_ / 64, 1, 1024);
     begin();
+    shape_.stride = stride_.stride;
+    shape_.offset = stride_.offset;
   }
 
   bool make_room(Patience& patience) override {
@@ -54,10 +132,14 @@ class SegmentGenerator final : public Generator {
 
  protected:
   std::unique_ptr<Source> make_source() override {
-    return std::make_unique<SegmentSource>(store_, config_.get("namespace"), tag_of(config_),
-                                           config_.integer("segment.step"));
+    return std::make_unique<SegmentSource>(store_, config_.get("namespace"), tag_of(config_), step_, stride_);
   }
-  double prefetch() const override { return config_.number("segment.prefetch"); }
+  void set_limits(Supply::Options& options) const override {
+    options.prefetch = config_.number("segment.prefetch");
+    options.runway_ns = config_.duration_ms("segment.runway") * 1'000'000;
+    options.stock_max = stock_max_;
+    options.max_age_ns = config_.duration_ms("segment.max_age") * 1'000'000;
+  }
   void lifted(std::uint64_t) override {}
   std::string fork_obstacle() const override {
     if (!store_->survives_fork()) {
@@ -69,24 +151,36 @@ class SegmentGenerator final : public Generator {
       return "on_fork = error; create the generator after the fork, or set on_fork = reacquire";
     return "";
   }
+
+ private:
+  const std::uint64_t step_ = config_.integer("segment.step");
+  const std::uint64_t stock_max_ = config_.integer("segment.stock_max");
+  Stride stride_{config_.integer("segment.stride"), config_.integer("segment.offset")};
 };
 
 std::string SegmentGenerator::describe() const {
-  const std::string step = config_.get("segment.step");
-  std::string text = "kind: segment, tag '" + tag_of(config_) + "' in namespace '" + config_.get("namespace") + "', " +
-                     step + " numbers at a time\n";
+  const bool adapts = config_.duration_ms("segment.runway") > 0;
+  std::string text =
+      "kind: segment, tag '" + tag_of(config_) + "' in namespace '" + config_.get("namespace") + "', " +
+      std::to_string(step_) + " numbers at a time" +
+      (adapts ? ", more when they last for less than segment.runway = " + config_.get("segment.runway") : "") + "\n";
+  if (shape_.stride > 1)
+    text += "ids: those with id % " + std::to_string(shape_.stride) + " == " + std::to_string(shape_.offset) + "\n";
   text += store_->describe();
   text += "clock: not used; no clock can cause a duplicate\n";
   if (store_->survives_fork())
-    text += "crash: up to " + std::to_string(2 * config_.integer("segment.step")) +
+    text += "crash: up to " + std::to_string(adapts ? stock_max_ : 2 * step_) +
             " numbers are lost (a gap), none is issued twice\n";
   text += shape_.striped ? "order: relaxed; ids rise within a thread, not between threads\n"
                          : "order: strict; every id of this generator is above all it issued before; between processes "
                            "only the ranges are ordered\n";
   text += fork_obstacle().empty() ? "fork: a child draws a segment of its own\n"
                                   : "fork: a child gets FORKED: " + fork_obstacle() + "\n";
-  text += "store outage: ids go on until what is reserved is used up, then calls wait up to wait_max = " +
-          config_.get("wait_max") + "\n";
+  text += "store outage: ids go on until what is reserved is used up" +
+          (adapts ? ", in steady use for segment.runway = " + config_.get("segment.runway") +
+                        " if that is at most segment.stock_max = " + config_.get("segment.stock_max") + " numbers"
+                  : std::string()) +
+          ", then calls wait up to wait_max = " + config_.get("wait_max") + "\n";
   text +=
       "not covered: a store restored from a backup while this process is down (advance the tag above the highest id in "
       "use), and a byte-wise "

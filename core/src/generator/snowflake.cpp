@@ -143,12 +143,6 @@ void check_usable(const Config& config, const Layout& layout) {
   }
 }
 
-std::string holder() {
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
-  return "process " + std::to_string(getpid()) + " on " + host;
-}
-
 // Windows of a worker's time, as ranges of numbers.
 class WindowSource final : public Source {
  public:
@@ -166,7 +160,7 @@ class WindowSource final : public Source {
     runtime_.nonce(request_.owner);
   }
 
-  Range draw() override {
+  Range draw(const Demand&) override {
     const std::int64_t now_ms = floor_div(runtime_.wall_ns(), 1'000'000);
     if (now_ms < epoch_ms_) {
       throw Error(Status::clock_before_epoch, "the clock says " + format_instant(now_ms) + ", before the epoch " +
@@ -303,7 +297,7 @@ class SnowflakeGenerator final : public Generator {
     WindowRequest request;
     request.name_space = config_.get("namespace");
     request.worker = node_.number;
-    request.holder = holder();
+    request.holder = holder_text();
     request.format = layout_.fingerprint();
     const WindowWidth width = window_width(config_, tick_ms_);
     request.width_ms = width.ms;
@@ -311,7 +305,7 @@ class SnowflakeGenerator final : public Generator {
     return std::make_unique<WindowSource>(store_, *runtime_, layout_, std::move(request), shape_.sequence_bits,
                                           clock_back_ == ClockBack::go_on ? -1 : max_ahead_ms_);
   }
-  double prefetch() const override { return 0.5; }
+  void set_limits(Supply::Options& options) const override { options.prefetch = 0.5; }
   // Where the store makes ids begin, there they begin, ahead of the clock or not: after a crash, or after a grant whose answer was lost.
   void lifted(std::uint64_t first_number) override {
     const std::uint64_t tick = tick_at(shape_, floor_div(runtime_->wall_ns(), 1'000'000));

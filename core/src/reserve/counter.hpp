@@ -97,6 +97,15 @@ class alignas(64) Counter {
     leave();
     if (resume_.load(std::memory_order_relaxed) == given_up + 1) resume_.store(given_up, std::memory_order_relaxed);
   }
+  // What is left of the open range goes back. Returns the first number of it that nobody drew or ever will here: one below is burned with it, so
+  // that a draw_between() under way, which compares next_ only, cannot take a later range that goes on here for this one.
+  std::uint64_t give_up() noexcept {
+    limit_.store(0, std::memory_order_release);
+    leave();
+    const std::uint64_t first = resume_.load(std::memory_order_relaxed) + 1;
+    resume_.store(first, std::memory_order_relaxed);
+    return first;
+  }
   // Nobody draws after this. Returns the first number that nobody drew: what is above it can be given back.
   std::uint64_t seal() noexcept {
     limit_.store(0, std::memory_order_release);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <utility>
+#include <vector>
 
 namespace idgen {
 namespace {
@@ -12,6 +13,9 @@ constexpr std::int64_t kFirstRetryNs = 20 * kMillisecond;
 constexpr std::int64_t kLastRetryNs = 5'000 * kMillisecond;
 // So little of a range that asking again half way is not worth it.
 constexpr std::uint64_t kFewLeft = 64;
+constexpr std::size_t kLongestChain = 64;
+// A rate is not taken over less.
+constexpr std::int64_t kShortestMeasureNs = kMillisecond;
 
 bool is_retryable(const Error& error) { return status_text(error.status()).retryable; }
 
@@ -28,10 +32,51 @@ Supply::Supply(std::shared_ptr<Runtime> runtime, std::shared_ptr<ForkPage<HotPag
       log_(std::move(log)) {}
 
 void Supply::prime() {
-  const Range range = source_->draw();
+  const Range range = source_->draw({});
   Lock lock(page_.mutex);
+  measured_at_ns_ = runtime_.mono_ns();
   accept(range);
-  install(*ready_);
+  install(ready_.front());
+}
+
+std::uint64_t Supply::held() const {
+  const std::uint64_t next = page_.counter.next();
+  std::uint64_t sum = next < current_.end ? current_.end - std::max(next, current_.first) : 0;
+  for (const Range& range : ready_) sum += range.size();
+  return sum;
+}
+
+std::uint64_t Supply::drawn() const { return stats_.granted - unused_ - held(); }
+
+std::uint64_t Supply::rate_over(std::int64_t ns) const {
+  return static_cast<std::uint64_t>(static_cast<double>(drawn() - measured_) * 1e9 / static_cast<double>(ns));
+}
+
+void Supply::measure() {
+  const std::int64_t now = runtime_.mono_ns();
+  const std::int64_t passed = now - measured_at_ns_;
+  if (passed < kShortestMeasureNs) return;
+  rate_ = rate_over(passed);
+  measured_ = drawn();
+  measured_at_ns_ = now;
+  measured_over_ns_ = passed;
+}
+
+std::uint64_t Supply::runway() const {
+  const double numbers = static_cast<double>(rate_) * static_cast<double>(options_.runway_ns) / 1e9;
+  return numbers < static_cast<double>(options_.stock_max) ? static_cast<std::uint64_t>(numbers) : options_.stock_max;
+}
+
+std::uint64_t Supply::wanted() const {
+  if (options_.runway_ns == 0) return 0;
+  const auto size = static_cast<std::uint64_t>(static_cast<double>(runway()) / (1 - std::min(options_.prefetch, 0.5)));
+  const std::uint64_t grown = std::clamp(starved_ ? last_size_ * 2 : size, last_size_ / 2, last_size_ * 2);
+  return std::min(grown, options_.stock_max / 2);  // two are held
+}
+
+bool Supply::is_short() const {
+  const std::uint64_t now = held();
+  return now < runway() && now + std::max(wanted(), last_size_) <= options_.stock_max && ready_.size() < kLongestChain;
 }
 
 void Supply::accept(const Range& range) {
@@ -42,9 +87,10 @@ void Supply::accept(const Range& range) {
   if (range.first < highest_end_) {
     // What we hold may have been granted to others as well.
     failed_for_good_ = true;
+    unused_ += held();
     page_.counter.set_limit(0);
     current_ = {};
-    ready_.reset();
+    ready_.clear();
     throw Error(Status::store_regressed, options_.subject + ": the store granted " + source_->name_of(range.first) +
                                              ", but all before " + source_->name_of(highest_end_) +
                                              " was granted before: it has lost a commit (restored from a backup, "
@@ -52,7 +98,11 @@ void Supply::accept(const Range& range) {
                                              source_->after_regress());
   }
   highest_end_ = range.end;
-  ready_ = range;
+  last_size_ = range.size();
+  starved_ = false;
+  ready_.push_back(range);
+  ready_.back().granted_at_ns = runtime_.mono_ns();
+  watch_age();
   failure_.reset();
   failures_in_a_row_ = 0;
   stats_.granted += range.size();
@@ -63,7 +113,7 @@ void Supply::install(Range range) {
   const auto mark = static_cast<std::uint64_t>(static_cast<double>(range.size()) * options_.prefetch);
   if (options_.lifted && page_.counter.next() < range.first) options_.lifted(range.first);
   current_ = range;
-  ready_.reset();
+  ready_.pop_front();
   page_.counter.open(range.first, range.first + std::clamp<std::uint64_t>(mark, 1, range.size()), options_.carry_mask);
 }
 
@@ -84,8 +134,8 @@ bool Supply::open_range(bool claimed, std::uint64_t need, Patience& patience) {
       pass_mark(need);
       return true;
     }
-    if (ready_) {
-      install(*ready_);
+    if (!ready_.empty()) {
+      install(ready_.front());
       continue;
     }
     page_.counter.set_limit(0);
@@ -104,6 +154,7 @@ bool Supply::open_range(bool claimed, std::uint64_t need, Patience& patience) {
     if (patience.left_ns() <= 0) fail_waiting(patience);
     if (!counted) {
       counted = true;
+      starved_ = true;
       ++stats_.waits;
     }
     const std::int64_t before = runtime_.mono_ns();
@@ -119,7 +170,8 @@ bool Supply::open_range(bool claimed, std::uint64_t need, Patience& patience) {
 
 // Lifts the limit to the end of the range and asks for the next. While the store is failing: half way there, to ask again then.
 void Supply::pass_mark(std::uint64_t need) {
-  const bool provided = ready_ || loading_;
+  measure();
+  const bool provided = loading_ || (!ready_.empty() && !is_short());
   const bool too_soon = runtime_.mono_ns() < retry_at_ns_;
   const std::uint64_t left = current_.end - need;
   page_.counter.set_limit(!provided && too_soon && left > kFewLeft ? need + left / 2 : current_.end);
@@ -138,19 +190,20 @@ void Supply::fail_waiting(const Patience& patience) const {
 void Supply::start_loader() {
   loading_ = true;
   try {
-    runtime_.post([self = shared_from_this()] { self->load(); });
+    measure();
+    runtime_.post([self = shared_from_this(), demand = Demand{wanted(), rate_}] { self->load(demand); });
   } catch (const std::exception& error) {
     loading_ = false;
     load_failed(Error(Status::no_memory, std::string("the background thread could not be started: ") + error.what()));
   }
 }
 
-void Supply::load() {
+void Supply::load(const Demand& demand) {
   const std::int64_t started = runtime_.mono_ns();
   std::optional<Range> range;
   std::optional<Error> failure;
   try {
-    range = source_->draw();
+    range = source_->draw(demand);
   } catch (const Error& error) {
     failure = error;
   } catch (const std::exception& error) {
@@ -159,7 +212,6 @@ void Supply::load() {
   const auto took = static_cast<std::uint64_t>(runtime_.mono_ns() - started);
 
   Lock lock(page_.mutex);
-  loading_ = false;
   stats_.refill_ns_max = std::max(stats_.refill_ns_max, took);
   const bool had_failed = failures_in_a_row_ > 0;
   if (range) {
@@ -171,15 +223,16 @@ void Supply::load() {
       failure = unexpected(error);
     }
   }
-  if (failure) load_failed(*failure);
-  const bool abandoned = closed_ && !close_waits_;
-  page_.changed.notify_all();
-  lock.unlock();
-  if (abandoned) {
-    try {
-      source_->release();
-    } catch (...) {  // nobody is left to be told
-    }
+  if (failure) {
+    load_failed(*failure);
+    watch_age();
+  }
+  const bool is_more_wanted = !failure && !closed_ && is_short();
+  leave_source(lock);
+  if (is_more_wanted) {
+    lock.lock();
+    if (!loading_ && !closed_) start_loader();
+    lock.unlock();
   }
   if (!log_) return;
   try {
@@ -188,6 +241,67 @@ void Supply::load() {
     if (!failure && had_failed) log_(LogLevel::info, options_.subject + ": the store grants reservations again");
   } catch (const std::bad_alloc&) {  // a line of the log is not worth more than that
   }
+}
+
+void Supply::leave_source(Lock& lock) {
+  loading_ = false;
+  const bool abandoned = closed_ && !close_waits_;
+  page_.changed.notify_all();
+  lock.unlock();
+  if (!abandoned) return;
+  try {
+    source_->release();
+  } catch (...) {  // nobody is left to be told
+  }
+}
+
+void Supply::watch_age() {
+  if (options_.max_age_ns == 0 || watching_ || held() == 0) return;
+  const Range& oldest = page_.counter.next() < current_.end ? current_ : ready_.front();
+  try {
+    runtime_.post_after(oldest.granted_at_ns + options_.max_age_ns - runtime_.mono_ns(), [weak = weak_from_this()] {
+      if (const std::shared_ptr<Supply> self = weak.lock()) self->retire();
+    });
+    watching_ = true;
+  } catch (const std::exception&) {  // the thread could not be started: the next range tries again
+  }
+}
+
+void Supply::retire() {
+  Lock lock(page_.mutex);
+  watching_ = false;
+  if (closed_ || failed_for_good_ || loading_) return;  // a loader that comes back watches again
+  const std::int64_t now = runtime_.mono_ns();
+  const auto is_old = [&](const Range& range) { return now - range.granted_at_ns >= options_.max_age_ns; };
+  std::vector<Range> old;
+  if (page_.counter.next() < current_.end && is_old(current_)) {
+    const std::uint64_t first = std::max(page_.counter.give_up(), current_.first);
+    if (first < current_.end) old.push_back({first, current_.end});
+    ++unused_;  // one is burned
+    current_ = {};
+  }
+  const bool none_in_use = page_.counter.next() >= current_.end;
+  while (none_in_use && !ready_.empty() && is_old(ready_.front())) {
+    old.push_back(ready_.front());
+    ready_.pop_front();
+  }
+  for (const Range& range : old) unused_ += range.size();
+  if (none_in_use && !ready_.empty()) install(ready_.front());
+  if (held() > 0) {
+    watch_age();
+    return;  // younger ranges lie above: the store cannot take back what is below them
+  }
+  if (old.empty()) return;
+  highest_end_ =
+      old.front().first;  // nobody has been given a number from here on, or ever will be without another grant
+  loading_ = true;
+  lock.unlock();
+  try {
+    for (auto range = old.rbegin(); range != old.rend(); ++range) source_->give_back(*range);
+  } catch (...) {  // burned
+  }
+  lock.lock();
+  leave_source(lock);
 }
 
 Error Supply::unexpected(const std::exception& error) const noexcept {
@@ -226,13 +340,15 @@ void Supply::close() {
   while (loading_ && runtime_.mono_ns() < deadline) runtime_.wait(lock, page_.changed, Patience::kSliceNs);
   close_waits_ = false;
   if (loading_) return;  // burned; the loader releases the source when it comes back
-  const std::optional<Range> ready = std::exchange(ready_, std::nullopt);
+  unused_ += (unused < current_.end ? current_.end - std::max(unused, current_.first) : 0);
+  for (const Range& range : ready_) unused_ += range.size();
+  const std::deque<Range> ready = std::exchange(ready_, {});
   const Range current = std::exchange(current_, {});
   lock.unlock();
   // Latest first: the store takes back only what ends at its own mark.
   std::exception_ptr failure;
   try {
-    if (ready) source_->give_back(*ready);
+    for (auto range = ready.rbegin(); range != ready.rend(); ++range) source_->give_back(*range);
     if (unused < current.end) source_->give_back({std::max(unused, current.first), current.end});
   } catch (...) {
     failure = std::current_exception();
@@ -249,9 +365,11 @@ void Supply::close() {
 SupplyStats Supply::stats() const {
   Lock lock(page_.mutex);
   SupplyStats stats = stats_;
-  const std::uint64_t next = page_.counter.next();
-  stats.remaining =
-      (next < current_.end ? current_.end - std::max(next, current_.first) : 0) + (ready_ ? ready_->size() : 0);
+  stats.remaining = held();
+  stats.issued = drawn();
+  // The loader takes the rate; when it has had nothing to do for longer than before, the rate has fallen since.
+  const std::int64_t passed = runtime_.mono_ns() - measured_at_ns_;
+  stats.rate = passed > measured_over_ns_ ? rate_over(passed) : rate_;
   return stats;
 }
 

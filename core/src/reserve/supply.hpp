@@ -1,13 +1,17 @@
-// Feeds a counter with reservations: one in use, one ready, one loader.
+// Feeds a counter with reservations: one in use, a chain of those that are ready, one loader.
 //
 // The limit of the range in use first stands at a mark inside it. Passing the mark is how the fast path, without knowing, asks for the next
-// range: the slow path lifts the limit to the range's end and starts the loader. So a caller waits only when both ranges are used up, and
+// range: the slow path lifts the limit to the range's end and starts the loader. So a caller waits only when all ranges are used up, and
 // nothing at all happens while nobody asks.
+//
+// How much is held follows the rate at which numbers are drawn, as it shows at each of these moments: a range is to be so large that what is left
+// at its mark lasts for the runway, at most twice or half the one before; and as long as it is not, the loader goes on with another one.
 //
 // Knows nothing of time or ids: a segment and a window of time are both a range of numbers.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,8 +27,15 @@ namespace idgen {
 
 struct Range {
   std::uint64_t first = 0;
-  std::uint64_t end = 0;  // exclusive
+  std::uint64_t end = 0;           // exclusive
+  std::int64_t granted_at_ns = 0;  // mono; set by the supply
   std::uint64_t size() const noexcept { return end - first; }
+};
+
+// How a range is asked for.
+struct Demand {
+  std::uint64_t wanted = 0;  // numbers, at least; 0: as the source sees fit
+  std::uint64_t rate = 0;    // numbers a second that were drawn of late
 };
 
 // Where ranges come from. One call at a time.
@@ -32,7 +43,7 @@ class Source {
  public:
   virtual ~Source() = default;
   // One durable grant, above all earlier ones. Throws when there is none, or when the outcome is unknown: then it is burned (I5).
-  virtual Range draw() = 0;
+  virtual Range draw(const Demand& demand) = 0;
   // Nobody issued the end of the latest grant: the store may take it back if nobody has drawn since. Throws what the store throws.
   virtual void give_back(const Range& unused) = 0;
   // For messages: what a number stands for, and what to do when the store went back.
@@ -50,6 +61,8 @@ struct SupplyStats {
   std::uint64_t refill_ns_max = 0;
   std::uint64_t waits = 0;
   std::uint64_t wait_ns = 0;
+  std::uint64_t issued = 0;
+  std::uint64_t rate = 0;  // numbers a second
 };
 
 class Supply : public std::enable_shared_from_this<Supply> {
@@ -57,9 +70,12 @@ class Supply : public std::enable_shared_from_this<Supply> {
   struct Options {
     std::uint64_t carry_mask;    // low bits of numbers that go on from range to range
     bool draws_first;            // numbers are drawn by Counter::draw(n), whether or not there are any left
-    double prefetch;             // share of a range after which the next is asked for
-    std::int64_t close_wait_ns;  // how long close() waits for a grant that is on its way
-    std::string subject;         // "tag 'orders'": begins log lines and messages
+    double prefetch = 1;         // share of a range after which the next is asked for
+    std::int64_t runway_ns = 0;  // how long what is left at the mark is to last; 0: nothing but `prefetch` is looked at
+    std::uint64_t stock_max = 0;     // numbers held beyond which no more is asked for the sake of the runway
+    std::int64_t max_age_ns = 0;     // what was granted longer ago is given up; 0: never
+    std::int64_t close_wait_ns = 0;  // how long close() waits for a grant that is on its way
+    std::string subject;             // "tag 'orders'": begins log lines and messages
     // Called under the lock when a range is about to open that lies above where the counter stands, with its first number.
     std::function<void(std::uint64_t)> lifted;
   };
@@ -92,7 +108,17 @@ class Supply : public std::enable_shared_from_this<Supply> {
   void install(Range range);        // opens the counter up to the mark
   void pass_mark(std::uint64_t need);
   void start_loader();
-  void load();  // on the background thread
+  void load(const Demand& demand);  // on the background thread
+  void retire();                    // there too: gives up what has become too old
+  void leave_source(Lock& lock);    // the source is free again; unlocks
+  void watch_age();
+  void measure();
+  std::uint64_t held() const;   // granted and not drawn
+  std::uint64_t drawn() const;  // since the beginning
+  std::uint64_t rate_over(std::int64_t ns) const;
+  std::uint64_t runway() const;  // numbers that are drawn in runway_ns, within stock_max
+  std::uint64_t wanted() const;  // size of the next range
+  bool is_short() const;         // of the runway
   Error unexpected(const std::exception& error) const noexcept;
   void load_failed(const Error& error);
   [[noreturn]] void fail_waiting(const Patience& patience) const;
@@ -110,8 +136,16 @@ class Supply : public std::enable_shared_from_this<Supply> {
   bool closed_ = false;
   bool close_waits_ = false;
   Range current_;
-  std::optional<Range> ready_;
-  bool loading_ = false;
+  std::deque<Range> ready_;
+  bool loading_ = false;        // or giving back: the source is busy
+  std::uint64_t rate_ = 0;      // numbers a second, between the last two measurements
+  std::uint64_t measured_ = 0;  // numbers drawn until the last one
+  std::int64_t measured_at_ns_ = 0;
+  std::int64_t measured_over_ns_ = 0;
+  std::uint64_t unused_ = 0;       // of what was granted: neither held any more, nor drawn
+  bool starved_ = false;           // somebody has waited since the last range: the rate would be higher
+  std::uint64_t last_size_ = 0;    // of the latest range
+  bool watching_ = false;          // retire() is posted
   std::uint64_t highest_end_ = 0;  // I7: the witness
   std::optional<Error> failure_;   // of the latest attempt
   bool failed_for_good_ = false;   // issuing has stopped: the store went back

@@ -4,7 +4,7 @@
 #include <signal.h>
 
 #include <condition_variable>
-#include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -14,11 +14,15 @@
 namespace idgen {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+using Tasks = std::multimap<Clock::time_point,
+                            std::function<void()>>;  // by when they are due; of one time, in the order of their posting
+
 // Zero in a child: it has no such thread, and starts one of its own. `tasks` is then the parent's, half changed perhaps: left alone.
 struct Background {
   std::mutex mutex;
   std::condition_variable added;
-  std::deque<std::function<void()>>* tasks;
+  Tasks* tasks;
 };
 
 Background& background() {
@@ -29,9 +33,17 @@ Background& background() {
 void run(Background& self) {
   std::unique_lock lock(self.mutex);
   for (;;) {
-    self.added.wait(lock, [&] { return !self.tasks->empty(); });
-    std::function<void()> task = std::move(self.tasks->front());
-    self.tasks->pop_front();
+    if (self.tasks->empty()) {
+      self.added.wait(lock);
+      continue;
+    }
+    const auto first = self.tasks->begin();
+    if (const Clock::time_point due = first->first; due > Clock::now()) {
+      self.added.wait_until(lock, due);
+      continue;
+    }
+    std::function<void()> task = std::move(first->second);
+    self.tasks->erase(first);
     lock.unlock();
     try {
       task();
@@ -60,15 +72,16 @@ void start(Background& self) {
 
 }  // namespace
 
-void post_to_background(std::function<void()> task) {
+void post_to_background(std::function<void()> task, std::chrono::nanoseconds delay) {
+  const Clock::time_point due = delay.count() > 0 ? Clock::now() + delay : Clock::time_point::min();
   Background& self = background();
   std::lock_guard lock(self.mutex);
   if (!self.tasks) {
-    auto tasks = std::make_unique<std::deque<std::function<void()>>>();
+    auto tasks = std::make_unique<Tasks>();
     start(self);
     self.tasks = tasks.release();
   }
-  self.tasks->push_back(std::move(task));
+  self.tasks->emplace(due, std::move(task));
   self.added.notify_one();
 }
 

@@ -2,11 +2,12 @@
 // never joined: the library stays loaded (-z nodelete), and the thread ends with the process.
 #pragma once
 
+#include <chrono>
 #include <functional>
 
 namespace idgen {
 
-// Throws std::system_error if the thread cannot be started.
-void post_to_background(std::function<void()> task);
+// Throws std::system_error if the thread cannot be started. A delay does not count the time that the machine is suspended.
+void post_to_background(std::function<void()> task, std::chrono::nanoseconds delay = {});
 
 }  // namespace idgen

@@ -1,6 +1,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <new>
@@ -42,6 +43,9 @@ class SystemRuntime final : public Runtime {
   }
 
   void post(std::function<void()> task) override { post_to_background(std::move(task)); }
+  void post_after(std::int64_t delay_ns, std::function<void()> task) override {
+    post_to_background(std::move(task), std::chrono::nanoseconds(std::max<std::int64_t>(delay_ns, 0)));
+  }
 
   void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, std::int64_t timeout_ns) override {
     changed.wait_for(lock, std::chrono::nanoseconds(timeout_ns));

@@ -1,6 +1,7 @@
 // The arithmetic of grants, the same for every store that idgen brings itself. Pure: a row and a request in, the new row out.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -13,6 +14,7 @@
 namespace idgen {
 
 constexpr std::uint64_t kLargestNumber = std::numeric_limits<std::int64_t>::max();  // ids fit a signed column
+constexpr std::uint64_t kLargestStep = 1'000'000'000;
 
 // By the system's clock: for `updated_unix_ms` only, never for a grant.
 inline std::int64_t store_clock_unix_ms() {
@@ -113,6 +115,40 @@ inline std::uint64_t advance_by(const std::string& name_space, const std::string
                                        " more would pass 2^63 - 1. Take a smaller step, or a new tag");
   }
   return max_id + count;
+}
+
+// Numbers of the next grant of a tag whose row says `row_step`; 0: it says nothing.
+inline std::uint64_t grant_size(std::uint64_t row_step, const SegmentRequest& request) {
+  return std::max(row_step != 0 ? row_step : request.step, request.wanted);
+}
+
+// A tag that has just been made.
+inline SegmentInfo new_segment(const std::string& name_space, const std::string& tag) {
+  SegmentInfo row;
+  row.name_space = name_space;
+  row.tag = tag;
+  row.updated_unix_ms = store_clock_unix_ms();
+  return row;
+}
+
+// What a grant leaves in the row. Throws Error{argument, exhausted}.
+inline SegmentGrant take_grant(SegmentInfo& row, const SegmentRequest& request) {
+  const std::uint64_t count = grant_size(row.step, request);
+  const std::uint64_t before = row.max_id;
+  row.max_id = advance_by(row.name_space, row.tag, before, count);
+  ++row.grants;
+  row.updated_unix_ms = store_clock_unix_ms();
+  row.rate = request.rate;
+  row.holder = request.holder;
+  return {.first = before + 1, .count = count};
+}
+
+// Throws Error{value}.
+inline void check_step(std::uint64_t step) {
+  if (step > kLargestStep) {
+    throw Error(Status::value, "a step of " + std::to_string(step) + " cannot be set; allowed: 1 to " +
+                                   std::to_string(kLargestStep) + ", or 0 for each generator's own segment.step");
+  }
 }
 
 // Throws Error{argument}.

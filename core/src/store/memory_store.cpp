@@ -67,16 +67,16 @@ class MemoryStore final : public Store {
     }
   }
 
-  std::uint64_t segment_take(const std::string& name_space, const std::string& tag, std::uint64_t count) override {
+  SegmentGrant segment_grant(const std::string& name_space, const std::string& tag,
+                             const SegmentRequest& request) override {
     const auto lock = locked();
     const MemoryKey key{name_space, tag};
-    auto found = state_->segments.find(key);
-    const std::uint64_t before = found == state_->segments.end() ? 0 : found->second.max_id;
+    const auto found = state_->segments.find(key);
     if (found == state_->segments.end() && !create_) throw_tag_unknown(name_space, tag, url_, kMemoryTagHow);
-    const std::uint64_t after = advance_by(name_space, tag, before, count);
-    if (found == state_->segments.end()) found = state_->segments.emplace(key, SegmentInfo{}).first;
-    found->second = {name_space, tag, after, found->second.grants + 1, store_clock_unix_ms()};
-    return before + 1;
+    SegmentInfo row = found == state_->segments.end() ? new_segment(name_space, tag) : found->second;
+    const SegmentGrant grant = take_grant(row, request);
+    state_->segments[key] = std::move(row);
+    return grant;
   }
 
   void segment_return(const std::string& name_space, const std::string& tag, std::uint64_t last,
@@ -133,8 +133,7 @@ class MemoryStore final : public Store {
 
   void segment_create(const std::string& name_space, const std::string& tag) override {
     const auto lock = locked();
-    const auto [found, made] =
-        state_->segments.try_emplace({name_space, tag}, SegmentInfo{name_space, tag, 0, 0, store_clock_unix_ms()});
+    const auto [found, made] = state_->segments.try_emplace({name_space, tag}, new_segment(name_space, tag));
     if (!made) throw_tag_exists(name_space, tag, found->second.max_id);
   }
 
@@ -149,6 +148,15 @@ class MemoryStore final : public Store {
     SegmentInfo& segment = segment_at(name_space, tag);
     segment.max_id = advanced(name_space, tag, segment.max_id, to);
     ++segment.grants;
+    segment.updated_unix_ms = store_clock_unix_ms();
+    return segment;
+  }
+
+  SegmentInfo segment_set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) override {
+    check_step(step);
+    const auto lock = locked();
+    SegmentInfo& segment = segment_at(name_space, tag);
+    segment.step = step;
     segment.updated_unix_ms = store_clock_unix_ms();
     return segment;
   }

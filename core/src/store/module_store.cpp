@@ -73,6 +73,9 @@ SegmentInfo info_of(const idgen_backend_segment& row) {
   info.max_id = row.max_id;
   info.grants = row.grants;
   info.updated_unix_ms = row.updated_unix_ms;
+  info.step = row.step;
+  info.rate = row.rate;
+  info.holder = row.holder;
   return info;
 }
 
@@ -83,12 +86,14 @@ class ModuleStore final : public Store {
   ModuleStore& operator=(const ModuleStore&) = delete;
   ~ModuleStore() override { store_.close(store_.ctx); }
 
-  std::uint64_t segment_take(const std::string& name_space, const std::string& tag, std::uint64_t count) override {
-    std::uint64_t first = 0;
+  SegmentGrant segment_grant(const std::string& name_space, const std::string& tag,
+                             const SegmentRequest& request) override {
+    const idgen_backend_request asked{request.step, request.wanted, request.rate, request.holder.c_str()};
+    idgen_backend_grant grant{};
     call([&](idgen_backend_error* err) {
-      return store_.segment_take(store_.ctx, name_space.c_str(), tag.c_str(), count, &first, err);
+      return store_.segment_grant(store_.ctx, name_space.c_str(), tag.c_str(), &asked, &grant, err);
     });
-    return first;
+    return {grant.first, grant.count, grant.stride, grant.offset};
   }
   void segment_return(const std::string& name_space, const std::string& tag, std::uint64_t last,
                       std::uint64_t unused) override {
@@ -113,6 +118,11 @@ class ModuleStore final : public Store {
   SegmentInfo segment_advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
     return one_row([&](idgen_backend_row_fn row, void* to, idgen_backend_error* err) {
       return store_.segment_advance(store_.ctx, name_space.c_str(), tag.c_str(), target, row, to, err);
+    });
+  }
+  SegmentInfo segment_set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) override {
+    return one_row([&](idgen_backend_row_fn row, void* to, idgen_backend_error* err) {
+      return store_.segment_set_step(store_.ctx, name_space.c_str(), tag.c_str(), step, row, to, err);
     });
   }
   std::vector<SegmentInfo> segment_list() override {

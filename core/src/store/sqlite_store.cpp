@@ -51,6 +51,9 @@ constexpr const char* kSqliteSchema[] = {
   max_id INTEGER NOT NULL,
   grants INTEGER NOT NULL,
   updated_unix_ms INTEGER NOT NULL,
+  step INTEGER NOT NULL DEFAULT 0,
+  rate INTEGER NOT NULL DEFAULT 0,
+  holder TEXT NOT NULL DEFAULT '',
   PRIMARY KEY(ns, tag)
 ) WITHOUT ROWID)",   "PRAGMA user_version=1", "PRAGMA application_id=1768187758",
 };
@@ -263,23 +266,18 @@ class SqliteStore final : public Store {
     }
   }
 
-  std::uint64_t segment_take(const std::string& name_space, const std::string& tag, std::uint64_t count) override {
-    advance_by(name_space, tag, 0, count);  // a count that no counter could grant, before a file is touched or made
+  SegmentGrant segment_grant(const std::string& name_space, const std::string& tag,
+                             const SegmentRequest& request) override {
+    // A count that no counter could grant, before a file is touched or made.
+    advance_by(name_space, tag, 0, grant_size(0, request));
     StoreGate::Pass pass(timeout_ms_);
     return transact(pass, access(), [&](SqliteConnection& db) {
-      const std::optional<SegmentInfo> found = read_segment(db, name_space, tag);
+      std::optional<SegmentInfo> found = read_segment(db, name_space, tag);
       if (!found && !create_) throw_unknown(name_space, tag);
-      const std::uint64_t before = found ? found->max_id : 0;
-      const std::uint64_t after = advance_by(name_space, tag, before, count);
-      if (found) {
-        write_segment(db, name_space, tag, after, found->grants + 1);
-      } else {
-        SqliteStatement(db,
-                        "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES(?1, ?2, ?3, 1, ?4)",
-                        name_space, tag, after, store_clock_unix_ms())
-            .change_one_row();
-      }
-      return before + 1;
+      if (!found) found = insert_segment(db, name_space, tag);
+      const SegmentGrant grant = take_grant(*found, request);
+      write_segment(db, *found);
+      return grant;
     });
   }
 
@@ -289,9 +287,10 @@ class SqliteStore final : public Store {
     if (unused == 0) return;
     StoreGate::Pass pass(timeout_ms_);
     transact(pass, SqliteAccess::write, [&](SqliteConnection& db) {
-      const std::optional<SegmentInfo> found = read_segment(db, name_space, tag);
-      if (!found) throw_unknown(name_space, tag);
-      if (found->max_id == last) write_segment(db, name_space, tag, last - unused, found->grants);
+      SegmentInfo row = must_read_segment(db, name_space, tag);
+      if (row.max_id != last) return;
+      row.max_id = last - unused;
+      write_segment(db, row);
     });
   }
 
@@ -328,30 +327,36 @@ class SqliteStore final : public Store {
     transact(pass, SqliteAccess::create, [&](SqliteConnection& db) {
       const std::optional<SegmentInfo> found = read_segment(db, name_space, tag);
       if (found) throw_tag_exists(name_space, tag, found->max_id);
-      SqliteStatement(db,
-                      "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES(?1, ?2, 0, 0, ?3)",
-                      name_space, tag, store_clock_unix_ms())
-          .change_one_row();
+      insert_segment(db, name_space, tag);
     });
   }
 
   SegmentInfo segment_show(const std::string& name_space, const std::string& tag) override {
     StoreGate::Pass pass(timeout_ms_);
-    return transact(pass, SqliteAccess::read, [&](SqliteConnection& db) {
-      const std::optional<SegmentInfo> found = read_segment(db, name_space, tag);
-      if (!found) throw_unknown(name_space, tag);
-      return *found;
-    });
+    return transact(pass, SqliteAccess::read,
+                    [&](SqliteConnection& db) { return must_read_segment(db, name_space, tag); });
   }
 
   SegmentInfo segment_advance(const std::string& name_space, const std::string& tag, std::uint64_t to) override {
     check_advance(to);
     StoreGate::Pass pass(timeout_ms_);
     return transact(pass, SqliteAccess::write, [&](SqliteConnection& db) {
-      const std::optional<SegmentInfo> found = read_segment(db, name_space, tag);
-      if (!found) throw_unknown(name_space, tag);
-      write_segment(db, name_space, tag, advanced(name_space, tag, found->max_id, to), found->grants + 1);
-      return *read_segment(db, name_space, tag);
+      SegmentInfo row = must_read_segment(db, name_space, tag);
+      row.max_id = advanced(name_space, tag, row.max_id, to);
+      ++row.grants;
+      write_segment(db, row);
+      return row;
+    });
+  }
+
+  SegmentInfo segment_set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) override {
+    check_step(step);
+    StoreGate::Pass pass(timeout_ms_);
+    return transact(pass, SqliteAccess::write, [&](SqliteConnection& db) {
+      SegmentInfo row = must_read_segment(db, name_space, tag);
+      row.step = step;
+      write_segment(db, row);
+      return row;
     });
   }
 
@@ -359,11 +364,8 @@ class SqliteStore final : public Store {
     StoreGate::Pass pass(timeout_ms_);
     return transact(pass, SqliteAccess::read, [&](SqliteConnection& db) {
       std::vector<SegmentInfo> rows;
-      SqliteStatement row(db, "SELECT ns, tag, max_id, grants, updated_unix_ms FROM idgen_segment ORDER BY ns, tag");
-      while (row.next()) {
-        rows.push_back({row.text(0, "ns"), row.text(1, "tag"), row.natural(2, "max_id"), row.natural(3, "grants"),
-                        row.number(4, "updated_unix_ms")});
-      }
+      SqliteStatement row(db, (std::string(kSelectSegment) + " ORDER BY ns, tag").c_str());
+      while (row.next()) rows.push_back(segment_of(row));
       return rows;
     });
   }
@@ -468,20 +470,46 @@ class SqliteStore final : public Store {
                           "`, or set store_create = true");
   }
 
-  static std::optional<SegmentInfo> read_segment(SqliteConnection& db, const std::string& name_space,
-                                                 const std::string& tag) {
-    SqliteStatement row(db, "SELECT max_id, grants, updated_unix_ms FROM idgen_segment WHERE ns = ?1 AND tag = ?2",
-                        name_space, tag);
-    if (!row.next()) return std::nullopt;
-    return SegmentInfo{name_space, tag, row.natural(0, "max_id"), row.natural(1, "grants"),
-                       row.number(2, "updated_unix_ms")};
+  static constexpr const char* kSelectSegment =
+      "SELECT ns, tag, max_id, grants, updated_unix_ms, step, rate, holder FROM idgen_segment";
+
+  static SegmentInfo segment_of(const SqliteStatement& row) {
+    return {row.text(0, "ns"),
+            row.text(1, "tag"),
+            row.natural(2, "max_id"),
+            row.natural(3, "grants"),
+            row.number(4, "updated_unix_ms"),
+            row.natural(5, "step"),
+            row.natural(6, "rate"),
+            row.text(7, "holder")};
   }
 
-  static void write_segment(SqliteConnection& db, const std::string& name_space, const std::string& tag,
-                            std::uint64_t max_id, std::uint64_t grants) {
-    SqliteStatement(
-        db, "UPDATE idgen_segment SET max_id = ?3, grants = ?4, updated_unix_ms = ?5 WHERE ns = ?1 AND tag = ?2",
-        name_space, tag, max_id, grants, store_clock_unix_ms())
+  static std::optional<SegmentInfo> read_segment(SqliteConnection& db, const std::string& name_space,
+                                                 const std::string& tag) {
+    SqliteStatement row(db, (std::string(kSelectSegment) + " WHERE ns = ?1 AND tag = ?2").c_str(), name_space, tag);
+    return row.next() ? std::optional(segment_of(row)) : std::nullopt;
+  }
+
+  SegmentInfo must_read_segment(SqliteConnection& db, const std::string& name_space, const std::string& tag) const {
+    std::optional<SegmentInfo> found = read_segment(db, name_space, tag);
+    if (!found) throw_unknown(name_space, tag);
+    return std::move(*found);
+  }
+
+  static SegmentInfo insert_segment(SqliteConnection& db, const std::string& name_space, const std::string& tag) {
+    SegmentInfo row = new_segment(name_space, tag);
+    SqliteStatement(db, "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES(?1, ?2, 0, 0, ?3)",
+                    name_space, tag, row.updated_unix_ms)
+        .change_one_row();
+    return row;
+  }
+
+  static void write_segment(SqliteConnection& db, const SegmentInfo& row) {
+    SqliteStatement(db,
+                    "UPDATE idgen_segment SET max_id = ?3, grants = ?4, updated_unix_ms = ?5, step = ?6, rate = ?7, "
+                    "holder = ?8 WHERE ns = ?1 AND tag = ?2",
+                    row.name_space, row.tag, row.max_id, row.grants, store_clock_unix_ms(), row.step, row.rate,
+                    row.holder)
         .change_one_row();
   }
 
