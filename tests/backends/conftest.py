@@ -41,7 +41,7 @@ def cosid_jar():
     """The program in cosid/, for originals.cosid. What it is made from is downloaded once."""
     folder = Path(__file__).with_name("cosid")
     done = subprocess.run(
-        ["mvn", "-B", "-q", f"-Didgen.build.dir={BUILD}", "package"],
+        ["mvn", "-B", "-q", f"-Didgen.build.dir={BUILD.resolve()}", "package"],
         cwd=folder,
         capture_output=True,
         text=True,
