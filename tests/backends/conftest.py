@@ -1,7 +1,11 @@
 """Fixtures: real servers, started once for all tests of a session. See servers.py."""
 
+import subprocess
+from pathlib import Path
+
 import pytest
 import servers
+from clients import BUILD
 from proxy import Proxy
 
 
@@ -30,3 +34,18 @@ def shared(request, started):
 def proxy(shared):
     with Proxy(shared.port) as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def cosid_jar():
+    """The program in cosid/, for originals.cosid. What it is made from is downloaded once."""
+    folder = Path(__file__).with_name("cosid")
+    done = subprocess.run(
+        ["mvn", "-B", "-q", f"-Didgen.build.dir={BUILD.resolve()}", "package"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return BUILD / "cosid" / "cosid-issue.jar"

@@ -1,0 +1,383 @@
+"""The originals whose tables idgen draws from, as a team runs them: partners for tests that let both run at once.
+
+In this process:
+
+    Leaf(server).issue(tag, count)          the ids, in the order of issue
+    Tinyid(server).issue(biz_type, count)
+
+As processes of their own, all alike:
+
+    with leaf(server, tag) as process:      or tinyid(server, biz_type), or cosid(jar, server, name)
+        process.issue(count)                the ids; or ask(count), and later answer()
+
+CosId is the real cosid-core, in the Java program in cosid/: on Redis over the real cosid-spring-redis, on MariaDB with
+the statements and the transaction of cosid-jdbc written anew. So are Leaf and tinyid, which are not on Maven Central:
+the statements, the transactions and the arithmetic are theirs. One thing is not: where those two have a thread load the
+next segment, the caller does it here, so that how much was drawn can be told to the number.
+
+    originals.py leaf|tinyid PORT TAG       for each number N on standard input: N ids, one a line
+"""
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+
+import pymysql
+import servers
+
+
+def connect(port):
+    return pymysql.connect(host=servers.HOST, port=port, user="app", password=servers.PASSWORD, database="ids")
+
+
+class Leaf:
+    """Leaf's segment mode: rows of leaf_alloc. A segment is max_id - step up to, but without, max_id.
+
+    The step of the row holds for the first two segments. From then on each is twice as large as the one before if that
+    lasted less than a quarter of an hour, half as large if it lasted more than half an hour, but never smaller than
+    the row's step.
+    """
+
+    MAX_STEP = 1_000_000
+    SEGMENT_SECONDS = 15 * 60
+
+    def __init__(self, server, clock=time.time):
+        self.connection = connect(server.port)
+        self.clock = clock
+        self.buffers = {}
+
+    @staticmethod
+    def create_table(server):
+        server.sql("""CREATE TABLE IF NOT EXISTS leaf_alloc (
+            biz_tag varchar(128) NOT NULL DEFAULT '',
+            max_id bigint(20) NOT NULL DEFAULT '1',
+            step int(11) NOT NULL,
+            description varchar(256) DEFAULT NULL,
+            update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP,
+            PRIMARY KEY (biz_tag)) ENGINE=InnoDB""")
+
+    @staticmethod
+    def create(server, tag, step, max_id=1):
+        """As an operator does, with an INSERT: Leaf itself makes no row."""
+        Leaf.create_table(server)
+        server.sql(f"INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('{tag}', {max_id}, {step})")
+        return tag
+
+    @staticmethod
+    def max_id(server, tag):
+        return int(server.sql(f"SELECT max_id FROM leaf_alloc WHERE biz_tag = '{tag}'"))
+
+    def issue(self, tag, count):
+        return [self.next_id(tag) for _ in range(count)]
+
+    def next_id(self, tag):
+        buffer = self.buffers.get(tag)
+        if buffer is None:
+            buffer = LeafBuffer(tag)
+            buffer.current = self.load(buffer)
+            self.buffers[tag] = buffer
+        while True:
+            segment = buffer.current
+            if buffer.next is None and segment.max - segment.value < 0.9 * segment.step:
+                buffer.next = self.load(buffer)
+            value = segment.value
+            segment.value += 1
+            if value < segment.max:
+                return value
+            buffer.current, buffer.next = buffer.next, None
+
+    def load(self, buffer):
+        if buffer.current is None:
+            max_id, buffer.step = self.draw(buffer.tag)
+            buffer.min_step = buffer.step
+        elif buffer.loaded_at is None:
+            max_id, buffer.step = self.draw(buffer.tag)
+            buffer.min_step = buffer.step
+            buffer.loaded_at = self.clock()
+        else:
+            step = self.next_step(buffer)
+            max_id, buffer.min_step = self.draw(buffer.tag, step)
+            buffer.step = step
+            buffer.loaded_at = self.clock()
+        return LeafSegment(max_id - buffer.step, max_id, buffer.step)
+
+    def next_step(self, buffer):
+        lasted = self.clock() - buffer.loaded_at
+        if lasted < self.SEGMENT_SECONDS:
+            return buffer.step if buffer.step * 2 > self.MAX_STEP else buffer.step * 2
+        if lasted < self.SEGMENT_SECONDS * 2:
+            return buffer.step
+        return buffer.step // 2 if buffer.step // 2 >= buffer.min_step else buffer.step
+
+    def draw(self, tag, step=None):
+        """max_id and step of the row, in one transaction at the server's isolation."""
+        try:
+            with self.connection.cursor() as cursor:
+                if step is None:
+                    cursor.execute("UPDATE leaf_alloc SET max_id = max_id + step WHERE biz_tag = %s", (tag,))
+                else:
+                    cursor.execute("UPDATE leaf_alloc SET max_id = max_id + %s WHERE biz_tag = %s", (step, tag))
+                cursor.execute("SELECT biz_tag, max_id, step FROM leaf_alloc WHERE biz_tag = %s", (tag,))
+                row = cursor.fetchone()
+            if row is None:
+                raise KeyError(tag)
+            self.connection.commit()
+        except BaseException:
+            self.connection.rollback()
+            raise
+        return row[1], row[2]
+
+
+@dataclass
+class LeafSegment:
+    value: int
+    max: int
+    step: int
+
+
+@dataclass
+class LeafBuffer:
+    tag: str
+    current: LeafSegment | None = None
+    next: LeafSegment | None = None
+    step: int = 0
+    min_step: int = 0
+    loaded_at: float | None = None  # of the second segment and those after it
+
+
+class Conflict(Exception):
+    """Others were faster, three times in a row: "get next segmentId conflict"."""
+
+
+class Tinyid:
+    """tinyid's server and client in one: rows of tiny_id_info. A segment is what lies above the old max_id, up to and
+    with the new one, and has the row's remainder when divided by delta.
+
+    A caller who gets an error from tinyid asks again, and so does issue(); conflicts counts how often others won.
+    """
+
+    RETRIES = 3
+    LOADING_PERCENT = 20
+
+    def __init__(self, server):
+        self.connection = connect(server.port)
+        with self.connection.cursor() as cursor:
+            cursor.execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
+        self.buffers = {}
+        self.conflicts = 0
+
+    @staticmethod
+    def create_table(server):
+        server.sql("""CREATE TABLE IF NOT EXISTS tiny_id_info (
+            id bigint(20) NOT NULL AUTO_INCREMENT,
+            biz_type varchar(63) NOT NULL DEFAULT '',
+            begin_id bigint(20) NOT NULL DEFAULT '0',
+            max_id bigint(20) NOT NULL DEFAULT '0',
+            step int(11) DEFAULT '0',
+            delta int(11) NOT NULL DEFAULT '1',
+            remainder int(11) NOT NULL DEFAULT '0',
+            create_time timestamp NOT NULL DEFAULT '2010-01-01 00:00:00',
+            update_time timestamp NOT NULL DEFAULT '2010-01-01 00:00:00',
+            version bigint(20) NOT NULL DEFAULT '0',
+            PRIMARY KEY (id), UNIQUE KEY uniq_biz_type (biz_type)) ENGINE=InnoDB DEFAULT CHARSET=utf8""")
+
+    @staticmethod
+    def create(server, biz_type, step, begin_id=1, delta=1, remainder=0):
+        """As an operator does, with an INSERT: tinyid itself makes no row. begin_id 1 is what its script has."""
+        Tinyid.create_table(server)
+        server.sql(
+            "INSERT INTO tiny_id_info"
+            " (biz_type, begin_id, max_id, step, delta, remainder, create_time, update_time, version) VALUES"
+            f" ('{biz_type}', {begin_id}, {begin_id}, {step}, {delta}, {remainder}, now(), now(), 1)"
+        )
+        return biz_type
+
+    @staticmethod
+    def row(server, biz_type):
+        """max_id and version."""
+        found = server.sql(f"SELECT max_id, version FROM tiny_id_info WHERE biz_type = '{biz_type}'")
+        return tuple(int(word) for word in found.split())
+
+    def issue(self, biz_type, count):
+        ids = []
+        while len(ids) < count:
+            try:
+                ids.append(self.next_id(biz_type))
+            except Conflict:
+                self.conflicts += 1
+        return ids
+
+    def next_id(self, biz_type):
+        buffer = self.buffers.setdefault(biz_type, TinyidBuffer())
+        while True:
+            if buffer.current is not None:
+                number = buffer.current.next_id()
+                if number <= buffer.current.max:
+                    if number >= buffer.current.loading and buffer.next is None:
+                        self.load_next(biz_type, buffer)
+                    return number
+            buffer.current, buffer.next = buffer.next or self.draw(biz_type), None
+
+    def load_next(self, biz_type, buffer):
+        """Ahead of need, so a failure is nobody's: the next id tries again."""
+        try:
+            buffer.next = self.draw(biz_type)
+        except Conflict:
+            self.conflicts += 1
+
+    def draw(self, biz_type):
+        """Reads the row and replaces what it has read, all tries in one transaction."""
+        try:
+            for _ in range(self.RETRIES):
+                number, old, step, delta, remainder, version = self.read(biz_type)
+                if self.replace(number, old + step, old, version, biz_type):
+                    self.connection.commit()
+                    loading = old + step * self.LOADING_PERCENT // 100
+                    return TinyidSegment(old, old + step, loading, delta, remainder)
+            raise Conflict(biz_type)
+        except BaseException:
+            self.connection.rollback()
+            raise
+
+    def read(self, biz_type):
+        with self.connection.cursor() as cursor:
+            cursor.execute(
+                "select id, biz_type, begin_id, max_id, step, delta, remainder, create_time, update_time, version"
+                " from tiny_id_info where biz_type = %s",
+                (biz_type,),
+            )
+            row = cursor.fetchone()
+        if row is None:
+            raise KeyError(biz_type)
+        return row[0], row[3], row[4] or 0, row[5], row[6], row[9]
+
+    def replace(self, number, new, old, version, biz_type):
+        with self.connection.cursor() as cursor:
+            return cursor.execute(
+                "update tiny_id_info set max_id= %s, update_time=now(), version=version+1"
+                " where id=%s and max_id=%s and version=%s and biz_type=%s",
+                (new, number, old, version, biz_type),
+            )
+
+
+@dataclass
+class TinyidSegment:
+    current: int
+    max: int
+    loading: int
+    delta: int
+    remainder: int
+    aligned: bool = False
+
+    def next_id(self):
+        if not self.aligned:
+            self.align()
+        self.current += self.delta
+        return self.current
+
+    def align(self):
+        """One step below the first number that has the remainder."""
+        if self.current % self.delta != self.remainder:
+            for _ in range(self.delta + 1):
+                self.current += 1
+                if self.current % self.delta == self.remainder:
+                    self.current -= self.delta
+                    break
+            else:
+                return
+        self.aligned = True
+
+
+@dataclass
+class TinyidBuffer:
+    current: TinyidSegment | None = None
+    next: TinyidSegment | None = None
+
+
+class Process:
+    """Issues as many ids as it is asked for."""
+
+    def __init__(self, command, **environment):
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}
+        )
+
+    def issue(self, count):
+        self.ask(count)
+        return self.answer()
+
+    def ask(self, count):
+        """Does not wait, so that several processes can be at it at once."""
+        self.count = count
+        self.process.stdin.write(f"{count}\n")
+        self.process.stdin.flush()
+
+    def answer(self):
+        return [int(self.process.stdout.readline() or self.ended()) for _ in range(self.count)]
+
+    def ended(self):
+        raise RuntimeError(f"{self.process.args} ended with exit status {self.process.wait()}")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        try:
+            self.process.wait(20)
+        finally:
+            self.process.kill()
+            self.process.wait()
+            self.process.stdout.close()
+
+
+def leaf(server, tag):
+    return Process([sys.executable, __file__, "leaf", str(server.port), tag])
+
+
+def tinyid(server, biz_type):
+    return Process([sys.executable, __file__, "tinyid", str(server.port), biz_type])
+
+
+def cosid(jar, server, name, namespace="cosid", offset=0, step=10, kind="segment"):
+    """The row or key of NAMESPACE.NAME in a MariaDB or a Redis; CosId makes it if it is not there.
+
+    kind "segment" (SegmentId) draws a step when it needs one; "chain" (SegmentChainId) draws several at a time, ahead.
+    """
+    place = f"{servers.HOST}:{server.port}"
+    url = f"redis://{place}" if server.name == "redis" else f"jdbc:mariadb://{place}/ids?maxPoolSize=2"
+    return Process(
+        [
+            "java",
+            "-Xmx128m",
+            "-XX:TieredStopAtLevel=1",
+            "-jar",
+            jar,
+            url,
+            namespace,
+            name,
+            str(offset),
+            str(step),
+            kind,
+        ],
+        COSID_USER="app",
+        COSID_PASSWORD=servers.PASSWORD,
+    )
+
+
+@dataclass
+class Port:
+    port: int
+
+
+def main():
+    kind, port, tag = sys.argv[1:]
+    original = {"leaf": Leaf, "tinyid": Tinyid}[kind](Port(int(port)))
+    for line in sys.stdin:
+        print(*original.issue(tag, int(line)), sep="\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()
