@@ -110,7 +110,10 @@ bool Generator::claim(std::uint64_t drawn, Patience& patience) {
 }
 
 void Generator::close() {
-  if (page().alive.load(std::memory_order_acquire)) supply_->close();
+  if (!page().alive.load(std::memory_order_acquire)) return;
+  const SupplyStats supply = supply_->stats();
+  issued_at_close_ = supply.granted - supply.remaining;
+  supply_->close();
 }
 
 Generator::Fed Generator::feed_stripe(std::uint64_t want, bool may_wait) noexcept {
@@ -137,6 +140,9 @@ Stats Generator::stats() const {
   const SupplyStats supply = supply_->stats();
   stats.granted = supply.granted;
   stats.remaining = supply.remaining;
+  // After the supply's own: a reader that finds the rest gone also finds what was issued before.
+  const std::uint64_t issued_at_close = issued_at_close_.load();
+  stats.issued = issued_at_close == kOpen ? supply.granted - supply.remaining : issued_at_close;
   stats.refills = supply.refills;
   stats.refill_failures = supply.refill_failures;
   stats.refill_ns_max = supply.refill_ns_max;

@@ -72,6 +72,9 @@ class Generator {
   std::shared_ptr<ForkPage<HotPage>> page_;
   std::shared_ptr<Supply> supply_;  // replaced only while `alive` is false and `beginning` is true
   std::atomic<std::uint64_t> forks_{0};
+  // Numbers issued, as they stood when it was closed: what goes back to the store then was not issued.
+  static constexpr std::uint64_t kOpen = ~std::uint64_t{0};
+  std::atomic<std::uint64_t> issued_at_close_{kOpen};
 };
 
 std::shared_ptr<Generator> make_segment_generator(const Config& config);
