@@ -167,8 +167,8 @@ static double sample(const char *text, const char *name_and_labels) {
 
 void metrics(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  idgen_t *orders = GENERATOR(config_with("name", "orders", "kind", "segment", "store", "memory:metrics", "store_create",
-                                          "true", "segment.step", "1000", NULL));
+  idgen_t *orders = GENERATOR(config_with("name", "orders", "kind", "segment", "store", "memory:metrics",
+                                          "store_create", "true", "segment.step", "1000", NULL));
   idgen_t *events = GENERATOR(config_with("name", "events", "worker", "3", "store", "memory:metrics", NULL));
   idgen_t *same = GENERATOR(config_with("name", "other", "worker", "3", "store", "memory:metrics", NULL));
   if (!orders || !events || !same) return;

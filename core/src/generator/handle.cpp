@@ -175,8 +175,8 @@ const Layout& Handle::layout() const noexcept { return generator_->layout(); }
 
 Stats Handle::stats() const {
   Stats stats = generator_->stats();
-  // Numbers are used up by being asked for; time, by the clock (SnowflakeGenerator::stats).
-  if (!shape_.timed && stats.rate > 0)
+  // Numbers are used up by being asked for, which a closed generator is not; time, by the clock (SnowflakeGenerator::stats).
+  if (!shape_.timed && stats.rate > 0 && stats.handles > 0)
     stats.stock_seconds = static_cast<double>(stats.remaining) / static_cast<double>(stats.rate);
   return stats;
 }
