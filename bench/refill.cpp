@@ -69,7 +69,7 @@ idgen_status_t take_slowly(void* ctx, const char*, const char*, std::uint64_t co
 void release_store(void* ctx) { delete static_cast<SlowStore*>(ctx); }
 
 Generator on_slow_store(int ms) {
-  Config config({{"kind", "segment"}, {"tag", "slow"}, {"segment.step", kStep}});
+  Config config({{"kind", "segment"}, {"tag", "slow"}, {"segment.step", kStep}, {"segment.runway", "0"}});
   idgen_store_t store{};
   store.struct_size = sizeof store;
   store.segment_take = take_slowly;
@@ -97,7 +97,8 @@ void refill(const std::string& folder, int seconds) {
                                                     {"tag", "refill"},
                                                     {"store", store},
                                                     {"store_create", "true"},
-                                                    {"segment.step", kStep}})});
+                                                    {"segment.step", kStep},
+                                                    {"segment.runway", "0"}})});
   contests.push_back(
       {"snowflake, SQLite",
        Generator({{"layout", "time:41ms sequence:22"}, {"store", store}, {"store_create", "true"}, {"window", "1s"}})});

@@ -3,6 +3,7 @@
 // The room core/src/generator.
 #include "../core/src/generator/generator.cpp"
 #include "../core/src/generator/handle.cpp"
+#include "../core/src/generator/metrics.cpp"
 #include "../core/src/generator/registry.cpp"
 #include "../core/src/generator/segment.cpp"
 #include "../core/src/generator/snowflake.cpp"

@@ -5,3 +5,4 @@
 #include "../core/src/text/nearest.cpp"
 #include "../core/src/text/time_text.cpp"
 #include "../core/src/text/url.cpp"
+#include "../core/src/text/utf8.cpp"

@@ -288,6 +288,8 @@ func TestANilOrZeroGeneratorIsAnErrorNotACrash(t *testing.T) {
 		wantStatus(t, err, idgen.ErrHandle)
 		_, err = g.Stats()
 		wantStatus(t, err, idgen.ErrHandle)
+		_, err = idgen.Metrics(newSegment(t), g)
+		wantStatus(t, err, idgen.ErrHandle)
 		wantStatus(t, g.Close(), idgen.ErrHandle)
 	}
 	var l *idgen.Layout

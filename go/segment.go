@@ -5,13 +5,26 @@ package idgen
 // #include "idgen_go.h"
 import "C"
 
-import "time"
+import (
+	"time"
+	"unsafe"
+)
 
 // SegmentInfo is the state of a tag in the store.
 type SegmentInfo struct {
 	MaxID   int64     // highest number granted so far; the next id is above it
 	Grants  uint64    // how often a range was granted, or the counter advanced
 	Updated time.Time // when the row last changed, by the clock of whoever changed it
+	Step    uint64    // numbers a grant, the operator's word; 0: each generator uses its own segment.step
+	Rate    uint64    // ids a second that the holder drew when it took the latest grant; 0 is unknown
+	Holder  string    // who took the latest grant, "process 4711 on db-3"; "" is unknown
+}
+
+// SegmentRow is a tag in the list of all of a store's.
+type SegmentRow struct {
+	Namespace string
+	Tag       string
+	SegmentInfo
 }
 
 // CreateSegment makes the tag that the options name, at 0 (the first id is 1), and the store if it is missing. Reads the options store,
@@ -35,6 +48,26 @@ func ShowSegment(options ...Option) (SegmentInfo, error) {
 	return segmentInfo(C.idgen_go_segment_show(c.handle))
 }
 
+// ListSegments reads the state of all tags of all namespaces of a store, in the order of their names. Reads the options store and
+// directory. May block on the store. Errors: ErrStoreMissing, those of the store.
+func ListSegments(options ...Option) ([]SegmentRow, error) {
+	c, err := newConfig(options)
+	if err != nil {
+		return nil, err
+	}
+	defer c.destroy()
+	result := C.idgen_go_segment_list(c.handle)
+	defer C.idgen_go_segment_rows_free(result.rows, result.count)
+	if err := failed(result.failure); err != nil {
+		return nil, err
+	}
+	rows := make([]SegmentRow, 0, int(result.count))
+	for _, row := range unsafe.Slice(result.rows, int(result.count)) {
+		rows = append(rows, SegmentRow{C.GoString(row.name_space), C.GoString(row.tag), stateOf(row.info)})
+	}
+	return rows, nil
+}
+
 // AdvanceSegment lifts MaxID to to, or by 1 if it is there already, and never lowers it: no later grant holds a number up to to. What a
 // running generator has reserved before it still issues. Returns the state after it; options and errors as for ShowSegment.
 func AdvanceSegment(to int64, options ...Option) (SegmentInfo, error) {
@@ -50,9 +83,16 @@ func segmentInfo(result C.idgen_go_segment) (SegmentInfo, error) {
 	if err := failed(result.failure); err != nil {
 		return SegmentInfo{}, err
 	}
+	return stateOf(result.info), nil
+}
+
+func stateOf(info C.idgen_segment_info_t) SegmentInfo {
 	return SegmentInfo{
-		MaxID:   int64(result.info.max_id),
-		Grants:  uint64(result.info.grants),
-		Updated: time.UnixMilli(int64(result.info.updated_unix_ms)).UTC(),
-	}, nil
+		MaxID:   int64(info.max_id),
+		Grants:  uint64(info.grants),
+		Updated: time.UnixMilli(int64(info.updated_unix_ms)).UTC(),
+		Step:    uint64(info.step),
+		Rate:    uint64(info.rate),
+		Holder:  C.GoString(&info.holder[0]),
+	}
 }

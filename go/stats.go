@@ -8,6 +8,7 @@ import "C"
 import (
 	"runtime"
 	"time"
+	"unsafe"
 )
 
 // Stats are counts of this process, over all handles that share a generator's state.
@@ -24,6 +25,9 @@ type Stats struct {
 	ClockBackEvents uint64        // times the clock was found behind ids already issued
 	Forks           uint64        // times this state was begun anew in a child process
 	Lead            time.Duration // how far the last id's time is ahead of the clock; 0 when not ahead, or without time
+	Issued          uint64        // numbers or ms given out: Granted - Remaining; once closed, less what was given back
+	Rate            uint64        // ids a second, as the refills measured it; 0 is unknown, as always for a snowflake
+	StockSeconds    float64       // how long Remaining lasts; +Inf when nothing is asked for or the rate is unknown
 }
 
 // Stats counts what the generator did. Does not wait for the store.
@@ -39,5 +43,26 @@ func (g *Generator) Stats() (Stats, error) {
 		RefillFailures: uint64(s.refill_failures), RefillMax: time.Duration(s.refill_ns_max), Waits: uint64(s.waits),
 		Waited: time.Duration(s.wait_ns), StoreWaits: uint64(s.store_waits), ClockBackEvents: uint64(s.clock_back_events),
 		Forks: uint64(s.forks), Lead: time.Duration(s.lead_ms) * time.Millisecond,
+		Issued: uint64(s.issued), Rate: uint64(s.rate), StockSeconds: float64(s.stock_seconds),
 	}, nil
+}
+
+// Metrics is what the generators count, closed ones too, in the Prometheus text format 0.0.4: metrics idgen_* with the labels name,
+// namespace and kind. Generators that share a worker's state count once; different ones with the same labels are added up. Serve it
+// as "text/plain; version=0.0.4". Errors: ErrHandle for a nil generator.
+func Metrics(generators ...*Generator) (string, error) {
+	if err := checkABI(); err != nil {
+		return "", err
+	}
+	handles := make([]C.uintptr_t, len(generators))
+	for i, g := range generators {
+		handles[i] = g.pointer()
+	}
+	result := C.idgen_go_metrics(unsafe.SliceData(handles), C.size_t(len(handles)))
+	runtime.KeepAlive(generators)
+	if err := failed(result.failure); err != nil {
+		return "", err
+	}
+	defer C.free(unsafe.Pointer(result.text))
+	return C.GoString(result.text), nil
 }

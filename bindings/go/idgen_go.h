@@ -7,6 +7,7 @@
 
 #include <idgen/idgen.h>
 #include <stdlib.h>
+#include <string.h>
 
 #if IDGEN_ABI_VERSION != 1
 #error \
@@ -305,6 +306,11 @@ static inline idgen_go_long_text idgen_go_config_names(const char *path) {
   IDGEN_GO_LONG_TEXT(idgen_config_names(path, buffer, &size, &error));
 }
 
+/* Handles as numbers: there is no pointer into Go's memory among them. */
+static inline idgen_go_long_text idgen_go_metrics(const uintptr_t *generators, size_t count) {
+  IDGEN_GO_LONG_TEXT(idgen_metrics((const idgen_t *const *)generators, count, buffer, &size));
+}
+
 typedef struct {
   idgen_property_t property;
   idgen_status_t status;
@@ -332,6 +338,49 @@ static inline idgen_go_segment idgen_go_segment_show(uintptr_t config) {
   IDGEN_GO_ERROR(error);
   idgen_go_segment result = {IDGEN_SEGMENT_INFO_INIT, {NULL, IDGEN_OK}};
   result.failure = idgen_go_fail(idgen_segment_show((const idgen_config_t *)config, &result.info, &error), &error);
+  return result;
+}
+
+/* A copy, because what a callback is given ends with it. */
+typedef struct {
+  char *name_space;
+  char *tag;
+  idgen_segment_info_t info;
+} idgen_go_segment_row;
+
+typedef struct {
+  idgen_go_segment_row *rows; /* for idgen_go_segment_rows_free */
+  size_t count;
+  idgen_go_failure failure;
+} idgen_go_segment_rows;
+
+static inline void idgen_go_segment_rows_free(idgen_go_segment_row *rows, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    free(rows[i].name_space);
+    free(rows[i].tag);
+  }
+  free(rows);
+}
+
+static inline void idgen_go_segment_row_add(void *ctx, const char *name_space, const char *tag,
+                                            const idgen_segment_info_t *info) {
+  idgen_go_segment_rows *all = (idgen_go_segment_rows *)ctx;
+  if (all->failure.status != IDGEN_OK) return;
+  all->failure.status = IDGEN_E_NO_MEMORY;
+  idgen_go_segment_row *rows = (idgen_go_segment_row *)realloc(all->rows, (all->count + 1) * sizeof *rows);
+  if (!rows) return;
+  all->rows = rows;
+  const idgen_go_segment_row row = {strdup(name_space), strdup(tag), *info};
+  rows[all->count++] = row;
+  if (row.name_space && row.tag) all->failure.status = IDGEN_OK;
+}
+
+static inline idgen_go_segment_rows idgen_go_segment_list(uintptr_t config) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_segment_rows result = {NULL, 0, {NULL, IDGEN_OK}};
+  const idgen_status_t status =
+      idgen_segment_list((const idgen_config_t *)config, idgen_go_segment_row_add, &result, &error);
+  if (status != IDGEN_OK) result.failure = idgen_go_fail(status, &error);
   return result;
 }
 

@@ -74,7 +74,7 @@ ARRAY(TYPE *, JNI, JAVA)
 STRUCT_OUT(idgen_parts_t, jlongArray, long[])
 STRUCT_OUT(idgen_block_t, jlongArray, long[])
 STRUCT_OUT(idgen_stats_t, jlongArray, long[])
-STRUCT_OUT(idgen_segment_info_t, jlongArray, long[])
+STRUCT_OUT(idgen_segment_info_t, jobjectArray, Object[])
 STRUCT_OUT(idgen_layout_info_t, jobjectArray, Object[])
 STRUCT_OUT(idgen_field_t, jobjectArray, Object[])
 STRUCT_OUT(idgen_property_t, jobjectArray, Object[])
@@ -146,6 +146,7 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 %ignore idgen_config_set_store;
 %ignore idgen_config_set_log;
 %ignore idgen_describe;
+%ignore idgen_metrics;
 %ignore idgen_segment_list;
 %ignore idgen_format;
 %ignore IDGEN_VERSION_H;
@@ -153,12 +154,15 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 %include "idgen/idgen.h"
 
 /* Written by hand: the hot calls (natives_next.cpp) return the id and throw, because an array for the result would
- * double their cost; texts of any length (natives_text.cpp); the log, which calls back (natives_log.cpp). */
+ * double their cost; texts of any length (natives_text.cpp); the log and the list of segments, which call back
+ * (natives_log.cpp, natives_segments.cpp). */
 %native(jniVersion) jint jniVersion();
 %native(next) jlong next(jlong generator);
 %native(tryNext) jboolean tryNext(jlong generator, jlongArray id);
 %native(fill) void fill(jlong generator, jlongArray ids, jint offset, jint length);
 %native(describe) jbyteArray describe(jlong generator);
+%native(metrics) jbyteArray metrics(jlongArray generators);
 %native(configNames) jbyteArray configNames(jbyteArray tomlPath);
 %native(format) jbyteArray format(jlong id, jint encoding);
 %native(configSetLog) void configSetLog(jlong config, jobject sink);
+%native(segmentList) void segmentList(jlong config, jobject rows);

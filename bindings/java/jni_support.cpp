@@ -18,14 +18,6 @@ jlong bits_of(double number) {
   return bits;
 }
 
-void store_text(JNIEnv* env, jobjectArray out, jsize index, const char* text) {
-  if (env->ExceptionCheck()) return;
-  jbyteArray array = bytes(env, text == nullptr ? "" : text);
-  if (array == nullptr) return;
-  env->SetObjectArrayElement(out, index, array);
-  env->DeleteLocalRef(array);
-}
-
 void store_numbers(JNIEnv* env, jobjectArray out, std::initializer_list<jlong> numbers) {
   jlongArray array = env->NewLongArray(static_cast<jsize>(numbers.size()));
   if (array == nullptr) return;
@@ -66,6 +58,14 @@ void store(JNIEnv* env, jlongArray out, std::initializer_list<jlong> numbers) {
   env->SetLongArrayRegion(out, 0, static_cast<jsize>(numbers.size()), numbers.begin());
 }
 
+void store_text(JNIEnv* env, jobjectArray out, jsize index, const char* text) {
+  if (env->ExceptionCheck()) return;
+  jbyteArray array = bytes(env, text == nullptr ? "" : text);
+  if (array == nullptr) return;
+  env->SetObjectArrayElement(out, index, array);
+  env->DeleteLocalRef(array);
+}
+
 void store(JNIEnv* env, jlongArray out, const idgen_parts_t& parts) {
   store(env, out,
         {static_cast<jlong>(parts.fields), static_cast<jlong>(parts.unix_ms), static_cast<jlong>(parts.time),
@@ -103,12 +103,16 @@ void store(JNIEnv* env, jlongArray out, const idgen_stats_t& stats) {
          static_cast<jlong>(stats.refills), static_cast<jlong>(stats.refill_failures),
          static_cast<jlong>(stats.refill_ns_max), static_cast<jlong>(stats.waits), static_cast<jlong>(stats.wait_ns),
          static_cast<jlong>(stats.store_waits), static_cast<jlong>(stats.clock_back_events),
-         static_cast<jlong>(stats.forks), static_cast<jlong>(stats.lead_ms)});
+         static_cast<jlong>(stats.forks), static_cast<jlong>(stats.lead_ms), static_cast<jlong>(stats.issued),
+         static_cast<jlong>(stats.rate), bits_of(stats.stock_seconds)});
 }
 
-void store(JNIEnv* env, jlongArray out, const idgen_segment_info_t& info) {
-  store(env, out,
-        {static_cast<jlong>(info.max_id), static_cast<jlong>(info.grants), static_cast<jlong>(info.updated_unix_ms)});
+void store(JNIEnv* env, jobjectArray out, const idgen_segment_info_t& info) {
+  store_numbers(
+      env, out,
+      {static_cast<jlong>(info.max_id), static_cast<jlong>(info.grants), static_cast<jlong>(info.updated_unix_ms),
+       static_cast<jlong>(info.step), static_cast<jlong>(info.rate)});
+  store_text(env, out, 1, info.holder);
 }
 
 void store(JNIEnv* env, jobjectArray out, const idgen_layout_info_t& info) {

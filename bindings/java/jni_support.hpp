@@ -16,7 +16,7 @@ namespace idgen_jni {
 
 // Moves when the name or the parameters of a native change: NativeLoader.JNI_VERSION must be the same number, so that a
 // jar and a libidgen.so that were not made for each other are told apart by a message and not by a crash.
-inline constexpr jint kJniVersion = 2;
+inline constexpr jint kJniVersion = 3;
 
 // idgen_error_t without its half kilobyte of zeroes: this is made on every call.
 struct Error : idgen_error_t {
@@ -57,16 +57,20 @@ void raise(JNIEnv* env, jclass natives, idgen_status_t status, const idgen_error
 jbyteArray bytes(JNIEnv* env, const char* text);
 jbyteArray bytes(JNIEnv* env, const char* text, std::size_t size);
 
-// Results into an array of the caller's, in the order of the struct's members. An array that is too short throws.
+// Results into an array of the caller's, in the order of the struct's members (a double by its bits). An array that is
+// too short throws.
 void store(JNIEnv* env, jlongArray out, std::initializer_list<jlong> numbers);
 void store(JNIEnv* env, jlongArray out, const idgen_parts_t& parts);
 void store(JNIEnv* env, jlongArray out, const idgen_block_t& block);
 void store(JNIEnv* env, jlongArray out, const idgen_stats_t& stats);
-void store(JNIEnv* env, jlongArray out, const idgen_segment_info_t& info);
-// A long[] of the numbers (a double by its bits) first, then a byte[] for each text.
+// A long[] of the numbers first, then a byte[] for each text.
+void store(JNIEnv* env, jobjectArray out, const idgen_segment_info_t& info);
 void store(JNIEnv* env, jobjectArray out, const idgen_layout_info_t& info);
 void store(JNIEnv* env, jobjectArray out, const idgen_field_t& field);
 void store(JNIEnv* env, jobjectArray out, const idgen_property_t& property);
+
+// A text as a byte[] into one element. Does nothing if an exception is pending.
+void store_text(JNIEnv* env, jobjectArray out, jsize index, const char* text);
 
 // The inverse of store for idgen_parts_t. False: an exception is pending.
 bool load(JNIEnv* env, jlongArray in, idgen_parts_t* parts);

@@ -46,6 +46,19 @@ JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_describe(JNIEnv* env, jclas
   });
 }
 
+JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_metrics(JNIEnv* env, jclass natives, jlongArray generators) {
+  const jsize count = env->GetArrayLength(generators);
+  jlong* addresses = env->GetLongArrayElements(generators, nullptr);
+  if (addresses == nullptr) return nullptr;
+  static_assert(sizeof(jlong) == sizeof(const idgen_t*));
+  const auto* handles = reinterpret_cast<const idgen_t* const*>(addresses);
+  jbyteArray text = text_of(env, natives, [&](char* buffer, std::size_t* size, idgen_error_t*) {
+    return idgen_metrics(handles, static_cast<std::size_t>(count), buffer, size);
+  });
+  env->ReleaseLongArrayElements(generators, addresses, JNI_ABORT);
+  return text;
+}
+
 JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_configNames(JNIEnv* env, jclass natives, jbyteArray toml_path) {
   idgen_jni::Utf8 path;
   if (!path.assign(env, toml_path)) return nullptr;

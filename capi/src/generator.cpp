@@ -1,6 +1,7 @@
 #include "idgen/generator.hpp"
 
 #include <memory>
+#include <vector>
 
 #include "border.hpp"
 #include "generator/draw.hpp"
@@ -118,11 +119,22 @@ idgen_status_t idgen_next_block(idgen_t* generator, uint64_t want, idgen_block_t
 idgen_status_t idgen_stats(const idgen_t* generator, idgen_stats_t* out, idgen_error_t* err) {
   return guard(err, [&] {
     const Stats stats = open_handle(generator, "generator").stats();
-    write_struct(out,
-                 idgen_stats_t{0, stats.handles, stats.granted, stats.remaining, stats.refills, stats.refill_failures,
-                               stats.refill_ns_max, stats.waits, stats.wait_ns, stats.store_waits,
-                               stats.clock_back_events, stats.forks, stats.lead_ms},
-                 "out");
+    write_struct(
+        out,
+        idgen_stats_t{0, stats.handles, stats.granted, stats.remaining, stats.refills, stats.refill_failures,
+                      stats.refill_ns_max, stats.waits, stats.wait_ns, stats.store_waits, stats.clock_back_events,
+                      stats.forks, stats.lead_ms, stats.issued, stats.rate, stats.stock_seconds},
+        "out");
+  });
+}
+
+idgen_status_t idgen_metrics(const idgen_t* const* generators, size_t count, char* buffer, size_t* size) {
+  return guard(nullptr, [&] {
+    require(size, "size");
+    if (count > 0) require(generators, "generators");
+    std::vector<const Handle*> handles;
+    for (std::size_t i = 0; i < count; ++i) handles.push_back(&open_handle(generators[i], "generator"));
+    write_text(Handle::metrics(handles), buffer, size);
   });
 }
 

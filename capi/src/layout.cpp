@@ -43,12 +43,6 @@ Parts from_c(const idgen_parts_t& parts) {
   return result;
 }
 
-void copy_text(std::string_view text, char* out, std::size_t size) {
-  const std::size_t length = std::min(text.size(), size - 1);
-  std::memcpy(out, text.data(), length);
-  out[length] = '\0';
-}
-
 }  // namespace
 
 extern "C" {

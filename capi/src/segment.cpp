@@ -1,5 +1,6 @@
 #include "border.hpp"
 #include "idgen/store.hpp"
+#include "idgen/text.hpp"
 
 using namespace idgen;
 using namespace idgen::capi;
@@ -23,8 +24,10 @@ Tag tag_of(const idgen_config_t* handle, bool create) {
   return {store, config.get("namespace"), config.get(config.get("tag").empty() ? "name" : "tag")};
 }
 
-void write_info(idgen_segment_info_t* out, const SegmentInfo& info) {
-  write_struct(out, idgen_segment_info_t{0, 0, info.max_id, info.grants, info.updated_unix_ms}, "out");
+idgen_segment_info_t info_of(const SegmentInfo& row) {
+  idgen_segment_info_t info{sizeof info, 0, row.max_id, row.grants, row.updated_unix_ms, row.step, row.rate, ""};
+  copy_text(row.holder, info.holder, sizeof info.holder);
+  return info;
 }
 
 }  // namespace
@@ -42,7 +45,7 @@ idgen_status_t idgen_segment_show(const idgen_config_t* config, idgen_segment_in
   return guard(err, [&] {
     const Tag tag = tag_of(config, false);
     check_struct(out, "out");
-    write_info(out, tag.store->segment_show(tag.name_space, tag.name));
+    write_struct(out, info_of(tag.store->segment_show(tag.name_space, tag.name)), "out");
   });
 }
 
@@ -52,7 +55,7 @@ idgen_status_t idgen_segment_advance(const idgen_config_t* config, uint64_t to, 
     const Tag tag = tag_of(config, false);
     if (out) check_struct(out, "out");
     const SegmentInfo info = tag.store->segment_advance(tag.name_space, tag.name, to);
-    if (out) write_info(out, info);
+    if (out) write_struct(out, info_of(info), "out");
   });
 }
 
@@ -62,7 +65,7 @@ idgen_status_t idgen_segment_set_step(const idgen_config_t* config, uint64_t ste
     const Tag tag = tag_of(config, false);
     if (out) check_struct(out, "out");
     const SegmentInfo info = tag.store->segment_set_step(tag.name_space, tag.name, step);
-    if (out) write_info(out, info);
+    if (out) write_struct(out, info_of(info), "out");
   });
 }
 
@@ -70,7 +73,7 @@ idgen_status_t idgen_segment_list(const idgen_config_t* config, idgen_segment_fn
   return guard(err, [&] {
     if (!each) throw Error(Status::argument, "each is NULL; pass a function that is called for every tag");
     for (const SegmentInfo& row : tag_of(config, false).store->segment_list()) {
-      const idgen_segment_info_t info{sizeof info, 0, row.max_id, row.grants, row.updated_unix_ms};
+      const idgen_segment_info_t info = info_of(row);
       each(ctx, row.name_space.c_str(), row.tag.c_str(), &info);
     }
   });

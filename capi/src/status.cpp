@@ -1,6 +1,7 @@
 #include "idgen/status.hpp"
 
 #include "border.hpp"
+#include "idgen/text.hpp"
 
 // The core's numbers are the header's.
 static_assert(static_cast<int>(idgen::Status::unsupported) == IDGEN_E_UNSUPPORTED);
@@ -12,43 +13,12 @@ static_assert(static_cast<int>(idgen::Status::host) == IDGEN_E_HOST);
 
 namespace idgen::capi {
 
-// Length of the UTF-8 character that text begins with, 0 if it begins with none.
-static std::size_t utf8_length(std::string_view text) noexcept {
-  const auto byte = [text](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-  const unsigned first = byte(0), second = byte(1);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xC2 && first < 0xE0   ? 2
-                             : first >= 0xE0 && first < 0xF0 ? 3
-                             : first >= 0xF0 && first < 0xF5 ? 4
-                                                             : 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  // Longer than needed, a surrogate, or beyond the last character.
-  if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second >= 0xA0) || (first == 0xF0 && second < 0x90) ||
-      (first == 0xF4 && second >= 0x90))
-    return 0;
-  return length;
-}
-
 idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_view message,
                       std::uint64_t retry_after_ns) noexcept {
   if (!err || err->struct_size < sizeof(idgen_error_t)) return status;
   err->status = status;
   err->retry_after_ns = retry_after_ns;
-  std::size_t used = 0;
-  while (!message.empty()) {
-    const std::size_t length = utf8_length(message);
-    if (used + std::max<std::size_t>(length, 1) > sizeof err->message - 1) break;  // cut between characters
-    if (length == 0) {
-      err->message[used++] = '?';
-    } else {
-      std::memcpy(err->message + used, message.data(), length);
-      used += length;
-    }
-    message.remove_prefix(std::max<std::size_t>(length, 1));
-  }
-  err->message[used] = '\0';
+  copy_text(message, err->message, sizeof err->message);
   return status;
 }
 

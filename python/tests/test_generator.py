@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import copy
 import itertools
+import math
 import pickle
 import threading
 import time
@@ -213,8 +214,17 @@ def test_describe_and_stats_say_what_is_going_on(segment: idgen.Generator) -> No
     assert "segment" in segment.describe()
     stats = segment.stats()
     assert stats.handles == 1
-    assert stats.granted - stats.remaining == 1
+    assert stats.issued == stats.granted - stats.remaining == 1
     assert stats.refills >= 1
+    assert stats.stock_seconds == math.inf or stats.rate > 0
+
+
+def test_a_snowflake_says_how_long_its_window_lasts(memory_store: str) -> None:
+    with idgen.Generator(worker=1, store=memory_store, window="10s") as generator:
+        generator.next()
+        assert generator.stats().rate == 0
+        assert 5 < generator.stats().stock_seconds < 11
+    assert generator.stats().stock_seconds == math.inf
 
 
 def test_name_kind_and_layout_are_those_of_the_configuration(segment: idgen.Generator) -> None:

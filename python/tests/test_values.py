@@ -130,3 +130,28 @@ def test_segments_are_made_shown_and_lifted_but_never_lowered(tmp_path: Path) ->
     assert abs((datetime.now(timezone.utc) - info.updated).total_seconds()) < 60
     with idgen.Generator(kind="segment", tag="orders", store=store) as orders:
         assert orders.next() == 1002
+
+
+def test_all_segments_of_a_store_are_listed(tmp_path: Path) -> None:
+    store = f"sqlite:{tmp_path / 'ids.db'}"
+    with pytest.raises(idgen.StoreMissingError):
+        idgen.segment_list(store=store)
+    for namespace, tag in (("b", "orders"), ("a", "orders"), ("a", "caf\u00e9")):
+        idgen.segment_create(store=store, namespace=namespace, tag=tag)
+    idgen.segment_advance(7, store=store, namespace="b", tag="orders")
+    rows = idgen.segment_list(store=store)
+    assert [(row.namespace, row.tag, row.max_id) for row in rows] == [
+        ("a", "caf\u00e9", 0),
+        ("a", "orders", 0),
+        ("b", "orders", 7),
+    ]
+    for row in rows:
+        assert tuple(row)[2:] == idgen.segment_show(store=store, namespace=row.namespace, tag=row.tag)
+        assert abs((datetime.now(timezone.utc) - row.updated).total_seconds()) < 60
+
+
+def test_a_tag_that_nobody_has_drawn_from_has_no_holder(tmp_path: Path) -> None:
+    store = f"sqlite:{tmp_path / 'ids.db'}"
+    idgen.segment_create(store=store, tag="orders")
+    info = idgen.segment_show(store=store, tag="orders")
+    assert (info.step, info.rate, info.holder) == (0, 0, "")

@@ -35,6 +35,7 @@ void null_and_wrong_handles(void);
 void struct_sizes_and_buffers(void);
 void texts_and_layouts(void);
 void snowflakes(void);
+void metrics(void);
 void segments(void);
 void configuration_files(void);
 void host_clock(void);

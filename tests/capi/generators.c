@@ -1,6 +1,7 @@
 /* Making ids, the plain way: layouts and texts, snowflakes, segments, configuration files. */
 #define _GNU_SOURCE
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -120,6 +121,8 @@ void snowflakes(void) {
   CHECK_ERR(IDGEN_OK, idgen_stats(g, &stats, &err));
   CHECK(stats.handles == 1 && stats.refills >= 1 && stats.granted >= 10000 && stats.refill_failures == 0 &&
         stats.forks == 0);
+  CHECK(stats.issued > 0 && stats.issued == stats.granted - stats.remaining && stats.rate == 0);
+  CHECK(stats.stock_seconds > 0 && stats.stock_seconds < 60);
   char text[8192];
   size_t size = sizeof text;
   CHECK_ERR(IDGEN_OK, idgen_describe(g, text, &size, &err));
@@ -154,6 +157,46 @@ void snowflakes(void) {
   idgen_destroy(g);
 }
 
+/* The value of a sample, or -1. */
+static double sample(const char *text, const char *name_and_labels) {
+  char line[256];
+  snprintf(line, sizeof line, "\n%s ", name_and_labels);
+  const char *at = strstr(text, line);
+  return at ? strtod(at + strlen(line), NULL) : -1;
+}
+
+void metrics(void) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  idgen_t *orders = GENERATOR(config_with("name", "orders", "kind", "segment", "store", "memory:metrics",
+                                          "store_create", "true", "segment.step", "1000", NULL));
+  idgen_t *events = GENERATOR(config_with("name", "events", "worker", "3", "store", "memory:metrics", NULL));
+  idgen_t *same = GENERATOR(config_with("name", "other", "worker", "3", "store", "memory:metrics", NULL));
+  if (!orders || !events || !same) return;
+  uint64_t ids[30];
+  size_t written = 0;
+  CHECK_ERR(IDGEN_OK, idgen_next_batch(orders, ids, 30, &written, &err));
+  CHECK_ERR(IDGEN_OK, idgen_next_batch(events, ids, 30, &written, &err));
+  CHECK_ERR(IDGEN_OK, idgen_close(orders, &err)); /* a closed one is reported too */
+
+  const idgen_t *all[] = {orders, events, same, events};
+  char text[16384];
+  size_t size = sizeof text;
+  CHECK_CALL(IDGEN_OK, idgen_metrics(all, 4, text, &size));
+  CHECK(size == strlen(text) + 1 && text[size - 2] == '\n' && strncmp(text, "# HELP idgen_", 13) == 0);
+  CHECK(sample(text, "idgen_issued_total{name=\"orders\",namespace=\"default\",kind=\"segment\"}") == 30);
+  CHECK(sample(text, "idgen_handles{name=\"orders\",namespace=\"default\",kind=\"segment\"}") == 0);
+  CHECK(sample(text, "idgen_handles{name=\"events\",namespace=\"default\",kind=\"snowflake\"}") == 2);
+  CHECK(sample(text, "idgen_granted_seconds_total{name=\"events\",namespace=\"default\",kind=\"snowflake\"}") >= 10);
+  CHECK(strstr(text, "\"other\"") == NULL); /* the state is that of events */
+
+  size = sizeof text;
+  CHECK_CALL(IDGEN_OK, idgen_metrics(NULL, 0, text, &size));
+  CHECK(size == 1 && *text == '\0');
+  idgen_destroy(orders);
+  idgen_destroy(events);
+  idgen_destroy(same);
+}
+
 struct listed {
   int rows;
   uint64_t max_id;
@@ -180,6 +223,7 @@ void segments(void) {
   CHECK_ERR(IDGEN_E_TAG_EXISTS, idgen_segment_create(config, &err));
   CHECK_ERR(IDGEN_OK, idgen_segment_show(config, &info, &err));
   CHECK(info.max_id == 0 && info.grants == 0 && info.updated_unix_ms > 1700000000000);
+  CHECK(info.step == 0 && info.rate == 0 && *info.holder == '\0'); /* nobody has drawn, no operator has spoken */
   CHECK(g == NULL);
   CHECK_ERR(IDGEN_OK, idgen_create(config, &g, &err));
   uint64_t id = 0, ids[250];

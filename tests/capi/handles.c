@@ -52,6 +52,8 @@ static void generator_calls_refuse(idgen_t *wrong) {
   CHECK_ERR(IDGEN_E_HANDLE, idgen_layout_of(wrong, &copy, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_stats(wrong, &stats, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_describe(wrong, NULL, &size, &err));
+  const idgen_t *array[] = {wrong};
+  CHECK_CALL(IDGEN_E_HANDLE, idgen_metrics(array, 1, NULL, &size));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_close(wrong, &err));
   CHECK(id == 7 && ids[0] == 7 && copy == NULL);
   idgen_destroy(wrong);
@@ -136,6 +138,10 @@ static void null_pointers_are_refused(void) {
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_layout_of(generator, NULL, &err));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_stats(generator, NULL, &err));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_describe(generator, NULL, NULL, &err));
+  const idgen_t *array[] = {generator, NULL};
+  CHECK_CALL(IDGEN_E_ARGUMENT, idgen_metrics(array, 1, NULL, NULL));
+  CHECK_CALL(IDGEN_E_ARGUMENT, idgen_metrics(NULL, 1, NULL, &size));
+  CHECK_CALL(IDGEN_E_HANDLE, idgen_metrics(array, 2, NULL, &size));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_layout_create(NULL, NULL, &new_layout, &err));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_layout_create("default", NULL, NULL, &err));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_layout_decode(layout, 1, NULL, &err));
@@ -273,6 +279,10 @@ static void error_structs(void) {
 static idgen_status_t text_describe(char *buffer, size_t *size) {
   return idgen_describe(generator, buffer, size, NULL);
 }
+static idgen_status_t text_metrics(char *buffer, size_t *size) {
+  const idgen_t *array[] = {generator};
+  return idgen_metrics(array, 1, buffer, size);
+}
 static idgen_status_t text_get(char *buffer, size_t *size) {
   return idgen_config_get(config, "store", buffer, size, NULL);
 }
@@ -331,6 +341,7 @@ void struct_sizes_and_buffers(void) {
   in_struct_sizes();
   error_structs();
   text_result(text_describe);
+  text_result(text_metrics);
   text_result(text_get);
   text_result(text_format);
   close_all();

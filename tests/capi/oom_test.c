@@ -305,6 +305,13 @@ static idgen_status_t call_describe(idgen_error_t *err) {
   size = sizeof text;
   return idgen_describe(segment, text, &size, err);
 }
+static idgen_status_t call_metrics(idgen_error_t *err) {
+  char text[16384];
+  size_t size = sizeof text;
+  const idgen_t *generators[] = {snowflake, segment};
+  (void)err;
+  return idgen_metrics(generators, 2, text, &size);
+}
 static idgen_status_t call_segment_show(idgen_error_t *err) {
   idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
   const idgen_status_t status = idgen_segment_show(config, &info, err);
@@ -470,6 +477,7 @@ int main(void) {
   EXHAUST_REFILLS(call_next_snowflake);
   EXHAUST(call_decode);
   EXHAUST(call_describe);
+  EXHAUST(call_metrics);
   EXHAUST_REFILLS(call_next);
   EXHAUST_REFILLS(call_try_next);
   EXHAUST_REFILLS(call_next_wait);

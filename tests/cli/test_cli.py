@@ -603,14 +603,27 @@ class Segment(Cli):
 
     def test_without_json_the_state_is_lines(self):
         self.good("segment", "create", *self.STORE, "--tag", "orders")
-        self.assertRegex(self.good("segment", "show", *self.STORE, "--tag", "orders").out, r"(?m)^max_id +0$")
+        out = self.good("segment", "show", *self.STORE, "--tag", "orders").out
+        self.assertRegex(out, r"(?m)^max_id +0$")
+        self.assertRegex(out, r"(?m)^step +each generator's own segment\.step$")
+        self.assertRegex(out, r"(?m)^rate +unknown$")
+        self.assertRegex(out, r"(?m)^holder +unknown$")
+
+    def test_what_is_not_known_is_a_dash_in_the_list_and_empty_in_json(self):
+        self.good("segment", "create", *self.STORE, "--tag", "orders")
+        line = self.good("segment", "show", *self.STORE).lines[1].split()
+        self.assertEqual([line[4], line[5], line[-1]], ["-", "-", "-"])
+        shown = self.show()
+        self.assertEqual([shown["step"], shown["rate"], shown["holder"]], [0, 0, ""])
 
     def test_show_without_a_tag_shows_all(self):
         for namespace, tag in (("b", "orders"), ("a", "orders"), ("a", "invoices")):
             self.good("segment", "create", *self.STORE, "--tag", tag, "--namespace", namespace)
         self.good("segment", "advance", *self.STORE, "--tag", "orders", "--namespace", "b", "--to", 7)
         lines = self.good("segment", "show", *self.STORE).lines
-        self.assertEqual(lines[0].split(), ["namespace", "tag", "max_id", "grants", "updated"])
+        self.assertEqual(
+            lines[0].split(), ["namespace", "tag", "max_id", "grants", "step", "rate", "updated", "holder"]
+        )
         self.assertEqual(
             [line.split()[:3] for line in lines[1:]],
             [["a", "invoices", "0"], ["a", "orders", "0"], ["b", "orders", "7"]],

@@ -50,6 +50,7 @@ std::string as_json(const std::string& name_space, const std::string& tag, const
   object.number("max_id", info.max_id).number("grants", info.grants);
   updated ? object.text("updated", *updated) : object.null("updated");
   object.signed_number("updated_unix_ms", info.updated_unix_ms);
+  object.number("step", info.step).number("rate", info.rate).text("holder", info.holder);
   return object.str();
 }
 
@@ -63,6 +64,9 @@ void print(const Config& config, const idgen_segment_info_t& info, bool json) {
     out.line("max_id      " + std::to_string(info.max_id));
     out.line("grants      " + std::to_string(info.grants));
     out.line("updated     " + instant(info.updated_unix_ms) + ", " + relative_to(now_unix_ms(), info.updated_unix_ms));
+    out.line("step        " + (info.step ? std::to_string(info.step) : "each generator's own segment.step"));
+    out.line("rate        " + (info.rate ? std::to_string(info.rate) + " ids a second" : "unknown"));
+    out.line(std::string("holder      ") + (*info.holder ? info.holder : "unknown"));
   }
   out.flush();
 }
@@ -96,20 +100,26 @@ int show_all(const Config& config, bool json) {
   if (json) {
     for (const Row& row : rows) out.line(as_json(row.name_space, row.tag, row.info));
   } else {
-    std::size_t names = 9, tags = 3;
+    const auto known = [](std::uint64_t number) { return number ? std::to_string(number) : std::string("-"); };
+    const std::int64_t now = now_unix_ms();
+    std::size_t names = 9, tags = 3, ages = 7;
     for (const Row& row : rows) {
       names = std::max(names, row.name_space.size());
       tags = std::max(tags, row.tag.size());
+      ages = std::max(ages, relative_to(now, row.info.updated_unix_ms).size());
     }
     const auto line = [&](const std::string& name_space, const std::string& tag, const std::string& max_id,
-                          const std::string& grants, const std::string& updated) {
+                          const std::string& grants, const std::string& step, const std::string& rate,
+                          const std::string& updated, const std::string& holder) {
       out.line(padded(name_space, names + 2) + padded(tag, tags) + right_aligned(max_id, 21) +
-               right_aligned(grants, 12) + "  " + updated);
+               right_aligned(grants, 12) + right_aligned(step, 12) + right_aligned(rate, 12) + "  " +
+               padded(updated, ages + 2) + holder);
     };
-    line("namespace", "tag", "max_id", "grants", "updated");
+    line("namespace", "tag", "max_id", "grants", "step", "rate", "updated", "holder");
     for (const Row& row : rows) {
       line(row.name_space, row.tag, std::to_string(row.info.max_id), std::to_string(row.info.grants),
-           relative_to(now_unix_ms(), row.info.updated_unix_ms));
+           known(row.info.step), known(row.info.rate), relative_to(now, row.info.updated_unix_ms),
+           *row.info.holder ? row.info.holder : "-");
     }
   }
   out.flush();
@@ -180,20 +190,24 @@ void add_segment(CLI::App& app, Run& run) {
       "  idgen segment create --config idgen.toml --name orders\n",
       arguments);
 
-  CLI::App* sub =
-      add_action(*command, run, show, "show", "Show the state of a tag, or of all tags of a store.",
-                 "show --store URL [--tag TAG] [--namespace NAMESPACE] [--json]",
-                 "max_id is the highest number granted to any generator so far; the next range begins above it.\n"
-                 "Not all numbers up to it have been issued. Nothing is changed, and a missing store is not made.\n"
-                 "\n"
-                 "Without --tag: all tags of all namespaces, a line each.\n"
-                 "\n"
-                 "With --json: namespace, tag, max_id, grants, updated (RFC 3339), updated_unix_ms.\n"
-                 "\n"
-                 "Examples:\n"
-                 "  idgen segment show --store sqlite:ids.db --tag orders --json\n"
-                 "  idgen segment show --store postgres://app@db/ids\n",
-                 arguments);
+  CLI::App* sub = add_action(
+      *command, run, show, "show", "Show the state of a tag, or of all tags of a store.",
+      "show --store URL [--tag TAG] [--namespace NAMESPACE] [--json]",
+      "max_id is the highest number granted to any generator so far; the next range begins above it.\n"
+      "Not all numbers up to it have been issued. Nothing is changed, and a missing store is not made.\n"
+      "\n"
+      "step is the operator's word on how many numbers a grant has, rate how many ids a second the holder\n"
+      "drew, holder who took the latest grant; all three may be unset.\n"
+      "\n"
+      "Without --tag: all tags of all namespaces, a line each, with - for what is unset.\n"
+      "\n"
+      "With --json: namespace, tag, max_id, grants, updated (RFC 3339), updated_unix_ms, step, rate, holder\n"
+      "(0, 0 and \"\" where unset).\n"
+      "\n"
+      "Examples:\n"
+      "  idgen segment show --store sqlite:ids.db --tag orders --json\n"
+      "  idgen segment show --store postgres://app@db/ids\n",
+      arguments);
   sub->add_flag("--json", arguments->json, "One JSON object a tag.");
 
   sub =

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "buffers.hpp"
 #include "config.hpp"
@@ -367,7 +368,19 @@ py::object stats(const py::object& self) {
   return py::module_::import("idgen._types")
       .attr("Stats")(counts.handles, counts.granted, counts.remaining, counts.refills, counts.refill_failures,
                      counts.refill_ns_max, counts.waits, counts.wait_ns, counts.store_waits, counts.clock_back_events,
-                     counts.forks, counts.lead_ms);
+                     counts.forks, counts.lead_ms, counts.issued, counts.rate, counts.stock_seconds);
+}
+
+py::str metrics(const py::iterable& generators) {
+  const py::list kept(generators);  // alive while the core reads them
+  std::vector<const idgen_t*> handles;
+  for (const py::handle generator : kept) {
+    handles.push_back(checked_generator(py::reinterpret_borrow<py::object>(generator)).raw());
+  }
+  return text_object(read_text([&](char* buffer, std::size_t* size, idgen_error_t*) {
+    const WithoutGil takes_a_lock;
+    return idgen_metrics(handles.data(), handles.size(), buffer, size);
+  }));
 }
 
 std::string represent(const py::object& self) {
@@ -491,6 +504,11 @@ void bind_generator(py::module_& module) {
       .def("__reduce_ex__", &refuse_pickle);
 
   type.attr("__module__") = "idgen";
+  module.def("metrics", &metrics, py::arg("generators"),
+             "metrics(generators) -> str\n\n"
+             "What generators count, closed ones too, in the Prometheus text format 0.0.4: metrics idgen_*, labels "
+             "name, namespace and kind.\n"
+             "Generators that share a worker's state count once; different ones with the same labels are added up.");
   module.def("open_generator", &open, py::arg("toml_path"), py::arg("name"),
              "open(toml_path, name, **overrides) -> Generator\n\n"
              "The generator that the table [name] of a TOML file describes; keywords as for Generator override it. A "

@@ -1,6 +1,8 @@
 #include "tables.hpp"
 
+#include <new>
 #include <string>
+#include <vector>
 
 #include "config.hpp"
 #include "gil.hpp"
@@ -83,7 +85,8 @@ py::tuple config_names(const py::object& toml_path) {
 }
 
 py::object segment_info(const idgen_segment_info_t& info) {
-  return type_named("SegmentInfo")(info.max_id, info.grants, info.updated_unix_ms);
+  return type_named("SegmentInfo")(info.max_id, info.grants, info.updated_unix_ms, info.step, info.rate,
+                                   text_object(info.holder));
 }
 
 void segment_create(const py::kwargs& properties) {
@@ -127,6 +130,47 @@ py::object segment_advance(const py::object& to, const py::kwargs& properties) {
   return segment_info(info);
 }
 
+struct Row {
+  std::string name_space;
+  std::string tag;
+  idgen_segment_info_t info;
+};
+
+struct Rows {
+  std::vector<Row> rows;
+  bool out_of_memory = false;  // an exception must not pass through the core
+};
+
+void add_row(void* context, const char* name_space, const char* tag, const idgen_segment_info_t* info) {
+  auto* rows = static_cast<Rows*>(context);
+  try {
+    if (!rows->out_of_memory) rows->rows.push_back({name_space, tag, *info});
+  } catch (const std::bad_alloc&) {
+    rows->out_of_memory = true;
+  }
+}
+
+py::list segment_list(const py::kwargs& properties) {
+  Config config;
+  config.set(properties);
+  Rows found;
+  CallError error;
+  idgen_status_t status = IDGEN_OK;
+  {
+    const WithoutGil may_wait_for_the_store;
+    status = idgen_segment_list(config.raw(), add_row, &found, &error);
+  }
+  check(status, error);
+  if (found.out_of_memory) throw std::bad_alloc();
+  const py::object type = type_named("SegmentRow");
+  py::list rows;
+  for (const Row& row : found.rows) {
+    rows.append(type(text_object(row.name_space), text_object(row.tag), row.info.max_id, row.info.grants,
+                     row.info.updated_unix_ms, row.info.step, row.info.rate, text_object(row.info.holder)));
+  }
+  return rows;
+}
+
 }  // namespace
 
 void bind_tables(py::module_& module) {
@@ -155,6 +199,9 @@ void bind_tables(py::module_& module) {
   module.def("segment_show", &segment_show,
              "segment_show(**properties) -> SegmentInfo\n\nWhere a tag stands. May block. Raises TagUnknownError, "
              "StoreError.");
+  module.def("segment_list", &segment_list,
+             "segment_list(**properties) -> list[SegmentRow]\n\nAll tags of all namespaces of a store, in the order of "
+             "their names. Reads store and directory. May block. Raises\nStoreError.");
   module.def("segment_advance", &segment_advance, py::arg("to"),
              "segment_advance(to, **properties) -> SegmentInfo\n\n"
              "Lifts a tag to at least `to`, so that the next id is above it; never lowers it. May block. Raises as "

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,6 +23,8 @@ struct Stats {
   std::uint32_t handles = 0;
   std::uint64_t granted = 0;
   std::uint64_t remaining = 0;
+  std::uint64_t issued = 0;  // granted - remaining; once closed: - what was given back
+  double stock_seconds = std::numeric_limits<double>::infinity();
   std::uint64_t refills = 0;
   std::uint64_t refill_failures = 0;
   std::uint64_t refill_ns_max = 0;
@@ -31,7 +34,6 @@ struct Stats {
   std::uint64_t clock_back_events = 0;
   std::uint64_t forks = 0;
   std::int64_t lead_ms = 0;
-  std::uint64_t issued = 0;
   std::uint64_t rate = 0;
 };
 
@@ -105,6 +107,9 @@ class Handle {
   const Layout& layout() const noexcept;
   Stats stats() const;
   std::string describe() const;
+
+  // What all of them have done, in the Prometheus text format 0.0.4. Handles that share a generator count once.
+  static std::string metrics(std::span<const Handle* const> handles);
 
  private:
   bool draw_spread(std::uint64_t& id) noexcept;  // from a stripe, or with a stride

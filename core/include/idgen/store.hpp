@@ -59,9 +59,9 @@ struct SegmentInfo {
   std::uint64_t max_id = 0;  // highest number granted
   std::uint64_t grants = 0;
   std::int64_t updated_unix_ms = 0;
-  std::uint64_t step = 0;  // the operator's word on the step; 0: each generator's own
-  std::uint64_t rate = 0;  // of the holder, when it took the latest grant; 0: unknown
-  std::string holder{};    // who took the latest grant
+  std::uint64_t step = 0;  // the operator's word; 0: each generator uses its own segment.step
+  std::uint64_t rate = 0;  // ids a second, as the holder drew them when it took the latest grant; 0 = unknown
+  std::string holder{};    // who took the latest grant, "process 4711 on db-3"; "" = unknown
 };
 
 class Store {

@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <set>
+#include <vector>
 
 #include "generator/draw.hpp"
 #include "generator/generator.hpp"
+#include "generator/metrics.hpp"
 #include "generator/registry.hpp"
 
 namespace idgen {
@@ -168,7 +171,26 @@ void Handle::close() {
 }
 
 const Layout& Handle::layout() const noexcept { return generator_->layout(); }
-Stats Handle::stats() const { return generator_->stats(); }
+
+Stats Handle::stats() const {
+  Stats stats = generator_->stats();
+  // Numbers are used up by being asked for, which a closed generator is not; time, by the clock (SnowflakeGenerator::stats).
+  if (!shape_.timed && stats.rate > 0 && stats.handles > 0)
+    stats.stock_seconds = static_cast<double>(stats.remaining) / static_cast<double>(stats.rate);
+  return stats;
+}
+
 std::string Handle::describe() const { return generator_->describe(); }
+
+std::string Handle::metrics(std::span<const Handle* const> handles) {
+  std::set<const Generator*> seen;
+  std::vector<Metered> generators;
+  for (const Handle* handle : handles) {
+    if (!seen.insert(handle->generator_.get()).second) continue;
+    const Config& config = handle->generator_->config();
+    generators.push_back({config.get("name"), config.get("namespace"), config.get("kind"), handle->stats()});
+  }
+  return metrics_text(generators);
+}
 
 }  // namespace idgen

@@ -416,14 +416,20 @@ Stats SnowflakeGenerator::stats() const {
   };
   stats.granted = ms(stats.granted);
   stats.remaining = ms(stats.remaining);
+  stats.issued = ms(stats.issued + (std::uint64_t{1} << shape_.sequence_bits) - 1);  // a tick that was begun is issued
+  stats.rate = 0;  // a refill measures how fast time passes here, not how many ids are asked for
   stats.waits += waits_.load();
   stats.wait_ns += wait_ns_.load();
   stats.clock_back_events = clock_back_events_.load();
   const std::uint64_t next = page().counter.next();
   if (next == 0 || next >= Counter::kParked) return stats;  // in a child that has not begun, or closed
+  if (!page().alive.load()) return stats;
+  const std::int64_t now_ms = floor_div(runtime_->wall_ns(), 1'000'000);
   const std::int64_t last_ms = layout_.tick_start_unix_ms((next - 1) >> shape_.sequence_bits);
-  if (page().alive.load())
-    stats.lead_ms = std::max<std::int64_t>(0, last_ms - floor_div(runtime_->wall_ns(), 1'000'000));
+  stats.lead_ms = std::max<std::int64_t>(0, last_ms - now_ms);
+  const std::int64_t end_ms =
+      layout_.tick_start_unix_ms(next >> shape_.sequence_bits) + static_cast<std::int64_t>(stats.remaining);
+  stats.stock_seconds = static_cast<double>(std::max<std::int64_t>(0, end_ms - now_ms)) / 1000;
   return stats;
 }
 

@@ -246,6 +246,7 @@ void Supply::load(const Demand& demand) {
 void Supply::leave_source(Lock& lock) {
   loading_ = false;
   const bool abandoned = closed_ && !close_waits_;
+  if (abandoned) take_ready();
   page_.changed.notify_all();
   lock.unlock();
   if (!abandoned) return;
@@ -253,6 +254,11 @@ void Supply::leave_source(Lock& lock) {
     source_->release();
   } catch (...) {  // nobody is left to be told
   }
+}
+
+std::deque<Range> Supply::take_ready() {
+  for (const Range& range : ready_) unused_ += range.size();
+  return std::exchange(ready_, {});
 }
 
 void Supply::watch_age() {
@@ -334,22 +340,22 @@ void Supply::close() {
   closed_ = true;
   page_.changed.notify_all();
   const std::uint64_t unused = page_.counter.seal();
+  const Range rest{std::max(unused, current_.first), current_.end};
+  if (rest.first < rest.end) unused_ += rest.size();
+  current_ = {};
   // A grant on its way would be lost to everybody: wait for it, within reason, to give it back too.
   const std::int64_t deadline = runtime_.mono_ns() + options_.close_wait_ns;
   close_waits_ = true;
   while (loading_ && runtime_.mono_ns() < deadline) runtime_.wait(lock, page_.changed, Patience::kSliceNs);
   close_waits_ = false;
-  if (loading_) return;  // burned; the loader releases the source when it comes back
-  unused_ += (unused < current_.end ? current_.end - std::max(unused, current_.first) : 0);
-  for (const Range& range : ready_) unused_ += range.size();
-  const std::deque<Range> ready = std::exchange(ready_, {});
-  const Range current = std::exchange(current_, {});
+  const std::deque<Range> ready = take_ready();
+  if (loading_) return;  // all is burned; the loader releases the source when it comes back
   lock.unlock();
   // Latest first: the store takes back only what ends at its own mark.
   std::exception_ptr failure;
   try {
     for (auto range = ready.rbegin(); range != ready.rend(); ++range) source_->give_back(*range);
-    if (unused < current.end) source_->give_back({std::max(unused, current.first), current.end});
+    if (rest.first < rest.end) source_->give_back(rest);
   } catch (...) {
     failure = std::current_exception();
   }

@@ -111,6 +111,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   void load(const Demand& demand);  // on the background thread
   void retire();                    // there too: gives up what has become too old
   void leave_source(Lock& lock);    // the source is free again; unlocks
+  std::deque<Range> take_ready();   // which is not issued, then
   void watch_age();
   void measure();
   std::uint64_t held() const;   // granted and not drawn

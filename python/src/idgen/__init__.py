@@ -21,10 +21,12 @@ from ._core import (
     Layout,
     config_names,
     format_id,
+    metrics,
     parse_id,
     properties,
     segment_advance,
     segment_create,
+    segment_list,
     segment_show,
     statuses,
 )
@@ -69,7 +71,7 @@ from ._errors import (
     WorkerBusyError,
     WouldBlockError,
 )
-from ._types import Block, Field, LayoutInfo, Parts, Property, SegmentInfo, Stats, Status
+from ._types import Block, Field, LayoutInfo, Parts, Property, SegmentInfo, SegmentRow, Stats, Status
 
 __version__ = _core.version()
 
@@ -103,6 +105,7 @@ __all__ = [
     "Parts",
     "Property",
     "SegmentInfo",
+    "SegmentRow",
     "StateError",
     "Stats",
     "Status",
@@ -125,11 +128,13 @@ __all__ = [
     "__version__",
     "config_names",
     "format_id",
+    "metrics",
     "open",
     "parse_id",
     "properties",
     "segment_advance",
     "segment_create",
+    "segment_list",
     "segment_show",
     "statuses",
 ]

@@ -192,6 +192,9 @@ class Stats(NamedTuple):
     clock_back_events: int  # times the clock was found behind ids already issued
     forks: int  # times this state was begun anew in a child process
     lead_ms: int  # how far the last id's time is ahead of the clock
+    issued: int  # numbers or ms given out: granted - remaining; once closed, less what was given back
+    rate: int  # ids a second, as the refills measured it; 0 = unknown, as always for a snowflake
+    stock_seconds: float  # how long `remaining` lasts; inf when nothing is asked for or the rate is unknown
 
 
 class SegmentInfo(NamedTuple):
@@ -200,6 +203,27 @@ class SegmentInfo(NamedTuple):
     max_id: int  # highest number granted so far; the next id is above it
     grants: int  # how often a range was granted, or the counter advanced
     updated_unix_ms: int
+    step: int  # numbers a grant, the operator's word; 0: each generator uses its own segment.step
+    rate: int  # ids a second that the holder drew when it took the latest grant; 0 = unknown
+    holder: str  # who took the latest grant, "process 4711 on db-3"; "" = unknown
+
+    @property
+    def updated(self) -> datetime:
+        """When the row last changed, by the clock of whoever changed it."""
+        return _UNIX_EPOCH + timedelta(milliseconds=self.updated_unix_ms)
+
+
+class SegmentRow(NamedTuple):
+    """A segment tag in the list of all of a store's: whose it is, then what SegmentInfo says."""
+
+    namespace: str
+    tag: str
+    max_id: int
+    grants: int
+    updated_unix_ms: int
+    step: int
+    rate: int
+    holder: str
 
     @property
     def updated(self) -> datetime:

@@ -4,7 +4,10 @@ import java.lang.ref.Reference;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
@@ -252,6 +255,23 @@ public final class Generator implements AutoCloseable {
       return Stats.of(numbers);
     } finally {
       Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * What generators have done so far, for Prometheus: its text format 0.0.4, with metrics {@code idgen_*} and the
+   * labels {@code name}, {@code namespace} and {@code kind}. Closed generators are reported too. Generators that share
+   * a worker's state count once; different ones with the same labels are added up.
+   *
+   * @param generators any number, also none
+   * @return lines of UTF-8 text, to be served as {@code text/plain; version=0.0.4}
+   */
+  public static String metrics(Generator... generators) {
+    try {
+      var handles = Arrays.stream(generators).mapToLong(generator -> generator.handle).toArray();
+      return Text.string(IdgenJNI.metrics(handles));
+    } finally {
+      for (var generator : generators) Reference.reachabilityFence(generator);
     }
   }
 
@@ -638,9 +658,25 @@ public final class Generator implements AutoCloseable {
     public SegmentInfo showSegment() {
       return with(
           config -> {
-            var numbers = new long[SegmentInfo.NUMBERS];
-            IdgenJNI.idgen_segment_show(config, numbers);
-            return SegmentInfo.of(numbers);
+            var parts = new Object[SegmentInfo.PARTS];
+            IdgenJNI.idgen_segment_show(config, parts);
+            return SegmentInfo.of(parts);
+          });
+    }
+
+    /**
+     * All tags of all namespaces of the store, in the order of their names. May wait for the store. Reads {@code store}
+     * and {@code directory} of this configuration.
+     *
+     * @return a row for each tag
+     * @throws StoreException if the store does not exist
+     */
+    public List<SegmentRow> listSegments() {
+      return with(
+          config -> {
+            var rows = new ArrayList<Object[]>();
+            IdgenJNI.segmentList(config, rows);
+            return rows.stream().map(SegmentRow::of).toList();
           });
     }
 
@@ -655,9 +691,9 @@ public final class Generator implements AutoCloseable {
     public SegmentInfo advanceSegment(long to) {
       return with(
           config -> {
-            var numbers = new long[SegmentInfo.NUMBERS];
-            IdgenJNI.idgen_segment_advance(config, to, numbers);
-            return SegmentInfo.of(numbers);
+            var parts = new Object[SegmentInfo.PARTS];
+            IdgenJNI.idgen_segment_advance(config, to, parts);
+            return SegmentInfo.of(parts);
           });
     }
 

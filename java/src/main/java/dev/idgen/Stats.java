@@ -15,6 +15,10 @@ package dev.idgen;
  * @param clockBackEvents times the clock was found behind ids already issued
  * @param forks times this state was begun anew in a child process
  * @param leadMs how far the last id's time is ahead of the clock, in ms; 0 when not ahead, or without time
+ * @param issued numbers or ms given out: granted - remaining; once closed, less what was given back
+ * @param rate ids a second, as the refills measured it; 0 is unknown, as always for a snowflake
+ * @param stockSeconds how long {@code remaining} lasts: numbers at {@code rate}, a worker's time by the clock; infinite
+ *     when nothing is asked for or the rate is unknown
  */
 public record Stats(
     int handles,
@@ -28,11 +32,29 @@ public record Stats(
     long storeWaits,
     long clockBackEvents,
     long forks,
-    long leadMs) {
+    long leadMs,
+    long issued,
+    long rate,
+    double stockSeconds) {
   /** Length of the array that the native fills. */
-  static final int NUMBERS = 12;
+  static final int NUMBERS = 15;
 
   static Stats of(long[] n) {
-    return new Stats((int) n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11]);
+    return new Stats(
+        (int) n[0],
+        n[1],
+        n[2],
+        n[3],
+        n[4],
+        n[5],
+        n[6],
+        n[7],
+        n[8],
+        n[9],
+        n[10],
+        n[11],
+        n[12],
+        n[13],
+        Double.longBitsToDouble(n[14]));
   }
 }

@@ -14,6 +14,7 @@ final class Exercise {
     builder.createSegment();
     builder.showSegment();
     builder.advanceSegment(10);
+    builder.listSegments();
     var layout = Layout.parse("default");
     layout.encode(layout.decode(1));
     layout.info();
@@ -23,6 +24,7 @@ final class Exercise {
     Idgen.properties();
     Idgen.version();
     fails(() -> Idgen.names(Path.of("none.toml")));
+    fails(() -> Generator.builder().store("sqlite:none.db").listSegments());
     fails(() -> Generator.open(Path.of("none.toml"), "orders"));
     fails(() -> Generator.builder().set("none", "x".repeat(1000)).build());
     fails(() -> Layout.parse("none"));
@@ -38,6 +40,8 @@ final class Exercise {
     ids.layout();
     ids.describe();
     ids.stats();
+    Generator.metrics(ids, ids);
+    Generator.metrics();
     ids.close();
     fails(ids::next);
     fails(ids::tryNext);

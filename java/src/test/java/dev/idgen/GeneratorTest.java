@@ -210,6 +210,33 @@ class GeneratorTest {
   }
 
   @Test
+  void aTagThatNobodyHasDrawnFromHasNoHolder() {
+    segment().createSegment();
+    var info = segment().showSegment();
+    assertEquals(0, info.step());
+    assertEquals(0, info.rate());
+    assertEquals("", info.holder());
+  }
+
+  @Test
+  void allTagsOfAStoreAreListed() {
+    var missing = assertThrows(StoreException.class, () -> segment().listSegments());
+    assertEquals(Status.STORE_MISSING, missing.status());
+    segment().namespace("b").createSegment();
+    segment().namespace("a").createSegment();
+    segment().namespace("a").tag("caf\u00e9").createSegment();
+    segment().namespace("b").advanceSegment(7);
+    var rows = segment().listSegments();
+    assertEquals(
+        List.of("a caf\u00e9 0", "a orders 0", "b orders 7"),
+        rows.stream().map(row -> row.namespace() + " " + row.tag() + " " + row.maxId()).toList());
+    for (var row : rows) {
+      var info = new SegmentInfo(row.maxId(), row.grants(), row.updated(), row.step(), row.rate(), row.holder());
+      assertEquals(segment().namespace(row.namespace()).tag(row.tag()).showSegment(), info);
+    }
+  }
+
+  @Test
   void statsCountWhatWasGranted() {
     try (var orders = segment().segmentStep(100).build()) {
       orders.nextBatch(30);
@@ -217,8 +244,20 @@ class GeneratorTest {
       assertEquals(1, stats.handles());
       assertTrue(stats.granted() >= 100, stats::toString);
       assertEquals(stats.granted() - 30, stats.remaining());
+      assertEquals(30, stats.issued());
+      assertTrue(stats.stockSeconds() == Double.POSITIVE_INFINITY || stats.rate() > 0, stats::toString);
       assertTrue(stats.refills() >= 1, stats::toString);
       assertEquals(0, stats.refillFailures());
+    }
+  }
+
+  @Test
+  void statsOfASnowflakeSayHowLongItsWindowLasts() {
+    try (var events = snowflake().window(Duration.ofSeconds(10)).build()) {
+      events.next();
+      assertEquals(0, events.stats().rate());
+      double left = events.stats().stockSeconds();
+      assertTrue(left > 5 && left < 11, left + " s of a window of 10 s");
     }
   }
 

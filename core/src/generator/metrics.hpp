@@ -1,0 +1,23 @@
+// What generators have done, as text for Prometheus.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "idgen/generator.hpp"
+
+namespace idgen {
+
+// One generator: its labels and what it has done.
+struct Metered {
+  std::string name;
+  std::string name_space;
+  std::string kind;  // "segment" or "snowflake"
+  Stats stats;
+};
+
+// The text format 0.0.4. A label set may stand there only once: generators with the same three labels are one sample, counts added, of maxima the
+// largest, of stocks in seconds the smallest.
+std::string metrics_text(std::span<const Metered> generators);
+
+}  // namespace idgen

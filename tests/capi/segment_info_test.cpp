@@ -1,0 +1,83 @@
+// What a store knows of a tag, as it crosses the border.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "border.hpp"
+#include "idgen/store.hpp"
+
+namespace idgen {
+namespace {
+
+class OneTag final : public Store {
+ public:
+  explicit OneTag(SegmentInfo row) : row_(std::move(row)) {}
+  SegmentInfo segment_show(const std::string&, const std::string&) override { return row_; }
+  std::vector<SegmentInfo> segment_list() override { return {row_}; }
+  SegmentInfo segment_advance(const std::string&, const std::string&, std::uint64_t) override { return row_; }
+
+  SegmentInfo segment_set_step(const std::string&, const std::string&, std::uint64_t) override { return row_; }
+  SegmentGrant segment_grant(const std::string&, const std::string&, const SegmentRequest&) override { return {}; }
+  void segment_return(const std::string&, const std::string&, std::uint64_t, std::uint64_t) override {}
+  Window window_take(const WindowRequest&) override { return {}; }
+  void window_return(const std::string&, std::uint64_t, std::uint64_t, std::int64_t, std::int64_t) override {}
+  void segment_create(const std::string&, const std::string&) override {}
+  std::string describe() const override { return ""; }
+  bool survives_fork() const override { return false; }
+
+ private:
+  const SegmentInfo row_;
+};
+
+SegmentInfo row(const std::string& holder) {
+  SegmentInfo row;
+  row.name_space = "shop";
+  row.tag = "orders";
+  row.max_id = 5000;
+  row.grants = 7;
+  row.updated_unix_ms = 1'767'225'600'000;
+  row.step = 1000;
+  row.rate = 250;
+  row.holder = holder;
+  return row;
+}
+
+void expect_row(const idgen_segment_info_t& info) {
+  EXPECT_EQ(info.struct_size, sizeof info);
+  EXPECT_EQ(info.max_id, 5000u);
+  EXPECT_EQ(info.grants, 7u);
+  EXPECT_EQ(info.updated_unix_ms, 1'767'225'600'000);
+  EXPECT_EQ(info.step, 1000u);
+  EXPECT_EQ(info.rate, 250u);
+  EXPECT_STREQ(info.holder, "process 4711 on db-3");
+}
+
+TEST(SegmentInfoAtTheBorder, HasAllThatTheStoreKnows) {
+  idgen_config config;
+  config.value.store = std::make_shared<OneTag>(row("process 4711 on db-3"));
+  idgen_segment_info_t shown = IDGEN_SEGMENT_INFO_INIT, lifted = IDGEN_SEGMENT_INFO_INIT, listed;
+  ASSERT_EQ(idgen_segment_show(&config, &shown, nullptr), IDGEN_OK);
+  expect_row(shown);
+  ASSERT_EQ(idgen_segment_advance(&config, 1, &lifted, nullptr), IDGEN_OK);
+  expect_row(lifted);
+  const auto keep = [](void* to, const char* name_space, const char* tag, const idgen_segment_info_t* info) {
+    EXPECT_STREQ(name_space, "shop");
+    EXPECT_STREQ(tag, "orders");
+    *static_cast<idgen_segment_info_t*>(to) = *info;
+  };
+  ASSERT_EQ(idgen_segment_list(&config, keep, &listed, nullptr), IDGEN_OK);
+  expect_row(listed);
+}
+
+TEST(SegmentInfoAtTheBorder, CutsAHolderThatIsTooLong) {
+  idgen_config config;
+  config.value.store = std::make_shared<OneTag>(row("process 1 on " + std::string(200, 'x')));
+  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
+  ASSERT_EQ(idgen_segment_show(&config, &info, nullptr), IDGEN_OK);
+  EXPECT_EQ(std::string(info.holder), "process 1 on " + std::string(127 - 13, 'x'));
+}
+
+}  // namespace
+}  // namespace idgen
