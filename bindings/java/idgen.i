@@ -153,7 +153,8 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 %include "idgen/idgen.h"
 
 /* Written by hand: the hot calls (natives_next.cpp) return the id and throw, because an array for the result would
- * double their cost; texts of any length (natives_text.cpp); the log, which calls back (natives_log.cpp). */
+ * double their cost; texts of any length (natives_text.cpp); the log and the
+ * store, which call back (natives_log.cpp, natives_store.cpp). */
 %native(jniVersion) jint jniVersion();
 %native(next) jlong next(jlong generator);
 %native(tryNext) jboolean tryNext(jlong generator, jlongArray id);
@@ -162,3 +163,4 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 %native(configNames) jbyteArray configNames(jbyteArray tomlPath);
 %native(format) jbyteArray format(jlong id, jint encoding);
 %native(configSetLog) void configSetLog(jlong config, jobject sink);
+%native(configSetStore) void configSetStore(jlong config, jobject sink);

@@ -15,7 +15,7 @@ from __future__ import annotations
 import atexit
 import os
 
-from . import _core
+from . import _core, sql
 from ._core import (
     Generator,
     Layout,
@@ -69,6 +69,7 @@ from ._errors import (
     WorkerBusyError,
     WouldBlockError,
 )
+from ._store import Store
 from ._types import Block, Field, LayoutInfo, Parts, Property, SegmentInfo, Stats, Status
 
 __version__ = _core.version()
@@ -106,6 +107,7 @@ __all__ = [
     "StateError",
     "Stats",
     "Status",
+    "Store",
     "StoreDamagedError",
     "StoreError",
     "StoreFullError",
@@ -131,6 +133,7 @@ __all__ = [
     "segment_advance",
     "segment_create",
     "segment_show",
+    "sql",
     "statuses",
 ]
 
