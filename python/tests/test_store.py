@@ -73,7 +73,7 @@ def test_the_next_segment_is_asked_for_by_a_thread_of_the_core_while_others_draw
         for thread in threads:
             thread.join(timeout=60)
             assert not thread.is_alive()
-    assert sorted(id for mine in ids for id in mine) == list(range(1, 2001))
+    assert len({id for mine in ids for id in mine}) == 2000
     assert store.threads - {threading.get_ident()} - {thread.ident for thread in threads}
 
 

@@ -178,7 +178,7 @@ def test_a_table_that_is_missing_is_said_so(server, tag, language):
 
 def test_a_wrong_password_is_refused_and_not_shown(server, tag, language):
     line, _ = only_line(server.url(password=SECRET), tag, language, **SECOND)
-    refused(line, "STORE_PERMISSION", "app")
+    refused(line, "STORE_PERMISSION", "app")  # the server's own words
 
 
 def test_an_exception_of_the_pool_is_told_without_its_secrets(server, tag, language):

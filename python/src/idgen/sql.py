@@ -319,10 +319,10 @@ def _translated(exception: BaseException) -> Error:
     for _ in range(8):
         if cause is None:
             break
-        code = _code_of(cause)
-        if code in _NO_TABLE:
+        codes = _codes_of(cause)
+        if not codes.isdisjoint(_NO_TABLE):
             return StoreMissingError(f"the table idgen_segment is not there. {_HOW_TO_CREATE}. The driver: {text}")
-        if code in _ERROR_BY_CODE:
+        for code in codes & _ERROR_BY_CODE.keys():
             return _ERROR_BY_CODE[code](f"the store's database: {text}")
         for words, kind in _ERROR_BY_TEXT:
             if words in str(cause):
@@ -332,12 +332,12 @@ def _translated(exception: BaseException) -> Error:
     return StoreUnavailableError(f"the store's database, or the pool of its connections: {text}")
 
 
-def _code_of(exception: BaseException) -> object:
-    for name in ("sqlstate", "pgcode", "errno"):  # psycopg, psycopg2, MySQL's and MariaDB's own drivers
-        code = getattr(exception, name, None)
-        if code is not None and not isinstance(exception, OSError):
-            return code
+def _codes_of(exception: BaseException) -> set[object]:
+    """MySQL's number, PostgreSQL's SQLSTATE, or both, wherever the driver has them."""
+    if isinstance(exception, OSError):  # its errno is the system's
+        return set()
     first = exception.args[0] if exception.args else None
     if isinstance(first, dict):  # pg8000
-        return first.get("C")
-    return first if isinstance(first, int) and not isinstance(exception, OSError) else None  # PyMySQL, mysqlclient
+        first = first.get("C")
+    named = (getattr(exception, name, None) for name in ("sqlstate", "pgcode", "errno"))
+    return {code for code in (first, *named) if isinstance(code, (int, str))}

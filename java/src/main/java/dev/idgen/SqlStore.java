@@ -28,8 +28,8 @@ public final class SqlStore implements Store {
   private static final String WHERE = " WHERE ns = ? AND tag = ?";
 
   /**
-   * The statement and, of MySQL, the clause that refuses TiDB: it runs a statement that commits by itself optimistically
-   * at first, so what LAST_INSERT_ID gave may not be what was committed.
+   * One statement is one atomic step. TiDB runs a statement that commits by itself optimistically at first, so what
+   * LAST_INSERT_ID gave may not be what was committed.
    */
   private static final String TAKE_MYSQL =
       "UPDATE idgen_segment SET max_id = LAST_INSERT_ID(max_id + ?), grants = grants + 1, updated_unix_ms = ?"
@@ -230,23 +230,25 @@ public final class SqlStore implements Store {
 
   /** By what the server said, which a pool may have wrapped. */
   private static IdgenException translated(Exception thrown) {
-    String text = StoreSink.textOf(thrown);
-    Throwable cause = thrown;
-    for (int depth = 0; cause != null && depth < 8; depth++, cause = cause.getCause()) {
-      if (!(cause instanceof SQLException sql)) continue;
-      int status = statusOf(sql);
-      if (status == 0) continue;
-      if (cause != thrown) text += ", because of " + StoreSink.textOf(cause);
-      boolean noTable = sql.getErrorCode() == 1146 || "42P01".equals(sql.getSQLState());
-      return Errors.of(
-          status,
-          noTable
-              ? "the table idgen_segment is not there. " + HOW_TO_CREATE + ". The driver: " + text
-              : "the store's database: " + text);
+    Throwable root = thrown;
+    int status = 0;
+    boolean noTable = false;
+    for (Throwable cause = thrown; cause != null; cause = cause == cause.getCause() ? null : cause.getCause()) {
+      root = cause;
+      if (status != 0 || !(cause instanceof SQLException sql)) continue;
+      status = statusOf(sql);
+      noTable = sql.getErrorCode() == 1146 || "42P01".equals(sql.getSQLState());
     }
-    for (cause = thrown.getCause(); cause != null && cause.getCause() != null; cause = cause.getCause()) {}
-    if (cause != null) text += ", because of " + StoreSink.textOf(cause);
-    return Errors.of(Status.STORE_UNAVAILABLE, "the store's database, or the pool of its connections: " + text);
+    String text = StoreSink.textOf(thrown);
+    if (root != thrown) text += ", because of " + StoreSink.textOf(root);
+    if (noTable) {
+      text = "the table idgen_segment is not there. " + HOW_TO_CREATE + ". The driver: " + text;
+    } else if (status != 0) {
+      text = "the store's database: " + text;
+    } else {
+      text = "the store's database, or the pool of its connections: " + text;
+    }
+    return Errors.of(status == 0 ? Status.STORE_UNAVAILABLE : status, text);
   }
 
   /** By PostgreSQL's SQLSTATE, else by MySQL's number. 0: unknown, or it can pass. */

@@ -48,7 +48,16 @@ class StoreTest {
   }
 
   @Test
-  void idsComeFromTheProgramsStoreAndTheRestGoesBack() throws Exception {
+  void idsComeFromTheProgramsStoreAndTheRestGoesBack() {
+    var store = new Counter();
+    try (var orders = on(store).build()) {
+      assertEquals(25, orders.nextBatch(25)[24]);
+    }
+    assertEquals(25, store.maxId);
+  }
+
+  @Test
+  void manyThreadsDrawWhileTheLibrarysOwnAsksAhead() throws Exception {
     var store = new Counter();
     var seen = ConcurrentHashMap.<Long>newKeySet();
     try (var orders = on(store).build()) {
@@ -64,7 +73,7 @@ class StoreTest {
       for (var thread : threads) thread.join();
     }
     assertEquals(2000, seen.size());
-    assertEquals(2000, store.maxId);
+    assertTrue(store.maxId >= 2000);
     assertFalse(store.daemons.isEmpty(), "the library's own thread asks ahead, and keeps no JVM alive");
   }
 
@@ -114,7 +123,7 @@ class StoreTest {
   void theLatestStoreCounts() {
     try (var orders = on(new Counter()).store("memory:latest").storeCreate(true).build()) {
       assertEquals(1, orders.next());
-      assertFalse(orders.describe().contains("the host's own"));
+      assertFalse(orders.describe().contains("store: the host's own"));
     }
     try (var orders = Generator.builder().kind("segment").tag("t").store("sqlite:/no/where").store(new Counter()).build()) {
       assertEquals(1, orders.next());
