@@ -223,11 +223,11 @@ def test_messages_of_the_database_say_what_to_do(tmp_path: Path, database: Path)
         store.segment_take("default", "nobody", 10)
     with pytest.raises(idgen.TagUnknownError):
         store.segment_return("default", "nobody", 10, 5)
-    with pytest.raises(idgen.ExhaustedError, match="2\\^63 - 1"):
+    with pytest.raises(idgen.ExhaustedError, match=r"2\^63 - 1"):
         store.segment_take("default", "orders", LARGEST + 1)
     with pytest.raises(idgen.ArgumentError):
         store.segment_take("default", "orders", 0)
-    with pytest.raises(idgen.StoreMissingError, match="idgen segment create"):
+    with pytest.raises(idgen.StoreMissingError, match=r"idgen segment create"):
         SqlStore(lambda: sqlite3.connect(tmp_path / "empty.db")).segment_take("default", "orders", 10)
     with pytest.raises(idgen.StoreUnavailableError, match="unable to open"):
         SqlStore(lambda: sqlite3.connect(tmp_path / "no" / "folder.db")).segment_take("default", "orders", 10)

@@ -1,4 +1,4 @@
-"""A program that draws ids over idgen.sql.SqlStore and a pool of one connection. Its twins are HostDrawing.java and host_go/.
+"""Draws ids over idgen.sql.SqlStore and a pool of one connection. Its twins are HostDrawing.java and host_go/.
 
     host_drawing.py URL BATCH KEY=VALUE...
 

@@ -1,4 +1,4 @@
-"""The programs that draw over a store of their own language: host_drawing.py and its twins, built when they are first used."""
+"""Programs that draw over a store of their own language: host_drawing.py and its twins, built when first used."""
 
 import functools
 import os

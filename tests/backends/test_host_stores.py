@@ -1,17 +1,16 @@
-"""Stores of the host's language over its own connections, beside the native modules, on the same tags and real servers."""
+"""Stores of the host's language over its own connections, beside the native modules, on the same tags."""
 
 import contextlib
 import threading
 import time
 
+import idgen
 import psycopg
 import pymysql
 import pytest
 import servers
 from clients import Asked, Client, clients, create, ids_of, new_tag, show, wait_until
 from hosts import LANGUAGES
-
-import idgen
 from idgen.sql import SqlStore
 
 KINDS = ("mysql", "postgres")
@@ -330,7 +329,7 @@ def test_a_locked_row_is_waited_for_and_its_connection_goes_back_after_a_timeout
     with holder.cursor() as cursor:
         cursor.execute("SELECT max_id FROM idgen_segment WHERE tag = %s FOR UPDATE", (tag,))
     began = time.monotonic()
-    with pytest.raises(idgen.StoreUnavailableError, match="(?i)lock"):
+    with pytest.raises(idgen.StoreUnavailableError, match=r"(?i)lock"):
         SqlStore(limited).segment_take("default", tag, 10)
     assert time.monotonic() - began < 20
     assert log[-1] == "close"

@@ -69,8 +69,8 @@ class CancelToken:
 
 @final
 class Generator:
-    # Any property is a keyword, `_` for `.`: the core's table decides which exist. clock=, log= and an object as store= are
-    # no parameters of their own, so that Generator(**settings) with a dict[str, str] type-checks.
+    # Any property is a keyword, `_` for `.`: the core's table decides which exist. clock=, log= and an object as store=
+    # are no parameters of their own, so that Generator(**settings) with a dict[str, str] type-checks.
     def __init__(self, **properties: PropertyValue | _Clock | _Log | Store) -> None: ...
     def next(self) -> int: ...
     def try_next(self) -> int | None: ...
