@@ -12,6 +12,7 @@ import servers
 from clients import Asked, Client, clients, create, ids_of, new_tag, show, wait_until
 from hosts import LANGUAGES
 from idgen.sql import SqlStore
+from proxy import Proxy
 
 KINDS = ("mysql", "postgres")
 LARGEST = 2**63 - 1
@@ -124,6 +125,32 @@ def test_sessions_and_servers_that_are_killed_make_no_duplicate(server, tag, lan
     found = show(server.url(), tag)
     assert found["max_id"] == found["grants"] * step  # each grant counted once, those nobody heard of too
     assert max(ids) <= found["max_id"]
+
+
+def test_a_grant_whose_commit_is_not_acknowledged_is_burned(server, tag, language):
+    commit = b"commit" if (language, server.name) == ("go", "postgres") else b"COMMIT"
+    options = {"step": 10, "prefetch": 1, "wait_max": "60s", "autocommit": "false"}
+    with Proxy(server.port) as proxy, Asked(server.url(proxy.port), tag, language=language, **options) as host:
+        assert host.ids(10) == list(range(1, 11))
+        for n in range(1, 4):
+            proxy.lose_answer(commit)
+            before = show(server.url(), tag)["max_id"]
+            assert host.ids(10) == list(range(before + 11, before + 21))
+            assert proxy.lost.is_set()
+            assert show(server.url(), tag)["grants"] == 1 + 2 * n
+
+
+def test_a_grant_is_one_round_trip_where_the_pool_can_tell_that_it_is_committed(server, tag, language):
+    grants = 20
+    with (
+        Proxy(server.port) as proxy,
+        Asked(server.url(proxy.port), tag, language=language, step=10, prefetch=1) as host,
+    ):
+        host.ids(200)  # connected, and what is prepared once is prepared
+        before = proxy.round_trips
+        host.ids(10 * grants)
+        asked = proxy.round_trips - before
+    assert asked <= grants * (4 if language == "go" else 1), asked
 
 
 def test_a_server_that_is_away_is_unavailable_and_comes_back(server, tag, language):

@@ -37,8 +37,8 @@ _WHERE = " WHERE ns = :ns AND tag = :tag"
 _STAMP = ", updated_unix_ms = :now"
 
 # One statement is one atomic step. PostgreSQL: no grant is acknowledged before it is on disk, whatever the session
-# says. TiDB runs a statement that commits by itself optimistically at first, so what LAST_INSERT_ID gave may not be what
-# was committed.
+# says. TiDB runs a statement that commits by itself optimistically at first, so what LAST_INSERT_ID gave may not be
+# what was committed.
 _TAKE = {
     "mysql": "UPDATE idgen_segment SET max_id = LAST_INSERT_ID(max_id + :count), grants = grants + 1"
     + _STAMP
