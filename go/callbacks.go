@@ -65,14 +65,20 @@ type logSink struct {
 	call atomic.Pointer[func(LogLevel, string)]
 }
 
-// forgetLog lets a closed generator's log go: if it holds the generator, the collector would never find that unreachable. Not as long as
-// another generator shares the state of this one, and with it the log.
-func (g *Generator) forgetLog() {
-	if g == nil || g.owner == nil || g.owner.log == nil {
+// forgetHost lets a closed generator's log and store go: if they hold the generator, the collector would never find that unreachable. Not
+// as long as another generator shares the state of this one, and with it log and store.
+func (g *Generator) forgetHost() {
+	if g == nil || g.owner == nil || g.owner.log == nil && g.owner.store == nil {
 		return
 	}
-	if stats, err := g.Stats(); err == nil && stats.Handles == 0 {
+	if stats, err := g.Stats(); err != nil || stats.Handles != 0 {
+		return
+	}
+	if g.owner.log != nil {
 		g.owner.log.call.Store(nil)
+	}
+	if g.owner.store != nil {
+		g.owner.store.store.Store(nil)
 	}
 }
 

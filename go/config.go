@@ -15,6 +15,7 @@ import (
 type config struct {
 	handle C.uintptr_t
 	log    *logSink
+	store  *storeSink
 }
 
 func newConfig(options []Option) (*config, error) {

@@ -47,7 +47,7 @@ func create(options []Option) (*Generator, error) {
 	// Close stops a generator but keeps its memory: another goroutine may still be in a call. Nobody is when the collector finds it
 	// unreachable. In a goroutine of its own, because a generator that nobody closed gives its reservation back now, to a store.
 	o := newOwner(created.handle, func(handle C.uintptr_t) { go C.idgen_go_destroy(handle) })
-	o.log = c.log
+	o.log, o.store = c.log, c.store
 	return &Generator{created.handle, o}, nil
 }
 
@@ -138,7 +138,7 @@ func (g *Generator) Describe() (string, error) {
 // given back is never issued by anyone.
 func (g *Generator) Close() error {
 	failure := C.idgen_go_close(g.pointer())
-	g.forgetLog()
+	g.forgetHost()
 	runtime.KeepAlive(g)
 	return failed(failure)
 }

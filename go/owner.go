@@ -9,9 +9,10 @@ import "runtime"
 
 // owner is what a handle of the C side lives as long as. All copies of a Generator or Layout refer to the same one.
 type owner struct {
-	// Of a generator. Being a pointer it also keeps the owner from being allocated together with other small objects, whose cleanups
+	// Of a generator. Being pointers they also keep the owner from being allocated together with other small objects, whose cleanups
 	// may never run.
-	log *logSink
+	log   *logSink
+	store *storeSink
 }
 
 func newOwner(handle C.uintptr_t, destroy func(C.uintptr_t)) *owner {

@@ -1,4 +1,4 @@
-/* The host's clock and log in Go: C functions with the signatures of idgen.h that lead to exported Go functions. ctx is a
+/* The host's clock, store and log in Go: C functions with the signatures of idgen.h that lead to exported Go functions. ctx is a
  * number that Go looks the callback up by (runtime/cgo.Handle), not a pointer. */
 #ifndef IDGEN_GO_CALLBACKS_H
 #define IDGEN_GO_CALLBACKS_H
@@ -8,6 +8,10 @@
 int64_t idgenGoNow(uintptr_t ctx);
 void idgenGoSleep(uintptr_t ctx, uint64_t ns);
 void idgenGoLog(uintptr_t ctx, int32_t level, char *message);
+idgen_status_t idgenGoSegmentTake(uintptr_t ctx, char *name_space, char *tag, uint64_t count, uint64_t *first,
+                                  idgen_error_t *error);
+idgen_status_t idgenGoSegmentReturn(uintptr_t ctx, char *name_space, char *tag, uint64_t last, uint64_t unused,
+                                    idgen_error_t *error);
 void idgenGoRelease(uintptr_t ctx);
 
 static inline int64_t idgen_go_now(void *ctx) { return idgenGoNow((uintptr_t)ctx); }
@@ -15,12 +19,29 @@ static inline void idgen_go_sleep(void *ctx, uint64_t ns) { idgenGoSleep((uintpt
 static inline void idgen_go_log(void *ctx, int32_t level, const char *message) {
   idgenGoLog((uintptr_t)ctx, level, (char *)message);
 }
+static inline idgen_status_t idgen_go_segment_take(void *ctx, const char *name_space, const char *tag, uint64_t count,
+                                                   uint64_t *first, idgen_error_t *error) {
+  return idgenGoSegmentTake((uintptr_t)ctx, (char *)name_space, (char *)tag, count, first, error);
+}
+static inline idgen_status_t idgen_go_segment_return(void *ctx, const char *name_space, const char *tag, uint64_t last,
+                                                     uint64_t unused, idgen_error_t *error) {
+  return idgenGoSegmentReturn((uintptr_t)ctx, (char *)name_space, (char *)tag, last, unused, error);
+}
 static inline void idgen_go_release(void *ctx) { idgenGoRelease((uintptr_t)ctx); }
 
 static inline idgen_go_failure idgen_go_config_set_clock(uintptr_t config, uintptr_t ctx) {
   IDGEN_GO_ERROR(error);
   const idgen_clock_t clock = {(uint32_t)sizeof clock, 0, idgen_go_now, idgen_go_sleep, idgen_go_release};
   return idgen_go_fail(idgen_config_set_clock((idgen_config_t *)config, &clock, (void *)ctx, &error), &error);
+}
+
+static inline idgen_go_failure idgen_go_config_set_store(uintptr_t config, uintptr_t ctx) {
+  IDGEN_GO_ERROR(error);
+  const idgen_store_t store = {.struct_size = (uint32_t)sizeof store,
+                               .segment_take = idgen_go_segment_take,
+                               .segment_return = idgen_go_segment_return,
+                               .release = idgen_go_release};
+  return idgen_go_fail(idgen_config_set_store((idgen_config_t *)config, &store, (void *)ctx, &error), &error);
 }
 
 static inline idgen_go_failure idgen_go_config_set_log(uintptr_t config, uintptr_t ctx) {

@@ -154,8 +154,8 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 %include "idgen/idgen.h"
 
 /* Written by hand: the hot calls (natives_next.cpp) return the id and throw, because an array for the result would
- * double their cost; texts of any length (natives_text.cpp); the log and the list of segments, which call back
- * (natives_log.cpp, natives_segments.cpp). */
+ * double their cost; texts of any length (natives_text.cpp); the log, the store and the list of segments, which call
+ * back (natives_log.cpp, natives_store.cpp, natives_segments.cpp). */
 %native(jniVersion) jint jniVersion();
 %native(next) jlong next(jlong generator);
 %native(tryNext) jboolean tryNext(jlong generator, jlongArray id);
@@ -166,3 +166,4 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 %native(format) jbyteArray format(jlong id, jint encoding);
 %native(configSetLog) void configSetLog(jlong config, jobject sink);
 %native(segmentList) void segmentList(jlong config, jobject rows);
+%native(configSetStore) void configSetStore(jlong config, jobject sink);

@@ -160,6 +160,19 @@ bool Utf8::assign(JNIEnv* env, jbyteArray array) {
   return !env->ExceptionCheck();
 }
 
+Attached::Attached(JavaVM* vm) : vm_(vm) {
+  void* env = nullptr;
+  if (vm->GetEnv(&env, JNI_VERSION_10) == JNI_EDETACHED) {
+    attached_ = vm->AttachCurrentThreadAsDaemon(&env, nullptr) == JNI_OK;
+    if (!attached_) env = nullptr;
+  }
+  env_ = static_cast<JNIEnv*>(env);
+}
+
+Attached::~Attached() {
+  if (attached_) vm_->DetachCurrentThread();
+}
+
 }  // namespace idgen_jni
 
 extern "C" {

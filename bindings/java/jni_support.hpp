@@ -1,5 +1,5 @@
 // What all Java natives are made of: arguments in, results out, failures thrown. Nothing here is kept between calls (no
-// cached class, no global reference; natives_log.cpp has the one exception), so that a class loader that is dropped
+// cached class, no global reference; natives_log.cpp and natives_store.cpp have the exceptions), so that a class loader that is dropped
 // leaves nothing behind.
 #ifndef IDGEN_BINDINGS_JAVA_JNI_SUPPORT_HPP
 #define IDGEN_BINDINGS_JAVA_JNI_SUPPORT_HPP
@@ -94,6 +94,24 @@ class Utf8 {
   char inline_[kInline];
   char* text_ = nullptr;
   std::size_t size_ = 0;
+};
+
+// For callbacks, which come on threads that the JVM does not know, too. Attached for the length of a scope, if it was not:
+// callbacks are rare, and a thread that stays attached holds a Java object for ever. A daemon, so that the JVM does not
+// wait for it when it ends.
+class Attached {
+ public:
+  explicit Attached(JavaVM* vm);
+  Attached(const Attached&) = delete;
+  Attached& operator=(const Attached&) = delete;
+  ~Attached();
+
+  JNIEnv* env() const { return env_; }  // null when the JVM is on its way out
+
+ private:
+  JavaVM* vm_;
+  JNIEnv* env_ = nullptr;
+  bool attached_ = false;
 };
 
 }  // namespace idgen_jni

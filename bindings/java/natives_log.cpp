@@ -4,35 +4,10 @@
 
 #include "jni_support.hpp"
 
+using idgen_jni::Attached;
 using idgen_jni::Error;
 
 namespace {
-
-// Attached for the length of a scope, if it was not: messages are rare, and a thread that stays attached holds a Java
-// object for ever. A daemon, so that the JVM does not wait for it when it ends.
-class Attached {
- public:
-  explicit Attached(JavaVM* vm) : vm_(vm) {
-    void* env = nullptr;
-    if (vm->GetEnv(&env, JNI_VERSION_10) == JNI_EDETACHED) {
-      attached_ = vm->AttachCurrentThreadAsDaemon(&env, nullptr) == JNI_OK;
-      if (!attached_) env = nullptr;
-    }
-    env_ = static_cast<JNIEnv*>(env);
-  }
-  Attached(const Attached&) = delete;
-  Attached& operator=(const Attached&) = delete;
-  ~Attached() {
-    if (attached_) vm_->DetachCurrentThread();
-  }
-
-  JNIEnv* env() const { return env_; }  // null when the JVM is on its way out
-
- private:
-  JavaVM* vm_;
-  JNIEnv* env_ = nullptr;
-  bool attached_ = false;
-};
 
 // The one thing that is kept between calls: until the library has freed the generator.
 struct Log {

@@ -78,9 +78,10 @@ class HostStore final : public Store {
     call([&](idgen_error_t* err) {
       return store_.segment_take(ctx_.get(), name_space.c_str(), tag.c_str(), count, &first, err);
     });
-    if (first == 0 || first > static_cast<std::uint64_t>(INT64_MAX) - count) {
-      throw Error(Status::store_damaged,
-                  "the host's store granted " + std::to_string(first) + "; allowed: 1 to 2^63 - 1, less the count");
+    constexpr auto kLargest = static_cast<std::uint64_t>(INT64_MAX);
+    if (first == 0 || first > kLargest || count - 1 > kLargest - first) {
+      throw Error(Status::store_damaged, "the host's store granted " + std::to_string(count) + " numbers from " +
+                                             std::to_string(first) + " on; allowed: from 1 on, up to 2^63 - 1");
     }
     return {.first = first, .count = count};
   }

@@ -9,6 +9,8 @@ import time
 import uuid
 from pathlib import Path
 
+import hosts
+
 BUILD = Path(os.environ.get("IDGEN_BUILD_DIR", Path(__file__).resolve().parents[2] / "build"))
 MODULES = BUILD / "lib" / "idgen" / "backends"
 IDGEN = BUILD / "bin" / "idgen"
@@ -28,21 +30,28 @@ def new_tag():
     return "t" + uuid.uuid4().hex[:12]
 
 
-def settings(properties):
-    """step=10 is segment.step."""
-    names = {
-        "step": "segment.step",
-        "prefetch": "segment.prefetch",
-        "runway": "segment.runway",
-        "backend_path": "backend.path",
-    }
-    found = {"backend.path": MODULES, "segment.runway": "0"}  # every grant is one step
-    found.update((names.get(key, key), value) for key, value in properties.items())
+NAMES = {
+    "step": "segment.step",
+    "prefetch": "segment.prefetch",
+    "runway": "segment.runway",
+    "backend_path": "backend.path",
+    "autocommit": "pool.autocommit",
+    "broken": "pool.broken",
+}
+
+
+def settings(properties, **defaults):
+    """step=10 is segment.step. Every grant is one step, unless a runway is given."""
+    found = {"segment.runway": "0", **defaults, **{NAMES.get(key, key): value for key, value in properties.items()}}
     return [f"{key}={value}" for key, value in found.items()]
 
 
+def native_settings(properties):
+    return settings(properties, **{"backend.path": MODULES})
+
+
 def command(url, tag, *arguments, **properties):
-    sets = [word for pair in settings(properties) for word in ("--set", pair)]
+    sets = [word for pair in native_settings(properties) for word in ("--set", pair)]
     return [IDGEN, *arguments, "--store", url, "--tag", tag, *sets]
 
 
@@ -82,21 +91,24 @@ def show(url, tag):
     return {key: int(found[key]) for key in ("max_id", "grants")}
 
 
-def program(url, tag, batch, properties):
+def program(url, tag, batch, properties, language=None):
+    """drawing.py; of a language, the program that draws over a store of its own."""
+    if language:
+        return [*hosts.command(language), url, str(batch), "kind=segment", f"tag={tag}", *settings(properties)]
     library = BUILD / "lib" / "libidgen.so"
     return [
         *(sys.executable, Path(__file__).with_name("drawing.py"), library, str(batch)),
-        *("kind=segment", f"store={url}", f"tag={tag}", *settings(properties)),
+        *("kind=segment", f"store={url}", f"tag={tag}", *native_settings(properties)),
     ]
 
 
 class Client:
     """A process that draws and draws, until it is told to stop or killed."""
 
-    def __init__(self, folder, url, tag, batch=25, **properties):
+    def __init__(self, folder, url, tag, batch=25, language=None, **properties):
         self.path = Path(folder) / uuid.uuid4().hex
         with self.path.open("wb") as out:
-            self.process = subprocess.Popen(program(url, tag, batch, properties), stdout=out)
+            self.process = subprocess.Popen(program(url, tag, batch, properties, language), stdout=out)
 
     def lines(self):
         """Those that are whole."""
@@ -163,9 +175,9 @@ def ids_of(all_of_them):
 class Asked:
     """A process that draws as much as it is asked to."""
 
-    def __init__(self, url, tag, **properties):
+    def __init__(self, url, tag, language=None, **properties):
         self.process = subprocess.Popen(
-            program(url, tag, 0, properties), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            program(url, tag, 0, properties, language), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self.drawn = []
 

@@ -313,6 +313,29 @@ static void segments_on_a_host_store(void) {
   CHECK(store.released == 1);
 }
 
+static void a_host_store_may_grant_up_to_the_largest_number(void) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  struct store store;
+  idgen_t *g = NULL;
+  uint64_t ids[10];
+  size_t written = 0;
+  for (int beyond = 0; beyond <= 1; ++beyond) {
+    store_init(&store);
+    store.max_id = (uint64_t)INT64_MAX - 10 + (uint64_t)beyond;
+    idgen_config_t *config = config_with("kind", "segment", "tag", "t", "segment.step", "10", NULL);
+    use_store(config, &store);
+    const idgen_status_t status = idgen_create(config, &g, &err);
+    CHECK_ERR(beyond ? IDGEN_E_STORE_DAMAGED : IDGEN_OK, status);
+    idgen_config_destroy(config);
+    if (beyond) continue;
+    store.fail_takes = IDGEN_E_EXHAUSTED;
+    CHECK_ERR(IDGEN_OK, idgen_next_batch(g, ids, 10, &written, &err));
+    CHECK(ids[9] == (uint64_t)INT64_MAX);
+    CHECK_ERR(IDGEN_E_EXHAUSTED, idgen_next(g, &ids[0], &err));
+    idgen_destroy(g);
+  }
+}
+
 static void a_close_that_fails_closes(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
   struct store store;
@@ -410,6 +433,7 @@ static void a_host_store_may_be_partial(void) {
 
 void host_store(void) {
   segments_on_a_host_store();
+  a_host_store_may_grant_up_to_the_largest_number();
   a_close_that_fails_closes();
   windows_on_a_host_store();
   what_was_anothers_is_never_given_back();

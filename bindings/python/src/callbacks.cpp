@@ -1,9 +1,15 @@
 #include "callbacks.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <exception>
 #include <memory>
 #include <string>
+#include <tuple>
 
+#include "config.hpp"
 #include "gil.hpp"
 
 namespace idgen_python {
@@ -62,6 +68,70 @@ void clock_release(void* context) {
   if (clock->sleep) clock->sleep->drop();
 }
 
+void say(idgen_error_t* error, const std::string& message) {
+  const std::size_t size = std::min(message.size(), sizeof error->message - 1);
+  std::memcpy(error->message, message.data(), size);
+  error->message[size] = '\0';
+}
+
+idgen_status_t nobody_to_ask(idgen_error_t* error) {
+  say(error, "the store is written in Python, which is ending; nothing was asked of it");
+  return IDGEN_E_STORE_UNAVAILABLE;
+}
+
+// What a store has raised, in the core's terms: idgen/_store.py decides, and keeps the text within its limit.
+idgen_status_t failure_of(py::error_already_set& raised, idgen_error_t* error) {
+  if (raised.matches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();  // the store was asked by the main thread
+  try {
+    const auto [status, message, retry_after_ns] = py::cast<std::tuple<std::int32_t, std::string, std::uint64_t>>(
+        py::module_::import("idgen._store").attr("failure")(raised.value()));
+    say(error, message);
+    error->retry_after_ns = retry_after_ns;
+    return status;
+  } catch (const std::exception&) {
+    say(error, "the store raised an exception that has no text");
+    return IDGEN_E_HOST;
+  }
+}
+
+// use(store), with all that it raises as a status.
+template <typename Use>
+idgen_status_t ask_store(void* context, idgen_error_t* error, Use&& use) {
+  const WithGil python;
+  if (!python) return nobody_to_ask(error);
+  try {
+    const py::object store = (*static_cast<std::shared_ptr<Callable>*>(context))->get();
+    if (store.is_none()) return nobody_to_ask(error);
+    use(store);
+    return IDGEN_OK;
+  } catch (py::error_already_set& raised) {
+    return failure_of(raised, error);
+  } catch (const std::exception& failure) {
+    say(error, failure.what());
+    return IDGEN_E_HOST;
+  }
+}
+
+idgen_status_t store_take(void* context, const char* name_space, const char* tag, std::uint64_t count,
+                          std::uint64_t* first, idgen_error_t* error) {
+  return ask_store(context, error, [&](const py::object& store) {
+    const py::object granted = store.attr("segment_take")(text_object(name_space), text_object(tag), count);
+    if (PyLong_Check(granted.ptr()) == 0) {
+      throw py::type_error("segment_take returned " + std::string(py::repr(granted)) +
+                           "; it must return an int, the first number of the grant");
+    }
+    *first = PyLong_AsUnsignedLongLong(granted.ptr());
+    if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+  });
+}
+
+idgen_status_t store_return(void* context, const char* name_space, const char* tag, std::uint64_t last,
+                            std::uint64_t unused, idgen_error_t* error) {
+  return ask_store(context, error, [&](const py::object& store) {
+    store.attr("segment_return")(text_object(name_space), text_object(tag), last, unused);
+  });
+}
+
 void log_line(void* context, std::int32_t level, const char* message) {
   const WithGil python;
   if (!python) return;
@@ -77,10 +147,11 @@ void log_line(void* context, std::int32_t level, const char* message) {
   Py_XDECREF(result);
 }
 
-void log_release(void* context) {
-  const std::unique_ptr<std::shared_ptr<Callable>> log(static_cast<std::shared_ptr<Callable>*>(context));
+// Of a store or a log.
+void callable_release(void* context) {
+  const std::unique_ptr<std::shared_ptr<Callable>> callable(static_cast<std::shared_ptr<Callable>*>(context));
   const WithGil python;
-  if (python) (*log)->drop();
+  if (python) (*callable)->drop();
 }
 
 }  // namespace
@@ -132,6 +203,21 @@ void set_clock(idgen_config_t* config, const py::object& clock, Callables* calla
   callables->insert(callables->end(), mine.begin(), mine.end());
 }
 
+void set_store(idgen_config_t* config, const py::object& store, Callables* callables) {
+  const auto mine = std::make_shared<Callable>(store);
+  auto* const context = new std::shared_ptr<Callable>(mine);
+  idgen_store_t table{};
+  table.struct_size = sizeof table;
+  table.segment_take = store_take;
+  if (py::hasattr(store, "segment_return")) table.segment_return = store_return;
+  table.release = callable_release;
+  CallError error;
+  const idgen_status_t status = idgen_config_set_store(config, &table, context, &error);
+  if (status != IDGEN_OK) callable_release(context);
+  check(status, error);
+  callables->push_back(mine);
+}
+
 void set_log(idgen_config_t* config, const py::object& log, Callables* callables) {
   if (PyCallable_Check(log.ptr()) == 0) {
     throw py::type_error("log: needs a callable(level, message), such as logging.getLogger(\"idgen\").log, not " +
@@ -140,8 +226,8 @@ void set_log(idgen_config_t* config, const py::object& log, Callables* callables
   const auto mine = std::make_shared<Callable>(log);
   auto* const context = new std::shared_ptr<Callable>(mine);
   CallError error;
-  const idgen_status_t status = idgen_config_set_log(config, log_line, context, log_release, &error);
-  if (status != IDGEN_OK) log_release(context);
+  const idgen_status_t status = idgen_config_set_log(config, log_line, context, callable_release, &error);
+  if (status != IDGEN_OK) callable_release(context);
   check(status, error);
   callables->push_back(mine);
 }

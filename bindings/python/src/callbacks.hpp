@@ -1,4 +1,4 @@
-// Clocks and logs written in Python, called by the core from any of its threads.
+// Clocks, stores and logs written in Python, called by the core from any of its threads.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace idgen_python {
 
-// A callable that both the core and the generator's object hold: the core to call it from any thread, the object to show
+// A callable, or a store, that both the core and the generator's object hold: the core to call it from any thread, the object to show
 // it to Python's garbage collector. It owns one reference, which either of them can end while the other goes on.
 class Callable {
  public:
@@ -36,6 +36,9 @@ using Callables = std::vector<std::shared_ptr<Callable>>;
 // int; a method sleep_ns(ns) is used for waiting if there is one. Called once here, so that a clock that cannot work
 // fails at once. `callables` gets what the core now calls.
 void set_clock(idgen_config_t* config, const py::object& clock, Callables* callables);
+
+// Hands over a Python store: an object with segment_take and, if it has one, segment_return (idgen.Store).
+void set_store(idgen_config_t* config, const py::object& store, Callables* callables);
 
 // Hands over a Python log: callable(level, message) with the levels of the logging module, so that Logger.log fits.
 void set_log(idgen_config_t* config, const py::object& log, Callables* callables);

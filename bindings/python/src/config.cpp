@@ -42,6 +42,8 @@ void Config::set(const py::kwargs& keywords) {
       set_clock(raw_, object, &callables_);
     } else if (keyword == "log") {
       set_log(raw_, object, &callables_);
+    } else if (keyword == "store" && py::hasattr(object, "segment_take")) {
+      set_store(raw_, object, &callables_);
     } else {
       CallError error;
       // A key that does not exist is reported before a value that does not fit: the value may be of any type then.

@@ -217,8 +217,8 @@ PyObject* next_batch_method(PyObject* self, PyObject* number) noexcept {
   });
 }
 
-// Garbage collection: a clock or a log may well hold the generator that calls it (`self.ids = Generator(log=self.log)`).
-// What is reachable only from itself is closed first, while clock and log are whole, and then lets go of them. Whatever
+// Garbage collection: a clock, a store or a log may well hold the generator that calls it (`self.ids = Generator(log=self.log)`).
+// What is reachable only from itself is closed first, while these are whole, and then lets go of them. Whatever
 // the core still calls after that finds nothing.
 int traverse_type(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
@@ -421,6 +421,7 @@ void bind_generator(py::module_& module) {
       "default.\n"
       "clock: callable that returns ns since 1970-01-01 UTC, for tests; if it has a method sleep_ns(ns), waiting uses "
       "that.\n"
+      "store: also an object with the methods of idgen.Store, such as idgen.sql.SqlStore.\n"
       "log: callable(level, message) with the levels of the logging module: log=logging.getLogger('idgen').log.\n\n"
       "Opens the store and takes the first reservation; may block, up to wait_max and twice store_timeout, and Ctrl-C "
       "is heard only\n"

@@ -375,7 +375,7 @@ SupplyStats Supply::stats() const {
   stats.issued = drawn();
   // The loader takes the rate; when it has had nothing to do for longer than before, the rate has fallen since.
   const std::int64_t passed = runtime_.mono_ns() - measured_at_ns_;
-  stats.rate = passed > measured_over_ns_ ? rate_over(passed) : rate_;
+  stats.rate = closed_ ? 0 : passed > measured_over_ns_ ? rate_over(passed) : rate_;
   return stats;
 }
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import atexit
 import os
 
-from . import _core
+from . import _core, sql
 from ._core import (
     Generator,
     Layout,
@@ -71,6 +71,7 @@ from ._errors import (
     WorkerBusyError,
     WouldBlockError,
 )
+from ._store import Store
 from ._types import Block, Field, LayoutInfo, Parts, Property, SegmentInfo, SegmentRow, Stats, Status
 
 __version__ = _core.version()
@@ -109,6 +110,7 @@ __all__ = [
     "StateError",
     "Stats",
     "Status",
+    "Store",
     "StoreDamagedError",
     "StoreError",
     "StoreFullError",
@@ -136,6 +138,7 @@ __all__ = [
     "segment_create",
     "segment_list",
     "segment_show",
+    "sql",
     "statuses",
 ]
 

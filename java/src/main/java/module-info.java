@@ -3,5 +3,7 @@
  * {@code --enable-native-access=dev.idgen}, or {@code =ALL-UNNAMED} when the jar is on the class path.
  */
 module dev.idgen {
+  requires transitive java.sql;
+
   exports dev.idgen;
 }

@@ -11,6 +11,13 @@ final class Errors {
     return of(new IdgenException.Failure(status, name, Text.string(message), retryable, retryAfterNs, written));
   }
 
+  /** For what is found on this side. */
+  static IdgenException of(int status, String message) {
+    String name = Text.string(IdgenJNI.idgen_status_name(status));
+    boolean retryable = IdgenJNI.idgen_status_is_retryable(status) != 0;
+    return of(new IdgenException.Failure(status, name, message, retryable, 0, 0));
+  }
+
   private static IdgenException of(IdgenException.Failure failure) {
     int status = failure.status();
     switch (status) {

@@ -41,10 +41,12 @@ import java.util.stream.LongStream;
 public final class Generator implements AutoCloseable {
   private final long handle;
   private final LogSink log;
+  private final StoreSink store;
 
-  private Generator(long handle, LogSink log) {
+  private Generator(long handle, LogSink log, StoreSink store) {
     this.handle = handle;
     this.log = log;
+    this.store = store;
     NativeHandle.freeWith(this, handle, IdgenJNI::idgen_destroy);
   }
 
@@ -287,9 +289,12 @@ public final class Generator implements AutoCloseable {
     try {
       IdgenJNI.idgen_close(handle);
     } finally {
-      // A log that holds this object would keep it from the collector. Not while another generator shares our state,
-      // and with it the log.
-      if (log != null && stats().handles() == 0) log.forget();
+      // A log or a store that holds this object would keep it from the collector. Not while another generator shares our
+      // state, and with it log and store.
+      if ((log != null || store != null) && stats().handles() == 0) {
+        if (log != null) log.forget();
+        if (store != null) store.forget();
+      }
       Reference.reachabilityFence(this);
     }
   }
@@ -304,6 +309,7 @@ public final class Generator implements AutoCloseable {
     private Path toml;
     private String section;
     private BiConsumer<System.Logger.Level, String> log;
+    private Store ownStore;
 
     private Builder() {}
 
@@ -389,7 +395,19 @@ public final class Generator implements AutoCloseable {
      * @return this
      */
     public Builder store(String store) {
+      ownStore = null;
       return set("store", store);
+    }
+
+    /**
+     * A store of the program's own, in place of one that the library opens. It is for {@code kind("segment")}.
+     *
+     * @param store such as a {@link SqlStore}
+     * @return this
+     */
+    public Builder store(Store store) {
+      ownStore = Objects.requireNonNull(store, "store");
+      return this;
     }
 
     /**
@@ -624,13 +642,15 @@ public final class Generator implements AutoCloseable {
      * @throws StoreException if the store cannot be used
      */
     public Generator build() {
-      var sink = log == null ? null : new LogSink(log);
+      var logSink = log == null ? null : new LogSink(log);
+      var storeSink = ownStore == null ? null : new StoreSink(ownStore);
       return with(
+          storeSink,
           config -> {
-            if (sink != null) IdgenJNI.configSetLog(config, sink);
+            if (logSink != null) IdgenJNI.configSetLog(config, logSink);
             var out = new long[1];
             IdgenJNI.idgen_create(config, out);
-            return new Generator(out[0], sink);
+            return new Generator(out[0], logSink, storeSink);
           });
     }
 
@@ -698,12 +718,17 @@ public final class Generator implements AutoCloseable {
     }
 
     private <T> T with(LongFunction<T> use) {
+      return with(ownStore == null ? null : new StoreSink(ownStore), use);
+    }
+
+    private <T> T with(StoreSink store, LongFunction<T> use) {
       var out = new long[1];
       IdgenJNI.idgen_config_create(out);
       long config = out[0];
       try {
         if (toml != null) IdgenJNI.idgen_config_load(config, Text.utf8(toml.toString()), Text.utf8(section));
         properties.forEach((key, value) -> IdgenJNI.idgen_config_set(config, Text.utf8(key), Text.utf8(value)));
+        if (store != null) IdgenJNI.configSetStore(config, store);
         return use.apply(config);
       } finally {
         IdgenJNI.idgen_config_destroy(config);

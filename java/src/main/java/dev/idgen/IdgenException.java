@@ -39,6 +39,18 @@ public class IdgenException extends RuntimeException {
   }
 
   /**
+   * An exception for a {@link Store} of the program's own to throw.
+   *
+   * @param status one of {@link Status}: those of stores, {@link Status#TAG_UNKNOWN} for one, or the program's own, from
+   *     {@link Status#HOST} on
+   * @param message what was asked, what was found, what is allowed, what to do
+   * @return an exception of the status's class
+   */
+  public static IdgenException of(int status, String message) {
+    return Errors.of(status, message);
+  }
+
+  /**
    * The status code, one of {@link Status}.
    *
    * @return a number that is fixed for ever and the same in every language

@@ -1,0 +1,123 @@
+//go:build cgo
+
+package idgen
+
+// #include "idgen_go_callbacks.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"runtime/cgo"
+	"strings"
+	"sync/atomic"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// Store is a store of the program's own, for [WithHostStore] with kind = segment. [SQLStore] is one for databases.
+//
+// Each call is one atomic, durable step, and returns when its commit is acknowledged, not before. It may come on any thread, the
+// library's own included, and several at once; never on the path of an id. It must not use the generator. The library sets no time limit:
+// the store's own connections should have one.
+//
+// An error means: not known whether it happened. What was asked for is then never issued by anyone. An *[Error] or a [Status] goes on as
+// it is; any other becomes ErrHost, which is tried again, and so does a panic.
+type Store interface {
+	// SegmentTake does max_id += count for the tag, and returns the first number of the grant, the old max_id + 1.
+	SegmentTake(namespace, tag string, count int64) (first int64, err error)
+	// SegmentReturn: if max_id == last, max_id = last - unused. Else nothing: somebody else has drawn since.
+	SegmentReturn(namespace, tag string, last, unused int64) error
+}
+
+// WithHostStore sets a store of the program's own, in place of one that the library opens ([WithStore]).
+func WithHostStore(store Store) Option { return storeOption{store} }
+
+type storeOption struct{ store Store }
+
+func (o storeOption) apply(c *config) error {
+	if o.store == nil {
+		return &Error{Status: ErrArgument, Message: "the store is nil; leave WithHostStore out to use the property store"}
+	}
+	c.store = &storeSink{}
+	c.store.store.Store(&o.store)
+	handle := cgo.NewHandle(c.store)
+	return keepOrDelete(handle, C.idgen_go_config_set_store(c.handle, C.uintptr_t(handle)))
+}
+
+// storeSink is what the core refers to. The store is apart from it, so that it can go before the core's memory does.
+type storeSink struct {
+	store atomic.Pointer[Store]
+}
+
+//export idgenGoSegmentTake
+func idgenGoSegmentTake(ctx C.uintptr_t, namespace, tag *C.char, count C.uint64_t, first *C.uint64_t, failure *C.idgen_error_t) C.idgen_status_t {
+	return askStore(ctx, failure, func(store Store) error {
+		granted, err := store.SegmentTake(C.GoString(namespace), C.GoString(tag), int64(count))
+		*first = C.uint64_t(max(granted, 0)) // the core refuses 0
+		return err
+	})
+}
+
+//export idgenGoSegmentReturn
+func idgenGoSegmentReturn(ctx C.uintptr_t, namespace, tag *C.char, last, unused C.uint64_t, failure *C.idgen_error_t) C.idgen_status_t {
+	return askStore(ctx, failure, func(store Store) error {
+		return store.SegmentReturn(C.GoString(namespace), C.GoString(tag), int64(last), int64(unused))
+	})
+}
+
+func askStore(ctx C.uintptr_t, failure *C.idgen_error_t, ask func(Store) error) (status C.idgen_status_t) {
+	defer func() {
+		if found := recover(); found != nil {
+			status = tell(failure, fmt.Errorf("panic: %v", found)) // it must not unwind through the core
+		}
+	}()
+	store := cgo.Handle(ctx).Value().(*storeSink).store.Load()
+	if store == nil {
+		return tell(failure, &Error{Status: ErrStoreUnavailable, Message: "the generator was closed, and its store let go"})
+	}
+	return tell(failure, ask(*store))
+}
+
+// tell writes a store's error as the core takes it.
+func tell(failure *C.idgen_error_t, err error) C.idgen_status_t {
+	if err == nil {
+		return C.IDGEN_OK
+	}
+	var known *Error
+	var status Status
+	message := ""
+	switch {
+	case errors.As(err, &known):
+		status, message = known.Status, known.Message
+		failure.retry_after_ns = C.uint64_t(max(known.RetryAfter, 0))
+	case errors.As(err, &status):
+		message = textOf(err)
+	default:
+		status, message = ErrHost, "the program's own store: "+textOf(err)
+	}
+	if status == C.IDGEN_OK {
+		status = ErrHost
+	}
+	text := unsafe.Slice((*byte)(unsafe.Pointer(&failure.message[0])), len(failure.message))
+	message = strings.ReplaceAll(message, "\x00", " ")
+	end := min(len(message), len(text)-1)
+	for end < len(message) && !utf8.RuneStart(message[end]) {
+		end-- // cut at a character
+	}
+	text[copy(text, message[:end])] = 0
+	return C.idgen_status_t(status)
+}
+
+// What connection strings and drivers' messages may hold. Rather too much is hidden than too little.
+var (
+	passwordOfURL = regexp.MustCompile(`(://[^\s:/@]*):\S*@`)
+	password      = regexp.MustCompile(`(?i)\b(\w*(?:password|passwd|pwd|secret|token))(['"]?\s*[=:]\s*)('[^']*'|"[^"]*"|[^\s&;,)]+)`)
+)
+
+// textOf is an error in words, without what looks like a password.
+func textOf(err error) string {
+	text := passwordOfURL.ReplaceAllString(strings.Join(strings.Fields(err.Error()), " "), "$1:***@")
+	return password.ReplaceAllString(text, "$1$2***")
+}

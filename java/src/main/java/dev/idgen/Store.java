@@ -1,0 +1,39 @@
+package dev.idgen;
+
+/**
+ * A store of the program's own, for {@link Generator.Builder#store(Store)} with {@code kind("segment")}. {@link
+ * SqlStore} is one for databases.
+ *
+ * <p>Each call is one atomic, durable step, and returns when its commit is acknowledged, not before. It may come on any
+ * thread, the library's own included, and several at once; never on the path of an id. It must not call the generator.
+ * The library sets no time limit: the store's own connections should have one.
+ *
+ * <p>An exception means: not known whether it happened. What was asked for is then never issued by anyone. An {@link
+ * IdgenException} goes on with its status, and {@link IdgenException#of} makes one; any other becomes {@link
+ * Status#HOST}, which is tried again.
+ */
+public interface Store {
+  /**
+   * Grants the next numbers of a tag: {@code max_id += count}.
+   *
+   * @param namespace the property of that name
+   * @param tag the property of that name
+   * @param count how many, at least 1
+   * @return the first number of the grant, the old {@code max_id + 1}
+   * @throws Exception if nothing was granted, or if it is not known
+   */
+  long segmentTake(String namespace, String tag, long count) throws Exception;
+
+  /**
+   * Takes back what a generator that is closed has not used: if {@code max_id == last}, {@code max_id = last - unused};
+   * else nothing, because somebody else has drawn since. Does nothing if a store does not implement it: these numbers
+   * are then never issued.
+   *
+   * @param namespace as it was granted
+   * @param tag as it was granted
+   * @param last the last number of the grant
+   * @param unused how many of its end were not used
+   * @throws Exception if it could not be done
+   */
+  default void segmentReturn(String namespace, String tag, long last, long unused) throws Exception {}
+}

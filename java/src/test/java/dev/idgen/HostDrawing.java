@@ -1,0 +1,103 @@
+package dev.idgen;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.lang.reflect.Proxy;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.stream.Collectors;
+import javax.sql.DataSource;
+
+/** The twin of tests/backends/host_drawing.py, which says what it does. Run by tests/backends/test_host_stores.py. */
+final class HostDrawing {
+  private HostDrawing() {}
+
+  public static void main(String[] arguments) throws Exception {
+    var properties = new LinkedHashMap<String, String>();
+    for (String pair : Arrays.copyOfRange(arguments, 2, arguments.length)) {
+      properties.put(pair.substring(0, pair.indexOf('=')), pair.substring(pair.indexOf('=') + 1));
+    }
+    String autocommit = properties.getOrDefault("pool.autocommit", "true");
+    String broken = properties.get("pool.broken");
+    properties.keySet().removeIf(key -> key.startsWith("pool."));
+    DataSource pool =
+        broken == null ? pool(URI.create(arguments[0]), Boolean.parseBoolean(autocommit)) : brokenPool(broken);
+    var builder = Generator.builder().store(new SqlStore(pool));
+    properties.forEach(builder::set);
+    int batch = Integer.parseInt(arguments[1]);
+    try (var generator = builder.build()) {
+      if (batch == 0) {
+        var lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line; (line = lines.readLine()) != null; ) draw(generator, Integer.parseInt(line));
+        return;
+      }
+      while (true) {
+        var failure = draw(generator, batch);
+        if (failure != null && !failure.retryable()) Runtime.getRuntime().halt(1);
+      }
+    } catch (IdgenException e) {
+      write(said(e));
+      Runtime.getRuntime().halt(e.retryable() ? 75 : 1);
+    }
+  }
+
+  private static IdgenException draw(Generator generator, int count) {
+    var ids = new long[count];
+    try {
+      generator.fill(ids);
+      write(words(ids, count));
+      return null;
+    } catch (IdgenException e) {
+      write((words(ids, e.written()) + " " + said(e)).strip());
+      return e;
+    }
+  }
+
+  private static String words(long[] ids, int count) {
+    return Arrays.stream(ids, 0, count).mapToObj(Long::toString).collect(Collectors.joining(" "));
+  }
+
+  private static String said(IdgenException e) {
+    return "!" + e.statusName() + " " + e.getMessage().replace('\n', ' ');
+  }
+
+  private static void write(String line) {
+    var bytes = (line + "\n").getBytes(StandardCharsets.UTF_8);
+    System.out.write(bytes, 0, bytes.length); // at once, or not at all
+    System.out.flush();
+  }
+
+  private static DataSource pool(URI url, boolean autocommit) {
+    String scheme = url.getScheme().equals("mysql") ? "mariadb" : "postgresql";
+    // The tests' proxy reads the statements as they pass: without a threshold each has its text with it.
+    String limits =
+        scheme.equals("mariadb")
+            ? "?socketTimeout=5000&connectTimeout=5000"
+            : "?socketTimeout=5&connectTimeout=5&prepareThreshold=0";
+    var config = new HikariConfig();
+    config.setJdbcUrl("jdbc:" + scheme + "://" + url.getHost() + ":" + url.getPort() + url.getPath() + limits);
+    String[] user = url.getUserInfo().split(":", 2);
+    config.setUsername(user[0]);
+    config.setPassword(user[1]);
+    config.setAutoCommit(autocommit);
+    config.setMaximumPoolSize(1);
+    config.setInitializationFailTimeout(-1);
+    config.setConnectionTimeout(2000);
+    config.setValidationTimeout(1000);
+    return new HikariDataSource(config);
+  }
+
+  private static DataSource brokenPool(String text) {
+    return (DataSource)
+        Proxy.newProxyInstance(
+            HostDrawing.class.getClassLoader(),
+            new Class<?>[] {DataSource.class},
+            (proxy, method, arguments) -> {
+              throw new IllegalStateException(text);
+            });
+  }
+}

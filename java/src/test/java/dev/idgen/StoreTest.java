@@ -1,0 +1,202 @@
+package dev.idgen;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.ref.WeakReference;
+import java.lang.reflect.Proxy;
+import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Stores of the program's own; tests/backends has those of {@link SqlStore} with real servers. */
+@Timeout(60)
+class StoreTest {
+  private static class Counter implements Store {
+    long maxId;
+    volatile Callable<Exception> failure;
+    final Set<Thread> daemons = ConcurrentHashMap.newKeySet();
+
+    @Override
+    public synchronized long segmentTake(String namespace, String tag, long count) throws Exception {
+      if (Thread.currentThread().isDaemon()) daemons.add(Thread.currentThread());
+      if (failure != null) throw failure.call();
+      maxId += count;
+      return maxId - count + 1;
+    }
+
+    @Override
+    public synchronized void segmentReturn(String namespace, String tag, long last, long unused) {
+      if (maxId == last) maxId -= unused;
+    }
+  }
+
+  private static Generator.Builder on(Store store) {
+    return Generator.builder().kind("segment").tag("orders").segmentStep(10).store(store);
+  }
+
+  @Test
+  void idsComeFromTheProgramsStoreAndTheRestGoesBack() {
+    var store = new Counter();
+    try (var orders = on(store).build()) {
+      assertEquals(25, orders.nextBatch(25)[24]);
+    }
+    assertEquals(25, store.maxId);
+  }
+
+  @Test
+  void manyThreadsDrawWhileTheLibrarysOwnAsksAhead() throws Exception {
+    var store = new Counter();
+    var seen = ConcurrentHashMap.<Long>newKeySet();
+    try (var orders = on(store).build()) {
+      var threads = new ArrayList<Thread>();
+      for (int i = 0; i < 4; i++) {
+        threads.add(
+            new Thread(
+                () -> {
+                  for (int n = 0; n < 500; n++) assertTrue(seen.add(orders.next()));
+                }));
+      }
+      threads.forEach(Thread::start);
+      for (var thread : threads) thread.join();
+    }
+    assertEquals(2000, seen.size());
+    assertTrue(store.maxId >= 2000);
+    assertFalse(store.daemons.isEmpty(), "the library's own thread asks ahead, and keeps no JVM alive");
+  }
+
+  private static IdgenException failure(Callable<Exception> failure) {
+    var store = new Counter();
+    store.failure = failure;
+    return assertThrows(IdgenException.class, () -> on(store).waitMax(Duration.ZERO).build());
+  }
+
+  @Test
+  void whatAStoreThrowsBecomesTheExceptionOfTheCall() {
+    var known = failure(() -> IdgenException.of(Status.TAG_UNKNOWN, "no such tag here"));
+    assertInstanceOf(StoreException.class, known);
+    assertEquals(Status.TAG_UNKNOWN, known.status());
+    assertEquals("no such tag here", known.getMessage());
+    assertInstanceOf(ExhaustedException.class, failure(() -> IdgenException.of(Status.EXHAUSTED, "all gone")));
+
+    var other = failure(() -> new IllegalStateException("no\nroom"));
+    assertEquals(Status.HOST, other.status());
+    assertTrue(other.retryable());
+    assertEquals("the program's own store: IllegalStateException: no room", other.getMessage());
+
+    var secret = failure(() -> new SQLException("db://app:s3cr3t:@/x@db password='s3 cr3t' pwd=s3cr3t"));
+    assertEquals(
+        "the program's own store: SQLException: db://app:***@db password=*** pwd=***", secret.getMessage());
+
+    var thrown =
+        failure(
+            () -> {
+              throw new OutOfMemoryError("not really");
+            });
+    assertEquals("the program's own store: OutOfMemoryError: not really", thrown.getMessage());
+
+    String cut = failure(() -> new IllegalStateException("ü".repeat(600))).getMessage();
+    assertTrue(cut.endsWith("ü"), cut);
+  }
+
+  @Test
+  void aGrantThatCannotBeIsRefused() {
+    for (long granted : List.of(0L, -1L, Long.MIN_VALUE, Long.MAX_VALUE)) {
+      var e = assertThrows(StoreException.class, () -> on((namespace, tag, count) -> granted).build());
+      assertEquals(Status.STORE_DAMAGED, e.status());
+    }
+  }
+
+  @Test
+  void theLatestStoreCounts() {
+    try (var orders = on(new Counter()).store("memory:latest").storeCreate(true).build()) {
+      assertEquals(1, orders.next());
+      assertFalse(orders.describe().contains("store: the host's own"));
+    }
+    try (var orders = Generator.builder().kind("segment").tag("t").store("sqlite:/no/where").store(new Counter()).build()) {
+      assertEquals(1, orders.next());
+    }
+    assertEquals(
+        Status.UNSUPPORTED, assertThrows(ConfigException.class, () -> on(new Counter()).createSegment()).status());
+    assertEquals(
+        Status.UNSUPPORTED,
+        assertThrows(ConfigException.class, () -> on(new Counter()).kind("snowflake").worker(1).build()).status());
+  }
+
+  private static final class Service extends Counter {
+    Generator orders;
+  }
+
+  @Test
+  void aClosedGeneratorLetsAStoreThatHoldsItGo() throws Exception {
+    var service = closedService();
+    for (int attempt = 0; attempt < 500 && service.get() != null; attempt++) {
+      System.gc();
+      Thread.sleep(10);
+    }
+    assertNull(service.get());
+  }
+
+  private static WeakReference<Service> closedService() {
+    var service = new Service();
+    service.orders = on(service).build();
+    service.orders.next();
+    service.orders.close();
+    return new WeakReference<>(service);
+  }
+
+  private static DataSource failing(Throwable thrown) {
+    return (DataSource)
+        Proxy.newProxyInstance(
+            StoreTest.class.getClassLoader(),
+            new Class<?>[] {DataSource.class},
+            (proxy, method, arguments) -> {
+              throw thrown;
+            });
+  }
+
+  private static IdgenException refused(Throwable thrown) {
+    return assertThrows(
+        IdgenException.class, () -> new SqlStore(failing(thrown)).segmentTake("default", "orders", 10));
+  }
+
+  @Test
+  void whatAPoolThrowsIsReadDownToTheServersReason() {
+    var timeout = refused(new SQLTransientConnectionException("request timed out"));
+    assertEquals(Status.STORE_UNAVAILABLE, timeout.status());
+    assertTrue(timeout.retryable());
+    assertEquals(Status.STORE_UNAVAILABLE, refused(new IllegalStateException("the pool is closed")).status());
+
+    var refusedByServer = new SQLException("password authentication failed for user \"app\"", "28P01");
+    var wrapped = refused(new SQLTransientConnectionException("request timed out", refusedByServer));
+    assertEquals(Status.STORE_PERMISSION, wrapped.status());
+    assertTrue(wrapped.getMessage().contains("for user \"app\""), wrapped::getMessage);
+
+    assertEquals(Status.STORE_FULL, refused(new SQLException("full", "HY000", 1114)).status());
+    var missing = refused(new SQLException("no table", "42S02", 1146));
+    assertEquals(Status.STORE_MISSING, missing.status());
+    assertTrue(missing.getMessage().contains("idgen segment create"), missing::getMessage);
+  }
+
+  @Test
+  void numbersThatCannotBeMeantAreRefusedBeforeAConnectionIsAskedFor() {
+    var store = new SqlStore(failing(new AssertionError("asked")));
+    assertEquals(
+        Status.ARGUMENT, assertThrows(ConfigException.class, () -> store.segmentTake("d", "t", 0)).status());
+    assertThrows(ConfigException.class, () -> store.segmentReturn("d", "t", 1, 2));
+    store.segmentReturn("d", "t", 1, 0);
+    assertThrows(NullPointerException.class, () -> new SqlStore(null));
+  }
+}

@@ -1,0 +1,71 @@
+"""Stores written in Python: what the core asks of them, and what becomes of their exceptions."""
+
+from __future__ import annotations
+
+import re
+from typing import Protocol
+
+from ._errors import CLASS_BY_NAME, Error
+
+_LONGEST = 495  # bytes of a message in the core
+_HOST = 1000  # IDGEN_E_HOST
+
+# What connection strings and drivers' messages may hold. Rather too much is hidden than too little.
+_SECRETS = (
+    (re.compile(r"(://[^\s:/@]*):\S*@"), r"\1:***@"),
+    (
+        re.compile(r"(?i)\b(\w*(?:password|passwd|pwd|secret|token))(['\"]?\s*[=:]\s*)('[^']*'|\"[^\"]*\"|[^\s&;,)]+)"),
+        r"\1\2***",
+    ),
+)
+
+
+class Store(Protocol):
+    """A store of the program's own, for ``Generator(store=...)`` with ``kind="segment"``.
+
+    Each call is one atomic, durable step and returns when its commit is acknowledged, not before. Called from any
+    thread, one of the core's own included, and several at once; never on the path of an id. It must not use the
+    generator that calls it. The core sets no time limit: the store's own connections should have one.
+
+    An exception means: not known whether it happened. What was asked for is then never issued by anyone. An
+    ``idgen.Error`` goes on with its status, so ``raise idgen.TagUnknownError("...")`` does what it says; any other
+    becomes a ``HostError``, which is tried again. A forked child gets ``ForkedError`` instead of its parent's store.
+    """
+
+    def segment_take(self, namespace: str, tag: str, count: int, /) -> int:
+        """``max_id += count`` for the tag; returns the first number of the grant, the old ``max_id + 1``."""
+
+    def segment_return(self, namespace: str, tag: str, last: int, unused: int, /) -> None:
+        """If ``max_id == last``: ``max_id = last - unused``. Else nothing: somebody else has drawn since.
+
+        May be left out: what is unused when a generator is closed is then never issued.
+        """
+
+
+def text_of(exception: BaseException) -> str:
+    """An exception in words, without what looks like a password."""
+    text = " ".join(str(exception).split())
+    for pattern, shown in _SECRETS:
+        text = pattern.sub(shown, text)
+    name = type(exception).__name__
+    return f"{name}: {text}" if text else name
+
+
+def failure(exception: BaseException) -> tuple[int, bytes, int]:
+    """(status, message, retry_after_ns) of what a store has raised. Called by the extension module only."""
+    if isinstance(exception, Error):
+        message = str(exception)
+        status = exception.status or _status_of(type(exception))
+        retry_after_ns = round((exception.retry_after or 0) * 1e9)
+    else:
+        message, status, retry_after_ns = f"the program's own store: {text_of(exception)}", _HOST, 0
+    encoded = message.encode("utf-8", "replace").replace(b"\0", b" ")
+    cut = encoded[:_LONGEST].decode("utf-8", "ignore").encode()  # at a character
+    return status, cut, retry_after_ns
+
+
+def _status_of(kind: type[Error]) -> int:
+    """The status that a class of exceptions stands for; that of the host's own for one that stands for none."""
+    from ._core import statuses
+
+    return next((status.status for status in statuses() if CLASS_BY_NAME.get(status.name) is kind), _HOST)

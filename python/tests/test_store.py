@@ -1,0 +1,248 @@
+"""Stores of the program's own: what the core asks of them, and what becomes of what they raise."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import sqlite3
+import threading
+import time
+import weakref
+from pathlib import Path
+from typing import Any
+
+import idgen
+import pytest
+from conftest import run_python
+from idgen.sql import SqlStore
+
+TABLE = """CREATE TABLE idgen_segment (
+  ns TEXT NOT NULL, tag TEXT NOT NULL, max_id INTEGER NOT NULL, grants INTEGER NOT NULL DEFAULT 0,
+  updated_unix_ms INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (ns, tag))"""
+LARGEST = 2**63 - 1
+
+
+class Counter:
+    """A store in this process's memory."""
+
+    def __init__(self, max_id: int = 0) -> None:
+        self.max_id = max_id
+        self.asked: list[tuple[str, str, int]] = []
+        self.threads: set[int] = set()
+        self.failure: BaseException | None = None
+        self.lock = threading.Lock()
+
+    def segment_take(self, namespace: str, tag: str, count: int, /) -> int:
+        with self.lock:
+            self.threads.add(threading.get_ident())
+            self.asked.append((namespace, tag, count))
+            if self.failure:
+                raise self.failure
+            self.max_id += count
+            return self.max_id - count + 1
+
+    def segment_return(self, namespace: str, tag: str, last: int, unused: int, /) -> None:
+        with self.lock:
+            if self.max_id == last:
+                self.max_id -= unused
+
+
+def generator(store: Any, **properties: Any) -> idgen.Generator:
+    return idgen.Generator(kind="segment", tag="orders", store=store, **{"segment_step": 10, **properties})
+
+
+def test_ids_come_from_the_programs_store_and_the_rest_goes_back() -> None:
+    store = Counter()
+    with generator(store, namespace="shop") as orders:
+        assert orders.next_batch(25).tolist() == list(range(1, 26))
+        assert "the host's own" in orders.describe()
+    assert store.max_id == 25
+    assert store.asked[0] == ("shop", "orders", 10)
+
+
+def test_the_next_segment_is_asked_for_by_a_thread_of_the_core_while_others_draw() -> None:
+    store = Counter()
+    with generator(store) as orders:
+        ids: list[list[int]] = [[] for _ in range(4)]
+        threads = [
+            threading.Thread(target=lambda mine=mine: mine.extend(orders.next() for _ in range(500))) for mine in ids
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(timeout=60)
+            assert not thread.is_alive()
+    assert len({id for mine in ids for id in mine}) == 2000
+    assert store.threads - {threading.get_ident()} - {thread.ident for thread in threads}
+
+
+def test_a_store_may_do_without_segment_return() -> None:
+    class Take:
+        def segment_take(self, namespace: str, tag: str, count: int) -> int:
+            return 1
+
+    with generator(Take()) as orders:
+        assert orders.next() == 1
+
+
+@pytest.mark.parametrize(
+    ("failure", "kind", "text"),
+    [
+        (idgen.TagUnknownError("no such tag here"), idgen.TagUnknownError, "no such tag here"),
+        (idgen.StoreUnavailableError("busy"), idgen.StoreUnavailableError, "busy"),
+        (idgen.ExhaustedError("all gone"), idgen.ExhaustedError, "all gone"),
+        (LookupError("no\nroom"), idgen.HostError, "the program's own store: LookupError: no room"),
+        (LookupError(), idgen.HostError, "LookupError"),
+        (LookupError("db://app:s3cr3t:@/x@db password='s3 cr3t' pwd=s3cr3t"), idgen.HostError, "db://app:***@db"),
+        (SystemExit("bye"), idgen.HostError, "SystemExit: bye"),
+        (LookupError("ü" * 600), idgen.HostError, "üüü"),
+    ],
+)
+def test_what_a_store_raises_becomes_the_error_of_the_call(failure: BaseException, kind: Any, text: str) -> None:
+    store = Counter()
+    store.failure = failure
+    with pytest.raises(kind) as raised:
+        generator(store, wait_max=0)
+    assert text in str(raised.value)
+    assert "s3" not in str(raised.value)
+    assert "\ufffd" not in str(raised.value)
+
+
+def test_a_failure_that_passes_is_not_noticed_while_numbers_are_left() -> None:
+    store = Counter()
+    with generator(store) as orders:
+        store.failure = OSError("away")
+        with pytest.raises(idgen.HostError, match="away"):
+            orders.next_batch(100)
+        store.failure = None
+        assert orders.next() > 10
+
+
+@pytest.mark.parametrize("granted", [None, "1", 1.5, -1, 2**64, 0, LARGEST])
+def test_a_grant_that_cannot_be_is_refused(granted: Any) -> None:
+    class Odd:
+        def segment_take(self, namespace: str, tag: str, count: int) -> Any:
+            return granted
+
+    with pytest.raises((idgen.HostError, idgen.StoreDamagedError)):
+        generator(Odd(), wait_max=0)
+
+
+def test_only_segments_come_from_a_store_of_the_programs_own() -> None:
+    with pytest.raises(idgen.UnsupportedError, match="window_take"):
+        idgen.Generator(kind="snowflake", worker=1, store=Counter())
+    with pytest.raises(TypeError, match="store"):
+        generator(object())
+
+
+def test_a_forked_child_does_not_use_its_parents_store() -> None:
+    store = Counter()
+    with generator(store) as orders:
+        orders.next()
+        child = os.fork()
+        if child == 0:
+            try:
+                orders.next()
+                os._exit(1)
+            except idgen.ForkedError:
+                os._exit(0)
+            except BaseException:
+                os._exit(2)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert orders.next() == 2
+
+
+def test_a_store_that_holds_its_generator_is_found_by_the_garbage_collector() -> None:
+    class Service(Counter):
+        orders: idgen.Generator
+
+    def forgotten() -> weakref.ref[Service]:
+        service = Service()
+        service.orders = generator(service)
+        service.orders.next()
+        return weakref.ref(service)
+
+    gone = forgotten()
+    deadline = time.monotonic() + 10
+    while gone() is not None and time.monotonic() < deadline:
+        gc.collect()
+        time.sleep(0.01)
+    assert gone() is None
+
+
+def test_the_end_of_python_does_not_wait_for_a_store_that_hangs() -> None:
+    result = run_python(
+        """
+import idgen, threading
+
+class Hangs:
+    calls = 0
+    def segment_take(self, namespace, tag, count):
+        self.calls += 1
+        if self.calls > 1:
+            began.set()
+            threading.Event().wait()
+        return 1
+
+began = threading.Event()
+orders = idgen.Generator(kind="segment", tag="t", store=Hangs(), segment_step=100, segment_prefetch=0.01, wait_max=0)
+orders.next_batch(50)
+assert began.wait(30)
+print("done")
+"""
+    )
+    assert result.stdout == "done\n"
+    assert result.stderr == ""
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    path = tmp_path / "app.db"
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(TABLE)
+        connection.execute("INSERT INTO idgen_segment(ns, tag, max_id) VALUES('default', 'orders', 0)")
+    return path
+
+
+def row(database: Path) -> tuple[int, int]:
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        found: tuple[int, int] = connection.execute("SELECT max_id, grants FROM idgen_segment").fetchone()
+    return found
+
+
+def test_a_database_of_the_programs_own_is_a_store(database: Path) -> None:
+    with generator(SqlStore(lambda: sqlite3.connect(database))) as orders:
+        assert orders.next_batch(25).tolist() == list(range(1, 26))
+    assert row(database)[0] == 25
+
+
+def test_messages_of_the_database_say_what_to_do(tmp_path: Path, database: Path) -> None:
+    store = SqlStore(lambda: sqlite3.connect(database))
+    with pytest.raises(idgen.TagUnknownError, match=r'tag "nobody" of .*INSERT INTO idgen_segment'):
+        store.segment_take("default", "nobody", 10)
+    with pytest.raises(idgen.TagUnknownError):
+        store.segment_return("default", "nobody", 10, 5)
+    with pytest.raises(idgen.ExhaustedError, match=r"2\^63 - 1"):
+        store.segment_take("default", "orders", LARGEST + 1)
+    with pytest.raises(idgen.ArgumentError):
+        store.segment_take("default", "orders", 0)
+    with pytest.raises(idgen.StoreMissingError, match=r"idgen segment create"):
+        SqlStore(lambda: sqlite3.connect(tmp_path / "empty.db")).segment_take("default", "orders", 10)
+    with pytest.raises(idgen.StoreUnavailableError, match="unable to open"):
+        SqlStore(lambda: sqlite3.connect(tmp_path / "no" / "folder.db")).segment_take("default", "orders", 10)
+    with pytest.raises(idgen.UnsupportedError, match="dialect="):
+        SqlStore(lambda: database.open()).segment_take("default", "orders", 10)  # a file is no connection
+    assert row(database) == (0, 0)
+
+
+def test_every_paramstyle_says_the_same(database: Path) -> None:
+    from idgen.sql import _in_style
+
+    values = {"ns": "a", "tag": "b", "n": 1}
+    sql = "x = :n AND ns = :ns AND tag = :tag AND y = :n"
+    assert _in_style("qmark", sql, values) == ("x = ? AND ns = ? AND tag = ? AND y = ?", (1, "a", "b", 1))
+    assert _in_style("format", sql, values) == ("x = %s AND ns = %s AND tag = %s AND y = %s", (1, "a", "b", 1))
+    assert _in_style("numeric", sql, values) == ("x = :1 AND ns = :2 AND tag = :3 AND y = :4", (1, "a", "b", 1))
+    assert _in_style("named", sql, values) == (sql, values)
+    assert _in_style("pyformat", sql, values)[0] == "x = %(n)s AND ns = %(ns)s AND tag = %(tag)s AND y = %(n)s"

@@ -1,0 +1,365 @@
+"""Stores of the host's language over its own connections, beside the native modules, on the same tags."""
+
+import contextlib
+import threading
+import time
+
+import idgen
+import psycopg
+import pymysql
+import pytest
+import servers
+from clients import Asked, Client, clients, create, ids_of, new_tag, show, wait_until
+from hosts import LANGUAGES
+from idgen.sql import SqlStore
+from proxy import Proxy
+
+KINDS = ("mysql", "postgres")
+LARGEST = 2**63 - 1
+SECOND = {"wait_max": "1s"}
+SECRET = "hunter2-hidden"
+
+
+@pytest.fixture(params=KINDS)
+def server(request, started):
+    return started(request.param)
+
+
+@pytest.fixture
+def tag(server):
+    return create(server.url(), new_tag())
+
+
+@pytest.fixture(params=LANGUAGES)
+def language(request):
+    return request.param
+
+
+def kill_sessions(server):
+    """All of the application's, in whatever they do."""
+    if server.name == "mysql":
+        server.sql("KILL HARD CONNECTION USER app", database="")
+    else:
+        server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'")
+
+
+@contextlib.contextmanager
+def without_the_table(server):
+    server.sql("ALTER TABLE idgen_segment RENAME TO idgen_segment_away")
+    try:
+        yield
+    finally:
+        server.sql("ALTER TABLE idgen_segment_away RENAME TO idgen_segment")
+
+
+def refused(line, status, *parts):
+    name, _, message = line.partition(" ")
+    assert name == status, line
+    assert 20 < len(message.encode()) < 495, "cut off"
+    for part in parts:
+        assert part in message, line
+    for secret in (SECRET, "s3cr3t"):
+        assert secret not in message
+    return message
+
+
+def only_line(url, tag, language, **properties):
+    """Of a program whose first call fails: its status and message."""
+    with Asked(url, tag, language=language, **properties) as asked:
+        line = asked.process.stdout.readline().strip()
+        assert line.startswith("!"), line
+        asked.process.wait(60)
+        return line[1:], asked.process.returncode
+
+
+@pytest.mark.parametrize("autocommit", ["true", "false"])
+def test_native_and_host_stores_draw_all_numbers_of_a_tag_and_each_of_them_once(server, tag, language, autocommit):
+    step, grants = 20, 60
+    options = {"step": step, "prefetch": 1, "wait_max": "60s"}
+    with contextlib.ExitStack() as stack:
+        drawing = [stack.enter_context(Asked(server.url(), tag, **options)) for _ in range(2)]
+        drawing += [
+            stack.enter_context(Asked(server.url(), tag, language=language, autocommit=autocommit, **options))
+            for _ in range(2)
+        ]
+        for asked in drawing:
+            asked.ask(step * grants)
+        drawn = []
+        for asked in drawing:
+            ids, failure = asked.answer()
+            assert not failure, failure
+            assert ids == sorted(ids)
+            drawn += ids
+    # Whole segments, each asked for when the one before is used up: nothing is left over.
+    assert sorted(drawn) == list(range(1, len(drawing) * grants * step + 1))
+    assert show(server.url(), tag) == {"max_id": len(drawing) * grants * step, "grants": len(drawing) * grants}
+
+
+def test_what_is_unused_goes_back_only_if_nobody_has_drawn_since(server, tag, language):
+    options = {"step": 100, "prefetch": 1}
+    with Asked(server.url(), tag, language=language, **options) as host:
+        assert host.ids(7) == list(range(1, 8))
+    assert show(server.url(), tag)["max_id"] == 7
+    with Asked(server.url(), tag, language=language, **options) as host:
+        assert host.ids(1) == [8]
+        with Asked(server.url(), tag, **options) as native:
+            assert native.ids(1) == [108]
+        assert show(server.url(), tag)["max_id"] == 108
+        with Asked(server.url(), tag, language=language, **options) as other:
+            assert other.ids(100) == list(range(109, 209))
+    assert show(server.url(), tag)["max_id"] == 208  # 8 to 107 are lost
+
+
+def test_sessions_and_servers_that_are_killed_make_no_duplicate(server, tag, language, tmp_path):
+    step = 5
+    options = {"step": step, "wait_max": "60s"}
+    with clients(tmp_path, 2, server.url(), tag, language=language, **options) as all_of_them:
+        all_of_them.append(Client(tmp_path, server.url(), tag, **options).goes_on())
+        for hit in (kill_sessions, kill_sessions, servers.Server.restart, kill_sessions):
+            hit(server)
+            for client in all_of_them:
+                client.goes_on(client.size() + 400)
+        for client in all_of_them:
+            client.kill()
+        ids = ids_of(all_of_them)
+    found = show(server.url(), tag)
+    assert found["max_id"] == found["grants"] * step  # each grant counted once, those nobody heard of too
+    assert max(ids) <= found["max_id"]
+
+
+def test_a_grant_whose_commit_is_not_acknowledged_is_burned(server, tag, language):
+    commit = b"commit" if (language, server.name) == ("go", "postgres") else b"COMMIT"
+    options = {"step": 10, "prefetch": 1, "wait_max": "60s", "autocommit": "false"}
+    with Proxy(server.port) as proxy, Asked(server.url(proxy.port), tag, language=language, **options) as host:
+        assert host.ids(10) == list(range(1, 11))
+        for n in range(1, 4):
+            proxy.lose_answer(commit)
+            before = show(server.url(), tag)["max_id"]
+            assert host.ids(10) == list(range(before + 11, before + 21))
+            assert proxy.lost.is_set()
+            assert show(server.url(), tag)["grants"] == 1 + 2 * n
+
+
+def test_a_grant_is_one_round_trip_where_the_pool_can_tell_that_it_is_committed(server, tag, language):
+    grants = 20
+    with (
+        Proxy(server.port) as proxy,
+        Asked(server.url(proxy.port), tag, language=language, step=10, prefetch=1) as host,
+    ):
+        host.ids(200)  # connected, and what is prepared once is prepared
+        before = proxy.round_trips
+        host.ids(10 * grants)
+        asked = proxy.round_trips - before
+    assert asked <= grants * (4 if language == "go" else 1), asked
+
+
+def test_a_server_that_is_away_is_unavailable_and_comes_back(server, tag, language):
+    with Asked(server.url(), tag, language=language, step=10, **SECOND) as host:
+        host.ids(3)
+        server.kill()
+        try:
+            failure = wait_until(lambda: host.draw(10)[1])
+            refused(failure, "STORE_UNAVAILABLE")
+        finally:
+            server.start()
+        before = len(host.drawn)
+        wait_until(lambda: len(host.draw(10)[0]) == 10)
+        assert len(host.drawn) > before
+
+
+def test_a_tag_that_is_lost_is_named_with_how_to_make_it(server, tag, language):
+    with Asked(server.url(), tag, language=language, step=10, **SECOND) as host:
+        host.ids(1)
+        server.sql(f"DELETE FROM idgen_segment WHERE tag = '{tag}'")
+        failure = wait_until(lambda: host.draw(10)[1])
+        refused(failure, "TAG_UNKNOWN", tag, "idgen segment create", "INSERT INTO idgen_segment")
+
+
+def test_a_tag_made_as_the_message_says_begins_at_1(server, tag, language):
+    made = new_tag()
+    line, status = only_line(server.url(), made, language)
+    refused(line, "TAG_UNKNOWN", made, "default")
+    assert status == 1
+    server.sql(f"INSERT INTO idgen_segment(ns, tag, max_id) VALUES('default', '{made}', 0)")
+    with Asked(server.url(), made, language=language) as host:
+        assert host.ids(2) == [1, 2]
+
+
+def test_names_are_the_same_bytes_for_all(server, language):
+    name = "Bestellung-Ä-注文'\"\\%s?:x"
+    create(server.url(), name)
+    with Asked(server.url(), name, step=10, prefetch=1) as native:
+        native.ids(10)
+        with Asked(server.url(), name, language=language, step=10, prefetch=1) as host:
+            assert host.ids(10) == list(range(11, 21))
+    server.sql("DELETE FROM idgen_segment WHERE tag LIKE 'Bestellung%'")
+
+
+def test_a_table_that_is_missing_is_said_so(server, tag, language):
+    with without_the_table(server):
+        line, status = only_line(server.url(), tag, language, **SECOND)
+    refused(line, "STORE_MISSING", "table idgen_segment is not there", "idgen segment create")
+    assert status == 1
+
+
+def test_a_wrong_password_is_refused_and_not_shown(server, tag, language):
+    line, _ = only_line(server.url(password=SECRET), tag, language, **SECOND)
+    refused(line, "STORE_PERMISSION", "app")  # the server's own words
+
+
+def test_an_exception_of_the_pool_is_told_without_its_secrets(server, tag, language):
+    text = f"no room for db://app:{SECRET}@db/ids with password={SECRET}; ask the operator"
+    line, status = only_line(server.url(), tag, language, broken=text, **SECOND)
+    refused(line, "STORE_UNAVAILABLE", "no room for db://app:***@db/ids", "password=***; ask the operator")
+    assert status == 75
+
+
+def test_a_counter_stops_at_the_largest_number(server, tag, language):
+    server.set_counter(tag, LARGEST - 15)
+    with Asked(server.url(), tag, language=language, step=10, prefetch=1) as host:
+        assert host.ids(10) == list(range(LARGEST - 14, LARGEST - 4))
+        refused(host.draw(1)[1], "EXHAUSTED", str(LARGEST - 5), "2^63 - 1")
+    assert show(server.url(), tag)["max_id"] == LARGEST - 5
+    server.set_counter(tag, LARGEST - 10)
+    with Asked(server.url(), tag, language=language, step=10, prefetch=1) as host:
+        assert host.ids(10)[-1] == LARGEST
+        refused(host.draw(1)[1], "EXHAUSTED", str(LARGEST))
+
+
+def test_a_counter_that_cannot_be_is_damage(server, tag, language):
+    if server.name == "postgres":
+        server.sql("ALTER TABLE idgen_segment DROP CONSTRAINT idgen_segment_max_id_check")
+    server.set_counter(tag, -1)
+    try:
+        refused(only_line(server.url(), tag, language)[0], "STORE_DAMAGED", "-1", "by hand")
+    finally:
+        server.set_counter(tag, 0)
+        if server.name == "postgres":
+            server.sql("ALTER TABLE idgen_segment ADD CONSTRAINT idgen_segment_max_id_check CHECK (max_id >= 0)")
+
+
+# What Python's store does with a connection, seen from within.
+
+
+class Watched:
+    """A connection that tells what was done with it."""
+
+    def __init__(self, connection, log):
+        self.driver_connection = connection
+        self.log = log
+
+    def __getattr__(self, name):
+        if name in ("commit", "rollback", "close"):
+            self.log.append(name)
+        return getattr(self.driver_connection, name)
+
+
+@pytest.fixture
+def connect(server):
+    def connect(**options):
+        options = {"host": servers.HOST, "port": server.port, "user": "app", "password": servers.PASSWORD, **options}
+        if server.name == "mysql":
+            return pymysql.connect(database="ids", **options)
+        return psycopg.connect(dbname="ids", **options)
+
+    return connect
+
+
+def test_threads_on_one_pool_take_every_number_once(connect, server, tag):
+    store = SqlStore(connect)
+    firsts = []
+
+    def take(count):
+        firsts.extend((store.segment_take("default", tag, count), count) for _ in range(50))
+
+    threads = [threading.Thread(target=take, args=(count,)) for count in (1, 2, 3, 7)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    taken = sorted(number for first, count in firsts for number in range(first, first + count))
+    assert taken == list(range(1, 50 * 13 + 1))
+    assert show(server.url(), tag) == {"max_id": 650, "grants": 200}
+
+
+@pytest.mark.parametrize("autocommit", [True, False])
+def test_a_grant_is_committed_before_it_is_returned_and_the_connection_goes_back(connect, server, tag, autocommit):
+    log = []
+    store = SqlStore(lambda: Watched(connect(autocommit=autocommit), log))
+    assert store.segment_take("default", tag, 10) == 1
+    assert show(server.url(), tag) == {"max_id": 10, "grants": 1}
+    assert log[-1] == "close"
+    if server.name == "mysql" and autocommit:
+        assert log == ["close"]  # one round trip: the server has said that it committed
+    store.segment_return("default", tag, 10, 4)
+    store.segment_return("default", tag, 10, 4)
+    assert show(server.url(), tag) == {"max_id": 6, "grants": 1}
+
+
+@pytest.mark.parametrize("autocommit", [True, False])
+def test_an_open_transaction_that_the_pool_hands_out_is_not_committed(connect, server, tag, autocommit):
+    other = create(server.url(), new_tag())
+    connection = connect(autocommit=autocommit)
+    with connection.cursor() as cursor:
+        if autocommit:
+            cursor.execute("START TRANSACTION")
+        cursor.execute("UPDATE idgen_segment SET max_id = 999 WHERE tag = %s", (other,))
+    store = SqlStore(lambda: connection, release=lambda _: None)
+    assert store.segment_take("default", tag, 10) == 1
+    assert show(server.url(), tag)["max_id"] == 10
+    assert show(server.url(), other)["max_id"] == 0
+    connection.close()
+
+
+def test_a_grant_of_postgresql_is_durable_whatever_the_session_says(started):
+    server = started("postgres")
+    tag = create(server.url(), new_tag())
+    seen = []
+
+    class Asking(Watched):
+        def commit(self):
+            with self.driver_connection.cursor() as cursor:
+                seen.append(cursor.execute("SHOW synchronous_commit").fetchone()[0])
+            self.driver_connection.commit()
+
+    def connect():
+        address = f"host={servers.HOST} port={server.port} user=app dbname=ids options='-c synchronous_commit=off'"
+        return Asking(psycopg.connect(address, password=servers.PASSWORD), [])
+
+    SqlStore(connect).segment_take("default", tag, 10)
+    assert seen == ["on"]
+
+
+def test_a_failed_commit_is_an_error_and_what_it_granted_is_not_granted_again(connect, server, tag):
+    class Lost(Watched):
+        def commit(self):
+            self.driver_connection.commit()
+            raise ConnectionResetError("the answer was lost")
+
+    store = SqlStore(lambda: Lost(connect(autocommit=False), []))
+    with pytest.raises(idgen.StoreUnavailableError, match="the answer was lost"):
+        store.segment_take("default", tag, 10)
+    assert SqlStore(connect).segment_take("default", tag, 10) == 11
+
+
+def test_a_locked_row_is_waited_for_and_its_connection_goes_back_after_a_timeout(connect, server, tag):
+    log = []
+    limit = "SET SESSION innodb_lock_wait_timeout = 1" if server.name == "mysql" else "SET lock_timeout = '1s'"
+
+    def limited():
+        connection = connect(autocommit=True)
+        with connection.cursor() as cursor:
+            cursor.execute(limit)
+        return Watched(connection, log)
+
+    holder = connect(autocommit=False)
+    with holder.cursor() as cursor:
+        cursor.execute("SELECT max_id FROM idgen_segment WHERE tag = %s FOR UPDATE", (tag,))
+    began = time.monotonic()
+    with pytest.raises(idgen.StoreUnavailableError, match=r"(?i)lock"):
+        SqlStore(limited).segment_take("default", tag, 10)
+    assert time.monotonic() - began < 20
+    assert log[-1] == "close"
+    holder.rollback()
+    assert SqlStore(limited).segment_take("default", tag, 10) == 1
+    holder.close()
