@@ -219,6 +219,11 @@ func TestSegmentsAreCreatedShownAndOnlyEverAdvanced(t *testing.T) {
 			t.Errorf("AdvanceSegment(%d): %+v, %v", step.to, info, err)
 		}
 	}
+	if info, err := idgen.SetSegmentStep(50, options); err != nil || info.Step != 50 {
+		t.Errorf("SetSegmentStep: %+v, %v", info, err)
+	}
+	_, err = idgen.SetSegmentStep(1_000_000_001, options)
+	wantStatus(t, err, idgen.ErrValue)
 	if info, err := idgen.ShowSegment(options); err != nil || info.MaxID != 5001 {
 		t.Errorf("got %+v, %v", info, err)
 	}

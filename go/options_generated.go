@@ -112,7 +112,7 @@ func WithSegmentPrefetch(value float64) Option { return With("segment.prefetch",
 func WithSegmentRunway(value time.Duration) Option { return With("segment.runway", value) }
 
 // WithSegmentStockMax sets segment.stock_max (2 to 1000000000000; default 10000000). How many numbers to hold at most
-// for the sake of segment.runway: what a crash can lose. At least two steps.
+// for the sake of segment.runway: what a crash can lose. Two steps are held in any case.
 func WithSegmentStockMax(value int64) Option { return With("segment.stock_max", value) }
 
 // WithSegmentMaxAge sets segment.max_age (0ms to 365d; default 0ms). Numbers that were reserved longer ago are not

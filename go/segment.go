@@ -79,6 +79,17 @@ func AdvanceSegment(to int64, options ...Option) (SegmentInfo, error) {
 	return segmentInfo(C.idgen_go_segment_advance(c.handle, C.uint64_t(to)))
 }
 
+// SetSegmentStep says how many numbers all generators of a tag reserve at once, from their next range on; 0 leaves it to each one's
+// segment.step. Returns the state after it; options and errors as for ShowSegment, and ErrValue above 1000000000.
+func SetSegmentStep(step int64, options ...Option) (SegmentInfo, error) {
+	c, err := newConfig(options)
+	if err != nil {
+		return SegmentInfo{}, err
+	}
+	defer c.destroy()
+	return segmentInfo(C.idgen_go_segment_set_step(c.handle, C.uint64_t(step)))
+}
+
 func segmentInfo(result C.idgen_go_segment) (SegmentInfo, error) {
 	if err := failed(result.failure); err != nil {
 		return SegmentInfo{}, err

@@ -384,6 +384,14 @@ static inline idgen_go_segment_rows idgen_go_segment_list(uintptr_t config) {
   return result;
 }
 
+static inline idgen_go_segment idgen_go_segment_set_step(uintptr_t config, uint64_t step) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_segment result = {IDGEN_SEGMENT_INFO_INIT, {NULL, IDGEN_OK}};
+  result.failure =
+      idgen_go_fail(idgen_segment_set_step((const idgen_config_t *)config, step, &result.info, &error), &error);
+  return result;
+}
+
 static inline idgen_go_segment idgen_go_segment_advance(uintptr_t config, uint64_t to) {
   IDGEN_GO_ERROR(error);
   idgen_go_segment result = {IDGEN_SEGMENT_INFO_INIT, {NULL, IDGEN_OK}};

@@ -127,9 +127,14 @@ def test_segments_are_made_shown_and_lifted_but_never_lowered(tmp_path: Path) ->
     assert idgen.segment_advance(1000, store=store, tag="orders").max_id == 1000
     info = idgen.segment_advance(10, store=store, tag="orders")
     assert info.max_id == 1001
+    assert idgen.segment_set_step(50, store=store, tag="orders").step == 50
     assert abs((datetime.now(timezone.utc) - info.updated).total_seconds()) < 60
     with idgen.Generator(kind="segment", tag="orders", store=store) as orders:
         assert orders.next() == 1002
+        assert idgen.segment_show(store=store, tag="orders").max_id == 1051
+    assert idgen.segment_show(store=store, tag="orders").holder.startswith("process ")
+    with pytest.raises(idgen.ConfigError, match="1000000000"):
+        idgen.segment_set_step(10**9 + 1, store=store, tag="orders")
 
 
 def test_all_segments_of_a_store_are_listed(tmp_path: Path) -> None:

@@ -226,10 +226,9 @@ TEST_F(Segment, AnOffsetBeyondTheStrideIsRefused) {
   EXPECT_EQ(error_of([&] { with({{"segment.stride", "5"}, {"segment.offset", "5"}}); }).status(), Status::value);
 }
 
-TEST_F(Segment, TwoStepsMustFitIntoTheStockAllowed) {
-  const Error error = error_of([&] { with({{"segment.step", "1000"}, {"segment.stock_max", "1500"}}); });
-  EXPECT_EQ(error.status(), Status::value);
-  EXPECT_THAT(error.what(), testing::HasSubstr("stock_max = 1500"));
+TEST_F(Segment, AStepAboveTheStockAllowedIsTakenAsItIs) {
+  const auto handle = with({{"segment.step", "1000"}, {"segment.stock_max", "1500"}});
+  EXPECT_EQ(disk.tags["orders"], 1000u);
 }
 
 TEST_F(Segment, RelaxedOrderWithAStrideIssuesEveryNumberOfItsShareOnce) {

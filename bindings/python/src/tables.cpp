@@ -115,19 +115,29 @@ py::object segment_show(const py::kwargs& properties) {
   return segment_info(info);
 }
 
-py::object segment_advance(const py::object& to, const py::kwargs& properties) {
+using SegmentChange = idgen_status_t (*)(const idgen_config_t*, std::uint64_t, idgen_segment_info_t*, idgen_error_t*);
+
+py::object change_segment(SegmentChange change, const py::object& number, const py::kwargs& properties) {
   Config config;
   config.set(properties);
-  const std::uint64_t target = id_bits(to);
+  const std::uint64_t value = id_bits(number);
   idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
   CallError error;
   idgen_status_t status = IDGEN_OK;
   {
     const WithoutGil may_wait_for_the_store;
-    status = idgen_segment_advance(config.raw(), target, &info, &error);
+    status = change(config.raw(), value, &info, &error);
   }
   check(status, error);
   return segment_info(info);
+}
+
+py::object segment_advance(const py::object& to, const py::kwargs& properties) {
+  return change_segment(idgen_segment_advance, to, properties);
+}
+
+py::object segment_set_step(const py::object& step, const py::kwargs& properties) {
+  return change_segment(idgen_segment_set_step, step, properties);
 }
 
 struct Row {
@@ -206,6 +216,10 @@ void bind_tables(py::module_& module) {
              "segment_advance(to, **properties) -> SegmentInfo\n\n"
              "Lifts a tag to at least `to`, so that the next id is above it; never lowers it. May block. Raises as "
              "segment_show.");
+  module.def("segment_set_step", &segment_set_step, py::arg("step"),
+             "segment_set_step(step, **properties) -> SegmentInfo\n\n"
+             "How many numbers all generators of a tag reserve at once, from their next range on; 0 leaves it to each "
+             "one's segment_step. May block. Raises as segment_show, and ConfigError above 1000000000.");
 }
 
 }  // namespace idgen_python

@@ -105,7 +105,8 @@ constexpr Property kProperties[] = {
      "segment.step. 0: every segment is one step.",
      kSince, 0, 86'400'000},
     {"segment.stock_max", integer, "10000000", "2 to 1000000000000", "numbers",
-     "How many numbers to hold at most for the sake of segment.runway: what a crash can lose. At least two steps.",
+     "How many numbers to hold at most for the sake of segment.runway: what a crash can lose. Two steps are held in "
+     "any case.",
      kSince, 2, 1e12},
     {"segment.max_age", duration, "0ms", "0ms to 365d", "ms",
      "Numbers that were reserved longer ago are not issued any more, but given back to the store if nobody has drawn "

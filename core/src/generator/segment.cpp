@@ -111,12 +111,6 @@ class SegmentGenerator final : public Generator {
       throw Error(Status::value, "segment.offset = " + std::to_string(stride_.offset) + " with segment.stride = " +
                                      std::to_string(stride_.stride) + "; allowed: 0 to stride - 1");
     }
-    if (step_ > stock_max_ / 2) {
-      throw Error(Status::value, "segment.step = " + std::to_string(step_) +
-                                     ": two of them are held, more than "
-                                     "segment.stock_max = " +
-                                     std::to_string(stock_max_) + "; lower the one or raise the other");
-    }
     shape_.stripe_block = std::clamp<std::uint64_t>(step_ / 64, 1, 1024);
     begin();
     shape_.stride = stride_.stride;
@@ -169,7 +163,7 @@ std::string SegmentGenerator::describe() const {
   text += store_->describe();
   text += "clock: not used; no clock can cause a duplicate\n";
   if (store_->survives_fork())
-    text += "crash: up to " + std::to_string(adapts ? stock_max_ : 2 * step_) +
+    text += "crash: up to " + std::to_string(adapts ? std::max(stock_max_, 2 * step_) : 2 * step_) +
             " numbers are lost (a gap), none is issued twice\n";
   text += shape_.striped ? "order: relaxed; ids rise within a thread, not between threads\n"
                          : "order: strict; every id of this generator is above all it issued before; between processes "

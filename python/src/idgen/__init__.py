@@ -27,6 +27,7 @@ from ._core import (
     segment_advance,
     segment_create,
     segment_list,
+    segment_set_step,
     segment_show,
     statuses,
 )
@@ -137,6 +138,7 @@ __all__ = [
     "segment_advance",
     "segment_create",
     "segment_list",
+    "segment_set_step",
     "segment_show",
     "sql",
     "statuses",

@@ -602,6 +602,56 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
+     * How long what is reserved is to last when the store goes away: segments grow and shrink with the rate.
+     *
+     * @param runway 0 for segments of one step each
+     * @return this
+     */
+    public Builder segmentRunway(Duration runway) {
+      return set("segment.runway", milliseconds(runway));
+    }
+
+    /**
+     * How many numbers to hold at most for the sake of the runway: what a crash can lose.
+     *
+     * @param numbers the number
+     * @return this
+     */
+    public Builder segmentStockMax(long numbers) {
+      return set("segment.stock_max", String.valueOf(numbers));
+    }
+
+    /**
+     * How long reserved numbers may lie unused before they are given back.
+     *
+     * @param age 0 for ever
+     * @return this
+     */
+    public Builder segmentMaxAge(Duration age) {
+      return set("segment.max_age", milliseconds(age));
+    }
+
+    /**
+     * Issue only ids with {@code id % stride == offset}, beside other masters.
+     *
+     * @param stride the number of masters
+     * @return this
+     */
+    public Builder segmentStride(long stride) {
+      return set("segment.stride", String.valueOf(stride));
+    }
+
+    /**
+     * The remainder of ids by the stride.
+     *
+     * @param offset 0 to stride - 1
+     * @return this
+     */
+    public Builder segmentOffset(long offset) {
+      return set("segment.offset", String.valueOf(offset));
+    }
+
+    /**
      * Order of the ids among threads: {@code "strict"} or {@code "relaxed"}.
      *
      * @param order the order
@@ -713,6 +763,23 @@ public final class Generator implements AutoCloseable {
           config -> {
             var parts = new Object[SegmentInfo.PARTS];
             IdgenJNI.idgen_segment_advance(config, to, parts);
+            return SegmentInfo.of(parts);
+          });
+    }
+
+    /**
+     * Says how many numbers all generators of a tag reserve at once, from their next range on. May wait for the store.
+     *
+     * @param step the number; 0 leaves it to each generator's {@code segment.step}
+     * @return how the counter stands now
+     * @throws StoreException if the store or the tag does not exist
+     * @throws ConfigException if the number is out of range
+     */
+    public SegmentInfo setSegmentStep(long step) {
+      return with(
+          config -> {
+            var parts = new Object[SegmentInfo.PARTS];
+            IdgenJNI.idgen_segment_set_step(config, step, parts);
             return SegmentInfo.of(parts);
           });
     }

@@ -202,6 +202,8 @@ class GeneratorTest {
     assertEquals(0, segment().showSegment().maxId());
     assertEquals(1000, segment().advanceSegment(1000).maxId());
     assertEquals(1001, segment().advanceSegment(10).maxId());
+    assertEquals(50, segment().setSegmentStep(50).step());
+    assertThrows(ConfigException.class, () -> segment().setSegmentStep(1_000_000_001));
     try (var orders = segment().storeCreate(false).build()) {
       assertEquals(1002, orders.next());
     }
