@@ -372,8 +372,8 @@ class RedisStore final : public ConnectedStore<RedisConnection> {
     if (outcome == "ok") return row;
     if (outcome == "unknown") throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
     if (outcome == "refused") {
-      if (const std::uint64_t count = number(row[3]))
-        advance_by(name_space, tag, number(row[1]), count);  // says that it is exhausted
+      const std::uint64_t max_id = number(row[1]);  // says that it is no number
+      if (const std::uint64_t count = number(row[3])) advance_by(name_space, tag, max_id, count);  // that it is exhausted
       throw Error(Status::store_damaged, shown_ + ": " + row[2]);
     }
     throw Error(
