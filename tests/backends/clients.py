@@ -9,6 +9,7 @@ import time
 import uuid
 from pathlib import Path
 
+import faults
 import hosts
 
 BUILD = Path(os.environ.get("IDGEN_BUILD_DIR", Path(__file__).resolve().parents[2] / "build"))
@@ -91,8 +92,11 @@ def show(url, tag):
     return {key: int(found[key]) for key in ("max_id", "grants")}
 
 
-def program(url, tag, batch, properties, language=None):
-    """drawing.py; of a language, the program that draws over a store of its own."""
+def program(url, tag, batch, properties, language=None, native=False):
+    """drawing.py; of a language, the program that draws over a store of its own, or over the native one."""
+    if language and native:
+        settled = [f"store={url}", *native_settings(properties)]
+        return [*hosts.command(language), "native", str(batch), "kind=segment", f"tag={tag}", *settled]
     if language:
         return [*hosts.command(language), url, str(batch), "kind=segment", f"tag={tag}", *settings(properties)]
     library = BUILD / "lib" / "libidgen.so"
@@ -105,10 +109,10 @@ def program(url, tag, batch, properties, language=None):
 class Client:
     """A process that draws and draws, until it is told to stop or killed."""
 
-    def __init__(self, folder, url, tag, batch=25, language=None, **properties):
+    def __init__(self, folder, url, tag, batch=25, language=None, native=False, **properties):
         self.path = Path(folder) / uuid.uuid4().hex
         with self.path.open("wb") as out:
-            self.process = subprocess.Popen(program(url, tag, batch, properties, language), stdout=out)
+            self.process = subprocess.Popen(program(url, tag, batch, properties, language, native), stdout=out)
 
     def lines(self):
         """Those that are whole."""
@@ -165,6 +169,7 @@ def ids_of(all_of_them):
     """What they have all drawn together, none of it twice. Stopped or killed before."""
     found = [number for client in all_of_them for number in client.ids()]
     distinct = set(found)
+    faults.add(len(found), len(found) - len(distinct))
     assert len(distinct) == len(found), f"{len(found) - len(distinct)} of {len(found)} ids twice"
     for client in all_of_them:
         own = client.ids()
@@ -195,6 +200,7 @@ class Asked:
         text, _, failure = self.process.stdout.readline().partition("!")
         ids = [int(word) for word in text.split()]
         self.drawn += ids
+        faults.add(len(ids), len(self.drawn) - len(set(self.drawn)))
         assert len(set(self.drawn)) == len(self.drawn)
         assert failure or len(ids) == self.count
         return ids, failure.strip()

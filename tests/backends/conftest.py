@@ -3,10 +3,20 @@
 import subprocess
 from pathlib import Path
 
+import faults
 import pytest
 import servers
 from clients import BUILD
 from proxy import Proxy
+
+
+def pytest_runtest_setup(item):
+    faults.begin(item)
+
+
+def pytest_terminal_summary(terminalreporter):
+    for line in faults.table():
+        terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")

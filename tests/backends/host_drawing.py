@@ -2,7 +2,8 @@
 
     host_drawing.py URL BATCH KEY=VALUE...
 
-As drawing.py, but for BATCH above 0 it draws until it is killed. URL is that of the native store. Of the keys,
+As drawing.py, but for BATCH above 0 it draws until it is killed. URL is that of the native store, or the word native:
+then the native store is used, which the key store names. Of the keys,
 pool.autocommit=false makes the pool's connections need a commit, pool.broken=TEXT makes the pool fail with that text;
 all others are properties of idgen.
 """
@@ -79,9 +80,10 @@ def draw(generator, count):
 def main(url, batch, *pairs):
     properties = dict(pair.split("=", 1) for pair in pairs)
     pool = Pool(url, properties.pop("pool.autocommit", "true") == "true", properties.pop("pool.broken", ""))
-    store = idgen.sql.SqlStore(pool.take, release=pool.put)
+    if url != "native":
+        properties["store"] = idgen.sql.SqlStore(pool.take, release=pool.put)
     try:
-        generator = idgen.Generator(store=store, **{key.replace(".", "_"): value for key, value in properties.items()})
+        generator = idgen.Generator(**{key.replace(".", "_"): value for key, value in properties.items()})
     except idgen.Error as error:
         write([failure(error)])
         sys.exit(75 if error.retryable else 1)

@@ -40,9 +40,13 @@ func main() {
 			properties[key] = value
 		}
 	}
-	db, dialect := open(os.Args[1], pool)
-	db.SetMaxOpenConns(1) // a store that does not give it back gets no other
-	generator, err := idgen.New(properties, idgen.WithHostStore(idgen.NewSQLStore(db, dialect)))
+	options := []idgen.Option{properties}
+	if os.Args[1] != "native" {
+		db, dialect := open(os.Args[1], pool)
+		db.SetMaxOpenConns(1) // a store that does not give it back gets no other
+		options = append(options, idgen.WithHostStore(idgen.NewSQLStore(db, dialect)))
+	}
+	generator, err := idgen.New(options...)
 	if err != nil {
 		fmt.Println(said(err))
 		os.Exit(status(err))

@@ -24,9 +24,12 @@ final class HostDrawing {
     String autocommit = properties.getOrDefault("pool.autocommit", "true");
     String broken = properties.get("pool.broken");
     properties.keySet().removeIf(key -> key.startsWith("pool."));
-    DataSource pool =
-        broken == null ? pool(URI.create(arguments[0]), Boolean.parseBoolean(autocommit)) : brokenPool(broken);
-    var builder = Generator.builder().store(new SqlStore(pool));
+    var builder = Generator.builder();
+    if (!arguments[0].equals("native")) {
+      DataSource pool =
+          broken == null ? pool(URI.create(arguments[0]), Boolean.parseBoolean(autocommit)) : brokenPool(broken);
+      builder.store(new SqlStore(pool));
+    }
     properties.forEach(builder::set);
     int batch = Integer.parseInt(arguments[1]);
     try (var generator = builder.build()) {
