@@ -16,6 +16,7 @@ constexpr const char* kUsage =
     "       idgen-bench cap ROUNDS\n"
     "       idgen-bench refill FOLDER SECONDS\n"
     "       idgen-bench footprint FOLDER ROUNDS\n"
+    "       idgen-bench stores ROUNDS SECONDS MODULES NAME=URL...\n"
     "       idgen-bench count SUBJECT TIMES\n";
 
 int run(std::span<char*> arguments) {
@@ -28,6 +29,8 @@ int run(std::span<char*> arguments) {
   if (is("cap", 2)) return bench::cap(number(1)), 0;
   if (is("refill", 3)) return bench::refill(arguments[1], number(2)), 0;
   if (is("footprint", 3)) return bench::footprint(arguments[1], number(2)), 0;
+  if (arguments.size() > 4 && std::strcmp(arguments[0], "stores") == 0)
+    return bench::stores(number(1), number(2), arguments[3], arguments.subspan(4)), 0;
   if (is("count", 3)) return bench::count(arguments[1], static_cast<std::size_t>(number(2))), 0;
   std::fputs(kUsage, stderr);
   return 2;

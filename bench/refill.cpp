@@ -68,8 +68,12 @@ idgen_status_t take_slowly(void* ctx, const char*, const char*, std::uint64_t co
 
 void release_store(void* ctx) { delete static_cast<SlowStore*>(ctx); }
 
-Generator on_slow_store(int ms) {
-  Config config({{"kind", "segment"}, {"tag", "slow"}, {"segment.step", kStep}, {"segment.runway", "0"}});
+Generator on_slow_store(int ms, bool adapts) {
+  Config config({{"kind", "segment"}, {"tag", "slow"}});
+  if (!adapts) {
+    config.set("segment.step", kStep);
+    config.set("segment.runway", "0");
+  }
   idgen_store_t store{};
   store.struct_size = sizeof store;
   store.segment_take = take_slowly;
@@ -103,8 +107,9 @@ void refill(const std::string& folder, int seconds) {
       {"snowflake, SQLite",
        Generator({{"layout", "time:41ms sequence:22"}, {"store", store}, {"store_create", "true"}, {"window", "1s"}})});
   for (const int ms : {1, 20, 100}) {
-    contests.push_back({"segment, a store that answers in " + std::to_string(ms) + " ms", on_slow_store(ms)});
+    contests.push_back({"segment, a store that answers in " + std::to_string(ms) + " ms", on_slow_store(ms, false)});
   }
+  contests.push_back({"segment as it is by default, a store that answers in 100 ms", on_slow_store(100, true)});
 
   Shared counter;
   Tally floor;
@@ -114,7 +119,7 @@ void refill(const std::string& folder, int seconds) {
     // In one stretch: a snowflake that is not used for longer than its window has to ask for another first.
     paced(seconds / static_cast<double>(contests.size()), floor, [&] { fetch_add(counter, 1); });
     Tally warm;
-    paced(1.5, warm, draw);
+    paced(3, warm, draw);  // by default a segment begins small, and doubles until it is large enough
     contest.before = contest.generator.stats();
     paced(seconds, contest.tally, draw);
   }

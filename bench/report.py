@@ -20,6 +20,7 @@ from typing import Any
 import machine
 import parts_core as core
 import parts_languages as languages
+import parts_stores as stores
 import svg
 from figures import Figure
 from parts_core import NotMeasured, Samples, Setting
@@ -77,9 +78,9 @@ PARTS = (
         core.measure_refill,
         core.figures_refill,
         core.plots_refill,
-        note="One thread, paced; segments of 1 000 000 and windows of 1 s, warm. Every call is timed (a reading of the "
-        "clock is in each figure). A bare fetch_add, paced and timed in the same way, shows what the machine "
-        "itself does to a call.",
+        note="One thread, paced; segments of 1 000 000 where nothing else is said and windows of 1 s, warm. Every call "
+        "is timed (a reading of the clock is in each figure). A bare fetch_add, paced and timed in the same way, shows "
+        "what the machine itself does to a call.",
     ),
     Part(
         "footprint",
@@ -87,6 +88,14 @@ PARTS = (
         "idgen-bench footprint FOLDER ROUNDS",
         core.measure_footprint,
         core.figures_footprint,
+    ),
+    Part(
+        "stores",
+        "A warm segment by its store, and rest",
+        "idgen-bench stores ROUNDS SECONDS MODULES NAME=URL...",
+        stores.measure_stores,
+        stores.figures_stores,
+        note="One call of idgen_next on one thread, segments of 1 000 000 000 from servers that were started for it.",
     ),
     Part("library", "The library", "strip, readelf -d", core.measure_library, core.figures_library),
     Part(

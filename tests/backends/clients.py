@@ -9,8 +9,8 @@ import time
 import uuid
 from pathlib import Path
 
-import faults
 import hosts
+import tally
 
 BUILD = Path(os.environ.get("IDGEN_BUILD_DIR", Path(__file__).resolve().parents[2] / "build"))
 MODULES = BUILD / "lib" / "idgen" / "backends"
@@ -169,7 +169,7 @@ def ids_of(all_of_them):
     """What they have all drawn together, none of it twice. Stopped or killed before."""
     found = [number for client in all_of_them for number in client.ids()]
     distinct = set(found)
-    faults.add(len(found), len(found) - len(distinct))
+    tally.add(len(found), len(found) - len(distinct))
     assert len(distinct) == len(found), f"{len(found) - len(distinct)} of {len(found)} ids twice"
     for client in all_of_them:
         own = client.ids()
@@ -200,7 +200,7 @@ class Asked:
         text, _, failure = self.process.stdout.readline().partition("!")
         ids = [int(word) for word in text.split()]
         self.drawn += ids
-        faults.add(len(ids), len(self.drawn) - len(set(self.drawn)))
+        tally.add(len(ids), len(self.drawn) - len(set(self.drawn)))
         assert len(set(self.drawn)) == len(self.drawn)
         assert failure or len(ids) == self.count
         return ids, failure.strip()

@@ -3,19 +3,19 @@
 import subprocess
 from pathlib import Path
 
-import faults
 import pytest
 import servers
+import tally
 from clients import BUILD
 from proxy import Proxy
 
 
 def pytest_runtest_setup(item):
-    faults.begin(item)
+    tally.begin(item)
 
 
 def pytest_terminal_summary(terminalreporter):
-    for line in faults.table():
+    for line in tally.table():
         terminalreporter.write_line(line)
 
 
