@@ -114,6 +114,13 @@ class Simulation {
     } else {
       config.set("tag", chance(50) ? "a" : "b");
       config.set("segment.step", std::to_string(1 + below(40)));
+      config.set("segment.runway", chance(50) ? "0" : "10s");
+      config.set("segment.max_age", chance(50) ? "0" : "3s");
+      if (chance(30)) {
+        config.set("segment.stride", "3");
+        config.set("segment.offset", std::to_string(below(3)));
+      }
+      if (chance(10)) disk_.step = below(60);
     }
     try {
       machine.handle = std::make_unique<Handle>(config);
