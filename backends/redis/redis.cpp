@@ -439,7 +439,8 @@ class RedisStore final : public ConnectedStore<RedisConnection> {
     if (outcome == "refused") {
       if (const std::uint64_t count = number(row[3]))
         advance_by(name_space, tag, number(row[1]), count);  // says that it is exhausted
-      throw Error(Status::store_damaged, shown_ + ": " + row[2]);
+      throw Error(Status::store_damaged, shown_ + ": tag \"" + tag + "\" of namespace \"" + name_space + "\" holds " +
+                                             in_quotes(row[1]) + ": " + row[2]);
     }
     if (row[2] == "none" && is_cosid_) {
       throw Error(

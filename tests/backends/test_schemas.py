@@ -7,6 +7,7 @@ from typing import Any
 import clients
 import originals
 import pytest
+import servers
 from clients import Asked, Client, draw, ids_of, new_tag, segment
 from test_bad_input import refused
 
@@ -417,7 +418,13 @@ def drawn_alone(where, cosid_jar):
     return where.counter(tag) - before
 
 
-@pytest.fixture(params=[("mysql", "leaf"), ("mysql", "tinyid"), ("mysql", "cosid"), ("redis", "cosid")], ids=" ".join)
+BESIDE = [
+    *(("mysql", "leaf"), ("mysql", "tinyid"), ("mysql", "cosid"), ("redis", "cosid")),
+    *(("mysql transaction", "leaf"), ("mysql transaction", "tinyid")),
+]
+
+
+@pytest.fixture(params=BESIDE, ids=" ".join)
 def shared_row(request, started):
     return place(started, *request.param)
 
@@ -450,6 +457,23 @@ def test_the_original_and_idgen_draw_from_one_row_and_the_counter_ends_where_bot
     assert len(set(found)) == len(found)
     assert min(found) == 1001
     assert max(found) <= shared_row.highest(tag)
+
+
+def test_processes_of_idgen_alone_share_a_row_and_the_counter_ends_where_they_say(everywhere):
+    tag = everywhere.row(highest=1000, step=STEP)
+    ours = [everywhere.asked(tag, step=STEP) for _ in range(3)]
+    try:
+        for process in ours:
+            process.ask(2999)
+        found = [number for process in ours for number in process.answer()[0]]
+        assert everywhere.highest(tag) == 1000 + 3 * 3000
+    finally:
+        for process in ours:
+            process.process.kill()
+            process.__exit__()
+    assert len(set(found)) == len(found) == 3 * 2999
+    assert min(found) == 1001
+    assert max(found) <= 1000 + 3 * 3000
 
 
 def test_a_tinyid_row_with_a_stride_is_drawn_by_both(started):
@@ -514,6 +538,27 @@ def test_a_key_that_was_lost_is_not_made_anew_by_drawing(started):
     tag = redis.row(highest=100)
     redis.server.cli("DEL", f"cosid:{{cosid.{tag}}}.adder")
     refused(redis.draw(tag, store_create="true"), "TAG_UNKNOWN", tag)
+
+
+def test_after_a_restart_of_redis_idgen_stops_and_cosid_goes_on(cosid_jar):
+    with servers.Redis() as server:
+        redis = Place(server, "cosid")
+        tag = redis.row(step=10)
+        with redis.asked(tag, step=10) as process:
+            found = process.ids(1)
+            server.restart()
+            failure = process.draw(20)[1]
+            while failure.startswith("STORE_UNAVAILABLE"):
+                failure = process.draw(1)[1]
+            assert failure.startswith("STORE_REGRESSED"), failure
+            found = process.drawn
+        refused(redis.draw(tag), "STORE_REGRESSED", "another life of the server", "idgen segment advance")
+        with originals.cosid(cosid_jar, server, tag, step=10) as original:
+            found += original.issue(5)
+        redis.done(tag, "advance", "--to", "100")
+        found += redis.ids(tag, 5)
+        assert len(set(found)) == len(found)
+        assert redis.draw(tag).returncode == 0
 
 
 def test_a_value_that_is_no_counter_is_refused(started):
