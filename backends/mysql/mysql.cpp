@@ -285,8 +285,8 @@ class MysqlStore final : public ConnectedStore<MysqlConnection> {
     const Schema& schema = kSchemas[schema_number(settings)];
     const Dialect& dialect = kDialects[schema_number(settings)];
     return std::string(dialect.create_table) + ";\n" +
-           insert_text(schema, dialect, settings, sql_text(name_space), sql_text(tag),
-                       sql_text(key_of_row(schema, name_space, tag))) +
+           insert_text(schema, dialect, settings, literal(name_space), literal(tag),
+                       literal(key_of_row(schema, name_space, tag))) +
            ";\n";
   }
 
@@ -396,6 +396,12 @@ class MysqlStore final : public ConnectedStore<MysqlConnection> {
     std::string out = "`";
     for (const char c : name) out += c == '`' ? std::string("``") : std::string(1, c);
     return out + "`";
+  }
+  // To be read; what is sent is quoted by the connection.
+  static std::string literal(const std::string& text) {
+    std::string out;
+    for (const char c : sql_text(text)) out += c == '\\' ? std::string("\\\\") : std::string(1, c);
+    return out;
   }
   std::string select() const { return "SELECT " + std::string(dialect_.columns) + " FROM " + table_; }
   std::string update() const { return "UPDATE " + table_ + " SET " + counter_ + " = "; }

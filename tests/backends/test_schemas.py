@@ -370,13 +370,14 @@ def test_an_unknown_schema_is_answered_with_those_that_are_known():
 def test_the_statements_that_are_printed_make_the_tag(started, kind, schema):
     name = f"printed_{schema}"
     url, sql = emptied(started, kind, name)
+    tag = 'it\'s a \\ "tag"'
     properties = {"schema": schema, "step": 40}
-    printed = segment(url.replace("127.0.0.1", "no-such-host.invalid"), "it's", "create", "--print", **properties)
+    printed = segment(url.replace("127.0.0.1", "no-such-host.invalid"), tag, "create", "--print", **properties)
     assert printed.returncode == 0, printed.stderr
     sql(printed.stdout)
     if kind == "postgres":
         sql("GRANT ALL ON ALL TABLES IN SCHEMA public TO app")
-    done = draw(url, "it's", 3, **properties)
+    done = draw(url, tag, 3, **properties)
     assert done.stdout.split() == ["1", "2", "3"], done.stderr
 
 

@@ -205,7 +205,7 @@ std::pair<std::uint64_t, std::string> end_of_source(const Arguments& arguments, 
   return {info.max_id, "tag '" + tag_of(source) + "' in namespace '" + name_space + "', schema " + schema};
 }
 
-int import(const Arguments& arguments) {
+int import_tag(const Arguments& arguments) {
   const auto& from = arguments.from;
   const bool by_table = !from.table.empty() || !from.column.empty();
   if (by_table == (!from.tag.empty() || !from.schema.empty())) {
@@ -261,7 +261,7 @@ CLI::App* add_action(CLI::App& parent, Run& run, Action action, const std::strin
 
 void add_segment(CLI::App& app, Run& run) {
   CLI::App* command =
-      add_command(app, "segment", "Create, show, advance or tune the counter behind segment ids.",
+      add_command(app, "segment", "Create, show, advance, tune or import the counter behind segment ids.",
                   "segment create|show|advance|set-step|import --store URL --tag TAG [OPTIONS]",
                   "A segment generator draws ranges of numbers from a counter, one for each tag, that a store keeps.\n"
                   "\n"
@@ -333,7 +333,7 @@ void add_segment(CLI::App& app, Run& run) {
   sub->add_flag("--json", arguments->json, "One JSON object.");
 
   sub = add_action(
-      *command, run, import, "import", "Make a tag, or lift it, so that it goes on above numbers that exist.",
+      *command, run, import_tag, "import", "Make a tag, or lift it, so that it goes on above numbers that exist.",
       "import --store URL --tag TAG --from-table TABLE --from-column COLUMN [--margin N]\n"
       "       idgen segment import --store URL --tag TAG --from-tag TAG [--from-schema SCHEMA] [--margin N]",
       "Reads where the numbers of a table of your own, or of another tag in the same store, end; makes the tag if it "
