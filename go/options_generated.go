@@ -98,6 +98,11 @@ func WithMaxAhead(value time.Duration) Option { return With("max_ahead", value) 
 // name.
 func WithTag(value string) Option { return With("tag", value) }
 
+// WithSegmentSchema sets segment.schema (idgen | leaf | tinyid | cosid; default idgen). Whose rows the numbers are
+// drawn from, for kind = segment. idgen: its own table. leaf, tinyid, cosid: the table (cosid also: the Redis keys) of
+// that generator, by its arithmetic, so that both may draw from one row at the same time (docs/stores.md).
+func WithSegmentSchema(value string) Option { return With("segment.schema", value) }
+
 // WithSegmentStep sets segment.step (1 to 1000000000; default 10000). How many numbers to reserve at once, if the tag's
 // row in the store does not say (`idgen segment set-step`), and if they last for segment.runway.
 func WithSegmentStep(value int64) Option { return With("segment.step", value) }

@@ -57,6 +57,11 @@ class EtcdConnection {
       "segment "
       "advance`)\n";
 
+  static std::string create_command(const Parameters& parameters, const std::string& name_space,
+                                    const std::string& tag) {
+    return "etcdctl put " + parameters.get("prefix", kDefaultPrefix) + path_part(name_space) + "/" + path_part(tag);
+  }
+
   struct Held {
     std::string text;
   };

@@ -23,6 +23,8 @@ struct Settings {
   StoreUrl url;
   bool create = false;  // make a tag that is missing, at 0
   std::int64_t timeout_ms = 5000;
+  std::string schema = "idgen";
+  std::uint64_t step = 0;  // of a tag that is made, where the schema's row needs one
 };
 
 // What a module implements. Contracts: class Store in idgen/store.hpp.
@@ -89,6 +91,8 @@ inline Settings settings_of(const idgen_backend_setting* settings, std::size_t c
     if (key == "url") out.url = StoreUrl::parse(settings[i].value);
     if (key == "create") out.create = settings[i].value == std::string_view("1");
     if (key == "timeout_ms") out.timeout_ms = std::stoll(settings[i].value);
+    if (key == "schema") out.schema = settings[i].value;
+    if (key == "step") out.step = std::stoull(settings[i].value);
   }
   return out;
 }
@@ -99,7 +103,8 @@ inline void report(idgen_backend_row_fn row, void* to, const SegmentInfo& info) 
   row(to, &out);
 }
 
-// S has a constructor S(const Settings&), which connects.
+// S has a constructor S(const Settings&), which connects, and S::statements(settings, name_space, tag), the text of what create() runs. It may have
+// max_of(table, column).
 template <class S>
 const idgen_backend* module(const char* name) {
   static const idgen_backend backend = {
@@ -147,9 +152,21 @@ const idgen_backend* module(const char* name) {
           out->describe = [](void* ctx, idgen_backend_text_fn text, void* to, idgen_backend_error* e) -> std::int32_t {
             return guard(e, [&] { text(to, static_cast<SegmentStore*>(ctx)->describe().c_str()); });
           };
+          if constexpr (requires(S & s) { s.max_of(std::string(), std::string()); }) {
+            out->segment_max_of = [](void* ctx, const char* table, const char* column, std::uint64_t* max_id,
+                                     idgen_backend_error* e) -> std::int32_t {
+              return guard(e, [&] {
+                *max_id = static_cast<S*>(static_cast<SegmentStore*>(ctx))->max_of(std::string(table), column);
+              });
+            };
+          }
           out->close = [](void* ctx) { delete static_cast<SegmentStore*>(ctx); };
           out->ctx = static_cast<SegmentStore*>(store.release());
         });
+      },
+      [](const idgen_backend_setting* settings, std::size_t count, const char* name_space, const char* tag,
+         idgen_backend_text_fn text, void* to, idgen_backend_error* err) -> std::int32_t {
+        return guard(err, [&] { text(to, S::statements(settings_of(settings, count), name_space, tag).c_str()); });
       }};
   return &backend;
 }

@@ -180,6 +180,11 @@ class RecordStore final : public ConnectedStore<Server> {
     this->use([](Server&) {});
   }
 
+  static std::string statements(const Settings& settings, const std::string& name_space, const std::string& tag) {
+    const Parameters parameters(settings.url, Server::kParameters);
+    return Server::create_command(parameters, name_space, tag) + " '" + record_of(new_segment(name_space, tag)) + "'\n";
+  }
+
   SegmentGrant take(const std::string& name_space, const std::string& tag, const SegmentRequest& request) override {
     return this->use([&](Server& server) { return server.records().take(server, name_space, tag, request); });
   }

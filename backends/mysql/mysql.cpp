@@ -7,8 +7,7 @@
 #include <map>
 #include <optional>
 
-#include "module.hpp"
-#include "sql.hpp"
+#include "schema.hpp"
 
 namespace idgen::backend {
 namespace {
@@ -19,8 +18,9 @@ constexpr std::string_view kTls[] = {"prefer", "off", "require", "verify"};
 constexpr std::string_view kStatements[] = {"auto", "single", "transaction"};
 constexpr unsigned kPort = 3306;
 
-// Bytes, not characters: no two names are equal but for their collation's sake.
-constexpr const char* kTable = R"(CREATE TABLE IF NOT EXISTS idgen_segment (
+// idgen's own names are bytes, not characters: no two of them are equal but for their collation's sake. The tables of the others are as theirs are made.
+constexpr Dialect kDialects[] = {
+    {.create_table = R"(CREATE TABLE IF NOT EXISTS idgen_segment (
   ns VARBINARY(512) NOT NULL,
   tag VARBINARY(512) NOT NULL,
   max_id BIGINT NOT NULL,
@@ -29,7 +29,57 @@ constexpr const char* kTable = R"(CREATE TABLE IF NOT EXISTS idgen_segment (
   step BIGINT NOT NULL DEFAULT 0,
   rate BIGINT NOT NULL DEFAULT 0,
   holder VARBINARY(512) NOT NULL DEFAULT '',
-  PRIMARY KEY (ns, tag)) ENGINE = InnoDB)";
+  PRIMARY KEY (ns, tag)) ENGINE = InnoDB)",
+     .columns = "ns, tag, max_id, grants, updated_unix_ms, step, rate, holder, 1, 0",
+     .insert = "(ns, tag, max_id, grants, updated_unix_ms) VALUES({namespace}, {tag}, 0, 0, {now})"
+               " ON DUPLICATE KEY UPDATE tag = tag",
+     .granted = ", grants = grants + 1, rate = {rate}, holder = {holder}, updated_unix_ms = {now}",
+     .advanced = ", grants = grants + 1, updated_unix_ms = {now}",
+     .changed = ", updated_unix_ms = {now}"},
+    {.create_table = R"(CREATE TABLE IF NOT EXISTS leaf_alloc (
+  biz_tag varchar(128) NOT NULL DEFAULT '',
+  max_id bigint(20) NOT NULL DEFAULT '1',
+  step int(11) NOT NULL,
+  description varchar(256) DEFAULT NULL,
+  update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP,
+  PRIMARY KEY (biz_tag)) ENGINE = InnoDB)",
+     .columns = "'default', biz_tag, max_id, 0, CAST(1000 * UNIX_TIMESTAMP(update_time) AS SIGNED), step, 0, '', 1, 0",
+     .insert = "(biz_tag, max_id, step) VALUES({key}, 1, {step}) ON DUPLICATE KEY UPDATE biz_tag = biz_tag",
+     .granted = "",
+     .advanced = "",
+     .changed = ""},
+    {.create_table = R"(CREATE TABLE IF NOT EXISTS tiny_id_info (
+  id bigint(20) NOT NULL AUTO_INCREMENT,
+  biz_type varchar(63) NOT NULL DEFAULT '',
+  begin_id bigint(20) NOT NULL DEFAULT '0',
+  max_id bigint(20) NOT NULL DEFAULT '0',
+  step int(11) DEFAULT '0',
+  delta int(11) NOT NULL DEFAULT '1',
+  remainder int(11) NOT NULL DEFAULT '0',
+  create_time timestamp NOT NULL DEFAULT '2010-01-01 00:00:00',
+  update_time timestamp NOT NULL DEFAULT '2010-01-01 00:00:00',
+  version bigint(20) NOT NULL DEFAULT '0',
+  PRIMARY KEY (id),
+  UNIQUE KEY uniq_biz_type (biz_type)) ENGINE = InnoDB DEFAULT CHARSET = utf8)",
+     .columns = "'default', biz_type, max_id, version, CAST(1000 * UNIX_TIMESTAMP(update_time) AS SIGNED), "
+                "COALESCE(step, 0), 0, '', delta, remainder",
+     .insert = "(biz_type, begin_id, max_id, step, delta, remainder, create_time, update_time, version)"
+               " VALUES({key}, 0, 0, {step}, 1, 0, now(), now(), 0) ON DUPLICATE KEY UPDATE biz_type = biz_type",
+     .granted = ", update_time = now(), version = version + 1",
+     .advanced = ", update_time = now(), version = version + 1",
+     .changed = ", update_time = now(), version = version + 1"},
+    {.create_table = R"(CREATE TABLE IF NOT EXISTS cosid (
+  name varchar(100) NOT NULL COMMENT '{namespace}.{name}',
+  last_max_id bigint unsigned NOT NULL DEFAULT 0,
+  last_fetch_time bigint unsigned NOT NULL DEFAULT 0,
+  CONSTRAINT cosid_pk PRIMARY KEY (name)) ENGINE = InnoDB)",
+     .columns = "'', name, last_max_id, 0, 1000 * last_fetch_time, 0, 0, '', 1, 0",
+     .insert = "(name, last_max_id, last_fetch_time) VALUES({key}, 0, unix_timestamp())"
+               " ON DUPLICATE KEY UPDATE name = name",
+     .granted = ", last_fetch_time = unix_timestamp()",
+     .advanced = ", last_fetch_time = unix_timestamp()",
+     .changed = ", last_fetch_time = unix_timestamp()"},
+};
 
 // Server errors, of MariaDB and MySQL alike (mysqld_error.h).
 constexpr unsigned kNoSuchTable = 1146, kUnknownDatabase = 1049, kUnknownColumn = 1054, kDataOutOfRange = 1690;
@@ -39,7 +89,7 @@ constexpr unsigned kFirstOfTheClient = 2000, kTlsFailed = 2026;
 
 class Rows {
  public:
-  explicit Rows(MYSQL_RES* result) : result_(result, mysql_free_result) {}
+  Rows(MYSQL_RES* result, std::string_view table) : result_(result, mysql_free_result), table_(table) {}
   bool next() {
     row_ = mysql_fetch_row(result_.get());
     lengths_ = row_ == nullptr ? nullptr : mysql_fetch_lengths(result_.get());
@@ -48,10 +98,11 @@ class Rows {
   std::string text(unsigned column) const {
     return row_[column] == nullptr ? "" : std::string(row_[column], lengths_[column]);
   }
-  std::uint64_t number(unsigned column) const { return stored_number("the table idgen_segment", row_[column]); }
+  std::uint64_t number(unsigned column) const { return stored_number("the table " + table_, row_[column]); }
 
  private:
   std::unique_ptr<MYSQL_RES, decltype(&mysql_free_result)> result_;
+  std::string table_;
   MYSQL_ROW row_ = nullptr;
   unsigned long* lengths_ = nullptr;
 };
@@ -59,7 +110,9 @@ class Rows {
 class MysqlConnection {
  public:
   MysqlConnection(const Settings& settings, const Parameters& parameters)
-      : shown_(settings.url.shown()), connection_(mysql_init(nullptr), mysql_close) {
+      : shown_(settings.url.shown()),
+        schema_(kSchemas[schema_number(settings)]),
+        connection_(mysql_init(nullptr), mysql_close) {
     if (!connection_) throw std::bad_alloc();
     if (settings.url.hosts.size() != 1) {
       throw Error(Status::value, "store = \"" + shown_ + "\": one host is allowed; behind it a proxy may know several");
@@ -106,14 +159,15 @@ class MysqlConnection {
   bool is_tidb() const { return is_tidb_; }
   bool in_transactions() const { return in_transactions_; }
 
-  void run(const std::string& sql) {
-    if (mysql_real_query(connection_.get(), sql.data(), sql.size()) != 0) fail(shown_);
+  // `table`: another than the schema's, for messages.
+  void run(const std::string& sql, const std::string& table = "") {
+    if (mysql_real_query(connection_.get(), sql.data(), sql.size()) != 0) fail(shown_, table);
   }
-  Rows query(const std::string& sql) {
-    run(sql);
+  Rows query(const std::string& sql, const std::string& table = "") {
+    run(sql, table);
     MYSQL_RES* const result = mysql_store_result(connection_.get());
-    if (result == nullptr) fail(shown_);
-    return Rows(result);
+    if (result == nullptr) fail(shown_, table);
+    return Rows(result, table.empty() ? schema_.table : table);
   }
   std::string quoted(const std::string& text) {
     std::string out(2 * text.size() + 1, '\0');
@@ -121,18 +175,20 @@ class MysqlConnection {
     return "'" + out + "'";
   }
   std::uint64_t changed_rows() { return mysql_affected_rows(connection_.get()); }
-  // The step that a row was last seen to say, by its WHERE clause: so that a grant of so many costs one round trip.
-  std::uint64_t& known_step(const std::string& where) { return steps_[where]; }
+  // What a row was last seen to say, by its WHERE clause: so that a grant costs one round trip.
+  RowTerms& known_terms(const std::string& where) { return terms_[where]; }
   std::uint64_t last_insert_id() { return mysql_insert_id(connection_.get()); }
 
  private:
-  [[noreturn]] void fail(const std::string& what) {
+  [[noreturn]] void fail(const std::string& what, const std::string& table = "") {
     const unsigned code = mysql_errno(connection_.get());
     const std::string why = what + ": " + mysql_error(connection_.get()) + " (" + std::to_string(code) + ")";
     if (code == 0 || code >= kFirstOfTheClient || in_transactions_) usable_ = false;
     switch (code) {
       case kNoSuchTable:
-        throw Error(Status::store_missing, shown_ + ": the table idgen_segment is not there. " + kHowToCreate);
+        if (!table.empty()) throw Error(Status::value, why);
+        throw Error(Status::store_missing,
+                    shown_ + ": the table " + std::string(schema_.table) + " is not there. " + kHowToCreate);
       case kUnknownDatabase:
         throw Error(Status::store_missing, why + ". Make the database first");
       case kAccessDenied:
@@ -147,7 +203,10 @@ class MysqlConnection {
       case kTableFull:
         throw Error(Status::store_full, why);
       case kUnknownColumn:
-        throw Error(Status::store_version, why + ". The table is not idgen's, or of another version");
+        if (!table.empty()) throw Error(Status::value, why);
+        throw Error(Status::store_version, why + ". The table " + std::string(schema_.table) +
+                                               " is not one of segment.schema = " + std::string(schema_.name) +
+                                               ", or of another version");
       case kDataOutOfRange:
         throw Error(Status::store_damaged, why);
       case kTlsFailed:
@@ -189,18 +248,19 @@ class MysqlConnection {
     if (variables["log_bin"] == "ON")
       demand(parameters, variables, "sync_binlog", "1",
              "after a power loss the replicas may not know the last commits");
-    Rows rows = query(
-        "SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = "
-        "'idgen_segment'");
+    Rows rows = query("SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = " +
+                      quoted(std::string(schema_.table)));
     if (rows.next() && rows.text(0) != "InnoDB") {
-      throw Error(Status::store_unsafe, shown_ + ": the table idgen_segment has the engine " + rows.text(0) +
-                                            ", which may forget a commit in a crash: ALTER TABLE idgen_segment "
-                                            "ENGINE = InnoDB");
+      const std::string table(schema_.table);
+      throw Error(Status::store_unsafe, shown_ + ": the table " + table + " has the engine " + rows.text(0) +
+                                            ", which may forget a commit in a crash: ALTER TABLE " + table +
+                                            " ENGINE = InnoDB");
     }
   }
 
   const std::string shown_;
-  std::map<std::string, std::uint64_t> steps_;
+  const Schema& schema_;
+  std::map<std::string, RowTerms> terms_;
   bool usable_ = true;
   bool is_tidb_ = false;
   bool in_transactions_ = false;
@@ -211,32 +271,47 @@ std::string number(std::uint64_t value) { return std::to_string(value); }
 
 class MysqlStore final : public ConnectedStore<MysqlConnection> {
  public:
-  explicit MysqlStore(const Settings& settings) : ConnectedStore(settings, kParameters) {
+  explicit MysqlStore(const Settings& settings)
+      : ConnectedStore(settings, kParameters),
+        schema_(kSchemas[schema_number(settings)]),
+        dialect_(kDialects[schema_number(settings)]) {
     use([&](MysqlConnection& server) {
-      if (settings_.create) server.run(kTable);
+      if (settings_.create) server.run(std::string(dialect_.create_table));
       is_tidb_ = server.is_tidb();
     });
+  }
+
+  static std::string statements(const Settings& settings, const std::string& name_space, const std::string& tag) {
+    const Schema& schema = kSchemas[schema_number(settings)];
+    const Dialect& dialect = kDialects[schema_number(settings)];
+    return std::string(dialect.create_table) + ";\n" +
+           insert_text(schema, dialect, settings, literal(name_space), literal(tag),
+                       literal(key_of_row(schema, name_space, tag))) +
+           ";\n";
   }
 
   SegmentGrant take(const std::string& name_space, const std::string& tag, const SegmentRequest& request) override {
     advance_by(name_space, tag, 0, grant_size(0, request));
     return use([&](MysqlConnection& server) {
       const std::string where = where_tag(server, name_space, tag);
-      std::uint64_t& step = server.known_step(where);
+      RowTerms& terms = server.known_terms(where);
       for (bool created = false;;) {
-        const std::uint64_t count = grant_size(step, request);
-        const std::string rest = ", grants = grants + 1, rate = " + number(request.rate) +
-                                 ", holder = " + server.quoted(request.holder) + stamp() + where;
-        const std::optional<std::uint64_t> last = server.in_transactions()
-                                                      ? take_in_transaction(server, where, rest, step, count)
-                                                      : take_at_once(server, rest, step, count);
-        if (last) return SegmentGrant{.first = *last - count + 1, .count = count};
-        const std::optional<SegmentInfo> found = find(server, where);
-        if (found && found->step != step) {  // the operator has changed it
-          step = found->step;
+        const std::uint64_t count = grant_size(terms, request);
+        const std::string rest =
+            filled(dialect_.granted,
+                   {{"rate", number(request.rate)}, {"holder", server.quoted(request.holder)}, {"now", now()}}) +
+            where;
+        const std::optional<std::uint64_t> counter = server.in_transactions()
+                                                         ? take_in_transaction(server, where, rest, terms, count)
+                                                         : take_at_once(server, rest, terms, count);
+        if (counter) return grant_up_to(schema_, *counter, count, terms);
+        const std::optional<SchemaRow> found = find(server, where);
+        if (found) {
+          const RowTerms said = terms_of(schema_, *found);
+          if (said == terms) check_room(schema_, name_space, tag, *found, count);
+          terms = said;  // the operator has changed it
           continue;
         }
-        if (found) advance_by(name_space, tag, found->max_id, count);  // says that it is exhausted
         if (!settings_.create || created) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
         insert(server, name_space, tag);
         created = true;
@@ -248,125 +323,170 @@ class MysqlStore final : public ConnectedStore<MysqlConnection> {
     check_segment_return(last, unused);
     if (unused == 0) return;
     use([&](MysqlConnection& server) {
-      server.run("UPDATE idgen_segment SET max_id = max_id - " + number(unused) + stamp() +
-                 where_tag(server, name_space, tag) + " AND max_id = " + number(last));
+      server.run(update() + counter_ + " - " + number(unused) + changed(dialect_.changed) +
+                 where_tag(server, name_space, tag) + " AND " + counter_ + " = " + number(last + schema_.next_free));
       if (server.changed_rows() != 1) read(server, name_space, tag);  // says if it is not there
     });
   }
   void create(const std::string& name_space, const std::string& tag) override {
     use([&](MysqlConnection& server) {
-      server.run(kTable);
-      if (!insert(server, name_space, tag)) throw_tag_exists(name_space, tag, read(server, name_space, tag).max_id);
+      key_of_row(schema_, name_space, tag);  // before the table is made
+      server.run(std::string(dialect_.create_table));
+      if (!insert(server, name_space, tag))
+        throw_tag_exists(name_space, tag, read(server, name_space, tag).info.max_id);
     });
   }
   SegmentInfo show(const std::string& name_space, const std::string& tag) override {
-    return use([&](MysqlConnection& server) { return read(server, name_space, tag); });
+    return use([&](MysqlConnection& server) { return read(server, name_space, tag).info; });
   }
   SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
-    check_advance(target);
+    const std::uint64_t wanted = counter_above(schema_, target);
     return use([&](MysqlConnection& server) {
-      server.run("UPDATE idgen_segment SET max_id = GREATEST(max_id + 1, " + number(target) + "), grants = grants + 1" +
-                 stamp() + where_tag(server, name_space, tag) + " AND max_id < " + number(kLargestNumber));
-      const bool changed = server.changed_rows() == 1;
-      SegmentInfo now = read(server, name_space, tag);
-      if (!changed) advanced(name_space, tag, now.max_id, target);  // says that it is exhausted
-      return now;
+      server.run(update() + "GREATEST(" + counter_ + " + 1, " + number(wanted) + ")" + changed(dialect_.advanced) +
+                 where_tag(server, name_space, tag) + " AND " + counter_ + " < " + number(kLargestNumber));
+      const bool is_changed = server.changed_rows() == 1;
+      SchemaRow now = read(server, name_space, tag);
+      if (!is_changed) advanced(name_space, tag, now.counter, wanted);  // says that it is exhausted
+      return now.info;
     });
   }
   SegmentInfo set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) override {
-    check_step(step);
+    check_step_of(schema_, step);
     return use([&](MysqlConnection& server) {
-      server.run("UPDATE idgen_segment SET step = " + number(step) + stamp() + where_tag(server, name_space, tag));
-      return read(server, name_space, tag);
+      server.run("UPDATE " + table_ + " SET step = " + number(step) + changed(dialect_.changed) +
+                 where_tag(server, name_space, tag));
+      return read(server, name_space, tag).info;
     });
   }
   void list(const std::function<void(const SegmentInfo&)>& row) override {
     use([&](MysqlConnection& server) {
-      Rows rows = server.query(std::string(kSelect) + " ORDER BY ns, tag");
-      while (rows.next()) row(info_of(rows));
+      Rows rows = server.query(select() + std::string(schema_.order));
+      while (rows.next()) row(row_of(rows).info);
+    });
+  }
+  std::uint64_t max_of(const std::string& table, const std::string& column) {
+    return use([&](MysqlConnection& server) {
+      std::string from;
+      for (const std::string& part : parts_of_name("table", table))
+        from += (from.empty() ? "" : ".") + identifier(part);
+      if (column.empty()) throw Error(Status::value, "the column's name is empty");
+      Rows rows = server.query("SELECT MAX(" + identifier(column) + ") FROM " + from, table);
+      return rows.next() ? largest_of(table, column, rows.text(0)) : 0;
     });
   }
   std::string describe() override {
     if (is_tidb_) {
       return "store: " + shown_ +
-             " (TiDB); each grant is a pessimistic transaction, committed through Raft before its first id is issued\n";
+             " (TiDB); each grant is a pessimistic transaction, committed through Raft before its first id is "
+             "issued\n" +
+             schema_sentence(schema_);
     }
     return "store: " + shown_ +
            " (MariaDB or MySQL); each grant is committed by InnoDB before its first id is issued\n"
            "power loss: nothing granted is forgotten, as long as the server's disk keeps what it has synced\n"
            "failover: with asynchronous or semi-synchronous replicas the newest grants can be lost. A running process "
-           "then stops with STORE_REGRESSED\n";
+           "then stops with STORE_REGRESSED\n" +
+           schema_sentence(schema_);
   }
 
  private:
-  static constexpr const char* kSelect =
-      "SELECT ns, tag, max_id, grants, updated_unix_ms, step, rate, holder FROM idgen_segment";
-
-  static std::string stamp() { return ", updated_unix_ms = " + std::to_string(store_clock_unix_ms()); }
-  static std::string where_tag(MysqlConnection& server, const std::string& name_space, const std::string& tag) {
-    return " WHERE ns = " + server.quoted(name_space) + " AND tag = " + server.quoted(tag);
+  static std::string now() { return std::to_string(store_clock_unix_ms()); }
+  static std::string changed(std::string_view text) { return filled(text, {{"now", now()}}); }
+  static std::string identifier(const std::string& name) {
+    std::string out = "`";
+    for (const char c : name) out += c == '`' ? std::string("``") : std::string(1, c);
+    return out + "`";
+  }
+  // To be read; what is sent is quoted by the connection.
+  static std::string literal(const std::string& text) {
+    std::string out;
+    for (const char c : sql_text(text)) out += c == '\\' ? std::string("\\\\") : std::string(1, c);
+    return out;
+  }
+  std::string select() const { return "SELECT " + std::string(dialect_.columns) + " FROM " + table_; }
+  std::string update() const { return "UPDATE " + table_ + " SET " + counter_ + " = "; }
+  std::string where_tag(MysqlConnection& server, const std::string& name_space, const std::string& tag) const {
+    return filled(schema_.where, {{"namespace", server.quoted(name_space)},
+                                  {"tag", server.quoted(tag)},
+                                  {"key", server.quoted(key_of_row(schema_, name_space, tag))}});
   }
 
-  // If the row still says `step`. `rest` is what else is set, and where.
-  static std::optional<std::uint64_t> take_at_once(MysqlConnection& server, const std::string& rest, std::uint64_t step,
-                                                   std::uint64_t count) {
-    server.run("UPDATE idgen_segment SET max_id = LAST_INSERT_ID(max_id + " + number(count) + ")" + rest +
-               " AND step = " + number(step) + " AND max_id BETWEEN 0 AND " + number(kLargestNumber - count));
+  // If the row's terms are still these. `rest` is what else is set, and where.
+  std::optional<std::uint64_t> take_at_once(MysqlConnection& server, const std::string& rest, const RowTerms& terms,
+                                            std::uint64_t count) const {
+    server.run(update() + "LAST_INSERT_ID(" + counter_ + " + " + number(count) + ")" + rest +
+               and_terms(schema_, terms) + and_room(schema_, count));
     if (server.changed_rows() != 1) return std::nullopt;
     return server.last_insert_id();
   }
 
   // Locked, read, compared and set: whatever the isolation level, a change in between is seen.
-  static std::optional<std::uint64_t> take_in_transaction(MysqlConnection& server, const std::string& where,
-                                                          const std::string& rest, std::uint64_t step,
-                                                          std::uint64_t count) {
+  std::optional<std::uint64_t> take_in_transaction(MysqlConnection& server, const std::string& where,
+                                                   const std::string& rest, const RowTerms& terms,
+                                                   std::uint64_t count) const {
     server.run(server.is_tidb() ? "BEGIN PESSIMISTIC" : "START TRANSACTION");
-    Rows found =
-        server.query("SELECT max_id FROM idgen_segment" + where + " AND step = " + number(step) + " FOR UPDATE");
-    const std::optional<std::uint64_t> before = found.next() ? std::optional(found.number(0)) : std::nullopt;
-    if (!before || *before > kLargestNumber - count) {
+    Rows found = server.query("SELECT " + counter_ + " FROM " + table_ + where + and_terms(schema_, terms) +
+                              and_room(schema_, count) + " FOR UPDATE");
+    if (!found.next()) {
       server.run("ROLLBACK");
       return std::nullopt;
     }
-    server.run("UPDATE idgen_segment SET max_id = " + number(*before + count) + rest +
-               " AND max_id = " + number(*before));
+    const std::uint64_t before = found.number(0);
+    server.run(update() + number(before + count) + rest + " AND " + counter_ + " = " + number(before));
     if (server.changed_rows() != 1) {
       server.run("ROLLBACK");
       throw Error(Status::store_unavailable, "the tag changed while its row was locked; nothing was granted");
     }
     server.run("COMMIT");
-    return *before + count;
+    return before + count;
   }
 
-  static bool insert(MysqlConnection& server, const std::string& name_space, const std::string& tag) {
-    server.run("INSERT IGNORE INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES(" +
-               server.quoted(name_space) + ", " + server.quoted(tag) + ", 0, 0, " +
-               std::to_string(store_clock_unix_ms()) + ")");
+  static std::string insert_text(const Schema& schema, const Dialect& dialect, const Settings& settings,
+                                 const std::string& name_space, const std::string& tag, const std::string& key) {
+    return "INSERT INTO " + std::string(schema.table) +
+           filled(dialect.insert, {{"namespace", name_space},
+                                   {"tag", tag},
+                                   {"key", key},
+                                   {"step", step_of_new_row(schema, settings)},
+                                   {"now", now()}});
+  }
+  // False: it is there. Without IGNORE, which would cut a name to the column's length.
+  bool insert(MysqlConnection& server, const std::string& name_space, const std::string& tag) const {
+    server.run(insert_text(schema_, dialect_, settings_, server.quoted(name_space), server.quoted(tag),
+                           server.quoted(key_of_row(schema_, name_space, tag))));
     return server.changed_rows() == 1;
   }
 
-  static SegmentInfo info_of(const Rows& rows) {
-    SegmentInfo info;
-    info.name_space = rows.text(0);
-    info.tag = rows.text(1);
-    info.max_id = rows.number(2);
-    info.grants = rows.number(3);
-    info.updated_unix_ms = static_cast<std::int64_t>(rows.number(4));
-    info.step = rows.number(5);
-    info.rate = rows.number(6);
-    info.holder = rows.text(7);
-    return info;
+  SchemaRow row_of(const Rows& rows) const {
+    SchemaRow row;
+    row.counter = rows.number(2);
+    row.info = {.name_space = rows.text(0),
+                .tag = rows.text(1),
+                .max_id = row.counter - std::min(row.counter, schema_.next_free),
+                .grants = rows.number(3),
+                .updated_unix_ms = static_cast<std::int64_t>(rows.number(4)),
+                .step = rows.number(5),
+                .rate = rows.number(6),
+                .holder = rows.text(7)};
+    if (schema_.joins_names) split_name(row.info, rows.text(1));
+    row.stride = rows.text(8);
+    row.offset = rows.text(9);
+    return row;
   }
-  static std::optional<SegmentInfo> find(MysqlConnection& server, const std::string& where) {
-    Rows rows = server.query(kSelect + where);
-    return rows.next() ? std::optional(info_of(rows)) : std::nullopt;
+  std::optional<SchemaRow> find(MysqlConnection& server, const std::string& where) const {
+    Rows rows = server.query(select() + where);
+    return rows.next() ? std::optional(row_of(rows)) : std::nullopt;
   }
-  SegmentInfo read(MysqlConnection& server, const std::string& name_space, const std::string& tag) {
-    std::optional<SegmentInfo> found = find(server, where_tag(server, name_space, tag));
+  SchemaRow read(MysqlConnection& server, const std::string& name_space, const std::string& tag) const {
+    std::optional<SchemaRow> found = find(server, where_tag(server, name_space, tag));
     if (!found) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
     return std::move(*found);
   }
 
+  const Schema& schema_;
+  const Dialect& dialect_;
+  const std::string table_{schema_.table};
+  const std::string counter_{schema_.counter};
   bool is_tidb_ = false;
 };
 

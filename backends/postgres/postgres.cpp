@@ -5,10 +5,9 @@
 
 #include <array>
 #include <chrono>
-#include <initializer_list>
+#include <optional>
 
-#include "module.hpp"
-#include "sql.hpp"
+#include "schema.hpp"
 
 namespace idgen::backend {
 namespace {
@@ -17,7 +16,9 @@ constexpr std::string_view kParameters[] = {"user_env", "password_env", "tls", "
 constexpr std::string_view kTls[] = {"prefer", "off", "require", "verify"};
 constexpr std::uint16_t kPort = 5432;
 
-constexpr const char* kTable = R"(CREATE TABLE IF NOT EXISTS idgen_segment (
+// Of the others none ships a table for PostgreSQL: these are theirs for MySQL, column by column.
+constexpr Dialect kDialects[] = {
+    {.create_table = R"(CREATE TABLE IF NOT EXISTS idgen_segment (
   ns varchar(128) NOT NULL,
   tag varchar(128) NOT NULL,
   max_id bigint NOT NULL CHECK (max_id >= 0),
@@ -26,11 +27,58 @@ constexpr const char* kTable = R"(CREATE TABLE IF NOT EXISTS idgen_segment (
   step bigint NOT NULL DEFAULT 0 CHECK (step >= 0),
   rate bigint NOT NULL DEFAULT 0,
   holder varchar(512) NOT NULL DEFAULT '',
-  PRIMARY KEY (ns, tag)))";
+  PRIMARY KEY (ns, tag)))",
+     .columns = "ns, tag, max_id, grants, updated_unix_ms, step, rate, holder, 1, 0",
+     .insert = "(ns, tag, max_id, grants, updated_unix_ms) VALUES({namespace}, {tag}, 0, 0, {now})",
+     .granted = ", grants = grants + 1, updated_unix_ms = {now}, rate = {rate}, holder = {holder}",
+     .advanced = ", grants = grants + 1, updated_unix_ms = {now}",
+     .changed = ", updated_unix_ms = {now}"},
+    {.create_table = R"(CREATE TABLE IF NOT EXISTS leaf_alloc (
+  biz_tag varchar(128) NOT NULL DEFAULT '' PRIMARY KEY,
+  max_id bigint NOT NULL DEFAULT 1,
+  step integer NOT NULL,
+  description varchar(256) DEFAULT NULL,
+  update_time timestamptz NOT NULL DEFAULT now()))",
+     .columns =
+         "'default', biz_tag, max_id, 0, COALESCE((1000 * extract(epoch FROM update_time::timestamptz))::bigint, 0), "
+         "step, 0, '', 1, 0",
+     .insert = "(biz_tag, max_id, step) VALUES({key}, 1, {step})",
+     .granted = ", update_time = now()",
+     .advanced = ", update_time = now()",
+     .changed = ", update_time = now()"},
+    {.create_table = R"(CREATE TABLE IF NOT EXISTS tiny_id_info (
+  id bigserial PRIMARY KEY,
+  biz_type varchar(63) NOT NULL DEFAULT '' UNIQUE,
+  begin_id bigint NOT NULL DEFAULT 0,
+  max_id bigint NOT NULL DEFAULT 0,
+  step integer DEFAULT 0,
+  delta integer NOT NULL DEFAULT 1,
+  remainder integer NOT NULL DEFAULT 0,
+  create_time timestamptz NOT NULL DEFAULT '2010-01-01 00:00:00',
+  update_time timestamptz NOT NULL DEFAULT '2010-01-01 00:00:00',
+  version bigint NOT NULL DEFAULT 0))",
+     .columns = "'default', biz_type, max_id, version, "
+                "COALESCE((1000 * extract(epoch FROM update_time::timestamptz))::bigint, 0), COALESCE(step, 0), 0, '', "
+                "delta, remainder",
+     .insert = "(biz_type, begin_id, max_id, step, delta, remainder, create_time, update_time, version)"
+               " VALUES({key}, 0, 0, {step}, 1, 0, now(), now(), 0)",
+     .granted = ", update_time = now(), version = version + 1",
+     .advanced = ", update_time = now(), version = version + 1",
+     .changed = ", update_time = now(), version = version + 1"},
+    {.create_table = R"(CREATE TABLE IF NOT EXISTS cosid (
+  name varchar(100) NOT NULL CONSTRAINT cosid_pk PRIMARY KEY,
+  last_max_id bigint NOT NULL DEFAULT 0,
+  last_fetch_time bigint NOT NULL DEFAULT 0))",
+     .columns = "'', name, last_max_id, 0, 1000 * last_fetch_time, 0, 0, '', 1, 0",
+     .insert = "(name, last_max_id, last_fetch_time) VALUES({key}, 0, extract(epoch FROM now())::bigint)",
+     .granted = ", last_fetch_time = extract(epoch FROM now())::bigint",
+     .advanced = ", last_fetch_time = extract(epoch FROM now())::bigint",
+     .changed = ", last_fetch_time = extract(epoch FROM now())::bigint"},
+};
 
 class Result {
  public:
-  explicit Result(PGresult* result) : result_(result, PQclear) {}
+  Result(PGresult* result, std::string_view table) : result_(result, PQclear), table_(table) {}
   int rows() const { return PQntuples(result_.get()); }
   std::string_view state() const {
     const char* const state = PQresultErrorField(result_.get(), PG_DIAG_SQLSTATE);
@@ -42,18 +90,22 @@ class Result {
   }
   std::string text(int row, int column) const { return PQgetvalue(result_.get(), row, column); }
   std::uint64_t number(int row, int column) const {
-    return stored_number("the table idgen_segment",
+    return stored_number("the table " + table_,
                          PQgetisnull(result_.get(), row, column) ? nullptr : PQgetvalue(result_.get(), row, column));
   }
 
  private:
   std::unique_ptr<PGresult, decltype(&PQclear)> result_;
+  std::string table_;
 };
 
 class PostgresConnection {
  public:
   PostgresConnection(const Settings& settings, const Parameters& parameters)
-      : shown_(settings.url.shown()), timeout_ms_(settings.timeout_ms), connection_(nullptr, PQfinish) {
+      : shown_(settings.url.shown()),
+        schema_(kSchemas[schema_number(settings)]),
+        timeout_ms_(settings.timeout_ms),
+        connection_(nullptr, PQfinish) {
     std::string hosts, ports;
     for (const StoreHost& host : settings.url.hosts) {
       hosts += (hosts.empty() ? "" : ",") + host.name;
@@ -104,19 +156,16 @@ class PostgresConnection {
 
   bool is_usable() const { return PQstatus(connection_.get()) == CONNECTION_OK && !not_replicated_ && !timed_out_; }
 
-  Result query(const char* sql, std::initializer_list<std::string> values = {}) {
-    std::array<const char*, 8> pointers{};
-    std::size_t count = 0;
-    for (const std::string& value : values) pointers[count++] = value.c_str();
+  // `table`: another than the schema's, for messages.
+  Result query(const std::string& sql, const std::string& table = "") {
     not_replicated_ = false;
-    if (!PQsendQueryParams(connection_.get(), sql, static_cast<int>(count), nullptr, pointers.data(), nullptr, nullptr,
-                           0)) {
+    if (!PQsendQueryParams(connection_.get(), sql.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0)) {
       throw Error(Status::store_unavailable, shown_ + ": " + message());
     }
     await_answer();
-    Result result(PQgetResult(connection_.get()));
+    Result result(PQgetResult(connection_.get()), table.empty() ? schema_.table : table);
     while (PGresult* const more = PQgetResult(connection_.get())) PQclear(more);
-    if (result.failed()) fail(result);
+    if (result.failed()) fail(result, table);
     if (not_replicated_) {
       throw Error(Status::store_unavailable,
                   shown_ +
@@ -125,8 +174,20 @@ class PostgresConnection {
     }
     return result;
   }
+  std::string quoted(const std::string& text) {
+    return escaped(PQescapeLiteral(connection_.get(), text.data(), text.size()));
+  }
+  std::string identifier(const std::string& name) {
+    return escaped(PQescapeIdentifier(connection_.get(), name.data(), name.size()));
+  }
 
  private:
+  std::string escaped(char* made) const {
+    if (made == nullptr) throw Error(Status::value, shown_ + ": " + message());  // not UTF-8
+    const std::unique_ptr<char, decltype(&PQfreemem)> owned(made, PQfreemem);
+    return made;
+  }
+
   // "The transaction has already committed locally, but might not have been replicated to the standby": a success with a warning.
   static void notice(void* self, const char* message) {
     if (std::string_view(message).find("not have been replicated") != std::string_view::npos)
@@ -171,14 +232,21 @@ class PostgresConnection {
     throw Error(status(), "cannot connect to " + shown_ + ": " + why);
   }
 
-  [[noreturn]] void fail(const Result& result) const {
+  [[noreturn]] void fail(const Result& result, const std::string& table) const {
     const std::string_view state = result.state();
     const std::string why = shown_ + ": " + message();
     if (state == "42501" || state == "25006") throw Error(Status::store_permission, why);  // no privilege; read-only
+    if (!table.empty() && state.substr(0, 2) == "42") throw Error(Status::value, why);
     if (state == "42P01") {
-      throw Error(Status::store_missing, shown_ + ": the table idgen_segment is not there. " + kHowToCreate);
+      throw Error(Status::store_missing,
+                  shown_ + ": the table " + std::string(schema_.table) + " is not there. " + kHowToCreate);
     }
-    if (state == "42703" || state == "42804") throw Error(Status::store_version, why);  // other columns than ours
+    if (state == "42703" || state == "42804" || state == "42883" ||
+        state == "42846") {  // columns of other names or types
+      throw Error(Status::store_version, why + ". The table " + std::string(schema_.table) +
+                                             " is not one of segment.schema = " + std::string(schema_.name) +
+                                             ", or of another version");
+    }
     if (state == "53100") throw Error(Status::store_full, why);
     if (state == "22003" || state == "23514") throw Error(Status::store_damaged, why);
     throw Error(Status::store_unavailable, why);  // the outcome is unknown, or it can pass
@@ -210,6 +278,7 @@ class PostgresConnection {
   }
 
   const std::string shown_;
+  const Schema& schema_;
   const std::int64_t timeout_ms_;
   bool not_replicated_ = false;
   bool timed_out_ = false;
@@ -218,36 +287,50 @@ class PostgresConnection {
 
 class PostgresStore final : public ConnectedStore<PostgresConnection> {
  public:
-  explicit PostgresStore(const Settings& settings) : ConnectedStore(settings, kParameters) {
+  explicit PostgresStore(const Settings& settings)
+      : ConnectedStore(settings, kParameters),
+        schema_(kSchemas[schema_number(settings)]),
+        dialect_(kDialects[schema_number(settings)]) {
     use([&](PostgresConnection& server) {
-      if (settings_.create) server.query(kTable);
+      if (settings_.create) server.query(std::string(dialect_.create_table));
     });
+  }
+
+  static std::string statements(const Settings& settings, const std::string& name_space, const std::string& tag) {
+    const Schema& schema = kSchemas[schema_number(settings)];
+    const Dialect& dialect = kDialects[schema_number(settings)];
+    return std::string(dialect.create_table) + ";\n" +
+           insert_text(schema, dialect, settings, sql_text(name_space), sql_text(tag),
+                       sql_text(key_of_row(schema, name_space, tag))) +
+           ";\n";
   }
 
   SegmentGrant take(const std::string& name_space, const std::string& tag, const SegmentRequest& request) override {
     advance_by(name_space, tag, 0, grant_size(0, request));
     return use([&](PostgresConnection& server) {
-      for (bool created = false;; created = true) {
-        // $3 is the step, $4 what is wanted at least: grant_size() in SQL.
+      const std::string where = where_tag(server, name_space, tag);
+      const std::string count = count_text(request);
+      const std::string terms = terms_text();
+      for (bool created = false;;) {
         const Result row = server.query(
-            "UPDATE idgen_segment SET max_id = max_id + GREATEST(CASE WHEN step > 0 THEN step ELSE $3::bigint END, "
-            "$4::bigint), grants = grants + 1, updated_unix_ms = $5, rate = $6, holder = $7"
-            " WHERE ns = $1 AND tag = $2 AND max_id BETWEEN 0 AND 9223372036854775807 - GREATEST(CASE WHEN step > 0 "
-            "THEN step ELSE $3::bigint END, $4::bigint) RETURNING max_id, step",
-            {name_space, tag, std::to_string(request.step), std::to_string(request.wanted),
-             std::to_string(store_clock_unix_ms()), std::to_string(request.rate), request.holder});
+            update() + counter_ + " + " + count +
+            filled(dialect_.granted,
+                   {{"rate", number(request.rate)}, {"holder", server.quoted(request.holder)}, {"now", now()}}) +
+            where + (schema_.has_stride ? " AND delta > 0 AND remainder >= 0 AND remainder < delta" : "") + " AND " +
+            counter_ + " BETWEEN " + number(schema_.next_free) + " AND 9223372036854775807 - " + count + " RETURNING " +
+            counter_ + ", " + terms);
         if (row.rows() == 1) {
-          const std::uint64_t count = grant_size(row.number(0, 1), request);
-          return SegmentGrant{.first = row.number(0, 0) - count + 1, .count = count};
+          const RowTerms found{row.number(0, 1), row.number(0, 2), row.number(0, 3)};
+          return grant_up_to(schema_, row.number(0, 0), grant_size(found, request), found);
         }
-        const Result found =
-            server.query("SELECT max_id, step FROM idgen_segment WHERE ns = $1 AND tag = $2", {name_space, tag});
-        if (found.rows() == 1) {
-          advance_by(name_space, tag, found.number(0, 0),
-                     grant_size(found.number(0, 1), request));  // exhausted, it says
+        const std::optional<SchemaRow> found = find(server, where);
+        if (found) {
+          check_room(schema_, name_space, tag, *found, grant_size(terms_of(schema_, *found), request));
+          continue;
         }
         if (!settings_.create || created) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
-        server.query(kInsert, {name_space, tag, std::to_string(store_clock_unix_ms())});
+        insert(server, name_space, tag);
+        created = true;
       }
     });
   }
@@ -256,50 +339,56 @@ class PostgresStore final : public ConnectedStore<PostgresConnection> {
     check_segment_return(last, unused);
     if (unused == 0) return;
     use([&](PostgresConnection& server) {
-      const Result row = server.query(
-          "UPDATE idgen_segment SET max_id = max_id - $4, updated_unix_ms = $5"
-          " WHERE ns = $1 AND tag = $2 AND max_id = $3 RETURNING max_id",
-          {name_space, tag, std::to_string(last), std::to_string(unused), std::to_string(store_clock_unix_ms())});
+      const Result row = server.query(update() + counter_ + " - " + number(unused) + changed(dialect_.changed) +
+                                      where_tag(server, name_space, tag) + " AND " + counter_ + " = " +
+                                      number(last + schema_.next_free) + " RETURNING " + counter_);
       if (row.rows() != 1) read(server, name_space, tag);  // says if it is not there
     });
   }
   void create(const std::string& name_space, const std::string& tag) override {
     use([&](PostgresConnection& server) {
-      server.query(kTable);
-      const Result made = server.query((std::string(kInsert) + " RETURNING max_id").c_str(),
-                                       {name_space, tag, std::to_string(store_clock_unix_ms())});
-      if (made.rows() == 0) throw_tag_exists(name_space, tag, read(server, name_space, tag).max_id);
+      key_of_row(schema_, name_space, tag);  // before the table is made
+      server.query(std::string(dialect_.create_table));
+      if (!insert(server, name_space, tag))
+        throw_tag_exists(name_space, tag, read(server, name_space, tag).info.max_id);
     });
   }
   SegmentInfo show(const std::string& name_space, const std::string& tag) override {
-    return use([&](PostgresConnection& server) { return read(server, name_space, tag); });
+    return use([&](PostgresConnection& server) { return read(server, name_space, tag).info; });
   }
   SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
-    check_advance(target);
+    const std::uint64_t wanted = counter_above(schema_, target);
     return use([&](PostgresConnection& server) {
-      const Result row = server.query(
-          "UPDATE idgen_segment SET max_id = GREATEST(max_id + 1, $3), grants = grants + 1, updated_unix_ms = $4"
-          " WHERE ns = $1 AND tag = $2 AND max_id < 9223372036854775807"
-          " RETURNING ns, tag, max_id, grants, updated_unix_ms, step, rate, holder",
-          {name_space, tag, std::to_string(target), std::to_string(store_clock_unix_ms())});
-      if (row.rows() == 1) return info_of(row, 0);
-      const SegmentInfo now = read(server, name_space, tag);
-      advanced(name_space, tag, now.max_id, target);  // says that it is exhausted
-      return now;
+      const Result row = server.query(update() + "GREATEST(" + counter_ + " + 1, " + number(wanted) + ")" +
+                                      changed(dialect_.advanced) + where_tag(server, name_space, tag) + " AND " +
+                                      counter_ + " < 9223372036854775807 RETURNING " + columns());
+      if (row.rows() == 1) return row_of(row, 0).info;
+      const SchemaRow now = read(server, name_space, tag);
+      advanced(name_space, tag, now.counter, wanted);  // says that it is exhausted
+      return now.info;
     });
   }
   SegmentInfo set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) override {
-    check_step(step);
+    check_step_of(schema_, step);
     return use([&](PostgresConnection& server) {
-      server.query("UPDATE idgen_segment SET step = $3, updated_unix_ms = $4 WHERE ns = $1 AND tag = $2",
-                   {name_space, tag, std::to_string(step), std::to_string(store_clock_unix_ms())});
-      return read(server, name_space, tag);
+      server.query("UPDATE " + table_ + " SET step = " + number(step) + changed(dialect_.changed) +
+                   where_tag(server, name_space, tag));
+      return read(server, name_space, tag).info;
     });
   }
   void list(const std::function<void(const SegmentInfo&)>& row) override {
     use([&](PostgresConnection& server) {
-      const Result rows = server.query((std::string(kSelect) + " ORDER BY ns, tag").c_str());
-      for (int i = 0; i < rows.rows(); ++i) row(info_of(rows, i));
+      const Result rows = server.query(select() + std::string(schema_.order));
+      for (int i = 0; i < rows.rows(); ++i) row(row_of(rows, i).info);
+    });
+  }
+  std::uint64_t max_of(const std::string& table, const std::string& column) {
+    return use([&](PostgresConnection& server) {
+      std::string from;
+      for (const std::string& part : parts_of_name("table", table))
+        from += (from.empty() ? "" : ".") + server.identifier(part);
+      const Result rows = server.query("SELECT MAX(" + server.identifier(column) + ") FROM " + from, table);
+      return rows.rows() == 1 ? largest_of(table, column, rows.text(0, 0)) : 0;
     });
   }
   std::string describe() override {
@@ -308,33 +397,87 @@ class PostgresStore final : public ConnectedStore<PostgresConnection> {
            "power loss: nothing granted is forgotten, as long as the server's disk keeps what it has synced\n"
            "failover: safe with synchronous standbys (synchronous_standby_names); with asynchronous ones the newest "
            "grants "
-           "can be lost. A running process then stops with STORE_REGRESSED\n";
+           "can be lost. A running process then stops with STORE_REGRESSED\n" +
+           schema_sentence(schema_);
   }
 
  private:
-  static constexpr const char* kSelect =
-      "SELECT ns, tag, max_id, grants, updated_unix_ms, step, rate, holder FROM idgen_segment";
-  static constexpr const char* kInsert =
-      "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES($1, $2, 0, 0, $3) ON CONFLICT DO "
-      "NOTHING";
+  static std::string number(std::uint64_t value) { return std::to_string(value); }
+  static std::string now() { return std::to_string(store_clock_unix_ms()); }
+  static std::string changed(std::string_view text) { return filled(text, {{"now", now()}}); }
+  std::string columns() const { return std::string(dialect_.columns); }
+  std::string select() const { return "SELECT " + columns() + " FROM " + table_; }
+  std::string update() const { return "UPDATE " + table_ + " SET " + counter_ + " = "; }
+  std::string where_tag(PostgresConnection& server, const std::string& name_space, const std::string& tag) const {
+    return filled(schema_.where, {{"namespace", server.quoted(name_space)},
+                                  {"tag", server.quoted(tag)},
+                                  {"key", server.quoted(key_of_row(schema_, name_space, tag))}});
+  }
 
-  static SegmentInfo info_of(const Result& rows, int row) {
-    SegmentInfo info;
-    info.name_space = rows.text(row, 0);
-    info.tag = rows.text(row, 1);
-    info.max_id = rows.number(row, 2);
-    info.grants = rows.number(row, 3);
-    info.updated_unix_ms = static_cast<std::int64_t>(rows.number(row, 4));
-    info.step = rows.number(row, 5);
-    info.rate = rows.number(row, 6);
-    info.holder = rows.text(row, 7);
-    return info;
+  // RowTerms in SQL.
+  std::string terms_text() const {
+    return (schema_.step.empty() ? "0" : std::string(schema_.step)) +
+           (schema_.has_stride ? ", delta, remainder" : ", 1, 0");
   }
-  SegmentInfo read(PostgresConnection& server, const std::string& name_space, const std::string& tag) {
-    const Result row = server.query((std::string(kSelect) + " WHERE ns = $1 AND tag = $2").c_str(), {name_space, tag});
-    if (row.rows() == 0) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
-    return info_of(row, 0);
+  // grant_size() in SQL.
+  std::string count_text(const SegmentRequest& request) const {
+    const std::string step(schema_.step);
+    const std::string own =
+        step.empty() ? number(request.step)
+                     : "CASE WHEN " + step + " > 0 THEN " + step + " ELSE " + number(request.step) + "::bigint END";
+    return "GREATEST(" + own + ", " + number(request.wanted) + "::bigint" +
+           (schema_.has_stride ? ", CASE WHEN delta > 1 THEN delta ELSE 0 END" : "") + ")";
   }
+
+  static std::string insert_text(const Schema& schema, const Dialect& dialect, const Settings& settings,
+                                 const std::string& name_space, const std::string& tag, const std::string& key) {
+    return "INSERT INTO " + std::string(schema.table) +
+           filled(dialect.insert, {{"namespace", name_space},
+                                   {"tag", tag},
+                                   {"key", key},
+                                   {"step", step_of_new_row(schema, settings)},
+                                   {"now", now()}}) +
+           " ON CONFLICT DO NOTHING";
+  }
+  // False: it is there.
+  bool insert(PostgresConnection& server, const std::string& name_space, const std::string& tag) const {
+    return server
+               .query(insert_text(schema_, dialect_, settings_, server.quoted(name_space), server.quoted(tag),
+                                  server.quoted(key_of_row(schema_, name_space, tag))) +
+                      " RETURNING 1")
+               .rows() == 1;
+  }
+
+  SchemaRow row_of(const Result& rows, int i) const {
+    SchemaRow row;
+    row.counter = rows.number(i, 2);
+    row.info = {.name_space = rows.text(i, 0),
+                .tag = rows.text(i, 1),
+                .max_id = row.counter - std::min(row.counter, schema_.next_free),
+                .grants = rows.number(i, 3),
+                .updated_unix_ms = static_cast<std::int64_t>(rows.number(i, 4)),
+                .step = rows.number(i, 5),
+                .rate = rows.number(i, 6),
+                .holder = rows.text(i, 7)};
+    if (schema_.joins_names) split_name(row.info, rows.text(i, 1));
+    row.stride = rows.text(i, 8);
+    row.offset = rows.text(i, 9);
+    return row;
+  }
+  std::optional<SchemaRow> find(PostgresConnection& server, const std::string& where) const {
+    const Result rows = server.query(select() + where);
+    return rows.rows() == 1 ? std::optional(row_of(rows, 0)) : std::nullopt;
+  }
+  SchemaRow read(PostgresConnection& server, const std::string& name_space, const std::string& tag) const {
+    std::optional<SchemaRow> found = find(server, where_tag(server, name_space, tag));
+    if (!found) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
+    return std::move(*found);
+  }
+
+  const Schema& schema_;
+  const Dialect& dialect_;
+  const std::string table_{schema_.table};
+  const std::string counter_{schema_.counter};
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Segments in Redis: one Lua script a grant, on one hash a tag.
+// Segments in Redis: one Lua script a grant, on one hash a tag; with segment.schema = cosid on the string that CosId counts in, and a label beside it.
 //
 // Redis may forget what it has acknowledged: after a failover, a restart from an older dump, an eviction. Every way back changes the server's
 // replication id (not so its run id), so each tag carries the id under which it was written, and a script that finds another one grants nothing: the
@@ -19,34 +19,57 @@ namespace {
 constexpr std::string_view kParameters[] = {"user_env", "password_env", "accept_loss"};
 constexpr std::uint16_t kPort = 6379;
 
-// Lua's numbers are doubles: counters stay in Redis (HINCRBY is exact) and cross as text.
+// Lua's numbers are doubles: counters stay in Redis (INCRBY is exact) and cross as text.
 constexpr const char* kPrelude = R"(
 local info = redis.call('INFO', 'replication')
 local role = string.match(info, 'role:(%a+)')
 local label = string.match(info, 'master_replid:(%x+)')
 if role ~= 'master' then return {'role', role} end
 local key = KEYS[1]
+local function below(a, b) return #a < #b or (#a == #b and a < b) end
+)";
+
+// How a tag is kept: row is {counter, label, step}, each may be false.
+constexpr const char* kOwnRow = R"(
 local row = redis.call('HMGET', key, 'max_id', 'label', 'step')
-if row[1] and not string.find(row[1], '^%d+$') then return {'refused', row[1], 'no counter', '0'} end
-local function written(now)
+local function make() redis.call('HSET', key, 'max_id', '0', 'grants', '0', 'label', label) end
+local function add(count) return redis.pcall('HINCRBY', key, 'max_id', count) end
+local function put(number) redis.call('HSET', key, 'max_id', number) end
+local function relabel() redis.call('HSET', key, 'label', label) end
+local function stamp(now) redis.call('HSET', key, 'updated_unix_ms', now) end
+local function granted(now)
   redis.call('HINCRBY', key, 'grants', 1)
-  redis.call('HSET', key, 'updated_unix_ms', now)
+  stamp(now)
 end
+local function drawn_by(rate, holder) redis.call('HSET', key, 'rate', rate, 'holder', holder) end
 local function answer()
   local r = redis.call('HMGET', key, 'max_id', 'grants', 'updated_unix_ms', 'step', 'rate', 'holder')
   return {'ok', r[1], r[2], r[3] or '0', r[4] or '0', r[5] or '0', r[6] or ''}
 end
-local function below(a, b) return #a < #b or (#a == #b and a < b) end
+if row[1] and not string.find(row[1], '^%d+$') then return {'refused', row[1], 'no counter', '0'} end
+)";
+// A missing counter whose label is there was forgotten: it is made by nobody but CosId, or by hand.
+constexpr const char* kCosidRow = R"(
+local row = {redis.call('GET', key), redis.call('GET', KEYS[2]), false}
+local function make() redis.call('SETNX', key, '0') redis.call('SET', KEYS[2], label) end
+local function add(count) return redis.pcall('INCRBY', key, count) end
+local function put(number) redis.call('SET', key, number) end
+local function relabel() redis.call('SET', KEYS[2], label) end
+local function stamp(now) end
+local function granted(now) end
+local function drawn_by(rate, holder) end
+local function answer() return {'ok', redis.call('GET', key), '0', '0', '0', '0', ''} end
+if row[1] and not string.find(row[1], '^%d+$') then return {'refused', row[1], 'no counter', '0'} end
 )";
 
 // ARGV: step, wanted, now, whether to make the tag, whether a rewind is accepted, rate, holder. The answer ends with the count.
 constexpr const char* kTake = R"(
 if not row[1] then
-  if ARGV[4] ~= '1' then return {'unknown'} end
-  redis.call('HSET', key, 'max_id', '0', 'grants', '0', 'label', label)
+  if ARGV[4] ~= '1' or row[2] then return {'unknown'} end
+  make()
 elseif row[2] ~= label then
   if ARGV[5] ~= '1' then return {'label', row[1], row[2] or 'none', label} end
-  redis.call('HSET', key, 'label', label)
+  relabel()
 end
 local count = ARGV[1]
 if row[3] and row[3] ~= '0' then
@@ -54,10 +77,10 @@ if row[3] and row[3] ~= '0' then
   count = row[3]
 end
 if below(count, ARGV[2]) then count = ARGV[2] end
-local done = redis.pcall('HINCRBY', key, 'max_id', count)
+local done = add(count)
 if type(done) == 'table' and done.err then return {'refused', row[1] or '0', done.err, count} end
-redis.call('HSET', key, 'rate', ARGV[6], 'holder', ARGV[7])
-written(ARGV[3])
+drawn_by(ARGV[6], ARGV[7])
+granted(ARGV[3])
 local a = answer()
 a[#a + 1] = count
 return a
@@ -66,21 +89,23 @@ return a
 constexpr const char* kGiveBack = R"(
 if not row[1] then return {'unknown'} end
 if row[2] == label and row[1] == ARGV[1] then
-  redis.call('HINCRBY', key, 'max_id', ARGV[2])
-  redis.call('HSET', key, 'updated_unix_ms', ARGV[3])
+  add(ARGV[2])
+  stamp(ARGV[3])
 end
 return {'ok'}
 )";
-// ARGV: step, now.
+// ARGV: step, now. Of idgen's own rows only.
 constexpr const char* kSetStep = R"(
 if not row[1] then return {'unknown'} end
-redis.call('HSET', key, 'step', ARGV[1], 'updated_unix_ms', ARGV[2])
+redis.call('HSET', key, 'step', ARGV[1])
+stamp(ARGV[2])
 return answer()
 )";
 // ARGV: now.
 constexpr const char* kCreate = R"(
 if row[1] then return {'exists', row[1]} end
-redis.call('HSET', key, 'max_id', '0', 'grants', '0', 'label', label, 'updated_unix_ms', ARGV[1])
+make()
+stamp(ARGV[1])
 return answer()
 )";
 constexpr const char* kShow = R"(
@@ -91,13 +116,13 @@ return answer()
 constexpr const char* kAdvance = R"(
 if not row[1] then return {'unknown'} end
 if below(row[1], ARGV[1]) then
-  redis.call('HSET', key, 'max_id', ARGV[1])
+  put(ARGV[1])
 else
-  local done = redis.pcall('HINCRBY', key, 'max_id', 1)
+  local done = add(1)
   if type(done) == 'table' and done.err then return {'refused', row[1], done.err, '1'} end
 end
-redis.call('HSET', key, 'label', label)
-written(ARGV[2])
+relabel()
+granted(ARGV[2])
 return answer()
 )";
 
@@ -128,7 +153,7 @@ class Reply {
 class RedisConnection {
  public:
   RedisConnection(const Settings& settings, const Parameters& parameters)
-      : shown_(settings.url.shown()), context_(nullptr, redisFree) {
+      : shown_(settings.url.shown()), is_cosid_(settings.schema == "cosid"), context_(nullptr, redisFree) {
     if (settings.url.hosts.size() != 1) {
       throw Error(Status::value, "store = \"" + shown_ + "\": one host is allowed, the master's");
     }
@@ -179,12 +204,13 @@ class RedisConnection {
     return Reply(reply);
   }
 
-  // body after kPrelude, on one key.
-  Reply script(const char* body, const std::string& key, const Arguments& arguments) {
+  // body after kPrelude and the functions of a row.
+  Reply script(const char* body, const Arguments& keys, const Arguments& arguments) {
     std::string& hash = hashes_[body];
-    const std::string text = std::string(kPrelude) + body;
+    const std::string text = std::string(kPrelude) + (is_cosid_ ? kCosidRow : kOwnRow) + body;
     const bool known = !hash.empty();
-    Arguments call = {known ? "EVALSHA" : "EVAL", known ? hash : text, "1", key};
+    Arguments call = {known ? "EVALSHA" : "EVAL", known ? hash : text, std::to_string(keys.size())};
+    call.insert(call.end(), keys.begin(), keys.end());
     call.insert(call.end(), arguments.begin(), arguments.end());
     if (!known) {
       const Reply loaded = command({"SCRIPT", "LOAD", text}, "SCRIPT LOAD");
@@ -224,7 +250,8 @@ class RedisConnection {
                   text + ". A cluster is not supported; name a server that stands alone or a master");
     }
     if (says("OOM")) throw Error(Status::store_full, text);
-    if (says("WRONGTYPE")) throw Error(Status::store_damaged, text + ". The key is not idgen's");
+    if (says("WRONGTYPE"))
+      throw Error(Status::store_damaged, text + (is_cosid_ ? ". The key is not CosId's" : ". The key is not idgen's"));
     if (says("MISCONF")) throw Error(Status::store_full, text);  // it cannot write to its disk
     throw Error(Status::store_unavailable, text);
   }
@@ -252,6 +279,7 @@ class RedisConnection {
   }
 
   const std::string shown_;
+  const bool is_cosid_;
   bool usable_ = true;
   std::map<const char*, std::string> hashes_;
   std::unique_ptr<redisContext, decltype(&redisFree)> context_;
@@ -260,7 +288,7 @@ class RedisConnection {
 // idgen:NAMESPACE:TAG, where a colon or percent sign of the namespace is written as %XX.
 constexpr std::string_view kKeyPrefix = "idgen:";
 
-std::string key_of(const std::string& name_space, const std::string& tag) {
+Arguments own_keys(const std::string& name_space, const std::string& tag) {
   std::string key(kKeyPrefix);
   for (const char c : name_space) {
     if (c == ':') {
@@ -271,13 +299,33 @@ std::string key_of(const std::string& name_space, const std::string& tag) {
       key += c;
     }
   }
-  return key + ":" + tag;
+  return {key + ":" + tag};
+}
+
+// CosId's key, and ours beside it in the same slot.
+constexpr std::string_view kCosidPrefix = "cosid:{", kCosidSuffix = "}.adder";
+
+Arguments cosid_keys(const std::string& name_space, const std::string& tag) {
+  const std::string name = name_space + "." + tag;
+  return {std::string(kCosidPrefix) + name + std::string(kCosidSuffix), "idgen.label:{" + name + "}"};
 }
 
 class RedisStore final : public ConnectedStore<RedisConnection> {
  public:
-  explicit RedisStore(const Settings& settings) : ConnectedStore(settings, kParameters) {
+  explicit RedisStore(const Settings& settings)
+      : ConnectedStore(settings, kParameters), is_cosid_(settings.schema == "cosid") {
+    if (!is_cosid_) check_schema(settings);
     use([](RedisConnection&) {});
+  }
+
+  static std::string statements(const Settings& settings, const std::string& name_space, const std::string& tag) {
+    const std::string note = "# MASTER_REPLID: as INFO replication says it\n";
+    if (settings.schema == "cosid") {
+      const Arguments keys = cosid_keys(name_space, tag);
+      return note + "SETNX " + keys[0] + " 0\nSET " + keys[1] + " MASTER_REPLID\n";
+    }
+    check_schema(settings);
+    return note + "HSET " + own_keys(name_space, tag)[0] + " max_id 0 grants 0 label MASTER_REPLID\n";
   }
 
   SegmentGrant take(const std::string& name_space, const std::string& tag, const SegmentRequest& request) override {
@@ -286,7 +334,7 @@ class RedisStore final : public ConnectedStore<RedisConnection> {
     return use([&](RedisConnection& server) {
       const Reply row = checked(
           name_space, tag,
-          server.script(kTake, key_of(name_space, tag),
+          server.script(kTake, keys_of(name_space, tag),
                         {std::to_string(request.step), std::to_string(request.wanted), now(),
                          settings_.create ? "1" : "0", accepted, std::to_string(request.rate), request.holder}));
       const std::uint64_t count = number(row[7]);
@@ -299,19 +347,19 @@ class RedisStore final : public ConnectedStore<RedisConnection> {
     if (unused == 0) return;
     use([&](RedisConnection& server) {
       checked(name_space, tag,
-              server.script(kGiveBack, key_of(name_space, tag),
+              server.script(kGiveBack, keys_of(name_space, tag),
                             {std::to_string(last), "-" + std::to_string(unused), now()}));
     });
   }
   void create(const std::string& name_space, const std::string& tag) override {
     use([&](RedisConnection& server) {
-      const Reply row = server.script(kCreate, key_of(name_space, tag), {now()});
+      const Reply row = server.script(kCreate, keys_of(name_space, tag), {now()});
       if (row[0] == "exists") throw_tag_exists(name_space, tag, number(row[1]));
     });
   }
   SegmentInfo show(const std::string& name_space, const std::string& tag) override {
     return use([&](RedisConnection& server) {
-      return info_of(name_space, tag, checked(name_space, tag, server.script(kShow, key_of(name_space, tag), {})));
+      return info_of(name_space, tag, checked(name_space, tag, server.script(kShow, keys_of(name_space, tag), {})));
     });
   }
   SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
@@ -319,15 +367,19 @@ class RedisStore final : public ConnectedStore<RedisConnection> {
     return use([&](RedisConnection& server) {
       return info_of(
           name_space, tag,
-          checked(name_space, tag, server.script(kAdvance, key_of(name_space, tag), {std::to_string(target), now()})));
+          checked(name_space, tag, server.script(kAdvance, keys_of(name_space, tag), {std::to_string(target), now()})));
     });
   }
   SegmentInfo set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) override {
     check_step(step);
+    if (is_cosid_) {
+      throw Error(Status::unsupported,
+                  "CosId keeps no step in Redis: with segment.schema = cosid each generator uses its own segment.step");
+    }
     return use([&](RedisConnection& server) {
       return info_of(
           name_space, tag,
-          checked(name_space, tag, server.script(kSetStep, key_of(name_space, tag), {std::to_string(step), now()})));
+          checked(name_space, tag, server.script(kSetStep, keys_of(name_space, tag), {std::to_string(step), now()})));
     });
   }
   void list(const std::function<void(const SegmentInfo&)>& row) override {
@@ -335,14 +387,15 @@ class RedisStore final : public ConnectedStore<RedisConnection> {
       std::map<std::pair<std::string, std::string>, SegmentInfo> rows;
       std::string cursor = "0";
       do {
-        const Reply page =
-            server.command({"SCAN", cursor, "MATCH", std::string(kKeyPrefix) + "*", "COUNT", "1000"}, "SCAN");
+        const std::string pattern = is_cosid_ ? "cosid:{*}.adder" : std::string(kKeyPrefix) + "*";
+        const Reply page = server.command({"SCAN", cursor, "MATCH", pattern, "COUNT", "1000"}, "SCAN");
         if (page.is_error()) throw Error(Status::store_permission, shown_ + ": " + page.text());
         cursor = page[0];
         for (const std::string& key : page.list(1)) {
-          const std::optional<std::pair<std::string, std::string>> names = names_of(key);
+          const std::optional<std::pair<std::string, std::string>> names =
+              is_cosid_ ? names_of_cosid(key) : names_of(key);
           if (!names) continue;
-          const Reply found = server.script(kShow, key, {});
+          const Reply found = server.script(kShow, keys_of(names->first, names->second), {});
           if (found[0] == "ok") rows[*names] = info_of(names->first, names->second, found);
         }
       } while (cursor != "0");
@@ -359,10 +412,22 @@ class RedisStore final : public ConnectedStore<RedisConnection> {
                                                  "remembers, and ids may be issued twice\n"
                                                : "; no id is issued twice\n") +
            "a first replica that joins, or none for repl-backlog-ttl, counts as a failover: add replicas before tags\n"
-           "a copy of the server's memory that goes on beside it (a cloned machine) is not noticed\n";
+           "a copy of the server's memory that goes on beside it (a cloned machine) is not noticed\n" +
+           (is_cosid_
+                ? "schema: cosid; CosId draws from the same key and does not notice when the server has forgotten "
+                  "grants: it goes on where idgen stops\n"
+                : "");
   }
 
  private:
+  static void check_schema(const Settings& settings) {
+    if (settings.schema == "idgen") return;
+    throw Error(Status::unsupported, "segment.schema = " + in_quotes(settings.schema) +
+                                         ": in Redis idgen knows its own tags and CosId's, \"cosid\"");
+  }
+  Arguments keys_of(const std::string& name_space, const std::string& tag) const {
+    return is_cosid_ ? cosid_keys(name_space, tag) : own_keys(name_space, tag);
+  }
   static std::string now() { return std::to_string(store_clock_unix_ms()); }
   std::uint64_t number(const std::string& text) const { return stored_number(shown_, text.c_str()); }
 
@@ -372,9 +437,17 @@ class RedisStore final : public ConnectedStore<RedisConnection> {
     if (outcome == "ok") return row;
     if (outcome == "unknown") throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
     if (outcome == "refused") {
-      const std::uint64_t max_id = number(row[1]);  // says that it is no number
-      if (const std::uint64_t count = number(row[3])) advance_by(name_space, tag, max_id, count);  // that it is exhausted
-      throw Error(Status::store_damaged, shown_ + ": " + row[2]);
+      if (const std::uint64_t count = number(row[3]))
+        advance_by(name_space, tag, number(row[1]), count);  // says that it is exhausted
+      throw Error(Status::store_damaged, shown_ + ": tag \"" + tag + "\" of namespace \"" + name_space + "\" holds " +
+                                             in_quotes(row[1]) + ": " + row[2]);
+    }
+    if (row[2] == "none" && is_cosid_) {
+      throw Error(
+          Status::store_regressed,
+          "the key " + keys_of(name_space, tag)[0] + " of " + shown_ + " stands at " + row[1] +
+              " and was not labelled by idgen: CosId has made it, or the server has forgotten the label. Take it "
+              "over with `idgen segment advance --to N`, N at or above all ids in use");
     }
     throw Error(
         Status::store_regressed,
@@ -397,6 +470,13 @@ class RedisStore final : public ConnectedStore<RedisConnection> {
     return info;
   }
 
+  // At the last dot. A name without one belongs to no namespace of idgen's.
+  static std::optional<std::pair<std::string, std::string>> names_of_cosid(const std::string& key) {
+    const std::string name = key.substr(kCosidPrefix.size(), key.size() - kCosidPrefix.size() - kCosidSuffix.size());
+    const std::size_t dot = name.rfind('.');
+    if (dot == std::string::npos) return std::nullopt;
+    return std::pair{name.substr(0, dot), name.substr(dot + 1)};
+  }
   static std::optional<std::pair<std::string, std::string>> names_of(const std::string& key) {
     const std::size_t colon = key.find(':', kKeyPrefix.size());
     if (colon == std::string::npos) return std::nullopt;
@@ -405,6 +485,8 @@ class RedisStore final : public ConnectedStore<RedisConnection> {
       name_space.replace(i, 3, name_space.compare(i, 3, "%3A") == 0 ? ":" : "%");
     return std::pair{name_space, key.substr(colon + 1)};
   }
+
+  const bool is_cosid_;
 };
 
 }  // namespace

@@ -27,6 +27,12 @@ class ZooKeeperConnection {
       "power loss, failover: nothing granted is forgotten\n"
       "a node that is deleted by hand begins at 0 again: lift the tag instead (`idgen segment advance`)\n";
 
+  static std::string create_command(const Parameters&, const std::string& name_space, const std::string& tag) {
+    const std::string folder = std::string(kRoot) + "/" + path_part(name_space);
+    return "create /idgen\ncreate " + std::string(kRoot) + "\ncreate " + folder + "\ncreate " + folder + "/" +
+           path_part(tag);
+  }
+
   struct Held {
     std::string text;
     int version = 0;

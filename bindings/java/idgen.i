@@ -148,6 +148,8 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 %ignore idgen_describe;
 %ignore idgen_metrics;
 %ignore idgen_segment_list;
+%ignore idgen_segment_max_of;      /* these two are for the command, not for programs */
+%ignore idgen_segment_statements;
 %ignore idgen_format;
 %ignore IDGEN_VERSION_H;
 

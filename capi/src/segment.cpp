@@ -7,6 +7,8 @@ using namespace idgen::capi;
 
 namespace {
 
+const std::string& tag_name(const Config& config) { return config.get(config.get("tag").empty() ? "name" : "tag"); }
+
 struct Tag {
   std::shared_ptr<Store> store;
   const std::string& name_space;
@@ -16,12 +18,14 @@ struct Tag {
 Tag tag_of(const idgen_config_t* handle, bool create) {
   const Config& config = open_handle(handle, "config");
   std::shared_ptr<Store> store = config.store;
-  if (!store) {
+  if (store) {
+    refuse_schema_of_host(config.get("segment.schema"));
+  } else {
     StoreOptions options = config.store_options();
     options.create = create;
     store = open_store(config.get("store"), options);
   }
-  return {store, config.get("namespace"), config.get(config.get("tag").empty() ? "name" : "tag")};
+  return {store, config.get("namespace"), tag_name(config)};
 }
 
 idgen_segment_info_t info_of(const SegmentInfo& row) {
@@ -76,6 +80,29 @@ idgen_status_t idgen_segment_list(const idgen_config_t* config, idgen_segment_fn
       const idgen_segment_info_t info = info_of(row);
       each(ctx, row.name_space.c_str(), row.tag.c_str(), &info);
     }
+  });
+}
+
+idgen_status_t idgen_segment_max_of(const idgen_config_t* config, const char* table, const char* column,
+                                    uint64_t* max_id, idgen_error_t* err) {
+  return guard(err, [&] {
+    require(table, "table");
+    require(column, "column");
+    require(max_id, "max_id");
+    *max_id = tag_of(config, false).store->segment_max_of(table, column);
+  });
+}
+
+idgen_status_t idgen_segment_statements(const idgen_config_t* handle, char* buffer, size_t* size, idgen_error_t* err) {
+  return guard(err, [&] {
+    const Config& config = open_handle(handle, "config");
+    if (config.store) {
+      throw Error(Status::unsupported,
+                  "a store of the program's own makes its tags itself; idgen has no statements for it");
+    }
+    write_text(
+        segment_statements(config.get("store"), config.store_options(), config.get("namespace"), tag_name(config)),
+        buffer, size);
   });
 }
 

@@ -32,6 +32,7 @@ def new_tag():
 
 
 NAMES = {
+    "schema": "segment.schema",
     "step": "segment.step",
     "prefetch": "segment.prefetch",
     "runway": "segment.runway",

@@ -79,5 +79,32 @@ TEST(SegmentInfoAtTheBorder, CutsAHolderThatIsTooLong) {
   EXPECT_EQ(std::string(info.holder), "process 1 on " + std::string(127 - 13, 'x'));
 }
 
+TEST(SegmentInfoAtTheBorder, AStoreOfTheHostHasNoOtherSchemaNoTablesAndNoStatements) {
+  idgen_config config;
+  config.value.store = std::make_shared<OneTag>(row(""));
+  std::uint64_t max_id = 7;
+  std::size_t size = 0;
+  idgen_error_t error = IDGEN_ERROR_INIT;
+  EXPECT_EQ(idgen_segment_max_of(&config, "orders", "id", &max_id, &error), IDGEN_E_UNSUPPORTED);
+  EXPECT_EQ(max_id, 7u);
+  EXPECT_EQ(idgen_segment_statements(&config, nullptr, &size, &error), IDGEN_E_UNSUPPORTED);
+  config.value.set("segment.schema", "leaf");
+  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
+  EXPECT_EQ(idgen_segment_show(&config, &info, &error), IDGEN_E_UNSUPPORTED);
+  EXPECT_NE(std::string(error.message).find("mysql"), std::string::npos);
+}
+
+TEST(SegmentInfoAtTheBorder, WhatIsRequiredIsAskedFor) {
+  idgen_config config;
+  std::uint64_t max_id = 0;
+  EXPECT_EQ(idgen_segment_max_of(&config, nullptr, "id", &max_id, nullptr), IDGEN_E_ARGUMENT);
+  EXPECT_EQ(idgen_segment_max_of(&config, "orders", nullptr, &max_id, nullptr), IDGEN_E_ARGUMENT);
+  EXPECT_EQ(idgen_segment_max_of(&config, "orders", "id", nullptr, nullptr), IDGEN_E_ARGUMENT);
+  EXPECT_EQ(idgen_segment_statements(&config, nullptr, nullptr, nullptr), IDGEN_E_ARGUMENT);
+  std::size_t size = 0;
+  EXPECT_EQ(idgen_segment_statements(&config, nullptr, &size, nullptr), IDGEN_E_BUFFER);
+  EXPECT_GT(size, 100u);
+}
+
 }  // namespace
 }  // namespace idgen

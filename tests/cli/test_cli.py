@@ -631,6 +631,62 @@ class Segment(Cli):
         rows = [json.loads(line) for line in self.good("segment", "show", *self.STORE, "--json").lines]
         self.assertEqual([row["max_id"] for row in rows], [0, 0, 7])
 
+    def imported(self, tag, *arguments):
+        return json.loads(self.good("segment", "import", *self.STORE, "--tag", tag, *arguments, "--json").out)
+
+    def test_import_begins_above_another_tag_and_never_lowers(self):
+        self.good("segment", "create", *self.STORE, "--tag", "orders")
+        self.good("segment", "advance", *self.STORE, "--tag", "orders", "--to", 500)
+        first = self.imported("invoices", "--from-tag", "orders", "--margin", 20)
+        self.assertEqual((first["found"], first["margin"], first["created"], first["max_id"]), (500, 20, True, 520))
+        self.assertEqual(self.good("next", "--kind", "segment", *self.STORE, "--tag", "invoices").out, "521\n")
+        again = self.imported("invoices", "--from-tag", "orders")
+        self.assertEqual(again["created"], False)
+        self.assertGreater(again["max_id"], 520)
+        self.assertEqual(self.show("orders")["max_id"], 500)
+
+    def test_import_of_what_is_not_there_makes_nothing(self):
+        self.good("segment", "create", *self.STORE, "--tag", "orders")
+        self.refused("TAG_UNKNOWN", "segment", "import", *self.STORE, "--tag", "new", "--from-tag", "order")
+        self.refused("TAG_UNKNOWN", "segment", "show", *self.STORE, "--tag", "new")
+
+    def test_import_asks_for_one_source_that_is_not_the_tag_itself(self):
+        self.good("segment", "create", *self.STORE, "--tag", "orders")
+        base = ("segment", "import", *self.STORE, "--tag", "orders")
+        self.assertIn("from where", self.usage(*base))
+        self.assertIn("from where", self.usage(*base, "--from-table", "a", "--from-column", "b", "--from-tag", "c"))
+        self.assertIn("--from-column", self.usage(*base, "--from-table", "a"))
+        self.assertIn("itself", self.usage(*base, "--from-tag", "orders"))
+        self.assertIn(
+            "2^63",
+            self.usage(
+                *base,
+                "--from-schema",
+                "idgen",
+                "--from-tag",
+                "orders",
+                "--from-namespace",
+                "default",
+                "--namespace",
+                "b",
+                "--margin",
+                2**63,
+            ),
+        )
+
+    def test_print_runs_nothing(self):
+        out = self.good("segment", "create", *self.STORE, "--tag", "it's", "--print").out
+        self.assertFalse((self.dir / "ids.db").exists())
+        with sqlite3.connect(":memory:") as database:
+            database.executescript(out)
+            self.assertEqual(
+                database.execute("SELECT ns, tag, max_id FROM idgen_segment").fetchall(), [("default", "it's", 0)]
+            )
+
+    def test_a_schema_that_the_store_does_not_know_is_refused(self):
+        error = self.refused("UNSUPPORTED", "segment", "create", *self.STORE, "--tag", "t", "--schema", "leaf")
+        self.assertIn("mysql, mariadb, postgres", error)
+
     def test_a_store_without_its_module_names_file_and_package(self):
         (self.dir / "empty").mkdir()
         error = self.refused(

@@ -70,5 +70,30 @@ TEST(StoreUrl, MemoryStoresAreKnownByTheirName) {
   EXPECT_EQ(draw_from(open_store("memory:url-a", creating()), "ns", "t", 5), 6u);
 }
 
+TEST(StoreUrl, ASchemaThatAStoreDoesNotKnowIsRefusedWithTheStoresThatDo) {
+  const auto with = [](const char* schema) {
+    StoreOptions options;
+    options.schema = schema;
+    return options;
+  };
+  EXPECT_FAILS(open_store("memory", with("leaf")), Status::unsupported, "mysql, mariadb, postgres");
+  EXPECT_FAILS(open_store("sqlite:ids.db", with("cosid")), Status::unsupported, "mysql, mariadb, postgres, redis");
+  EXPECT_FAILS(open_store("redis://h", with("tinyid")), Status::unsupported, "redis://HOST");
+  EXPECT_FAILS(segment_statements("etcd://h", with("cosid"), "ns", "t"), Status::unsupported, "redis");
+  EXPECT_FAILS(refuse_schema_of_host("leaf"), Status::unsupported, "program's own");
+  EXPECT_NO_THROW(refuse_schema_of_host("idgen"));
+}
+
+TEST(StoreUrl, WhatWouldMakeATagIsToldWithoutMakingIt) {
+  EXPECT_EQ(segment_statements("memory", {}, "ns", "t"), "");
+  const std::string text = segment_statements("sqlite:/no/such/folder/ids.db", {}, "it's", "t");
+  EXPECT_NE(text.find("CREATE TABLE idgen_segment"), std::string::npos);
+  EXPECT_NE(text.find("VALUES('it''s', 't', 0, 0, "), std::string::npos);
+}
+
+TEST(StoreUrl, AStoreWithoutOtherTablesCannotReadOne) {
+  EXPECT_FAILS(open_store("memory", {})->segment_max_of("orders", "id"), Status::unsupported, "idgen segment advance");
+}
+
 }  // namespace
 }  // namespace idgen

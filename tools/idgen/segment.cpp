@@ -1,6 +1,7 @@
 // idgen segment: the rows behind segment ids, one for each tag.
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "command.hpp"
@@ -17,6 +18,11 @@ struct Arguments {
   Settings settings;
   std::uint64_t to = 0;
   bool json = false;
+  bool only_print = false;
+  struct {
+    std::string schema, name_space, tag, table, column;
+    std::uint64_t margin = 0;
+  } from;
 };
 
 std::string value(const Config& config, const char* key) {
@@ -71,11 +77,27 @@ void print(const Config& config, const idgen_segment_info_t& info, bool json) {
   out.flush();
 }
 
+// What create runs, a line each, without the line break at the end.
+std::string statements(const Config& config) {
+  std::string text = read_text([&](char* buffer, std::size_t* size, idgen_error_t* error) {
+    return idgen_segment_statements(config.get(), buffer, size, error);
+  });
+  if (!text.empty()) text.pop_back();
+  return text;
+}
+
 int create(const Arguments& arguments) {
   const Config config = configuration(arguments);
+  const bool is_server = value(config, "store").find("://") != std::string::npos;
+  Output out;
+  if (arguments.only_print) {
+    out.line(statements(config));
+    out.flush();
+    return kExitOk;
+  }
   ErrorSlot error;
   check(idgen_segment_create(config.get(), error), error);
-  Output out;
+  if (is_server) out.line(statements(config));
   out.line("created tag '" + tag_of(config) + "' in namespace '" + value(config, "namespace") + "' of " +
            without_secrets(value(config, "store")) + "; its first id is 1");
   out.flush();
@@ -154,13 +176,83 @@ int set_step(const Arguments& arguments) {
   return kExitOk;
 }
 
+// Where the numbers of the source end, and the source in words.
+std::pair<std::uint64_t, std::string> end_of_source(const Arguments& arguments, const Config& config) {
+  const auto& from = arguments.from;
+  ErrorSlot error;
+  if (!from.table.empty()) {
+    if (from.column.empty()) throw UsageError("--from-table needs --from-column, the column with the ids");
+    std::uint64_t max_id = 0;
+    check(idgen_segment_max_of(config.get(), from.table.c_str(), from.column.c_str(), &max_id, error), error);
+    return {max_id, "the largest " + from.column + " of " + from.table};
+  }
+  const Config source = arguments.settings.make();
+  if (!from.schema.empty()) set(source, "segment.schema", from.schema);
+  if (!from.tag.empty()) set(source, "tag", from.tag);
+  const std::string schema = value(source, "segment.schema");
+  if (!from.name_space.empty()) {
+    set(source, "namespace", from.name_space);
+  } else if (schema == "leaf" || schema == "tinyid") {
+    set(source, "namespace", "default");  // they have no other
+  }
+  const std::string name_space = value(source, "namespace");
+  if (schema == value(config, "segment.schema") && name_space == value(config, "namespace") &&
+      tag_of(source) == tag_of(config)) {
+    throw UsageError("the tag would be imported from itself: name another with --from-tag or --from-schema");
+  }
+  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
+  check(idgen_segment_show(source.get(), &info, error), error);
+  return {info.max_id, "tag '" + tag_of(source) + "' in namespace '" + name_space + "', schema " + schema};
+}
+
+int import_tag(const Arguments& arguments) {
+  const auto& from = arguments.from;
+  const bool by_table = !from.table.empty() || !from.column.empty();
+  if (by_table == (!from.tag.empty() || !from.schema.empty())) {
+    throw UsageError("from where? Give --from-table and --from-column, or --from-tag and --from-schema");
+  }
+  if (by_table && from.table.empty()) throw UsageError("--from-column needs --from-table");
+  const Config config = configuration(arguments);
+  const auto [found, source] = end_of_source(arguments, config);
+  constexpr std::uint64_t kLargest = INT64_MAX;
+  if (from.margin > kLargest || found > kLargest - from.margin) {
+    throw UsageError(source + " stands at " + std::to_string(found) + "; with --margin " + std::to_string(from.margin) +
+                     " that passes 2^63 - 1");
+  }
+  const std::uint64_t to = found + from.margin;
+  ErrorSlot error;
+  const idgen_status_t made = idgen_segment_create(config.get(), error);
+  if (made != IDGEN_E_TAG_EXISTS) check(made, error);
+  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
+  if (made == IDGEN_OK && to == 0) {
+    check(idgen_segment_show(config.get(), &info, error), error);
+  } else {
+    check(idgen_segment_advance(config.get(), to, &info, error), error);
+  }
+  Output out;
+  if (arguments.json) {
+    JsonObject object;
+    object.text("source", source).number("found", found).number("margin", from.margin);
+    object.text("namespace", value(config, "namespace")).text("tag", tag_of(config));
+    object.boolean("created", made == IDGEN_OK).number("max_id", info.max_id);
+    out.line(object.str());
+  } else {
+    out.line("found " + std::to_string(found) + ", " + source);
+    out.line(std::string(made == IDGEN_OK ? "created" : "lifted") + " tag '" + tag_of(config) + "' in namespace '" +
+             value(config, "namespace") + "'; its max_id is " + std::to_string(info.max_id) +
+             ", the next range begins above it");
+  }
+  out.flush();
+  return kExitOk;
+}
+
 using Action = int (*)(const Arguments&);
 
 CLI::App* add_action(CLI::App& parent, Run& run, Action action, const std::string& name, const std::string& summary,
                      const std::string& usage, const std::string& details, std::shared_ptr<Arguments>& arguments) {
   arguments = std::make_shared<Arguments>();
   CLI::App* command = add_command(parent, name, summary, "segment " + usage, details);
-  arguments->settings.add_options(*command, {"store", "tag", "namespace"});
+  arguments->settings.add_options(*command, {"store", "tag", "namespace", "segment.schema"});
   command->callback([arguments, &run, action] { run = [arguments, action] { return action(*arguments); }; });
   return command;
 }
@@ -169,8 +261,8 @@ CLI::App* add_action(CLI::App& parent, Run& run, Action action, const std::strin
 
 void add_segment(CLI::App& app, Run& run) {
   CLI::App* command =
-      add_command(app, "segment", "Create, show, advance or tune the counter behind segment ids.",
-                  "segment create|show|advance|set-step --store URL --tag TAG [OPTIONS]",
+      add_command(app, "segment", "Create, show, advance, tune or import the counter behind segment ids.",
+                  "segment create|show|advance|set-step|import --store URL --tag TAG [OPTIONS]",
                   "A segment generator draws ranges of numbers from a counter, one for each tag, that a store keeps.\n"
                   "\n"
                   "Examples:\n"
@@ -180,17 +272,20 @@ void add_segment(CLI::App& app, Run& run) {
   command->require_subcommand(1);
 
   std::shared_ptr<Arguments> arguments;
-  add_action(
+  CLI::App* sub = add_action(
       *command, run, create, "create", "Make a tag, and its store if that is missing.",
-      "create --store URL --tag TAG [--namespace NAMESPACE]",
+      "create --store URL --tag TAG [--namespace NAMESPACE] [--print]",
       "The counter begins at 0: the first id is 1. A tag that exists is an error (TAG_EXISTS) and stays as it is.\n"
+      "On a server it prints the statements that it ran. With --print it runs nothing and reaches for no server.\n"
       "\n"
       "Examples:\n"
       "  idgen segment create --store sqlite:ids.db --tag orders\n"
-      "  idgen segment create --config idgen.toml --name orders\n",
+      "  idgen segment create --config idgen.toml --name orders\n"
+      "  idgen segment create --store mysql://app@db/ids --tag orders --schema leaf --print\n",
       arguments);
+  sub->add_flag("--print", arguments->only_print, "Only print the statements, for a migration.");
 
-  CLI::App* sub = add_action(
+  sub = add_action(
       *command, run, show, "show", "Show the state of a tag, or of all tags of a store.",
       "show --store URL [--tag TAG] [--namespace NAMESPACE] [--json]",
       "max_id is the highest number granted to any generator so far; the next range begins above it.\n"
@@ -235,6 +330,36 @@ void add_segment(CLI::App& app, Run& run) {
       ->type_name("N")
       ->check(whole_number)
       ->required();
+  sub->add_flag("--json", arguments->json, "One JSON object.");
+
+  sub = add_action(
+      *command, run, import_tag, "import", "Make a tag, or lift it, so that it goes on above numbers that exist.",
+      "import --store URL --tag TAG --from-table TABLE --from-column COLUMN [--margin N]\n"
+      "       idgen segment import --store URL --tag TAG --from-tag TAG [--from-schema SCHEMA] [--margin N]",
+      "Reads where the numbers of a table of your own, or of another tag in the same store, end; makes the tag if it "
+      "is\n"
+      "missing; then lifts it as `advance` does, never lowers it. Whoever still makes numbers at the source must have\n"
+      "stopped, or stay within --margin.\n"
+      "\n"
+      "With --json: source, found, margin, namespace, tag, created, max_id.\n"
+      "\n"
+      "Examples:\n"
+      "  idgen segment import --store mysql://app@db/ids --tag orders --from-table shop.orders --from-column id\n"
+      "  idgen segment import --store mysql://app@db/ids --tag orders --from-schema leaf --from-tag order\n",
+      arguments);
+  auto& from = arguments->from;
+  sub->add_option("--from-table", from.table, "A table of the store's database, or DATABASE.TABLE.")
+      ->type_name("TABLE");
+  sub->add_option("--from-column", from.column, "Its column of ids.")->type_name("COLUMN");
+  sub->add_option("--from-tag", from.tag, "A tag of the same store; the tag's own name if not given.")
+      ->type_name("TAG");
+  sub->add_option("--from-schema", from.schema, "The schema of that tag; segment.schema if not given.")
+      ->type_name("idgen|leaf|tinyid|cosid");
+  sub->add_option("--from-namespace", from.name_space, "The namespace of that tag; the tag's own if not given.")
+      ->type_name("NAMESPACE");
+  sub->add_option("--margin", from.margin, "Numbers to leave free above what was found. Default: 0.")
+      ->type_name("N")
+      ->check(whole_number);
   sub->add_flag("--json", arguments->json, "One JSON object.");
 }
 

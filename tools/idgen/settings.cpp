@@ -47,7 +47,8 @@ void Settings::add_options(CLI::App& command, const std::vector<std::string>& ke
     std::string help = found.help;
     if (*found.default_value) help += std::string(" Default: ") + found.default_value + ".";
     options_.emplace_back(key, "");
-    command.add_option("--" + key, options_.back().second, help)->type_name(without_spaces(type_name(found)));
+    const std::string option = "--" + key.substr(key.rfind('.') + 1);
+    command.add_option(option, options_.back().second, help)->type_name(without_spaces(type_name(found)));
   }
   command.add_option("--set", sets_, "Any property, as in the file; may be repeated. `idgen properties` lists them.")
       ->type_name("KEY=VALUE")

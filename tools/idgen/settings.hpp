@@ -12,7 +12,7 @@ namespace idgen_tool {
 
 class Settings {
  public:
-  // `keys`: properties that get an option of their own ("worker" becomes --worker). --config, --name and --set are always there.
+  // `keys`: properties that get an option of their own ("worker" becomes --worker, "segment.schema" --schema). --config, --name and --set are always there.
   // The object must outlive the parser.
   void add_options(CLI::App& command, const std::vector<std::string>& keys);
   // Throws Failure (file, key or value) and UsageError (--name missing where the file has several tables, --set without "=").

@@ -442,7 +442,7 @@ typedef struct idgen_segment_info {
 /* A row of idgen_segment_list. The texts last until it returns. */
 typedef void (*idgen_segment_fn)(void *ctx, const char *name_space, const char *tag, const idgen_segment_info_t *info);
 
-/* These read store, namespace, tag, directory and backend.path of a configuration; all may block on the store.
+/* These read store, namespace, tag, segment.schema, directory and backend.path of a configuration; all may block on the store.
  * create: makes the store if it is missing and the tag at 0 (the first id is 1). @return IDGEN_E_TAG_EXISTS, 60..79, any.
  * show:   @return IDGEN_E_STORE_MISSING, IDGEN_E_TAG_UNKNOWN, 60..79, any.
  * advance: lifts max_id to `to`, or by 1 if it is there already; never lowers. No later grant holds a number up to `to`. What a running
@@ -460,6 +460,15 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_set_step(const idgen_conf
  *         @return IDGEN_E_STORE_MISSING, 60..79, IDGEN_E_ARGUMENT (each is NULL), any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_list(const idgen_config_t *config, idgen_segment_fn each,
                                                             void *ctx, idgen_error_t *err);
+
+/* max_of: the largest number in a column of any table in the store's database, 0 if it has none: where a tag is to begin that takes
+ *         over from an AUTO_INCREMENT or a sequence. TABLE may be SCHEMA.TABLE. @return IDGEN_E_UNSUPPORTED (no SQL server), 60..79, any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_max_of(const idgen_config_t *config, const char *table,
+                                                              const char *column, uint64_t *max_id, idgen_error_t *err);
+/* statements: what create would run, the table's included, as text for a migration; reaches for no server. "" if there is nothing to run.
+ *         @return IDGEN_E_BUFFER, IDGEN_E_VALUE, IDGEN_E_UNSUPPORTED. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_statements(const idgen_config_t *config, char *buffer,
+                                                                  size_t *size, idgen_error_t *err);
 
 /* -------------------------------------------------------------------------------------- the host's own parts */
 

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /* Raised with every change of this file: library and module must agree. */
-#define IDGEN_BACKEND_ABI 2
+#define IDGEN_BACKEND_ABI 3
 
 typedef struct idgen_backend_error {
   int32_t status; /* of idgen.h */
@@ -75,15 +75,22 @@ typedef struct idgen_backend_store {
   int32_t (*segment_list)(void *ctx, idgen_backend_row_fn row, void *to, idgen_backend_error *err);
   int32_t (*describe)(void *ctx, idgen_backend_text_fn text, void *to, idgen_backend_error *err);
   void (*close)(void *ctx);
+  /* May be NULL: there are no other tables. */
+  int32_t (*segment_max_of)(void *ctx, const char *table, const char *column, uint64_t *max_id,
+                            idgen_backend_error *err);
 } idgen_backend_store;
 
 typedef struct idgen_backend {
   uint32_t abi; /* IDGEN_BACKEND_ABI of the module */
   uint32_t reserved;
   const char *name; /* "postgres" */
-  /* Settings: url, create (0 or 1), timeout_ms. Connects; `store` is filled only on success. */
+  /* Settings: url, create (0 or 1), timeout_ms, schema (idgen, leaf, tinyid, cosid), step (what a tag is made with, where the schema's row needs
+   * one; 0 = unknown). Connects; `store` is filled only on success. */
   int32_t (*open)(const idgen_backend_setting *settings, size_t count, idgen_backend_store *store,
                   idgen_backend_error *err);
+  /* What segment_create would run, as text. Connects to nothing. */
+  int32_t (*segment_statements)(const idgen_backend_setting *settings, size_t count, const char *name_space,
+                                const char *tag, idgen_backend_text_fn text, void *to, idgen_backend_error *err);
 } idgen_backend;
 
 typedef const idgen_backend *(*idgen_backend_fn)(void);

@@ -92,6 +92,8 @@ class Store {
   virtual SegmentInfo segment_advance(const std::string& name_space, const std::string& tag, std::uint64_t to) = 0;
   // The operator's word on the step, for all generators, from their next grant on. 0: none.
   virtual SegmentInfo segment_set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) = 0;
+  // The largest number in a column of any table of the same database, 0 if it has none. Throws Error{unsupported} where there are no tables.
+  virtual std::uint64_t segment_max_of(const std::string& table, const std::string& column);
 
   // What a crash, a power loss and a lost file mean with this store: sentences for idgen_describe, a line each.
   virtual std::string describe() const = 0;
@@ -104,11 +106,21 @@ struct StoreOptions {
   std::int64_t timeout_ms = 5000;  // for another process's lock
   std::string directory;           // that relative paths start from; "" = the working directory
   std::string backend_path;        // folder of the modules; "" = beside this library
+  std::string schema = "idgen";    // whose table segments come from: idgen, leaf, tinyid, cosid
+  std::uint64_t step = 0;          // what a tag is made with, where a schema's row needs a step
 };
 
 // Opens "memory", "memory:NAME", "sqlite:PATH" or a URL that a module knows, such as "postgres://USER@HOST/DATABASE". Throws Error{value} for another
 // scheme, naming the known ones; Error{unsupported} if the module is not there; Error{store_*} if the store cannot be used.
 std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& options);
+
+// What segment_create would run to make the tag, and the table if that is missing: statements or commands, a text to read or to put into a migration.
+// Reaches for no server; "" if there is nothing to run. Throws as open_store for what cannot be opened whatever the server says.
+std::string segment_statements(const std::string& url, const StoreOptions& options, const std::string& name_space,
+                               const std::string& tag);
+
+// Throws Error{unsupported}: a store of the host's own, which knows no schema but idgen's.
+void refuse_schema_of_host(const std::string& schema);
 
 // The name under which two URLs are the same store: scheme and resolved path. For the process registry.
 std::string store_identity(const std::string& url, const StoreOptions& options);

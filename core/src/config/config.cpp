@@ -170,6 +170,8 @@ StoreOptions Config::store_options() const {
   options.timeout_ms = duration_ms("store_timeout");
   options.directory = get("directory");
   options.backend_path = get("backend.path");
+  options.schema = get("segment.schema");
+  options.step = integer("segment.step");
   return options;
 }
 

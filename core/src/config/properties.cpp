@@ -93,6 +93,12 @@ constexpr Property kProperties[] = {
      kSince, 0, 86'400'000},
     {"tag", text, "", "1 to 128 characters", "",
      "Name of the counter in the store, for kind = segment. Empty = the generator's name.", kSince, 0, 128},
+    {"segment.schema", choice, "idgen", "idgen | leaf | tinyid | cosid", "",
+     "Whose rows the numbers are drawn from, for kind = segment. idgen: its own table. leaf, tinyid, cosid: the table "
+     "(cosid also: the Redis keys) of that generator, by its arithmetic, so that both may draw from one row at the "
+     "same "
+     "time (docs/stores.md).",
+     kSince},
     {"segment.step", integer, "10000", "1 to 1000000000", "numbers",
      "How many numbers to reserve at once, if the tag's row in the store does not say (`idgen segment set-step`), and "
      "if they last for segment.runway.",

@@ -24,7 +24,10 @@ std::string holder_text() {
 }
 
 std::shared_ptr<Store> configured_store(const Config& config) {
-  if (config.store) return config.store;
+  if (config.store) {
+    refuse_schema_of_host(config.get("segment.schema"));
+    return config.store;
+  }
   return open_store(config.get("store"), config.store_options());
 }
 

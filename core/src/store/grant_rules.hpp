@@ -16,6 +16,13 @@ namespace idgen {
 constexpr std::uint64_t kLargestNumber = std::numeric_limits<std::int64_t>::max();  // ids fit a signed column
 constexpr std::uint64_t kLargestStep = 1'000'000'000;
 
+// A text as standard SQL writes it, to be read.
+inline std::string sql_text(const std::string& text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
+  return out + "'";
+}
+
 // By the system's clock: for `updated_unix_ms` only, never for a grant.
 inline std::int64_t store_clock_unix_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())

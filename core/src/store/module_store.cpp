@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <array>
 #include <exception>
 #include <vector>
 
@@ -79,6 +80,40 @@ SegmentInfo info_of(const idgen_backend_segment& row) {
   return info;
 }
 
+template <class F>
+void call_backend(F&& function) {
+  idgen_backend_error err{};
+  const std::int32_t status = function(&err);
+  if (status == 0) return;
+  err.message[sizeof err.message - 1] = '\0';
+  throw Error(static_cast<Status>(status), err.message, err.retry_after_ns);
+}
+
+void append_text(void* to, const char* text) { *static_cast<std::string*>(to) += text; }
+
+// What a module is told, for as long as this lives.
+class BackendSettings {
+ public:
+  BackendSettings(const std::string& url, const StoreOptions& options)
+      : url_(url),
+        schema_(options.schema),
+        timeout_(std::to_string(options.timeout_ms)),
+        step_(std::to_string(options.step)),
+        settings_{{{"url", url_.c_str()},
+                   {"create", options.create ? "1" : "0"},
+                   {"timeout_ms", timeout_.c_str()},
+                   {"schema", schema_.c_str()},
+                   {"step", step_.c_str()}}} {}
+  BackendSettings(const BackendSettings&) = delete;
+  BackendSettings& operator=(const BackendSettings&) = delete;
+  const idgen_backend_setting* data() const { return settings_.data(); }
+  std::size_t size() const { return settings_.size(); }
+
+ private:
+  const std::string url_, schema_, timeout_, step_;
+  const std::array<idgen_backend_setting, 5> settings_;
+};
+
 class ModuleStore final : public Store {
  public:
   explicit ModuleStore(const idgen_backend_store& store) : store_(store) {}
@@ -90,14 +125,14 @@ class ModuleStore final : public Store {
                              const SegmentRequest& request) override {
     const idgen_backend_request asked{request.step, request.wanted, request.rate, request.holder.c_str()};
     idgen_backend_grant grant{};
-    call([&](idgen_backend_error* err) {
+    call_backend([&](idgen_backend_error* err) {
       return store_.segment_grant(store_.ctx, name_space.c_str(), tag.c_str(), &asked, &grant, err);
     });
     return {grant.first, grant.count, grant.stride, grant.offset};
   }
   void segment_return(const std::string& name_space, const std::string& tag, std::uint64_t last,
                       std::uint64_t unused) override {
-    call([&](idgen_backend_error* err) {
+    call_backend([&](idgen_backend_error* err) {
       return store_.segment_return(store_.ctx, name_space.c_str(), tag.c_str(), last, unused, err);
     });
   }
@@ -106,7 +141,7 @@ class ModuleStore final : public Store {
     refuse_windows(worker);
   }
   void segment_create(const std::string& name_space, const std::string& tag) override {
-    call([&](idgen_backend_error* err) {
+    call_backend([&](idgen_backend_error* err) {
       return store_.segment_create(store_.ctx, name_space.c_str(), tag.c_str(), err);
     });
   }
@@ -125,6 +160,14 @@ class ModuleStore final : public Store {
       return store_.segment_set_step(store_.ctx, name_space.c_str(), tag.c_str(), step, row, to, err);
     });
   }
+  std::uint64_t segment_max_of(const std::string& table, const std::string& column) override {
+    if (store_.segment_max_of == nullptr) return Store::segment_max_of(table, column);
+    std::uint64_t found = 0;
+    call_backend([&](idgen_backend_error* err) {
+      return store_.segment_max_of(store_.ctx, table.c_str(), column.c_str(), &found, err);
+    });
+    return found;
+  }
   std::vector<SegmentInfo> segment_list() override {
     return rows([&](idgen_backend_row_fn row, void* to, idgen_backend_error* err) {
       return store_.segment_list(store_.ctx, row, to, err);
@@ -132,25 +175,13 @@ class ModuleStore final : public Store {
   }
   std::string describe() const override {
     std::string text;
-    call([&](idgen_backend_error* err) {
-      return store_.describe(
-          store_.ctx, [](void* to, const char* line) { *static_cast<std::string*>(to) += line; }, &text, err);
-    });
+    call_backend([&](idgen_backend_error* err) { return store_.describe(store_.ctx, append_text, &text, err); });
     return text;
   }
   // A child opens a connection of its own.
   bool survives_fork() const override { return true; }
 
  private:
-  template <class F>
-  static void call(F&& function) {
-    idgen_backend_error err{};
-    const std::int32_t status = function(&err);
-    if (status == 0) return;
-    err.message[sizeof err.message - 1] = '\0';
-    throw Error(static_cast<Status>(status), err.message, err.retry_after_ns);
-  }
-
   // The callback runs inside the module, through which no exception may pass.
   template <class F>
   static std::vector<SegmentInfo> rows(F&& function) {
@@ -166,7 +197,7 @@ class ModuleStore final : public Store {
         rows.failure = std::current_exception();
       }
     };
-    call([&](idgen_backend_error* err) { return function(add, &found, err); });
+    call_backend([&](idgen_backend_error* err) { return function(add, &found, err); });
     if (found.failure) std::rethrow_exception(found.failure);
     return std::move(found.all);
   }
@@ -192,17 +223,22 @@ class ModuleStore final : public Store {
 std::shared_ptr<Store> open_module_store(const StoreScheme& scheme, const std::string& url,
                                          const StoreOptions& options) {
   const idgen_backend& backend = load(scheme, options);
-  const std::string timeout = std::to_string(options.timeout_ms);
-  const idgen_backend_setting settings[] = {
-      {"url", url.c_str()}, {"create", options.create ? "1" : "0"}, {"timeout_ms", timeout.c_str()}};
+  const BackendSettings settings(url, options);
   idgen_backend_store opened{};
-  idgen_backend_error err{};
-  const std::int32_t status = backend.open(settings, std::size(settings), &opened, &err);
-  if (status != 0) {
-    err.message[sizeof err.message - 1] = '\0';
-    throw Error(static_cast<Status>(status), err.message, err.retry_after_ns);
-  }
+  call_backend([&](idgen_backend_error* err) { return backend.open(settings.data(), settings.size(), &opened, err); });
   return std::make_shared<ModuleStore>(opened);
+}
+
+std::string module_segment_statements(const StoreScheme& scheme, const std::string& url, const StoreOptions& options,
+                                      const std::string& name_space, const std::string& tag) {
+  const idgen_backend& backend = load(scheme, options);
+  const BackendSettings settings(url, options);
+  std::string text;
+  call_backend([&](idgen_backend_error* err) {
+    return backend.segment_statements(settings.data(), settings.size(), name_space.c_str(), tag.c_str(), append_text,
+                                      &text, err);
+  });
+  return text;
 }
 
 }  // namespace idgen

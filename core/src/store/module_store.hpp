@@ -8,5 +8,7 @@ namespace idgen {
 
 std::shared_ptr<Store> open_module_store(const StoreScheme& scheme, const std::string& url,
                                          const StoreOptions& options);
+std::string module_segment_statements(const StoreScheme& scheme, const std::string& url, const StoreOptions& options,
+                                      const std::string& name_space, const std::string& tag);
 
 }  // namespace idgen

@@ -12,15 +12,16 @@ std::shared_ptr<Store> open_sqlite_store(const std::string&, const StoreOptions&
               "this build of idgen has no SQLite; build it with IDGEN_WITH_SQLITE=ON, or use store = \"memory\"");
 }
 std::string sqlite_store_identity(const std::string& rest, const StoreOptions&) { return "sqlite:" + rest; }
+std::string sqlite_segment_statements(const std::string&, const std::string&) { return ""; }
 #endif
 
 constexpr StoreScheme kStoreSchemeTable[] = {
     {"sqlite", "sqlite:PATH", open_sqlite_store, sqlite_store_identity},
     {"memory", "memory or memory:NAME", open_memory_store, memory_store_identity},
-    {"mysql", "mysql://USER@HOST/DATABASE", nullptr, nullptr, "mysql", "libmariadb3"},
-    {"mariadb", "mariadb://USER@HOST/DATABASE", nullptr, nullptr, "mysql", "libmariadb3"},
-    {"postgres", "postgres://USER@HOST/DATABASE", nullptr, nullptr, "postgres", "libpq5"},
-    {"redis", "redis://HOST", nullptr, nullptr, "redis", "libhiredis0.14"},
+    {"mysql", "mysql://USER@HOST/DATABASE", nullptr, nullptr, "mysql", "libmariadb3", "leaf,tinyid,cosid"},
+    {"mariadb", "mariadb://USER@HOST/DATABASE", nullptr, nullptr, "mysql", "libmariadb3", "leaf,tinyid,cosid"},
+    {"postgres", "postgres://USER@HOST/DATABASE", nullptr, nullptr, "postgres", "libpq5", "leaf,tinyid,cosid"},
+    {"redis", "redis://HOST", nullptr, nullptr, "redis", "libhiredis0.14", "cosid"},
     {"etcd", "etcd://HOST", nullptr, nullptr, "etcd", "libcurl4"},
     {"zookeeper", "zookeeper://HOST", nullptr, nullptr, "zookeeper", "libzookeeper-mt2"},
 };
@@ -72,12 +73,50 @@ static NamedStore parse_store_name(const std::string& url) {
                                  "\": no store of that kind; allowed: " + known_store_schemes() + hint);
 }
 
+static bool knows_schema(const StoreScheme& scheme, const std::string& schema) {
+  return schema == "idgen" || ("," + std::string(scheme.schemas) + ",").find("," + schema + ",") != std::string::npos;
+}
+
+[[noreturn]] static void throw_schema_unknown(const std::string& store, const std::string& schema) {
+  std::string knowing;
+  for (const StoreScheme& scheme : store_schemes()) {
+    if (knows_schema(scheme, schema)) knowing += (knowing.empty() ? "" : ", ") + std::string(scheme.name);
+  }
+  throw Error(Status::unsupported, "segment.schema = " + in_quotes(schema) + " with " + store +
+                                       ": that store has idgen's own rows only. The schema is known to: " +
+                                       (knowing.empty() ? "no store" : knowing));
+}
+
+static void check_schema(const StoreScheme& scheme, const std::string& schema) {
+  if (!knows_schema(scheme, schema)) throw_schema_unknown("a store " + std::string(scheme.usage), schema);
+}
+
+void refuse_schema_of_host(const std::string& schema) {
+  if (schema != "idgen") throw_schema_unknown("a store of the program's own", schema);
+}
+
+std::uint64_t Store::segment_max_of(const std::string& table, const std::string&) {
+  throw Error(Status::unsupported,
+              "the table " + in_quotes(table) +
+                  " cannot be read: only the stores mysql, mariadb and postgres have tables beside "
+                  "their own. Find the largest id by hand, and use `idgen segment advance`");
+}
+
+std::string segment_statements(const std::string& url, const StoreOptions& options, const std::string& name_space,
+                               const std::string& tag) {
+  const NamedStore parsed = parse_store_name(url);
+  check_schema(*parsed.scheme, options.schema);
+  if (!parsed.scheme->module.empty()) return module_segment_statements(*parsed.scheme, url, options, name_space, tag);
+  return parsed.scheme->name == "sqlite" ? sqlite_segment_statements(name_space, tag) : "";
+}
+
 std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& options) {
   if (options.timeout_ms < 0) {
     throw Error(Status::value,
                 "store_timeout = " + std::to_string(options.timeout_ms) + " ms: allowed are 0 and above");
   }
   const NamedStore parsed = parse_store_name(url);
+  check_schema(*parsed.scheme, options.schema);
   if (!parsed.scheme->module.empty()) return open_module_store(*parsed.scheme, url, options);
   return parsed.scheme->open(parsed.rest, options);
 }

@@ -647,6 +647,13 @@ std::string sqlite_store_identity(const std::string& rest, const StoreOptions& o
   return "sqlite:" + resolve_sqlite_path(rest, options.directory);
 }
 
+std::string sqlite_segment_statements(const std::string& name_space, const std::string& tag) {
+  std::string text;
+  for (const char* const statement : kSqliteSchema) text += std::string(statement) + ";\n";
+  return text + "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES(" + sql_text(name_space) +
+         ", " + sql_text(tag) + ", 0, 0, " + std::to_string(store_clock_unix_ms()) + ");\n";
+}
+
 std::shared_ptr<Store> open_sqlite_store(const std::string& rest, const StoreOptions& options) {
   std::string path = resolve_sqlite_path(rest, options.directory);
   refuse_network_file_system(path);

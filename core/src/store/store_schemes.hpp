@@ -20,6 +20,8 @@ struct StoreScheme {
   // Of one that a module holds: libidgen_MODULE.so, and the Debian package of its client library.
   std::string_view module = {};
   std::string_view package = {};
+  // The schemas that it knows beside idgen's, with commas.
+  std::string_view schemas = {};
 };
 
 std::span<const StoreScheme> store_schemes() noexcept;
@@ -29,5 +31,6 @@ std::string memory_store_identity(const std::string& rest, const StoreOptions& o
 
 std::shared_ptr<Store> open_sqlite_store(const std::string& rest, const StoreOptions& options);
 std::string sqlite_store_identity(const std::string& rest, const StoreOptions& options);
+std::string sqlite_segment_statements(const std::string& name_space, const std::string& tag);
 
 }  // namespace idgen

@@ -1,0 +1,258 @@
+// The tables that segments are drawn from: idgen's own, and those of Leaf, tinyid and CosId, by their own arithmetic, so that both may draw from one row
+// at the same time. Here is what holds in every database; the statements' other half, a Dialect, is with each database.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "module.hpp"
+#include "sql.hpp"
+
+namespace idgen::backend {
+
+struct Schema {
+  std::string_view name;   // as segment.schema says it
+  std::string_view table;  // for messages and checks
+  std::string_view where;  // of a tag's row
+  std::string_view order;
+  std::string_view counter;
+  std::string_view step;        // the row's own, an expression; "" = it has none
+  bool has_stride = false;      // columns delta and remainder
+  std::uint64_t next_free = 0;  // 1: the counter is the next free number. 0: the highest that was granted
+  bool joins_names = false;     // the row is called NAMESPACE.TAG
+  std::size_t longest_key = 0;  // in characters; 0 = idgen's own limits
+
+  bool is_own() const { return name == "idgen"; }
+};
+
+inline constexpr Schema kSchemas[] = {
+    {.name = "idgen",
+     .table = "idgen_segment",
+     .where = " WHERE ns = {namespace} AND tag = {tag}",
+     .order = " ORDER BY ns, tag",
+     .counter = "max_id",
+     .step = "step"},
+    {.name = "leaf",
+     .table = "leaf_alloc",
+     .where = " WHERE biz_tag = {key}",
+     .order = " ORDER BY biz_tag",
+     .counter = "max_id",
+     .step = "step",
+     .next_free = 1,
+     .longest_key = 128},
+    {.name = "tinyid",
+     .table = "tiny_id_info",
+     .where = " WHERE biz_type = {key}",
+     .order = " ORDER BY biz_type",
+     .counter = "max_id",
+     .step = "COALESCE(step, 0)",
+     .has_stride = true,
+     .longest_key = 63},
+    {.name = "cosid",
+     .table = "cosid",
+     .where = " WHERE name = {key}",
+     .order = " ORDER BY name",
+     .counter = "last_max_id",
+     .step = "",
+     .joins_names = true,
+     .longest_key = 100},
+};
+
+// A schema in one database. The order of an array of them is that of kSchemas. {words} stand for values, see filled().
+struct Dialect {
+  std::string_view create_table;
+  std::string_view columns;  // ns, tag, counter, grants, updated_unix_ms, step, rate, holder, stride, offset
+  std::string_view insert;   // of a new row: columns and values
+  // What is set besides the counter, with a comma in front: by a grant, an advance, any other change.
+  std::string_view granted, advanced, changed;
+};
+
+inline std::size_t schema_number(const Settings& settings) {
+  for (std::size_t i = 0; i < std::size(kSchemas); ++i)
+    if (kSchemas[i].name == settings.schema) return i;
+  throw Error(Status::unsupported, settings.url.shown() + ": segment.schema = " + in_quotes(settings.schema) +
+                                       " is not known to this module; install library and modules of one version");
+}
+
+using Words = std::initializer_list<std::pair<std::string_view, std::string>>;
+
+// `text` with each {word} replaced, in one pass: what is put in is not looked at again.
+inline std::string filled(std::string_view text, const Words& words) {
+  std::string out;
+  for (;;) {
+    const std::size_t open = text.find('{');
+    out += text.substr(0, open);
+    if (open == text.npos) return out;
+    const std::size_t close = text.find('}', open);
+    const std::string_view name = text.substr(open + 1, close - open - 1);
+    for (const auto& [word, value] : words)
+      if (word == name) out += value;
+    text.remove_prefix(close + 1);
+  }
+}
+
+// What a row says about grants. A grant names what it went by, so that one round trip will do and nothing stale is obeyed.
+struct RowTerms {
+  std::uint64_t step = 0;
+  std::uint64_t stride = 1;
+  std::uint64_t offset = 0;
+  bool operator==(const RowTerms&) const = default;
+};
+
+struct SchemaRow {
+  SegmentInfo info;
+  std::uint64_t counter = 0;
+  std::string stride, offset;  // as they stand there: what cannot be meant hinders a grant only
+};
+
+// At least one stride: less could hold no id at all.
+inline std::uint64_t grant_size(const RowTerms& terms, const SegmentRequest& request) {
+  return std::max(grant_size(terms.step, request), terms.stride > 1 ? terms.stride : 0);
+}
+
+inline std::string and_terms(const Schema& schema, const RowTerms& terms) {
+  std::string text;
+  if (!schema.step.empty()) text += " AND " + std::string(schema.step) + " = " + std::to_string(terms.step);
+  if (schema.has_stride)
+    text += " AND delta = " + std::to_string(terms.stride) + " AND remainder = " + std::to_string(terms.offset);
+  return text;
+}
+
+// That `count` more can be granted, in a WHERE clause.
+inline std::string and_room(const Schema& schema, std::uint64_t count) {
+  return " AND " + std::string(schema.counter) + " BETWEEN " + std::to_string(schema.next_free) + " AND " +
+         std::to_string(kLargestNumber - count);
+}
+
+// The grant that has moved the counter to `counter`.
+inline SegmentGrant grant_up_to(const Schema& schema, std::uint64_t counter, std::uint64_t count,
+                                const RowTerms& terms) {
+  return {
+      .first = counter - count + 1 - schema.next_free, .count = count, .stride = terms.stride, .offset = terms.offset};
+}
+
+// Why a row whose terms were right granted nothing; returns if nothing stands against trying again.
+inline void check_room(const Schema& schema, const std::string& name_space, const std::string& tag,
+                       const SchemaRow& row, std::uint64_t count) {
+  if (row.counter < schema.next_free) {
+    throw Error(Status::unsupported, "tag \"" + tag + "\": its row in " + std::string(schema.table) +
+                                         " has max_id = " + std::to_string(row.counter) +
+                                         ", so the next id were 0, which idgen does not issue. Begin with 1: `idgen "
+                                         "segment advance --to 0`");
+  }
+  advance_by(name_space, tag, row.counter, count);
+}
+
+// For describe().
+inline std::string schema_sentence(const Schema& schema) {
+  if (schema.is_own()) return "";
+  return "schema: " + std::string(schema.name) + "; the rows of " + std::string(schema.table) +
+         " are shared with the original, by its own arithmetic. What the original does not check, idgen cannot check "
+         "for it\n";
+}
+
+// Throws Error{store_damaged}.
+inline RowTerms terms_of(const Schema& schema, const SchemaRow& row) {
+  const auto number = [](const std::string& text) {
+    std::uint64_t found = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found);
+    return error == std::errc{} && end == text.data() + text.size() ? found : kLargestNumber;
+  };
+  const RowTerms terms{row.info.step, number(row.stride), number(row.offset)};
+  if (terms.stride >= 1 && terms.stride < kLargestNumber && terms.offset < terms.stride) return terms;
+  throw Error(Status::store_damaged, "tag " + in_quotes(row.info.tag) + ": its row in " + std::string(schema.table) +
+                                         " says delta = " + row.stride + ", remainder = " + row.offset +
+                                         "; allowed: delta from 1 on, remainder from 0 to delta - 1. Correct the row");
+}
+
+// The counter that has everything up to `highest` below the next grant. Throws Error{value}.
+inline std::uint64_t counter_above(const Schema& schema, std::uint64_t highest) {
+  check_advance(highest);
+  if (highest > kLargestNumber - schema.next_free) {
+    throw Error(Status::value, "a counter of the schema " + std::string(schema.name) + " cannot be advanced to " +
+                                   std::to_string(highest) + "; allowed: 0 to 9223372036854775806");
+  }
+  return highest + schema.next_free;
+}
+
+// The row's name, where it has one. Throws Error{value} for names that the schema's rows cannot have.
+inline std::string key_of_row(const Schema& schema, const std::string& name_space, const std::string& tag) {
+  if (schema.is_own()) return "";
+  if (!schema.joins_names && name_space != "default") {
+    throw Error(Status::value,
+                "namespace = " + in_quotes(name_space) + " with segment.schema = " + std::string(schema.name) +
+                    ": rows of " + std::string(schema.table) +
+                    " have no namespace. Leave namespace at \"default\", and tell counters apart by tag");
+  }
+  std::string key = schema.joins_names ? name_space + "." + tag : tag;
+  const auto characters = static_cast<std::size_t>(
+      std::count_if(key.begin(), key.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  if (characters > schema.longest_key) {
+    throw Error(Status::value, in_quotes(key) + " has " + std::to_string(characters) + " characters; a row of " +
+                                   std::string(schema.table) + " has a name of at most " +
+                                   std::to_string(schema.longest_key));
+  }
+  return key;
+}
+
+// NAMESPACE.TAG apart again: at the last dot.
+inline void split_name(SegmentInfo& info, const std::string& key) {
+  const std::size_t dot = key.rfind('.');
+  info.name_space = dot == key.npos ? "" : key.substr(0, dot);
+  info.tag = dot == key.npos ? key : key.substr(dot + 1);
+}
+
+// Throws Error{unsupported, value}.
+inline void check_step_of(const Schema& schema, std::uint64_t step) {
+  check_step(step);
+  if (schema.is_own()) return;
+  if (schema.step.empty()) {
+    throw Error(Status::unsupported, "a row of " + std::string(schema.table) +
+                                         " has no step: with segment.schema = " + std::string(schema.name) +
+                                         " each generator uses its own segment.step, and the original its own");
+  }
+  if (step == 0) {
+    throw Error(Status::value, "a step of 0 cannot be set with segment.schema = " + std::string(schema.name) +
+                                   ": the original would draw empty segments for ever; allowed: 1 to " +
+                                   std::to_string(kLargestStep));
+  }
+}
+
+// What a new row's step is. Throws Error{value}.
+inline std::string step_of_new_row(const Schema& schema, const Settings& settings) {
+  if (!schema.is_own() && !schema.step.empty() && settings.step == 0)
+    throw Error(Status::value, "a row of " + std::string(schema.table) + " needs a step; set segment.step");
+  return std::to_string(settings.step);
+}
+
+// "a.b" in parts, none of them empty. Throws Error{value}.
+inline std::vector<std::string> parts_of_name(const std::string& what, const std::string& name) {
+  std::vector<std::string> parts(1);
+  for (const char c : name) {
+    if (c == '.') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  for (const std::string& part : parts)
+    if (part.empty()) throw Error(Status::value, what + " " + in_quotes(name) + ": a name is missing");
+  return parts;
+}
+
+// MAX() of a column, as text; "" is NULL. Throws Error{value} for what is no whole number up to 2^63 - 1.
+inline std::uint64_t largest_of(const std::string& table, const std::string& column, const std::string& text) {
+  if (text.empty() || text[0] == '-') return 0;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc{} && end == text.data() + text.size() && number <= kLargestNumber) return number;
+  throw Error(Status::value,
+              "the largest " + column + " of " + table + " is " + in_quotes(text) + ", no whole number up to 2^63 - 1");
+}
+
+}  // namespace idgen::backend
