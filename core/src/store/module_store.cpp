@@ -79,6 +79,24 @@ SegmentInfo info_of(const idgen_backend_segment& row) {
   return info;
 }
 
+template <class F>
+void call(F&& function) {
+  idgen_backend_error err{};
+  const std::int32_t status = function(&err);
+  if (status == 0) return;
+  err.message[sizeof err.message - 1] = '\0';
+  throw Error(static_cast<Status>(status), err.message, err.retry_after_ns);
+}
+
+std::string description_of(const idgen_backend_store& store) {
+  std::string text;
+  call([&](idgen_backend_error* err) {
+    return store.describe(
+        store.ctx, [](void* to, const char* line) { *static_cast<std::string*>(to) += line; }, &text, err);
+  });
+  return text;
+}
+
 class ModuleStore final : public Store {
  public:
   explicit ModuleStore(const idgen_backend_store& store) : store_(store) {}
@@ -130,27 +148,11 @@ class ModuleStore final : public Store {
       return store_.segment_list(store_.ctx, row, to, err);
     });
   }
-  std::string describe() const override {
-    std::string text;
-    call([&](idgen_backend_error* err) {
-      return store_.describe(
-          store_.ctx, [](void* to, const char* line) { *static_cast<std::string*>(to) += line; }, &text, err);
-    });
-    return text;
-  }
+  std::string describe() const override { return description_of(store_); }
   // A child opens a connection of its own.
   bool survives_fork() const override { return true; }
 
  private:
-  template <class F>
-  static void call(F&& function) {
-    idgen_backend_error err{};
-    const std::int32_t status = function(&err);
-    if (status == 0) return;
-    err.message[sizeof err.message - 1] = '\0';
-    throw Error(static_cast<Status>(status), err.message, err.retry_after_ns);
-  }
-
   // The callback runs inside the module, through which no exception may pass.
   template <class F>
   static std::vector<SegmentInfo> rows(F&& function) {
@@ -187,22 +189,78 @@ class ModuleStore final : public Store {
   const idgen_backend_store store_;
 };
 
+class ModuleQueue final : public Queue {
+ public:
+  explicit ModuleQueue(const idgen_backend_store& store) : store_(store) {}
+  ModuleQueue(const ModuleQueue&) = delete;
+  ModuleQueue& operator=(const ModuleQueue&) = delete;
+  ~ModuleQueue() override { store_.close(store_.ctx); }
+
+  QueuePart take(const std::string& name_space, const std::string& tag, const QueueRequest& request) override {
+    const idgen_backend_queue_request asked{request.count, request.above,     request.least,
+                                            request.rate,  request.runway_ms, request.stock_max};
+    idgen_backend_queue_part part{};
+    call([&](idgen_backend_error* err) {
+      return store_.queue_take(store_.ctx, name_space.c_str(), tag.c_str(), &asked, &part, err);
+    });
+    part.label[sizeof part.label - 1] = '\0';
+    return {.label = part.label,
+            .witness = part.witness,
+            .first = part.first,
+            .count = part.count,
+            .stock = part.stock,
+            .wanted = part.wanted,
+            .stopped = part.stopped != 0,
+            .load = part.load != 0};
+  }
+  bool load(const std::string& name_space, const std::string& tag, const std::string& label, std::uint64_t first,
+            std::uint64_t count, std::uint64_t stock_max) override {
+    std::int32_t accepted = 0;
+    call([&](idgen_backend_error* err) {
+      return store_.queue_load(store_.ctx, name_space.c_str(), tag.c_str(), label.c_str(), first, count, stock_max,
+                               &accepted, err);
+    });
+    return accepted != 0;
+  }
+  void reset(const std::string& name_space, const std::string& tag, std::uint64_t witness, bool stopped) override {
+    call([&](idgen_backend_error* err) {
+      return store_.queue_reset(store_.ctx, name_space.c_str(), tag.c_str(), witness, stopped ? 1 : 0, err);
+    });
+  }
+  std::string describe() const override { return description_of(store_); }
+
+ private:
+  const idgen_backend_store store_;
+};
+
+idgen_backend_store open(const StoreScheme& scheme, const std::string& url, const StoreOptions& options,
+                         const char* queue) {
+  const idgen_backend& backend = load(scheme, options);
+  const std::string timeout = std::to_string(options.timeout_ms);
+  const idgen_backend_setting settings[] = {{"url", url.c_str()},
+                                            {"create", options.create ? "1" : "0"},
+                                            {"timeout_ms", timeout.c_str()},
+                                            {"queue", queue}};
+  idgen_backend_store opened{};
+  call([&](idgen_backend_error* err) { return backend.open(settings, std::size(settings), &opened, err); });
+  return opened;
+}
+
 }  // namespace
 
 std::shared_ptr<Store> open_module_store(const StoreScheme& scheme, const std::string& url,
                                          const StoreOptions& options) {
-  const idgen_backend& backend = load(scheme, options);
-  const std::string timeout = std::to_string(options.timeout_ms);
-  const idgen_backend_setting settings[] = {
-      {"url", url.c_str()}, {"create", options.create ? "1" : "0"}, {"timeout_ms", timeout.c_str()}};
-  idgen_backend_store opened{};
-  idgen_backend_error err{};
-  const std::int32_t status = backend.open(settings, std::size(settings), &opened, &err);
-  if (status != 0) {
-    err.message[sizeof err.message - 1] = '\0';
-    throw Error(static_cast<Status>(status), err.message, err.retry_after_ns);
+  return std::make_shared<ModuleStore>(open(scheme, url, options, "0"));
+}
+
+std::shared_ptr<Queue> open_module_queue(const StoreScheme& scheme, const std::string& url,
+                                         const StoreOptions& options) {
+  const idgen_backend_store opened = open(scheme, url, options, "1");
+  if (opened.queue_take == nullptr) {
+    opened.close(opened.ctx);
+    throw Error(Status::unsupported, "buffer.redis: the module of " + std::string(scheme.name) + " has no queues");
   }
-  return std::make_shared<ModuleStore>(opened);
+  return std::make_shared<ModuleQueue>(opened);
 }
 
 }  // namespace idgen

@@ -17,6 +17,7 @@ std::string sqlite_store_identity(const std::string& rest, const StoreOptions&) 
 constexpr StoreScheme kStoreSchemeTable[] = {
     {"sqlite", "sqlite:PATH", open_sqlite_store, sqlite_store_identity},
     {"memory", "memory or memory:NAME", open_memory_store, memory_store_identity},
+    {"buffer", "buffer", open_buffer_store, buffer_store_identity},
     {"mysql", "mysql://USER@HOST/DATABASE", nullptr, nullptr, "mysql", "libmariadb3"},
     {"mariadb", "mariadb://USER@HOST/DATABASE", nullptr, nullptr, "mysql", "libmariadb3"},
     {"postgres", "postgres://USER@HOST/DATABASE", nullptr, nullptr, "postgres", "libpq5"},
