@@ -5,7 +5,7 @@
 //   witness  the highest number known to have been granted
 //   stopped  1: nothing is taken or loaded
 //   loader   until when (Unix s) somebody has been told to load
-//   since, taken, rate: numbers asked for since then; numbers a second before that
+//   since, taken, rate: numbers asked for since then (Unix s); numbers a second over the ten seconds or more before that
 #pragma once
 
 namespace idgen::backend {
@@ -83,11 +83,12 @@ if got > 0 then
   save()
 end
 local known = redis.call('HMGET', key, 'since', 'taken', 'rate', 'loader')
-local since, taken, rate = tonumber(known[1]) or now, (tonumber(known[2]) or 0) + count, tonumber(known[3]) or 0
+local since, taken, rate = tonumber(known[1]) or now, (tonumber(known[2]) or 0) + count, tonumber(known[3])
 if now < since then since = now end
 if now - since >= 10 then since, taken, rate = now, 0, taken / (now - since) end
-redis.call('HSET', key, 'since', since, 'taken', text(taken), 'rate', text(rate))
-local wanted = math.max(tonumber(ARGV[3]), math.max(rate, tonumber(ARGV[4])) * tonumber(ARGV[5]) / 1000)
+redis.call('HSET', key, 'since', since, 'taken', text(taken))
+if rate then redis.call('HSET', key, 'rate', string.format('%.3f', rate)) end
+local wanted = math.max(tonumber(ARGV[3]), (rate or tonumber(ARGV[4])) * tonumber(ARGV[5]) / 1000)
 wanted = math.floor(math.min(wanted, limit))
 local loader, load = tonumber(known[4]) or 0, '0'
 if stock < wanted and (loader <= now or loader > now + 5) then

@@ -357,10 +357,10 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
   }
   QueuePart queue_take(const std::string& name_space, const std::string& tag, const QueueRequest& request) override {
     return use([&](RedisConnection& server) {
-      const Reply part = queue_script(server, kQueueTake, name_space, tag,
-                                      {std::to_string(request.count), std::to_string(request.above),
-                                       std::to_string(request.least), std::to_string(request.rate),
-                                       std::to_string(request.runway_ms), std::to_string(request.stock_max)});
+      const Reply part = queue_script(
+          server, kQueueTake, name_space, tag,
+          {std::to_string(request.count), std::to_string(request.above), std::to_string(request.least),
+           std::to_string(request.rate), std::to_string(request.runway_ms), std::to_string(request.stock_max)});
       return QueuePart{.label = part[1],
                        .witness = number(part[2]),
                        .first = number(part[3]),

@@ -4,12 +4,14 @@ D1 to D6 are the ways in which such a buffer makes duplicates if Redis makes num
 """
 
 import contextlib
+import ctypes
+import os
 import re
 import time
 
 import pytest
 import servers
-from clients import Asked, clients, draw, ids_of, new_tag, segment, wait_until
+from clients import BUILD, Asked, clients, draw, ids_of, native_settings, new_tag, segment, wait_until
 from proxy import Proxy
 
 FORGETFUL = ("--appendonly", "no", "--save", "", "--repl-diskless-sync-delay", "0", "--maxmemory-policy", "allkeys-lru")
@@ -256,6 +258,7 @@ def test_d5_redis_fails_over_while_the_database_is_away(buffer):
 def test_d6_the_database_goes_back_behind_what_redis_knows(buffer):
     with buffer.asked() as client, buffer.asked() as another:
         client.ids(2 * STEP)
+        another.ids(1)
         buffer.database_goes_back_to(15)
         failure = wait_until(lambda: client.draw(STEP)[1], what="it is noticed")
         assert failure.startswith("STORE_REGRESSED")
@@ -315,6 +318,45 @@ def test_under_load_redis_and_the_database_come_and_go(redis, started, tmp_path,
             client.stop()
         found = ids_of(drawing)
         assert max(found) <= buffer.max_id()
+
+
+class Generator:
+    """In this process, without a binding of its own."""
+
+    def __init__(self, properties):
+        self.library = ctypes.CDLL(BUILD / "lib" / "libidgen.so")
+        self.pointer, config = ctypes.c_void_p(), ctypes.c_void_p()
+        assert self.library.idgen_config_create(ctypes.byref(config)) == 0
+        for pair in properties:
+            key, value = pair.split("=", 1)
+            assert self.library.idgen_config_set(config, key.encode(), value.encode(), None) == 0
+        assert self.library.idgen_create(config, ctypes.byref(self.pointer), None) == 0
+
+    def ids(self, count):
+        ids, written = (ctypes.c_uint64 * count)(), ctypes.c_size_t()
+        status = self.library.idgen_next_batch(self.pointer, ids, ctypes.c_size_t(count), ctypes.byref(written), None)
+        assert (status, written.value) == (0, count)
+        return list(ids)
+
+
+def test_parent_and_children_draw_different_ids(buffer):
+    properties = buffer.properties(kind="segment", store="buffer", tag=buffer.tag, wait_max="20s")
+    generator = Generator(native_settings(properties))
+    found = generator.ids(15 * STEP)
+    for _ in range(3):
+        here, there = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                os.write(there, "\n".join(map(str, generator.ids(15 * STEP))).encode())
+            finally:
+                os._exit(0)
+        os.close(there)
+        with os.fdopen(here) as report:
+            found += [int(line) for line in report]
+        assert os.waitpid(child, 0)[1] == 0
+        found += generator.ids(15 * STEP)
+    assert len(found) == len(set(found)) == 7 * 15 * STEP
 
 
 def test_without_redis_the_database_grants(buffer):

@@ -1,6 +1,7 @@
 // A buffer's two sides, one step at a time, on simulated time.
 #include <gtest/gtest.h>
 
+#include "idgen/generator.hpp"
 #include "sim/sim_queue.hpp"
 #include "sim/sim_runtime.hpp"
 #include "sim/sim_store.hpp"
@@ -284,6 +285,47 @@ TEST_F(Buffer, AnAnswerThatIsNoIsNoFailureOfTheDatabase) {
   database->before = [] { throw Error(Status::tag_unknown, "no such tag"); };
   for (int i = 0; i < 10; ++i) EXPECT_FAILS(draw(), Status::tag_unknown, "no such tag");
   EXPECT_EQ(stats().database, BreakerState::closed);
+}
+
+// A generator, which refuses whatever is below what it was granted before.
+TEST_F(Buffer, AGeneratorGoesOnThroughOutagesOfBothSidesAndReportsThem) {
+  Config config;
+  config.runtime = runtime;
+  config.store = store;
+  for (const auto& [key, value] : {std::pair{"kind", "segment"},
+                                   {"tag", "t"},
+                                   {"segment.step", "10"},
+                                   {"segment.runway", "0"},
+                                   {"segment.stride", "4"},
+                                   {"segment.offset", "1"},
+                                   {"wait_max", "1s"}})
+    config.set(key, value);
+  Handle ids(config);
+  std::uint64_t last = 0;
+  int drawn = 0;
+  for (int i = 0; i < 2000; ++i) {
+    queue->away = i / 100 % 2 == 1;
+    database_away(i / 150 % 5 == 1);
+    runtime->pass(20 * kMs);
+    try {
+      const std::uint64_t id = ids.next();
+      EXPECT_GT(id, last);
+      EXPECT_EQ(id % 4, 1u);
+      last = id;
+      ++drawn;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::store_unavailable) << error.message();
+    }
+  }
+  EXPECT_GT(drawn, 1000);
+  const Stats found = ids.stats();
+  ASSERT_TRUE(found.buffer);
+  const Handle* const handles[] = {&ids};
+  const std::string text = Handle::metrics(handles);
+  EXPECT_NE(text.find("\nidgen_buffer_stock{"), std::string::npos);
+  EXPECT_NE(text.find("side=\"database\""), std::string::npos);
+  EXPECT_NE(ids.describe().find("buffer.runway"), std::string::npos);
+  EXPECT_NE(ids.describe().find("simulated"), std::string::npos);
 }
 
 TEST(BufferBreaker, OfSeveralThatAskAfterThePauseOneGoesThrough) {

@@ -43,7 +43,8 @@ constexpr Property kProperties[] = {
     {"buffer.errors", integer, "3", "1 to 1000", "",
      "After so many failures in a row Redis, or the database, is not asked for buffer.pause.", kSince, 1, 1000},
     {"buffer.pause", duration, "5s", "1ms to 1h", "ms",
-     "How long a failing side is left alone. After that one request tries it; if that fails too, the pause begins anew.",
+     "How long a failing side is left alone. After that one request tries it; if that fails too, the pause begins "
+     "anew.",
      kSince, 1, 3'600'000},
     {"buffer.timeout", duration, "1s", "1ms to 10m", "ms",
      "How long one operation in Redis may take before the database is asked in its place. For the database "

@@ -322,9 +322,9 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
                   error.retry_after_ns());
     }
     if (grant.stride != 1) {
-      throw Error(Status::unsupported,
-                  "the row of tag \"" + names.second + "\" says stride " + std::to_string(grant.stride) +
-                      "; a buffer holds consecutive numbers. Use the database without the buffer");
+      throw Error(Status::unsupported, "the row of tag \"" + names.second + "\" says stride " +
+                                           std::to_string(grant.stride) +
+                                           "; a buffer holds consecutive numbers. Use the database without the buffer");
     }
     const std::uint64_t last = grant.first + grant.count - 1;
     if (grant.first <= highest) {
@@ -372,8 +372,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
       runtime_->post([self = shared_from_this(), names, part, request, stock, ended] {
         try {
           const SegmentGrant grant =
-              self->draw(names, {.step = stock, .rate = request.rate, .holder = request.holder}, stock, 0,
-                         {part, ""});
+              self->draw(names, {.step = stock, .rate = request.rate, .holder = request.holder}, stock, 0, {part, ""});
           self->load(names, part, grant.first, grant.count);
         } catch (const std::exception&) {  // the breaker has been told, and so will be who asks next
         }

@@ -233,14 +233,12 @@ class ModuleQueue final : public Queue {
   const idgen_backend_store store_;
 };
 
-idgen_backend_store open(const StoreScheme& scheme, const std::string& url, const StoreOptions& options,
+idgen_backend_store open_module(const StoreScheme& scheme, const std::string& url, const StoreOptions& options,
                          const char* queue) {
   const idgen_backend& backend = load(scheme, options);
   const std::string timeout = std::to_string(options.timeout_ms);
-  const idgen_backend_setting settings[] = {{"url", url.c_str()},
-                                            {"create", options.create ? "1" : "0"},
-                                            {"timeout_ms", timeout.c_str()},
-                                            {"queue", queue}};
+  const idgen_backend_setting settings[] = {
+      {"url", url.c_str()}, {"create", options.create ? "1" : "0"}, {"timeout_ms", timeout.c_str()}, {"queue", queue}};
   idgen_backend_store opened{};
   call([&](idgen_backend_error* err) { return backend.open(settings, std::size(settings), &opened, err); });
   return opened;
@@ -250,12 +248,12 @@ idgen_backend_store open(const StoreScheme& scheme, const std::string& url, cons
 
 std::shared_ptr<Store> open_module_store(const StoreScheme& scheme, const std::string& url,
                                          const StoreOptions& options) {
-  return std::make_shared<ModuleStore>(open(scheme, url, options, "0"));
+  return std::make_shared<ModuleStore>(open_module(scheme, url, options, "0"));
 }
 
 std::shared_ptr<Queue> open_module_queue(const StoreScheme& scheme, const std::string& url,
                                          const StoreOptions& options) {
-  const idgen_backend_store opened = open(scheme, url, options, "1");
+  const idgen_backend_store opened = open_module(scheme, url, options, "1");
   if (opened.queue_take == nullptr) {
     opened.close(opened.ctx);
     throw Error(Status::unsupported, "buffer.redis: the module of " + std::string(scheme.name) + " has no queues");

@@ -15,10 +15,10 @@
 namespace idgen {
 
 struct QueueRequest {
-  std::uint64_t count = 0;      // numbers, at most; 0: only look
-  std::uint64_t above = 0;      // only numbers above this one; others stay for others. Lifts the witness.
-  std::uint64_t least = 0;      // numbers that are wanted in stock whatever the rate
-  std::uint64_t rate = 0;       // numbers a second that this process draws
+  std::uint64_t count = 0;  // numbers, at most; 0: only look
+  std::uint64_t above = 0;  // only numbers above this one; others stay for others. Lifts the witness.
+  std::uint64_t least = 0;  // numbers that are wanted in stock whatever the rate
+  std::uint64_t rate = 0;  // numbers a second that this process draws: goes for all until the queue has measured theirs
   std::uint64_t runway_ms = 0;  // how long the stock is to last at the rate of all
   std::uint64_t stock_max = 0;  // which it may not pass
 };
