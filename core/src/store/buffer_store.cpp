@@ -107,7 +107,8 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
       if (part.answer->load) load_ahead(names, *part.answer, request);
       return issued(names, {.first = part.answer->first, .count = part.answer->count});
     }
-    const std::uint64_t stock = part.answer && part.answer->load ? missing(*part.answer) : 0;
+    // Somebody else may be loading, but below what is drawn here: so a little is loaded in any case.
+    const std::uint64_t stock = !part.answer ? 0 : part.answer->load ? missing(*part.answer) : least(count);
     SegmentGrant grant = draw(names, request, count, stock, part);
     if (stock > 0 && grant.count > count) {
       load(names, *part.answer, grant.first + count, grant.count - count);
