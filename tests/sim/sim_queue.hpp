@@ -37,6 +37,8 @@ struct SimRedis {
   std::uint64_t next_id = 2;
   std::uint64_t clock = 0;
 
+  bool another_loads = false;   // takes tell nobody to load
+
   // Bugs to plant.
   bool ignores_label = false;    // a load is accepted whatever its label
   bool keeps_stock = false;      // what was loaded under another label is handed out
@@ -99,7 +101,7 @@ struct SimRedis {
     for (const auto& [first, count] : tag.entries)
       if (first > request.above) part.stock += count;
     part.wanted = std::min(request.least, request.stock_max);
-    part.load = part.stock < part.wanted;
+    part.load = part.stock < part.wanted && !another_loads;
     return part;
   }
   bool load(int which, const Load& load) {

@@ -199,6 +199,9 @@ class Simulation {
       case 18:
         nodes_[below(nodes_.size())].runtime->run_one();
         break;
+      case 19:
+        redis_.another_loads = !redis_.another_loads;
+        break;
       default:
         break;
     }

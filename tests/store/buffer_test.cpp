@@ -72,6 +72,15 @@ TEST_F(Buffer, AStockThatRunsLowIsLoadedInTheBackground) {
   for (std::uint64_t first = 41; first < 80; first += 10) EXPECT_EQ(draw(), first);
 }
 
+TEST_F(Buffer, WhoeverFindsItEmptyWhileAnotherLoadsLoadsALittle) {
+  redis.another_loads = true;
+  draw();
+  EXPECT_EQ(stats().stock, 40u);
+  draw();
+  draw();
+  EXPECT_EQ(runtime->tasks(), 0u);
+}
+
 TEST_F(Buffer, WhatIsHeldFollowsTheRunwayTheRateAndTheLimit) {
   store->segment_grant("n", "t", {.step = 10, .rate = 7});
   EXPECT_EQ(queue->last_request.rate, 7u);
