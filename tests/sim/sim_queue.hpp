@@ -37,7 +37,7 @@ struct SimRedis {
   std::uint64_t next_id = 2;
   std::uint64_t clock = 0;
 
-  bool another_loads = false;   // takes tell nobody to load
+  bool another_loads = false;  // takes tell nobody to load
 
   // Bugs to plant.
   bool ignores_label = false;    // a load is accepted whatever its label

@@ -234,7 +234,7 @@ class ModuleQueue final : public Queue {
 };
 
 idgen_backend_store open_module(const StoreScheme& scheme, const std::string& url, const StoreOptions& options,
-                         const char* queue) {
+                                const char* queue) {
   const idgen_backend& backend = load(scheme, options);
   const std::string timeout = std::to_string(options.timeout_ms);
   const idgen_backend_setting settings[] = {
