@@ -1,6 +1,7 @@
 //go:build cgo && !idgen_system
 
 // The room core/src/store.
+#include "../core/src/store/buffer_store.cpp"
 #include "../core/src/store/memory_store.cpp"
 #include "../core/src/store/module_store.cpp"
 #include "../core/src/store/open_store.cpp"

@@ -20,10 +20,39 @@ func WithKind(value string) Option { return With("kind", value) }
 func WithNamespace(value string) Option { return With("namespace", value) }
 
 // WithStore sets store (sqlite:PATH | mysql://... | postgres://... | redis://... | etcd://... | zookeeper://... |
-// memory; default sqlite:idgen.db). Where reservations are made durable; docs/stores.md has the form of each URL. A
-// relative path starts from `directory`. memory protects within this process only: not against a restart, and not in a
-// forked child.
+// buffer | memory; default sqlite:idgen.db). Where reservations are made durable; docs/stores.md has the form of each
+// URL. A relative path starts from `directory`. memory protects within this process only: not against a restart, and
+// not in a forked child. buffer: Redis in front of a database, see buffer.redis.
 func WithStore(value string) Option { return With("store", value) }
+
+// WithBufferRedis sets buffer.redis (redis://...). With store = buffer: the Redis that hands out segments which the
+// database has granted ahead of need. It may forget everything at any time: numbers are lost then, and none is issued
+// twice.
+func WithBufferRedis(value string) Option { return With("buffer.redis", value) }
+
+// WithBufferDatabase sets buffer.database (mysql://... | postgres://... | etcd://... | zookeeper://... | sqlite:PATH).
+// With store = buffer: the store in which the tags live, and which alone makes numbers.
+func WithBufferDatabase(value string) Option { return With("buffer.database", value) }
+
+// WithBufferRunway sets buffer.runway (0ms to 7d; default 30m). How long the numbers in Redis are to last, at the rate
+// at which all processes take them, when the database goes away. At least four segments are held there.
+func WithBufferRunway(value time.Duration) Option { return With("buffer.runway", value) }
+
+// WithBufferStockMax sets buffer.stock_max (1 to 1000000000000; default 100000000). How many numbers of a tag Redis
+// holds at most: what is lost when it forgets.
+func WithBufferStockMax(value int64) Option { return With("buffer.stock_max", value) }
+
+// WithBufferErrors sets buffer.errors (1 to 1000; default 3). After so many failures in a row Redis, or the database,
+// is not asked for buffer.pause.
+func WithBufferErrors(value int64) Option { return With("buffer.errors", value) }
+
+// WithBufferPause sets buffer.pause (1ms to 1h; default 5s). How long a failing side is left alone. After that one
+// request tries it; if that fails too, the pause begins anew.
+func WithBufferPause(value time.Duration) Option { return With("buffer.pause", value) }
+
+// WithBufferTimeout sets buffer.timeout (1ms to 10m; default 1s). How long one operation in Redis may take before the
+// database is asked in its place. For the database store_timeout holds.
+func WithBufferTimeout(value time.Duration) Option { return With("buffer.timeout", value) }
 
 // WithBackendPath sets backend.path (a folder). Folder of the modules libidgen_NAME.so, which stores other than sqlite
 // and memory need. Empty = idgen/backends beside this library, then where the system's loader looks.

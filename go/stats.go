@@ -28,6 +28,9 @@ type Stats struct {
 	Issued          uint64        // numbers or ms given out: Granted - Remaining; once closed, less what was given back
 	Rate            uint64        // ids a second, as the refills measured it; 0 is unknown, as always for a snowflake
 	StockSeconds    float64       // how long Remaining lasts; +Inf when nothing is asked for or the rate is unknown
+	BreakerRedis    uint32        // of store = "buffer": 0 closed, 1 half-open, 2 open: Redis is left alone for a while
+	BreakerDatabase uint32        // the same of the database; both 0 for other stores
+	BufferStock     uint64        // numbers left in Redis when it was last seen
 }
 
 // Stats counts what the generator did. Does not wait for the store.
@@ -44,6 +47,7 @@ func (g *Generator) Stats() (Stats, error) {
 		Waited: time.Duration(s.wait_ns), StoreWaits: uint64(s.store_waits), ClockBackEvents: uint64(s.clock_back_events),
 		Forks: uint64(s.forks), Lead: time.Duration(s.lead_ms) * time.Millisecond,
 		Issued: uint64(s.issued), Rate: uint64(s.rate), StockSeconds: float64(s.stock_seconds),
+		BreakerRedis: uint32(s.breaker_redis), BreakerDatabase: uint32(s.breaker_database), BufferStock: uint64(s.buffer_stock),
 	}, nil
 }
 

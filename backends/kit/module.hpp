@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "connection_slot.hpp"
@@ -16,6 +17,7 @@
 #include "idgen/store.hpp"
 #include "idgen/url.hpp"
 #include "parameters.hpp"
+#include "store/queue.hpp"
 
 namespace idgen::backend {
 
@@ -25,6 +27,7 @@ struct Settings {
   std::int64_t timeout_ms = 5000;
   std::string schema = "idgen";
   std::uint64_t step = 0;  // of a tag that is made, where the schema's row needs one
+  bool queue = false;      // only the functions of QueueStore will be called
 };
 
 // What a module implements. Contracts: class Store in idgen/store.hpp.
@@ -40,6 +43,17 @@ class SegmentStore {
   virtual SegmentInfo set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) = 0;
   virtual void list(const std::function<void(const SegmentInfo&)>& row) = 0;
   virtual std::string describe() = 0;
+};
+
+// What a module implements as well if it can keep the queue of a buffer. Contracts: class Queue in store/queue.hpp.
+class QueueStore {
+ public:
+  virtual ~QueueStore() = default;
+  virtual QueuePart queue_take(const std::string& name_space, const std::string& tag, const QueueRequest& request) = 0;
+  virtual bool queue_load(const std::string& name_space, const std::string& tag, const std::string& label,
+                          std::uint64_t first, std::uint64_t count, std::uint64_t stock_max) = 0;
+  virtual void queue_reset(const std::string& name_space, const std::string& tag, std::uint64_t witness,
+                           bool stopped) = 0;
 };
 
 // What all of them keep, and how they reach their server.
@@ -93,6 +107,7 @@ inline Settings settings_of(const idgen_backend_setting* settings, std::size_t c
     if (key == "timeout_ms") out.timeout_ms = std::stoll(settings[i].value);
     if (key == "schema") out.schema = settings[i].value;
     if (key == "step") out.step = std::stoull(settings[i].value);
+    if (key == "queue") out.queue = settings[i].value == std::string_view("1");
   }
   return out;
 }
@@ -101,6 +116,45 @@ inline void report(idgen_backend_row_fn row, void* to, const SegmentInfo& info) 
   const idgen_backend_segment out{info.name_space.c_str(), info.tag.c_str(), info.max_id, info.grants,
                                   info.updated_unix_ms,    info.step,        info.rate,   info.holder.c_str()};
   row(to, &out);
+}
+
+template <class S>
+void add_queue(idgen_backend_store* out) {
+  static constexpr auto queue_of = [](void* ctx) -> QueueStore& {
+    return *static_cast<S*>(static_cast<SegmentStore*>(ctx));
+  };
+  out->queue_take = [](void* ctx, const char* name_space, const char* tag, const idgen_backend_queue_request* request,
+                       idgen_backend_queue_part* part, idgen_backend_error* e) -> std::int32_t {
+    return guard(e, [&] {
+      const QueuePart taken = queue_of(ctx).queue_take(name_space, tag,
+                                                       {.count = request->count,
+                                                        .above = request->above,
+                                                        .least = request->least,
+                                                        .rate = request->rate,
+                                                        .runway_ms = request->runway_ms,
+                                                        .stock_max = request->stock_max});
+      if (taken.label.size() >= sizeof part->label) throw Error(Status::store_damaged, "the queue's label is too long");
+      *part = {.label = "",
+               .witness = taken.witness,
+               .first = taken.first,
+               .count = taken.count,
+               .stock = taken.stock,
+               .wanted = taken.wanted,
+               .stopped = taken.stopped ? 1 : 0,
+               .load = taken.load ? 1 : 0};
+      std::memcpy(part->label, taken.label.c_str(), taken.label.size() + 1);
+    });
+  };
+  out->queue_load = [](void* ctx, const char* name_space, const char* tag, const char* label, std::uint64_t first,
+                       std::uint64_t count, std::uint64_t stock_max, std::int32_t* accepted,
+                       idgen_backend_error* e) -> std::int32_t {
+    return guard(
+        e, [&] { *accepted = queue_of(ctx).queue_load(name_space, tag, label, first, count, stock_max) ? 1 : 0; });
+  };
+  out->queue_reset = [](void* ctx, const char* name_space, const char* tag, std::uint64_t witness, std::int32_t stopped,
+                        idgen_backend_error* e) -> std::int32_t {
+    return guard(e, [&] { queue_of(ctx).queue_reset(name_space, tag, witness, stopped != 0); });
+  };
 }
 
 // S has a constructor S(const Settings&), which connects, and S::statements(settings, name_space, tag), the text of what create() runs. It may have
@@ -161,6 +215,7 @@ const idgen_backend* module(const char* name) {
             };
           }
           out->close = [](void* ctx) { delete static_cast<SegmentStore*>(ctx); };
+          if constexpr (std::is_base_of_v<QueueStore, S>) add_queue<S>(out);
           out->ctx = static_cast<SegmentStore*>(store.release());
         });
       },

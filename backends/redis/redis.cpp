@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "module.hpp"
+#include "queue_scripts.hpp"
 #include "sql.hpp"
 
 namespace idgen::backend {
@@ -180,7 +181,8 @@ class RedisConnection {
         throw Error(Status::value, "store = \"" + shown_ + "\": the path is the number of a database: " + reply.text());
       }
     }
-    check_settings(parameters);
+    check_role();
+    if (!settings.queue) check_settings(parameters);
   }
   RedisConnection(const RedisConnection&) = delete;
   RedisConnection& operator=(const RedisConnection&) = delete;
@@ -204,10 +206,11 @@ class RedisConnection {
     return Reply(reply);
   }
 
-  // body after kPrelude and the functions of a row.
-  Reply script(const char* body, const Arguments& keys, const Arguments& arguments) {
+  // body after its prelude; without one, after kPrelude and the functions of a row.
+  Reply script(const char* body, const Arguments& keys, const Arguments& arguments, const char* prelude = nullptr) {
     std::string& hash = hashes_[body];
-    const std::string text = std::string(kPrelude) + (is_cosid_ ? kCosidRow : kOwnRow) + body;
+    const std::string text =
+        (prelude != nullptr ? std::string(prelude) : std::string(kPrelude) + (is_cosid_ ? kCosidRow : kOwnRow)) + body;
     const bool known = !hash.empty();
     Arguments call = {known ? "EVALSHA" : "EVAL", known ? hash : text, std::to_string(keys.size())};
     call.insert(call.end(), keys.begin(), keys.end());
@@ -266,13 +269,15 @@ class RedisConnection {
                                           ", and issuing would stop until the tag is lifted by hand. Set it to " +
                                           wanted + ", or give that up with ?accept_loss=" + name);
   }
-  void check_settings(const Parameters& parameters) {
+  void check_role() {
     const Reply reply = command({"INFO", "replication"}, "INFO");
     if (reply.is_error()) fail(reply.text());
     if (reply.text().find("role:master") == std::string::npos) {
       throw Error(Status::store_permission,
                   shown_ + ": the server is a replica, it cannot grant anything; name the master");
     }
+  }
+  void check_settings(const Parameters& parameters) {
     demand(parameters, "maxmemory-policy", "noeviction", "it may throw a counter away");
     demand(parameters, "appendonly", "yes", "a restart forgets what was granted since the last dump");
     demand(parameters, "appendfsync", "always", "a power loss forgets the grants of the last second");
@@ -287,9 +292,11 @@ class RedisConnection {
 
 // idgen:NAMESPACE:TAG, where a colon or percent sign of the namespace is written as %XX.
 constexpr std::string_view kKeyPrefix = "idgen:";
+// Of queues, which are no tags.
+constexpr std::string_view kQueuePrefix = "idgen-buffer:";
 
-Arguments own_keys(const std::string& name_space, const std::string& tag) {
-  std::string key(kKeyPrefix);
+std::string key_of(const std::string& name_space, const std::string& tag, std::string_view prefix = kKeyPrefix) {
+  std::string key(prefix);
   for (const char c : name_space) {
     if (c == ':') {
       key += "%3A";
@@ -299,8 +306,10 @@ Arguments own_keys(const std::string& name_space, const std::string& tag) {
       key += c;
     }
   }
-  return {key + ":" + tag};
+  return key + ":" + tag;
 }
+
+Arguments own_keys(const std::string& name_space, const std::string& tag) { return {key_of(name_space, tag)}; }
 
 // CosId's key, and ours beside it in the same slot.
 constexpr std::string_view kCosidPrefix = "cosid:{", kCosidSuffix = "}.adder";
@@ -310,7 +319,7 @@ Arguments cosid_keys(const std::string& name_space, const std::string& tag) {
   return {std::string(kCosidPrefix) + name + std::string(kCosidSuffix), "idgen.label:{" + name + "}"};
 }
 
-class RedisStore final : public ConnectedStore<RedisConnection> {
+class RedisStore final : public ConnectedStore<RedisConnection>, public QueueStore {
  public:
   explicit RedisStore(const Settings& settings)
       : ConnectedStore(settings, kParameters), is_cosid_(settings.schema == "cosid") {
@@ -402,7 +411,38 @@ class RedisStore final : public ConnectedStore<RedisConnection> {
       for (const auto& [names, info] : rows) row(info);
     });
   }
+  QueuePart queue_take(const std::string& name_space, const std::string& tag, const QueueRequest& request) override {
+    return use([&](RedisConnection& server) {
+      const Reply part = queue_script(
+          server, kQueueTake, name_space, tag,
+          {std::to_string(request.count), std::to_string(request.above), std::to_string(request.least),
+           std::to_string(request.rate), std::to_string(request.runway_ms), std::to_string(request.stock_max)});
+      return QueuePart{.label = part[1],
+                       .witness = number(part[2]),
+                       .first = number(part[3]),
+                       .count = number(part[4]),
+                       .stock = number(part[5]),
+                       .wanted = number(part[6]),
+                       .stopped = part[8] == "1",
+                       .load = part[7] == "1"};
+    });
+  }
+  bool queue_load(const std::string& name_space, const std::string& tag, const std::string& label, std::uint64_t first,
+                  std::uint64_t count, std::uint64_t stock_max) override {
+    return use([&](RedisConnection& server) {
+      const Reply done = queue_script(server, kQueueLoad, name_space, tag,
+                                      {label, std::to_string(first), std::to_string(count), std::to_string(stock_max)});
+      return done[1] == "1";
+    });
+  }
+  void queue_reset(const std::string& name_space, const std::string& tag, std::uint64_t witness,
+                   bool stopped) override {
+    use([&](RedisConnection& server) {
+      queue_script(server, kQueueReset, name_space, tag, {std::to_string(witness), stopped ? "1" : "0"});
+    });
+  }
   std::string describe() override {
+    if (settings_.queue) return shown_;
     return "store: " + shown_ +
            " (Redis); each grant is one script, acknowledged by the master before its first id is issued\n"
            "restart, failover, eviction of the server: it may have forgotten grants, so nothing more is granted until "
@@ -427,6 +467,10 @@ class RedisStore final : public ConnectedStore<RedisConnection> {
   }
   Arguments keys_of(const std::string& name_space, const std::string& tag) const {
     return is_cosid_ ? cosid_keys(name_space, tag) : own_keys(name_space, tag);
+  }
+  static Reply queue_script(RedisConnection& server, const char* body, const std::string& name_space,
+                            const std::string& tag, const Arguments& arguments) {
+    return server.script(body, {key_of(name_space, tag, kQueuePrefix)}, arguments, kQueuePrelude);
   }
   static std::string now() { return std::to_string(store_clock_unix_ms()); }
   std::uint64_t number(const std::string& text) const { return stored_number(shown_, text.c_str()); }

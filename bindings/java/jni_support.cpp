@@ -104,7 +104,8 @@ void store(JNIEnv* env, jlongArray out, const idgen_stats_t& stats) {
          static_cast<jlong>(stats.refill_ns_max), static_cast<jlong>(stats.waits), static_cast<jlong>(stats.wait_ns),
          static_cast<jlong>(stats.store_waits), static_cast<jlong>(stats.clock_back_events),
          static_cast<jlong>(stats.forks), static_cast<jlong>(stats.lead_ms), static_cast<jlong>(stats.issued),
-         static_cast<jlong>(stats.rate), bits_of(stats.stock_seconds)});
+         static_cast<jlong>(stats.rate), bits_of(stats.stock_seconds), static_cast<jlong>(stats.breaker_redis),
+         static_cast<jlong>(stats.breaker_database), static_cast<jlong>(stats.buffer_stock)});
 }
 
 void store(JNIEnv* env, jobjectArray out, const idgen_segment_info_t& info) {

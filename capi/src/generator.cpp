@@ -119,12 +119,14 @@ idgen_status_t idgen_next_block(idgen_t* generator, uint64_t want, idgen_block_t
 idgen_status_t idgen_stats(const idgen_t* generator, idgen_stats_t* out, idgen_error_t* err) {
   return guard(err, [&] {
     const Stats stats = open_handle(generator, "generator").stats();
-    write_struct(
-        out,
-        idgen_stats_t{0, stats.handles, stats.granted, stats.remaining, stats.refills, stats.refill_failures,
-                      stats.refill_ns_max, stats.waits, stats.wait_ns, stats.store_waits, stats.clock_back_events,
-                      stats.forks, stats.lead_ms, stats.issued, stats.rate, stats.stock_seconds},
-        "out");
+    const BufferStats buffer = stats.buffer.value_or(BufferStats{});
+    write_struct(out,
+                 idgen_stats_t{0, stats.handles, stats.granted, stats.remaining, stats.refills, stats.refill_failures,
+                               stats.refill_ns_max, stats.waits, stats.wait_ns, stats.store_waits,
+                               stats.clock_back_events, stats.forks, stats.lead_ms, stats.issued, stats.rate,
+                               stats.stock_seconds, static_cast<std::uint32_t>(buffer.redis),
+                               static_cast<std::uint32_t>(buffer.database), buffer.stock},
+                 "out");
   });
 }
 

@@ -123,6 +123,7 @@ void snowflakes(void) {
         stats.forks == 0);
   CHECK(stats.issued > 0 && stats.issued == stats.granted - stats.remaining && stats.rate == 0);
   CHECK(stats.stock_seconds > 0 && stats.stock_seconds < 60);
+  CHECK(stats.breaker_redis == 0 && stats.breaker_database == 0 && stats.buffer_stock == 0);
   char text[8192];
   size_t size = sizeof text;
   CHECK_ERR(IDGEN_OK, idgen_describe(g, text, &size, &err));

@@ -145,6 +145,24 @@ TEST(Metrics, OfDifferentGeneratorsWithTheSameLabelsAreOneSample) {
   EXPECT_EQ(times(text, "\nidgen_issued_total{"), 1);
 }
 
+TEST(Metrics, OfABufferSayHowItsSidesAre) {
+  Stats stats = some_stats();
+  stats.buffer = BufferStats{.redis = BreakerState::open, .database = BreakerState::closed, .stock = 700};
+  const Metered both[] = {{"orders", "shop", "segment", stats}, {"plain", "shop", "segment", some_stats()}};
+  const std::string text = metrics_text(both);
+  const std::string labels = "{name=\"orders\",namespace=\"shop\",kind=\"segment\"";
+  EXPECT_THAT(text, HasSubstr("\nidgen_buffer_stock" + labels + "} 700\n"));
+  EXPECT_THAT(text, HasSubstr("\n# TYPE idgen_buffer_breaker gauge\nidgen_buffer_breaker" + labels +
+                              ",side=\"redis\"} 2\nidgen_buffer_breaker" + labels + ",side=\"database\"} 0\n"));
+  EXPECT_EQ(times(text, "\nidgen_buffer_stock{"), 1);  // not of the plain one
+  stats.buffer->redis = BreakerState::closed;
+  stats.buffer->database = BreakerState::half_open;
+  stats.buffer->stock = 800;
+  const Metered same[] = {both[0], {"orders", "shop", "segment", stats}};
+  EXPECT_THAT(metrics_text(same), HasSubstr("idgen_buffer_stock" + labels + "} 700\n"));
+  EXPECT_THAT(metrics_text(same), HasSubstr("side=\"database\"} 1\n"));
+}
+
 class MetricsOfHandles : public World {};
 
 TEST_F(MetricsOfHandles, ThatShareAGeneratorCountOnce) {

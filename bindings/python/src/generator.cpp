@@ -368,7 +368,8 @@ py::object stats(const py::object& self) {
   return py::module_::import("idgen._types")
       .attr("Stats")(counts.handles, counts.granted, counts.remaining, counts.refills, counts.refill_failures,
                      counts.refill_ns_max, counts.waits, counts.wait_ns, counts.store_waits, counts.clock_back_events,
-                     counts.forks, counts.lead_ms, counts.issued, counts.rate, counts.stock_seconds);
+                     counts.forks, counts.lead_ms, counts.issued, counts.rate, counts.stock_seconds,
+                     counts.breaker_redis, counts.breaker_database, counts.buffer_stock);
 }
 
 py::str metrics(const py::iterable& generators) {

@@ -402,19 +402,23 @@ typedef struct idgen_stats {
   uint64_t rate;              /* ids a second, as the refills measured it; 0 = unknown, as always for a snowflake */
   double stock_seconds;       /* how long `remaining` lasts: numbers at `rate`, a worker's time by the clock;
                                  INFINITY when nothing is asked for or the rate is unknown */
+  uint32_t breaker_redis;     /* of store = "buffer": 0 closed, 1 half-open, 2 open: Redis is left alone for a while */
+  uint32_t breaker_database;  /* the same of the database; both 0 for other stores */
+  uint64_t buffer_stock;      /* numbers left in Redis when it was last seen */
 } idgen_stats_t;
 
 #define IDGEN_STATS_INIT \
-  { (uint32_t)sizeof(idgen_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { (uint32_t)sizeof(idgen_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Takes a lock that no store call is made under; does not block for longer than that. The counts are of this process. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_stats(const idgen_t *generator, idgen_stats_t *out, idgen_error_t *err);
 
 /* What idgen_stats counts, of `count` generators (0 gives ""), in the Prometheus text format 0.0.4: metrics idgen_*, labels name, namespace and
  * kind, times in seconds. Numbers and time have metrics of their own: idgen_issued_total, idgen_granted_total, idgen_stock and idgen_rate are
- * there for segments, idgen_issued_seconds_total and idgen_granted_seconds_total for snowflakes, all others for both. A closed generator is
- * reported too. Handles that share a generator count once, under the name of the one that made it. Different generators with the same
- * labels are one sample: counts are added, of maxima and leads the largest counts, of idgen_stock_seconds the smallest.
+ * there for segments, idgen_buffer_stock and idgen_buffer_breaker (with a label side) for segments of store = "buffer",
+ * idgen_issued_seconds_total and idgen_granted_seconds_total for snowflakes, all others for both. A closed generator is reported too. Handles that share a generator count once, under the name of the one that made it. Different generators with the same
+ * labels are one sample: counts are added, of maxima, leads and breakers the largest counts, of idgen_stock_seconds
+ * and idgen_buffer_stock the smallest.
  * @return IDGEN_E_HANDLE (also for a NULL in the array), IDGEN_E_BUFFER, any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_metrics(const idgen_t *const *generators, size_t count, char *buffer,
                                                        size_t *size);

@@ -54,6 +54,26 @@ typedef struct idgen_backend_segment {
   const char *holder;
 } idgen_backend_segment;
 
+typedef struct idgen_backend_queue_request {
+  uint64_t count;
+  uint64_t above;
+  uint64_t least;
+  uint64_t rate;
+  uint64_t runway_ms;
+  uint64_t stock_max;
+} idgen_backend_queue_request;
+
+typedef struct idgen_backend_queue_part {
+  char label[128];
+  uint64_t witness;
+  uint64_t first;
+  uint64_t count;
+  uint64_t stock;
+  uint64_t wanted;
+  int32_t stopped;
+  int32_t load;
+} idgen_backend_queue_part;
+
 typedef void (*idgen_backend_row_fn)(void *to, const idgen_backend_segment *row);
 typedef void (*idgen_backend_text_fn)(void *to, const char *text);
 
@@ -78,14 +98,22 @@ typedef struct idgen_backend_store {
   /* May be NULL: there are no other tables. */
   int32_t (*segment_max_of)(void *ctx, const char *table, const char *column, uint64_t *max_id,
                             idgen_backend_error *err);
+  /* The class Queue in core/src/store/queue.hpp. NULL in a module that has none. A queue is opened with the setting queue = 1; its other functions,
+   * but for describe and close, are then not called. */
+  int32_t (*queue_take)(void *ctx, const char *name_space, const char *tag, const idgen_backend_queue_request *request,
+                        idgen_backend_queue_part *part, idgen_backend_error *err);
+  int32_t (*queue_load)(void *ctx, const char *name_space, const char *tag, const char *label, uint64_t first,
+                        uint64_t count, uint64_t stock_max, int32_t *accepted, idgen_backend_error *err);
+  int32_t (*queue_reset)(void *ctx, const char *name_space, const char *tag, uint64_t witness, int32_t stopped,
+                         idgen_backend_error *err);
 } idgen_backend_store;
 
 typedef struct idgen_backend {
   uint32_t abi; /* IDGEN_BACKEND_ABI of the module */
   uint32_t reserved;
   const char *name; /* "postgres" */
-  /* Settings: url, create (0 or 1), timeout_ms, schema (idgen, leaf, tinyid, cosid), step (what a tag is made with, where the schema's row needs
-   * one; 0 = unknown). Connects; `store` is filled only on success. */
+  /* Settings: url, create (0 or 1), timeout_ms, queue (0 or 1), schema (idgen, leaf, tinyid, cosid), step (what a tag is made with, where the schema's row
+   * needs one; 0 = unknown). Connects; `store` is filled only on success. */
   int32_t (*open)(const idgen_backend_setting *settings, size_t count, idgen_backend_store *store,
                   idgen_backend_error *err);
   /* What segment_create would run, as text. Connects to nothing. */

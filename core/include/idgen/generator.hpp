@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -35,6 +36,7 @@ struct Stats {
   std::uint64_t forks = 0;
   std::int64_t lead_ms = 0;
   std::uint64_t rate = 0;
+  std::optional<BufferStats> buffer;  // of store = "buffer"
 };
 
 struct Block {

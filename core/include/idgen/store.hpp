@@ -10,12 +10,15 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "idgen/status.hpp"
 
 namespace idgen {
+
+class Runtime;
 
 using Nonce = std::array<std::uint8_t, 16>;
 
@@ -64,6 +67,14 @@ struct SegmentInfo {
   std::string holder{};    // who took the latest grant, "process 4711 on db-3"; "" = unknown
 };
 
+// Of a store that is a buffer in front of another one.
+enum class BreakerState : std::uint32_t { closed, half_open, open };
+struct BufferStats {
+  BreakerState redis = BreakerState::closed;
+  BreakerState database = BreakerState::closed;
+  std::uint64_t stock = 0;  // numbers in Redis that were left for this process when it last looked
+};
+
 class Store {
  public:
   virtual ~Store() = default;
@@ -99,6 +110,18 @@ class Store {
   virtual std::string describe() const = 0;
   // False: a child process cannot use it, because what it knows lives in the parent's memory.
   virtual bool survives_fork() const = 0;
+  virtual std::optional<BufferStats> buffer_stats() const { return std::nullopt; }
+};
+
+// Of store = "buffer"; see the properties buffer.*.
+struct BufferOptions {
+  std::string redis;
+  std::string database;
+  std::int64_t runway_ms = 1'800'000;
+  std::uint64_t stock_max = 100'000'000;
+  std::uint32_t errors = 3;
+  std::int64_t pause_ms = 5000;
+  std::int64_t timeout_ms = 1000;  // of one operation in Redis
 };
 
 struct StoreOptions {
@@ -108,9 +131,11 @@ struct StoreOptions {
   std::string backend_path;        // folder of the modules; "" = beside this library
   std::string schema = "idgen";    // whose table segments come from: idgen, leaf, tinyid, cosid
   std::uint64_t step = 0;          // what a tag is made with, where a schema's row needs a step
+  BufferOptions buffer{};
+  std::shared_ptr<Runtime> runtime{};  // null: the system's
 };
 
-// Opens "memory", "memory:NAME", "sqlite:PATH" or a URL that a module knows, such as "postgres://USER@HOST/DATABASE". Throws Error{value} for another
+// Opens "memory", "memory:NAME", "sqlite:PATH", "buffer" or a URL that a module knows, such as "postgres://USER@HOST/DATABASE". Throws Error{value} for another
 // scheme, naming the known ones; Error{unsupported} if the module is not there; Error{store_*} if the store cannot be used.
 std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& options);
 

@@ -172,6 +172,14 @@ StoreOptions Config::store_options() const {
   options.backend_path = get("backend.path");
   options.schema = get("segment.schema");
   options.step = integer("segment.step");
+  options.buffer = {.redis = get("buffer.redis"),
+                    .database = get("buffer.database"),
+                    .runway_ms = duration_ms("buffer.runway"),
+                    .stock_max = integer("buffer.stock_max"),
+                    .errors = static_cast<std::uint32_t>(integer("buffer.errors")),
+                    .pause_ms = duration_ms("buffer.pause"),
+                    .timeout_ms = duration_ms("buffer.timeout")};
+  options.runtime = runtime;
   return options;
 }
 

@@ -22,12 +22,34 @@ constexpr Property kProperties[] = {
      "store refuses others.",
      kSince, 1, 128},
     {"store", text, "sqlite:idgen.db",
-     "sqlite:PATH | mysql://... | postgres://... | redis://... | etcd://... | zookeeper://... | memory", "",
+     "sqlite:PATH | mysql://... | postgres://... | redis://... | etcd://... | zookeeper://... | buffer | memory", "",
      "Where reservations are made durable; docs/stores.md has the form of each URL. A relative path starts from "
      "`directory`. memory protects within this "
      "process only: not against a "
-     "restart, and not in a forked child.",
+     "restart, and not in a forked child. buffer: Redis in front of a database, see buffer.redis.",
      kSince, 1, 4096},
+    {"buffer.redis", text, "", "redis://...", "",
+     "With store = buffer: the Redis that hands out segments which the database has granted ahead of need. It may "
+     "forget everything at any time: numbers are lost then, and none is issued twice.",
+     kSince, 0, 4096},
+    {"buffer.database", text, "", "mysql://... | postgres://... | etcd://... | zookeeper://... | sqlite:PATH", "",
+     "With store = buffer: the store in which the tags live, and which alone makes numbers.", kSince, 0, 4096},
+    {"buffer.runway", duration, "30m", "0ms to 7d", "ms",
+     "How long the numbers in Redis are to last, at the rate at which all processes take them, when the database goes "
+     "away. At least four segments are held there.",
+     kSince, 0, 7 * 86'400'000.0},
+    {"buffer.stock_max", integer, "100000000", "1 to 1000000000000", "numbers",
+     "How many numbers of a tag Redis holds at most: what is lost when it forgets.", kSince, 1, 1e12},
+    {"buffer.errors", integer, "3", "1 to 1000", "",
+     "After so many failures in a row Redis, or the database, is not asked for buffer.pause.", kSince, 1, 1000},
+    {"buffer.pause", duration, "5s", "1ms to 1h", "ms",
+     "How long a failing side is left alone. After that one request tries it; if that fails too, the pause begins "
+     "anew.",
+     kSince, 1, 3'600'000},
+    {"buffer.timeout", duration, "1s", "1ms to 10m", "ms",
+     "How long one operation in Redis may take before the database is asked in its place. For the database "
+     "store_timeout holds.",
+     kSince, 1, 600'000},
     {"backend.path", text, "", "a folder", "",
      "Folder of the modules libidgen_NAME.so, which stores other than sqlite and memory need. Empty = idgen/backends "
      "beside this library, then where the system's loader looks.",

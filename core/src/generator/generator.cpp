@@ -143,6 +143,7 @@ Stats Generator::stats() const {
   Stats stats;
   stats.handles = handles.load();
   stats.forks = forks_.load();
+  stats.buffer = store_->buffer_stats();
   if (!page().alive.load(std::memory_order_acquire)) return stats;
   const SupplyStats supply = supply_->stats();
   stats.granted = supply.granted;

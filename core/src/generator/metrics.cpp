@@ -22,7 +22,7 @@ std::string number(std::uint64_t value) { return std::to_string(value); }
 std::string seconds_of_ns(std::uint64_t ns) { return number(static_cast<double>(ns) / 1e9); }
 std::string seconds_of_ms(std::uint64_t ms) { return number(static_cast<double>(ms) / 1e3); }
 
-enum class Kinds { all, segment, snowflake };
+enum class Kinds { all, segment, snowflake, buffer };
 
 // A metric has one unit and one meaning. So what is counted in numbers for a segment and in time for a snowflake is two metrics.
 struct Metric {
@@ -31,7 +31,10 @@ struct Metric {
   Kinds kinds;
   const char* help;
   std::string (*value)(const Stats&);
+  const char* label = "";  // one more; lines of one name follow each other
 };
+
+constexpr const char* kBreakerHelp = "Whether a side of the buffer is asked: 0 it is, 1 one request tries it, 2 not.";
 
 constexpr Metric kMetrics[] = {
     {"idgen_issued_total", "counter", Kinds::segment, "Ids issued by this process.",
@@ -42,6 +45,12 @@ constexpr Metric kMetrics[] = {
      [](const Stats& s) { return number(s.remaining); }},
     {"idgen_rate", "gauge", Kinds::segment, "Ids a second, as the refills measured it; 0 while unknown.",
      [](const Stats& s) { return number(s.rate); }},
+    {"idgen_buffer_stock", "gauge", Kinds::buffer, "Ids left in Redis when it was last seen.",
+     [](const Stats& s) { return number(s.buffer->stock); }},
+    {"idgen_buffer_breaker", "gauge", Kinds::buffer, kBreakerHelp,
+     [](const Stats& s) { return number(static_cast<std::uint64_t>(s.buffer->redis)); }, ",side=\"redis\""},
+    {"idgen_buffer_breaker", "gauge", Kinds::buffer, kBreakerHelp,
+     [](const Stats& s) { return number(static_cast<std::uint64_t>(s.buffer->database)); }, ",side=\"database\""},
     {"idgen_issued_seconds_total", "counter", Kinds::snowflake,
      "Of the worker's time reserved for this process, what ids were issued in or has gone by.",
      [](const Stats& s) { return seconds_of_ms(s.issued); }},
@@ -104,6 +113,13 @@ Stats together(const Stats& a, const Stats& b) {
   sum.forks += b.forks;
   sum.lead_ms = std::max(a.lead_ms, b.lead_ms);
   sum.rate += b.rate;
+  if (sum.buffer && b.buffer) {
+    sum.buffer->redis = std::max(sum.buffer->redis, b.buffer->redis);
+    sum.buffer->database = std::max(sum.buffer->database, b.buffer->database);
+    sum.buffer->stock = std::min(sum.buffer->stock, b.buffer->stock);
+  } else if (b.buffer) {
+    sum.buffer = b.buffer;
+  }
   return sum;
 }
 
@@ -113,22 +129,23 @@ std::string metrics_text(std::span<const Metered> generators) {
   // By labels, as they will be written: two names can become one there.
   std::map<std::string, std::pair<Kinds, Stats>> samples;
   for (const Metered& generator : generators) {
-    const std::string labels = "{name=" + label(generator.name) + ",namespace=" + label(generator.name_space) +
-                               ",kind=" + label(generator.kind) + "}";
+    const std::string labels = "name=" + label(generator.name) + ",namespace=" + label(generator.name_space) +
+                               ",kind=" + label(generator.kind);
     const Kinds kind = generator.kind == "segment" ? Kinds::segment : Kinds::snowflake;
     const auto [at, is_new] = samples.try_emplace(labels, kind, generator.stats);
     if (!is_new) at->second.second = together(at->second.second, generator.stats);
   }
   std::string text;
+  std::string described;
   for (const Metric& metric : kMetrics) {
-    bool described = false;
     for (const auto& [labels, sample] : samples) {
       const auto& [kind, stats] = sample;
-      if (metric.kinds != Kinds::all && metric.kinds != kind) continue;
+      if (metric.kinds == Kinds::buffer ? !stats.buffer : metric.kinds != Kinds::all && metric.kinds != kind) continue;
       const std::string name = metric.name;
-      if (!described) text += "# HELP " + name + " " + metric.help + "\n# TYPE " + name + " " + metric.type + "\n";
-      described = true;
-      text += name + labels + " " + metric.value(stats) + "\n";
+      if (described != name)
+        text += "# HELP " + name + " " + metric.help + "\n# TYPE " + name + " " + metric.type + "\n";
+      described = name;
+      text += name + "{" + labels + metric.label + "} " + metric.value(stats) + "\n";
     }
   }
   return text;

@@ -32,15 +32,20 @@ class SegmentSource final : public Source {
         holder_(holder_text()) {}
 
   Range draw(const Demand& demand) override {
-    const SegmentGrant grant =
-        store_->segment_grant(name_space_, tag_,
-                              {.step = step_ * stride_.stride,
-                               .wanted = demand.wanted * stride_.stride,
-                               .rate = std::min<std::uint64_t>(demand.rate, std::numeric_limits<std::int64_t>::max()),
-                               .holder = holder_});
-    check(grant);
-    const std::uint64_t end_id = grant.first + grant.count;
-    const Range range{stride_.number_from(grant.first), stride_.number_from(end_id)};
+    SegmentGrant grant;
+    std::uint64_t end_id = 0;
+    Range range;
+    do {  // the rest of a buffer's entry may hold none of our ids
+      grant =
+          store_->segment_grant(name_space_, tag_,
+                                {.step = step_ * stride_.stride,
+                                 .wanted = demand.wanted * stride_.stride,
+                                 .rate = std::min<std::uint64_t>(demand.rate, std::numeric_limits<std::int64_t>::max()),
+                                 .holder = holder_});
+      check(grant);
+      end_id = grant.first + grant.count;
+      range = {stride_.number_from(grant.first), stride_.number_from(end_id)};
+    } while (range.first >= range.end && grant.count < stride_.stride);
     if (stride_.stride > 1) ends_.push_back({range.end, end_id});
     return range;
   }

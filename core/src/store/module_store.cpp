@@ -94,7 +94,7 @@ void append_text(void* to, const char* text) { *static_cast<std::string*>(to) +=
 // What a module is told, for as long as this lives.
 class BackendSettings {
  public:
-  BackendSettings(const std::string& url, const StoreOptions& options)
+  BackendSettings(const std::string& url, const StoreOptions& options, bool queue = false)
       : url_(url),
         schema_(options.schema),
         timeout_(std::to_string(options.timeout_ms)),
@@ -103,7 +103,8 @@ class BackendSettings {
                    {"create", options.create ? "1" : "0"},
                    {"timeout_ms", timeout_.c_str()},
                    {"schema", schema_.c_str()},
-                   {"step", step_.c_str()}}} {}
+                   {"step", step_.c_str()},
+                   {"queue", queue ? "1" : "0"}}} {}
   BackendSettings(const BackendSettings&) = delete;
   BackendSettings& operator=(const BackendSettings&) = delete;
   const idgen_backend_setting* data() const { return settings_.data(); }
@@ -111,8 +112,14 @@ class BackendSettings {
 
  private:
   const std::string url_, schema_, timeout_, step_;
-  const std::array<idgen_backend_setting, 5> settings_;
+  const std::array<idgen_backend_setting, 6> settings_;
 };
+
+std::string description_of(const idgen_backend_store& store) {
+  std::string text;
+  call_backend([&](idgen_backend_error* err) { return store.describe(store.ctx, append_text, &text, err); });
+  return text;
+}
 
 class ModuleStore final : public Store {
  public:
@@ -173,11 +180,7 @@ class ModuleStore final : public Store {
       return store_.segment_list(store_.ctx, row, to, err);
     });
   }
-  std::string describe() const override {
-    std::string text;
-    call_backend([&](idgen_backend_error* err) { return store_.describe(store_.ctx, append_text, &text, err); });
-    return text;
-  }
+  std::string describe() const override { return description_of(store_); }
   // A child opens a connection of its own.
   bool survives_fork() const override { return true; }
 
@@ -218,15 +221,74 @@ class ModuleStore final : public Store {
   const idgen_backend_store store_;
 };
 
+class ModuleQueue final : public Queue {
+ public:
+  explicit ModuleQueue(const idgen_backend_store& store) : store_(store) {}
+  ModuleQueue(const ModuleQueue&) = delete;
+  ModuleQueue& operator=(const ModuleQueue&) = delete;
+  ~ModuleQueue() override { store_.close(store_.ctx); }
+
+  QueuePart take(const std::string& name_space, const std::string& tag, const QueueRequest& request) override {
+    const idgen_backend_queue_request asked{request.count, request.above,     request.least,
+                                            request.rate,  request.runway_ms, request.stock_max};
+    idgen_backend_queue_part part{};
+    call_backend([&](idgen_backend_error* err) {
+      return store_.queue_take(store_.ctx, name_space.c_str(), tag.c_str(), &asked, &part, err);
+    });
+    part.label[sizeof part.label - 1] = '\0';
+    return {.label = part.label,
+            .witness = part.witness,
+            .first = part.first,
+            .count = part.count,
+            .stock = part.stock,
+            .wanted = part.wanted,
+            .stopped = part.stopped != 0,
+            .load = part.load != 0};
+  }
+  bool load(const std::string& name_space, const std::string& tag, const std::string& label, std::uint64_t first,
+            std::uint64_t count, std::uint64_t stock_max) override {
+    std::int32_t accepted = 0;
+    call_backend([&](idgen_backend_error* err) {
+      return store_.queue_load(store_.ctx, name_space.c_str(), tag.c_str(), label.c_str(), first, count, stock_max,
+                               &accepted, err);
+    });
+    return accepted != 0;
+  }
+  void reset(const std::string& name_space, const std::string& tag, std::uint64_t witness, bool stopped) override {
+    call_backend([&](idgen_backend_error* err) {
+      return store_.queue_reset(store_.ctx, name_space.c_str(), tag.c_str(), witness, stopped ? 1 : 0, err);
+    });
+  }
+  std::string describe() const override { return description_of(store_); }
+
+ private:
+  const idgen_backend_store store_;
+};
+
+idgen_backend_store open_module(const StoreScheme& scheme, const std::string& url, const StoreOptions& options,
+                                bool queue) {
+  const idgen_backend& backend = load(scheme, options);
+  const BackendSettings settings(url, options, queue);
+  idgen_backend_store opened{};
+  call_backend([&](idgen_backend_error* err) { return backend.open(settings.data(), settings.size(), &opened, err); });
+  return opened;
+}
+
 }  // namespace
 
 std::shared_ptr<Store> open_module_store(const StoreScheme& scheme, const std::string& url,
                                          const StoreOptions& options) {
-  const idgen_backend& backend = load(scheme, options);
-  const BackendSettings settings(url, options);
-  idgen_backend_store opened{};
-  call_backend([&](idgen_backend_error* err) { return backend.open(settings.data(), settings.size(), &opened, err); });
-  return std::make_shared<ModuleStore>(opened);
+  return std::make_shared<ModuleStore>(open_module(scheme, url, options, false));
+}
+
+std::shared_ptr<Queue> open_module_queue(const StoreScheme& scheme, const std::string& url,
+                                         const StoreOptions& options) {
+  const idgen_backend_store opened = open_module(scheme, url, options, true);
+  if (opened.queue_take == nullptr) {
+    opened.close(opened.ctx);
+    throw Error(Status::unsupported, "buffer.redis: the module of " + std::string(scheme.name) + " has no queues");
+  }
+  return std::make_shared<ModuleQueue>(opened);
 }
 
 std::string module_segment_statements(const StoreScheme& scheme, const std::string& url, const StoreOptions& options,

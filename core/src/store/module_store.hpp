@@ -2,6 +2,7 @@
 // for it, and never unloaded: client libraries keep threads and thread-local data.
 #pragma once
 
+#include "store/queue.hpp"
 #include "store/store_schemes.hpp"
 
 namespace idgen {
@@ -10,5 +11,9 @@ std::shared_ptr<Store> open_module_store(const StoreScheme& scheme, const std::s
                                          const StoreOptions& options);
 std::string module_segment_statements(const StoreScheme& scheme, const std::string& url, const StoreOptions& options,
                                       const std::string& name_space, const std::string& tag);
+
+// Throws as that does; Error{unsupported} for a module that has no queues.
+std::shared_ptr<Queue> open_module_queue(const StoreScheme& scheme, const std::string& url,
+                                         const StoreOptions& options);
 
 }  // namespace idgen

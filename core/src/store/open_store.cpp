@@ -18,6 +18,7 @@ std::string sqlite_segment_statements(const std::string&, const std::string&) { 
 constexpr StoreScheme kStoreSchemeTable[] = {
     {"sqlite", "sqlite:PATH", open_sqlite_store, sqlite_store_identity},
     {"memory", "memory or memory:NAME", open_memory_store, memory_store_identity},
+    {"buffer", "buffer", open_buffer_store, buffer_store_identity},
     {"mysql", "mysql://USER@HOST/DATABASE", nullptr, nullptr, "mysql", "libmariadb3", "leaf,tinyid,cosid"},
     {"mariadb", "mariadb://USER@HOST/DATABASE", nullptr, nullptr, "mysql", "libmariadb3", "leaf,tinyid,cosid"},
     {"postgres", "postgres://USER@HOST/DATABASE", nullptr, nullptr, "postgres", "libpq5", "leaf,tinyid,cosid"},

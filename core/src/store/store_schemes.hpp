@@ -29,6 +29,9 @@ std::span<const StoreScheme> store_schemes() noexcept;
 std::shared_ptr<Store> open_memory_store(const std::string& rest, const StoreOptions& options);
 std::string memory_store_identity(const std::string& rest, const StoreOptions& options);
 
+std::shared_ptr<Store> open_buffer_store(const std::string& rest, const StoreOptions& options);
+std::string buffer_store_identity(const std::string& rest, const StoreOptions& options);
+
 std::shared_ptr<Store> open_sqlite_store(const std::string& rest, const StoreOptions& options);
 std::string sqlite_store_identity(const std::string& rest, const StoreOptions& options);
 std::string sqlite_segment_statements(const std::string& name_space, const std::string& tag);

@@ -195,6 +195,9 @@ class Stats(NamedTuple):
     issued: int  # numbers or ms given out: granted - remaining; once closed, less what was given back
     rate: int  # ids a second, as the refills measured it; 0 = unknown, as always for a snowflake
     stock_seconds: float  # how long `remaining` lasts; inf when nothing is asked for or the rate is unknown
+    breaker_redis: int  # of store = "buffer": 0 closed, 1 half-open, 2 open: Redis is left alone for a while
+    breaker_database: int  # the same of the database; both 0 for other stores
+    buffer_stock: int  # numbers left in Redis when it was last seen
 
 
 class SegmentInfo(NamedTuple):

@@ -19,6 +19,9 @@ package dev.idgen;
  * @param rate ids a second, as the refills measured it; 0 is unknown, as always for a snowflake
  * @param stockSeconds how long {@code remaining} lasts: numbers at {@code rate}, a worker's time by the clock; infinite
  *     when nothing is asked for or the rate is unknown
+ * @param breakerRedis of {@code store = "buffer"}: 0 closed, 1 half-open, 2 open: Redis is left alone for a while
+ * @param breakerDatabase the same of the database; both 0 for other stores
+ * @param bufferStock numbers left in Redis when it was last seen
  */
 public record Stats(
     int handles,
@@ -35,9 +38,12 @@ public record Stats(
     long leadMs,
     long issued,
     long rate,
-    double stockSeconds) {
+    double stockSeconds,
+    int breakerRedis,
+    int breakerDatabase,
+    long bufferStock) {
   /** Length of the array that the native fills. */
-  static final int NUMBERS = 15;
+  static final int NUMBERS = 18;
 
   static Stats of(long[] n) {
     return new Stats(
@@ -55,6 +61,9 @@ public record Stats(
         n[11],
         n[12],
         n[13],
-        Double.longBitsToDouble(n[14]));
+        Double.longBitsToDouble(n[14]),
+        (int) n[15],
+        (int) n[16],
+        n[17]);
   }
 }

@@ -1,0 +1,459 @@
+#include "store/buffer_store.hpp"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "runtime/fork_page.hpp"
+#include "store/breaker.hpp"
+#include "store/grant_rules.hpp"
+#include "store/module_store.hpp"
+
+namespace idgen {
+namespace {
+
+constexpr std::uint64_t kLeastSegments = 4;  // in stock, whatever the rate
+constexpr std::int64_t kNsPerMs = 1'000'000;
+
+// The last of the message that fits twice into one.
+std::string brief(const std::string& text) { return text.size() <= 180 ? text : text.substr(0, 177) + "..."; }
+
+// What the database says about a request, rather than about its own state.
+bool is_answer(Status status) {
+  switch (status) {
+    case Status::argument:
+    case Status::value:
+    case Status::unsupported:
+    case Status::exhausted:
+    case Status::tag_unknown:
+    case Status::tag_exists:
+    case Status::store_regressed:
+    case Status::format_mismatch:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Opened when it is needed and possible, then for good. Without a lock: a forked child may find one held.
+template <class T>
+class Side {
+ public:
+  explicit Side(std::function<std::shared_ptr<T>()> open) : open_(std::move(open)) {}
+  Side(const Side&) = delete;
+  Side& operator=(const Side&) = delete;
+  ~Side() { delete opened_.load(); }
+
+  T& get() {
+    if (const auto* const opened = opened_.load()) return **opened;
+    auto fresh = std::make_unique<const std::shared_ptr<T>>(open_());
+    const std::shared_ptr<T>* found = nullptr;
+    return opened_.compare_exchange_strong(found, fresh.get()) ? **fresh.release() : **found;
+  }
+  const T* opened() const {
+    const auto* const opened = opened_.load();
+    return opened == nullptr ? nullptr : opened->get();
+  }
+
+ private:
+  const std::function<std::shared_ptr<T>()> open_;
+  std::atomic<const std::shared_ptr<T>*> opened_{nullptr};
+};
+
+class BufferStore final : public Store, public std::enable_shared_from_this<BufferStore> {
+ public:
+  explicit BufferStore(BufferParts parts)
+      : options_(parts.options),
+        runtime_(std::move(parts.runtime)),
+        queue_(std::move(parts.queue)),
+        database_(std::move(parts.database)) {}
+  ~BufferStore() override { delete state_->tags; }
+
+  void open() {
+    std::string why;
+    try {
+      queue_.get();
+    } catch (const Error& error) {
+      if (error.status() != Status::store_unavailable) throw;
+      why = error.message();
+    }
+    try {
+      database_.get();
+    } catch (const Error& error) {
+      if (error.status() != Status::store_unavailable || !why.empty()) throw;
+    }
+  }
+
+  SegmentGrant segment_grant(const std::string& name_space, const std::string& tag,
+                             const SegmentRequest& request) override {
+    const std::uint64_t count = grant_size(0, request);
+    advance_by(name_space, tag, 0, count);
+    const Names names{name_space, tag};
+    const Tag known = known_of(names);
+    const Asked<QueuePart> part = ask_queue([&](Queue& queue) {
+      return queue.take(name_space, tag,
+                        {.count = count,
+                         .above = known.floor,
+                         .least = least(count),
+                         .rate = request.rate,
+                         .runway_ms = static_cast<std::uint64_t>(options_.runway_ms),
+                         .stock_max = options_.stock_max});
+    });
+    note(names, part);
+    if (part.answer ? part.answer->stopped : known.stopped)
+      throw_regressed(names, part.answer ? part.answer->witness : known.highest);
+    if (part.answer && part.answer->count > 0) {
+      if (part.answer->load) load_ahead(names, *part.answer, request);
+      return issued(names, {.first = part.answer->first, .count = part.answer->count});
+    }
+    // Somebody else may be loading, but below what is drawn here: so a little is loaded in any case.
+    const std::uint64_t stock = !part.answer ? 0 : part.answer->load ? missing(*part.answer) : least(count);
+    SegmentGrant grant = draw(names, request, count, stock, part);
+    if (stock > 0 && grant.count > count) {
+      load(names, *part.answer, grant.first + count, grant.count - count);
+      grant.count = count;
+    }
+    return issued(names, grant);
+  }
+  // Burned: the queue has no place for it, and the witness says that it was granted.
+  void segment_return(const std::string&, const std::string&, std::uint64_t last, std::uint64_t unused) override {
+    check_segment_return(last, unused);
+  }
+
+  Window window_take(const WindowRequest& request) override { refuse_windows(request.worker); }
+  void window_return(const std::string&, std::uint64_t worker, std::uint64_t, std::int64_t, std::int64_t) override {
+    refuse_windows(worker);
+  }
+
+  void segment_create(const std::string& name_space, const std::string& tag) override {
+    ask_database([&](Store& database) { database.segment_create(name_space, tag); });
+  }
+  SegmentInfo segment_show(const std::string& name_space, const std::string& tag) override {
+    return ask_database([&](Store& database) { return database.segment_show(name_space, tag); });
+  }
+  std::vector<SegmentInfo> segment_list() override {
+    return ask_database([&](Store& database) { return database.segment_list(); });
+  }
+  SegmentInfo segment_set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) override {
+    return ask_database([&](Store& database) { return database.segment_set_step(name_space, tag, step); });
+  }
+  SegmentInfo segment_advance(const std::string& name_space, const std::string& tag, std::uint64_t to) override {
+    const SegmentInfo info =
+        ask_database([&](Store& database) { return database.segment_advance(name_space, tag, to); });
+    // After the database: what was granted before is then refused by the witness, however late it comes.
+    const Asked<bool> dropped = ask_queue([&](Queue& queue) {
+      queue.reset(name_space, tag, info.max_id, false);
+      return true;
+    });
+    if (!dropped.answer) {
+      throw Error(Status::store_unavailable, "tag \"" + brief(tag) + "\" stands at " + std::to_string(info.max_id) +
+                                                 " in the database now, but lower numbers may be left in Redis, which "
+                                                 "did not answer: " +
+                                                 brief(dropped.why) + ". Advance it again when Redis is back");
+    }
+    const std::lock_guard lock(state_->mutex);
+    tag_at({name_space, tag}).stopped = false;
+    return info;
+  }
+
+  std::string describe() const override {
+    const Store* const database = database_.opened();
+    const Queue* const queue = queue_.opened();
+    return "store: a buffer in Redis, " + (queue ? queue->describe() : std::string("not reached yet")) +
+           ", in front of a database, which alone makes numbers; " +
+           "each grant is committed there before it is put into Redis, and leaves Redis at most once\n" +
+           "Redis restarts, fails over, evicts, is flushed: what it holds of a tag, at most buffer.stock_max = " +
+           std::to_string(options_.stock_max) +
+           " numbers, is lost (a gap); no id is issued twice, and no durability of Redis is relied upon\n"
+           "Redis away: segments come from the database itself, above what Redis holds\n"
+           "database away: segments come from Redis, in steady use for buffer.runway = " +
+           std::to_string(options_.runway_ms) +
+           " ms\nboth away: ids go on until what this process holds is used up; then calls wait, and fail with an "
+           "error that is worth a retry\n"
+           "database goes back behind what Redis knows to be granted: STORE_REGRESSED for all, until `idgen segment "
+           "advance` has lifted the tag\n" +
+           (database ? database->describe() : std::string("database: not reached yet\n"));
+  }
+  bool survives_fork() const override {
+    const Store* const database = database_.opened();
+    return database == nullptr || database->survives_fork();
+  }
+  std::optional<BufferStats> buffer_stats() const override {
+    const std::int64_t now = runtime_->mono_ns();
+    const std::lock_guard lock(state_->mutex);
+    return BufferStats{.redis = state_->queue.state(options_.errors, now),
+                       .database = state_->database.state(options_.errors, now),
+                       .stock = state_->stock};
+  }
+
+ private:
+  using Names = std::pair<std::string, std::string>;  // namespace and tag
+
+  struct Tag {
+    std::uint64_t floor = 0;    // the highest number that this process was granted: what follows is to be above it
+    std::uint64_t highest = 0;  // that the database is known to have granted
+    bool stopped = false;       // as Redis last said
+    bool loading = false;
+  };
+
+  // All zero in a child, which knows nothing then; it draws anew in any case.
+  struct State {
+    std::mutex mutex;
+    Breaker queue;
+    Breaker database;
+    std::uint64_t stock;
+    std::map<Names, Tag>* tags;
+  };
+
+  template <class T>
+  struct Asked {
+    std::optional<T> answer;
+    std::string why;  // there is none
+  };
+
+  Tag& tag_at(const Names& names) {  // REQUIRES: the mutex
+    if (!state_->tags) state_->tags = new std::map<Names, Tag>;
+    return (*state_->tags)[names];
+  }
+  Tag known_of(const Names& names) {
+    const std::lock_guard lock(state_->mutex);
+    return tag_at(names);
+  }
+  void note(const Names& names, const Asked<QueuePart>& part) {
+    if (!part.answer) return;
+    const std::lock_guard lock(state_->mutex);
+    Tag& tag = tag_at(names);
+    tag.stopped = part.answer->stopped;
+    tag.highest = std::max(tag.highest, part.answer->witness);
+    state_->stock = part.answer->stock;
+  }
+  SegmentGrant issued(const Names& names, const SegmentGrant& grant) {
+    const std::lock_guard lock(state_->mutex);
+    Tag& tag = tag_at(names);
+    tag.floor = std::max(tag.floor, grant.first + grant.count - 1);
+    return grant;
+  }
+
+  std::uint64_t least(std::uint64_t count) const {
+    return count > options_.stock_max / kLeastSegments ? options_.stock_max : count * kLeastSegments;
+  }
+  // A quarter more than is wanted, so that not every segment asks for another load.
+  std::uint64_t missing(const QueuePart& part) const {
+    const std::uint64_t full = std::min(part.wanted + part.wanted / 4, options_.stock_max);
+    return full > part.stock ? full - part.stock : 0;
+  }
+
+  // No answer is no error: the database is asked then.
+  template <class Work>
+  auto ask_queue(Work&& work) -> Asked<decltype(work(std::declval<Queue&>()))> {
+    if (const std::int64_t left = pause_left(state_->queue); left >= 0)
+      return {std::nullopt, "it is left alone for " + std::to_string(left / kNsPerMs) + " ms after failures"};
+    try {
+      auto answer = work(queue_.get());
+      succeeded(state_->queue);
+      return {std::move(answer), ""};
+    } catch (const Error& error) {
+      failed(state_->queue);
+      return {std::nullopt, error.message()};
+    } catch (...) {
+      failed(state_->queue);
+      throw;
+    }
+  }
+  template <class Work>
+  auto ask_database(Work&& work) -> decltype(work(std::declval<Store&>())) {
+    if (const std::int64_t left = pause_left(state_->database); left >= 0) {
+      throw Error(Status::store_unavailable,
+                  "the database is left alone for " + std::to_string(left / kNsPerMs) + " ms after " +
+                      std::to_string(options_.errors) + " failures in a row (buffer.errors, buffer.pause)",
+                  static_cast<std::uint64_t>(left));
+    }
+    Settle settle{*this};
+    try {
+      if constexpr (std::is_void_v<decltype(work(std::declval<Store&>()))>) {
+        work(database_.get());
+        settle.is_well = true;
+      } else {
+        auto answer = work(database_.get());
+        settle.is_well = true;
+        return answer;
+      }
+    } catch (const Error& error) {
+      settle.is_well = is_answer(error.status());
+      throw;
+    }
+  }
+  struct Settle {
+    BufferStore& store;
+    bool is_well = false;
+    ~Settle() { is_well ? store.succeeded(store.state_->database) : store.failed(store.state_->database); }
+  };
+
+  // -1: ask. Else how long not to.
+  std::int64_t pause_left(Breaker& breaker) {
+    const std::int64_t now = runtime_->mono_ns();
+    const std::lock_guard lock(state_->mutex);
+    return breaker.allows(options_.errors, now) ? -1 : std::max<std::int64_t>(breaker.open_until_ns() - now, 0);
+  }
+  void succeeded(Breaker& breaker) {
+    const std::lock_guard lock(state_->mutex);
+    breaker.succeeded();
+  }
+  void failed(Breaker& breaker) {
+    const std::int64_t now = runtime_->mono_ns();
+    const std::lock_guard lock(state_->mutex);
+    breaker.failed(options_.errors, options_.pause_ms * kNsPerMs, now);
+  }
+
+  // One grant of the database: count numbers for the caller, and the stock.
+  SegmentGrant draw(const Names& names, const SegmentRequest& request, std::uint64_t count, std::uint64_t stock,
+                    const Asked<QueuePart>& part) {
+    const std::uint64_t highest = known_of(names).highest;  // before the database is asked
+    SegmentRequest asked = request;
+    if (stock > 0) asked.wanted = count + stock;
+    SegmentGrant grant;
+    try {
+      grant = ask_database([&](Store& database) { return database.segment_grant(names.first, names.second, asked); });
+    } catch (const Error& error) {
+      if (error.status() == Status::exhausted && stock > 0) return draw(names, request, count, 0, part);
+      if (is_answer(error.status())) throw;
+      throw Error(error.status(),
+                  brief(error.message()) + "; and Redis: " + (part.answer ? "it holds nothing more" : brief(part.why)),
+                  error.retry_after_ns());
+    }
+    if (grant.stride != 1) {
+      throw Error(Status::unsupported, "the row of tag \"" + names.second + "\" says stride " +
+                                           std::to_string(grant.stride) +
+                                           "; a buffer holds consecutive numbers. Use the database without the buffer");
+    }
+    const std::uint64_t last = grant.first + grant.count - 1;
+    if (grant.first <= highest) {
+      const std::uint64_t witness = std::max(highest, last);
+      ask_queue([&](Queue& queue) {
+        queue.reset(names.first, names.second, witness, true);
+        return true;
+      });
+      {
+        const std::lock_guard lock(state_->mutex);
+        Tag& tag = tag_at(names);
+        tag.stopped = true;
+        tag.highest = std::max(tag.highest, witness);
+      }
+      throw_regressed(names, witness);
+    }
+    const std::lock_guard lock(state_->mutex);
+    Tag& tag = tag_at(names);
+    tag.highest = std::max(tag.highest, last);
+    return grant;
+  }
+
+  // Never repeated: if the answer is lost the numbers are burned, or are in the queue.
+  void load(const Names& names, const QueuePart& part, std::uint64_t first, std::uint64_t count) {
+    const Asked<bool> loaded = ask_queue([&](Queue& queue) {
+      return queue.load(names.first, names.second, part.label, first, count, options_.stock_max);
+    });
+    if (!loaded.answer || !*loaded.answer) return;
+    const std::lock_guard lock(state_->mutex);
+    state_->stock += count;
+  }
+
+  // On the background thread, one at a time for a tag. Its label was read before the database is asked.
+  void load_ahead(const Names& names, const QueuePart& part, const SegmentRequest& request) {
+    const std::uint64_t stock = missing(part);
+    {
+      const std::lock_guard lock(state_->mutex);
+      if (stock == 0 || std::exchange(tag_at(names).loading, true)) return;
+    }
+    const auto ended = [names](BufferStore& self) {
+      const std::lock_guard lock(self.state_->mutex);
+      self.tag_at(names).loading = false;
+    };
+    try {
+      runtime_->post([self = shared_from_this(), names, part, request, stock, ended] {
+        try {
+          const SegmentGrant grant =
+              self->draw(names, {.step = stock, .rate = request.rate, .holder = request.holder}, stock, 0, {part, ""});
+          self->load(names, part, grant.first, grant.count);
+        } catch (const std::exception&) {  // the breaker has been told, and so will be who asks next
+        }
+        ended(*self);
+      });
+    } catch (const std::exception&) {  // the thread could not be started: the next one tries again
+      ended(*this);
+    }
+  }
+
+  [[noreturn]] static void throw_regressed(const Names& names, std::uint64_t witness) {
+    throw Error(Status::store_regressed,
+                "tag \"" + brief(names.second) + "\" of namespace \"" + brief(names.first) +
+                    "\": the database has granted numbers up to " + std::to_string(witness) +
+                    " before, and has forgotten it (restored, failed over, or set by hand). Lift the tag to that or "
+                    "above with `idgen segment advance` on this buffer");
+  }
+  [[noreturn]] static void refuse_windows(std::uint64_t worker) {
+    throw Error(Status::unsupported,
+                "worker " + std::to_string(worker) +
+                    ": store = \"buffer\" grants segments (kind = segment); the time of snowflake workers is granted "
+                    "by sqlite:PATH in this version");
+  }
+
+  const BufferOptions options_;
+  const std::shared_ptr<Runtime> runtime_;
+  Side<Queue> queue_;
+  Side<Store> database_;
+  ForkPage<State> state_;
+};
+
+// Whatever stands behind the scheme may be a secret.
+std::string scheme_of(const std::string& url) {
+  const std::size_t colon = url.find(':');
+  return colon == std::string::npos ? url : url.substr(0, colon) + ":...";
+}
+
+const StoreScheme& checked(const BufferOptions& options) {
+  if (options.redis.rfind("redis://", 0) != 0) {
+    throw Error(Status::value, "store = \"buffer\" with buffer.redis = \"" + brief(scheme_of(options.redis)) +
+                                   "\"; allowed: redis://HOST");
+  }
+  const std::string database = options.database.substr(0, options.database.find(':'));
+  if (database.empty() || database == "buffer" || database == "memory") {
+    throw Error(Status::value, "store = \"buffer\" with buffer.database = \"" + brief(scheme_of(options.database)) +
+                                   "\"; allowed: a durable store, such as mysql://..., postgres://... or sqlite:PATH");
+  }
+  for (const StoreScheme& scheme : store_schemes())
+    if (scheme.name == "redis") return scheme;
+  throw Error(Status::unsupported, "this build of idgen knows no Redis");
+}
+
+}  // namespace
+
+std::shared_ptr<Store> make_buffer_store(BufferParts parts) {
+  if (!parts.runtime) parts.runtime = {std::shared_ptr<void>(), &system_runtime()};
+  auto store = std::make_shared<BufferStore>(std::move(parts));
+  store->open();
+  return store;
+}
+
+std::shared_ptr<Store> open_buffer_store(const std::string& rest, const StoreOptions& options) {
+  if (!rest.empty()) {
+    throw Error(Status::value,
+                "store = \"buffer:...\": \"buffer\" alone is allowed; its parts are buffer.redis and buffer.database");
+  }
+  const StoreScheme& redis = checked(options.buffer);
+  StoreOptions of_queue = options;
+  of_queue.timeout_ms = options.buffer.timeout_ms;
+  return make_buffer_store(
+      {.queue = [&redis, of_queue] { return open_module_queue(redis, of_queue.buffer.redis, of_queue); },
+       .database = [options] { return open_store(options.buffer.database, options); },
+       .options = options.buffer,
+       .runtime = options.runtime});
+}
+
+std::string buffer_store_identity(const std::string&, const StoreOptions& options) {
+  checked(options.buffer);
+  return "buffer:" + store_identity(options.buffer.redis, options) + " " +
+         store_identity(options.buffer.database, options);
+}
+
+}  // namespace idgen

@@ -1,0 +1,24 @@
+// Redis in front of a database: only the database makes numbers, and Redis hands out what it has granted ahead of need.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "idgen/runtime.hpp"
+#include "idgen/store.hpp"
+#include "store/queue.hpp"
+
+namespace idgen {
+
+struct BufferParts {
+  // Each may be called again after an outage, and by several threads.
+  std::function<std::shared_ptr<Queue>()> queue;
+  std::function<std::shared_ptr<Store>()> database;
+  BufferOptions options;
+  std::shared_ptr<Runtime> runtime;
+};
+
+// Opens both sides. One of them may be unavailable; it is then opened when it is back. Throws if neither is there, or one cannot be used.
+std::shared_ptr<Store> make_buffer_store(BufferParts parts);
+
+}  // namespace idgen
