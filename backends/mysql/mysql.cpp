@@ -431,7 +431,13 @@ class MysqlStore final : public ConnectedStore<MysqlConnection> {
       server.run("ROLLBACK");
       return std::nullopt;
     }
-    const std::uint64_t before = found.number(0);
+    std::uint64_t before = 0;
+    try {
+      before = found.number(0);
+    } catch (const Error&) {  // it is no number
+      server.run("ROLLBACK");
+      throw;
+    }
     server.run(update() + number(before + count) + rest + " AND " + counter_ + " = " + number(before));
     if (server.changed_rows() != 1) {
       server.run("ROLLBACK");

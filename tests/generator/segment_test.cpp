@@ -199,6 +199,25 @@ TEST_F(Segment, TakesTheStrideFromTheRow) {
   EXPECT_EQ(handle->next(), 13u);
 }
 
+TEST_F(Segment, AStoreThatAnswersAfterAllHasBeenDestroyedHarmsNobody) {
+  disk.stride = 10;
+  disk.offset = 3;
+  auto handle = with({{"segment.step", "100"}, {"wait_max", "10ms"}, {"segment.prefetch", "0.01"}});
+  handle->next();
+  handle->next();  // asks for the next range
+  runtime->hold_back(true);
+  handle.reset();
+  runtime->run_all();  // the answer: under the address sanitizer, nothing that was freed is read
+  EXPECT_GE(store->calls, 2);
+}
+
+TEST_F(Segment, ARowsStepBelowTheStrideGrantsAtLeastOneId) {
+  disk.stride = 10;
+  disk.step = 3;
+  auto handle = with({{"segment.step", "100"}});
+  for (std::uint64_t expected = 10; expected <= 100; expected += 10) EXPECT_EQ(handle->next(), expected);
+}
+
 TEST_F(Segment, AStrideThatChangesInTheRowStopsIt) {
   disk.stride = 10;
   auto handle = with({{"segment.step", "100"}});

@@ -477,6 +477,38 @@ TEST_F(AgeingSupply, AYoungRangeStaysWhenAnOldOneGoes) {
   EXPECT_EQ(supply->stats().remaining, 0u);
 }
 
+TEST_F(AgeingSupply, WhatOthersHoldBetweenTwoRangesThatAreGivenBackIsStillWatched) {
+  grant(1, 101);
+  grant(201, 301);  // 101 to 200 are somebody else's
+  prime();
+  for (int i = 0; i < 20; ++i) next();
+  runtime->run_all();
+  pass(60 * kSecond);
+  ASSERT_EQ(returned.size(), 2u);
+  grant(101, 201);  // a store that has lost the other's grant
+  EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::store_regressed);
+}
+
+TEST_F(AgeingSupply, AYoungRangeThatIsUsedUpAtOnceIsStillWatched) {
+  grant(1, 11);
+  grant(11, 21);
+  prime();
+  next();
+  next();
+  runtime->run_all();  // 11 to 20 are ready
+  for (int i = 0; i < 8; ++i) next();
+  pass(30 * kSecond);
+  grant(21, 31);
+  next();
+  next();  // 11, 12: asks for the next
+  runtime->run_all();
+  pass(30 * kSecond);  // 13 to 20 go, 21 to 30 stay
+  EXPECT_EQ(next(), 21u);
+  for (int i = 0; i < 9; ++i) next();
+  grant(21, 31);
+  EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::store_regressed);
+}
+
 TEST_F(AgeingSupply, ANumberDrawnAtTheEndOfWhatWasGivenUpIsNotIssued) {
   grant(1, 101);
   prime();

@@ -53,7 +53,8 @@ void Generator::begin() {
                           .subject = subject_,
                           .lifted = [this](std::uint64_t first) { lifted(first); }};
   set_limits(options);
-  auto supply = std::make_shared<Supply>(runtime_, page_, make_source(), std::move(options), config_.log);
+  // Not make_shared: its memory must not wait for a timer that knows it weakly.
+  std::shared_ptr<Supply> supply(new Supply(runtime_, page_, make_source(), std::move(options), config_.log));
   std::int64_t patience_ns = config_.get("on_clock_back") == "wait" ? wait_max_ns_ : 0;
   for (;;) {
     try {

@@ -23,48 +23,55 @@ class SegmentSource final : public Source {
  public:
   // `stride` is the configuration's; what the store's row says in its place is written there by the first grant.
   SegmentSource(std::shared_ptr<Store> store, std::string name_space, std::string tag, std::uint64_t step,
-                Stride& stride)
+                std::shared_ptr<Stride> stride)
       : store_(std::move(store)),
         name_space_(std::move(name_space)),
         tag_(std::move(tag)),
         step_(step),
-        stride_(stride),
+        stride_(std::move(stride)),
         holder_(holder_text()) {}
 
   Range draw(const Demand& demand) override {
-    SegmentGrant grant;
-    std::uint64_t end_id = 0;
-    Range range;
-    do {  // the rest of a buffer's entry may hold none of our ids
-      grant =
+    for (int attempt = 0; attempt < kMostEmptyGrants; ++attempt) {
+      // With a stride at least so many that one of ours is among them, whatever the row's step is.
+      const std::uint64_t wanted = stride_->stride > 1 ? std::max<std::uint64_t>(demand.wanted, 1) : demand.wanted;
+      const SegmentGrant grant =
           store_->segment_grant(name_space_, tag_,
-                                {.step = step_ * stride_.stride,
-                                 .wanted = demand.wanted * stride_.stride,
+                                {.step = step_ * stride_->stride,
+                                 .wanted = wanted * stride_->stride,
                                  .rate = std::min<std::uint64_t>(demand.rate, std::numeric_limits<std::int64_t>::max()),
                                  .holder = holder_});
       check(grant);
-      end_id = grant.first + grant.count;
-      range = {stride_.number_from(grant.first), stride_.number_from(end_id)};
-    } while (range.first >= range.end && grant.count < stride_.stride);
-    if (stride_.stride > 1) ends_.push_back({range.end, end_id});
-    return range;
+      const std::uint64_t end_id = grant.first + grant.count;
+      const Range range{stride_->number_from(grant.first), stride_->number_from(end_id)};
+      if (range.first == range.end) continue;  // fewer than the stride: the rest of a buffer's entry, or a first grant
+      if (stride_->stride > 1) ends_.push_back({range.end, end_id});
+      if (ends_.size() > kMostEnds) ends_.pop_front();
+      return range;
+    }
+    throw Error(Status::store_unavailable, "tag '" + tag_ + "': " + std::to_string(kMostEmptyGrants) +
+                                               " grants in a row held no id with " + stride_->text() +
+                                               "; raise the row's step to the stride or more");
   }
   void give_back(const Range& unused) override {
     std::uint64_t end_id = unused.end;
     while (!ends_.empty() && ends_.back().number > unused.end) ends_.pop_back();
-    if (stride_.stride > 1) {
+    if (stride_->stride > 1) {
       if (ends_.empty() || ends_.back().number != unused.end) return;
       end_id = ends_.back().id;
     }
-    store_->segment_return(name_space_, tag_, end_id - 1, end_id - stride_.id(unused.first));
+    store_->segment_return(name_space_, tag_, end_id - 1, end_id - stride_->id(unused.first));
   }
 
-  std::string name_of(std::uint64_t number) const override { return std::to_string(stride_.id(number)); }
+  std::string name_of(std::uint64_t number) const override { return std::to_string(stride_->id(number)); }
   std::string after_regress() const override {
     return "Lift the tag above all ids in use with `idgen segment advance`, then open the generator again";
   }
 
  private:
+  static constexpr int kMostEmptyGrants = 64;
+  static constexpr std::size_t kMostEnds = 128;  // more than a supply holds ranges
+
   struct End {
     std::uint64_t number;  // of a grant's range
     std::uint64_t id;      // of the grant
@@ -80,13 +87,13 @@ class SegmentSource final : public Source {
     }
     if (grant.stride == 1) return;  // the row says nothing
     const Stride row{grant.stride, grant.offset};
-    if (stride_ == row) return;
-    if (known_ || stride_.stride != 1) {
+    if (*stride_ == row) return;
+    if (known_ || stride_->stride != 1) {
       throw Error(Status::format_mismatch,
-                  "tag '" + tag_ + "': its row says " + row.text() + ", this generator goes by " + stride_.text() +
+                  "tag '" + tag_ + "': its row says " + row.text() + ", this generator goes by " + stride_->text() +
                       ". Leave segment.stride to the row, and open the generator again after a change");
     }
-    stride_ = row;
+    *stride_ = row;
     known_ = true;
   }
 
@@ -94,7 +101,7 @@ class SegmentSource final : public Source {
   const std::string name_space_;
   const std::string tag_;
   const std::uint64_t step_;
-  Stride& stride_;
+  const std::shared_ptr<Stride> stride_;
   bool known_ = false;
   const std::string holder_;
   std::deque<End>
@@ -112,14 +119,14 @@ class SegmentGenerator final : public Generator {
                                            "' with kind = segment: segment ids are plain numbers in this version; "
                                            "remove it, or use kind = snowflake");
     }
-    if (stride_.offset >= stride_.stride) {
-      throw Error(Status::value, "segment.offset = " + std::to_string(stride_.offset) + " with segment.stride = " +
-                                     std::to_string(stride_.stride) + "; allowed: 0 to stride - 1");
+    if (stride_->offset >= stride_->stride) {
+      throw Error(Status::value, "segment.offset = " + std::to_string(stride_->offset) + " with segment.stride = " +
+                                     std::to_string(stride_->stride) + "; allowed: 0 to stride - 1");
     }
     shape_.stripe_block = std::clamp<std::uint64_t>(step_ / 64, 1, 1024);
     begin();
-    shape_.stride = stride_.stride;
-    shape_.offset = stride_.offset;
+    shape_.stride = stride_->stride;
+    shape_.offset = stride_->offset;
   }
 
   bool make_room(Patience& patience) override {
@@ -154,7 +161,9 @@ class SegmentGenerator final : public Generator {
  private:
   const std::uint64_t step_ = config_.integer("segment.step");
   const std::uint64_t stock_max_ = config_.integer("segment.stock_max");
-  Stride stride_{config_.integer("segment.stride"), config_.integer("segment.offset")};
+  // Shared with the source, which may outlive us in a store that hangs.
+  const std::shared_ptr<Stride> stride_ =
+      std::make_shared<Stride>(Stride{config_.integer("segment.stride"), config_.integer("segment.offset")});
 };
 
 std::string SegmentGenerator::describe() const {

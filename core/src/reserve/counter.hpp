@@ -81,11 +81,13 @@ class alignas(64) Counter {
   // the range's end, to be raised later.
   void open(std::uint64_t first, std::uint64_t limit, std::uint64_t carry_mask = 0) noexcept {
     first_.store(first, std::memory_order_relaxed);
+    // Released: who finds next_ here finds no limit of a range that was given up before.
     std::uint64_t seen = next_.load(std::memory_order_relaxed);
-    while (seen < first && !next_.compare_exchange_weak(seen, first + (seen & carry_mask), std::memory_order_relaxed)) {
+    while (seen < first && !next_.compare_exchange_weak(seen, first + (seen & carry_mask), std::memory_order_release,
+                                                        std::memory_order_relaxed)) {
     }
     if (seen >= kParked)
-      next_.store(std::max(first, resume_.load(std::memory_order_relaxed)), std::memory_order_relaxed);
+      next_.store(std::max(first, resume_.load(std::memory_order_relaxed)), std::memory_order_release);
     limit_.store(limit, std::memory_order_release);
   }
   // Moves the limit inside the open range.

@@ -280,6 +280,7 @@ void Supply::retire() {
   const std::int64_t now = runtime_.mono_ns();
   const auto is_old = [&](const Range& range) { return now - range.granted_at_ns >= options_.max_age_ns; };
   std::vector<Range> old;
+  old.reserve(ready_.size() + 1);  // nothing may throw once the counter has left its range
   if (page_.counter.next() < current_.end && is_old(current_)) {
     const std::uint64_t first = std::max(page_.counter.give_up(), current_.first);
     if (first < current_.end) old.push_back({first, current_.end});
@@ -292,14 +293,16 @@ void Supply::retire() {
     ready_.pop_front();
   }
   for (const Range& range : old) unused_ += range.size();
-  if (none_in_use && !ready_.empty()) install(ready_.front());
-  if (held() > 0) {
+  if (!none_in_use || !ready_.empty()) {
+    // Younger ranges lie above: the store cannot take back what is below them. They are drawn from at once, so held() would say nothing.
+    if (none_in_use) install(ready_.front());
     watch_age();
-    return;  // younger ranges lie above: the store cannot take back what is below them
+    return;
   }
   if (old.empty()) return;
-  highest_end_ =
-      old.front().first;  // nobody has been given a number from here on, or ever will be without another grant
+  // Nobody has been given a number of these, or ever will be without another grant. What lies between them may be others'.
+  highest_end_ = old.back().first;
+  for (std::size_t i = old.size() - 1; i > 0 && old[i - 1].end == old[i].first; --i) highest_end_ = old[i - 1].first;
   loading_ = true;
   lock.unlock();
   try {
