@@ -632,6 +632,86 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
+     * Whose table or keys segments come from: {@code "idgen"}, {@code "leaf"}, {@code "tinyid"} or {@code "cosid"}.
+     *
+     * @param schema its name
+     * @return this
+     */
+    public Builder segmentSchema(String schema) {
+      return set("segment.schema", schema);
+    }
+
+    /**
+     * The Redis in front of the database, for {@code store("buffer")}.
+     *
+     * @param url its URL
+     * @return this
+     */
+    public Builder bufferRedis(String url) {
+      return set("buffer.redis", url);
+    }
+
+    /**
+     * The database that makes the numbers, for {@code store("buffer")}.
+     *
+     * @param url its URL
+     * @return this
+     */
+    public Builder bufferDatabase(String url) {
+      return set("buffer.database", url);
+    }
+
+    /**
+     * How long the stock in Redis is to last without the database.
+     *
+     * @param runway at the rate of all who draw
+     * @return this
+     */
+    public Builder bufferRunway(Duration runway) {
+      return set("buffer.runway", milliseconds(runway));
+    }
+
+    /**
+     * How many numbers of a tag to keep in Redis at most.
+     *
+     * @param numbers the number
+     * @return this
+     */
+    public Builder bufferStockMax(long numbers) {
+      return set("buffer.stock_max", String.valueOf(numbers));
+    }
+
+    /**
+     * How many failures in a row open the breaker of a side.
+     *
+     * @param errors the number
+     * @return this
+     */
+    public Builder bufferErrors(long errors) {
+      return set("buffer.errors", String.valueOf(errors));
+    }
+
+    /**
+     * How long a side whose breaker is open is left alone.
+     *
+     * @param pause until the next attempt
+     * @return this
+     */
+    public Builder bufferPause(Duration pause) {
+      return set("buffer.pause", milliseconds(pause));
+    }
+
+    /**
+     * How long one operation in Redis may take before the database is asked in its place.
+     *
+     * @param timeout from its sending to its answer
+     * @return this
+     */
+    public Builder bufferTimeout(Duration timeout) {
+      return set("buffer.timeout", milliseconds(timeout));
+    }
+
+    /**
      * Issue only ids with {@code id % stride == offset}, beside other masters.
      *
      * @param stride the number of masters
