@@ -33,5 +33,5 @@ step 'The operator has the last word on how much is reserved at once, without a 
 idgen segment set-step --store "$store" --tag "$tag" --step 500
 
 step 'Ids that are in use already are left out: the counter is lifted above them'
-idgen segment advance --store "$store" --tag "$tag" --to 5000000
+idgen segment advance --store "$store" --tag "$tag" --to 100000000
 draw -n 1

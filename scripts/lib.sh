@@ -13,7 +13,7 @@ if command -v ccache >/dev/null; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
 fi
 # Go's build cache does not look outside go/: without this a change in core/ would go unnoticed.
-export CGO_CXXFLAGS="-g -O2 -DIDGEN_SRC_HASH=$(bindings/go/source-hash.sh)"
+export CGO_CXXFLAGS="-O2 -DIDGEN_SRC_HASH=$(bindings/go/source-hash.sh)"
 
 # One line per fact that was checked; scripts/test counts these lines.
 ok() { printf 'ok - %s\n' "$*"; }

@@ -26,7 +26,7 @@ def test_there_is_one_for_each_kind_of_store():
 def check(done):
     assert done.returncode == 0, done.stdout + done.stderr
     assert "200000 ids, 0 issued twice" in done.stdout
-    assert done.stdout.splitlines()[-1] == "5000001"
+    assert done.stdout.splitlines()[-1] == "100000001"
 
 
 def test_the_tour_of_a_server_runs(shared):

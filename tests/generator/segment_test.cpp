@@ -39,7 +39,7 @@ TEST_F(Segment, TheTailStaysBurnedIfSomebodyElseHasDrawnSince) {
 }
 
 TEST_F(Segment, ALostAcknowledgementBurnsTheGrant) {
-  auto handle = with({{"segment.step", "10"}});
+  auto handle = with({{"segment.step", "10"}, {"segment.runway", "0"}});
   for (int i = 0; i < 10; ++i) handle->next();
   int lost = 0;
   store->after = [&] {

@@ -365,6 +365,13 @@ TEST_F(AdaptiveSupply, ASteadyRateMeetsNoWaitThroughAnOutageOfTheRunway) {
   EXPECT_GT(supply->stats().refill_failures, 0u) << "the store was to be away";
 }
 
+TEST_F(AdaptiveSupply, ABurstIsNotTakenForARate) {
+  use(10 * kSecond);
+  draw_at(10'000'000, 10 * kMs);
+  EXPECT_EQ(supply->stats().issued, 100'000u);
+  for (const Demand& demand : demands) EXPECT_LE(demand.rate, 100'000u);
+}
+
 TEST_F(AdaptiveSupply, NoRangeIsMoreThanTwiceOrLessThanHalfTheOneBefore) {
   use(10 * kSecond);
   draw_at(10'000, 60 * kSecond);

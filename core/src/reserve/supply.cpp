@@ -14,8 +14,8 @@ constexpr std::int64_t kLastRetryNs = 5'000 * kMillisecond;
 // So little of a range that asking again half way is not worth it.
 constexpr std::uint64_t kFewLeft = 64;
 constexpr std::size_t kLongestChain = 64;
-// A rate is not taken over less.
-constexpr std::int64_t kShortestMeasureNs = kMillisecond;
+// A rate is taken over no less: what a burst draws in a few milliseconds is not what a second draws.
+constexpr std::int64_t kMeasureNs = 1'000 * kMillisecond;
 
 bool is_retryable(const Error& error) { return status_text(error.status()).retryable; }
 
@@ -55,7 +55,10 @@ std::uint64_t Supply::rate_over(std::int64_t ns) const {
 void Supply::measure() {
   const std::int64_t now = runtime_.mono_ns();
   const std::int64_t passed = now - measured_at_ns_;
-  if (passed < kShortestMeasureNs) return;
+  if (passed < kMeasureNs) {
+    rate_ = std::max(rate_, rate_over(kMeasureNs));  // at least that
+    return;
+  }
   rate_ = rate_over(passed);
   measured_ = drawn();
   measured_at_ns_ = now;

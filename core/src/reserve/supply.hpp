@@ -142,7 +142,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   std::uint64_t rate_ = 0;      // numbers a second, between the last two measurements
   std::uint64_t measured_ = 0;  // numbers drawn until the last one
   std::int64_t measured_at_ns_ = 0;
-  std::int64_t measured_over_ns_ = 0;
+  std::int64_t measured_over_ns_ = 1'000'000'000;
   std::uint64_t unused_ = 0;       // of what was granted: neither held any more, nor drawn
   bool starved_ = false;           // somebody has waited since the last range: the rate would be higher
   std::uint64_t last_size_ = 0;    // of the latest range
