@@ -15,7 +15,7 @@ help: ## this list
 demo: build dist ## four processes (C, Python, Java, Go) on one configuration and one store, under a minute
 	scripts/demo
 
-test: setup ## every check, in under 20 minutes on two cores
+test: setup ## every check, in about half an hour on two cores
 	scripts/test
 
 test-%: setup
