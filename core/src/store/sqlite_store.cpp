@@ -364,7 +364,7 @@ class SqliteStore final : public Store {
     StoreGate::Pass pass(timeout_ms_);
     return transact(pass, SqliteAccess::read, [&](SqliteConnection& db) {
       std::vector<SegmentInfo> rows;
-      SqliteStatement row(db, (std::string(kSelectSegment) + " ORDER BY ns, tag").c_str());
+      SqliteStatement row(db, kSelectSegments);
       while (row.next()) rows.push_back(segment_of(row));
       return rows;
     });
@@ -470,8 +470,12 @@ class SqliteStore final : public Store {
                           "`, or set store_create = true");
   }
 
+  // A statement keeps its text: these are for ever.
   static constexpr const char* kSelectSegment =
-      "SELECT ns, tag, max_id, grants, updated_unix_ms, step, rate, holder FROM idgen_segment";
+      "SELECT ns, tag, max_id, grants, updated_unix_ms, step, rate, holder FROM idgen_segment WHERE ns = ?1 AND tag = "
+      "?2";
+  static constexpr const char* kSelectSegments =
+      "SELECT ns, tag, max_id, grants, updated_unix_ms, step, rate, holder FROM idgen_segment ORDER BY ns, tag";
 
   static SegmentInfo segment_of(const SqliteStatement& row) {
     return {row.text(0, "ns"),
@@ -486,7 +490,7 @@ class SqliteStore final : public Store {
 
   static std::optional<SegmentInfo> read_segment(SqliteConnection& db, const std::string& name_space,
                                                  const std::string& tag) {
-    SqliteStatement row(db, (std::string(kSelectSegment) + " WHERE ns = ?1 AND tag = ?2").c_str(), name_space, tag);
+    SqliteStatement row(db, kSelectSegment, name_space, tag);
     return row.next() ? std::optional(segment_of(row)) : std::nullopt;
   }
 
