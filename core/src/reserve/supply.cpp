@@ -265,8 +265,10 @@ std::deque<Range> Supply::take_ready() {
 }
 
 void Supply::watch_age() {
-  if (options_.max_age_ns == 0 || watching_ || held() == 0) return;
-  const Range& oldest = page_.counter.next() < current_.end ? current_ : ready_.front();
+  if (options_.max_age_ns == 0 || watching_) return;
+  const bool in_use = page_.counter.next() < current_.end;  // asked once: callers draw meanwhile
+  if (!in_use && ready_.empty()) return;
+  const Range& oldest = in_use ? current_ : ready_.front();
   try {
     runtime_.post_after(oldest.granted_at_ns + options_.max_age_ns - runtime_.mono_ns(), [weak = weak_from_this()] {
       if (const std::shared_ptr<Supply> self = weak.lock()) self->retire();
@@ -287,7 +289,7 @@ void Supply::retire() {
   if (page_.counter.next() < current_.end && is_old(current_)) {
     const std::uint64_t first = std::max(page_.counter.give_up(), current_.first);
     if (first < current_.end) old.push_back({first, current_.end});
-    ++unused_;  // one is burned
+    if (first <= current_.end) ++unused_;  // one is burned, unless callers have drawn all meanwhile
     current_ = {};
   }
   const bool none_in_use = page_.counter.next() >= current_.end;
