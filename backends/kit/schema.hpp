@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -254,5 +255,62 @@ inline std::uint64_t largest_of(const std::string& table, const std::string& col
   throw Error(Status::value,
               "the largest " + column + " of " + table + " is " + in_quotes(text) + ", no whole number up to 2^63 - 1");
 }
+
+// A store of such tables: the schema and its dialect, and the parts of statements that every database writes alike.
+template <class Connection>
+class SchemaStore : public ConnectedStore<Connection> {
+ protected:
+  // `dialects` in the order of kSchemas.
+  SchemaStore(const Settings& settings, std::span<const std::string_view> known, std::span<const Dialect> dialects)
+      : ConnectedStore<Connection>(settings, known),
+        schema_(kSchemas[schema_number(settings)]),
+        dialect_(dialects[schema_number(settings)]) {}
+
+  static std::string number(std::uint64_t value) { return std::to_string(value); }
+  static std::string now() { return std::to_string(store_clock_unix_ms()); }
+  static std::string changed(std::string_view text) { return filled(text, {{"now", now()}}); }
+
+  // Names as literals of SQL.
+  static std::string insert_text(const Schema& schema, const Dialect& dialect, const Settings& settings,
+                                 const std::string& name_space, const std::string& tag, const std::string& key) {
+    return "INSERT INTO " + std::string(schema.table) +
+           filled(dialect.insert, {{"namespace", name_space},
+                                   {"tag", tag},
+                                   {"key", key},
+                                   {"step", step_of_new_row(schema, settings)},
+                                   {"now", now()}});
+  }
+  std::string select() const { return "SELECT " + std::string(dialect_.columns) + " FROM " + table_; }
+  std::string update() const { return "UPDATE " + table_ + " SET " + counter_ + " = "; }
+  std::string where_tag(Connection& server, const std::string& name_space, const std::string& tag) const {
+    return filled(schema_.where, {{"namespace", server.quoted(name_space)},
+                                  {"tag", server.quoted(tag)},
+                                  {"key", server.quoted(key_of_row(schema_, name_space, tag))}});
+  }
+
+  // From Dialect::columns, as number(column) and text(column) say them.
+  template <class Number, class Text>
+  SchemaRow row_of(Number&& number, Text&& text) const {
+    SchemaRow row;
+    row.counter = number(2);
+    row.info = {.name_space = text(0),
+                .tag = text(1),
+                .max_id = row.counter - std::min(row.counter, schema_.next_free),
+                .grants = number(3),
+                .updated_unix_ms = static_cast<std::int64_t>(number(4)),
+                .step = number(5),
+                .rate = number(6),
+                .holder = text(7)};
+    if (schema_.joins_names) split_name(row.info, text(1));
+    row.stride = text(8);
+    row.offset = text(9);
+    return row;
+  }
+
+  const Schema& schema_;
+  const Dialect& dialect_;
+  const std::string table_{schema_.table};
+  const std::string counter_{schema_.counter};
+};
 
 }  // namespace idgen::backend

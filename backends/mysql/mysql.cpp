@@ -267,14 +267,9 @@ class MysqlConnection {
   std::unique_ptr<MYSQL, decltype(&mysql_close)> connection_;
 };
 
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
-class MysqlStore final : public ConnectedStore<MysqlConnection> {
+class MysqlStore final : public SchemaStore<MysqlConnection> {
  public:
-  explicit MysqlStore(const Settings& settings)
-      : ConnectedStore(settings, kParameters),
-        schema_(kSchemas[schema_number(settings)]),
-        dialect_(kDialects[schema_number(settings)]) {
+  explicit MysqlStore(const Settings& settings) : SchemaStore(settings, kParameters, kDialects) {
     use([&](MysqlConnection& server) {
       if (settings_.create) server.run(std::string(dialect_.create_table));
       is_tidb_ = server.is_tidb();
@@ -390,8 +385,6 @@ class MysqlStore final : public ConnectedStore<MysqlConnection> {
   }
 
  private:
-  static std::string now() { return std::to_string(store_clock_unix_ms()); }
-  static std::string changed(std::string_view text) { return filled(text, {{"now", now()}}); }
   static std::string identifier(const std::string& name) {
     std::string out = "`";
     for (const char c : name) out += c == '`' ? std::string("``") : std::string(1, c);
@@ -403,14 +396,6 @@ class MysqlStore final : public ConnectedStore<MysqlConnection> {
     for (const char c : sql_text(text)) out += c == '\\' ? std::string("\\\\") : std::string(1, c);
     return out;
   }
-  std::string select() const { return "SELECT " + std::string(dialect_.columns) + " FROM " + table_; }
-  std::string update() const { return "UPDATE " + table_ + " SET " + counter_ + " = "; }
-  std::string where_tag(MysqlConnection& server, const std::string& name_space, const std::string& tag) const {
-    return filled(schema_.where, {{"namespace", server.quoted(name_space)},
-                                  {"tag", server.quoted(tag)},
-                                  {"key", server.quoted(key_of_row(schema_, name_space, tag))}});
-  }
-
   // If the row's terms are still these. `rest` is what else is set, and where.
   std::optional<std::uint64_t> take_at_once(MysqlConnection& server, const std::string& rest, const RowTerms& terms,
                                             std::uint64_t count) const {
@@ -447,15 +432,6 @@ class MysqlStore final : public ConnectedStore<MysqlConnection> {
     return before + count;
   }
 
-  static std::string insert_text(const Schema& schema, const Dialect& dialect, const Settings& settings,
-                                 const std::string& name_space, const std::string& tag, const std::string& key) {
-    return "INSERT INTO " + std::string(schema.table) +
-           filled(dialect.insert, {{"namespace", name_space},
-                                   {"tag", tag},
-                                   {"key", key},
-                                   {"step", step_of_new_row(schema, settings)},
-                                   {"now", now()}});
-  }
   // False: it is there. Without IGNORE, which would cut a name to the column's length.
   bool insert(MysqlConnection& server, const std::string& name_space, const std::string& tag) const {
     server.run(insert_text(schema_, dialect_, settings_, server.quoted(name_space), server.quoted(tag),
@@ -464,20 +440,8 @@ class MysqlStore final : public ConnectedStore<MysqlConnection> {
   }
 
   SchemaRow row_of(const Rows& rows) const {
-    SchemaRow row;
-    row.counter = rows.number(2);
-    row.info = {.name_space = rows.text(0),
-                .tag = rows.text(1),
-                .max_id = row.counter - std::min(row.counter, schema_.next_free),
-                .grants = rows.number(3),
-                .updated_unix_ms = static_cast<std::int64_t>(rows.number(4)),
-                .step = rows.number(5),
-                .rate = rows.number(6),
-                .holder = rows.text(7)};
-    if (schema_.joins_names) split_name(row.info, rows.text(1));
-    row.stride = rows.text(8);
-    row.offset = rows.text(9);
-    return row;
+    return SchemaStore::row_of([&](unsigned column) { return rows.number(column); },
+                               [&](unsigned column) { return rows.text(column); });
   }
   std::optional<SchemaRow> find(MysqlConnection& server, const std::string& where) const {
     Rows rows = server.query(select() + where);
@@ -489,10 +453,6 @@ class MysqlStore final : public ConnectedStore<MysqlConnection> {
     return std::move(*found);
   }
 
-  const Schema& schema_;
-  const Dialect& dialect_;
-  const std::string table_{schema_.table};
-  const std::string counter_{schema_.counter};
   bool is_tidb_ = false;
 };
 

@@ -285,12 +285,9 @@ class PostgresConnection {
   std::unique_ptr<PGconn, decltype(&PQfinish)> connection_;
 };
 
-class PostgresStore final : public ConnectedStore<PostgresConnection> {
+class PostgresStore final : public SchemaStore<PostgresConnection> {
  public:
-  explicit PostgresStore(const Settings& settings)
-      : ConnectedStore(settings, kParameters),
-        schema_(kSchemas[schema_number(settings)]),
-        dialect_(kDialects[schema_number(settings)]) {
+  explicit PostgresStore(const Settings& settings) : SchemaStore(settings, kParameters, kDialects) {
     use([&](PostgresConnection& server) {
       if (settings_.create) server.query(std::string(dialect_.create_table));
     });
@@ -361,7 +358,7 @@ class PostgresStore final : public ConnectedStore<PostgresConnection> {
     return use([&](PostgresConnection& server) {
       const Result row = server.query(update() + "GREATEST(" + counter_ + " + 1, " + number(wanted) + ")" +
                                       changed(dialect_.advanced) + where_tag(server, name_space, tag) + " AND " +
-                                      counter_ + " < 9223372036854775807 RETURNING " + columns());
+                                      counter_ + " < 9223372036854775807 RETURNING " + std::string(dialect_.columns));
       if (row.rows() == 1) return row_of(row, 0).info;
       const SchemaRow now = read(server, name_space, tag);
       advanced(name_space, tag, now.counter, wanted);  // says that it is exhausted
@@ -402,18 +399,6 @@ class PostgresStore final : public ConnectedStore<PostgresConnection> {
   }
 
  private:
-  static std::string number(std::uint64_t value) { return std::to_string(value); }
-  static std::string now() { return std::to_string(store_clock_unix_ms()); }
-  static std::string changed(std::string_view text) { return filled(text, {{"now", now()}}); }
-  std::string columns() const { return std::string(dialect_.columns); }
-  std::string select() const { return "SELECT " + columns() + " FROM " + table_; }
-  std::string update() const { return "UPDATE " + table_ + " SET " + counter_ + " = "; }
-  std::string where_tag(PostgresConnection& server, const std::string& name_space, const std::string& tag) const {
-    return filled(schema_.where, {{"namespace", server.quoted(name_space)},
-                                  {"tag", server.quoted(tag)},
-                                  {"key", server.quoted(key_of_row(schema_, name_space, tag))}});
-  }
-
   // RowTerms in SQL.
   std::string terms_text() const {
     return (schema_.step.empty() ? "0" : std::string(schema_.step)) +
@@ -431,13 +416,7 @@ class PostgresStore final : public ConnectedStore<PostgresConnection> {
 
   static std::string insert_text(const Schema& schema, const Dialect& dialect, const Settings& settings,
                                  const std::string& name_space, const std::string& tag, const std::string& key) {
-    return "INSERT INTO " + std::string(schema.table) +
-           filled(dialect.insert, {{"namespace", name_space},
-                                   {"tag", tag},
-                                   {"key", key},
-                                   {"step", step_of_new_row(schema, settings)},
-                                   {"now", now()}}) +
-           " ON CONFLICT DO NOTHING";
+    return SchemaStore::insert_text(schema, dialect, settings, name_space, tag, key) + " ON CONFLICT DO NOTHING";
   }
   // False: it is there.
   bool insert(PostgresConnection& server, const std::string& name_space, const std::string& tag) const {
@@ -449,20 +428,8 @@ class PostgresStore final : public ConnectedStore<PostgresConnection> {
   }
 
   SchemaRow row_of(const Result& rows, int i) const {
-    SchemaRow row;
-    row.counter = rows.number(i, 2);
-    row.info = {.name_space = rows.text(i, 0),
-                .tag = rows.text(i, 1),
-                .max_id = row.counter - std::min(row.counter, schema_.next_free),
-                .grants = rows.number(i, 3),
-                .updated_unix_ms = static_cast<std::int64_t>(rows.number(i, 4)),
-                .step = rows.number(i, 5),
-                .rate = rows.number(i, 6),
-                .holder = rows.text(i, 7)};
-    if (schema_.joins_names) split_name(row.info, rows.text(i, 1));
-    row.stride = rows.text(i, 8);
-    row.offset = rows.text(i, 9);
-    return row;
+    return SchemaStore::row_of([&](int column) { return rows.number(i, column); },
+                               [&](int column) { return rows.text(i, column); });
   }
   std::optional<SchemaRow> find(PostgresConnection& server, const std::string& where) const {
     const Result rows = server.query(select() + where);
@@ -473,11 +440,6 @@ class PostgresStore final : public ConnectedStore<PostgresConnection> {
     if (!found) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
     return std::move(*found);
   }
-
-  const Schema& schema_;
-  const Dialect& dialect_;
-  const std::string table_{schema_.table};
-  const std::string counter_{schema_.counter};
 };
 
 }  // namespace
