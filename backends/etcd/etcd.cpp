@@ -222,11 +222,15 @@ class EtcdConnection {
   std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl_;
 };
 
+// When the module is loaded, which is once: libcurl's own set-up was no matter for threads until its version 7.84.
+const CURLcode curl_is_ready = curl_global_init(CURL_GLOBAL_DEFAULT);
+
 }  // namespace
 }  // namespace idgen::backend
 
 extern "C" __attribute__((visibility("default"))) const idgen_backend* idgen_backend_etcd() {
-  static const bool once = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
-  (void)once;
-  return idgen::backend::module<idgen::backend::RecordStore<idgen::backend::EtcdConnection>>("etcd");
+  if (idgen::backend::curl_is_ready != CURLE_OK) return nullptr;
+  static constexpr idgen_backend backend =
+      idgen::backend::module<idgen::backend::RecordStore<idgen::backend::EtcdConnection>>("etcd");
+  return &backend;
 }

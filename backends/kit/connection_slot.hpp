@@ -8,6 +8,8 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <type_traits>
 #include <utility>
 
 namespace idgen::backend {
@@ -16,16 +18,17 @@ namespace idgen::backend {
 // wait.)
 class NoFork {
  public:
-  NoFork() : lock_(mutex()) {}
+  NoFork() : lock_(mutex_) {
+    if (registered_ != 0) throw std::bad_alloc();
+  }
 
  private:
-  static std::mutex& mutex() {
-    static auto* const mutex = new std::mutex;  // never destroyed: fork() may come later than our last line
-    [[maybe_unused]] static const int registered = pthread_atfork(before, after, after);
-    return *mutex;
-  }
-  static void before() { mutex().lock(); }
-  static void after() { mutex().unlock(); }
+  static void before() { mutex_.lock(); }
+  static void after() { mutex_.unlock(); }
+
+  static_assert(std::is_trivially_destructible_v<std::mutex>);  // fork() may come later than our last line
+  static inline constinit std::mutex mutex_;
+  static inline const int registered_ = pthread_atfork(before, after, after);  // when the module is loaded
 
   const std::lock_guard<std::mutex> lock_;
 };

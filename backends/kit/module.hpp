@@ -160,8 +160,8 @@ void add_queue(idgen_backend_store* out) {
 // S has a constructor S(const Settings&), which connects, and S::statements(settings, name_space, tag), the text of what create() runs. It may have
 // max_of(table, column).
 template <class S>
-const idgen_backend* module(const char* name) {
-  static const idgen_backend backend = {
+constexpr idgen_backend module(const char* name) {
+  return {
       IDGEN_BACKEND_ABI, 0, name,
       [](const idgen_backend_setting* settings, std::size_t count, idgen_backend_store* out,
          idgen_backend_error* err) -> std::int32_t {
@@ -223,7 +223,6 @@ const idgen_backend* module(const char* name) {
          idgen_backend_text_fn text, void* to, idgen_backend_error* err) -> std::int32_t {
         return guard(err, [&] { text(to, S::statements(settings_of(settings, count), name_space, tag).c_str()); });
       }};
-  return &backend;
 }
 
 }  // namespace idgen::backend

@@ -460,5 +460,6 @@ class MysqlStore final : public SchemaStore<MysqlConnection> {
 }  // namespace idgen::backend
 
 extern "C" __attribute__((visibility("default"))) const idgen_backend* idgen_backend_mysql() {
-  return idgen::backend::module<idgen::backend::MysqlStore>("mysql");
+  static constexpr idgen_backend backend = idgen::backend::module<idgen::backend::MysqlStore>("mysql");
+  return &backend;
 }

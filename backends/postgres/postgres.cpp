@@ -446,5 +446,6 @@ class PostgresStore final : public SchemaStore<PostgresConnection> {
 }  // namespace idgen::backend
 
 extern "C" __attribute__((visibility("default"))) const idgen_backend* idgen_backend_postgres() {
-  return idgen::backend::module<idgen::backend::PostgresStore>("postgres");
+  static constexpr idgen_backend backend = idgen::backend::module<idgen::backend::PostgresStore>("postgres");
+  return &backend;
 }

@@ -537,5 +537,6 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
 }  // namespace idgen::backend
 
 extern "C" __attribute__((visibility("default"))) const idgen_backend* idgen_backend_redis() {
-  return idgen::backend::module<idgen::backend::RedisStore>("redis");
+  static constexpr idgen_backend backend = idgen::backend::module<idgen::backend::RedisStore>("redis");
+  return &backend;
 }

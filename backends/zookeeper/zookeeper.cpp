@@ -179,5 +179,7 @@ class ZooKeeperConnection {
 }  // namespace idgen::backend
 
 extern "C" __attribute__((visibility("default"))) const idgen_backend* idgen_backend_zookeeper() {
-  return idgen::backend::module<idgen::backend::RecordStore<idgen::backend::ZooKeeperConnection>>("zookeeper");
+  static constexpr idgen_backend backend =
+      idgen::backend::module<idgen::backend::RecordStore<idgen::backend::ZooKeeperConnection>>("zookeeper");
+  return &backend;
 }

@@ -43,24 +43,25 @@ class HostClock final : public Runtime {
 
   std::int64_t wall_ns() noexcept override { return clock_.now_ns(ctx_.get()); }
   // Time slept on the host's clock counts as waited, also when it passes in no time.
-  std::int64_t mono_ns() noexcept override { return system_runtime().mono_ns() + slept_ns_.load(); }
+  std::int64_t mono_ns() noexcept override { return system_.mono_ns() + slept_ns_.load(); }
   void sleep_ns(std::int64_t ns) override {
-    if (!clock_.sleep_ns) return system_runtime().sleep_ns(ns);
+    if (!clock_.sleep_ns) return system_.sleep_ns(ns);
     if (ns <= 0) return;
-    const std::int64_t before = system_runtime().mono_ns();
+    const std::int64_t before = system_.mono_ns();
     clock_.sleep_ns(ctx_.get(), static_cast<uint64_t>(ns));
-    slept_ns_ += std::max<std::int64_t>(0, ns - (system_runtime().mono_ns() - before));
+    slept_ns_ += std::max<std::int64_t>(0, ns - (system_.mono_ns() - before));
   }
-  void nonce(std::span<std::uint8_t> out) override { system_runtime().nonce(out); }
-  void post(std::function<void()> task) override { system_runtime().post(std::move(task)); }
+  void nonce(std::span<std::uint8_t> out) override { system_.nonce(out); }
+  void post(std::function<void()> task) override { system_.post(std::move(task)); }
   void post_after(std::int64_t delay_ns, std::function<void()> task) override {
-    system_runtime().post_after(delay_ns, std::move(task));
+    system_.post_after(delay_ns, std::move(task));
   }
   void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, std::int64_t timeout_ns) override {
-    system_runtime().wait(lock, changed, timeout_ns);
+    system_.wait(lock, changed, timeout_ns);
   }
 
  private:
+  Runtime& system_ = system_runtime();
   const idgen_clock_t clock_;
   HostContext ctx_;
   std::atomic<std::int64_t> slept_ns_{0};

@@ -34,6 +34,6 @@ class Runtime {
 };
 
 // The machine's own clock, kernel and one background thread for the process, begun when first needed.
-Runtime& system_runtime() noexcept;
+Runtime& system_runtime();
 
 }  // namespace idgen

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "idgen/text.hpp"
+#include "runtime/made_once.hpp"
 
 namespace idgen {
 namespace {
@@ -116,12 +117,14 @@ void Config::set(std::string_view key, std::string_view value) {
 const std::string& Config::get(std::string_view key) const {
   if (const auto found = values_.find(key); found != values_.end()) return found->second;
   // Defaults as strings, made once.
-  static const auto* const defaults = [] {
-    auto* all = new std::map<std::string, std::string, std::less<>>;
+  using Defaults = std::map<std::string, std::string, std::less<>>;
+  static constinit MadeOnce<const Defaults> once;
+  const Defaults& defaults = once.get([] {
+    auto all = std::make_unique<Defaults>();
     for (const Property& property : properties()) all->emplace(property.name, property.default_value);
     return all;
-  }();
-  if (const auto found = defaults->find(key); found != defaults->end()) return found->second;
+  });
+  if (const auto found = defaults.find(key); found != defaults.end()) return found->second;
   property_named(key);  // throws
   throw Error(Status::internal, "unreachable");
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <vector>
 
@@ -6,19 +7,19 @@
 #include "generator/generator.hpp"
 #include "generator/metrics.hpp"
 #include "generator/registry.hpp"
+#include "runtime/made_once.hpp"
 
 namespace idgen {
 namespace {
 
 // Where a closed handle points: no limit, for ever.
-HotPage& closed_page() noexcept {
-  alignas(HotPage) static unsigned char room[sizeof(HotPage)];  // never destroyed, and there even when memory is not
-  static auto* const page = [] {
-    auto* const made = new (room) HotPage{};
+HotPage& closed_page() {
+  static constinit MadeOnce<HotPage> page;
+  return page.get([] {
+    auto made = std::make_unique<HotPage>();
     made->counter.seal();  // so that what is drawn there is no number at all
     return made;
-  }();
-  return *page;
+  });
 }
 
 // Ids of the numbers first, first + 1, ...
@@ -48,7 +49,7 @@ Handle::Handle(const Config& config)
       shape_(generator_->shape()),
       plain_(!shape_.timed && !shape_.striped && shape_.stride == 1),
       page_(&generator_->page()) {
-  closed_page();  // made before any thread can meet it: the fast path reads page_ without ordering
+  closed_page();  // made now: close() must not fail, and the fast path reads page_ without ordering
 }
 
 Handle::~Handle() {

@@ -4,6 +4,8 @@
 #include <mutex>
 
 #include "generator/snowflake.hpp"
+#include "runtime/fork_page.hpp"
+#include "runtime/made_once.hpp"
 
 namespace idgen {
 namespace {
@@ -21,8 +23,8 @@ struct Registry {
 };
 
 std::shared_ptr<Place> place_of(const std::string& key) {
-  static auto* const page = new ForkPage<Registry>;
-  Registry& registry = **page;
+  static constinit MadeOnce<ForkPage<Registry>> page;
+  Registry& registry = *page.get();
   std::lock_guard lock(registry.mutex);
   if (!registry.places) registry.places = new std::map<std::string, std::shared_ptr<Place>>;
   std::shared_ptr<Place>& place = (*registry.places)[key];

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "runtime/fork_page.hpp"
+#include "runtime/made_once.hpp"
 
 namespace idgen {
 namespace {
@@ -26,8 +27,8 @@ struct Background {
 };
 
 Background& background() {
-  static ForkPage<Background>* page = new ForkPage<Background>;  // outlives every static destructor
-  return **page;
+  static constinit MadeOnce<ForkPage<Background>> page;
+  return *page.get();
 }
 
 void run(Background& self) {

@@ -9,6 +9,7 @@
 #include "idgen/runtime.hpp"
 #include "idgen/status.hpp"
 #include "runtime/background.hpp"
+#include "runtime/made_once.hpp"
 
 namespace idgen {
 namespace {
@@ -56,11 +57,9 @@ class SystemRuntime final : public Runtime {
 
 }  // namespace
 
-Runtime& system_runtime() noexcept {
-  alignas(SystemRuntime) static unsigned char room[sizeof(SystemRuntime)];
-  static SystemRuntime* const runtime =
-      new (room) SystemRuntime;  // the background thread may outlive static destructors
-  return *runtime;
+Runtime& system_runtime() {
+  static constinit MadeOnce<SystemRuntime> runtime;
+  return runtime.get();
 }
 
 }  // namespace idgen

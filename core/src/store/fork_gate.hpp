@@ -71,10 +71,7 @@ class StoreGate {
 
   // Counts before it locks: a clone made between the two steps must be found out too.
   static void enter() {
-    static std::once_flag registered;
-    std::call_once(registered, [] {
-      if (pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) throw std::bad_alloc();
-    });
+    if (registered_ != 0) throw std::bad_alloc();
     if (cloned_inside()) {
       throw Error(Status::forked,
                   "this process was made by a raw clone() while its parent was inside a store transaction, so it "
@@ -119,6 +116,8 @@ class StoreGate {
   static inline std::atomic<int> inside_{0};
   static inline std::atomic<pid_t> process_{0};
   static inline thread_local bool holds_for_fork_ = false;
+  // When the library is loaded: no fork can come in between.
+  static inline const int registered_ = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 };
 
 }  // namespace idgen

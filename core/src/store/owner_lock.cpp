@@ -37,7 +37,9 @@ OwnerLockFile& OwnerLockFile::beside(const StoreGate::Pass&, const std::string& 
     pid_t process = getpid();
     std::map<std::string, std::unique_ptr<OwnerLockFile>> by_path;
   };
-  static Files* files = new Files;  // never freed: stores may be destroyed late, by the host's own static objects
+  static constinit Files* files =
+      nullptr;  // never freed: stores may be destroyed late, by the host's own static objects
+  if (files == nullptr) files = new Files;
   if (files->process != getpid()) {
     // A child. Locks are not inherited, descriptors are: close them now, for a later close would drop the locks of our own.
     for (auto& [path, file] : files->by_path) {

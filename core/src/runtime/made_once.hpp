@@ -1,0 +1,34 @@
+// What a process makes once, when it is first needed, and never destroys: it may outlive static destructors.
+//
+// Not a static of a function: its guard makes a second thread wait for the first, and a child forked in that moment waits for a thread that it
+// does not have. Here nobody waits: the second to finish throws its own away. tests/abi/check finds such guards in the whole library.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+namespace idgen {
+
+template <class T>
+class MadeOnce {
+ public:
+  constexpr MadeOnce() = default;
+
+  // make() returns a std::unique_ptr<T>; several threads may be in it at once. Throws what it throws, and is then as before.
+  template <class Make>
+  T& get(Make&& make) {
+    T* made = made_.load(std::memory_order_acquire);
+    if (made != nullptr) return *made;
+    std::unique_ptr<T> mine = make();
+    if (made_.compare_exchange_strong(made, mine.get(), std::memory_order_acq_rel)) return *mine.release();
+    return *made;
+  }
+  T& get() {
+    return get([] { return std::make_unique<T>(); });
+  }
+
+ private:
+  std::atomic<T*> made_{nullptr};
+};
+
+}  // namespace idgen
