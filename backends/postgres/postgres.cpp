@@ -162,9 +162,13 @@ class PostgresConnection {
     if (!PQsendQueryParams(connection_.get(), sql.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0)) {
       throw Error(Status::store_unavailable, shown_ + ": " + message());
     }
-    await_answer();
-    Result result(PQgetResult(connection_.get()), table.empty() ? schema_.table : table);
-    while (PGresult* const more = PQgetResult(connection_.get())) PQclear(more);
+    // The rows, and that the statement is complete, are sent before it is committed: a commit that fails is an error after them.
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(2 * timeout_ms_ + 100);
+    const std::string_view read_from = table.empty() ? schema_.table : std::string_view(table);
+    Result result(next_result(deadline), read_from);
+    while (PGresult* const more = next_result(deadline)) {
+      if (Result later(more, read_from); later.failed()) result = std::move(later);
+    }
     if (result.failed()) fail(result, table);
     if (not_replicated_) {
       throw Error(Status::store_unavailable,
@@ -195,8 +199,8 @@ class PostgresConnection {
   }
 
   // The server's statement_timeout is not enough: a server that has stopped, or a network that swallows packets, never answers.
-  void await_answer() {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(2 * timeout_ms_ + 100);
+  // Null after the last one, when the server is ready for another statement.
+  PGresult* next_result(std::chrono::steady_clock::time_point deadline) {
     while (PQisBusy(connection_.get())) {
       const auto left =
           std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
@@ -207,8 +211,9 @@ class PostgresConnection {
         throw Error(Status::store_unavailable, shown_ + ": no answer within " + std::to_string(2 * timeout_ms_) +
                                                    " ms (twice store_timeout); the connection is given up");
       }
-      if (ready > 0 && !PQconsumeInput(connection_.get())) return;  // PQgetResult says what happened
+      if (ready > 0 && !PQconsumeInput(connection_.get())) break;  // the result says what happened
     }
+    return PQgetResult(connection_.get());
   }
 
   std::string message() const {

@@ -28,6 +28,11 @@ local label = string.match(info, 'master_replid:(%x+)')
 if role ~= 'master' then return {'role', role} end
 local key = KEYS[1]
 local function below(a, b) return #a < #b or (#a == #b and a < b) end
+local function refusal(done, number, count)
+  if type(done) ~= 'table' or not done.err then return nil end
+  if string.sub(done.err, 1, 4) ~= 'ERR ' then return done end -- a full disk, say: no fault of the counter
+  return {'refused', number, done.err, count}
+end
 )";
 
 // How a tag is kept: row is {counter, label, step}, each may be false.
@@ -78,8 +83,8 @@ if row[3] and row[3] ~= '0' then
   count = row[3]
 end
 if below(count, ARGV[2]) then count = ARGV[2] end
-local done = add(count)
-if type(done) == 'table' and done.err then return {'refused', row[1] or '0', done.err, count} end
+local refused = refusal(add(count), row[1] or '0', count)
+if refused then return refused end
 drawn_by(ARGV[6], ARGV[7])
 granted(ARGV[3])
 local a = answer()
@@ -119,8 +124,8 @@ if not row[1] then return {'unknown'} end
 if below(row[1], ARGV[1]) then
   put(ARGV[1])
 else
-  local done = add(1)
-  if type(done) == 'table' and done.err then return {'refused', row[1], done.err, '1'} end
+  local refused = refusal(add(1), row[1], '1')
+  if refused then return refused end
 end
 relabel()
 granted(ARGV[2])

@@ -179,11 +179,14 @@ class Postgres(Server):
     grant = b"UPDATE idgen_segment SET max_id = max_id + "
     drops_root = True
     options = ()
+    initdb_options = ()
 
     def prepare(self):
         self.bin = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
         self.run(
-            self.bin / "initdb", f"--pgdata={self.data}", "--auth=trust", "--username=root", "--no-sync", **self.user
+            *(self.bin / "initdb", f"--pgdata={self.data}", "--auth=trust", "--username=root", "--no-sync"),
+            *self.initdb_options,
+            **self.user,
         )
         (self.data / "pg_hba.conf").write_text(
             "local all root trust\nhost all app 127.0.0.1/32 scram-sha-256\nhost replication app 127.0.0.1/32 trust\n"
@@ -231,7 +234,8 @@ class Postgres(Server):
 
     def signal_children(self, number, children=None):
         if children is None:
-            children = [int(pid) for pid in self.run("pgrep", "-P", str(self.process.pid)).stdout.split()]
+            found = subprocess.run(["pgrep", "-P", str(self.process.pid)], capture_output=True, text=True, check=False)
+            children = [int(pid) for pid in found.stdout.split()]  # none if it has ended
         for child in children:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(child, number)
@@ -274,6 +278,7 @@ class Redis(Server):
 class Etcd(Server):
     name = "etcd"
     grant = b"/v3/kv/txn"
+    options = ()
 
     def prepare(self):
         super().prepare()
@@ -284,14 +289,8 @@ class Etcd(Server):
         return [
             *("etcd", "--data-dir", str(self.data), "--log-level", "error"),
             *("--listen-client-urls", here, "--advertise-client-urls", here),
-            *(
-                "--listen-peer-urls",
-                peer,
-                "--initial-advertise-peer-urls",
-                peer,
-                "--initial-cluster",
-                f"default={peer}",
-            ),
+            *("--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer),
+            *("--initial-cluster", f"default={peer}", *self.options),
         ]
 
     def get(self, path):
@@ -316,6 +315,7 @@ class Etcd(Server):
 class ZooKeeper(Server):
     name = "zookeeper"
     grant = b'"max_id"'
+    jvm_options = ()
 
     def command(self):
         (self.folder / "zoo.cfg").write_text(
@@ -323,8 +323,8 @@ class ZooKeeper(Server):
             "4lw.commands.whitelist=*\nadmin.enableServer=false\nforceSync=yes\n"
         )
         return [
-            *("java", "-Xmx128m", "-cp", JARS, "org.apache.zookeeper.server.quorum.QuorumPeerMain"),
-            str(self.folder / "zoo.cfg"),
+            *("java", "-Xmx128m", *self.jvm_options, "-cp", JARS),
+            *("org.apache.zookeeper.server.quorum.QuorumPeerMain", str(self.folder / "zoo.cfg")),
         ]
 
     def is_ready(self):

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-FILES = ("test_faults", "test_languages", "test_redis_forgets", "test_fork", "test_host_stores", "test_originals")
+FILES = "faults full_disk fork redis_forgets languages host_stores buffer schemas originals".split()
 
 
 @dataclass
@@ -21,7 +21,7 @@ def begin(node):
     """A test begins: what is added from now on is its."""
     global current
     current = None
-    if node.module.__name__ in FILES:
+    if node.module.__name__.removeprefix("test_") in FILES:
         store = node.name.partition("[")[2].rstrip("]") or "one"
         fault = re.sub("^test_", "", node.originalname).replace("_", " ")
         current = rows.setdefault((store, fault), Row())

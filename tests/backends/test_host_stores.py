@@ -72,6 +72,40 @@ def only_line(url, tag, language, **properties):
         return line[1:], asked.process.returncode
 
 
+@contextlib.contextmanager
+def commits_that_fail(postgres, tag):
+    """The statement is answered, its commit is refused: a constraint that is checked last."""
+    postgres.sql(
+        "CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN RAISE EXCEPTION 'not committed'; END $$"
+    )
+    postgres.sql(
+        "CREATE CONSTRAINT TRIGGER refuse AFTER UPDATE ON idgen_segment DEFERRABLE INITIALLY DEFERRED "
+        f"FOR EACH ROW WHEN (NEW.tag = '{tag}') EXECUTE FUNCTION refuse()"
+    )
+    try:
+        yield
+    finally:
+        postgres.sql("DROP TRIGGER refuse ON idgen_segment")
+
+
+@pytest.mark.parametrize("autocommit", ["true", "false"])
+@pytest.mark.parametrize("language", [None, *LANGUAGES])
+def test_a_commit_that_fails_after_its_statement_was_answered_grants_nothing(started, language, autocommit):
+    postgres = started("postgres")
+    tag = create(postgres.url(), new_tag())
+    own = {"autocommit": autocommit} if language else {}
+    with Asked(postgres.url(), tag, language=language, step=10, prefetch=1, **SECOND, **own) as client:
+        assert client.ids(10) == list(range(1, 11))
+        with commits_that_fail(postgres, tag):
+            ids, failure = client.draw(10)
+            assert not ids
+            assert "not committed" in failure
+            assert show(postgres.url(), tag)["max_id"] == 10
+        wait_until(lambda: client.draw(10)[0], what="issuing goes on")
+        assert client.drawn == list(range(1, 21))
+
+
 @pytest.mark.parametrize("autocommit", ["true", "false"])
 def test_native_and_host_stores_draw_all_numbers_of_a_tag_and_each_of_them_once(server, tag, language, autocommit):
     step, grants = 20, 60
