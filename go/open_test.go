@@ -1,6 +1,7 @@
 package idgen_test
 
 import (
+	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
@@ -231,4 +232,62 @@ func TestSegmentsAreCreatedShownAndOnlyEverAdvanced(t *testing.T) {
 	if id := mustNext(t, g); id != 5002 {
 		t.Errorf("got %d, want 5001", id)
 	}
+}
+
+func TestWhatWouldMakeATagIsToldWithoutMakingIt(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ids.db")
+	options := idgen.Options{"store": "sqlite:" + path, "namespace": strings.Repeat("'", 128), "tag": "caf\u00e9" + strings.Repeat("'", 120)}
+	statements, err := idgen.SegmentStatements(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the store was made: %v", err)
+	}
+	db, err := sql.Open("sqlite3", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Exec(statements)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := idgen.ShowSegment(options); err != nil || info.MaxID != 0 {
+		t.Errorf("got %+v, %v", info, err)
+	}
+	if text, err := idgen.SegmentStatements(idgen.WithStore("memory"), idgen.WithTag("orders")); text != "" || err != nil {
+		t.Errorf("of memory: %q, %v", text, err)
+	}
+}
+
+func TestStatementsAreRefusedWhereThereCanBeNone(t *testing.T) {
+	for want, options := range map[string][]idgen.Option{
+		"own makes its tags itself": {idgen.WithHostStore(&counter{})},
+		"mysql, mariadb, postgres":  {idgen.Options{"store": "memory", "segment.schema": "leaf", "tag": "orders"}},
+		"libidgen_postgres.so":      {idgen.Options{"store": "postgres://app@h.invalid/ids", "backend.path": t.TempDir(), "tag": "orders"}},
+	} {
+		text, err := idgen.SegmentStatements(options...)
+		wantStatus(t, err, idgen.ErrUnsupported)
+		if text != "" || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %q, %v, want %s", text, err, want)
+		}
+	}
+	_, err := idgen.SegmentStatements(idgen.WithStore("oracle:ids"))
+	wantStatus(t, err, idgen.ErrValue)
+}
+
+func TestAStoreWithoutOtherTablesCannotReadOne(t *testing.T) {
+	for _, store := range []idgen.Option{idgen.WithStore("memory"), idgen.WithStore(sqliteStore(t)), idgen.WithHostStore(&counter{})} {
+		_, err := idgen.SegmentMaxOf("orders", "id", store)
+		wantStatus(t, err, idgen.ErrUnsupported)
+		if want := "'orders' cannot be read: only the stores mysql, mariadb"; !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	for _, names := range [][2]string{{"or\x00ders", "id"}, {"orders", "i\x00d"}} {
+		_, err := idgen.SegmentMaxOf(names[0], names[1], idgen.WithStore("memory"))
+		wantStatus(t, err, idgen.ErrArgument)
+	}
+	_, err := idgen.SegmentMaxOf("orders", "id", idgen.Options{"stor": "memory"})
+	wantStatus(t, err, idgen.ErrUnknownKey)
 }

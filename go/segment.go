@@ -90,6 +90,47 @@ func SetSegmentStep(step int64, options ...Option) (SegmentInfo, error) {
 	return segmentInfo(C.idgen_go_segment_set_step(c.handle, C.uint64_t(step)))
 }
 
+// SegmentMaxOf is the largest number in a column of any table in the store's database, 0 to 2^63 - 1; 0 if it has none: where a tag is
+// to begin that takes over from an AUTO_INCREMENT or a sequence. The table may be SCHEMA.TABLE. Reads the options store and backend.path.
+// May block on the store. Errors: ErrUnsupported (no SQL server), ErrValue (no such table or column, or its largest is no such number),
+// those of the store.
+func SegmentMaxOf(table, column string, options ...Option) (int64, error) {
+	c, err := newConfig(options)
+	if err != nil {
+		return 0, err
+	}
+	defer c.destroy()
+	tableC, err := newCString("the table", table)
+	if err != nil {
+		return 0, err
+	}
+	defer tableC.free()
+	columnC, err := newCString("the column", column)
+	if err != nil {
+		return 0, err
+	}
+	defer columnC.free()
+	result := C.idgen_go_segment_max_of(c.handle, tableC.text, columnC.text)
+	return int64(result.value), failed(result.failure)
+}
+
+// SegmentStatements is what CreateSegment would run, the table's statements included, as SQL or commands for a migration; "" if there is
+// nothing to run. Options as for CreateSegment. Reaches for no server, changes nothing, does not block. Errors: ErrUnsupported (a store of
+// the program's own; the module is missing), ErrValue.
+func SegmentStatements(options ...Option) (string, error) {
+	c, err := newConfig(options)
+	if err != nil {
+		return "", err
+	}
+	defer c.destroy()
+	result := C.idgen_go_segment_statements(c.handle)
+	if err := failed(result.failure); err != nil {
+		return "", err
+	}
+	defer C.free(unsafe.Pointer(result.text))
+	return C.GoString(result.text), nil
+}
+
 func segmentInfo(result C.idgen_go_segment) (SegmentInfo, error) {
 	if err := failed(result.failure); err != nil {
 		return SegmentInfo{}, err

@@ -400,4 +400,17 @@ static inline idgen_go_segment idgen_go_segment_advance(uintptr_t config, uint64
   return result;
 }
 
+static inline idgen_go_number idgen_go_segment_max_of(uintptr_t config, const char *table, const char *column) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_number result;
+  result.value = 0;
+  result.failure =
+      idgen_go_fail(idgen_segment_max_of((const idgen_config_t *)config, table, column, &result.value, &error), &error);
+  return result;
+}
+
+static inline idgen_go_long_text idgen_go_segment_statements(uintptr_t config) {
+  IDGEN_GO_LONG_TEXT(idgen_segment_statements((const idgen_config_t *)config, buffer, &size, &error));
+}
+
 #endif

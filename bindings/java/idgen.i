@@ -148,7 +148,6 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 %ignore idgen_describe;
 %ignore idgen_metrics;
 %ignore idgen_segment_list;
-%ignore idgen_segment_max_of;      /* these two are for the command, not for programs */
 %ignore idgen_segment_statements;
 %ignore idgen_format;
 %ignore IDGEN_VERSION_H;
@@ -168,4 +167,5 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 %native(format) jbyteArray format(jlong id, jint encoding);
 %native(configSetLog) void configSetLog(jlong config, jobject sink);
 %native(segmentList) void segmentList(jlong config, jobject rows);
+%native(segmentStatements) jbyteArray segmentStatements(jlong config);
 %native(configSetStore) void configSetStore(jlong config, jobject sink);

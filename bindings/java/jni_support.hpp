@@ -16,7 +16,7 @@ namespace idgen_jni {
 
 // Moves when the name or the parameters of a native change: NativeLoader.JNI_VERSION must be the same number, so that a
 // jar and a libidgen.so that were not made for each other are told apart by a message and not by a crash.
-inline constexpr jint kJniVersion = 3;
+inline constexpr jint kJniVersion = 4;
 
 // idgen_error_t without its half kilobyte of zeroes: this is made on every call.
 struct Error : idgen_error_t {

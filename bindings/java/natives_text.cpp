@@ -67,6 +67,12 @@ JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_configNames(JNIEnv* env, jc
   });
 }
 
+JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_segmentStatements(JNIEnv* env, jclass natives, jlong config) {
+  return text_of(env, natives, [&](char* buffer, std::size_t* size, idgen_error_t* error) {
+    return idgen_segment_statements(idgen_jni::handle<const idgen_config_t>(config), buffer, size, error);
+  });
+}
+
 JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_format(JNIEnv* env, jclass natives, jlong id, jint encoding) {
   return text_of(env, natives, [&](char* buffer, std::size_t* size, idgen_error_t*) {
     return idgen_format(static_cast<std::uint64_t>(id), encoding, buffer, size);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -160,3 +161,45 @@ def test_a_tag_that_nobody_has_drawn_from_has_no_holder(tmp_path: Path) -> None:
     idgen.segment_create(store=store, tag="orders")
     info = idgen.segment_show(store=store, tag="orders")
     assert (info.step, info.rate, info.holder) == (0, 0, "")
+
+
+def test_what_would_make_a_tag_is_told_without_making_it(tmp_path: Path) -> None:
+    path = tmp_path / "ids.db"
+    where: dict[str, str] = {"store": f"sqlite:{path}", "namespace": 128 * "'", "tag": "caf\u00e9" + 120 * "'"}
+    statements = idgen.segment_statements(**where)
+    assert not path.exists()
+    connection = sqlite3.connect(path)
+    connection.executescript(statements)
+    connection.close()
+    assert idgen.segment_show(**where).max_id == 0
+    assert idgen.segment_statements(store="memory", tag="orders") == ""
+
+
+class OwnStore:
+    def segment_take(self, namespace: str, tag: str, count: int, /) -> int:
+        raise AssertionError
+
+
+own_store: Any = OwnStore()  # Any: segment_create and the like have nothing to do in one
+
+
+def test_statements_are_refused_where_there_can_be_none(tmp_path: Path) -> None:
+    with pytest.raises(idgen.UnsupportedError, match="own makes its tags itself"):
+        idgen.segment_statements(store=own_store)
+    with pytest.raises(idgen.UnsupportedError, match="mysql, mariadb, postgres"):
+        idgen.segment_statements(store="memory", segment_schema="leaf", tag="orders")
+    with pytest.raises(idgen.UnsupportedError, match=r"libidgen_postgres\.so.*backend\.path"):
+        idgen.segment_statements(store="postgres://app@h.invalid/ids", backend_path=tmp_path, tag="orders")
+    with pytest.raises(idgen.InvalidValueError, match="no store of that kind"):
+        idgen.segment_statements(store="oracle:ids")
+
+
+def test_a_store_without_other_tables_cannot_read_one(tmp_path: Path) -> None:
+    for store in ("memory", f"sqlite:{tmp_path / 'ids.db'}", own_store):
+        with pytest.raises(idgen.UnsupportedError, match="'orders' cannot be read: only the stores mysql, mariadb"):
+            idgen.segment_max_of("orders", "id", store=store)
+    for names in (("or\0ders", "id"), ("orders", "i\0d")):
+        with pytest.raises(idgen.ArgumentError, match="NUL"):
+            idgen.segment_max_of(*names, store="memory")
+    with pytest.raises(idgen.UnknownKeyError):
+        idgen.segment_max_of("orders", "id", stor="memory")

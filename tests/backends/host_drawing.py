@@ -3,7 +3,8 @@
     host_drawing.py URL BATCH KEY=VALUE...
 
 As drawing.py, but for BATCH above 0 it draws until it is killed. URL is that of the native store, or the word native:
-then the native store is used, which the key store names. Of the keys,
+then the native store is used, which the key store names. BATCH can be statements or max_of, too: then it prints what
+segment_statements or segment_max_of gives, and draws nothing. Of the keys, table and column are for max_of,
 pool.autocommit=false makes the pool's connections need a commit, pool.broken=TEXT makes the pool fail with that text;
 all others are properties of idgen.
 """
@@ -77,11 +78,23 @@ def draw(generator, count):
     return None
 
 
+def told(what, properties):
+    try:
+        if what == "statements":
+            return idgen.segment_statements(**properties)
+        return f"{idgen.segment_max_of(**properties)}\n"
+    except idgen.Error as error:
+        return failure(error) + "\n"
+
+
 def main(url, batch, *pairs):
     properties = dict(pair.split("=", 1) for pair in pairs)
     pool = Pool(url, properties.pop("pool.autocommit", "true") == "true", properties.pop("pool.broken", ""))
     if url != "native":
         properties["store"] = idgen.sql.SqlStore(pool.take, release=pool.put)
+    if batch in ("statements", "max_of"):
+        print(told(batch, {key.replace(".", "_"): value for key, value in properties.items()}), end="")
+        return
     try:
         generator = idgen.Generator(**{key.replace(".", "_"): value for key, value in properties.items()})
     except idgen.Error as error:

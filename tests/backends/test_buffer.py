@@ -424,6 +424,15 @@ def test_below_the_target_of_an_advance_nothing_comes_out(buffer):
     assert "Advance it again" in done.stderr
 
 
+def test_a_tables_ids_and_what_makes_a_tag_are_those_of_the_database(buffer):
+    table = new_tag()
+    buffer.database.sql(f"CREATE TABLE {table} (id bigint); INSERT INTO {table} VALUES (5000)")
+    done = buffer.segment("import", "--from-table", table, "--from-column", "id")
+    assert done.returncode == 0, done.stderr
+    assert buffer.max_id() == 5000
+    assert "CREATE TABLE IF NOT EXISTS idgen_segment" in buffer.segment("create", "--print").stdout
+
+
 def test_numbers_near_the_end_of_all_are_exact(buffer):
     end = 2**63 - 1
     buffer.database_goes_back_to(end - 1_234_567)

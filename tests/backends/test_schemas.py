@@ -1,10 +1,12 @@
 """Rows of Leaf, tinyid and CosId: idgen draws from them as the original does, alone and at the same time."""
 
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
 import clients
+import hosts
 import originals
 import pytest
 import servers
@@ -648,3 +650,50 @@ def test_a_store_without_tables_says_so(tmp_path):
     arguments = ("--from-table", "orders", "--from-column", "id")
     url = f"sqlite:{tmp_path}/ids.db"
     refused(segment(url, "t", "import", *arguments, store_create="true"), "UNSUPPORTED", "mysql, mariadb and postgres")
+
+
+# --- from the languages
+
+
+def told(language, what, url, **properties):
+    """What a language's own function gives: of segment_max_of, or of segment_statements without the moment in it."""
+    words = [*hosts.command(language), "native", what, f"store={url}", *clients.native_settings(properties)]
+    done = clients.run(words)
+    assert done.returncode == 0, done.stderr
+    return without_moment(done.stdout)
+
+
+def without_moment(text):
+    return re.sub(r"\b[0-9]{13}\b", "NOW", text)
+
+
+@pytest.mark.parametrize("kind", ["mysql", "postgres"])
+@pytest.mark.parametrize("language", hosts.LANGUAGES)
+def test_each_language_reads_where_a_tables_ids_end(started, kind, language):
+    name = f"beside_{language}"
+    url, sql = emptied(started, kind, name)  # no table of idgen's is there
+    sql("CREATE TABLE orders (id bigint)")
+    if kind == "postgres":
+        sql("GRANT ALL ON orders TO app")
+    assert told(language, "max_of", url, table="orders", column="id") == "0\n"
+    sql(f"INSERT INTO orders VALUES (17), ({LARGEST}), (4)")
+    for table in ("orders", f"{'public' if kind == 'postgres' else name}.orders"):
+        assert told(language, "max_of", url, table=table, column="id") == f"{LARGEST}\n"
+    for table, column in (("no_such_table", "id"), ("orders", "no_such_column"), ("orders.", "id")):
+        done = segment(url, "t", "import", "--from-table", table, "--from-column", column)
+        message = refused(done, "VALUE")
+        assert told(language, "max_of", url, table=table, column=column) == f"!VALUE {message}\n"
+
+
+@pytest.mark.parametrize("language", hosts.LANGUAGES)
+def test_each_language_tells_what_create_would_run_and_reaches_for_no_server(language, tmp_path):
+    tag = 'it\'s a \\ "tag"'
+    for kind in ("mysql", "postgres"):
+        url = f"{kind}://app@no-such-host.invalid/ids"
+        for schema in ("idgen", *TABLES):
+            printed = segment(url, tag, "create", "--print", schema=schema)
+            assert TABLES.get(schema, "idgen_segment") in printed.stdout
+            assert told(language, "statements", url, tag=tag, schema=schema) == without_moment(printed.stdout)
+        missing = segment(url, tag, "create", "--print", backend_path=tmp_path)
+        message = refused(missing, "UNSUPPORTED", "backend.path")
+        assert told(language, "statements", url, tag=tag, backend_path=tmp_path) == f"!UNSUPPORTED {message}\n"

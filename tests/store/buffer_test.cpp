@@ -382,5 +382,16 @@ TEST(BufferUrl, WhatCannotBeMeantIsRefusedWithoutTheSecret) {
   EXPECT_NO_THROW(open_store("memory", harmless));
 }
 
+TEST(BufferUrl, WhatWouldMakeATagIsWhatTheDatabaseRuns) {
+  StoreOptions options;
+  options.buffer.redis = "redis://cache";
+  options.buffer.database = "sqlite:ids.db";
+  const std::string text = segment_statements("buffer", options, "ns", "t");
+  EXPECT_NE(text.find("CREATE TABLE idgen_segment"), std::string::npos);
+  EXPECT_NE(text.find("VALUES('ns', 't', 0, 0, "), std::string::npos);
+  options.buffer.database = "memory";
+  EXPECT_FAILS(segment_statements("buffer", options, "ns", "t"), Status::value, "buffer.database");
+}
+
 }  // namespace
 }  // namespace idgen::sim

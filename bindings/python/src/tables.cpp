@@ -140,6 +140,37 @@ py::object segment_set_step(const py::object& step, const py::kwargs& properties
   return change_segment(idgen_segment_set_step, step, properties);
 }
 
+void refuse_nul(const char* what, const std::string& name) {
+  if (name.find('\0') != std::string::npos) {
+    throw_error(IDGEN_E_ARGUMENT, std::string(what) + ": the name has a NUL character");
+  }
+}
+
+std::uint64_t segment_max_of(const std::string& table, const std::string& column, const py::kwargs& properties) {
+  Config config;
+  config.set(properties);
+  refuse_nul("table", table);
+  refuse_nul("column", column);
+  std::uint64_t max_id = 0;
+  CallError error;
+  idgen_status_t status = IDGEN_OK;
+  {
+    const WithoutGil may_wait_for_the_store;
+    status = idgen_segment_max_of(config.raw(), table.c_str(), column.c_str(), &max_id, &error);
+  }
+  check(status, error);
+  return max_id;
+}
+
+py::str segment_statements(const py::kwargs& properties) {
+  Config config;
+  config.set(properties);
+  return text_object(read_text([&](char* buffer, std::size_t* size, idgen_error_t* error) {
+    const WithoutGil may_load_the_module_of_the_store;
+    return idgen_segment_statements(config.raw(), buffer, size, error);
+  }));
+}
+
 struct Row {
   std::string name_space;
   std::string tag;
@@ -220,6 +251,18 @@ void bind_tables(py::module_& module) {
              "segment_set_step(step, **properties) -> SegmentInfo\n\n"
              "How many numbers all generators of a tag reserve at once, from their next range on; 0 leaves it to each "
              "one's segment_step. May block. Raises as segment_show, and ConfigError above 1000000000.");
+  module.def("segment_max_of", &segment_max_of, py::arg("table"), py::arg("column"),
+             "segment_max_of(table, column, **properties) -> int\n\n"
+             "The largest number in a column of any table in the store's database, 0 to 2**63 - 1; 0 if it has none: "
+             "where a tag is to\nbegin that takes over from an AUTO_INCREMENT or a sequence. The table may be "
+             "SCHEMA.TABLE. Reads store and backend_path.\nMay block. Raises UnsupportedError (no SQL server), "
+             "InvalidValueError (no such table or column, or its largest is no such\nnumber), StoreError.");
+  module.def("segment_statements", &segment_statements,
+             "segment_statements(**properties) -> str\n\n"
+             "What segment_create would run, the table's statements included, as SQL or commands for a migration; '' "
+             "if there is nothing to\nrun. Reads what segment_create reads. Reaches for no server, changes nothing, "
+             "does not block. Raises UnsupportedError (a\nstore of the program's own; the module is missing), "
+             "InvalidValueError.");
 }
 
 }  // namespace idgen_python

@@ -135,6 +135,9 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   std::vector<SegmentInfo> segment_list() override {
     return ask_database([&](Store& database) { return database.segment_list(); });
   }
+  std::uint64_t segment_max_of(const std::string& table, const std::string& column) override {
+    return ask_database([&](Store& database) { return database.segment_max_of(table, column); });
+  }
   SegmentInfo segment_set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) override {
     return ask_database([&](Store& database) { return database.segment_set_step(name_space, tag, step); });
   }
@@ -454,6 +457,12 @@ std::string buffer_store_identity(const std::string&, const StoreOptions& option
   checked(options.buffer);
   return "buffer:" + store_identity(options.buffer.redis, options) + " " +
          store_identity(options.buffer.database, options);
+}
+
+std::string buffer_segment_statements(const StoreOptions& options, const std::string& name_space,
+                                      const std::string& tag) {
+  checked(options.buffer);
+  return segment_statements(options.buffer.database, options, name_space, tag);
 }
 
 }  // namespace idgen

@@ -108,6 +108,7 @@ std::string segment_statements(const std::string& url, const StoreOptions& optio
   const NamedStore parsed = parse_store_name(url);
   check_schema(*parsed.scheme, options.schema);
   if (!parsed.scheme->module.empty()) return module_segment_statements(*parsed.scheme, url, options, name_space, tag);
+  if (parsed.scheme->name == "buffer") return buffer_segment_statements(options, name_space, tag);
   return parsed.scheme->name == "sqlite" ? sqlite_segment_statements(name_space, tag) : "";
 }
 

@@ -31,6 +31,8 @@ std::string memory_store_identity(const std::string& rest, const StoreOptions& o
 
 std::shared_ptr<Store> open_buffer_store(const std::string& rest, const StoreOptions& options);
 std::string buffer_store_identity(const std::string& rest, const StoreOptions& options);
+std::string buffer_segment_statements(const StoreOptions& options, const std::string& name_space,
+                                      const std::string& tag);
 
 std::shared_ptr<Store> open_sqlite_store(const std::string& rest, const StoreOptions& options);
 std::string sqlite_store_identity(const std::string& rest, const StoreOptions& options);

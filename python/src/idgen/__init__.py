@@ -27,8 +27,10 @@ from ._core import (
     segment_advance,
     segment_create,
     segment_list,
+    segment_max_of,
     segment_set_step,
     segment_show,
+    segment_statements,
     statuses,
 )
 from ._core import open_generator as open
@@ -138,8 +140,10 @@ __all__ = [
     "segment_advance",
     "segment_create",
     "segment_list",
+    "segment_max_of",
     "segment_set_step",
     "segment_show",
+    "segment_statements",
     "sql",
     "statuses",
 ]

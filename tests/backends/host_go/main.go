@@ -26,10 +26,6 @@ func (b broken) Connect(context.Context) (driver.Conn, error) { return nil, erro
 func (b broken) Driver() driver.Driver                        { return nil }
 
 func main() {
-	batch, err := strconv.Atoi(os.Args[2])
-	if err != nil {
-		log.Fatal(err)
-	}
 	properties := idgen.Options{}
 	pool := map[string]string{}
 	for _, pair := range os.Args[3:] {
@@ -45,6 +41,14 @@ func main() {
 		db, dialect := open(os.Args[1], pool)
 		db.SetMaxOpenConns(1) // a store that does not give it back gets no other
 		options = append(options, idgen.WithHostStore(idgen.NewSQLStore(db, dialect)))
+	}
+	if what := os.Args[2]; what == "statements" || what == "max_of" {
+		fmt.Print(told(what, properties))
+		return
+	}
+	batch, err := strconv.Atoi(os.Args[2])
+	if err != nil {
+		log.Fatal(err)
 	}
 	generator, err := idgen.New(options...)
 	if err != nil {
@@ -95,6 +99,24 @@ func open(address string, pool map[string]string) (*sql.DB, idgen.Dialect) {
 		log.Fatal(err)
 	}
 	return db, dialect
+}
+
+func told(what string, properties idgen.Options) string {
+	if what == "statements" {
+		text, err := idgen.SegmentStatements(properties)
+		if err != nil {
+			return said(err) + "\n"
+		}
+		return text
+	}
+	table, column := properties["table"], properties["column"]
+	delete(properties, "table")
+	delete(properties, "column")
+	largest, err := idgen.SegmentMaxOf(table, column, properties)
+	if err != nil {
+		return said(err) + "\n"
+	}
+	return strconv.FormatInt(largest, 10) + "\n"
 }
 
 func draw(generator *idgen.Generator, count int) error {

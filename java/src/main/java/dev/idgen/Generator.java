@@ -864,6 +864,39 @@ public final class Generator implements AutoCloseable {
           });
     }
 
+    /**
+     * The largest number in a column of any table in the store's database: where a tag is to begin that takes over from
+     * an AUTO_INCREMENT or a sequence. May wait for the store. Reads {@code store} and {@code backend.path} of this
+     * configuration.
+     *
+     * @param table its name, or {@code SCHEMA.TABLE}
+     * @param column its column of ids
+     * @return 0 to 2^63 - 1; 0 if the column has no number
+     * @throws ConfigException if the store is no SQL server (status {@link Status#UNSUPPORTED}); if there is no such table
+     *     or column, or its largest is no such number ({@link Status#VALUE})
+     * @throws StoreException if the store cannot be used
+     */
+    public long segmentMaxOf(String table, String column) {
+      return with(
+          config -> {
+            var out = new long[1];
+            IdgenJNI.idgen_segment_max_of(config, Text.utf8(table), Text.utf8(column), out);
+            return out[0];
+          });
+    }
+
+    /**
+     * What {@link #createSegment()} would run, the table's statements included, as SQL or commands for a migration.
+     * Reads what that reads; reaches for no server, changes nothing, does not wait.
+     *
+     * @return the statements; empty if there is nothing to run
+     * @throws ConfigException if the store is the program's own, or its module is missing (status {@link
+     *     Status#UNSUPPORTED}); if a property of this configuration cannot be used
+     */
+    public String segmentStatements() {
+      return with(config -> Text.string(IdgenJNI.segmentStatements(config)));
+    }
+
     private <T> T with(LongFunction<T> use) {
       return with(ownStore == null ? null : new StoreSink(ownStore), use);
     }

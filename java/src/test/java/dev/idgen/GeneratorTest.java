@@ -239,6 +239,51 @@ class GeneratorTest {
   }
 
   @Test
+  void whatWouldMakeATagIsToldWithoutMakingIt() throws Exception {
+    var statements = segment().namespace("'".repeat(128)).tag("caf\u00e9").segmentStatements();
+    assertTrue(statements.contains("CREATE TABLE idgen_segment"), statements);
+    assertTrue(statements.contains("VALUES('" + "''".repeat(128) + "', 'caf\u00e9', 0, 0"), statements);
+    assertTrue(statements.endsWith(");\n"), statements);
+    assertFalse(Files.exists(folder.resolve("ids.db")));
+    assertEquals("", segment().store("memory").segmentStatements());
+  }
+
+  @Test
+  void statementsAreRefusedWhereThereCanBeNone() {
+    Store own = (namespace, tag, count) -> 1;
+    var postgres = segment().store("postgres://app@h.invalid/ids").set("backend.path", folder.toString());
+    var cases =
+        Map.of(
+            "own makes its tags itself", segment().store(own),
+            "mysql, mariadb, postgres", segment().store("memory").segmentSchema("leaf"),
+            "libidgen_postgres.so", postgres);
+    cases.forEach(
+        (part, builder) -> {
+          var refused = assertThrows(ConfigException.class, builder::segmentStatements);
+          assertEquals(Status.UNSUPPORTED, refused.status());
+          assertTrue(refused.getMessage().contains(part), refused.getMessage());
+        });
+    var unknown = assertThrows(ConfigException.class, () -> segment().store("oracle:ids").segmentStatements());
+    assertEquals(Status.VALUE, unknown.status());
+  }
+
+  @Test
+  void aStoreWithoutOtherTablesCannotReadOne() {
+    Store own = (namespace, tag, count) -> 1;
+    for (var builder : List.of(segment(), segment().store("memory"), segment().store(own))) {
+      var refused = assertThrows(ConfigException.class, () -> builder.segmentMaxOf("orders", "id"));
+      assertEquals(Status.UNSUPPORTED, refused.status());
+      var part = "'orders' cannot be read: only the stores mysql, mariadb";
+      assertTrue(refused.getMessage().contains(part), refused.getMessage());
+    }
+    var memory = segment().store("memory");
+    assertThrows(IllegalArgumentException.class, () -> memory.segmentMaxOf("or\0ders", "id"));
+    assertThrows(IllegalArgumentException.class, () -> memory.segmentMaxOf("orders", "i\0d"));
+    var typo = assertThrows(ConfigException.class, () -> segment().set("stor", "memory").segmentMaxOf("orders", "id"));
+    assertEquals(Status.UNKNOWN_KEY, typo.status());
+  }
+
+  @Test
   void statsCountWhatWasGranted() {
     try (var orders = segment().segmentStep(100).build()) {
       orders.nextBatch(30);

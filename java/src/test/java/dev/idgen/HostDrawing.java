@@ -30,7 +30,13 @@ final class HostDrawing {
           broken == null ? pool(URI.create(arguments[0]), Boolean.parseBoolean(autocommit)) : brokenPool(broken);
       builder.store(new SqlStore(pool));
     }
+    String table = properties.remove("table");
+    String column = properties.remove("column");
     properties.forEach(builder::set);
+    if (arguments[1].equals("statements") || arguments[1].equals("max_of")) {
+      write(told(builder, table, column));
+      return;
+    }
     int batch = Integer.parseInt(arguments[1]);
     try (var generator = builder.build()) {
       if (batch == 0) {
@@ -45,6 +51,15 @@ final class HostDrawing {
     } catch (IdgenException e) {
       write(said(e));
       Runtime.getRuntime().halt(e.retryable() ? 75 : 1);
+    }
+  }
+
+  // Of a table its largest number, without one the statements.
+  private static String told(Generator.Builder builder, String table, String column) {
+    try {
+      return table == null ? builder.segmentStatements().stripTrailing() : "" + builder.segmentMaxOf(table, column);
+    } catch (IdgenException e) {
+      return said(e);
     }
   }
 
