@@ -3,7 +3,10 @@
 import re
 from dataclasses import dataclass
 
-FILES = "faults full_disk fork redis_forgets languages host_stores buffer schemas originals".split()
+FILES = [
+    *("test_faults", "test_full_disk", "test_fork", "test_redis_forgets", "test_languages"),
+    *("test_host_stores", "test_buffer", "test_schemas", "test_originals"),
+]
 
 
 @dataclass
@@ -21,7 +24,7 @@ def begin(node):
     """A test begins: what is added from now on is its."""
     global current
     current = None
-    if node.module.__name__.removeprefix("test_") in FILES:
+    if node.module.__name__ in FILES:
         store = node.name.partition("[")[2].rstrip("]") or "one"
         fault = re.sub("^test_", "", node.originalname).replace("_", " ")
         current = rows.setdefault((store, fault), Row())

@@ -466,7 +466,8 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_list(const idgen_config_t
                                                             void *ctx, idgen_error_t *err);
 
 /* max_of: the largest number in a column of any table in the store's database, 0 if it has none: where a tag is to begin that takes
- *         over from an AUTO_INCREMENT or a sequence. TABLE may be SCHEMA.TABLE. @return IDGEN_E_UNSUPPORTED (no SQL server), 60..79, any. */
+ *         over from an AUTO_INCREMENT or a sequence. TABLE may be SCHEMA.TABLE. @return IDGEN_E_VALUE (no such table or column, or it holds
+ *         no whole numbers up to 2^63 - 1), IDGEN_E_UNSUPPORTED (no SQL server), 60..79, any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_max_of(const idgen_config_t *config, const char *table,
                                                               const char *column, uint64_t *max_id, idgen_error_t *err);
 /* statements: what create would run, the table's included, as text for a migration; reaches for no server. "" if there is nothing to run.
