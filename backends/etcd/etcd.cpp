@@ -76,6 +76,7 @@ class EtcdConnection {
     const std::string tls = parameters.choice("tls", kTls);
     for (const StoreHost& host : settings.url.hosts)
       endpoints_.push_back((tls == "off" ? "http://" : "https://") + host.text(kPort));
+    curl_easy_setopt(curl_.get(), CURLOPT_ERRORBUFFER, reason_);
     curl_easy_setopt(curl_.get(), CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl_.get(), CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(timeout_ms_));
     curl_easy_setopt(curl_.get(), CURLOPT_TIMEOUT_MS, static_cast<long>(timeout_ms_));
@@ -83,7 +84,7 @@ class EtcdConnection {
     curl_easy_setopt(curl_.get(), CURLOPT_SSL_VERIFYPEER, tls == "verify" ? 1L : 0L);
     curl_easy_setopt(curl_.get(), CURLOPT_SSL_VERIFYHOST, tls == "verify" ? 2L : 0L);
     const auto file = [&](CURLoption option, const char* key) {
-      const std::string path = parameters.get(key);
+      const std::string path = parameters.file(key);
       if (!path.empty()) curl_easy_setopt(curl_.get(), option, path.c_str());
     };
     file(CURLOPT_CAINFO, "tls_ca");
@@ -152,6 +153,8 @@ class EtcdConnection {
     return answer.value("succeeded", false);
   }
 
+  std::string reason_of(CURLcode code) const { return reason_[0] != 0 ? reason_ : curl_easy_strerror(code); }
+
   // Asks one endpoint after the other until one can be reached; what was sent is not sent again (libcurl may do so on a connection
   // that turns out to be dead; the comparison makes that harmless).
   Json post(const char* path, const Json& body) {
@@ -170,6 +173,7 @@ class EtcdConnection {
           static_cast<std::string*>(to)->append(data, size * count);
           return size * count;
         });
+    reason_[0] = 0;
     CURLcode code = CURLE_OK;
     for (std::size_t tried = 0; tried < endpoints_.size(); ++tried) {
       curl_easy_setopt(curl_.get(), CURLOPT_URL, (endpoints_[endpoint_] + path).c_str());
@@ -181,11 +185,11 @@ class EtcdConnection {
     }
     if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE || code == CURLE_SSL_CERTPROBLEM) {
       usable_ = false;
-      throw Error(Status::store_permission, shown_ + ": " + curl_easy_strerror(code));
+      throw Error(Status::store_permission, shown_ + ": " + reason_of(code));
     }
     if (code != CURLE_OK) {
       usable_ = false;
-      throw Error(Status::store_unavailable, shown_ + ": " + curl_easy_strerror(code));
+      throw Error(Status::store_unavailable, shown_ + ": " + reason_of(code));
     }
     long status = 0;
     curl_easy_getinfo(curl_.get(), CURLINFO_RESPONSE_CODE, &status);
@@ -219,6 +223,7 @@ class EtcdConnection {
   std::string token_;
   std::vector<std::string> endpoints_;
   std::size_t endpoint_ = 0;
+  char reason_[CURL_ERROR_SIZE] = "";
   std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl_;
 };
 

@@ -1,12 +1,16 @@
 // The parameters of a URL, ?key=value&..., checked: a key that nobody reads is an error, and secrets may stand in an environment variable.
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "idgen/status.hpp"
 #include "idgen/text.hpp"
@@ -42,6 +46,14 @@ class Parameters {
     std::string all;
     for (const std::string_view name : allowed) all += (all.empty() ? "" : ", ") + std::string(name);
     throw Error(Status::value, "store = \"" + shown_ + "\": " + key + " = " + in_quotes(value) + "; allowed: " + all);
+  }
+
+  // The name of a file that the client library is to read, which may not say itself what it has not found.
+  std::string file(const std::string& key) const {
+    const std::string path = get(key);
+    if (path.empty() || access(path.c_str(), R_OK) == 0) return path;
+    throw Error(Status::value, "store = \"" + shown_ + "\": " + key + " = " + in_quotes(path) +
+                                   " cannot be read: " + std::generic_category().message(errno));
   }
 
   // `given`, or what the environment variable holds that the parameter KEY_env names.

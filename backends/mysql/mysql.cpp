@@ -129,7 +129,7 @@ class MysqlConnection {
     const std::string tls = parameters.choice("tls", kTls);
     if (tls == "require" || tls == "verify") mysql_optionsv(connection_.get(), MYSQL_OPT_SSL_ENFORCE, &yes);
     mysql_optionsv(connection_.get(), MYSQL_OPT_SSL_VERIFY_SERVER_CERT, tls == "verify" ? &yes : &no);
-    const std::string ca = parameters.get("tls_ca");
+    const std::string ca = parameters.file("tls_ca");
     if (!ca.empty()) mysql_optionsv(connection_.get(), MYSQL_OPT_SSL_CA, ca.c_str());
     const std::string socket = parameters.get("socket");
     const unsigned tcp = MYSQL_PROTOCOL_TCP;  // else "localhost" means a socket
@@ -211,6 +211,7 @@ class MysqlConnection {
         throw Error(Status::store_damaged, why);
       case kTlsFailed:
         if (why.find("does not support") != std::string::npos) throw Error(Status::store_unsafe, why);
+        if (why.find("certificate") != std::string::npos) throw Error(Status::store_permission, why);
         throw Error(Status::store_unavailable, why);
       default:
         usable_ = false;

@@ -114,7 +114,7 @@ class PostgresConnection {
     const std::string user = parameters.secret("user", settings.url.user);
     const std::string password = parameters.secret("password", settings.url.password);
     const std::string tls = parameters.choice("tls", kTls);
-    const std::string ca = parameters.get("tls_ca");
+    const std::string ca = parameters.file("tls_ca");
     const std::string seconds =
         std::to_string(std::max<std::int64_t>(2, (timeout_ms_ + 999) / 1000));  // libpq's least is 2
     const std::string milliseconds = std::to_string(timeout_ms_);
