@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
-#include <cstring>
 #include <mutex>
+#include <system_error>
 
 #include "record.hpp"
 
@@ -49,7 +49,8 @@ class ZooKeeperConnection {
     handle_ = zookeeper_init(hosts.c_str(), &ZooKeeperConnection::watch, static_cast<int>(settings.timeout_ms), nullptr,
                              this, 0);
     if (handle_ == nullptr) {
-      throw Error(Status::store_unavailable, "cannot connect to " + shown_ + ": " + std::strerror(errno));
+      throw Error(Status::store_unavailable,
+                  "cannot connect to " + shown_ + ": " + std::generic_category().message(errno));
     }
     zoo_set_servers_resolution_delay(handle_, -1);  // see NoFork: not on a thread of its own
     try {

@@ -3,9 +3,11 @@
 import random
 import re
 import time
+from array import array
 
+import idgen
 import pytest
-from clients import Asked, clients, create, draw, ids_of, new_tag, segment, show, start_drawing, wait_until
+from clients import MODULES, Asked, clients, create, draw, ids_of, new_tag, segment, show, start_drawing, wait_until
 from proxy import Proxy
 
 SECOND = {"store_timeout": "1s", "wait_max": "1s"}  # for tests that wait until both have passed
@@ -151,6 +153,41 @@ def test_an_answer_that_comes_too_late_is_burned(shared, proxy, tag):
         ids, failure = client.answer()
         assert not failure, failure
         assert ids[0] > 20
+
+
+def draw_steadily(generator, seconds):
+    """A million ids a second."""
+    batch = array("Q", bytes(8 * 1000))
+    due = time.monotonic()
+    for _ in range(int(seconds * 1000)):
+        due += 0.001
+        time.sleep(max(0, due - time.monotonic()))
+        generator.fill(batch)
+
+
+def test_nobody_waits_at_a_million_ids_a_second_while_the_server_is_away_for_the_runway(shared, tag):
+    runway = 2
+
+    def has_stock():
+        draw_steadily(generator, 0.2)
+        stats = generator.stats()
+        return stats.rate > 900_000 and stats.stock_seconds > runway
+
+    more = {"segment.runway": f"{runway}s", "backend.path": str(MODULES)}
+    with idgen.Generator(kind="segment", store=shared.url(), tag=tag, **more) as generator:
+        wait_until(has_stock)
+        time.sleep(0.1)  # a grant may be on its way
+        before = generator.stats()
+        shared.pause()
+        try:
+            draw_steadily(generator, runway)
+            after = generator.stats()
+        finally:
+            shared.go_on()
+        assert after.granted == before.granted, "the server was away"
+        assert after.issued == before.issued + runway * 1_000_000
+        draw_steadily(generator, 1)
+        assert generator.stats().store_waits == before.store_waits
 
 
 @pytest.mark.parametrize("way", ["refused", "swallowed", "stopped"])

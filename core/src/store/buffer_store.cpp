@@ -142,8 +142,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     return ask_database([&](Store& database) { return database.segment_set_step(name_space, tag, step); });
   }
   SegmentInfo segment_advance(const std::string& name_space, const std::string& tag, std::uint64_t to) override {
-    const SegmentInfo info =
-        ask_database([&](Store& database) { return database.segment_advance(name_space, tag, to); });
+    SegmentInfo info = ask_database([&](Store& database) { return database.segment_advance(name_space, tag, to); });
     // After the database: what was granted before is then refused by the witness, however late it comes.
     const Asked<bool> dropped = ask_queue([&](Queue& queue) {
       queue.reset(name_space, tag, info.max_id, false);

@@ -46,7 +46,7 @@ const idgen_backend& load(const StoreScheme& scheme, const StoreOptions& options
     }
     void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
-      const char* const why = dlerror();
+      const char* const why = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc and musl keep it by thread
       const std::string text = why != nullptr ? why : "";
       if (by_loader && text.rfind(file, 0) == 0) break;  // it has not found it either
       fail_to_load(scheme, "the module " + path + " could not be loaded: " + text +
