@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -256,15 +258,56 @@ inline std::uint64_t largest_of(const std::string& table, const std::string& col
               "the largest " + column + " of " + table + " is " + in_quotes(text) + ", no whole number up to 2^63 - 1");
 }
 
-// A store of such tables: the schema and its dialect, and the parts of statements that every database writes alike.
+// A store of such tables: the schema and its dialect, and what every database does and writes alike. Connection has run(sql) and quoted(text).
 template <class Connection>
 class SchemaStore : public ConnectedStore<Connection> {
+ public:
+  void create(const std::string& name_space, const std::string& tag) final {
+    this->use([&](Connection& server) {
+      key_of_row(schema_, name_space, tag);  // before the table is made
+      server.run(std::string(dialect_.create_table));
+      if (!insert(server, name_space, tag))
+        throw_tag_exists(name_space, tag, read(server, name_space, tag).info.max_id);
+    });
+  }
+  SegmentInfo show(const std::string& name_space, const std::string& tag) final {
+    return this->use([&](Connection& server) { return read(server, name_space, tag).info; });
+  }
+  SegmentInfo set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) final {
+    check_step_of(schema_, step);
+    return this->use([&](Connection& server) {
+      server.run("UPDATE " + table_ + " SET step = " + number(step) + changed(dialect_.changed) +
+                 where_tag(server, name_space, tag));
+      return read(server, name_space, tag).info;
+    });
+  }
+  void list(const std::function<void(const SegmentInfo&)>& row) final {
+    this->use([&](Connection& server) {
+      for (const SchemaRow& found : rows_of(server, select() + std::string(schema_.order))) row(found.info);
+    });
+  }
+
  protected:
   // `dialects` in the order of kSchemas.
   SchemaStore(const Settings& settings, std::span<const std::string_view> known, std::span<const Dialect> dialects)
       : ConnectedStore<Connection>(settings, known),
         schema_(kSchemas[schema_number(settings)]),
         dialect_(dialects[schema_number(settings)]) {}
+
+  // What a statement that begins with select() finds.
+  virtual std::vector<SchemaRow> rows_of(Connection& server, const std::string& sql) const = 0;
+  // False: it is there.
+  virtual bool insert(Connection& server, const std::string& name_space, const std::string& tag) const = 0;
+
+  std::optional<SchemaRow> find(Connection& server, const std::string& where) const {
+    std::vector<SchemaRow> found = rows_of(server, select() + where);
+    return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
+  }
+  SchemaRow read(Connection& server, const std::string& name_space, const std::string& tag) const {
+    std::optional<SchemaRow> found = find(server, where_tag(server, name_space, tag));
+    if (!found) throw_tag_unknown(name_space, tag, this->shown_, kHowToCreate);
+    return std::move(*found);
+  }
 
   static std::string number(std::uint64_t value) { return std::to_string(value); }
   static std::string now() { return std::to_string(store_clock_unix_ms()); }

@@ -324,17 +324,6 @@ class MysqlStore final : public SchemaStore<MysqlConnection> {
       if (server.changed_rows() != 1) read(server, name_space, tag);  // says if it is not there
     });
   }
-  void create(const std::string& name_space, const std::string& tag) override {
-    use([&](MysqlConnection& server) {
-      key_of_row(schema_, name_space, tag);  // before the table is made
-      server.run(std::string(dialect_.create_table));
-      if (!insert(server, name_space, tag))
-        throw_tag_exists(name_space, tag, read(server, name_space, tag).info.max_id);
-    });
-  }
-  SegmentInfo show(const std::string& name_space, const std::string& tag) override {
-    return use([&](MysqlConnection& server) { return read(server, name_space, tag).info; });
-  }
   SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
     const std::uint64_t wanted = counter_above(schema_, target);
     return use([&](MysqlConnection& server) {
@@ -344,20 +333,6 @@ class MysqlStore final : public SchemaStore<MysqlConnection> {
       SchemaRow now = read(server, name_space, tag);
       if (!is_changed) advanced(name_space, tag, now.counter, wanted);  // says that it is exhausted
       return now.info;
-    });
-  }
-  SegmentInfo set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) override {
-    check_step_of(schema_, step);
-    return use([&](MysqlConnection& server) {
-      server.run("UPDATE " + table_ + " SET step = " + number(step) + changed(dialect_.changed) +
-                 where_tag(server, name_space, tag));
-      return read(server, name_space, tag).info;
-    });
-  }
-  void list(const std::function<void(const SegmentInfo&)>& row) override {
-    use([&](MysqlConnection& server) {
-      Rows rows = server.query(select() + std::string(schema_.order));
-      while (rows.next()) row(row_of(rows).info);
     });
   }
   std::uint64_t max_of(const std::string& table, const std::string& column) {
@@ -433,8 +408,8 @@ class MysqlStore final : public SchemaStore<MysqlConnection> {
     return before + count;
   }
 
-  // False: it is there. Without IGNORE, which would cut a name to the column's length.
-  bool insert(MysqlConnection& server, const std::string& name_space, const std::string& tag) const {
+  // Without IGNORE, which would cut a name to the column's length.
+  bool insert(MysqlConnection& server, const std::string& name_space, const std::string& tag) const override {
     server.run(insert_text(schema_, dialect_, settings_, server.quoted(name_space), server.quoted(tag),
                            server.quoted(key_of_row(schema_, name_space, tag))));
     return server.changed_rows() == 1;
@@ -444,14 +419,10 @@ class MysqlStore final : public SchemaStore<MysqlConnection> {
     return SchemaStore::row_of([&](unsigned column) { return rows.number(column); },
                                [&](unsigned column) { return rows.text(column); });
   }
-  std::optional<SchemaRow> find(MysqlConnection& server, const std::string& where) const {
-    Rows rows = server.query(select() + where);
-    return rows.next() ? std::optional(row_of(rows)) : std::nullopt;
-  }
-  SchemaRow read(MysqlConnection& server, const std::string& name_space, const std::string& tag) const {
-    std::optional<SchemaRow> found = find(server, where_tag(server, name_space, tag));
-    if (!found) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
-    return std::move(*found);
+  std::vector<SchemaRow> rows_of(MysqlConnection& server, const std::string& sql) const override {
+    std::vector<SchemaRow> found;
+    for (Rows rows = server.query(sql); rows.next();) found.push_back(row_of(rows));
+    return found;
   }
 
   bool is_tidb_ = false;

@@ -178,6 +178,7 @@ class PostgresConnection {
     }
     return result;
   }
+  void run(const std::string& sql) { query(sql); }
   std::string quoted(const std::string& text) {
     return escaped(PQescapeLiteral(connection_.get(), text.data(), text.size()));
   }
@@ -347,17 +348,6 @@ class PostgresStore final : public SchemaStore<PostgresConnection> {
       if (row.rows() != 1) read(server, name_space, tag);  // says if it is not there
     });
   }
-  void create(const std::string& name_space, const std::string& tag) override {
-    use([&](PostgresConnection& server) {
-      key_of_row(schema_, name_space, tag);  // before the table is made
-      server.query(std::string(dialect_.create_table));
-      if (!insert(server, name_space, tag))
-        throw_tag_exists(name_space, tag, read(server, name_space, tag).info.max_id);
-    });
-  }
-  SegmentInfo show(const std::string& name_space, const std::string& tag) override {
-    return use([&](PostgresConnection& server) { return read(server, name_space, tag).info; });
-  }
   SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
     const std::uint64_t wanted = counter_above(schema_, target);
     return use([&](PostgresConnection& server) {
@@ -368,20 +358,6 @@ class PostgresStore final : public SchemaStore<PostgresConnection> {
       const SchemaRow now = read(server, name_space, tag);
       advanced(name_space, tag, now.counter, wanted);  // says that it is exhausted
       return now.info;
-    });
-  }
-  SegmentInfo set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) override {
-    check_step_of(schema_, step);
-    return use([&](PostgresConnection& server) {
-      server.query("UPDATE " + table_ + " SET step = " + number(step) + changed(dialect_.changed) +
-                   where_tag(server, name_space, tag));
-      return read(server, name_space, tag).info;
-    });
-  }
-  void list(const std::function<void(const SegmentInfo&)>& row) override {
-    use([&](PostgresConnection& server) {
-      const Result rows = server.query(select() + std::string(schema_.order));
-      for (int i = 0; i < rows.rows(); ++i) row(row_of(rows, i).info);
     });
   }
   std::uint64_t max_of(const std::string& table, const std::string& column) {
@@ -423,8 +399,7 @@ class PostgresStore final : public SchemaStore<PostgresConnection> {
                                  const std::string& name_space, const std::string& tag, const std::string& key) {
     return SchemaStore::insert_text(schema, dialect, settings, name_space, tag, key) + " ON CONFLICT DO NOTHING";
   }
-  // False: it is there.
-  bool insert(PostgresConnection& server, const std::string& name_space, const std::string& tag) const {
+  bool insert(PostgresConnection& server, const std::string& name_space, const std::string& tag) const override {
     return server
                .query(insert_text(schema_, dialect_, settings_, server.quoted(name_space), server.quoted(tag),
                                   server.quoted(key_of_row(schema_, name_space, tag))) +
@@ -436,14 +411,11 @@ class PostgresStore final : public SchemaStore<PostgresConnection> {
     return SchemaStore::row_of([&](int column) { return rows.number(i, column); },
                                [&](int column) { return rows.text(i, column); });
   }
-  std::optional<SchemaRow> find(PostgresConnection& server, const std::string& where) const {
-    const Result rows = server.query(select() + where);
-    return rows.rows() == 1 ? std::optional(row_of(rows, 0)) : std::nullopt;
-  }
-  SchemaRow read(PostgresConnection& server, const std::string& name_space, const std::string& tag) const {
-    std::optional<SchemaRow> found = find(server, where_tag(server, name_space, tag));
-    if (!found) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
-    return std::move(*found);
+  std::vector<SchemaRow> rows_of(PostgresConnection& server, const std::string& sql) const override {
+    const Result rows = server.query(sql);
+    std::vector<SchemaRow> found;
+    for (int i = 0; i < rows.rows(); ++i) found.push_back(row_of(rows, i));
+    return found;
   }
 };
 
