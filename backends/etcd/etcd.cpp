@@ -153,7 +153,7 @@ class EtcdConnection {
   }
 
   // Asks one endpoint after the other until one can be reached; what was sent is not sent again (libcurl may do so on a connection
-  // that turns out to be dead; the comparison makes that harmless).
+  // that turns out to be dead; the comparison, and the care of give_back(), make that harmless).
   Json post(const char* path, const Json& body) {
     const std::string text = body.dump();
     std::string answer;
