@@ -99,6 +99,21 @@ class Rows {
     return row_[column] == nullptr ? "" : std::string(row_[column], lengths_[column]);
   }
   std::uint64_t number(unsigned column) const { return stored_number("the table " + table_, row_[column]); }
+  // Whether whole numbers of this type are what they are: no text, and nothing that is rounded.
+  bool is_exact(unsigned column) const {
+    switch (mysql_fetch_field_direct(result_.get(), column)->type) {
+      case MYSQL_TYPE_TINY:
+      case MYSQL_TYPE_SHORT:
+      case MYSQL_TYPE_INT24:
+      case MYSQL_TYPE_LONG:
+      case MYSQL_TYPE_LONGLONG:
+      case MYSQL_TYPE_DECIMAL:
+      case MYSQL_TYPE_NEWDECIMAL:
+        return true;
+      default:
+        return false;
+    }
+  }
 
  private:
   std::unique_ptr<MYSQL_RES, decltype(&mysql_free_result)> result_;
@@ -366,6 +381,7 @@ class MysqlStore final : public SchemaStore<MysqlConnection> {
         from += (from.empty() ? "" : ".") + identifier(part);
       if (column.empty()) throw Error(Status::value, "the column's name is empty");
       Rows rows = server.query("SELECT MAX(" + identifier(column) + ") FROM " + from, table);
+      check_column(table, column, rows.is_exact(0));
       return rows.next() ? largest_of(table, column, rows.text(0)) : 0;
     });
   }

@@ -89,6 +89,11 @@ class Result {
     return status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK;
   }
   std::string text(int row, int column) const { return PQgetvalue(result_.get(), row, column); }
+  // Whether whole numbers of this type are what they are: no text, and nothing that is rounded.
+  bool is_exact(int column) const {
+    constexpr std::array<Oid, 4> kExact = {20, 21, 23, 1700};  // int8, int2, int4, numeric: pg_type.dat
+    return std::find(kExact.begin(), kExact.end(), PQftype(result_.get(), column)) != kExact.end();
+  }
   std::uint64_t number(int row, int column) const {
     return stored_number("the table " + table_,
                          PQgetisnull(result_.get(), row, column) ? nullptr : PQgetvalue(result_.get(), row, column));
@@ -390,6 +395,7 @@ class PostgresStore final : public SchemaStore<PostgresConnection> {
       for (const std::string& part : parts_of_name("table", table))
         from += (from.empty() ? "" : ".") + server.identifier(part);
       const Result rows = server.query("SELECT MAX(" + server.identifier(column) + ") FROM " + from, table);
+      check_column(table, column, rows.is_exact(0));
       return rows.rows() == 1 ? largest_of(table, column, rows.text(0, 0)) : 0;
     });
   }
