@@ -16,6 +16,12 @@ constexpr std::string_view kParameters[] = {"user_env", "password_env", "tls", "
 constexpr std::string_view kTls[] = {"prefer", "off", "require", "verify"};
 constexpr std::uint16_t kPort = 5432;
 
+// Of an UPDATE: whatever the session says, as a pooler may have handed out another one than was set up, the commit is on disk before it is acknowledged, and
+// a warning about it is sent.
+constexpr const char* kDurably =
+    " FROM (SELECT set_config('synchronous_commit', 'on', true), set_config('client_min_messages', 'warning', true))"
+    " AS durable";
+
 // Of the others none ships a table for PostgreSQL: these are theirs for MySQL, column by column.
 constexpr Dialect kDialects[] = {
     {.create_table = R"(CREATE TABLE IF NOT EXISTS idgen_segment (
@@ -153,7 +159,7 @@ class PostgresConnection {
     connection_.reset(PQconnectdbParams(keys.data(), values.data(), 0));
     if (!connection_) throw std::bad_alloc();
     if (PQstatus(connection_.get()) != CONNECTION_OK) fail_to_connect();
-    PQsetNoticeProcessor(connection_.get(), &PostgresConnection::notice, this);
+    PQsetNoticeReceiver(connection_.get(), &PostgresConnection::notice, this);
     check_settings(parameters);
   }
   PostgresConnection(const PostgresConnection&) = delete;
@@ -197,9 +203,11 @@ class PostgresConnection {
     return made;
   }
 
-  // "The transaction has already committed locally, but might not have been replicated to the standby": a success with a warning.
-  static void notice(void* self, const char* message) {
-    if (std::string_view(message).find("not have been replicated") != std::string_view::npos)
+  // "The transaction has already committed locally, but might not have been replicated to the standby": a success with a warning, whose words are
+  // in the server's language.
+  static void notice(void* self, const PGresult* warning) {
+    const char* const function = PQresultErrorField(warning, PG_DIAG_SOURCE_FUNCTION);
+    if (function != nullptr && std::string_view(function) == "SyncRepWaitForLSN")
       static_cast<PostgresConnection*>(self)->not_replicated_ = true;
   }
 
@@ -323,9 +331,9 @@ class PostgresStore final : public SchemaStore<PostgresConnection> {
             update() + counter_ + " + " + count +
             filled(dialect_.granted,
                    {{"rate", number(request.rate)}, {"holder", server.quoted(request.holder)}, {"now", now()}}) +
-            where + (schema_.has_stride ? " AND delta > 0 AND remainder >= 0 AND remainder < delta" : "") + " AND " +
-            counter_ + " BETWEEN " + number(schema_.next_free) + " AND 9223372036854775807 - " + count + " RETURNING " +
-            counter_ + ", " + terms);
+            kDurably + where + (schema_.has_stride ? " AND delta > 0 AND remainder >= 0 AND remainder < delta" : "") +
+            " AND " + counter_ + " BETWEEN " + number(schema_.next_free) + " AND 9223372036854775807 - " + count +
+            " RETURNING " + counter_ + ", " + terms);
         if (row.rows() == 1) {
           const RowTerms found{row.number(0, 1), row.number(0, 2), row.number(0, 3)};
           return grant_up_to(schema_, row.number(0, 0), grant_size(found, request), found);
@@ -366,9 +374,10 @@ class PostgresStore final : public SchemaStore<PostgresConnection> {
   SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
     const std::uint64_t wanted = counter_above(schema_, target);
     return use([&](PostgresConnection& server) {
-      const Result row = server.query(update() + "GREATEST(" + counter_ + " + 1, " + number(wanted) + ")" +
-                                      changed(dialect_.advanced) + where_tag(server, name_space, tag) + " AND " +
-                                      counter_ + " < 9223372036854775807 RETURNING " + std::string(dialect_.columns));
+      const Result row =
+          server.query(update() + "GREATEST(" + counter_ + " + 1, " + number(wanted) + ")" +
+                       changed(dialect_.advanced) + kDurably + where_tag(server, name_space, tag) + " AND " + counter_ +
+                       " < 9223372036854775807 RETURNING " + std::string(dialect_.columns));
       if (row.rows() == 1) return row_of(row, 0).info;
       const SchemaRow now = read(server, name_space, tag);
       advanced(name_space, tag, now.counter, wanted);  // says that it is exhausted

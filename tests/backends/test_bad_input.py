@@ -243,6 +243,25 @@ def test_a_role_that_commits_asynchronously_is_overruled(started):
         postgres.sql("ALTER ROLE app RESET synchronous_commit")
 
 
+def test_a_session_that_another_program_has_set_to_commit_asynchronously_is_overruled(started):
+    postgres = started("postgres")
+    tag = create(postgres.url(), new_tag())
+    # What a pooler does between two statements is done here by the first of them.
+    postgres.sql(
+        "CREATE TABLE seen (value text); GRANT ALL ON seen TO app;"
+        "CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        " INSERT INTO seen VALUES (current_setting('synchronous_commit'));"
+        " PERFORM set_config('synchronous_commit', 'off', false); RETURN NEW; END $$;"
+        "CREATE TRIGGER see BEFORE UPDATE ON idgen_segment FOR EACH ROW EXECUTE FUNCTION see()"
+    )
+    try:
+        with Asked(postgres.url(), tag, step=10, prefetch=1) as client:
+            assert client.ids(20) == list(range(1, 21))
+        assert postgres.sql("SELECT value FROM seen").split() == ["on", "on"]
+    finally:
+        postgres.sql("DROP FUNCTION see CASCADE; DROP TABLE seen")
+
+
 @pytest.mark.parametrize(
     ("kind", "status", "what"),
     [("mysql", "STORE_UNSAFE", "TLS"), ("postgres", "STORE_UNSAFE", "SSL"), ("etcd", "STORE_UNAVAILABLE", "SSL")],

@@ -5,6 +5,7 @@ import re
 import time
 
 import pytest
+import servers
 from clients import Asked, clients, create, draw, ids_of, new_tag, segment, show, start_drawing, wait_until
 from proxy import Proxy
 
@@ -263,6 +264,25 @@ def test_a_step_that_changes_under_load_makes_no_duplicate(shared, tag, tmp_path
             client.stop()
         ids = ids_of(all_of_them)
     assert max(ids) <= show(shared.url(), tag)["max_id"]
+
+
+@pytest.mark.parametrize("told", ["warning", "error"])  # the server warns, or the role does not want to hear it
+def test_a_commit_that_waited_in_vain_for_the_standby_is_not_used(told):
+    with servers.Postgres() as postgres:
+        postgres.sql(f"ALTER ROLE app SET client_min_messages = {told}")
+        tag = create(postgres.url(), new_tag())
+        with Asked(postgres.url(), tag, step=10, prefetch=1, store_timeout="5s") as client:
+            client.ids(10)
+            postgres.sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+            postgres.sql("SELECT pg_reload_conf()")
+            wait_until(lambda: "nobody" in postgres.sql("SHOW synchronous_standby_names"))
+            client.ask(10)
+            waiting = "FROM pg_stat_activity WHERE application_name = 'idgen' AND wait_event = 'SyncRep'"
+            wait_until(lambda: postgres.sql(f"SELECT pid {waiting}"))
+            postgres.sql("ALTER SYSTEM RESET synchronous_standby_names")
+            postgres.sql(f"SELECT pg_cancel_backend(pid) {waiting}")
+            postgres.sql("SELECT pg_reload_conf()")
+            assert client.answer()[0] == list(range(21, 31))  # what was canceled is burned
 
 
 def test_a_zookeeper_session_that_has_expired_is_replaced(started):
