@@ -273,7 +273,8 @@ class PostgresConnection {
   void check_settings(const Parameters& parameters) {
     const Result found = query(
         "SELECT current_setting('fsync'), current_setting('full_page_writes'), pg_is_in_recovery(), "
-        "current_setting('synchronous_commit')");
+        "current_setting('synchronous_commit'), (SELECT relpersistence FROM pg_class WHERE oid = to_regclass('" +
+        std::string(schema_.table) + "'))");
     for (int column = 0; column < 2; ++column) {
       const char* const setting = column == 0 ? "fsync" : "full_page_writes";
       if (found.text(0, column) == "on" || parameters.accepts_loss(setting)) continue;
@@ -292,6 +293,13 @@ class PostgresConnection {
                                             ": synchronous_commit is off although this session has set it on "
                                             "(a connection pooler in between?); set it for the role: ALTER ROLE ... "
                                             "SET synchronous_commit = on");
+    }
+    if (found.text(0, 4) == "u") {
+      const std::string table(schema_.table);
+      throw Error(Status::store_unsafe, shown_ + ": the table " + table +
+                                            " is UNLOGGED: a crash empties it, and standbys do not have it: ALTER "
+                                            "TABLE " +
+                                            table + " SET LOGGED");
     }
   }
 

@@ -262,6 +262,17 @@ def test_a_session_that_another_program_has_set_to_commit_asynchronously_is_over
         postgres.sql("DROP FUNCTION see CASCADE; DROP TABLE seen")
 
 
+def test_a_table_that_a_crash_empties_is_refused(started):
+    postgres = started("postgres")
+    tag = create(postgres.url(), new_tag())
+    postgres.sql("ALTER TABLE idgen_segment SET UNLOGGED")
+    try:
+        refused(draw(postgres.url(), tag, store_create="true"), "STORE_UNSAFE", "UNLOGGED", "SET LOGGED")
+    finally:
+        postgres.sql("ALTER TABLE idgen_segment SET LOGGED")
+    assert draw(postgres.url(), tag).stdout == "1\n"
+
+
 @pytest.mark.parametrize(
     ("kind", "status", "what"),
     [("mysql", "STORE_UNSAFE", "TLS"), ("postgres", "STORE_UNSAFE", "SSL"), ("etcd", "STORE_UNAVAILABLE", "SSL")],
