@@ -263,8 +263,16 @@ class MysqlConnection {
     if (variables["log_bin"] == "ON")
       demand(parameters, variables, "sync_binlog", "1",
              "after a power loss the replicas may not know the last commits");
-    Rows rows = query("SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = " +
-                      quoted(std::string(schema_.table)));
+    const std::string here = " WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = " + quoted(std::string(schema_.table));
+    Rows counter = query("SELECT DATA_TYPE FROM information_schema.COLUMNS" + here +
+                         " AND COLUMN_NAME = " + quoted(std::string(schema_.counter)));
+    // In a number that is rounded, or a text, which is reckoned with as one, max_id + 1 may be max_id.
+    if (counter.next() && counter.text(0).find("int") == std::string::npos && counter.text(0) != "decimal") {
+      throw Error(Status::store_version, shown_ + ": the column " + std::string(schema_.counter) + " of the table " +
+                                             std::string(schema_.table) + " is of the type " + counter.text(0) +
+                                             ", which does not hold whole numbers exactly; it must be bigint");
+    }
+    Rows rows = query("SELECT ENGINE FROM information_schema.TABLES" + here);
     if (rows.next() && rows.text(0) != "InnoDB") {
       const std::string table(schema_.table);
       throw Error(Status::store_unsafe, shown_ + ": the table " + table + " has the engine " + rows.text(0) +

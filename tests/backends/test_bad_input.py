@@ -233,6 +233,19 @@ def test_a_table_that_can_lose_a_commit_is_refused(started):
     mysql.sql("DROP DATABASE loose")
 
 
+@pytest.mark.parametrize("type_of_counter", ["FLOAT", "DOUBLE", "VARCHAR(30)"])
+def test_a_counter_that_is_rounded_is_refused(started, type_of_counter):
+    mysql = started("mysql")
+    mysql.sql("CREATE DATABASE loose; GRANT ALL ON loose.* TO app")
+    try:
+        url = mysql.url().replace("/ids", "/loose")
+        create(url, "orders")
+        mysql.sql(f"ALTER TABLE idgen_segment MODIFY max_id {type_of_counter} NOT NULL", database="loose")
+        refused(draw(url, "orders"), "STORE_VERSION", "max_id", "must be bigint")
+    finally:
+        mysql.sql("DROP DATABASE loose")
+
+
 def test_a_role_that_commits_asynchronously_is_overruled(started):
     postgres = started("postgres")
     tag = create(postgres.url(), new_tag())
