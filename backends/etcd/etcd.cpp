@@ -156,7 +156,7 @@ class EtcdConnection {
   std::string reason_of(CURLcode code) const { return reason_[0] != 0 ? reason_ : curl_easy_strerror(code); }
 
   // Asks one endpoint after the other until one can be reached; what was sent is not sent again (libcurl may do so on a connection
-  // that turns out to be dead; the comparison makes that harmless).
+  // that turns out to be dead; the comparison, and the care of give_back(), make that harmless).
   Json post(const char* path, const Json& body) {
     const std::string text = body.dump();
     std::string answer;

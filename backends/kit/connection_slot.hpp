@@ -3,7 +3,6 @@
 #pragma once
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <memory>
@@ -11,6 +10,8 @@
 #include <new>
 #include <type_traits>
 #include <utility>
+
+#include "runtime/fork_page.hpp"
 
 namespace idgen::backend {
 
@@ -37,13 +38,10 @@ class NoFork {
 template <class Connection>
 class ConnectionSlot {
  public:
-  ConnectionSlot() : state_(new State) {}
+  ConnectionSlot() = default;
   ConnectionSlot(const ConnectionSlot&) = delete;
   ConnectionSlot& operator=(const ConnectionSlot&) = delete;
-  ~ConnectionSlot() {
-    State* const state = state_.load();
-    if (state->pid == getpid()) delete state;  // else it is the parent's
-  }
+  ~ConnectionSlot() { delete state_->load(); }  // null in a child that has not used it
 
   // work(connection), one thread at a time. After an exception the connection is closed unless Connection::is_usable().
   template <class Connect, class Work>
@@ -64,7 +62,6 @@ class ConnectionSlot {
 
  private:
   struct State {
-    const pid_t pid = getpid();
     std::mutex mutex;
     std::unique_ptr<Connection> connection;
   };
@@ -72,14 +69,15 @@ class ConnectionSlot {
   // A child leaves its parent's state as it is: closing the connection would say goodbye on the parent's behalf, and the mutex may be held by a
   // thread that does not exist here.
   State& this_process() {
-    State* state = state_.load();
-    if (state->pid == getpid()) return *state;
+    State* state = state_->load();
+    if (state != nullptr) return *state;
     auto fresh = std::make_unique<State>();
-    if (state_.compare_exchange_strong(state, fresh.get())) return *fresh.release();
+    if (state_->compare_exchange_strong(state, fresh.get())) return *fresh.release();
     return *state;
   }
 
-  std::atomic<State*> state_;
+  // Not told by the process id: the first process of a container may have a child that is the first one of another, and both are 1.
+  ForkPage<std::atomic<State*>> state_;
 };
 
 }  // namespace idgen::backend

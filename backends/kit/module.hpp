@@ -28,6 +28,7 @@ struct Settings {
   std::string schema = "idgen";
   std::uint64_t step = 0;  // of a tag that is made, where the schema's row needs one
   bool queue = false;      // only the functions of QueueStore will be called
+  std::string queue_of;    // the database whose numbers are in it
 };
 
 // What a module implements. Contracts: class Store in idgen/store.hpp.
@@ -107,6 +108,7 @@ inline Settings settings_of(const idgen_backend_setting* settings, std::size_t c
     if (key == "timeout_ms") out.timeout_ms = std::stoll(settings[i].value);
     if (key == "schema") out.schema = settings[i].value;
     if (key == "step") out.step = std::stoull(settings[i].value);
+    if (key == "queue_of") out.queue_of = settings[i].value;
     if (key == "queue") out.queue = settings[i].value == std::string_view("1");
   }
   return out;

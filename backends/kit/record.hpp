@@ -106,8 +106,11 @@ class Records {
                  std::uint64_t unused) {
     check_segment_return(last, unused);
     if (unused == 0) return;
+    // A write that failed may be one that was done and sent again below us (libcurl): then the counter may stand at `last` anew, after somebody else's grant.
+    std::optional<std::uint64_t> grants;
     change(server, name_space, tag, false, [&](SegmentInfo& info) {
-      if (info.max_id != last) return false;
+      if (info.max_id != last || info.grants != grants.value_or(info.grants)) return false;
+      grants = info.grants;
       info.max_id = last - unused;
       return true;
     });

@@ -248,6 +248,14 @@ inline std::vector<std::string> parts_of_name(const std::string& what, const std
   return parts;
 }
 
+// Of texts 9 is larger than 10, and floating point may be shown rounded: MAX() of such a column may lie below ids in use. Throws Error{value}.
+inline void check_column(const std::string& table, const std::string& column, bool is_exact) {
+  if (is_exact) return;
+  throw Error(Status::value, "the column " + column + " of " + table +
+                                 " is not of a type of whole numbers, so its largest value need not be the largest id. "
+                                 "Find that by hand, and use `idgen segment advance`");
+}
+
 // MAX() of a column, as text; "" is NULL. Throws Error{value} for what is no whole number up to 2^63 - 1.
 inline std::uint64_t largest_of(const std::string& table, const std::string& column, const std::string& text) {
   if (text.empty() || text[0] == '-') return 0;

@@ -99,6 +99,21 @@ class Rows {
     return row_[column] == nullptr ? "" : std::string(row_[column], lengths_[column]);
   }
   std::uint64_t number(unsigned column) const { return stored_number("the table " + table_, row_[column]); }
+  // Whether whole numbers of this type are what they are: no text, and nothing that is rounded.
+  bool is_exact(unsigned column) const {
+    switch (mysql_fetch_field_direct(result_.get(), column)->type) {
+      case MYSQL_TYPE_TINY:
+      case MYSQL_TYPE_SHORT:
+      case MYSQL_TYPE_INT24:
+      case MYSQL_TYPE_LONG:
+      case MYSQL_TYPE_LONGLONG:
+      case MYSQL_TYPE_DECIMAL:
+      case MYSQL_TYPE_NEWDECIMAL:
+        return true;
+      default:
+        return false;
+    }
+  }
 
  private:
   std::unique_ptr<MYSQL_RES, decltype(&mysql_free_result)> result_;
@@ -249,8 +264,16 @@ class MysqlConnection {
     if (variables["log_bin"] == "ON")
       demand(parameters, variables, "sync_binlog", "1",
              "after a power loss the replicas may not know the last commits");
-    Rows rows = query("SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = " +
-                      quoted(std::string(schema_.table)));
+    const std::string here = " WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = " + quoted(std::string(schema_.table));
+    Rows counter = query("SELECT DATA_TYPE FROM information_schema.COLUMNS" + here +
+                         " AND COLUMN_NAME = " + quoted(std::string(schema_.counter)));
+    // In a number that is rounded, or a text, which is reckoned with as one, max_id + 1 may be max_id.
+    if (counter.next() && counter.text(0).find("int") == std::string::npos && counter.text(0) != "decimal") {
+      throw Error(Status::store_version, shown_ + ": the column " + std::string(schema_.counter) + " of the table " +
+                                             std::string(schema_.table) + " is of the type " + counter.text(0) +
+                                             ", which does not hold whole numbers exactly; it must be bigint");
+    }
+    Rows rows = query("SELECT ENGINE FROM information_schema.TABLES" + here);
     if (rows.next() && rows.text(0) != "InnoDB") {
       const std::string table(schema_.table);
       throw Error(Status::store_unsafe, shown_ + ": the table " + table + " has the engine " + rows.text(0) +
@@ -342,6 +365,7 @@ class MysqlStore final : public SchemaStore<MysqlConnection> {
         from += (from.empty() ? "" : ".") + identifier(part);
       if (column.empty()) throw Error(Status::value, "the column's name is empty");
       Rows rows = server.query("SELECT MAX(" + identifier(column) + ") FROM " + from, table);
+      check_column(table, column, rows.is_exact(0));
       return rows.next() ? largest_of(table, column, rows.text(0)) : 0;
     });
   }

@@ -16,6 +16,12 @@ constexpr std::string_view kParameters[] = {"user_env", "password_env", "tls", "
 constexpr std::string_view kTls[] = {"prefer", "off", "require", "verify"};
 constexpr std::uint16_t kPort = 5432;
 
+// Of an UPDATE: whatever the session says, as a pooler may have handed out another one than was set up, the commit is on disk before it is acknowledged, and
+// a warning about it is sent.
+constexpr const char* kDurably =
+    " FROM (SELECT set_config('synchronous_commit', 'on', true), set_config('client_min_messages', 'warning', true))"
+    " AS durable";
+
 // Of the others none ships a table for PostgreSQL: these are theirs for MySQL, column by column.
 constexpr Dialect kDialects[] = {
     {.create_table = R"(CREATE TABLE IF NOT EXISTS idgen_segment (
@@ -89,6 +95,11 @@ class Result {
     return status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK;
   }
   std::string text(int row, int column) const { return PQgetvalue(result_.get(), row, column); }
+  // Whether whole numbers of this type are what they are: no text, and nothing that is rounded.
+  bool is_exact(int column) const {
+    constexpr std::array<Oid, 4> kExact = {20, 21, 23, 1700};  // int8, int2, int4, numeric: pg_type.dat
+    return std::find(kExact.begin(), kExact.end(), PQftype(result_.get(), column)) != kExact.end();
+  }
   std::uint64_t number(int row, int column) const {
     return stored_number("the table " + table_,
                          PQgetisnull(result_.get(), row, column) ? nullptr : PQgetvalue(result_.get(), row, column));
@@ -148,7 +159,7 @@ class PostgresConnection {
     connection_.reset(PQconnectdbParams(keys.data(), values.data(), 0));
     if (!connection_) throw std::bad_alloc();
     if (PQstatus(connection_.get()) != CONNECTION_OK) fail_to_connect();
-    PQsetNoticeProcessor(connection_.get(), &PostgresConnection::notice, this);
+    PQsetNoticeReceiver(connection_.get(), &PostgresConnection::notice, this);
     check_settings(parameters);
   }
   PostgresConnection(const PostgresConnection&) = delete;
@@ -193,9 +204,11 @@ class PostgresConnection {
     return made;
   }
 
-  // "The transaction has already committed locally, but might not have been replicated to the standby": a success with a warning.
-  static void notice(void* self, const char* message) {
-    if (std::string_view(message).find("not have been replicated") != std::string_view::npos)
+  // "The transaction has already committed locally, but might not have been replicated to the standby": a success with a warning, whose words are
+  // in the server's language.
+  static void notice(void* self, const PGresult* warning) {
+    const char* const function = PQresultErrorField(warning, PG_DIAG_SOURCE_FUNCTION);
+    if (function != nullptr && std::string_view(function) == "SyncRepWaitForLSN")
       static_cast<PostgresConnection*>(self)->not_replicated_ = true;
   }
 
@@ -261,7 +274,8 @@ class PostgresConnection {
   void check_settings(const Parameters& parameters) {
     const Result found = query(
         "SELECT current_setting('fsync'), current_setting('full_page_writes'), pg_is_in_recovery(), "
-        "current_setting('synchronous_commit')");
+        "current_setting('synchronous_commit'), (SELECT relpersistence FROM pg_class WHERE oid = to_regclass('" +
+        std::string(schema_.table) + "'))");
     for (int column = 0; column < 2; ++column) {
       const char* const setting = column == 0 ? "fsync" : "full_page_writes";
       if (found.text(0, column) == "on" || parameters.accepts_loss(setting)) continue;
@@ -280,6 +294,13 @@ class PostgresConnection {
                                             ": synchronous_commit is off although this session has set it on "
                                             "(a connection pooler in between?); set it for the role: ALTER ROLE ... "
                                             "SET synchronous_commit = on");
+    }
+    if (found.text(0, 4) == "u") {
+      const std::string table(schema_.table);
+      throw Error(Status::store_unsafe, shown_ + ": the table " + table +
+                                            " is UNLOGGED: a crash empties it, and standbys do not have it: ALTER "
+                                            "TABLE " +
+                                            table + " SET LOGGED");
     }
   }
 
@@ -319,9 +340,9 @@ class PostgresStore final : public SchemaStore<PostgresConnection> {
             update() + counter_ + " + " + count +
             filled(dialect_.granted,
                    {{"rate", number(request.rate)}, {"holder", server.quoted(request.holder)}, {"now", now()}}) +
-            where + (schema_.has_stride ? " AND delta > 0 AND remainder >= 0 AND remainder < delta" : "") + " AND " +
-            counter_ + " BETWEEN " + number(schema_.next_free) + " AND 9223372036854775807 - " + count + " RETURNING " +
-            counter_ + ", " + terms);
+            kDurably + where + (schema_.has_stride ? " AND delta > 0 AND remainder >= 0 AND remainder < delta" : "") +
+            " AND " + counter_ + " BETWEEN " + number(schema_.next_free) + " AND 9223372036854775807 - " + count +
+            " RETURNING " + counter_ + ", " + terms);
         if (row.rows() == 1) {
           const RowTerms found{row.number(0, 1), row.number(0, 2), row.number(0, 3)};
           return grant_up_to(schema_, row.number(0, 0), grant_size(found, request), found);
@@ -351,9 +372,10 @@ class PostgresStore final : public SchemaStore<PostgresConnection> {
   SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
     const std::uint64_t wanted = counter_above(schema_, target);
     return use([&](PostgresConnection& server) {
-      const Result row = server.query(update() + "GREATEST(" + counter_ + " + 1, " + number(wanted) + ")" +
-                                      changed(dialect_.advanced) + where_tag(server, name_space, tag) + " AND " +
-                                      counter_ + " < 9223372036854775807 RETURNING " + std::string(dialect_.columns));
+      const Result row =
+          server.query(update() + "GREATEST(" + counter_ + " + 1, " + number(wanted) + ")" +
+                       changed(dialect_.advanced) + kDurably + where_tag(server, name_space, tag) + " AND " + counter_ +
+                       " < 9223372036854775807 RETURNING " + std::string(dialect_.columns));
       if (row.rows() == 1) return row_of(row, 0).info;
       const SchemaRow now = read(server, name_space, tag);
       advanced(name_space, tag, now.counter, wanted);  // says that it is exhausted
@@ -366,6 +388,7 @@ class PostgresStore final : public SchemaStore<PostgresConnection> {
       for (const std::string& part : parts_of_name("table", table))
         from += (from.empty() ? "" : ".") + server.identifier(part);
       const Result rows = server.query("SELECT MAX(" + server.identifier(column) + ") FROM " + from, table);
+      check_column(table, column, rows.is_exact(0));
       return rows.rows() == 1 ? largest_of(table, column, rows.text(0, 0)) : 0;
     });
   }

@@ -1,7 +1,7 @@
 // The queue of a buffer: one hash a tag, one script an operation. Contracts: class Queue in store/queue.hpp.
 //
 //   life     the label: the server's replication id, and when the tag was first seen under it
-//   entries  "first:count first:count ...", rising
+//   entries  "first:count:database first:count:database ...", rising; database: a hash of its name. Who counts in another one takes none of them
 //   witness  the highest number known to have been granted
 //   stopped  1: nothing is taken or loaded
 //   loader   until when (Unix s) somebody has been told to load
@@ -24,10 +24,11 @@ local life, witness, stopped = row[1], row[3] or '0', row[4] == '1'
 local entries = {}
 if life and string.sub(life, 1, #label + 1) ~= label .. '-' then life = false end
 if life then
-  for first, count in string.gmatch(row[2] or '', '(%d+):(%d+)') do
-    entries[#entries + 1] = {first, tonumber(count)}
+  for first, count, database in string.gmatch(row[2] or '', '(%d+):(%d+):(%x+)') do
+    entries[#entries + 1] = {first, tonumber(count), database}
   end
 end
+local function hash(name) return string.sub(redis.sha1hex(name), 1, 12) end
 local function halves(a) return tonumber(string.sub(a, 1, -10)) or 0, tonumber(string.sub(a, -9)) end
 local function text(number) return string.format('%.0f', number) end
 local function add(a, n)
@@ -54,21 +55,21 @@ local function begin_life()
 end
 local function save()
   local words = {}
-  for i, e in ipairs(entries) do words[i] = e[1] .. ':' .. text(e[2]) end
+  for i, e in ipairs(entries) do words[i] = e[1] .. ':' .. text(e[2]) .. ':' .. e[3] end
   redis.call('HSET', key, 'entries', table.concat(words, ' '))
 end
 )";
 
-// ARGV: count, above, least, rate, runway_ms, stock_max.
+// ARGV: count, above, least, rate, runway_ms, stock_max, database.
 inline constexpr const char* kQueueTake = R"(
 if stopped then return {'ok', life or '', witness, '0', '0', '0', '0', '0', '1'} end
 if not life then begin_life() end
 lift(ARGV[2])
 local count, above, limit = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[6]) * 0.8
-local stock, chosen, skip, usable = 0, nil, 0, 0
+local stock, chosen, skip, usable, database = 0, nil, 0, 0, hash(ARGV[7])
 for i, e in ipairs(entries) do
   local passed = below(above, e[1]) and 0 or math.min(e[2], difference(above, e[1]) + 1)
-  local left = e[2] - passed
+  local left = e[3] == database and e[2] - passed or 0
   stock = stock + left
   if left > 0 and (not chosen or (usable < count and left >= count)) then chosen, skip, usable = i, passed, left end
 end
@@ -77,8 +78,8 @@ if got > 0 then
   local e = entries[chosen]
   first = add(e[1], skip)
   table.remove(entries, chosen)
-  if usable > got then table.insert(entries, chosen, {add(first, got), usable - got}) end
-  if skip > 0 then table.insert(entries, chosen, {e[1], skip}) end
+  if usable > got then table.insert(entries, chosen, {add(first, got), usable - got, database}) end
+  if skip > 0 then table.insert(entries, chosen, {e[1], skip, database}) end
   stock = stock - got
   save()
 end
@@ -98,15 +99,15 @@ end
 return {'ok', life, witness, first, text(got), text(stock), text(wanted), load, '0'}
 )";
 
-// ARGV: label, first, count, stock_max. More than 64 entries would make every take slow.
+// ARGV: label, first, count, stock_max, database. More than 64 entries would make every take slow.
 inline constexpr const char* kQueueLoad = R"(
 if stopped or not life or life ~= ARGV[1] or not below(witness, ARGV[2]) then return {'ok', '0'} end
 local first, count, excess = ARGV[2], tonumber(ARGV[3]), -tonumber(ARGV[4])
-local last = entries[#entries]
-if last and add(last[1], last[2]) == first then
+local last, database = entries[#entries], hash(ARGV[5])
+if last and last[3] == database and add(last[1], last[2]) == first then
   last[2] = last[2] + count
 else
-  entries[#entries + 1] = {first, count}
+  entries[#entries + 1] = {first, count, database}
 end
 lift(add(first, count - 1))
 if #entries > 64 then table.remove(entries, 1) end

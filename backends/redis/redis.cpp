@@ -418,10 +418,11 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
   }
   QueuePart queue_take(const std::string& name_space, const std::string& tag, const QueueRequest& request) override {
     return use([&](RedisConnection& server) {
-      const Reply part = queue_script(
-          server, kQueueTake, name_space, tag,
-          {std::to_string(request.count), std::to_string(request.above), std::to_string(request.least),
-           std::to_string(request.rate), std::to_string(request.runway_ms), std::to_string(request.stock_max)});
+      const Reply part =
+          queue_script(server, kQueueTake, name_space, tag,
+                       {std::to_string(request.count), std::to_string(request.above), std::to_string(request.least),
+                        std::to_string(request.rate), std::to_string(request.runway_ms),
+                        std::to_string(request.stock_max), settings_.queue_of});
       return QueuePart{.label = part[1],
                        .witness = number(part[2]),
                        .first = number(part[3]),
@@ -435,8 +436,9 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
   bool queue_load(const std::string& name_space, const std::string& tag, const std::string& label, std::uint64_t first,
                   std::uint64_t count, std::uint64_t stock_max) override {
     return use([&](RedisConnection& server) {
-      const Reply done = queue_script(server, kQueueLoad, name_space, tag,
-                                      {label, std::to_string(first), std::to_string(count), std::to_string(stock_max)});
+      const Reply done = queue_script(
+          server, kQueueLoad, name_space, tag,
+          {label, std::to_string(first), std::to_string(count), std::to_string(stock_max), settings_.queue_of});
       return done[1] == "1";
     });
   }

@@ -48,6 +48,7 @@ class Connection:
                     self.asked = False
                     self.proxy.count_round_trip()
                 if self.losing:
+                    self.proxy.before_cut()
                     self.proxy.lost.set()
                     break
                 time.sleep(self.proxy.delay)
@@ -76,6 +77,7 @@ class Proxy:
         self.lock = threading.Lock()
         self.connections = set()
         self.losses = []
+        self.before_cut = lambda: None  # when an answer is lost
         self.listener = None
         self.port = 0
         self.allow()

@@ -233,6 +233,19 @@ def test_a_table_that_can_lose_a_commit_is_refused(started):
     mysql.sql("DROP DATABASE loose")
 
 
+@pytest.mark.parametrize("type_of_counter", ["FLOAT", "DOUBLE", "VARCHAR(30)"])
+def test_a_counter_that_is_rounded_is_refused(started, type_of_counter):
+    mysql = started("mysql")
+    mysql.sql("CREATE DATABASE loose; GRANT ALL ON loose.* TO app")
+    try:
+        url = mysql.url().replace("/ids", "/loose")
+        create(url, "orders")
+        mysql.sql(f"ALTER TABLE idgen_segment MODIFY max_id {type_of_counter} NOT NULL", database="loose")
+        refused(draw(url, "orders"), "STORE_VERSION", "max_id", "must be bigint")
+    finally:
+        mysql.sql("DROP DATABASE loose")
+
+
 def test_a_role_that_commits_asynchronously_is_overruled(started):
     postgres = started("postgres")
     tag = create(postgres.url(), new_tag())
@@ -241,6 +254,36 @@ def test_a_role_that_commits_asynchronously_is_overruled(started):
         assert draw(postgres.url(), tag).stdout == "1\n"
     finally:
         postgres.sql("ALTER ROLE app RESET synchronous_commit")
+
+
+def test_a_session_that_another_program_has_set_to_commit_asynchronously_is_overruled(started):
+    postgres = started("postgres")
+    tag = create(postgres.url(), new_tag())
+    # What a pooler does between two statements is done here by the first of them.
+    postgres.sql(
+        "CREATE TABLE seen (value text); GRANT ALL ON seen TO app;"
+        "CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        " INSERT INTO seen VALUES (current_setting('synchronous_commit'));"
+        " PERFORM set_config('synchronous_commit', 'off', false); RETURN NEW; END $$;"
+        "CREATE TRIGGER see BEFORE UPDATE ON idgen_segment FOR EACH ROW EXECUTE FUNCTION see()"
+    )
+    try:
+        with Asked(postgres.url(), tag, step=10, prefetch=1) as client:
+            assert client.ids(20) == list(range(1, 21))
+        assert postgres.sql("SELECT value FROM seen").split() == ["on", "on"]
+    finally:
+        postgres.sql("DROP FUNCTION see CASCADE; DROP TABLE seen")
+
+
+def test_a_table_that_a_crash_empties_is_refused(started):
+    postgres = started("postgres")
+    tag = create(postgres.url(), new_tag())
+    postgres.sql("ALTER TABLE idgen_segment SET UNLOGGED")
+    try:
+        refused(draw(postgres.url(), tag, store_create="true"), "STORE_UNSAFE", "UNLOGGED", "SET LOGGED")
+    finally:
+        postgres.sql("ALTER TABLE idgen_segment SET LOGGED")
+    assert draw(postgres.url(), tag).stdout == "1\n"
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,7 @@ def repeat(buffer, label, first, count):
     header = servers.Path(__file__).resolve().parents[2] / "backends" / "redis" / "queue_scripts.hpp"
     prelude, _, load, _ = re.findall(r'R"\((.*?)\)"', header.read_text(), re.DOTALL)
     key = f"idgen-buffer:default:{buffer.tag}"
-    answer = buffer.redis.cli("EVAL", prelude + load, "1", key, label, str(first), str(count), "100000000")
+    answer = buffer.redis.cli("EVAL", prelude + load, "1", key, label, str(first), str(count), "100000000", "")
     return answer.split()[1]
 
 
@@ -276,6 +276,27 @@ def test_d6_the_database_goes_back_behind_what_redis_knows(buffer):
             assert wait_until(lambda asked=asked: asked.draw(1)[0])[0] > 1000
             asked.ids(5 * STEP)
         assert not set(another.drawn) & set(client.drawn)
+
+
+def test_numbers_of_another_database_behind_the_same_redis_are_not_taken(buffer, started):
+    other = started("postgres").url()
+    assert segment(other, buffer.tag, "create").returncode == 0
+    with buffer.asked() as here, buffer.asked(**{"buffer.database": other}) as there:
+        here.ids(STEP)
+        before = buffer.redis.entries(buffer.tag)
+        failure = there.draw(2 * STEP)[1]
+        assert failure.startswith("STORE_REGRESSED")
+        assert "another database" in failure
+        assert not there.drawn
+        assert before == [(STEP + 1, STOCK)]
+        # The other way round: its counter is above ours, and its numbers are in the queue.
+        assert segment(other, buffer.tag, "advance", "--to", "1000").returncode == 0
+        assert buffer.segment("advance", "--to", "100").returncode == 0
+    with buffer.asked(**{"buffer.database": other}) as there:
+        there.ids(STEP)
+        assert buffer.redis.stock(buffer.tag) > 0
+        with buffer.asked() as here:
+            assert here.draw(STEP)[1].startswith("STORE_REGRESSED")
 
 
 def test_after_a_failover_to_a_replica_that_lags_nothing_comes_out_twice(buffer):

@@ -7,6 +7,7 @@ from array import array
 
 import idgen
 import pytest
+import servers
 from clients import MODULES, Asked, clients, create, draw, ids_of, new_tag, segment, show, start_drawing, wait_until
 from proxy import Proxy
 
@@ -139,6 +140,21 @@ def test_a_request_that_is_lost_on_its_way_burns_nothing(shared, proxy, tag):
         assert client.ids(10) == list(range(11, 21))
         assert proxy.lost.is_set()
         assert show(shared.url(), tag)["grants"] == 2
+
+
+def test_a_give_back_that_the_client_library_sends_twice_takes_nothing_from_others(started):
+    etcd = started("etcd")
+    tag = create(etcd.url(), new_tag())
+    seven = {"step": 7, "prefetch": 1}
+    with Proxy(etcd.port) as proxy:
+        with Asked(etcd.url(proxy.port), tag, step=10, prefetch=1) as client:
+            assert client.ids(3) == [1, 2, 3]
+            others = []
+            # It is done, its answer is lost, and before libcurl sends it again somebody else draws up to where the counter stood.
+            proxy.before_cut = lambda: others.extend(draw(etcd.url(), tag, 7, **seven).stdout.split())
+            proxy.lose_answer(etcd.grant)
+        assert others == ["4", "5", "6", "7", "8", "9", "10"]
+        assert draw(etcd.url(), tag, **seven).stdout == "11\n"
 
 
 def test_an_answer_that_comes_too_late_is_burned(shared, proxy, tag):
@@ -285,6 +301,25 @@ def test_a_step_that_changes_under_load_makes_no_duplicate(shared, tag, tmp_path
             client.stop()
         ids = ids_of(all_of_them)
     assert max(ids) <= show(shared.url(), tag)["max_id"]
+
+
+@pytest.mark.parametrize("told", ["warning", "error"])  # the server warns, or the role does not want to hear it
+def test_a_commit_that_waited_in_vain_for_the_standby_is_not_used(told):
+    with servers.Postgres() as postgres:
+        postgres.sql(f"ALTER ROLE app SET client_min_messages = {told}")
+        tag = create(postgres.url(), new_tag())
+        with Asked(postgres.url(), tag, step=10, prefetch=1, store_timeout="5s") as client:
+            client.ids(10)
+            postgres.sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+            postgres.sql("SELECT pg_reload_conf()")
+            wait_until(lambda: "nobody" in postgres.sql("SHOW synchronous_standby_names"))
+            client.ask(10)
+            waiting = "FROM pg_stat_activity WHERE application_name = 'idgen' AND wait_event = 'SyncRep'"
+            wait_until(lambda: postgres.sql(f"SELECT pid {waiting}"))
+            postgres.sql("ALTER SYSTEM RESET synchronous_standby_names")
+            postgres.sql(f"SELECT pg_cancel_backend(pid) {waiting}")
+            postgres.sql("SELECT pg_reload_conf()")
+            assert client.answer()[0] == list(range(21, 31))  # what was canceled is burned
 
 
 def test_a_zookeeper_session_that_has_expired_is_replaced(started):

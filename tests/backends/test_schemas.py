@@ -646,6 +646,34 @@ def test_what_cannot_be_imported_is_named(database):
         assert refuse(*wrong).returncode == 2
 
 
+@pytest.mark.parametrize(
+    ("kind", "column"),
+    [
+        *[("mysql", column) for column in ("varchar(20)", "varbinary(20)", "enum('9', '10')", "float", "double")],
+        *[("postgres", column) for column in ("varchar(20)", "text", "real", "double precision")],
+    ],
+)
+def test_the_largest_id_of_a_column_that_is_no_exact_number_is_not_guessed(started, kind, column):
+    place = Place(started(kind), "idgen")
+    name = new_tag()
+    place.server.sql(f"CREATE TABLE {name} (id {column}); INSERT INTO {name} VALUES ('9'), ('10')")
+    if kind == "postgres":
+        place.server.sql(f"GRANT ALL ON {name} TO app")
+    done = place.segment(new_tag(), "import", "--from-table", name, "--from-column", "id")
+    refused(done, "VALUE", "whole numbers", "segment advance")
+
+
+@pytest.mark.parametrize("kind", ["mysql", "postgres"])
+@pytest.mark.parametrize("column", ["smallint", "int", "bigint", "decimal(20, 0)"])
+def test_the_largest_id_is_read_from_every_type_of_whole_numbers(started, kind, column):
+    place = Place(started(kind), "idgen")
+    name = new_tag()
+    place.server.sql(f"CREATE TABLE {name} (id {column}); INSERT INTO {name} VALUES (9), (10)")
+    if kind == "postgres":
+        place.server.sql(f"GRANT ALL ON {name} TO app")
+    assert imported(place, new_tag(), "--from-table", name, "--from-column", "id")["found"] == 10
+
+
 def test_a_store_without_tables_says_so(tmp_path):
     arguments = ("--from-table", "orders", "--from-column", "id")
     url = f"sqlite:{tmp_path}/ids.db"

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /* Raised with every change of this file: library and module must agree. */
-#define IDGEN_BACKEND_ABI 3
+#define IDGEN_BACKEND_ABI 4
 
 typedef struct idgen_backend_error {
   int32_t status; /* of idgen.h */
@@ -112,7 +112,7 @@ typedef struct idgen_backend {
   uint32_t abi; /* IDGEN_BACKEND_ABI of the module */
   uint32_t reserved;
   const char *name; /* "postgres" */
-  /* Settings: url, create (0 or 1), timeout_ms, queue (0 or 1), schema (idgen, leaf, tinyid, cosid), step (what a tag is made with, where the schema's row
+  /* Settings: url, create (0 or 1), timeout_ms, queue (0 or 1), queue_of (the database whose numbers are in it), schema (idgen, leaf, tinyid, cosid), step (what a tag is made with, where the schema's row
    * needs one; 0 = unknown). Connects; `store` is filled only on success. */
   int32_t (*open)(const idgen_backend_setting *settings, size_t count, idgen_backend_store *store,
                   idgen_backend_error *err);

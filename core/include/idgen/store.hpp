@@ -117,6 +117,7 @@ class Store {
 struct BufferOptions {
   std::string redis;
   std::string database;
+  std::string identity{};  // of the database, for the queue: whoever names another one shares no numbers with us
   std::int64_t runway_ms = 1'800'000;
   std::uint64_t stock_max = 100'000'000;
   std::uint32_t errors = 3;

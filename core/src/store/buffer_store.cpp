@@ -1,5 +1,7 @@
 #include "store/buffer_store.hpp"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -387,11 +389,11 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   }
 
   [[noreturn]] static void throw_regressed(const Names& names, std::uint64_t witness) {
-    throw Error(Status::store_regressed,
-                "tag \"" + brief(names.second) + "\" of namespace \"" + brief(names.first) +
-                    "\": the database has granted numbers up to " + std::to_string(witness) +
-                    " before, and has forgotten it (restored, failed over, or set by hand). Lift the tag to that or "
-                    "above with `idgen segment advance` on this buffer");
+    throw Error(Status::store_regressed, "tag \"" + brief(names.second) + "\" of namespace \"" + brief(names.first) +
+                                             "\": the database has granted numbers up to " + std::to_string(witness) +
+                                             " before, and has forgotten it (restored, failed over, or set by hand), "
+                                             "or another database has, behind the same Redis. Lift the tag to that or "
+                                             "above with `idgen segment advance` on this buffer");
   }
   [[noreturn]] static void refuse_windows(std::uint64_t worker) {
     throw Error(Status::unsupported,
@@ -437,6 +439,15 @@ std::shared_ptr<Store> make_buffer_store(BufferParts parts) {
   return store;
 }
 
+// What tells it from others that use the same Redis. A file is one machine's.
+static std::string database_identity(const StoreOptions& options) {
+  const std::string identity = store_identity(options.buffer.database, options);
+  if (identity.rfind("sqlite:", 0) != 0) return identity;
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  return identity + " on " + host;
+}
+
 std::shared_ptr<Store> open_buffer_store(const std::string& rest, const StoreOptions& options) {
   if (!rest.empty()) {
     throw Error(Status::value,
@@ -445,6 +456,7 @@ std::shared_ptr<Store> open_buffer_store(const std::string& rest, const StoreOpt
   const StoreScheme& redis = checked(options.buffer);
   StoreOptions of_queue = options;
   of_queue.timeout_ms = options.buffer.timeout_ms;
+  of_queue.buffer.identity = database_identity(options);
   return make_buffer_store(
       {.queue = [&redis, of_queue] { return open_module_queue(redis, of_queue.buffer.redis, of_queue); },
        .database = [options] { return open_store(options.buffer.database, options); },

@@ -104,7 +104,8 @@ class BackendSettings {
                    {"timeout_ms", timeout_.c_str()},
                    {"schema", schema_.c_str()},
                    {"step", step_.c_str()},
-                   {"queue", queue ? "1" : "0"}}} {}
+                   {"queue", queue ? "1" : "0"},
+                   {"queue_of", options.buffer.identity.c_str()}}} {}
   BackendSettings(const BackendSettings&) = delete;
   BackendSettings& operator=(const BackendSettings&) = delete;
   const idgen_backend_setting* data() const { return settings_.data(); }
@@ -112,7 +113,7 @@ class BackendSettings {
 
  private:
   const std::string url_, schema_, timeout_, step_;
-  const std::array<idgen_backend_setting, 6> settings_;
+  const std::array<idgen_backend_setting, 7> settings_;
 };
 
 std::string description_of(const idgen_backend_store& store) {
