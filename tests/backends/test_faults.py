@@ -150,7 +150,7 @@ def test_a_give_back_that_the_client_library_sends_twice_takes_nothing_from_othe
         with Asked(etcd.url(proxy.port), tag, step=10, prefetch=1) as client:
             assert client.ids(3) == [1, 2, 3]
             others = []
-            # It is done, its answer is lost, and before libcurl sends it again somebody else draws up to where the counter stood.
+            # It is done, its answer is lost; before libcurl sends it again somebody else draws up to where it stood.
             proxy.before_cut = lambda: others.extend(draw(etcd.url(), tag, 7, **seven).stdout.split())
             proxy.lose_answer(etcd.grant)
         assert others == ["4", "5", "6", "7", "8", "9", "10"]
