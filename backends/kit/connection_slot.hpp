@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "no_sigpipe.hpp"
 #include "runtime/fork_page.hpp"
 
 namespace idgen::backend {
@@ -41,13 +42,17 @@ class ConnectionSlot {
   ConnectionSlot() = default;
   ConnectionSlot(const ConnectionSlot&) = delete;
   ConnectionSlot& operator=(const ConnectionSlot&) = delete;
-  ~ConnectionSlot() { delete state_->load(); }  // null in a child that has not used it
+  ~ConnectionSlot() {
+    const NoSigpipe no_sigpipe;  // some say goodbye
+    delete state_->load();       // null in a child that has not used it
+  }
 
   // work(connection), one thread at a time. After an exception the connection is closed unless Connection::is_usable().
   template <class Connect, class Work>
   auto use(Connect&& connect, Work&& work) {
     State& state = this_process();
     const std::lock_guard lock(state.mutex);
+    const NoSigpipe no_sigpipe;
     if (!state.connection) {
       const NoFork no_fork;
       state.connection = connect();

@@ -13,11 +13,13 @@
 #include "module.hpp"
 #include "queue_scripts.hpp"
 #include "sql.hpp"
+#include "tls.hpp"
 
 namespace idgen::backend {
 namespace {
 
-constexpr std::string_view kParameters[] = {"user_env", "password_env", "accept_loss"};
+constexpr std::string_view kParameters[] = {"user_env", "password_env", "tls", "tls_ca", "accept_loss"};
+constexpr std::string_view kTls[] = {"off", "require", "verify"};
 constexpr std::uint16_t kPort = 6379;
 
 // Lua's numbers are doubles: counters stay in Redis (INCRBY is exact) and cross as text.
@@ -174,6 +176,9 @@ class RedisConnection {
       throw Error(Status::store_unavailable, "cannot connect to " + shown_ + ": " + context_->errstr);
     }
     redisSetTimeout(context_.get(), timeout);
+    const std::string ca = parameters.file("tls_ca");
+    if (const std::string tls = parameters.choice("tls", kTls); tls != "off")
+      tls_ = std::make_unique<Tls>(shown_, context_->fd, host.name, tls == "verify", ca);
 
     if (!password.empty()) {
       const Reply reply =
@@ -202,13 +207,15 @@ class RedisConnection {
       pointers.push_back(argument.data());
       sizes.push_back(argument.size());
     }
-    auto* const reply = static_cast<redisReply*>(
-        redisCommandArgv(context_.get(), static_cast<int>(arguments.size()), pointers.data(), sizes.data()));
+    const int count = static_cast<int>(arguments.size());
+    void* const reply = tls_ ? command_over_tls(count, pointers.data(), sizes.data())
+                             : redisCommandArgv(context_.get(), count, pointers.data(), sizes.data());
     if (reply == nullptr) {
       usable_ = false;
-      throw Error(Status::store_unavailable, shown_ + ": no answer to " + what + ": " + context_->errstr);
+      throw Error(Status::store_unavailable,
+                  shown_ + ": no answer to " + what + ": " + (tls_ ? Tls::reason() : context_->errstr));
     }
-    return Reply(reply);
+    return Reply(static_cast<redisReply*>(reply));
   }
 
   // body after its prelude; without one, after kPrelude and the functions of a row.
@@ -245,6 +252,22 @@ class RedisConnection {
   }
 
  private:
+  // redisCommandArgv(), with hiredis's words and its reader.
+  void* command_over_tls(int count, const char** arguments, const std::size_t* sizes) {
+    char* text = nullptr;
+    const int size = redisFormatCommandArgv(&text, count, arguments, sizes);
+    if (size < 0) throw std::bad_alloc();
+    const std::unique_ptr<char, decltype(&redisFreeCommand)> owned(text, redisFreeCommand);
+    if (!tls_->send(text, static_cast<std::size_t>(size))) return nullptr;
+    for (char received[4096];;) {
+      void* reply = nullptr;
+      if (redisReaderGetReply(context_->reader, &reply) != REDIS_OK) return nullptr;
+      if (reply != nullptr) return reply;
+      const std::size_t got = tls_->receive(received, sizeof received);
+      if (got == 0 || redisReaderFeed(context_->reader, received, got) != REDIS_OK) return nullptr;
+    }
+  }
+
   [[noreturn]] void fail(const std::string& why) {
     const auto says = [&](const char* code) { return why.rfind(code, 0) == 0; };
     const std::string text = shown_ + ": " + why;
@@ -293,6 +316,7 @@ class RedisConnection {
   bool usable_ = true;
   std::map<const char*, std::string> hashes_;
   std::unique_ptr<redisContext, decltype(&redisFree)> context_;
+  std::unique_ptr<Tls> tls_;  // null: plain
 };
 
 // idgen:NAMESPACE:TAG, where a colon or percent sign of the namespace is written as %XX.

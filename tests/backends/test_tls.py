@@ -69,6 +69,26 @@ class TlsPostgres(servers.Postgres):
         rules.write_text(rules.read_text().replace("host all app", "hostssl all app"))
 
 
+class TlsRedis(servers.Redis):
+    def prepare(self):
+        super().prepare()
+        certificate, key = map(str, self.certificate)
+        self.options = (
+            *super().options,
+            *("--tls-cert-file", certificate, "--tls-key-file", key, "--tls-ca-cert-file", str(self.authority)),
+            *("--tls-auth-clients", "no"),
+        )
+
+    def command(self):
+        """No port but the one for TLS."""
+        command = super().command()
+        command[command.index("--port")] = "--tls-port"
+        return [*command, "--port", "0"]
+
+    def cli(self, *command):
+        return super().cli("--tls", "--insecure", *command)
+
+
 class TlsEtcd(servers.Etcd):
     """It also wants a certificate of the client."""
 
@@ -93,7 +113,7 @@ class TlsEtcd(servers.Etcd):
         return True
 
 
-KINDS = {kind.name: kind for kind in (TlsMariaDB, TlsPostgres, TlsEtcd)}
+KINDS = {kind.name: kind for kind in (TlsMariaDB, TlsPostgres, TlsRedis, TlsEtcd)}
 
 
 def started(kind, certificates, certificate):

@@ -22,7 +22,7 @@ constexpr StoreScheme kStoreSchemeTable[] = {
     {"mysql", "mysql://USER@HOST/DATABASE", nullptr, nullptr, "mysql", "libmariadb3", "leaf,tinyid,cosid"},
     {"mariadb", "mariadb://USER@HOST/DATABASE", nullptr, nullptr, "mysql", "libmariadb3", "leaf,tinyid,cosid"},
     {"postgres", "postgres://USER@HOST/DATABASE", nullptr, nullptr, "postgres", "libpq5", "leaf,tinyid,cosid"},
-    {"redis", "redis://HOST", nullptr, nullptr, "redis", "libhiredis0.14", "cosid"},
+    {"redis", "redis://HOST", nullptr, nullptr, "redis", "libhiredis0.14 libssl3", "cosid"},
     {"etcd", "etcd://HOST", nullptr, nullptr, "etcd", "libcurl4"},
     {"zookeeper", "zookeeper://HOST", nullptr, nullptr, "zookeeper", "libzookeeper-mt2"},
 };
