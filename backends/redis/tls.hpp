@@ -5,6 +5,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include <cerrno>
 #include <memory>
 #include <new>
 #include <string>
@@ -35,8 +36,7 @@ class Tls {
       }
     }
     SSL_set_tlsext_host_name(ssl_.get(), host.c_str());
-    ERR_clear_error();
-    const int done = SSL_connect(ssl_.get());
+    const int done = uninterrupted([&] { return SSL_connect(ssl_.get()); });
     if (done == 1) return;
     if (const long verdict = SSL_get_verify_result(ssl_.get()); verify && verdict != X509_V_OK) {
       throw Error(Status::store_permission,
@@ -49,15 +49,13 @@ class Tls {
 
   // False: the connection is broken, or the time is over; reason() says which.
   bool send(const char* data, std::size_t size) {
-    ERR_clear_error();
     std::size_t written = 0;  // all or nothing: partial writes are not enabled
-    return SSL_write_ex(ssl_.get(), data, size, &written) == 1;
+    return uninterrupted([&] { return SSL_write_ex(ssl_.get(), data, size, &written); }) == 1;
   }
   // How much was received; 0 as above.
   std::size_t receive(char* data, std::size_t size) {
-    ERR_clear_error();
     std::size_t got = 0;
-    return SSL_read_ex(ssl_.get(), data, size, &got) == 1 ? got : 0;
+    return uninterrupted([&] { return SSL_read_ex(ssl_.get(), data, size, &got); }) == 1 ? got : 0;
   }
   static std::string reason() {
     const unsigned long code = ERR_get_error();
@@ -68,6 +66,20 @@ class Tls {
   }
 
  private:
+  // A signal of the host's ends a read with a time limit, whatever SA_RESTART says; OpenSSL wants to be called again then.
+  template <class Call>
+  int uninterrupted(Call&& call) {
+    for (;;) {
+      ERR_clear_error();
+      errno = 0;
+      const int done = call();
+      const bool interrupted = errno == EINTR;
+      if (done == 1 || !interrupted) return done;
+      const int why = SSL_get_error(ssl_.get(), done);
+      if (why != SSL_ERROR_WANT_READ && why != SSL_ERROR_WANT_WRITE) return done;
+    }
+  }
+
   std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context_;
   std::unique_ptr<SSL, decltype(&SSL_free)> ssl_;
 };
