@@ -241,6 +241,8 @@ class PostgresConnection {
     const std::string why = message();
     const auto says = [&](const char* text) { return why.find(text) != std::string::npos; };
     const auto status = [&] {
+      if (says("the database system is "))
+        return Status::store_unavailable;  // starting up, in recovery mode, shutting down
       if (says("server does not support SSL")) return Status::store_unsafe;
       if (says("authentication") || says("role ") || says("pg_hba") || says("permission") || says("certificate"))
         return Status::store_permission;

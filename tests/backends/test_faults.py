@@ -2,6 +2,7 @@
 
 import random
 import re
+import signal
 import time
 from array import array
 
@@ -320,6 +321,20 @@ def test_a_commit_that_waited_in_vain_for_the_standby_is_not_used(told):
             postgres.sql(f"SELECT pg_cancel_backend(pid) {waiting}")
             postgres.sql("SELECT pg_reload_conf()")
             assert client.answer()[0] == list(range(21, 31))  # what was canceled is burned
+
+
+def test_postgres_that_recovers_from_a_crash_is_unavailable_and_no_standby():
+    with servers.Postgres() as server:
+        tag = create(server.url(), new_tag())
+        outcomes = set()
+
+        def is_seen():
+            server.signal_children(signal.SIGKILL)
+            outcomes.update(segment(server.url(), tag, "show").returncode for _ in range(10))
+            return 75 in outcomes  # worth another try
+
+        wait_until(is_seen)
+        assert outcomes <= {0, 75}
 
 
 def test_a_zookeeper_session_that_has_expired_is_replaced(started):
