@@ -153,7 +153,10 @@ class EtcdConnection {
     return answer.value("succeeded", false);
   }
 
-  std::string reason_of(CURLcode code) const { return reason_[0] != 0 ? reason_ : curl_easy_strerror(code); }
+  std::string reason_of(CURLcode code) const {
+    const bool by_tls = endpoints_[endpoint_].rfind("https:", 0) == 0;
+    return (by_tls ? " by TLS: " : ": ") + std::string(reason_[0] != 0 ? reason_ : curl_easy_strerror(code));
+  }
 
   // Asks one endpoint after the other until one can be reached; what was sent is not sent again (libcurl may do so on a connection
   // that turns out to be dead; the comparison, and the care of give_back(), make that harmless).
@@ -185,11 +188,11 @@ class EtcdConnection {
     }
     if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE || code == CURLE_SSL_CERTPROBLEM) {
       usable_ = false;
-      throw Error(Status::store_permission, shown_ + ": " + reason_of(code));
+      throw Error(Status::store_permission, shown_ + reason_of(code));
     }
     if (code != CURLE_OK) {
       usable_ = false;
-      throw Error(Status::store_unavailable, shown_ + ": " + reason_of(code));
+      throw Error(Status::store_unavailable, shown_ + reason_of(code));
     }
     long status = 0;
     curl_easy_getinfo(curl_.get(), CURLINFO_RESPONSE_CODE, &status);

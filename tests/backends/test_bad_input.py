@@ -292,7 +292,7 @@ def test_a_table_that_a_crash_empties_is_refused(started):
         ("mysql", "STORE_UNSAFE", "TLS"),
         ("postgres", "STORE_UNSAFE", "SSL"),
         ("redis", "STORE_UNAVAILABLE", "TLS"),
-        ("etcd", "STORE_UNAVAILABLE", "SSL"),
+        ("etcd", "STORE_UNAVAILABLE", "TLS"),
     ],
 )
 def test_tls_that_is_required_is_not_done_without(kind, status, what, started):
