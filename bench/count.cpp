@@ -29,10 +29,7 @@ void count(const std::string& subject, std::size_t times) {
       keep(id);
     }
   } else if (subject.find(" next") != std::string::npos) {
-    for (std::size_t i = 0; i < times; ++i) {
-      std::uint64_t id = next(generator.get(), error);
-      keep(id);
-    }
+    draw(generator.get(), times);
   } else {
     std::fprintf(stderr, "idgen-bench: there is no subject '%s'\n", subject.c_str());
     std::exit(2);

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "harness.hpp"
+
 namespace bench {
 
 using Properties = std::vector<std::pair<std::string, std::string>>;
@@ -76,6 +78,15 @@ inline std::uint64_t next(idgen_t* generator, idgen_error_t& error) {
   if (const idgen_status_t status = idgen_next(generator, &id, &error)) [[unlikely]]
     fail(status, error);
   return id;
+}
+
+// The loop that most figures are of.
+inline void draw(idgen_t* generator, std::size_t count) {
+  idgen_error_t error = IDGEN_ERROR_INIT;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t id = next(generator, error);
+    keep(id);
+  }
 }
 
 inline void fill(idgen_t* generator, std::uint64_t* ids, std::size_t n, idgen_error_t& error) {

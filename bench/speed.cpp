@@ -9,14 +9,6 @@ namespace {
 
 constexpr std::size_t kBatch = 1024;
 
-void next_loop(idgen_t* generator, std::size_t count) {
-  idgen_error_t error = IDGEN_ERROR_INIT;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::uint64_t id = next(generator, error);
-    keep(id);
-  }
-}
-
 void try_next_loop(idgen_t* generator, std::size_t count) {
   idgen_error_t error = IDGEN_ERROR_INIT;
   for (std::size_t i = 0; i < count; ++i) {
@@ -55,16 +47,16 @@ void speed(int rounds) {
   std::vector<Subject> subjects = {
       {"fetch_add", [&](std::size_t count) { fetch_add(counter, count); }},
       {"fetch_add behind a call", [&](std::size_t count) { call_fetch_add(called, count); }},
-      {"segment next", single(segments, next_loop)},
+      {"segment next", single(segments, draw)},
       {"segment try_next", single(segments, try_next_loop)},
-      {"segment next, relaxed", single(relaxed_segments, next_loop)},
+      {"segment next, relaxed", single(relaxed_segments, draw)},
       {"clock", [](std::size_t count) { read_clock(count); }},
       {"compare-and-set", [&](std::size_t count) { compare_and_set(cas, count); }},
       {"clock + compare-and-set", [&](std::size_t count) { clock_and_compare_and_set(timed, count); }},
       {"time-ordered counter", [&](std::size_t count) { time_ordered_counter(ordered, count); }},
-      {"snowflake next", single(snowflakes, next_loop)},
+      {"snowflake next", single(snowflakes, draw)},
       {"snowflake try_next", single(snowflakes, try_next_loop)},
-      {"snowflake next, relaxed", single(relaxed_snowflakes, next_loop)},
+      {"snowflake next, relaxed", single(relaxed_snowflakes, draw)},
       {"storing 8 bytes", [&](std::size_t count) { store_numbers(ids, kBatch, count); }, kBatch},
       {"segment batch", batched(segments), kBatch},
       {"snowflake batch", batched(wide_snowflakes), kBatch},

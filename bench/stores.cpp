@@ -21,14 +21,6 @@ double process_cpu_s() {
   return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) / 1e9;
 }
 
-void draw(idgen_t* generator, std::size_t count) {
-  idgen_error_t error = IDGEN_ERROR_INIT;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::uint64_t id = next(generator, error);
-    keep(id);
-  }
-}
-
 }  // namespace
 
 void stores(int rounds, int seconds, const std::string& modules, std::span<char*> urls) {

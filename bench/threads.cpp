@@ -43,14 +43,6 @@ double rate(unsigned n, const std::function<void(std::size_t)>& work) {
   return static_cast<double>(done) / ns * 1e9;
 }
 
-void draw(idgen_t* generator, std::size_t count) {
-  idgen_error_t error = IDGEN_ERROR_INIT;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::uint64_t id = next(generator, error);
-    keep(id);
-  }
-}
-
 }  // namespace
 
 void threads(int rounds, unsigned most) {
