@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -13,6 +12,7 @@
 
 #include "no_sigpipe.hpp"
 #include "runtime/fork_page.hpp"
+#include "runtime/made_once.hpp"
 
 namespace idgen::backend {
 
@@ -44,13 +44,13 @@ class ConnectionSlot {
   ConnectionSlot& operator=(const ConnectionSlot&) = delete;
   ~ConnectionSlot() {
     const NoSigpipe no_sigpipe;  // some say goodbye
-    delete state_->load();       // null in a child that has not used it
+    delete state_->made();       // null in a child that has not used it
   }
 
   // work(connection), one thread at a time. After an exception the connection is closed unless Connection::is_usable().
   template <class Connect, class Work>
   auto use(Connect&& connect, Work&& work) {
-    State& state = this_process();
+    State& state = state_->get();
     const std::lock_guard lock(state.mutex);
     const NoSigpipe no_sigpipe;
     if (!state.connection) {
@@ -73,16 +73,8 @@ class ConnectionSlot {
 
   // A child leaves its parent's state as it is: closing the connection would say goodbye on the parent's behalf, and the mutex may be held by a
   // thread that does not exist here.
-  State& this_process() {
-    State* state = state_->load();
-    if (state != nullptr) return *state;
-    auto fresh = std::make_unique<State>();
-    if (state_->compare_exchange_strong(state, fresh.get())) return *fresh.release();
-    return *state;
-  }
-
   // Not told by the process id: the first process of a container may have a child that is the first one of another, and both are 1.
-  ForkPage<std::atomic<State*>> state_;
+  ForkPage<MadeOnce<State>> state_;
 };
 
 }  // namespace idgen::backend

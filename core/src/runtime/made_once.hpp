@@ -1,4 +1,4 @@
-// What a process makes once, when it is first needed, and never destroys: it may outlive static destructors.
+// What is made once, when it is first needed, and not destroyed: what a process has may outlive static destructors. On a ForkPage a child finds it unmade.
 //
 // Not a static of a function: its guard makes a second thread wait for the first, and a child forked in that moment waits for a thread that it
 // does not have. Here nobody waits: the second to finish throws its own away. tests/abi/check finds such guards in the whole library.
@@ -26,6 +26,9 @@ class MadeOnce {
   T& get() {
     return get([] { return std::make_unique<T>(); });
   }
+
+  // Null if it has not been made.
+  T* made() const noexcept { return made_.load(std::memory_order_acquire); }
 
  private:
   std::atomic<T*> made_{nullptr};
