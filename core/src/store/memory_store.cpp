@@ -4,12 +4,13 @@
 // the last one stopped. A child process gets none of it: what the parent's memory knows is the parent's.
 #include <unistd.h>
 
-#include <atomic>
 #include <map>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "runtime/fork_page.hpp"
+#include "runtime/made_once.hpp"
 #include "store/grant_rules.hpp"
 #include "store/store_schemes.hpp"
 
@@ -35,21 +36,14 @@ struct MemoryState {
 };
 
 struct MemoryStates {
-  const pid_t process = getpid();
   std::mutex mutex;
   std::map<std::string, std::shared_ptr<MemoryState>> by_name;
 };
 
 // Never freed. A child makes its own and leaks the parent's, whose mutex may have been locked when it was copied.
 static MemoryStates& memory_states() {
-  static std::atomic<MemoryStates*> current{nullptr};
-  MemoryStates* states = current.load();
-  while (states == nullptr || states->process != getpid()) {
-    auto* mine = new MemoryStates;
-    if (current.compare_exchange_strong(states, mine)) return *mine;
-    delete mine;
-  }
-  return *states;
+  static constinit MadeOnce<ForkPage<MadeOnce<MemoryStates>>> page;
+  return page.get()->get();
 }
 
 class MemoryStore final : public Store {
