@@ -211,8 +211,8 @@ TEST(HostCode, AClockThatTakesTheHostsLockClosesNoCircle) {
   }
 }
 
-// What pthread_cancel throws is no exception that may be caught: a call that waits lets it wait.
-TEST(HostCode, AThreadIsCancelledAfterTheCallAndTheGeneratorGoesOn) {
+// What pthread_cancel throws is no exception that may be caught: a thread is cancelled on the way into a call, never within.
+TEST(HostCode, AThreadIsCancelledOutsideOfCallsAndTheGeneratorGoesOn) {
   const auto cancel_a_waiting_thread = [](idgen_t* generator, const std::function<void()>& is_waiting,
                                           const std::function<void()>& let_go) {
     pthread_t thread;

@@ -40,8 +40,8 @@
  *     it is being destroyed; idgen_close is there to stop the others first.
  *  8. Blocking. Only calls marked "may block" wait: for a store, for the clock, or for another thread's refill. Waiting is
  *     bounded by the property wait_max; where the calling thread itself asks the store (create, open, close, destroy, a child's first
- *     call, any call while no thread can be started), a locked store adds at most twice store_timeout. No call is a cancellation
- *     point of pthread_cancel, and none is safe in a signal handler.
+ *     call, any call while no thread can be started), a locked store adds at most twice store_timeout. A thread is
+ *     cancelled (pthread_cancel) when it enters such a call, never within. No call is safe in a signal handler.
  *  9. Fork. A child process inherits no right to issue the parent's ids: its first call lands in the slow path, by itself,
  *     also after a raw clone(). A segment generator draws a segment of its own (on_fork = reacquire) or returns IDGEN_E_FORKED
  *     (on_fork = error); a fixed worker, the memory store and a store of the host always return IDGEN_E_FORKED, because
