@@ -75,19 +75,22 @@ TEST(SqliteLocksDropped, ACommitThatAReaderHasRolledBackIsNotUsed) {
 TEST(SqliteLocksDropped, WhileAReaderHasTheFileTheCommitIsNotConfirmed) {
   const TempFolder folder;
   const auto store = store_with_tag_at_10(folder);
-  std::unique_ptr<LockingProcess> blocker;
+  auto reader = std::make_unique<WaitingProcess>([&] {
+    static RawDatabase db(folder.file("ids.db"));
+    db.run("BEGIN EXCLUSIVE");
+    return std::string("locked");
+  });
   Error error(Status::ok, "");
   {
     const AtCommit dropping([&](const char* journal) {
       const int result = unlink(journal);
       open_and_close(folder.file("ids.db"));
-      blocker = std::make_unique<LockingProcess>(folder.file("ids.db"));
-      return result;
+      return reader->go() == "locked" ? result : -1;
     });
     error = error_of([&] { draw_from(store, "ns", "t", 10); });
   }
   EXPECT_EQ(error.status(), Status::store_unavailable) << error.message();
-  blocker.reset();
+  reader.reset();
   EXPECT_EQ(draw_from(store, "ns", "t", 10), 21u);  // it was made after all; the numbers are burned
 }
 
@@ -199,13 +202,14 @@ TEST(HostThatClosesAllDescriptors, LosesAWorkerThatSomebodyElseTookMeanwhileAndI
       for (;;) pause();
     });
     const bool is_disjoint = other.line() == std::to_string(window.end_ms);
-    write_all(report, std::string(is_disjoint ? "disjoint\n" : "overlap\n") +
-                          report_of([&] { store->window_take(renewal(request, window, 1000)); }) + "\n" +
-                          report_of([&] { store->window_take(request); }) + "\n" + files.state() + "\n");
+    const std::string again = report_of([&] { store->window_take(request); });
+    const std::string renewed = report_of([&] { store->window_take(renewal(request, window, 1000)); });
+    write_all(report, std::string(is_disjoint ? "disjoint\n" : "overlap\n") + again + "\n" + renewed + "\n" +
+                          files.state() + "\n");
   });
   EXPECT_EQ(host.line(), "disjoint");
-  EXPECT_THAT(host.line(), StartsWith("WORKER_BUSY: worker 1 of namespace \"orders\": grant 1 has ended"));
   EXPECT_THAT(host.line(), HasSubstr("(live)"));
+  EXPECT_THAT(host.line(), StartsWith("WORKER_BUSY: worker 1 of namespace \"orders\": grant 1 has ended"));
   EXPECT_EQ(host.line(), "untouched");
 }
 

@@ -102,7 +102,7 @@ class AtCommit {
 // What any code of the host may do, a backup or a checksum: SQLite's locks on the file are gone after it.
 inline void open_and_close(const std::string& path) { close(open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
 
-// Another process that does `work` when it is told to, and then reports.
+// Another process that does `work` when it is told to, reports, and lives as long as this object.
 class WaitingProcess {
  public:
   explicit WaitingProcess(const std::function<std::string()>& work) {
@@ -113,6 +113,7 @@ class WaitingProcess {
       while (read(go_[0], &c, 1) < 0 && errno == EINTR) {
       }
       write_all(report, work() + "\n");
+      for (;;) pause();
     });
     close(go_[0]);
   }

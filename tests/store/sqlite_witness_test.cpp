@@ -121,7 +121,7 @@ TEST_F(SqliteWitness, ThatMissedTheLastCommitIsNoReasonToRefuse) {
 }
 
 TEST(OwnerByte, ComesFromNamespaceAndWorkerAndIsTheSameInEveryBuild) {
-  EXPECT_EQ(owner_byte("orders", 7), 0);
+  EXPECT_EQ(owner_byte("orders", 7), 699717295140127328);
   EXPECT_NE(owner_byte("orders", 7), owner_byte("orders", 8));
   EXPECT_NE(owner_byte("orders", 7), owner_byte("users", 7));
   EXPECT_LT(owner_byte("orders", 7), kTransactionByte);

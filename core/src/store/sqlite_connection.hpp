@@ -33,6 +33,12 @@ inline std::string write_obstacle(const std::string& path) {
   return "";
 }
 
+inline Error sqlite_permission_error(const std::string& path, const std::string& obstacle) {
+  return Error(Status::store_permission,
+               "store \"sqlite:" + path + "\": " + obstacle +
+                   ". Give this process the right to read and write the file and its folder");
+}
+
 // Somebody else has the lock, of SQLite or of ours: nothing was done, and to try again is safe.
 struct StoreLocked : Error {
   explicit StoreLocked(const Error& error) : Error(error) {}
@@ -60,9 +66,7 @@ inline Error sqlite_failure(const std::string& path, int result, int system_errn
   const bool is_denied = system_errno == EACCES || system_errno == EPERM || system_errno == EROFS;
   const auto permission = [&] {
     const std::string obstacle = write_obstacle(path);
-    return Error(Status::store_permission,
-                 store + (obstacle.empty() ? found : obstacle) +
-                     ". Give this process the right to read and write the file and its folder");
+    return sqlite_permission_error(path, obstacle.empty() ? found : obstacle);
   };
   const auto full = [&] {
     return Error(Status::store_full,

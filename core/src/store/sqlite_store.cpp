@@ -253,30 +253,34 @@ class SqliteStore final : public Store {
     }
   };
 
-  // Throws StoreLocked, what LockFile throws.
+  // Throws StoreLocked, Error{store_*, unsupported}.
   TransactionLock lock_transaction(SqliteAccess access) const {
-    const bool is_reader = access == SqliteAccess::read;
     for (;;) {
-      std::optional<LockFile> file = LockFile::open(lock_path_, is_reader);
-      if (!file) {
-        try {
-          make_lock_file();
-        } catch (const Error& error) {
-          if (is_reader && error.status() == Status::store_permission) return TransactionLock(std::nullopt);
-          throw;
-        }
-        continue;
-      }
+      std::optional<LockFile> file = open_lock_file(access);
+      if (!file && access == SqliteAccess::read) return TransactionLock(std::nullopt);
+      if (!file) continue;  // deleted in this moment
       if (!file->try_lock(kTransactionByte)) throw StoreLocked(store_locked_error(path_, timeout_ms_));
       if (file->is_at(lock_path_)) return TransactionLock(std::move(file));
     }
   }
 
-  // For a database without one: a new store, or a copy that was put in place without it.
-  void make_lock_file() const {
-    SqliteConnection db(path_, timeout_ms_);
-    check_schema(db);
-    LockFile::make(path_, read_witness(db));
+  // Makes it for a database without one: a new store, or a copy that was put in place without it.
+  std::optional<LockFile> open_lock_file(SqliteAccess access) const {
+    const bool is_reader = access == SqliteAccess::read;
+    try {
+      if (std::optional<LockFile> file = LockFile::open(lock_path_, is_reader)) return file;
+      SqliteConnection db(path_, timeout_ms_);
+      check_schema(db);
+      LockFile::make(path_, read_witness(db));
+    } catch (const Error& error) {
+      if (error.status() != Status::store_permission) throw;
+      if (is_reader && !sqlite_file_exists(lock_path_)) return std::nullopt;
+      // Who may not write the database either is told of that one.
+      const std::string obstacle = is_reader ? "" : write_obstacle(path_);
+      if (obstacle.empty()) throw;
+      throw sqlite_permission_error(path_, obstacle);
+    }
+    return LockFile::open(lock_path_, is_reader);
   }
 
   static StoreWitness read_witness(SqliteConnection& db) {
@@ -455,6 +459,7 @@ class SqliteStore final : public Store {
         let_go();  // of an attempt that met a lock of SQLite
         check_format(db, request);
         const WorkerRow before = read_worker(db, request.name_space, request.worker).row;
+        release_if_taken_over(request, before);
         const OwnerLocks::Claim claim = owners.claim(request.name_space, request.worker, this);
         if (claim != OwnerLocks::Claim::granted) throw_busy(request, before, claim);
         claimed = true;
@@ -475,22 +480,25 @@ class SqliteStore final : public Store {
     }
   }
 
+  // While our lock was lost somebody else became the owner, whose life is not to be proved by our lock.
+  void release_if_taken_over(const WindowRequest& request, const WorkerRow& row) const {
+    OwnerLocks& owners = OwnerLocks::at(lock_path_);
+    const std::optional<OwnerLocks::Owned> owned = owners.find(request.name_space, request.worker);
+    if (!owned || owned->epoch == 0 || (row.owned && row.epoch == owned->epoch)) return;
+    owners.release(request.name_space, request.worker, owned->epoch);
+  }
+
   Window renew(const WindowRequest& request) {
     OwnerLocks& owners = OwnerLocks::at(lock_path_);
     return transact(SqliteAccess::write, [&](SqliteConnection& db) {
       owners.restore();
-      const std::optional<OwnerLocks::Owned> owned = owners.find(request.name_space, request.worker);
       check_format(db, request);
       const WorkerRow row = read_worker(db, request.name_space, request.worker).row;
+      release_if_taken_over(request, row);
+      const std::optional<OwnerLocks::Owned> owned = owners.find(request.name_space, request.worker);
       const bool is_ours = owned && owned->epoch == request.epoch && row.owned && row.epoch == request.epoch &&
                            row.owner == request.owner;
-      if (!is_ours) {
-        // Taken over, while our lock was lost: somebody else's life is not to be proved by our lock.
-        if (owned && (row.epoch != owned->epoch || !row.owned)) {
-          owners.release(request.name_space, request.worker, owned->epoch);
-        }
-        throw_not_owner(request, row);
-      }
+      if (!is_ours) throw_not_owner(request, row);
       const Window granted = next_window(row, request);
       SqliteStatement(db, "UPDATE idgen_worker SET hw = ?3, holder = ?4 WHERE ns = ?1 AND worker = ?2",
                       request.name_space, request.worker, granted.end_ms, request.holder)
