@@ -63,6 +63,15 @@ TEST_F(SqliteFile, CreatingMakesACompleteFileThatOthersMayReadAndLeavesNothingEl
   EXPECT_EQ(run_sql(path, "PRAGMA integrity_check"), "ok");
 }
 
+TEST_F(SqliteFile, AStoreWithoutATagIsMadeOnceAndIsAllThatSnowflakesNeed) {
+  open_store(folder.url(), creating())->create();
+  open_store(folder.url(), creating())->create();
+  EXPECT_TRUE(open()->segment_list().empty());
+  EXPECT_EQ(open()->window_take(window_request(7, 1000)).epoch, 1u);
+  fs::remove(path);
+  EXPECT_FAILS(open()->create(), Status::store_missing, "is lost");
+}
+
 TEST_F(SqliteFile, AStoreIsMadeByTheFirstWindowIfThatWasAskedFor) {
   EXPECT_EQ(open_store(folder.url(), creating())->window_take(window_request(7, 1000)).epoch, 1u);
 }

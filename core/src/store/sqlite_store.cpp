@@ -115,6 +115,10 @@ class SqliteStore final : public Store {
     owners.release(name_space, worker, epoch);  // after the commit: until then the row still says that we live
   }
 
+  void create() override {
+    transact(SqliteAccess::create, [](SqliteConnection&) {});
+  }
+
   void segment_create(const std::string& name_space, const std::string& tag) override {
     transact(SqliteAccess::create, [&](SqliteConnection& db) {
       const std::optional<SegmentInfo> found = read_segment(db, name_space, tag);
@@ -518,12 +522,17 @@ class SqliteStore final : public Store {
     });
   }
 
-  // The kernel does not say whose lock it is. The row does, unless its owner has died and left a child that keeps the lock.
+  // The kernel does not say whose lock it is. The row does, unless its owner has died and left a raw clone that keeps the lock.
   [[noreturn]] void throw_busy(const WindowRequest& request, const WorkerRow& row, OwnerLocks::Claim claim) const {
+    const char* where = " (live)";
+    if (claim == OwnerLocks::Claim::held_here) {
+      where = " (this process)";
+    } else if (row.holder == request.holder) {  // processes of two containers may have one name
+      where = " (this process, through another copy of the library, or another container)";
+    }
     throw Error(Status::worker_busy,
                 worker_name(request.name_space, request.worker) + " is owned by " +
-                    (row.holder.empty() ? "a process" : row.holder) +
-                    (claim == OwnerLocks::Claim::held_here ? " (this process)" : " (live)") +
+                    (row.holder.empty() ? "a process" : row.holder) + where +
                     "; stop it, or give this process another worker number. Store: sqlite:" + path_);
   }
 
