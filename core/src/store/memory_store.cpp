@@ -125,6 +125,8 @@ class MemoryStore final : public Store {
     worker.through = nullptr;
   }
 
+  void create() override { locked(); }  // there as soon as it is named
+
   void segment_create(const std::string& name_space, const std::string& tag) override {
     const auto lock = locked();
     const auto [found, made] = state_->segments.try_emplace({name_space, tag}, new_segment(name_space, tag));
@@ -168,7 +170,8 @@ class MemoryStore final : public Store {
            "A restart of the process is not protected: counters begin at 0 again, and the time before the start is not "
            "known, so a clock "
            "that was set back can repeat ids.\n"
-           "Two processes are not protected from each other: each has a memory of its own.\n";
+           "Two processes are not protected from each other: each has a memory of its own. So has another copy of this "
+           "library in the same process (a wheel beside a jar, two class loaders).\n";
   }
 
   bool is_durable() const override { return false; }

@@ -96,6 +96,12 @@ void refuse_schema_of_host(const std::string& schema) {
   if (schema != "idgen") throw_schema_unknown("a store of the program's own", schema);
 }
 
+void Store::create() {
+  throw Error(Status::unsupported,
+              "a store of this kind is made together with its first tag; use `idgen segment create`, or the statements "
+              "that `idgen segment create --print` shows");
+}
+
 std::uint64_t Store::segment_max_of(const std::string& table, const std::string&) {
   throw Error(Status::unsupported,
               "the table " + in_quotes(table) +
