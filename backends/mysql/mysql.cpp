@@ -157,9 +157,17 @@ class MysqlConnection {
     mysql_optionsv(connection_.get(), MYSQL_OPT_SSL_VERIFY_SERVER_CERT, tls == "verify" ? &yes : &no);
     const std::string ca = parameters.file("tls_ca");
     if (!ca.empty()) mysql_optionsv(connection_.get(), MYSQL_OPT_SSL_CA, ca.c_str());
-    // Who answers is known by its certificate, or because only it can open that file. Anyone else is not shown the
-    // password, whatever way to log in is asked for.
-    const std::string allowed = kSafeAuth + ("," + parameters.choice("auth", kAuth));
+    // Who answers is known by its certificate, or because only it can open that file. Nobody else is shown the
+    // password, whatever way to log in they ask for.
+    const std::string auth = parameters.choice("auth", kAuth);
+    if (auth != kAuth[0] && tls != "off") {
+      // The client library takes a link for encrypted once it has asked for that, also where the server has no TLS:
+      // these plugins would send the password as it is.
+      throw Error(Status::value, "store = \"" + shown_ + "\": auth = " + auth +
+                                     " is for tls = off, where the password goes encrypted with the key that the "
+                                     "server shows; with tls = verify every way to log in is allowed");
+    }
+    const std::string allowed = kSafeAuth + ("," + auth);
     if (tls != "verify" && socket_path.empty()) {
       mysql_optionsv(connection_.get(), MARIADB_OPT_RESTRICTED_AUTH, allowed.c_str());
       mysql_optionsv(connection_.get(), MYSQL_DEFAULT_AUTH, "mysql_native_password");  // until another is asked for
@@ -258,8 +266,8 @@ class MysqlConnection {
                     what +
                         ": the server asks for a way to log in that shows it the password, and who answers there is "
                         "not verified. Use tls=verify with tls_ca, or socket=PATH, or let the account log in by "
-                        "ed25519 or mysql_native_password. caching_sha2_password can be allowed with "
-                        "auth=caching_sha2_password");
+                        "ed25519 or mysql_native_password. On a network that you trust, "
+                        "tls=off&auth=caching_sha2_password will do");
       case kDataOutOfRange:
         throw Error(Status::store_damaged, why);
       case kTlsFailed:
