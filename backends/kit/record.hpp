@@ -30,7 +30,7 @@ inline SegmentInfo parse_record(const std::string& shown, const std::string& nam
     if (!record.is_object() || found == record.end() || !found->is_number_unsigned() ||
         found->get<std::uint64_t>() > kLargestNumber) {
       throw Error(Status::store_damaged,
-                  shown + ": tag \"" + tag + "\" of namespace \"" + name_space + "\" holds " + in_quotes(text) +
+                  shown + ": " + tag_name(name_space, tag) + " holds " + in_quotes(text) +
                       ", in which \"" + key +
                       "\" is no number from 0 to 2^63 - 1. Set it right by hand, above the highest "
                       "id in use");

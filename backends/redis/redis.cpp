@@ -514,7 +514,7 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
     if (outcome == "refused") {
       if (const std::uint64_t count = number(row[3]))
         advance_by(name_space, tag, number(row[1]), count);  // says that it is exhausted
-      throw Error(Status::store_damaged, shown_ + ": tag \"" + tag + "\" of namespace \"" + name_space + "\" holds " +
+      throw Error(Status::store_damaged, shown_ + ": " + tag_name(name_space, tag) + " holds " +
                                              in_quotes(row[1]) + ": " + row[2]);
     }
     if (row[2] == "none" && is_cosid_) {
@@ -526,7 +526,7 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
     }
     throw Error(
         Status::store_regressed,
-        "tag \"" + tag + "\" of namespace \"" + name_space + "\" stands at " + row[1] + " in " + shown_ +
+        tag_name(name_space, tag) + " stands at " + row[1] + " in " + shown_ +
             ", but was written in another life of the server (" + row[2].substr(0, 8) + ", now " + row[3].substr(0, 8) +
             "): after a restart or failover it may have forgotten grants. Lift the tag above all ids in use with "
             "`idgen segment advance`");
