@@ -91,6 +91,7 @@ static NamedStore parse_store_name(const std::string& url) {
                                      (name == "sqlite" ? "a file" : "that store") +
                                      " has no host; allowed: " + known_store_schemes());
     }
+    if (!scheme.module.empty()) (void)StoreUrl::parse(url);  // a slip in it is told before a module that is missing
     return {&scheme, rest};
   }
   throw_no_such_store(url);
