@@ -3,6 +3,7 @@
 #include <curl/curl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
@@ -45,14 +46,6 @@ std::string from_base64(const std::string& text) {
     if ((bits += 6) >= 8) out += static_cast<char>(group >> (bits -= 8) & 255);
   }
   return out;
-}
-
-// Where the keys that begin with `prefix` end (etcd's range_end): the first text above all of them. "\0" is etcd's word for "no end".
-std::string end_of_prefix(std::string prefix) {
-  while (!prefix.empty() && prefix.back() == '\xFF') prefix.pop_back();
-  if (prefix.empty()) return std::string(1, '\0');
-  ++prefix.back();
-  return prefix;
 }
 
 class EtcdConnection {
@@ -140,8 +133,9 @@ class EtcdConnection {
   // All tags, in the order of their keys.
   void list(
       const std::function<void(const std::string& name_space, const std::string& tag, const std::string& text)>& row) {
-    const Json answer =
-        post("/v3/kv/range", {{"key", base64(prefix_)}, {"range_end", base64(end_of_prefix(prefix_))}});
+    std::string end = prefix_;
+    ++end.back();  // see prefix_of()
+    const Json answer = post("/v3/kv/range", {{"key", base64(prefix_)}, {"range_end", base64(end)}});
     const auto found = answer.find("kvs");
     if (found == answer.end()) return;
     for (const Json& entry : *found) {
@@ -155,12 +149,16 @@ class EtcdConnection {
   }
 
  private:
-  // Without one, every key of the cluster would be taken for a tag.
+  // Without one, every key of the cluster would be taken for a tag; and it stands in a command that people run.
   static std::string prefix_of(const Parameters& parameters) {
     std::string prefix = parameters.get("prefix", kDefaultPrefix);
-    if (!prefix.empty()) return prefix;
-    throw Error(Status::value, std::string("store = \"etcd://...\": prefix = '': tags need a prefix of their own; allowed: "
-                                           "at least one character. Leave the parameter out for ") + kDefaultPrefix);
+    const bool is_plain = std::all_of(prefix.begin(), prefix.end(), [](char c) {
+      return c > ' ' && c < '~' && std::string_view("\"'`\\$&|;<>()*?!").find(c) == std::string_view::npos;
+    });
+    if (is_plain && !prefix.empty()) return prefix;
+    throw Error(Status::value, "store = \"etcd://...\": prefix = " + in_quotes(prefix) +
+                                   "; allowed: at least one letter, digit or plain sign such as / or -. Leave the "
+                                   "parameter out for " + kDefaultPrefix);
   }
   std::string key_of(const std::string& name_space, const std::string& tag) const {
     return prefix_ + path_part(name_space) + "/" + path_part(tag);

@@ -379,6 +379,24 @@ constexpr const char* kHowToMake =
     "If the server has forgotten it, make it and lift it above all ids in use (`idgen segment advance`). If it is new, make it with "
     "`idgen segment create`, or set store_create = true";
 
+// As redis-cli takes it.
+std::string cli_word(const std::string& text) {
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string quoted = "\"";
+  bool is_plain = !text.empty();
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte <= ' ' || byte >= 0x7F || c == '"' || c == '\\') {
+      quoted += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+      is_plain = false;
+    } else {
+      quoted += c;
+      is_plain = is_plain && c != '\'';
+    }
+  }
+  return is_plain ? text : quoted + "\"";
+}
+
 class RedisStore final : public ConnectedStore<RedisConnection>, public QueueStore {
  public:
   explicit RedisStore(const Settings& settings)
@@ -389,12 +407,13 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
 
   static std::string statements(const Settings& settings, const std::string& name_space, const std::string& tag) {
     const std::string note = "# MASTER_REPLID: as INFO replication says it\n";
-    if (settings.schema == "cosid") {
-      const Arguments keys = cosid_keys(name_space, tag);
-      return note + "SETNX " + keys[0] + " 0\nSET " + keys[1] + " MASTER_REPLID\n";
-    }
-    check_schema(settings);
-    return note + "HSET " + own_keys(name_space, tag)[0] + " max_id 0 grants 0 label MASTER_REPLID\n";
+    const bool is_cosid = settings.schema == "cosid";
+    if (!is_cosid) check_schema(settings);
+    Arguments keys = is_cosid ? cosid_keys(name_space, tag) : own_keys(name_space, tag);
+    for (std::string& key : keys) key = cli_word(key);
+    const std::string made = is_cosid ? "SETNX " + keys[0] + " 0\nSET " + keys[1] + " MASTER_REPLID\n"
+                                      : "HSET " + keys[0] + " max_id 0 grants 0 label MASTER_REPLID\n";
+    return note + made + "HSET " + keys.back() + " " + keys[0] + " 1\nHSETNX " + keys.back() + " label MASTER_REPLID\n";
   }
 
   SegmentGrant take(const std::string& name_space, const std::string& tag, const SegmentRequest& request) override {
