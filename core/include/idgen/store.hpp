@@ -111,6 +111,8 @@ class Store {
   // False: a child process cannot use it, because what it knows lives in the parent's memory.
   virtual bool survives_fork() const = 0;
   virtual std::optional<BufferStats> buffer_stats() const { return std::nullopt; }
+  // Gives connections back; the next call opens a new one.
+  virtual void disconnect() noexcept {}
 };
 
 // Of store = "buffer"; see the properties buffer.*.

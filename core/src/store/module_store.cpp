@@ -207,6 +207,7 @@ class ModuleStore final : public Store {
   std::string describe() const override { return description_of(store_); }
   // A child opens a connection of its own.
   bool survives_fork() const override { return true; }
+  void disconnect() noexcept override { store_.disconnect(store_.ctx); }
 
  private:
   // The callback runs inside the module, through which no exception may pass.
@@ -284,6 +285,7 @@ class ModuleQueue final : public Queue {
     });
   }
   std::string describe() const override { return description_of(store_); }
+  void disconnect() noexcept override { store_.disconnect(store_.ctx); }
 
  private:
   const idgen_backend_store store_;
