@@ -132,6 +132,7 @@ class ZooKeeperConnection {
   // here, unsent; so a new session is opened before it.
   zhandle_t* session() {
     if (handle_ == nullptr || is_unrecoverable(handle_) != ZOK) {
+      const NoFork no_fork;
       close_session();
       open_session();
     }
