@@ -68,9 +68,15 @@ TEST(StoreUrl, APathThatCannotBeMeantIsRefused) {
   EXPECT_FAILS(open_store("sqlite:ids.db?mode=rwc", {}), Status::value, "store_timeout");
   EXPECT_FAILS(open_store("sqlite:folder/", {}), Status::value, "that is a folder");
   EXPECT_FAILS(open_store(std::string("sqlite:a\0b", 10), {}), Status::value, "NUL");
-  StoreOptions options;
-  options.timeout_ms = -1;
-  EXPECT_FAILS(open_store("memory", options), Status::value, "store_timeout");
+}
+
+TEST(StoreUrl, ATimeoutOfNothingIsRefusedForEveryStore) {
+  for (const std::int64_t timeout_ms : {-1, 0}) {
+    StoreOptions options;
+    options.timeout_ms = timeout_ms;
+    for (const char* const url : {"memory", "sqlite:ids.db", "postgres://app@127.0.0.1:1/ids", "redis://127.0.0.1:1"})
+      EXPECT_FAILS(open_store(url, options), Status::value, "store_timeout");
+  }
 }
 
 TEST(StoreUrl, AllSpellingsOfAPathAreOneStore) {

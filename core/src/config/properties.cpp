@@ -60,9 +60,9 @@ constexpr Property kProperties[] = {
      "silently begun anew "
      "would issue old numbers again.",
      kSince},
-    {"store_timeout", duration, "5s", "0ms to 10m", "ms",
+    {"store_timeout", duration, "5s", "1ms to 10m", "ms",
      "How long one store operation may take: waiting for another process's lock, connecting, reading, writing.", kSince,
-     0, 600'000},
+     1, 600'000},
     {"directory", text, "", "a folder", "",
      "Where relative paths start; empty = the working directory. Loading a configuration file sets it to the file's "
      "folder.",

@@ -136,9 +136,9 @@ std::string segment_statements(const std::string& url, const StoreOptions& optio
 }
 
 std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& options) {
-  if (options.timeout_ms < 0) {
+  if (options.timeout_ms < 1) {  // to some client libraries 0 means for ever
     throw Error(Status::value,
-                "store_timeout = " + std::to_string(options.timeout_ms) + " ms: allowed are 0 and above");
+                "store_timeout = " + std::to_string(options.timeout_ms) + " ms: allowed are 1 ms and above");
   }
   const NamedStore parsed = parse_store_name(url);
   check_schema(*parsed.scheme, options.schema);
