@@ -1,5 +1,7 @@
 // Segments in ZooKeeper: one persistent node a tag, set if its version is still the one that was read. Not a sequential node: its counter has 31 bits,
 // and a lost answer leaves one behind.
+#include <dirent.h>
+#include <sys/socket.h>
 #include <zookeeper/zookeeper.h>
 
 #include <algorithm>
@@ -7,10 +9,15 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <system_error>
 
 #include "record.hpp"
+#include "socket.hpp"
 
 namespace idgen::backend {
 namespace {
@@ -176,9 +183,25 @@ class ZooKeeperConnection {
 
   const ACL_vector* acl() const { return user_.empty() ? &ZOO_OPEN_ACL_UNSAFE : &ZOO_CREATOR_ALL_ACL; }
 
+  // The client opens its sockets on a thread of its own, so that programs which are started inherit them, and it does not say which descriptor it has. It
+  // says whom it is connected to.
+  static void close_on_exec_of(zhandle_t* handle) {
+    sockaddr_storage server{}, peer{};
+    socklen_t size = sizeof server;
+    if (zookeeper_get_connected_host(handle, reinterpret_cast<sockaddr*>(&server), &size) == nullptr) return;
+    const std::unique_ptr<DIR, int (*)(DIR*)> all(opendir("/proc/self/fd"), &closedir);
+    while (const dirent* const entry = all ? readdir(all.get()) : nullptr) {  // NOLINT(concurrency-mt-unsafe): ours alone
+      const int descriptor = std::atoi(entry->d_name);
+      socklen_t length = sizeof peer;
+      if (getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &length) != 0 || length != size) continue;
+      if (std::memcmp(&server, &peer, size) == 0) close_on_exec(descriptor);
+    }
+  }
+
   // On the client's own thread.
-  static void watch(zhandle_t*, int type, int state, const char*, void* self) {
+  static void watch(zhandle_t* handle, int type, int state, const char*, void* self) {
     if (type != ZOO_SESSION_EVENT) return;
+    if (state == ZOO_CONNECTED_STATE) close_on_exec_of(handle);
     if (state != ZOO_CONNECTED_STATE && state != ZOO_AUTH_FAILED_STATE && state != ZOO_EXPIRED_SESSION_STATE) return;
     auto& connection = *static_cast<ZooKeeperConnection*>(self);
     const std::lock_guard lock(connection.mutex_);

@@ -28,13 +28,6 @@ def test_a_process_of_the_old_node_does_not_write_its_counter_over_the_new_one(z
     assert show(zookeeper.url(), tag)["max_id"] == 1010
 
 
-def test_a_process_that_has_not_drawn_yet_sees_the_new_node(zookeeper):
-    tag = create(zookeeper.url(), new_tag())
-    with Asked(zookeeper.url(), tag, step=10, prefetch=1) as client:
-        make_anew(zookeeper, tag, 1000)
-        assert client.ids(1) == [1001]
-
-
 def test_many_processes_draw_while_the_node_is_made_anew_and_no_counter_goes_back(zookeeper):
     tag = create(zookeeper.url(), new_tag())
     one, two = (Asked(zookeeper.url(), tag, step=10, prefetch=1) for _ in range(2))
@@ -45,7 +38,7 @@ def test_many_processes_draw_while_the_node_is_made_anew_and_no_counter_goes_bac
             make_anew(zookeeper, tag, 1000 * n)
         drawn += one.ids(10) + two.ids(10)
     assert len(set(drawn)) == len(drawn)
-    assert drawn == sorted(drawn)
+    assert max(drawn) <= show(zookeeper.url(), tag)["max_id"]
 
 
 def test_looking_at_a_tag_changes_nothing(zookeeper):
@@ -59,14 +52,19 @@ def test_looking_at_a_tag_changes_nothing(zookeeper):
     assert "made-by" not in listed
 
 
-def test_a_session_that_ended_while_nobody_spoke_is_opened_again():
+def sessions(zookeeper):
+    return zookeeper.four_letters("dump").split("ephemeral nodes dump")[0].count("0x")
+
+
+def test_what_is_left_is_given_back_although_the_session_ended_while_nobody_spoke():
     with servers.ZooKeeper() as zookeeper:
         tag = create(zookeeper.url(), new_tag())
-        with Asked(zookeeper.url(), tag, step=10, prefetch=1, store_timeout="2s", wait_max="0ms") as client:
-            assert client.ids(10) == list(range(1, 11))
+        with Asked(zookeeper.url(), tag, step=1000, store_timeout="2s") as client:
+            assert client.ids(3) == [1, 2, 3]
             client.process.send_signal(servers.signal.SIGSTOP)
-            sessions = lambda: zookeeper.four_letters("dump").split("ephemerals")[0].count("0x")
-            wait_until(lambda: sessions() == 0, what="the server ends the session")
-            client.process.send_signal(servers.signal.SIGCONT)
-            time.sleep(1)  # the client learns of it on a thread of its own
-            assert client.ids(10) == list(range(11, 21))
+            try:
+                wait_until(lambda: sessions(zookeeper) == 0, what="the server ends the session")
+            finally:
+                client.process.send_signal(servers.signal.SIGCONT)
+            time.sleep(1)  # the client library learns of it on a thread of its own
+        assert draw(zookeeper.url(), tag).stdout == "4\n"
