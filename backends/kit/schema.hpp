@@ -143,7 +143,7 @@ inline SegmentGrant grant_up_to(const Schema& schema, std::uint64_t counter, std
 inline void check_room(const Schema& schema, const std::string& name_space, const std::string& tag,
                        const SchemaRow& row, std::uint64_t count) {
   if (row.counter < schema.next_free) {
-    throw Error(Status::unsupported, "tag \"" + tag + "\": its row in " + std::string(schema.table) +
+    throw Error(Status::unsupported, "tag " + in_quotes(tag) + ": its row in " + std::string(schema.table) +
                                          " has max_id = " + std::to_string(row.counter) +
                                          ", so the next id were 0, which idgen does not issue. Begin with 1: `idgen "
                                          "segment advance --to 0`");

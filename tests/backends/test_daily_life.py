@@ -236,6 +236,12 @@ def test_a_child_that_was_forked_while_its_parent_was_connecting_draws(kind, sta
         connecting.join()
 
 
+def pairs_of_libcurl(folder):
+    """Sockets without a name that lead to each other: libcurl wakes itself up with a pair of them. They lead to no server."""
+    with open(f"{folder}/net/unix") as table:
+        return {f"socket:[{row[6]}]" for row in map(str.split, table) if len(row) == 7}
+
+
 @pytest.mark.parametrize("kind", servers.KINDS)
 def test_a_program_that_is_started_inherits_no_connection(kind, started):
     server = started(kind)
@@ -249,6 +255,7 @@ def test_a_program_that_is_started_inherits_no_connection(kind, started):
                 continue
             with open(f"{folder}/fdinfo/{number}") as info:
                 flags = int(next(line for line in info if line.startswith("flags:")).split()[1], 8)
-            if not flags & os.O_CLOEXEC:
-                inherited.append(os.readlink(f"{folder}/fd/{number}"))
+            what = os.readlink(f"{folder}/fd/{number}")
+            if what.startswith("socket:") and not flags & os.O_CLOEXEC and what not in pairs_of_libcurl(folder):
+                inherited.append(what)
     assert not inherited

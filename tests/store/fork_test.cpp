@@ -37,7 +37,7 @@ TEST(ForkedChild, DoesNotInheritTheParentsWorker) {
            std::to_string(store->window_take(window_request(8, 1000)).epoch);
   });
   EXPECT_THAT(report, StartsWith("WORKER_BUSY"));
-  EXPECT_THAT(report, HasSubstr("\nWORKER_BUSY: worker 7 of namespace \"orders\" is owned by process " +
+  EXPECT_THAT(report, HasSubstr("\nWORKER_BUSY: worker 7 of namespace 'orders' is owned by process " +
                                 std::to_string(getpid())));
   EXPECT_THAT(report,
               HasSubstr("\nOK: nothing was thrown\n1"));  // a return that is not the child's to make does nothing

@@ -38,8 +38,21 @@ class LoadingTest {
     var temporary = Files.createDirectory(folder.resolve("tmp"));
     assertOutput("1 from " + NativeLoader.resource(), draw("-Djava.library.path=", "-Djava.io.tmpdir=" + temporary));
     try (var left = Files.list(temporary)) {
-      assertEquals(List.of(), left.filter(file -> file.toString().contains("libidgen")).toList());
+      assertEquals(List.of(), left.filter(file -> file.getFileName().toString().contains("idgen")).toList());
     }
+  }
+
+  @Test
+  void noModuleIsLoadedFromTheFolderThatTheJarsCopyIsUnpackedTo() throws Exception {
+    var temporary = Files.createDirectory(folder.resolve("tmp"));
+    for (String beside : List.of("idgen/backends", "backends")) {
+      var planted = Files.createDirectories(temporary.resolve(beside));
+      // Whatever it is: an attempt to load it is seen by its message.
+      Files.writeString(planted.resolve("libidgen_redis.so"), "not a library");
+    }
+    assertFails(
+        draw("-Djava.library.path=", "-Djava.io.tmpdir=" + temporary, "-Dtest.store=redis://cache.invalid"),
+        "UNSUPPORTED", "a jar's copy", "backend.path");
   }
 
   @Test
