@@ -475,6 +475,37 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_max_of(const idgen_config
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_statements(const idgen_config_t *config, char *buffer,
                                                                   size_t *size, idgen_error_t *err);
 
+/* ---------------------------------------------------------------------------------------- workers in the store */
+
+typedef struct idgen_worker_info {
+  uint32_t struct_size;
+  uint32_t is_live;   /* 1: an owner lives, or may live; 0: none does */
+  uint64_t worker;    /* the number of all node fields together */
+  uint64_t epoch;     /* fencing token of the latest grant; 0: nobody has had the worker yet, and the rest is empty */
+  int64_t hw_unix_ms; /* its time is reserved up to here, exclusive: no later grant begins before */
+  int64_t ahead_ms;   /* how far that is ahead of the configuration's clock; negative: behind */
+  char holder[128];   /* the latest owner, "process 4711 on db-3"; "" = unknown */
+} idgen_worker_info_t;
+
+#define IDGEN_WORKER_INFO_INIT \
+  { (uint32_t)sizeof(idgen_worker_info_t), 0, 0, 0, 0, 0, "" }
+
+/* These take a snowflake configuration and look at the worker that it names; all may block on the store.
+ * show:   @return IDGEN_E_STORE_MISSING, IDGEN_E_UNSUPPORTED (kind = segment, or a store without workers), 60..79, any.
+ * repair: for a row that a wrong clock has pushed far ahead. Sets hw just above the time of `highest_id`, but not below
+ *         now, and ends all grants before. It relies on you: no id of this worker above `highest_id` may be in use,
+ *         for those ids will be issued again. `out` may be NULL.
+ *         @return as show; IDGEN_E_WORKER_BUSY (an owner lives, or has acquired it meanwhile), IDGEN_E_FORMAT_MISMATCH,
+ *         IDGEN_E_VALUE: the row is at most max_ahead ahead; or the id is not this worker's, lies above the row, or is
+ *         itself more than max_ahead ahead.
+ * plan_repair: the row as repair would leave it, after the same checks; changes nothing. @return as repair. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_show(const idgen_config_t *config, idgen_worker_info_t *out,
+                                                           idgen_error_t *err);
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_plan_repair(const idgen_config_t *config, uint64_t highest_id,
+                                                                  idgen_worker_info_t *out, idgen_error_t *err);
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_repair(const idgen_config_t *config, uint64_t highest_id,
+                                                             idgen_worker_info_t *out, idgen_error_t *err);
+
 /* -------------------------------------------------------------------------------------- the host's own parts */
 
 /* A clock of the host: for tests, and for hosts that discipline their own. */

@@ -479,6 +479,17 @@ std::string snowflake_identity(const Config& config) {
   return store + "\n" + config.get("namespace") + "\n" + std::to_string(node_of(config, layout).number);
 }
 
+WorkerPlace worker_place(const Config& config) {
+  Layout layout = layout_of(config);
+  check_usable(config, layout);
+  const Node node = node_of(config, layout);
+  std::uint64_t mask = 0;
+  for (const FieldKind kind : kNodeFields) {
+    if (const Field* field = layout.find(kind)) mask |= ((std::uint64_t{1} << field->bits) - 1) << field->shift;
+  }
+  return {std::move(layout), node.number, node.bits, mask};
+}
+
 std::shared_ptr<Generator> make_snowflake_generator(const Config& config) {
   const Layout layout = layout_of(config);
   check_usable(config, layout);

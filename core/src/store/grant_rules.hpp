@@ -103,6 +103,22 @@ inline Window next_window(const WorkerRow& row, const WindowRequest& request) {
   return window;
 }
 
+// The row after a repair: nobody's, and no grant before is renewed. Throws Error{worker_busy, argument}.
+inline WorkerRow repaired_row(const std::string& name_space, std::uint64_t worker, const WorkerRow& row, bool is_live,
+                              const WindowInfo& seen, std::int64_t hw_ms) {
+  if (is_live || row.epoch != seen.epoch || row.hw != seen.hw_ms) {
+    throw Error(Status::worker_busy, worker_name(name_space, worker) + (is_live ? " has a live owner" : " was acquired") +
+                                         " meanwhile, " + row.holder + "; nothing was changed. Stop it, then look again");
+  }
+  if (hw_ms >= row.hw) throw Error(Status::argument, "a repair that lowers nothing cannot be meant");
+  WorkerRow repaired = row;
+  ++repaired.epoch;
+  repaired.owner = {};
+  repaired.owned = false;
+  repaired.hw = hw_ms;
+  return repaired;
+}
+
 // Where hw stands after a return. No lower than where this grant began: what lies before is another owner's. Throws Error{argument}.
 inline std::int64_t high_water_after_return(std::int64_t first_start_ms, std::int64_t end_ms, std::int64_t used_ms) {
   if (used_ms > end_ms) {

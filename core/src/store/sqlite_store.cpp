@@ -322,6 +322,30 @@ class SqliteStore final : public Store {
     let_go();  // after the commit: until then the row still says that we live
   }
 
+  WindowInfo window_show(const std::string& name_space, std::uint64_t worker) override {
+    StoreGate::Pass pass(timeout_ms_);
+    // To write, so that nobody acquires the worker while its lock is tried.
+    return transact(pass, SqliteAccess::write, [&](SqliteConnection& db) {
+      const StoredWorker found = read_worker(db, name_space, worker);
+      SqliteStatement format(db, "SELECT format FROM idgen_namespace WHERE ns = ?1", name_space);
+      return WindowInfo{found.row.epoch, found.row.hw, format.next() ? format.text(0, "format") : "", found.row.holder,
+                        has_live_owner(pass, found.id, name_space, worker)};
+    });
+  }
+
+  void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
+                     std::int64_t hw_ms) override {
+    StoreGate::Pass pass(timeout_ms_);
+    transact(pass, SqliteAccess::write, [&](SqliteConnection& db) {
+      const StoredWorker found = read_worker(db, name_space, worker);
+      const bool is_live = has_live_owner(pass, found.id, name_space, worker);
+      const WorkerRow row = repaired_row(name_space, worker, found.row, is_live, seen, hw_ms);
+      SqliteStatement(db, "UPDATE idgen_worker SET epoch = ?1, owner = NULL, hw = ?2 WHERE id = ?3", row.epoch, row.hw,
+                      found.id)
+          .change_one_row();
+    });
+  }
+
   void segment_create(const std::string& name_space, const std::string& tag) override {
     StoreGate::Pass pass(timeout_ms_);
     transact(pass, SqliteAccess::create, [&](SqliteConnection& db) {
@@ -614,6 +638,16 @@ class SqliteStore final : public Store {
                       found.row.hw == end_ms ? lowered : found.row.hw, found.id)
           .change_one_row();
     });
+  }
+
+  // REQUIRES: a transaction that writes.
+  bool has_live_owner(const StoreGate::Pass& pass, std::int64_t id, const std::string& name_space,
+                      std::uint64_t worker) const {
+    if (id == 0) return false;
+    OwnerLockFile& owners = OwnerLockFile::beside(pass, path_);
+    if (owners.try_lock(id, name_space, worker) != 0) return true;
+    owners.unlock(id);
+    return false;
   }
 
   [[noreturn]] void throw_busy(const WindowRequest& request, const WorkerRow& row, pid_t other) const {
