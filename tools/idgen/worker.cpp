@@ -36,8 +36,8 @@ std::string as_lines(const Config& config, const idgen_worker_info_t& info) {
   const std::string holder = *info.holder ? one_line(info.holder) : "unknown";
   out += "hw          " + instant(info.hw_unix_ms) + ", " + relative_to(now_unix_ms(), info.hw_unix_ms) +
          ": its time is reserved up to here\n";
-  out += "ahead       " + std::to_string(info.ahead_ms) + " ms of this clock; max_ahead = " + value(config, "max_ahead") +
-         '\n';
+  out += "ahead       " + (info.ahead_ms > 0 ? std::to_string(info.ahead_ms) + " ms" : "not") +
+         " of this clock; max_ahead = " + value(config, "max_ahead") + '\n';
   return out + "owner       " + (info.is_live ? "alive: " + holder : "none alive; the latest was " + holder) + '\n';
 }
 

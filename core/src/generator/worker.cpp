@@ -27,6 +27,12 @@ struct FoundWorker {
     if (__builtin_sub_overflow(ms, now_ms, &ahead)) return ms < 0 ? INT64_MIN : INT64_MAX;
     return ahead;
   }
+  // "2036-11-20T03:11:48.122Z, 315360000000 ms ahead of this clock, 2026-11-22T03:11:48.236Z"
+  std::string beside_clock(std::int64_t ms) const {
+    const std::int64_t ahead = ahead_ms(ms);
+    return format_instant(ms) + ", " + (ahead > 0 ? std::to_string(ahead) + " ms ahead" : "not ahead") +
+           " of this clock, " + format_instant(now_ms);
+  }
   WorkerInfo info(std::int64_t hw_ms) const {
     return {place.number, row.epoch, hw_ms, ahead_ms(hw_ms), row.is_live, row.holder};
   }
@@ -63,9 +69,7 @@ std::int64_t tick_at_or_after(const Layout& layout, std::int64_t ms) {
 std::int64_t repaired_hw(const FoundWorker& found, std::uint64_t highest_id) {
   const Layout& layout = found.place.layout;
   const std::int64_t allowed_ms = found.config.duration_ms("max_ahead");
-  const std::string stands = found.name() + ": its time is reserved up to " + format_instant(found.row.hw_ms) + ", " +
-                             std::to_string(found.ahead_ms(found.row.hw_ms)) + " ms ahead of this clock, " +
-                             format_instant(found.now_ms);
+  const std::string stands = found.name() + ": its time is reserved up to " + found.beside_clock(found.row.hw_ms);
   if (found.row.epoch == 0) {
     throw Error(Status::value, found.name() + " is not in the store: nobody has had it yet, so there is nothing to "
                                               "repair. Check namespace, worker and store");
@@ -98,9 +102,8 @@ std::int64_t repaired_hw(const FoundWorker& found, std::uint64_t highest_id) {
                                    ". So it was not made through this store. Check store, layout and epoch");
   }
   if (found.ahead_ms(end_ms) > allowed_ms) {
-    throw Error(Status::value, "the id " + std::to_string(highest_id) + " is of " + format_instant(parts.unix_ms) +
-                                   ", itself more than max_ahead = " + found.config.get("max_ahead") +
-                                   " ahead of this clock, " + format_instant(found.now_ms) +
+    throw Error(Status::value, "the id " + std::to_string(highest_id) + " is of " + found.beside_clock(parts.unix_ms) +
+                                   ", itself by more than max_ahead = " + found.config.get("max_ahead") +
                                    ". While such an id is in use the worker cannot go on below it: use another "
                                    "worker number, or on_clock_back = continue");
   }
