@@ -348,6 +348,25 @@ Arguments cosid_keys(const std::string& name_space, const std::string& tag) {
   return {std::string(kCosidPrefix) + name + std::string(kCosidSuffix), "idgen.label:{" + name + "}"};
 }
 
+// A key as redis-cli reads it: one word on one line, whatever is in a name.
+std::string word(const std::string& key) {
+  const bool is_plain = std::none_of(key.begin(), key.end(), [](char c) {
+    return is_control(c) || c == ' ' || c == '"' || c == '\'' || c == '\\';
+  });
+  if (is_plain) return key;
+  std::string out = "\"";
+  for (const char c : key) {
+    if (is_control(c)) {
+      constexpr char kDigits[] = "0123456789abcdef";
+      out += {'\\', 'x', kDigits[static_cast<unsigned char>(c) >> 4], kDigits[c & 15]};
+    } else {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
 class RedisStore final : public ConnectedStore<RedisConnection>, public QueueStore {
  public:
   explicit RedisStore(const Settings& settings)
@@ -360,10 +379,10 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
     const std::string note = "# MASTER_REPLID: as INFO replication says it\n";
     if (settings.schema == "cosid") {
       const Arguments keys = cosid_keys(name_space, tag);
-      return note + "SETNX " + keys[0] + " 0\nSET " + keys[1] + " MASTER_REPLID\n";
+      return note + "SETNX " + word(keys[0]) + " 0\nSET " + word(keys[1]) + " MASTER_REPLID\n";
     }
     check_schema(settings);
-    return note + "HSET " + own_keys(name_space, tag)[0] + " max_id 0 grants 0 label MASTER_REPLID\n";
+    return note + "HSET " + word(own_keys(name_space, tag)[0]) + " max_id 0 grants 0 label MASTER_REPLID\n";
   }
 
   SegmentGrant take(const std::string& name_space, const std::string& tag, const SegmentRequest& request) override {

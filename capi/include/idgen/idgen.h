@@ -446,6 +446,12 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_metrics(const idgen_t *const *gen
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_describe(const idgen_t *generator, char *buffer, size_t *size,
                                                         idgen_error_t *err);
 
+/* The same of a generator that this configuration would make. Opens the store, which may block, and reserves nothing; so
+ * what only a grant finds (the tag, a row's own stride, a live owner of the worker) is not told.
+ * @return IDGEN_E_BUFFER, as idgen_create. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_describe(const idgen_config_t *config, char *buffer, size_t *size,
+                                                               idgen_error_t *err);
+
 /* --------------------------------------------------------------------------------------- segments in the store */
 
 typedef struct idgen_segment_info {
@@ -485,7 +491,7 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_list(const idgen_config_t
                                                             void *ctx, idgen_error_t *err);
 
 /* max_of: the largest number in a column of any table in the store's database, 0 if it has none: where a tag is to begin that takes
- *         over from an AUTO_INCREMENT or a sequence. TABLE may be SCHEMA.TABLE. @return IDGEN_E_VALUE (no such table or column, or it holds
+ *         over from an AUTO_INCREMENT or a sequence (docs/stores.md, if rows still get ids from it meanwhile). TABLE may be SCHEMA.TABLE. @return IDGEN_E_VALUE (no such table or column, or it holds
  *         no whole numbers up to 2^63 - 1), IDGEN_E_UNSUPPORTED (no SQL server), 60..79, any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_max_of(const idgen_config_t *config, const char *table,
                                                               const char *column, uint64_t *max_id, idgen_error_t *err);

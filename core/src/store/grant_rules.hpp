@@ -16,10 +16,19 @@ namespace idgen {
 constexpr std::uint64_t kLargestNumber = std::numeric_limits<std::int64_t>::max();  // ids fit a signed column
 constexpr std::uint64_t kLargestStep = 1'000'000'000;
 
-// A text as standard SQL writes it, to be read.
-inline std::string sql_text(const std::string& text) {
+inline bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+// A text as SQL writes it, to be read by people and pasted: on one line, whatever a name holds, or the rest of it could be taken for another
+// statement. `function` makes a character of its number: char in SQLite, chr in PostgreSQL.
+inline std::string sql_text(const std::string& text, const std::string& function) {
   std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
+  for (const char c : text) {
+    if (is_control(c)) {
+      out += "' || " + function + "(" + std::to_string(c) + ") || '";
+    } else {
+      out.append(c == '\'' ? 2 : 1, c);
+    }
+  }
   return out + "'";
 }
 
