@@ -350,9 +350,8 @@ Arguments cosid_keys(const std::string& name_space, const std::string& tag) {
 
 // A key as redis-cli reads it: one word on one line, whatever is in a name.
 std::string word(const std::string& key) {
-  const bool is_plain = std::none_of(key.begin(), key.end(), [](char c) {
-    return is_control(c) || c == ' ' || c == '"' || c == '\'' || c == '\\';
-  });
+  const bool is_plain = std::none_of(
+      key.begin(), key.end(), [](char c) { return is_control(c) || c == ' ' || c == '"' || c == '\'' || c == '\\'; });
   if (is_plain) return key;
   std::string out = "\"";
   for (const char c : key) {

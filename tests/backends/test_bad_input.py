@@ -5,7 +5,7 @@ import time
 
 import pytest
 import servers
-from clients import Asked, create, draw, new_tag, segment, show
+from clients import Asked, command, create, draw, new_tag, run, segment, show
 
 SECRET = "hidden-Pa55w0rd"
 RETRYABLE = {"STORE_UNAVAILABLE", "STORE_FULL"}
@@ -342,3 +342,10 @@ def test_what_is_no_counter_is_damage_and_not_zero(shared, tag):
 def test_a_step_of_0_is_refused(shared, tag):
     refused(draw(shared.url(), tag, step=0), "VALUE", "segment.step")
     assert show(shared.url(), tag)["grants"] == 0
+
+
+def test_a_closed_standard_output_is_an_error_and_never_the_connection_to_the_server(shared, tag):
+    words = [str(word) for word in command(shared.url(), tag, "next", "--kind", "segment", "-n", "3")]
+    done = run(["sh", "-c", '"$@" 1>&-', "sh", *words])
+    assert done.returncode == 1
+    assert done.stderr == "idgen: error: cannot write to standard output: Bad file descriptor\n"

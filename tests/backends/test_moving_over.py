@@ -1,5 +1,6 @@
-"""Moving over from AUTO_INCREMENT and sequences: the statements that `idgen segment import` prints are run as they stand,
-and old pods, which insert without an id, go on beside new pods, which insert ids of idgen. No key may be there twice."""
+"""Moving over from AUTO_INCREMENT and sequences, with the statements that `idgen segment import` prints, run as they stand.
+
+Old pods, which insert without an id, go on beside new pods, which insert ids of idgen. No key may be there twice."""
 
 import re
 import threading
@@ -42,7 +43,7 @@ def either_shop(request, started):
 class Shop:
     """A team's table, whose rows the database numbers, and the tag that is to number them."""
 
-    def __init__(self, server):
+    def __init__(self, server, rows=100):
         self.server = server
         self.is_mysql = server.name == "mysql"
         self.tag = new_tag()
@@ -52,14 +53,12 @@ class Shop:
         if not self.is_mysql:
             self.run(f"GRANT ALL ON {self.table} TO app")
         with self.connect() as connection:
-            for _ in range(100):
+            for _ in range(rows):
                 self.insert(connection)
 
     def connect(self, *session):
         if self.is_mysql:
-            made = pymysql.connect(
-                unix_socket=str(self.server.socket), user="root", database="ids", autocommit=True
-            )
+            made = pymysql.connect(unix_socket=str(self.server.socket), user="root", database="ids", autocommit=True)
         else:
             made = psycopg.connect(
                 host=str(self.server.folder), port=self.server.port, user="root", dbname="ids", autocommit=True
@@ -240,6 +239,16 @@ def test_a_sequence_that_has_passed_the_margin_is_not_moved(sequenced_shop, way)
     assert sorted(shop.ids()["old"])[-3:] == [100, 101, 102]
 
 
+@pytest.mark.parametrize("way", [1, 2])
+def test_a_table_without_rows_moves_over_as_well(started, way):
+    shop = Shop(started("postgres"), rows=0)
+    (statement,) = statements(shop.import_ids(), way)
+    shop.run(statement)
+    with shop.connect() as old:
+        shop.insert(old)
+    assert shop.ids()["old"] == [1 if way == 1 else GAP]
+
+
 def test_a_last_import_lifts_the_tag_above_the_rows_of_both(either_shop):
     shop = either_shop
     for statement in statements(shop.import_ids(), 2):
@@ -260,5 +269,5 @@ def test_no_statement_is_printed_for_a_name_with_a_line_break(shop):
     shop.table = "a\n;b"
     printed = shop.import_ids()
     assert "ALTER TABLE" not in printed
-    assert "control characters" in printed
+    assert "so none is shown" in printed
     assert "\n;b" not in printed

@@ -15,12 +15,14 @@ namespace {
 
 constexpr const char* kDetails =
     "Opens each generator of FILE (or the one of --name) as a service would, closes it, and prints what the\n"
-    "configuration guarantees and what it does not. It draws no id: of a segment it takes one number (or the step that\n"
+    "configuration guarantees and what it does not. It draws no id: of a segment it takes one number (or the step "
+    "that\n"
     "the tag's row names), of a worker's time a window, and gives both back.\n"
     "\n"
     "  ok    could be opened\n"
     "  warn  could be opened, but one side of its buffer, Redis or the database, is down\n"
-    "  fail  could not. WORKER_BUSY: a running service owns the worker, and the guard is at work. Check before you start it.\n"
+    "  fail  could not. WORKER_BUSY: a running service owns the worker, and the guard is at work. Check before you "
+    "start it.\n"
     "\n"
     "The exit status is 0 only if every generator could be opened; 75 if all that failed can succeed later.\n"
     "\n"
@@ -39,7 +41,8 @@ std::string down_sides(const Generator& generator) {
   idgen_stats_t stats = IDGEN_STATS_INIT;
   check(idgen_stats(generator.get(), &stats, error), error);
   if (stats.breaker_redis) return "Redis does not answer; segments come from the database alone";
-  if (stats.breaker_database) return "the database does not answer; segments come from what Redis holds, as long as that lasts";
+  if (stats.breaker_database)
+    return "the database does not answer; segments come from what Redis holds, as long as that lasts";
   return "";
 }
 
@@ -59,8 +62,8 @@ void examine(const Settings& settings, const std::string& name, const Terminal& 
   ErrorSlot error;
   check(idgen_close(generator.get(), error), error);
 
-  const std::string verdict = warning.empty() ? terminal.paint(ink::green, "ok") + "    "
-                                              : terminal.paint(ink::yellow, "warn") + "  ";
+  const std::string verdict =
+      warning.empty() ? terminal.paint(ink::green, "ok") + "    " : terminal.paint(ink::yellow, "warn") + "  ";
   out.line(verdict + terminal.paint(ink::bold, one_line(name)) + "  opened in " + fixed(opened_ms, 1) + " ms" +
            (warning.empty() ? "" : "; " + warning));
   std::istringstream lines(described);

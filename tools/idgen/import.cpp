@@ -53,11 +53,10 @@ std::string tags_beside(const Config& source) {
 // The library would advise to make the tag, from 1 on: right for a tag that is drawn from, wrong for one that is to be read.
 [[noreturn]] void throw_no_source(const Config& source, const std::string& name) {
   const std::string tags = tags_beside(source);
-  throw Failure(IDGEN_E_TAG_UNKNOWN,
-                "the source, " + name + ", is not in " + without_secrets(value(source, "store")) +
-                    ". Nothing was imported, and no tag was made. Its namespace has " +
-                    (tags.empty() ? "no tags of that schema" : "the tags " + tags) +
-                    "; correct --from-tag, --from-schema or --from-namespace");
+  throw Failure(IDGEN_E_TAG_UNKNOWN, "the source, " + name + ", is not in " + without_secrets(value(source, "store")) +
+                                         ". Nothing was imported, and no tag was made. Its namespace has " +
+                                         (tags.empty() ? "no tags of that schema" : "the tags " + tags) +
+                                         "; correct --from-tag, --from-schema or --from-namespace");
 }
 
 Source read_tag(const SegmentArguments& arguments, const Config& config) {
@@ -95,12 +94,13 @@ std::string database_of(const Config& config) {
 // Throws UsageError for a margin that cannot be, or is likely a slip.
 void check_margin(const SegmentArguments& arguments, const Source& source) {
   const std::uint64_t margin = arguments.from.margin;
-  const std::string asked = source.name + " stands at " + std::to_string(source.end) + "; --margin " +
-                            std::to_string(margin);
+  const std::string asked =
+      source.name + " stands at " + std::to_string(source.end) + "; --margin " + std::to_string(margin);
   if (margin > kLargestNumber || source.end > kLargestNumber - margin) throw UsageError(asked + " passes 2^63 - 1");
   if (margin > kLargestLeap && !arguments.force) {
-    throw UsageError(asked + " would leave that many numbers unused for good. If that is meant, add --force: it allows a "
-                             "margin of more than " +
+    throw UsageError(asked +
+                     " would leave that many numbers unused for good. If that is meant, add --force: it allows a "
+                     "margin of more than " +
                      std::to_string(kLargestLeap) + ", and nothing else");
   }
 }

@@ -18,9 +18,7 @@ namespace {
 constexpr std::size_t kSize = 1 << 18;
 constexpr int kPatienceMs = 1000;
 
-IoError cannot_write(int why) {
-  return IoError(std::string("cannot write to standard output: ") + std::strerror(why));
-}
+IoError cannot_write(int why) { return IoError(std::string("cannot write to standard output: ") + std::strerror(why)); }
 }  // namespace
 
 void hold_standard_descriptors() noexcept {

@@ -162,8 +162,8 @@ void check_leap(const Config& config, std::uint64_t to) {
   check(idgen_segment_show(config.get(), &info, error), error);
   if (to <= info.max_id || to - info.max_id <= kLargestLeap || to > kLargestNumber) return;
   throw UsageError(shown_tag(config) + " stands at " + std::to_string(info.max_id) + "; --to " + std::to_string(to) +
-                   " would skip " + std::to_string(to - info.max_id) +
-                   " numbers for good and leave " + std::to_string(kLargestNumber - to) +
+                   " would skip " + std::to_string(to - info.max_id) + " numbers for good and leave " +
+                   std::to_string(kLargestNumber - to) +
                    ". A counter is never lowered. If that is meant, add --force: it allows a leap of more than " +
                    std::to_string(kLargestLeap) + ", and nothing else");
 }

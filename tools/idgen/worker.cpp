@@ -22,7 +22,7 @@ std::string as_json(const Config& config, const idgen_worker_info_t& info) {
   JsonObject object;
   object.text("namespace", value(config, "namespace")).number("worker", info.worker).number("epoch", info.epoch);
   const auto hw = rfc3339(info.hw_unix_ms);
-  hw && info.epoch ? object.text("hw", *hw) : object.null("hw");
+  hw&& info.epoch ? object.text("hw", *hw) : object.null("hw");
   object.signed_number("hw_unix_ms", info.hw_unix_ms).signed_number("ahead_ms", info.ahead_ms);
   object.text("max_ahead", value(config, "max_ahead"));
   object.boolean("live", info.is_live != 0).text("holder", info.holder);
@@ -30,8 +30,8 @@ std::string as_json(const Config& config, const idgen_worker_info_t& info) {
 }
 
 std::string as_lines(const Config& config, const idgen_worker_info_t& info) {
-  std::string out = "namespace   " + one_line(value(config, "namespace")) + "\nworker      " +
-                    std::to_string(info.worker) + '\n';
+  std::string out =
+      "namespace   " + one_line(value(config, "namespace")) + "\nworker      " + std::to_string(info.worker) + '\n';
   if (info.epoch == 0) return out + "not in the store: nobody has had it yet\n";
   const std::string holder = *info.holder ? one_line(info.holder) : "unknown";
   out += "hw          " + instant(info.hw_unix_ms) + ", " + relative_to(now_unix_ms(), info.hw_unix_ms) +
@@ -64,7 +64,8 @@ int repair(const Arguments& arguments) {
     check(idgen_worker_plan_repair(config.get(), arguments.highest_id, &info, error), error);
     throw UsageError("nothing was changed yet. Worker " + std::to_string(info.worker) + " of namespace '" +
                      value(config, "namespace") + "' would go back from " + instant(before.hw_unix_ms) + " to " +
-                     instant(info.hw_unix_ms) + ". All its ids between the two will be issued when their time comes: if "
+                     instant(info.hw_unix_ms) +
+                     ". All its ids between the two will be issued when their time comes: if "
                      "one that was issued before is still in use anywhere, it will be there twice. That " +
                      std::to_string(arguments.highest_id) +
                      " is the highest id of this worker in use is your word; nothing here can check it. If it is "
@@ -122,7 +123,8 @@ void add_worker(CLI::App& app, Run& run) {
       "ID is the highest id of this worker that is in use: ask every database that keeps such ids, and count what is\n"
       "on its way. Ids above it will be issued again. Nothing but your word says that none of them is in use.\n"
       "\n"
-      "Refused while an owner is alive; if the row is not more than max_ahead ahead of the clock; if ID is not of this\n"
+      "Refused while an owner is alive; if the row is not more than max_ahead ahead of the clock; if ID is not of "
+      "this\n"
       "worker and layout, lies above the row, or is itself more than max_ahead ahead. The row then stands just above\n"
       "ID, but never below now. Without --yes nothing is changed: it says what would be, and what that relies on.\n"
       "\n"

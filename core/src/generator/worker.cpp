@@ -71,13 +71,14 @@ std::int64_t repaired_hw(const FoundWorker& found, std::uint64_t highest_id) {
   const std::int64_t allowed_ms = found.config.duration_ms("max_ahead");
   const std::string stands = found.name() + ": its time is reserved up to " + found.beside_clock(found.row.hw_ms);
   if (found.row.epoch == 0) {
-    throw Error(Status::value, found.name() + " is not in the store: nobody has had it yet, so there is nothing to "
-                                              "repair. Check namespace, worker and store");
+    throw Error(Status::value, found.name() +
+                                   " is not in the store: nobody has had it yet, so there is nothing to "
+                                   "repair. Check namespace, worker and store");
   }
   if (found.row.is_live) {
-    throw Error(Status::worker_busy,
-                found.name() + " has a live owner, " + (found.row.holder.empty() ? "unknown" : found.row.holder) +
-                    ". Stop it, then repair: what it has reserved is its own");
+    throw Error(Status::worker_busy, found.name() + " has a live owner, " +
+                                         (found.row.holder.empty() ? "unknown" : found.row.holder) +
+                                         ". Stop it, then repair: what it has reserved is its own");
   }
   if (found.row.format != layout.fingerprint()) {
     throw Error(Status::format_mismatch, found.name() + ": the namespace has the format " +

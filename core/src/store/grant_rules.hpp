@@ -116,8 +116,9 @@ inline Window next_window(const WorkerRow& row, const WindowRequest& request) {
 inline WorkerRow repaired_row(const std::string& name_space, std::uint64_t worker, const WorkerRow& row, bool is_live,
                               const WindowInfo& seen, std::int64_t hw_ms) {
   if (is_live || row.epoch != seen.epoch || row.hw != seen.hw_ms) {
-    throw Error(Status::worker_busy, worker_name(name_space, worker) + (is_live ? " has a live owner" : " was acquired") +
-                                         " meanwhile, " + row.holder + "; nothing was changed. Stop it, then look again");
+    throw Error(Status::worker_busy, worker_name(name_space, worker) +
+                                         (is_live ? " has a live owner" : " was acquired") + " meanwhile, " +
+                                         row.holder + "; nothing was changed. Stop it, then look again");
   }
   if (hw_ms >= row.hw) throw Error(Status::argument, "a repair that lowers nothing cannot be meant");
   WorkerRow repaired = row;

@@ -689,7 +689,8 @@ std::string sqlite_segment_statements(const std::string& name_space, const std::
   std::string text;
   for (const char* const statement : kSqliteSchema) text += std::string(statement) + ";\n";
   return text + "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES(" +
-         sql_text(name_space, "char") + ", " + sql_text(tag, "char") + ", 0, 0, " + std::to_string(store_clock_unix_ms()) + ");\n";
+         sql_text(name_space, "char") + ", " + sql_text(tag, "char") + ", 0, 0, " +
+         std::to_string(store_clock_unix_ms()) + ");\n";
 }
 
 std::shared_ptr<Store> open_sqlite_store(const std::string& rest, const StoreOptions& options) {
