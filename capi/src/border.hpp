@@ -77,8 +77,8 @@ idgen_status_t guard(idgen_error_t* err, Body&& body) noexcept {
   }
 }
 
-// For the time of a call that may wait: the thread cannot be cancelled (pthread_cancel). A wait that is torn down in the middle would leave locks behind, and
-// what tears it down is no exception that could be turned into a status.
+// For the time of a call that may wait: the thread cannot be cancelled (pthread_cancel). A wait that is torn down in the
+// middle would leave locks behind, and what tears it down is no exception that could be turned into a status.
 class NotCancellable {
  public:
   NotCancellable() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
@@ -90,9 +90,10 @@ class NotCancellable {
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
-// guard() for a body that may wait.
+// guard() for a body that may wait. Not noexcept: a thread that is to be cancelled is cancelled here, before anything was done.
 template <class Body>
-idgen_status_t guard_waiting(idgen_error_t* err, Body&& body) noexcept {
+idgen_status_t guard_waiting(idgen_error_t* err, Body&& body) {
+  pthread_testcancel();
   const NotCancellable here;
   return guard(err, body);
 }

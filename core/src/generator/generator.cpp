@@ -124,9 +124,7 @@ Generator::Generator(const Config& config, Layout layout, std::string subject, P
   has_entered_ = true;
 }
 
-Generator::~Generator() {
-  if (has_entered_.exchange(false)) store_->leave();
-}
+Generator::~Generator() { close(); }
 
 void Generator::log(LogLevel level, const std::string& message) const { logs_->say(level, subject_ + ": " + message); }
 
@@ -194,7 +192,7 @@ bool Generator::claim(std::uint64_t drawn, Patience& patience) {
   return ensure_alive(patience) && supply_->claim(drawn, patience);
 }
 
-void Generator::close() {
+void Generator::close() noexcept {
   if (page().alive.load(std::memory_order_acquire)) supply_->close();
   if (has_entered_.exchange(false)) store_->leave();
 }

@@ -28,8 +28,8 @@ class Generator {
   virtual Stats stats() const;
   virtual std::string describe() const = 0;
 
-  // The last handle has gone: gives the reservation back. In a child: leaves it alone, it is the parent's.
-  void close();
+  // The last handle has gone: gives the reservation back. In a child: leaves it alone, it is the parent's. Idempotent.
+  void close() noexcept;
   // Of all handles.
   LogList& logs() const noexcept { return *logs_; }
 

@@ -51,6 +51,7 @@ void release(const std::shared_ptr<Generator>& generator, const SharedLog& log) 
 
 // With a way out, on a thread of its own: a store that hangs is not asked to stop.
 std::shared_ptr<Generator> acquire(const Config& config, const Cancelled& cancelled) {
+  closed_page();  // made now: close() must not fail, and the fast path reads page_ without ordering
   if (!cancelled) return acquire_generator(config, cancelled);
   const std::shared_ptr<Runtime> host = config.runtime;
   return run_abandonably<std::shared_ptr<Generator>>(
@@ -66,9 +67,7 @@ Handle::Handle(const Config& config, const Cancelled& cancelled)
       log_(config.log),
       shape_(generator_->shape()),
       plain_(!shape_.timed && !shape_.striped && shape_.stride == 1),
-      page_(&generator_->page()) {
-  closed_page();  // made now: close() must not fail, and the fast path reads page_ without ordering
-}
+      page_(&generator_->page()) {}
 
 Handle::~Handle() {
   try {
