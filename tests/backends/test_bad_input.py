@@ -306,22 +306,22 @@ def test_tls_that_is_required_is_not_done_without(kind, status, what, started):
 
 def test_a_counter_at_its_end_is_refused_before_it_wraps(shared, tag):
     largest = 2**63 - 1
-    assert segment(shared.url(), tag, "advance", "--to", str(largest - 15)).returncode == 0
+    assert segment(shared.url(), tag, "advance", "--force", "--to", str(largest - 15)).returncode == 0
     done = draw(shared.url(), tag, 10, step=10, prefetch=1)
     assert done.stdout.split() == [str(number) for number in range(largest - 14, largest - 4)]
     refused(draw(shared.url(), tag, step=10), "EXHAUSTED", str(largest - 5))
     assert show(shared.url(), tag)["max_id"] == largest - 5
     assert draw(shared.url(), tag, 4, step=4).stdout.split()[-1] == str(largest - 1)
     refused(draw(shared.url(), tag, step=2), "EXHAUSTED", str(largest - 1))
-    assert segment(shared.url(), tag, "advance", "--to", str(largest)).returncode == 0
+    assert segment(shared.url(), tag, "advance", "--force", "--to", str(largest)).returncode == 0
     refused(draw(shared.url(), tag, step=1), "EXHAUSTED", str(largest))
-    refused(segment(shared.url(), tag, "advance", "--to", str(largest)), "EXHAUSTED", str(largest))
+    refused(segment(shared.url(), tag, "advance", "--force", "--to", str(largest)), "EXHAUSTED", str(largest))
     assert show(shared.url(), tag)["max_id"] == largest
 
 
 def test_the_last_number_of_all_is_issued_once(shared, tag):
     largest = 2**63 - 1
-    assert segment(shared.url(), tag, "advance", "--to", str(largest - 5)).returncode == 0
+    assert segment(shared.url(), tag, "advance", "--force", "--to", str(largest - 5)).returncode == 0
     assert draw(shared.url(), tag, 5, step=5).stdout.split()[-1] == str(largest)
     refused(draw(shared.url(), tag, step=1), "EXHAUSTED", str(largest))
 

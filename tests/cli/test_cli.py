@@ -384,7 +384,7 @@ class Next(Cli):
         database = "sqlite:ids.db"
         self.good("segment", "create", "--store", database, "--tag", "t")
         for power in range(1, 19):
-            self.good("segment", "advance", "--store", database, "--tag", "t", "--to", 10**power - 2)
+            self.good("segment", "advance", "--store", database, "--tag", "t", "--force", "--to", 10**power - 2)
             ids = self.good("next", "--kind", "segment", "--store", database, "--tag", "t", "-n", 3).lines
             self.assertEqual(ids, [str(10**power - 1 + i) for i in range(3)])
 
