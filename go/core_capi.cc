@@ -8,3 +8,4 @@
 #include "../capi/src/segment.cpp"
 #include "../capi/src/status.cpp"
 #include "../capi/src/text.cpp"
+#include "../capi/src/worker.cpp"

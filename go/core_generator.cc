@@ -7,3 +7,4 @@
 #include "../core/src/generator/registry.cpp"
 #include "../core/src/generator/segment.cpp"
 #include "../core/src/generator/snowflake.cpp"
+#include "../core/src/generator/worker.cpp"

@@ -441,11 +441,19 @@ class MysqlStore final : public SchemaStore<MysqlConnection> {
     for (const char c : name) out += c == '`' ? std::string("``") : std::string(1, c);
     return out + "`";
   }
-  // To be read; what is sent is quoted by the connection.
+  // To be read, and on one line: see sql_text(). What is sent is quoted by the connection.
   static std::string literal(const std::string& text) {
-    std::string out;
-    for (const char c : sql_text(text)) out += c == '\\' ? std::string("\\\\") : std::string(1, c);
-    return out;
+    const bool is_plain = std::none_of(text.begin(), text.end(), is_control);
+    std::string out = is_plain ? "'" : "X'";
+    for (const char c : text) {
+      if (is_plain) {
+        out.append(c == '\\' || c == '\'' ? 2 : 1, c);
+      } else {
+        constexpr char kDigits[] = "0123456789abcdef";
+        out += {kDigits[static_cast<unsigned char>(c) >> 4], kDigits[c & 15]};
+      }
+    }
+    return out + "'";
   }
   // If the row's terms are still these. `rest` is what else is set, and where.
   std::optional<std::uint64_t> take_at_once(MysqlConnection& server, const std::string& rest, const RowTerms& terms,

@@ -329,8 +329,8 @@ class PostgresStore final : public SchemaStore<PostgresConnection> {
     const Schema& schema = kSchemas[schema_number(settings)];
     const Dialect& dialect = kDialects[schema_number(settings)];
     return std::string(dialect.create_table) + ";\n" +
-           insert_text(schema, dialect, settings, sql_text(name_space), sql_text(tag),
-                       sql_text(key_of_row(schema, name_space, tag))) +
+           insert_text(schema, dialect, settings, sql_text(name_space, "chr"), sql_text(tag, "chr"),
+                       sql_text(key_of_row(schema, name_space, tag), "chr")) +
            ";\n";
   }
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 import servers
-from clients import Asked, create, draw, new_tag, segment, show
+from clients import Asked, command, create, draw, new_tag, run, segment, show
 
 SECRET = "hidden-Pa55w0rd"
 RETRYABLE = {"STORE_UNAVAILABLE", "STORE_FULL"}
@@ -306,22 +306,22 @@ def test_tls_that_is_required_is_not_done_without(kind, status, what, started):
 
 def test_a_counter_at_its_end_is_refused_before_it_wraps(shared, tag):
     largest = 2**63 - 1
-    assert segment(shared.url(), tag, "advance", "--to", str(largest - 15)).returncode == 0
+    assert segment(shared.url(), tag, "advance", "--force", "--to", str(largest - 15)).returncode == 0
     done = draw(shared.url(), tag, 10, step=10, prefetch=1)
     assert done.stdout.split() == [str(number) for number in range(largest - 14, largest - 4)]
     refused(draw(shared.url(), tag, step=10), "EXHAUSTED", str(largest - 5))
     assert show(shared.url(), tag)["max_id"] == largest - 5
     assert draw(shared.url(), tag, 4, step=4).stdout.split()[-1] == str(largest - 1)
     refused(draw(shared.url(), tag, step=2), "EXHAUSTED", str(largest - 1))
-    assert segment(shared.url(), tag, "advance", "--to", str(largest)).returncode == 0
+    assert segment(shared.url(), tag, "advance", "--force", "--to", str(largest)).returncode == 0
     refused(draw(shared.url(), tag, step=1), "EXHAUSTED", str(largest))
-    refused(segment(shared.url(), tag, "advance", "--to", str(largest)), "EXHAUSTED", str(largest))
+    refused(segment(shared.url(), tag, "advance", "--force", "--to", str(largest)), "EXHAUSTED", str(largest))
     assert show(shared.url(), tag)["max_id"] == largest
 
 
 def test_the_last_number_of_all_is_issued_once(shared, tag):
     largest = 2**63 - 1
-    assert segment(shared.url(), tag, "advance", "--to", str(largest - 5)).returncode == 0
+    assert segment(shared.url(), tag, "advance", "--force", "--to", str(largest - 5)).returncode == 0
     assert draw(shared.url(), tag, 5, step=5).stdout.split()[-1] == str(largest)
     refused(draw(shared.url(), tag, step=1), "EXHAUSTED", str(largest))
 
@@ -342,3 +342,10 @@ def test_what_is_no_counter_is_damage_and_not_zero(shared, tag):
 def test_a_step_of_0_is_refused(shared, tag):
     refused(draw(shared.url(), tag, step=0), "VALUE", "segment.step")
     assert show(shared.url(), tag)["grants"] == 0
+
+
+def test_a_closed_standard_output_is_an_error_and_never_the_connection_to_the_server(shared, tag):
+    words = [str(word) for word in command(shared.url(), tag, "next", "--kind", "segment", "-n", "3")]
+    done = run(["sh", "-c", '"$@" 1>&-', "sh", *words])
+    assert done.returncode == 1
+    assert done.stderr == "idgen: error: cannot write to standard output: Bad file descriptor\n"

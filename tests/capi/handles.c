@@ -73,6 +73,11 @@ static void config_calls_refuse(idgen_config_t *wrong) {
   CHECK_ERR(IDGEN_E_HANDLE, idgen_create(wrong, &made, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_segment_create(wrong, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_segment_show(wrong, &info, &err));
+  idgen_worker_info_t worker = IDGEN_WORKER_INFO_INIT;
+  CHECK_ERR(IDGEN_E_HANDLE, idgen_worker_show(wrong, &worker, &err));
+  CHECK_ERR(IDGEN_E_HANDLE, idgen_worker_plan_repair(wrong, 1, &worker, &err));
+  CHECK_ERR(IDGEN_E_HANDLE, idgen_worker_repair(wrong, 1, &worker, &err));
+  CHECK_ERR(IDGEN_E_HANDLE, idgen_config_describe(wrong, NULL, &size, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_segment_advance(wrong, 1, &info, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_config_set_clock(wrong, &clock, &now, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_config_set_store(wrong, &store, NULL, &err));
@@ -153,6 +158,9 @@ static void null_pointers_are_refused(void) {
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_parse(NULL, 1, IDGEN_TEXT_HEX, &id, &err));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_parse("1", 1, IDGEN_TEXT_DECIMAL, NULL, &err));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_segment_show(config, NULL, &err));
+  CHECK_ERR(IDGEN_E_ARGUMENT, idgen_worker_show(config, NULL, &err));
+  CHECK_ERR(IDGEN_E_ARGUMENT, idgen_worker_plan_repair(config, 1, NULL, &err));
+  CHECK_ERR(IDGEN_E_ARGUMENT, idgen_config_describe(config, NULL, NULL, &err));
   CHECK_ERR(IDGEN_OK, idgen_segment_advance(config, 0, NULL, &err));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_config_set_clock(config, NULL, NULL, &err));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_config_set_clock(config, &clock, NULL, &err));
@@ -198,6 +206,13 @@ static idgen_status_t write_field(void *out) { return idgen_layout_field_at(layo
 static idgen_status_t write_stats(void *out) { return idgen_stats(generator, out, NULL); }
 static idgen_status_t write_segment_show(void *out) { return idgen_segment_show(config, out, NULL); }
 static idgen_status_t write_segment_advance(void *out) { return idgen_segment_advance(config, 3, out, NULL); }
+
+static idgen_status_t write_worker_show(void *out) {
+  idgen_config_t *snowflake = config_with("store", "memory:handles", "worker", "7", NULL);
+  const idgen_status_t status = idgen_worker_show(snowflake, out, NULL);
+  idgen_config_destroy(snowflake);
+  return status;
+}
 
 static void out_struct(idgen_status_t (*write)(void *out), uint32_t size) {
   union sized out;
@@ -279,6 +294,9 @@ static void error_structs(void) {
 static idgen_status_t text_describe(char *buffer, size_t *size) {
   return idgen_describe(generator, buffer, size, NULL);
 }
+static idgen_status_t text_config_describe(char *buffer, size_t *size) {
+  return idgen_config_describe(config, buffer, size, NULL);
+}
 static idgen_status_t text_metrics(char *buffer, size_t *size) {
   const idgen_t *array[] = {generator};
   return idgen_metrics(array, 1, buffer, size);
@@ -328,6 +346,7 @@ void struct_sizes_and_buffers(void) {
   out_struct(write_stats, sizeof(idgen_stats_t));
   out_struct(write_segment_show, sizeof(idgen_segment_info_t));
   out_struct(write_segment_advance, sizeof(idgen_segment_info_t));
+  out_struct(write_worker_show, sizeof(idgen_worker_info_t));
 
   /* A struct that is too small is seen before anything is done. */
   idgen_error_t err = IDGEN_ERROR_INIT;
@@ -341,6 +360,7 @@ void struct_sizes_and_buffers(void) {
   in_struct_sizes();
   error_structs();
   text_result(text_describe);
+  text_result(text_config_describe);
   CHECK_CALL(IDGEN_OK, idgen_close(generator, NULL)); /* at rest: every number of its metrics stays as it is */
   text_result(text_metrics);
   text_result(text_get);

@@ -25,9 +25,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = os.environ.get("IDGEN_TOOL", str(ROOT / "build" / "bin" / "idgen"))
+BACKENDS = Path(TOOL).resolve().parents[1] / "lib" / "idgen" / "backends"
 
 OK, FAILURE, USAGE, TRY_AGAIN = 0, 1, 2, 75
-COMMANDS = ("next", "decode", "explain", "layout", "segment", "properties", "doctor", "bench", "version")
+COMMANDS = ("next", "decode", "explain", "layout", "segment", "worker", "properties", "doctor", "bench", "version")
+LARGEST = 2**63 - 1
+NASTY = "a\nb\t\x1b[2Jc\u0085d"  # ends a comment, forges a line, steers a terminal
 ESCAPE = "\033["
 
 
@@ -78,6 +81,18 @@ class Cli(unittest.TestCase):
         self.assertEqual(result.status, status, result.err)
         self.assertRegex(result.err, rf"\Aidgen: error: {status_name}: .+\n\Z")
         return result.err
+
+    def watch(self, database="ids.db"):
+        """From now on watched() is each value that a counter is given, also by a grant that goes back at once."""
+        with sqlite3.connect(self.dir / database) as store:
+            store.executescript(
+                "CREATE TABLE watched(max_id); CREATE TRIGGER watch AFTER UPDATE ON idgen_segment "
+                "BEGIN INSERT INTO watched VALUES(new.max_id); END"
+            )
+
+    def watched(self, database="ids.db"):
+        with sqlite3.connect(self.dir / database) as store:
+            return [number for (number,) in store.execute("SELECT max_id FROM watched ORDER BY rowid")]
 
     def usage(self, *arguments):
         result = self.run_tool(*arguments)
@@ -369,7 +384,7 @@ class Next(Cli):
         database = "sqlite:ids.db"
         self.good("segment", "create", "--store", database, "--tag", "t")
         for power in range(1, 19):
-            self.good("segment", "advance", "--store", database, "--tag", "t", "--to", 10**power - 2)
+            self.good("segment", "advance", "--store", database, "--tag", "t", "--force", "--to", 10**power - 2)
             ids = self.good("next", "--kind", "segment", "--store", database, "--tag", "t", "-n", 3).lines
             self.assertEqual(ids, [str(10**power - 1 + i) for i in range(3)])
 
@@ -401,6 +416,31 @@ class Next(Cli):
         store = ("--store", "sqlite:ids.db", "--tag", "t")
         self.good("next", "--kind", "segment", *store, "--set", "store_create=true", "-n", 5)
         self.assertEqual(json.loads(self.good("segment", "show", *store, "--json").out)["max_id"], 5)
+
+    def test_no_more_is_reserved_than_is_drawn(self):
+        store = ("--store", "sqlite:ids.db", "--tag", "t")
+        self.good("segment", "create", *store)
+        self.watch()
+        self.good("next", "--kind", "segment", *store, "-n", 3)
+        self.assertEqual(self.watched(), [3])
+        self.good("next", "--kind", "segment", *store, "-n", 2, "--set", "segment.stride=2")
+        self.assertEqual(self.watched(), [3, 7])
+        self.good("next", "--kind", "segment", *store, "-n", 5, "--set", "order=relaxed")
+        self.assertLessEqual(max(self.watched()), 12)
+
+    def test_a_step_that_was_asked_for_is_what_is_reserved(self):
+        store = ("--store", "sqlite:ids.db", "--tag", "t")
+        self.good("segment", "create", *store)
+        self.watch()
+        self.good("next", "--kind", "segment", *store, "-n", 3, "--set", "segment.step=50")
+        self.assertEqual((self.watched()[0], self.watched()[-1]), (50, 3))
+
+    def test_more_ids_than_a_step_come_all_and_nothing_is_kept(self):
+        store = ("--store", "sqlite:ids.db", "--tag", "t")
+        self.good("segment", "create", *store)
+        ids = self.good("next", "--kind", "segment", *store, "-n", 25_000).lines
+        self.assertEqual(ids, [str(number) for number in range(1, 25_001)])
+        self.assertEqual(json.loads(self.good("segment", "show", *store, "--json").out)["max_id"], 25_000)
 
     def test_a_missing_store_is_not_made_silently(self):
         error = self.refused("STORE_MISSING", "next", "--store", "sqlite:none.db", "--worker", 1)
@@ -453,18 +493,6 @@ class Next(Cli):
     def test_a_full_store_device_and_a_damaged_store_are_told_apart(self):
         (self.dir / "bad.db").write_bytes(b"this is no database, whatever its name says" * 100)
         self.refused("STORE_DAMAGED", "next", "--store", "sqlite:bad.db", "--worker", 1)
-
-    def test_standard_output_on_a_full_device_is_an_error(self):
-        with open("/dev/full", "w") as full:
-            done = subprocess.run(
-                [TOOL, "next", "--store", "memory", "--worker", "1"],
-                stdout=full,
-                stderr=subprocess.PIPE,
-                text=True,
-                check=False,
-            )
-        self.assertEqual(done.returncode, FAILURE)
-        self.assertRegex(done.stderr, r"\Aidgen: error: cannot write to standard output: No space left on device\n\Z")
 
 
 class Signals(Cli):
@@ -584,6 +612,24 @@ class Segment(Cli):
         self.assertEqual(self.show()["max_id"], 5_000_001)
         self.assertEqual(self.good("next", "--kind", "segment", *self.STORE, "--tag", "orders").out, "5000002\n")
 
+    def test_a_leap_of_more_than_a_billion_is_made_only_by_force(self):
+        self.good("segment", "create", *self.STORE, "--tag", "orders")
+        base = ("segment", "advance", *self.STORE, "--tag", "orders", "--to")
+        self.good(*base, 10**9)  # not more
+        error = self.usage(*base, LARGEST)
+        for part in (10**9, LARGEST, LARGEST - 10**9, "leave 0", "never lowered", "--force"):
+            self.assertIn(str(part), error)
+        self.assertEqual(self.show()["max_id"], 10**9)
+        self.usage(*base, 2 * 10**9 + 1)
+        self.good(*base, 2 * 10**9 + 1, "--force")
+        self.assertEqual(self.show()["max_id"], 2 * 10**9 + 1)
+
+    def test_advance_says_that_it_cannot_be_undone(self):
+        text = self.good("segment", "advance", "--help").out
+        for part in ("cannot be undone", "moves up by 1", "--force", "which may lie below N"):
+            self.assertIn(part, text)
+        self.assertNotIn("stays as it is", text)  # it never did
+
     def test_tags_and_namespaces_are_separate(self):
         for namespace in ("a", "b"):
             self.good("segment", "create", *self.STORE, "--tag", "t", "--namespace", namespace)
@@ -650,6 +696,24 @@ class Segment(Cli):
         self.refused("TAG_UNKNOWN", "segment", "import", *self.STORE, "--tag", "new", "--from-tag", "order")
         self.refused("TAG_UNKNOWN", "segment", "show", *self.STORE, "--tag", "new")
 
+    def test_import_of_a_misspelt_tag_names_those_that_are_there_and_does_not_advise_to_begin_at_0(self):
+        for tag in ("orders", "invoices"):
+            self.good("segment", "create", *self.STORE, "--tag", tag)
+        self.good("segment", "create", *self.STORE, "--tag", "elsewhere", "--namespace", "other")
+        error = self.refused("TAG_UNKNOWN", "segment", "import", *self.STORE, "--tag", "new", "--from-tag", "order")
+        for part in ("'order'", "'orders'", "'invoices'", "--from-tag", "Nothing was imported"):
+            self.assertIn(part, error)
+        for part in ("elsewhere", "segment create", "begins at 0", "store_create"):
+            self.assertNotIn(part, error)
+
+    def test_a_margin_of_more_than_a_billion_is_left_only_by_force(self):
+        self.good("segment", "create", *self.STORE, "--tag", "orders")
+        base = ("segment", "import", *self.STORE, "--tag", "new", "--from-tag", "orders", "--margin", 10**9 + 1)
+        self.assertIn("--force", self.usage(*base))
+        self.refused("TAG_UNKNOWN", "segment", "show", *self.STORE, "--tag", "new")
+        self.good(*base, "--force")
+        self.assertEqual(self.show("new")["max_id"], 10**9 + 1)
+
     def test_import_asks_for_one_source_that_is_not_the_tag_itself(self):
         self.good("segment", "create", *self.STORE, "--tag", "orders")
         base = ("segment", "import", *self.STORE, "--tag", "orders")
@@ -682,6 +746,32 @@ class Segment(Cli):
             self.assertEqual(
                 database.execute("SELECT ns, tag, max_id FROM idgen_segment").fetchall(), [("default", "it's", 0)]
             )
+
+    def test_a_name_stays_on_one_line_of_a_migration_and_means_the_same(self):
+        plain = self.good("segment", "create", *self.STORE, "--tag", "plain", "--print").out
+        out = self.good("segment", "create", *self.STORE, "--tag", NASTY, "--namespace", "x\n--y", "--print").out
+        self.assertEqual(out.count("\n"), plain.count("\n"))
+        self.assertNotIn("\t", out)
+        self.assertNotIn("\x1b", out)
+        with sqlite3.connect(":memory:") as database:
+            database.executescript(out)
+            self.assertEqual(database.execute("SELECT ns, tag FROM idgen_segment").fetchall(), [("x\n--y", NASTY)])
+
+    def test_a_name_stays_on_one_line_wherever_it_is_shown(self):
+        shown = r"a\nb\t\x1b[2Jc\xc2\x85d"
+        created = self.good("segment", "create", *self.STORE, "--tag", NASTY).out
+        self.assertEqual(created.count("\n"), 1)
+        self.assertIn(shown, created)
+        with sqlite3.connect(self.dir / "ids.db") as store:
+            store.execute("UPDATE idgen_segment SET holder = ?", (NASTY,))
+        self.assertEqual(len(self.good("segment", "show", *self.STORE, "--tag", NASTY).lines), 8)
+        (_, row) = self.good("segment", "show", *self.STORE).lines
+        self.assertEqual(row.count(shown), 2)
+        self.assertIn(shown, self.good("segment", "import", *self.STORE, "--tag", "t", "--from-tag", NASTY).out)
+        for arguments in (("show",), ("advance", "--to", 5)):
+            error = self.refused("TAG_UNKNOWN", "segment", *arguments, *self.STORE, "--tag", "no" + NASTY)
+            self.assertEqual(error.count("\n"), 1)
+        self.assertIn(shown, self.usage("segment", "advance", *self.STORE, "--tag", NASTY, "--to", LARGEST))
 
     def test_a_schema_that_the_store_does_not_know_is_refused(self):
         error = self.refused("UNSUPPORTED", "segment", "create", *self.STORE, "--tag", "t", "--schema", "leaf")
@@ -770,7 +860,9 @@ class Doctor(Cli):
         self.good("segment", "create", "--config", "idgen.toml", "--name", "orders")
         out = self.good("doctor", "--config", "idgen.toml").out
         self.assertRegex(out, r"(?m)^ok +orders ")
-        self.assertRegex(out, r"(?m)^ok +events .*worker 7")
+        self.assertRegex(out, r"(?m)^ok +events ")
+        self.assertIn("worker: worker 7 of namespace 'default'", out)
+        self.assertIn("10000 numbers at a time", out)  # what a service does, not what doctor took
         for word in ("crash", "clock", "not covered"):
             self.assertIn(word, out)
 
@@ -794,12 +886,102 @@ class Doctor(Cli):
         self.refused("CONFIG_FILE", "doctor", "--config", "empty.toml")
         self.usage("doctor")
 
-    def test_nothing_is_left_behind(self):
+    def test_no_id_is_drawn_and_what_was_taken_goes_back(self):
         self.configure()
         self.good("segment", "create", "--config", "idgen.toml", "--name", "orders")
+        self.watch()
         self.good("doctor", "--config", "idgen.toml")
-        shown = json.loads(self.good("segment", "show", "--store", "sqlite:ids.db", "--tag", "orders", "--json").out)
-        self.assertEqual(shown["max_id"], 1)  # the one id that it drew
+        self.assertEqual(self.watched(), [1, 0])
+
+    def test_a_side_of_the_buffer_that_is_down_is_a_warning(self):
+        (self.dir / "idgen.toml").write_text(
+            '[orders]\nkind = "segment"\nstore = "buffer"\nbuffer.redis = "redis://127.0.0.1:1"\n'
+            f'buffer.database = "sqlite:ids.db"\nbackend.path = "{BACKENDS}"\n'
+        )
+        self.good("segment", "create", "--store", "sqlite:ids.db", "--tag", "orders")
+        result = self.run_tool("doctor", "--config", "idgen.toml")
+        self.assertEqual((result.status, result.err), (OK, ""))
+        self.assertRegex(result.out, r"(?m)^warn +orders +opened in .* ms; Redis does not answer; ")
+
+
+class Worker(Cli):
+    STORE = ("--store", "sqlite:ids.db", "--worker", 7)
+    YEAR_MS = 365 * 86_400_000
+
+    def drawn(self):
+        """The highest id of worker 7 that is in use."""
+        return int(self.good("next", *self.STORE, "--set", "store_create=true", "-n", 5).lines[-1])
+
+    def push_ahead(self, years=10):
+        """As a clock does that is years ahead when a window is taken, and right again before the next."""
+        with sqlite3.connect(self.dir / "ids.db") as store:
+            store.execute("UPDATE idgen_worker SET hw = hw + ?", (years * self.YEAR_MS,))
+
+    def show(self, *arguments):
+        return json.loads(self.good("worker", "show", *self.STORE, *arguments, "--json").out)
+
+    def repair(self, *arguments):
+        return ("worker", "repair", *self.STORE, "--above", *arguments)
+
+    def test_show_says_up_to_where_time_is_reserved_and_who_owns_it(self):
+        self.drawn()
+        shown = self.show()
+        self.assertEqual((shown["namespace"], shown["worker"], shown["epoch"], shown["live"]), ("default", 7, 1, False))
+        self.assertLess(abs(shown["ahead_ms"]), 60_000)
+        self.assertRegex(shown["holder"], r"^process \d+ on ")
+        out = self.good("worker", "show", *self.STORE).out
+        self.assertRegex(out, r"(?m)^hw +20.*reserved up to here$")
+        self.assertRegex(out, r"(?m)^owner +none alive; the latest was process ")
+        self.assertIn("nobody has had it yet", self.good("worker", "show", *self.STORE, "--set", "worker=8").out)
+
+    def test_a_live_owner_is_shown_and_its_row_is_not_repaired(self):
+        highest = self.drawn()
+        with subprocess.Popen(
+            [TOOL, "next", *map(str, self.STORE), "-n", str(2**40)], stdout=subprocess.PIPE, cwd=self.dir
+        ) as owner:
+            owner.stdout.readline()
+            self.push_ahead()
+            self.assertTrue(self.show()["live"])
+            error = self.refused("WORKER_BUSY", *self.repair(highest, "--yes"), status=TRY_AGAIN)
+            self.assertIn("live owner", error)
+            owner.kill()
+            owner.stdout.read()
+        self.assertFalse(self.show()["live"])
+
+    def test_a_row_ten_years_ahead_is_repaired_just_above_the_highest_id_in_use(self):
+        highest = self.drawn()
+        self.push_ahead()
+        self.refused("CLOCK_BACK", "next", *self.STORE, status=TRY_AGAIN)
+        ahead = self.show()
+        self.assertGreater(ahead["ahead_ms"], 9 * self.YEAR_MS)
+        error = self.usage(*self.repair(highest))
+        for part in ("nothing was changed", "your word", "still in use", "there twice", "--yes"):
+            self.assertIn(part, error)
+        self.assertEqual(self.show()["hw_unix_ms"], ahead["hw_unix_ms"])
+        repaired = json.loads(self.good(*self.repair(highest, "--yes"), "--json").out)
+        self.assertEqual(repaired["epoch"], ahead["epoch"] + 1)  # no grant before is renewed
+        made = json.loads(self.good("decode", highest, "--json").out)["unix_ms"]
+        self.assertGreater(repaired["hw_unix_ms"], made)
+        self.assertLess(abs(repaired["ahead_ms"]), 60_000)
+        self.assertGreater(int(self.good("next", *self.STORE).out), highest)
+
+    def test_what_would_not_be_safe_or_of_use_is_refused_and_changes_nothing(self):
+        highest = self.drawn()
+        self.assertIn("Nothing to repair", self.refused("VALUE", *self.repair(highest, "--yes")))
+        self.push_ahead()
+        before = self.show()
+        of_another_worker = highest + (1 << 12)
+        self.assertIn("not of worker 7", self.refused("VALUE", *self.repair(of_another_worker, "--yes")))
+        a_year_later = highest + (self.YEAR_MS << 22)
+        self.assertIn("itself by more than max_ahead", self.refused("VALUE", *self.repair(a_year_later, "--yes")))
+        after_the_row = highest + (11 * self.YEAR_MS << 22)
+        self.assertIn("not made through this store", self.refused("VALUE", *self.repair(after_the_row, "--yes")))
+        self.refused("FORMAT_MISMATCH", *self.repair(highest, "--yes", "--layout", "twitter"))
+        self.refused("VALUE", *self.repair(highest, "--yes", "--set", "worker=8"))
+        self.refused("UNSUPPORTED", *self.repair(highest, "--yes", "--set", "kind=segment"))
+        self.refused("STORE_MISSING", *self.repair(highest, "--yes", "--set", "store=sqlite:none.db"))
+        self.assertIn("--above", self.usage("worker", "repair", *self.STORE))
+        self.assertEqual({**self.show(), "ahead_ms": 0}, {**before, "ahead_ms": 0})
 
 
 class Bench(Cli):
@@ -814,7 +996,11 @@ class Bench(Cli):
 
 class Everything(Cli):
     def test_help_of_every_command_has_usage_examples_and_exit_statuses(self):
-        for command in ("", *COMMANDS, "segment create", "segment show", "segment advance"):
+        subcommands = [
+            *("segment create", "segment show", "segment advance", "segment set-step", "segment import"),
+            *("worker show", "worker repair"),
+        ]
+        for command in ("", *COMMANDS, *subcommands):
             with self.subTest(command):
                 out = self.good(*command.split(), "--help").out
                 self.assertIn(f"Usage: idgen {command}".strip(), out)
@@ -822,6 +1008,74 @@ class Everything(Cli):
                 self.assertRegex(out, r"(?m)^  idgen .*" + (command or "next"))
                 self.assertRegex(out, r"(?m)^  75 ")
                 self.assertLessEqual(max(map(len, out.splitlines())), 125)
+
+    def writing_commands(self):
+        """Each subcommand in a form that succeeds and prints something."""
+        (self.dir / "idgen.toml").write_text('[orders]\nkind = "segment"\nstore = "sqlite:ids.db"\n')
+        store = ("--store", "sqlite:ids.db")
+        self.good("segment", "create", *store, "--tag", "orders")
+        self.good("next", *store, "--worker", 7)
+        tag = (*store, "--tag", "orders")
+        return {
+            "next": ("--store", "memory", "--worker", 1),
+            "decode": (1,),
+            "explain": (1,),
+            "layout": (),
+            "segment create": (*store, "--tag", "new"),
+            "segment show": tag,
+            "segment advance": (*tag, "--to", 5),
+            "segment set-step": (*tag, "--step", 5),
+            "segment import": (*store, "--tag", "copy", "--from-tag", "orders"),
+            "worker show": (*store, "--worker", 7),
+            "properties": (),
+            "doctor": ("--config", "idgen.toml"),
+            "bench": (),
+            "version": (),
+        }
+
+    def test_output_that_cannot_be_written_is_an_error_of_every_subcommand(self):
+        commands = {f"{name} --help": () for name in COMMANDS} | {"--help": (), "--version": ()}
+        for name, arguments in (commands | self.writing_commands()).items():
+            with self.subTest(name), open("/dev/full", "w") as full:
+                done = subprocess.run(
+                    [TOOL, *name.split(), *map(str, arguments)],
+                    stdout=full,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    check=False,
+                    cwd=self.dir,
+                )
+                self.assertEqual(done.returncode, FAILURE)
+                self.assertEqual(
+                    done.stderr, "idgen: error: cannot write to standard output: No space left on device\n"
+                )
+
+    def test_the_list_of_writing_commands_is_complete(self):
+        known = set(self.writing_commands()) | {"worker repair"}  # whose output is that of show
+        listed = set()
+        for command in COMMANDS:
+            _, found, rest = self.good(command, "--help").out.partition("\nCommands:\n")
+            words = re.findall(r"(?m)^  (\S+)", rest.split("\n\n")[0]) if found else []
+            listed |= {f"{command} {word}" for word in words} or {command}
+        self.assertEqual(known, listed)
+
+    def test_a_closed_standard_output_is_an_error_and_never_a_file_of_the_store(self):
+        self.good("next", "--store", "sqlite:ids.db", "--worker", 1, "--set", "store_create=true")
+        for closed in ("1>&-", "0<&- 1>&-", "0<&- 1>&- 2>&-"):
+            with self.subTest(closed):
+                done = subprocess.run(
+                    ["sh", "-c", f'"$@" {closed}', "sh", TOOL, "next", "--store", "sqlite:ids.db", "--worker", "1"],
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    check=False,
+                    cwd=self.dir,
+                )
+                self.assertEqual((self.dir / "ids.db-owners").read_bytes(), b"")
+                self.assertEqual(done.returncode, FAILURE)
+                self.assertEqual(
+                    done.stderr,
+                    "" if "2>" in closed else "idgen: error: cannot write to standard output: Bad file descriptor\n",
+                )
 
     def test_help_of_next_points_to_the_properties(self):
         self.assertIn("idgen properties", self.good("next", "--help").out)

@@ -5,7 +5,6 @@
 
 #include "command.hpp"
 #include "help.hpp"
-#include "layout_fields.hpp"
 #include "output.hpp"
 #include "settings.hpp"
 #include "terminal.hpp"
@@ -15,11 +14,14 @@ namespace idgen_tool {
 namespace {
 
 constexpr const char* kDetails =
-    "Opens each generator of FILE (or the one of --name) as a service would, draws one id from it, closes it, and "
-    "prints what\n"
-    "the configuration guarantees and what it does not. That id, and for snowflake a little of its worker's time, is "
-    "used up.\n"
-    "A worker that a running service owns is reported as WORKER_BUSY: that is the guard at work; check before you "
+    "Opens each generator of FILE (or the one of --name) as a service would, closes it, and prints what the\n"
+    "configuration guarantees and what it does not. It draws no id: of a segment it takes one number (or the step "
+    "that\n"
+    "the tag's row names), of a worker's time a window, and gives both back.\n"
+    "\n"
+    "  ok    could be opened\n"
+    "  warn  could be opened, but one side of its buffer, Redis or the database, is down\n"
+    "  fail  could not. WORKER_BUSY: a running service owns the worker, and the guard is at work. Check before you "
     "start it.\n"
     "\n"
     "The exit status is 0 only if every generator could be opened; 75 if all that failed can succeed later.\n"
@@ -33,40 +35,39 @@ double ms_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
-std::string fields(const idgen_t* generator, std::uint64_t id) {
+// Which sides of a buffer are down; "" if it has none that is.
+std::string down_sides(const Generator& generator) {
   ErrorSlot error;
-  idgen_layout_t* raw = nullptr;
-  check(idgen_layout_of(generator, &raw, error), error);
-  const Layout layout(raw);
-  const idgen_layout_info_t info = info_of(layout);
-  idgen_parts_t parts = IDGEN_PARTS_INIT;
-  check(idgen_decode(generator, id, &parts, error), error);
-  std::string out;
-  for (const idgen_field_t& field : fields_of(layout, info)) {
-    out += out.empty() ? "" : ", ";
-    out += field.kind == IDGEN_FIELD_TIME ? instant(parts.unix_ms)
-                                          : field.name + (' ' + std::to_string(value_of(parts, field.kind)));
-  }
-  return out;
+  idgen_stats_t stats = IDGEN_STATS_INIT;
+  check(idgen_stats(generator.get(), &stats, error), error);
+  if (stats.breaker_redis) return "Redis does not answer; segments come from the database alone";
+  if (stats.breaker_database)
+    return "the database does not answer; segments come from what Redis holds, as long as that lasts";
+  return "";
 }
 
-void examine(const Config& config, const std::string& name, const Terminal& terminal, Output& out) {
+// Opens the generator as a service would, but for one number where a service takes a segment, and draws no id.
+void examine(const Settings& settings, const std::string& name, const Terminal& terminal, Output& out) {
+  const Config as_configured = settings.make(name);
+  const std::string described = read_text([&](char* buffer, std::size_t* size, idgen_error_t* err) {
+    return idgen_config_describe(as_configured.get(), buffer, size, err);
+  });
+  const Config config = settings.make(name);
+  reserve_only(config, settings, 1);
+  set(config, "buffer.errors", "1");  // a side that fails once is told to be down
   const auto begin = std::chrono::steady_clock::now();
   const Generator generator = make_generator(config);
   const double opened_ms = ms_since(begin);
+  const std::string warning = down_sides(generator);
   ErrorSlot error;
-  std::uint64_t id = 0;
-  check(idgen_next(generator.get(), &id, error), error);
-  const std::string described = read_text([&](char* buffer, std::size_t* size, idgen_error_t* err) {
-    return idgen_describe(generator.get(), buffer, size, err);
-  });
-  const std::string read = fields(generator.get(), id);
   check(idgen_close(generator.get(), error), error);
 
-  out.line(terminal.paint(ink::green, "ok") + "    " + terminal.paint(ink::bold, name) + "  opened in " +
-           fixed(opened_ms, 1) + " ms, drew " + std::to_string(id) + " (" + read + ")");
+  const std::string verdict =
+      warning.empty() ? terminal.paint(ink::green, "ok") + "    " : terminal.paint(ink::yellow, "warn") + "  ";
+  out.line(verdict + terminal.paint(ink::bold, one_line(name)) + "  opened in " + fixed(opened_ms, 1) + " ms" +
+           (warning.empty() ? "" : "; " + warning));
   std::istringstream lines(described);
-  for (std::string line; std::getline(lines, line);) out.line("        " + line);
+  for (std::string line; std::getline(lines, line);) out.line("        " + one_line(line));
 }
 
 int diagnose(const Settings& settings) {
@@ -80,12 +81,12 @@ int diagnose(const Settings& settings) {
   for (const std::string& name : names) {
     if (&name != &names.front()) out.line("");
     try {
-      examine(settings.make(name), name, terminal, out);
+      examine(settings, name, terminal, out);
     } catch (const Failure& failure) {
       ++failed;
       all_retryable = all_retryable && failure.exit_status() == kExitTryAgain;
-      out.line(terminal.paint(ink::red, "fail") + "  " + terminal.paint(ink::bold, name) + "  " +
-               idgen_status_name(failure.status()) + ": " + failure.what());
+      out.line(terminal.paint(ink::red, "fail") + "  " + terminal.paint(ink::bold, one_line(name)) + "  " +
+               idgen_status_name(failure.status()) + ": " + one_line(failure.what()));
     }
     out.flush();
   }

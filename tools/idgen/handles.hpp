@@ -71,4 +71,11 @@ std::string read_text(Call call) {
   }
 }
 
+// A property's value.
+inline std::string value(const Config& config, const char* key) {
+  return read_text([&](char* buffer, std::size_t* size, idgen_error_t* error) {
+    return idgen_config_get(config.get(), key, buffer, size, error);
+  });
+}
+
 }  // namespace idgen_tool

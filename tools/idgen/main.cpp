@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 #include <new>
+#include <sstream>
 #include <string>
 
 #include "command.hpp"
@@ -10,6 +11,7 @@
 #include "help.hpp"
 #include "output.hpp"
 #include "stop.hpp"
+#include "text.hpp"
 
 namespace idgen_tool {
 namespace {
@@ -30,8 +32,9 @@ std::string version() {
   return out + ", ABI " + std::to_string(idgen_abi_version());
 }
 
-void report(const char* kind, const std::string& message) {
-  const std::string line = std::string("idgen: error: ") + kind + (*kind ? ": " : "") + message + '\n';
+// One line, whatever names and paths the message quotes.
+void report(const std::string& kind, const std::string& message, const std::string& advice = "") {
+  const std::string line = "idgen: error: " + kind + (kind.empty() ? "" : ": ") + one_line(message) + '\n' + advice;
   std::fputs(line.c_str(), stderr);
 }
 
@@ -64,13 +67,15 @@ std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int usage_error(const CLI::App& app, const std::string& message) {
-  report("", message + "\nSee `" + full_name(chosen(app)) + " --help`.");
+  report("", message, "See `" + full_name(chosen(app)) + " --help`.\n");
   return kExitUsage;
 }
 
 int run_command(const CLI::App& app, const Run& run) {
   try {
-    return run();
+    const int status = run();
+    close_standard_output();
+    return status;
   } catch (const Failure& failure) {
     std::string message = failure.what();
     if (failure.retry_after_ns()) {
@@ -105,6 +110,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): only fo
   add_explain(app, run);
   add_layout(app, run);
   add_segment(app, run);
+  add_worker(app, run);
   add_properties(app, run);
   add_doctor(app, run);
   add_bench(app, run);
@@ -112,7 +118,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): only fo
       add_command(app, "version", "Print the version.", "version", "Example:\n  idgen version\n");
   version_command->callback([&run] {
     run = [] {
-      std::puts(version().c_str());
+      print(version() + '\n');
       return kExitOk;
     };
   });
@@ -120,7 +126,12 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): only fo
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& wanted) {  // --help, --version
-    return app.exit(wanted);
+    std::ostringstream text;
+    app.exit(wanted, text);
+    run = [text = text.str()] {
+      print(text);
+      return kExitOk;
+    };
   } catch (const CLI::ParseError& error) {
     return usage_error(app, what_is_wrong(app, error));
   }
@@ -131,6 +142,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): only fo
 }  // namespace idgen_tool
 
 int main(int argc, char** argv) {
+  idgen_tool::hold_standard_descriptors();
   try {
     return idgen_tool::main(argc, argv);
   } catch (const std::exception& error) {  // building the parser: a libidgen of another version

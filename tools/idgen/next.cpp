@@ -19,6 +19,8 @@ constexpr const char* kDetails =
     "an option. `idgen properties` lists all properties. A store that is missing is made only with --set "
     "store_create=true.\n"
     "\n"
+    "No more segment ids are reserved than N, if that is below segment.step, --set segment.step is not given, and the\n"
+    "tag's row names no step. "
     "Ids are drawn in batches, and all of them are written. Ctrl-C stops early: what was drawn is written, and what is "
     "left\n"
     "of the reservation goes back to the store. With -n and standard error on a terminal, a long run shows a progress "
@@ -126,6 +128,7 @@ void draw(idgen_t* generator, std::uint64_t count, std::int32_t encoding) {
 
 int next(const Arguments& arguments) {
   const Config config = arguments.settings.make();
+  reserve_only(config, arguments.settings, arguments.count);
   const std::int32_t encoding = encoding_of(arguments.format);
   catch_signals();
   const Generator generator = make_generator(config);

@@ -1,5 +1,6 @@
 #include "output.hpp"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <initializer_list>
 
 #include "failure.hpp"
 #include "stop.hpp"
@@ -15,7 +17,28 @@ namespace idgen_tool {
 namespace {
 constexpr std::size_t kSize = 1 << 18;
 constexpr int kPatienceMs = 1000;
+
+IoError cannot_write(int why) { return IoError(std::string("cannot write to standard output: ") + std::strerror(why)); }
 }  // namespace
+
+void hold_standard_descriptors() noexcept {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(descriptor, F_GETFD) >= 0) continue;
+    // The lowest free number is this one. Reading from what is open for writing fails with EBADF, and the other way round.
+    const int held = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    if (held < 0) return;  // no /dev: nothing can be done about it
+  }
+}
+
+void close_standard_output() {
+  if (close(STDOUT_FILENO) != 0 && errno != EINTR) throw cannot_write(errno);
+}
+
+void print(std::string_view text) {
+  Output out;
+  out.write(text);
+  out.flush();
+}
 
 Output::Output() : buffer_(kSize) {}
 
@@ -57,7 +80,7 @@ void Output::flush() {
     if (why == EINTR) continue;
     used_ = 0;
     if (why == EPIPE) throw ReaderGone();
-    throw IoError(std::string("cannot write to standard output: ") + std::strerror(why));
+    throw cannot_write(why);
   }
   used_ = 0;
 }

@@ -1,4 +1,4 @@
-// Standard output in large pieces, with every failure seen.
+// Standard output in large pieces, with every failure seen. Nothing else in this program writes to it.
 #pragma once
 
 #include <string>
@@ -11,6 +11,13 @@ namespace idgen_tool {
 class ReaderGone {};
 // We were asked to stop, and nobody takes what is left to write.
 class Interrupted {};
+
+// Before anything is opened: descriptors 0 to 2 that our parent closed are held by a null device, on which the unwanted
+// direction fails. Else the next file to be opened, a store perhaps, would get number 1, and ids would be written into it.
+void hold_standard_descriptors() noexcept;
+
+// After the last Output: what a file system says only when a file is closed (NFS, quotas). Throws IoError.
+void close_standard_output();
 
 // Owns a large buffer for file descriptor 1. Throws ReaderGone, Interrupted, IoError.
 class Output {
@@ -27,5 +34,8 @@ class Output {
   std::vector<char> buffer_;
   std::size_t used_ = 0;
 };
+
+// All of it, at once.
+void print(std::string_view text);
 
 }  // namespace idgen_tool

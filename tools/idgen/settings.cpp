@@ -1,5 +1,6 @@
 #include "settings.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 namespace idgen_tool {
@@ -83,6 +84,19 @@ Config Settings::make(const std::string& name) const {
     set(config, pair.substr(0, equals), pair.substr(equals + 1));
   }
   return config;
+}
+
+bool Settings::sets(const std::string& key) const {
+  return std::any_of(sets_.begin(), sets_.end(),
+                     [&](const std::string& pair) { return pair.substr(0, pair.find('=')) == key; });
+}
+
+void reserve_only(const Config& config, const Settings& settings, std::uint64_t ids) {
+  if (settings.sets("segment.step")) return;
+  if (ids >= std::stoull(value(config, "segment.step"))) return;
+  set(config, "segment.step", std::to_string(std::max<std::uint64_t>(ids, 1)));
+  set(config, "segment.runway", "0");
+  set(config, "segment.prefetch", "1");  // nothing ahead of need
 }
 
 std::vector<std::string> names_in(const std::string& toml_path) {

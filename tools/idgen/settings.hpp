@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,8 @@ class Settings {
   // Throws Failure (file, key or value) and UsageError (--name missing where the file has several tables, --set without "=").
   Config make() const;
 
+  // True: --set names the property.
+  bool sets(const std::string& key) const;
   const std::string& file() const noexcept { return file_; }
   const std::string& name() const noexcept { return name_; }
   // The configuration of one named table of the file, with the options on top.
@@ -29,6 +32,10 @@ class Settings {
   std::vector<std::pair<std::string, std::string>> options_;  // property, value; "" = not given
   std::vector<std::string> sets_;
 };
+
+// A command reserves what it needs, not what a service would hold: for `ids` segment ids, unless they are more than
+// segment.step, or --set has said how many. A step that the tag's row names stands in place of it; close() gives the rest back.
+void reserve_only(const Config& config, const Settings& settings, std::uint64_t ids);
 
 // The tables of a TOML file, in its order.
 std::vector<std::string> names_in(const std::string& toml_path);

@@ -447,6 +447,12 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_metrics(const idgen_t *const *gen
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_describe(const idgen_t *generator, char *buffer, size_t *size,
                                                         idgen_error_t *err);
 
+/* The same of a generator that this configuration would make. Opens the store, which may block, and reserves nothing; so
+ * what only a grant finds (the tag, a row's own stride, a live owner of the worker) is not told.
+ * @return IDGEN_E_BUFFER, as idgen_create. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_describe(const idgen_config_t *config, char *buffer, size_t *size,
+                                                               idgen_error_t *err);
+
 /* --------------------------------------------------------------------------------------- segments in the store */
 
 typedef struct idgen_segment_info {
@@ -489,7 +495,7 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_list(const idgen_config_t
                                                             void *ctx, idgen_error_t *err);
 
 /* max_of: the largest number in a column of any table in the store's database, 0 if it has none: where a tag is to begin that takes
- *         over from an AUTO_INCREMENT or a sequence. TABLE may be SCHEMA.TABLE. @return IDGEN_E_VALUE (no such table or column, or it holds
+ *         over from an AUTO_INCREMENT or a sequence (docs/stores.md, if rows still get ids from it meanwhile). TABLE may be SCHEMA.TABLE. @return IDGEN_E_VALUE (no such table or column, or it holds
  *         no whole numbers up to 2^63 - 1), IDGEN_E_UNSUPPORTED (no SQL server), 60..79, any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_max_of(const idgen_config_t *config, const char *table,
                                                               const char *column, uint64_t *max_id, idgen_error_t *err);
@@ -497,6 +503,37 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_max_of(const idgen_config
  *         @return IDGEN_E_BUFFER, IDGEN_E_VALUE, IDGEN_E_UNSUPPORTED. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_statements(const idgen_config_t *config, char *buffer,
                                                                   size_t *size, idgen_error_t *err);
+
+/* ---------------------------------------------------------------------------------------- workers in the store */
+
+typedef struct idgen_worker_info {
+  uint32_t struct_size;
+  uint32_t is_live;   /* 1: an owner lives, or may live; 0: none does */
+  uint64_t worker;    /* the number of all node fields together */
+  uint64_t epoch;     /* fencing token of the latest grant; 0: nobody has had the worker yet, and the rest is empty */
+  int64_t hw_unix_ms; /* its time is reserved up to here, exclusive: no later grant begins before */
+  int64_t ahead_ms;   /* how far that is ahead of the configuration's clock; negative: behind */
+  char holder[128];   /* the latest owner, "process 4711 on db-3"; "" = unknown */
+} idgen_worker_info_t;
+
+#define IDGEN_WORKER_INFO_INIT \
+  { (uint32_t)sizeof(idgen_worker_info_t), 0, 0, 0, 0, 0, "" }
+
+/* These take a snowflake configuration and look at the worker that it names; all may block on the store.
+ * show:   @return IDGEN_E_STORE_MISSING, IDGEN_E_UNSUPPORTED (kind = segment, or a store without workers), 60..79, any.
+ * repair: for a row that a wrong clock has pushed far ahead. Sets hw just above the time of `highest_id`, but not below
+ *         now, and ends all grants before. It relies on you: no id of this worker above `highest_id` may be in use,
+ *         for those ids will be issued again. `out` may be NULL.
+ *         @return as show; IDGEN_E_WORKER_BUSY (an owner lives, or has acquired it meanwhile), IDGEN_E_FORMAT_MISMATCH,
+ *         IDGEN_E_VALUE: the row is at most max_ahead ahead; or the id is not this worker's, lies above the row, or is
+ *         itself more than max_ahead ahead.
+ * plan_repair: the row as repair would leave it, after the same checks; changes nothing. @return as repair. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_show(const idgen_config_t *config, idgen_worker_info_t *out,
+                                                           idgen_error_t *err);
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_plan_repair(const idgen_config_t *config, uint64_t highest_id,
+                                                                  idgen_worker_info_t *out, idgen_error_t *err);
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_repair(const idgen_config_t *config, uint64_t highest_id,
+                                                             idgen_worker_info_t *out, idgen_error_t *err);
 
 /* -------------------------------------------------------------------------------------- the host's own parts */
 

@@ -75,6 +75,9 @@ struct Shape {
   }
 };
 
+// What Handle::describe() would say of a generator of this configuration. Opens its store, reserves nothing. Throws and waits as Handle(config).
+std::string describe_generator(const Config& config);
+
 // Threads: every method may run concurrently with every other, but for the destructor.
 class Handle {
  public:

@@ -43,6 +43,15 @@ struct Window {
   std::uint64_t epoch = 0;
 };
 
+// A worker's row, for those who look after it.
+struct WindowInfo {
+  std::uint64_t epoch = 0;  // 0: nobody has had the worker yet
+  std::int64_t hw_ms = 0;   // Unix ms, exclusive: the end of the latest window
+  std::string format{};     // of the namespace
+  std::string holder{};     // the latest
+  bool is_live = false;     // an owner lives, or may live
+};
+
 struct SegmentRequest {
   std::uint64_t step = 0;    // numbers to take if the row says nothing else
   std::uint64_t wanted = 0;  // at least so many; 0: the step will do
@@ -98,6 +107,12 @@ class Store {
   // Gives the worker up: whoever acquires next need not be told that we live. If hw == end_ms: hw = used_ms.
   virtual void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t epoch,
                              std::int64_t end_ms, std::int64_t used_ms) = 0;
+
+  // For `idgen worker`. Throw Error{unsupported} where a store does not know them.
+  virtual WindowInfo window_show(const std::string& name_space, std::uint64_t worker);
+  // hw = hw_ms, lower than it is; every grant before ends. Throws Error{worker_busy} if an owner lives or the row is not as `seen` any more.
+  virtual void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
+                             std::int64_t hw_ms);
 
   // Makes the store, without a tag, if it is missing. Throws Error{store_*, unsupported}.
   virtual void create();

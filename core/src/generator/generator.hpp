@@ -17,6 +17,9 @@ class Generator {
  public:
   virtual ~Generator();
 
+  // Draws the first reservation. Until then there is nothing but describe().
+  void begin(Patience& patience);
+
   // Slow path: the counter gave nothing. True: try again. False: only waiting would help, and the caller may not.
   virtual bool make_room(Patience& patience) = 0;
   // A strict segment's number was drawn, but not in the open range. True: it may be issued, for a range that holds it has been opened. False: it
@@ -60,7 +63,6 @@ class Generator {
   // The reason why a child cannot begin anew, or empty.
   virtual std::string fork_obstacle() const = 0;
 
-  void begin(Patience& patience);  // draws the first reservation
   // In a child: begins anew, or throws Error{forked}. False: beginning would wait for the store, and the caller may not.
   bool ensure_alive(Patience& patience);
   void log(LogLevel level, const std::string& message) const;
@@ -82,6 +84,10 @@ class Generator {
 // Throw whatever can be wrong with a configuration or a store. May block.
 std::shared_ptr<Generator> make_segment_generator(const Config& config, const Cancelled& cancelled);
 std::shared_ptr<Generator> make_snowflake_generator(const Config& config, const Cancelled& cancelled);
+
+// What describe() would say of such a generator. They reserve nothing.
+std::string describe_segment_generator(const Config& config);
+std::string describe_snowflake_generator(const Config& config);
 
 // Who draws, for other people: "process 4711 on db-3".
 std::string holder_text();

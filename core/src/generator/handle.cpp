@@ -204,6 +204,10 @@ Stats Handle::stats() const {
   return stats;
 }
 
+std::string describe_generator(const Config& config) {
+  return config.get("kind") == "segment" ? describe_segment_generator(config) : describe_snowflake_generator(config);
+}
+
 std::string Handle::describe() const { return generator_->describe(); }
 
 std::string Handle::metrics(std::span<const Handle* const> handles) {

@@ -125,7 +125,10 @@ class SegmentGenerator final : public Generator {
                                      std::to_string(stride_->stride) + "; allowed: 0 to stride - 1");
     }
     shape_.stripe_block = std::clamp<std::uint64_t>(step_ / 64, 1, 1024);
-    begin(patience);
+    take_stride();
+  }
+  // Once it has begun: the row may have said another.
+  void take_stride() {
     shape_.stride = stride_->stride;
     shape_.offset = stride_->offset;
   }
@@ -200,7 +203,16 @@ std::string SegmentGenerator::describe() const {
 
 std::shared_ptr<Generator> make_segment_generator(const Config& config, const Cancelled& cancelled) {
   Patience patience(config.duration_ms("wait_max") * 1'000'000, cancelled);
-  return std::make_shared<SegmentGenerator>(config, patience);
+  auto generator = std::make_shared<SegmentGenerator>(config, patience);
+  generator->begin(patience);
+  generator->take_stride();
+  return generator;
+}
+
+std::string describe_segment_generator(const Config& config) {
+  const Cancelled never;
+  Patience patience(config.duration_ms("wait_max") * 1'000'000, never);
+  return SegmentGenerator(config, patience).describe();
 }
 
 }  // namespace idgen

@@ -302,7 +302,6 @@ class SnowflakeGenerator final : public Generator {
     shape_.random_start = start == "random";
     runtime_->nonce({reinterpret_cast<std::uint8_t*>(&shape_.start_seed), sizeof shape_.start_seed});
     shape_.stripe_block = std::clamp<std::uint64_t>(per_tick / 64, 1, 1024);
-    begin(patience);
   }
 
   bool make_room(Patience& patience) override {
@@ -535,11 +534,32 @@ std::string snowflake_identity(const Config& config) {
   return store + "\n" + config.get("namespace") + "\n" + std::to_string(node_of(config, layout).number);
 }
 
+WorkerPlace worker_place(const Config& config) {
+  Layout layout = layout_of(config);
+  check_usable(config, layout);
+  const Node node = node_of(config, layout);
+  std::uint64_t mask = 0;
+  for (const FieldKind kind : kNodeFields) {
+    if (const Field* field = layout.find(kind)) mask |= ((std::uint64_t{1} << field->bits) - 1) << field->shift;
+  }
+  return {std::move(layout), node.number, node.bits, mask};
+}
+
 std::shared_ptr<Generator> make_snowflake_generator(const Config& config, const Cancelled& cancelled) {
   const Layout layout = layout_of(config);
   check_usable(config, layout);
   Patience patience(config.duration_ms("wait_max") * 1'000'000, cancelled);
-  return std::make_shared<SnowflakeGenerator>(config, layout, node_of(config, layout), patience);
+  auto generator = std::make_shared<SnowflakeGenerator>(config, layout, node_of(config, layout), patience);
+  generator->begin(patience);
+  return generator;
+}
+
+std::string describe_snowflake_generator(const Config& config) {
+  const Layout layout = layout_of(config);
+  check_usable(config, layout);
+  const Cancelled never;
+  Patience patience(config.duration_ms("wait_max") * 1'000'000, never);
+  return SnowflakeGenerator(config, layout, node_of(config, layout), patience).describe();
 }
 
 }  // namespace idgen

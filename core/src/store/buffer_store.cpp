@@ -79,12 +79,14 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
       queue_.get();
     } catch (const Error& error) {
       if (error.status() != Status::store_unavailable) throw;
+      failed(state_->queue);
       why = error.message();
     }
     try {
       database_.get();
     } catch (const Error& error) {
       if (error.status() != Status::store_unavailable || !why.empty()) throw;
+      failed(state_->database);
     }
   }
 

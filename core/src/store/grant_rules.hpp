@@ -16,10 +16,19 @@ namespace idgen {
 constexpr std::uint64_t kLargestNumber = std::numeric_limits<std::int64_t>::max();  // ids fit a signed column
 constexpr std::uint64_t kLargestStep = 1'000'000'000;
 
-// A text as standard SQL writes it, to be read.
-inline std::string sql_text(const std::string& text) {
+inline bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+// A text as SQL writes it, to be read by people and pasted: on one line, whatever a name holds, or the rest of it could be taken for another
+// statement. `function` makes a character of its number: char in SQLite, chr in PostgreSQL.
+inline std::string sql_text(const std::string& text, const std::string& function) {
   std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("''") : std::string(1, c);
+  for (const char c : text) {
+    if (is_control(c)) {
+      out += "' || " + function + "(" + std::to_string(c) + ") || '";
+    } else {
+      out.append(c == '\'' ? 2 : 1, c);
+    }
+  }
   return out + "'";
 }
 
@@ -105,6 +114,23 @@ inline Window next_window(const WorkerRow& row, const WindowRequest& request) {
   }
   window.epoch = request.epoch != 0 ? request.epoch : row.epoch + 1;
   return window;
+}
+
+// The row after a repair: nobody's, and no grant before is renewed. Throws Error{worker_busy, argument}.
+inline WorkerRow repaired_row(const std::string& name_space, std::uint64_t worker, const WorkerRow& row, bool is_live,
+                              const WindowInfo& seen, std::int64_t hw_ms) {
+  if (is_live || row.epoch != seen.epoch || row.hw != seen.hw_ms) {
+    throw Error(Status::worker_busy, worker_name(name_space, worker) +
+                                         (is_live ? " has a live owner" : " was acquired") + " meanwhile, " +
+                                         row.holder + "; nothing was changed. Stop it, then look again");
+  }
+  if (hw_ms >= row.hw) throw Error(Status::argument, "a repair that lowers nothing cannot be meant");
+  WorkerRow repaired = row;
+  ++repaired.epoch;
+  repaired.owner = {};
+  repaired.owned = false;
+  repaired.hw = hw_ms;
+  return repaired;
 }
 
 // Where hw stands after a return. No lower than where this grant began: what lies before is another owner's. Throws Error{argument}.

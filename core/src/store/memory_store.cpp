@@ -127,6 +127,21 @@ class MemoryStore final : public Store {
 
   void create() override { locked(); }  // there as soon as it is named
 
+  WindowInfo window_show(const std::string& name_space, std::uint64_t worker) override {
+    const auto lock = locked();
+    const auto found = state_->workers.find({name_space, worker});
+    if (found == state_->workers.end()) return {};
+    const WorkerRow& row = found->second.row;
+    return {row.epoch, row.hw, state_->formats[name_space], row.holder, row.owned};
+  }
+
+  void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
+                     std::int64_t hw_ms) override {
+    const auto lock = locked();
+    WorkerRow& row = state_->workers[{name_space, worker}].row;
+    row = repaired_row(name_space, worker, row, row.owned, seen, hw_ms);
+  }
+
   void segment_create(const std::string& name_space, const std::string& tag) override {
     const auto lock = locked();
     const auto [found, made] = state_->segments.try_emplace({name_space, tag}, new_segment(name_space, tag));

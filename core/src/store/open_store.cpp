@@ -132,6 +132,14 @@ std::uint64_t Store::segment_max_of(const std::string& table, const std::string&
                   "their own. Find the largest id by hand, and use `idgen segment advance`");
 }
 
+static constexpr const char* kNoWorkerRows =
+    "this store keeps no windows of workers that could be shown or repaired; sqlite:PATH does";
+
+WindowInfo Store::window_show(const std::string&, std::uint64_t) { throw Error(Status::unsupported, kNoWorkerRows); }
+void Store::window_repair(const std::string&, std::uint64_t, const WindowInfo&, std::int64_t) {
+  throw Error(Status::unsupported, kNoWorkerRows);
+}
+
 std::string segment_statements(const std::string& url, const StoreOptions& options, const std::string& name_space,
                                const std::string& tag) {
   const NamedStore parsed = parse_store_name(url);

@@ -119,6 +119,28 @@ class SqliteStore final : public Store {
     transact(SqliteAccess::create, [](SqliteConnection&) {});
   }
 
+  WindowInfo window_show(const std::string& name_space, std::uint64_t worker) override {
+    // To write, so that nobody acquires the worker while its lock is tried.
+    return transact(SqliteAccess::write, [&](SqliteConnection& db) {
+      const StoredWorker found = read_worker(db, name_space, worker);
+      SqliteStatement format(db, "SELECT format FROM idgen_namespace WHERE ns = ?1", name_space);
+      return WindowInfo{found.row.epoch, found.row.hw, format.next() ? format.text(0, "format") : "", found.row.holder,
+                        found.found && has_live_owner(name_space, worker)};
+    });
+  }
+
+  void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
+                     std::int64_t hw_ms) override {
+    transact(SqliteAccess::write, [&](SqliteConnection& db) {
+      const StoredWorker found = read_worker(db, name_space, worker);
+      const bool is_live = found.found && has_live_owner(name_space, worker);
+      const WorkerRow row = repaired_row(name_space, worker, found.row, is_live, seen, hw_ms);
+      SqliteStatement(db, "UPDATE idgen_worker SET epoch = ?3, owner = NULL, hw = ?4 WHERE ns = ?1 AND worker = ?2",
+                      name_space, worker, row.epoch, row.hw)
+          .change_one_row();
+    });
+  }
+
   void segment_create(const std::string& name_space, const std::string& tag) override {
     transact(SqliteAccess::create, [&](SqliteConnection& db) {
       const std::optional<SegmentInfo> found = read_segment(db, name_space, tag);
@@ -522,6 +544,14 @@ class SqliteStore final : public Store {
     });
   }
 
+  // REQUIRES: a transaction that writes.
+  bool has_live_owner(const std::string& name_space, std::uint64_t worker) const {
+    OwnerLocks& owners = OwnerLocks::at(lock_path_);
+    if (owners.claim(name_space, worker, this) != OwnerLocks::Claim::granted) return true;
+    owners.release(name_space, worker, 0);
+    return false;
+  }
+
   // The kernel does not say whose lock it is. The row does, unless its owner has died and left a raw clone that keeps the lock.
   [[noreturn]] void throw_busy(const WindowRequest& request, const WorkerRow& row, OwnerLocks::Claim claim) const {
     const char* where = " (live)";
@@ -549,8 +579,8 @@ std::string sqlite_store_identity(const std::string& rest, const StoreOptions& o
 std::string sqlite_segment_statements(const std::string& name_space, const std::string& tag) {
   std::string text;
   for (const char* const statement : sqlite_schema()) text += std::string(statement) + ";\n";
-  return text + "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES(" + sql_text(name_space) +
-         ", " + sql_text(tag) + ", 0, 0, " + std::to_string(store_clock_unix_ms()) + ");\n";
+  return text + "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES(" + sql_text(name_space, "char") +
+         ", " + sql_text(tag, "char") + ", 0, 0, " + std::to_string(store_clock_unix_ms()) + ");\n";
 }
 
 std::shared_ptr<Store> open_sqlite_store(const std::string& rest, const StoreOptions& options) {

@@ -1,0 +1,48 @@
+#include "idgen/worker.hpp"
+
+#include "border.hpp"
+#include "idgen/text.hpp"
+
+using namespace idgen;
+using namespace idgen::capi;
+
+namespace {
+
+idgen_worker_info_t worker_info_of(const WorkerInfo& worker) {
+  idgen_worker_info_t info{sizeof info, worker.is_live, worker.worker, worker.epoch, worker.hw_ms, worker.ahead_ms, ""};
+  copy_text(worker.holder, info.holder, sizeof info.holder);
+  return info;
+}
+
+}  // namespace
+
+extern "C" {
+
+idgen_status_t idgen_worker_show(const idgen_config_t* config, idgen_worker_info_t* out, idgen_error_t* err) {
+  return guard(err, [&] {
+    const Config& found = open_handle(config, "config");
+    check_struct(out, "out");
+    write_struct(out, worker_info_of(show_worker(found)), "out");
+  });
+}
+
+idgen_status_t idgen_worker_plan_repair(const idgen_config_t* config, uint64_t highest_id, idgen_worker_info_t* out,
+                                        idgen_error_t* err) {
+  return guard(err, [&] {
+    const Config& found = open_handle(config, "config");
+    check_struct(out, "out");
+    write_struct(out, worker_info_of(plan_worker_repair(found, highest_id)), "out");
+  });
+}
+
+idgen_status_t idgen_worker_repair(const idgen_config_t* config, uint64_t highest_id, idgen_worker_info_t* out,
+                                   idgen_error_t* err) {
+  return guard(err, [&] {
+    const Config& found = open_handle(config, "config");
+    if (out) check_struct(out, "out");
+    const WorkerInfo info = repair_worker(found, highest_id);
+    if (out) write_struct(out, worker_info_of(info), "out");
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,273 @@
+"""Moving over from AUTO_INCREMENT and sequences, with the statements that `idgen segment import` prints, run as they stand.
+
+Old pods, which insert without an id, go on beside new pods, which insert ids of idgen. No key may be there twice."""
+
+import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pymysql
+import pytest
+import servers
+from clients import Asked, new_tag, segment
+
+DUPLICATE_KEY = (pymysql.err.IntegrityError, psycopg.errors.UniqueViolation)
+EACH = 200  # rows of a new pod
+GAP = 10**9
+
+
+@pytest.fixture(scope="module")
+def mysql():
+    """A server of our own: one of the ways changes a setting of all of it."""
+    server = servers.MariaDB()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def shop(request):
+    return Shop(request.getfixturevalue("mysql"))
+
+
+@pytest.fixture
+def sequenced_shop(started):
+    return Shop(started("postgres"))
+
+
+@pytest.fixture(params=["AUTO_INCREMENT", "sequence"])
+def either_shop(request, started):
+    return Shop(request.getfixturevalue("mysql") if request.param == "AUTO_INCREMENT" else started("postgres"))
+
+
+class Shop:
+    """A team's table, whose rows the database numbers, and the tag that is to number them."""
+
+    def __init__(self, server, rows=100):
+        self.server = server
+        self.is_mysql = server.name == "mysql"
+        self.tag = new_tag()
+        self.table = ("ids." if self.is_mysql else "public.") + "orders_" + self.tag
+        key = "bigint AUTO_INCREMENT" if self.is_mysql else "bigserial"
+        self.run(f"CREATE TABLE {self.table} (id {key} PRIMARY KEY, pod text)")
+        if not self.is_mysql:
+            self.run(f"GRANT ALL ON {self.table} TO app")
+        with self.connect() as connection:
+            for _ in range(rows):
+                self.insert(connection)
+
+    def connect(self, *session):
+        if self.is_mysql:
+            made = pymysql.connect(unix_socket=str(self.server.socket), user="root", database="ids", autocommit=True)
+        else:
+            made = psycopg.connect(
+                host=str(self.server.folder), port=self.server.port, user="root", dbname="ids", autocommit=True
+            )
+        for statement in session:
+            made.cursor().execute(statement)
+        return made
+
+    def run(self, statement):
+        with self.connect() as connection:
+            cursor = connection.cursor()
+            cursor.execute(statement)
+            return cursor.fetchall() if cursor.description else None
+
+    def insert(self, connection, number=None):
+        columns, values = ("(pod)", "('old')") if number is None else ("(id, pod)", f"({number}, 'new')")
+        connection.cursor().execute(f"INSERT INTO {self.table} {columns} VALUES {values}")
+
+    def ids(self):
+        return {pod: [row[0] for row in self.run(f"SELECT id FROM {self.table} WHERE pod = '{pod}'")] for pod in POD}
+
+    def import_ids(self, *arguments):
+        """What the command prints."""
+        done = segment(
+            self.server.url(), self.tag, "import", "--from-table", self.table, "--from-column", "id", *arguments
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def advance(self, number):
+        done = segment(self.server.url(), self.tag, "advance", "--to", str(number))
+        assert done.returncode == 0, done.stderr
+
+    def draws(self, **properties):
+        return Asked(self.server.url(), self.tag, step=10, **properties)
+
+
+POD = ("old", "new")
+
+
+def statements(printed, way):
+    """Those of one of the two ways, in their order."""
+    part = re.split(r"(?m)^[12]\. ", printed)[way]
+    found = re.findall(r"(?ms)^   ((?:SET|ALTER|SELECT) [^;]*;$|DO .*?\$idgen\$;$)", part)
+    assert found, printed
+    return found
+
+
+class OldPods:
+    """Insert without an id, all the time."""
+
+    def __init__(self, shop, sessions=((), ())):
+        self.shop = shop
+        self.stopping = threading.Event()
+        self.pool = ThreadPoolExecutor(len(sessions))
+        self.pods = [self.pool.submit(self.insert, session) for session in sessions]
+
+    def insert(self, session):
+        rows = 0
+        with self.shop.connect(*session) as connection:
+            while not self.stopping.is_set() or rows < 20:
+                self.shop.insert(connection)
+                rows += 1
+        return rows
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stopping.set()
+        self.rows = sum(pod.result() for pod in self.pods)  # raises what a pod met: a duplicate key
+
+
+def new_pods(shop, **properties):
+    """Two of them insert EACH rows; raises what one meets."""
+
+    def insert(_):
+        with shop.connect() as connection, shop.draws(**properties) as ids:
+            for _ in range(EACH // 10):
+                for number in ids.ids(10):
+                    shop.insert(connection, number)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(insert, range(2)))
+
+
+def test_a_margin_ends_with_the_first_id_of_idgen_because_auto_increment_is_lifted_above_it(shop):
+    shop.import_ids("--margin", "100000")
+    with shop.connect() as old, shop.connect() as new, shop.draws() as ids:
+        first, second = ids.ids(2)
+        shop.insert(new, first)
+        shop.insert(old)
+        assert max(shop.ids()["old"]) == second
+        with pytest.raises(DUPLICATE_KEY):
+            shop.insert(new, second)
+
+
+def test_a_margin_ends_when_the_sequence_has_grown_into_it(sequenced_shop):
+    shop = sequenced_shop
+    shop.import_ids("--margin", "5")
+    with shop.connect() as old, shop.connect() as new, shop.draws() as ids:
+        for _ in range(10):
+            shop.insert(old)
+        with pytest.raises(DUPLICATE_KEY):
+            shop.insert(new, ids.ids(1)[0])
+
+
+def test_auto_increment_and_idgen_share_the_numbers(shop):
+    try:
+        with OldPods(shop):
+            printed = shop.import_ids()
+            for statement in statements(printed, 1):
+                shop.run(statement)
+        with OldPods(shop) as old:  # all connections are new
+            shop.import_ids()
+            new_pods(shop, **{"segment.stride": 2, "segment.offset": 0})
+        assert old.rows > 20
+        found = shop.ids()["new"]
+        assert len(found) == 2 * EACH
+        assert all(number % 2 == 0 for number in found)
+    finally:
+        shop.run("SET GLOBAL auto_increment_increment = 1")
+
+
+def test_several_masters_and_idgen_share_the_numbers(shop):
+    """As with two masters: their AUTO_INCREMENTs give 1 and 2 of every 3, idgen 0."""
+
+    def master(offset):
+        return (f"SET SESSION auto_increment_increment = 3, SESSION auto_increment_offset = {offset}",)
+
+    with OldPods(shop, sessions=(master(1), master(2))):
+        shop.import_ids()
+        new_pods(shop, **{"segment.stride": 3, "segment.offset": 0})
+    assert all(number % 3 == 0 for number in shop.ids()["new"])
+
+
+def test_auto_increment_goes_on_far_above_idgen(shop):
+    with OldPods(shop) as old:
+        alter, largest = statements(shop.import_ids(), 2)
+        shop.run(alter)
+        shop.advance(shop.run(largest)[0][0])
+        new_pods(shop)
+    assert old.rows > 20
+    assert max(shop.ids()["new"]) < GAP < max(shop.ids()["old"])
+
+
+def test_a_sequence_and_idgen_share_the_numbers(sequenced_shop):
+    shop = sequenced_shop
+    with OldPods(shop) as old:
+        (statement,) = statements(shop.import_ids("--margin", "100000"), 1)
+        shop.run(statement)
+        new_pods(shop, **{"segment.stride": 2, "segment.offset": 0})
+    assert old.rows > 20
+    found = shop.ids()["new"]
+    assert len(found) == 2 * EACH
+    assert all(number % 2 == 0 for number in found)
+    assert max(shop.ids()["old"]) % 2 == 1
+
+
+def test_a_sequence_goes_on_far_above_idgen(sequenced_shop):
+    shop = sequenced_shop
+    with OldPods(shop):
+        (statement,) = statements(shop.import_ids("--margin", "100000"), 2)
+        shop.run(statement)
+        new_pods(shop)
+    assert max(shop.ids()["new"]) < GAP < max(shop.ids()["old"])
+
+
+@pytest.mark.parametrize("way", [1, 2])
+def test_a_sequence_that_has_passed_the_margin_is_not_moved(sequenced_shop, way):
+    shop = sequenced_shop
+    (statement,) = statements(shop.import_ids(), way)
+    with shop.connect() as old:
+        shop.insert(old)
+        with pytest.raises(psycopg.errors.RaiseException, match="run the import again, with a margin"):
+            shop.run(statement)
+        shop.insert(old)
+    assert sorted(shop.ids()["old"])[-3:] == [100, 101, 102]
+
+
+@pytest.mark.parametrize("way", [1, 2])
+def test_a_table_without_rows_moves_over_as_well(started, way):
+    shop = Shop(started("postgres"), rows=0)
+    (statement,) = statements(shop.import_ids(), way)
+    shop.run(statement)
+    with shop.connect() as old:
+        shop.insert(old)
+    assert shop.ids()["old"] == [1 if way == 1 else GAP]
+
+
+def test_a_last_import_lifts_the_tag_above_the_rows_of_both(either_shop):
+    shop = either_shop
+    for statement in statements(shop.import_ids(), 2):
+        shop.run(statement)
+    with shop.connect() as connection:
+        shop.insert(connection)
+    shop.import_ids()
+    with shop.draws() as ids:
+        assert ids.ids(1)[0] > max(shop.ids()["old"]) > GAP
+
+
+def test_the_json_of_an_import_has_no_advice(either_shop):
+    assert either_shop.import_ids("--json").count("\n") == 1
+
+
+def test_no_statement_is_printed_for_a_name_with_a_line_break(shop):
+    shop.run("CREATE TABLE IF NOT EXISTS `a\n;b` (id bigint)")
+    shop.table = "a\n;b"
+    printed = shop.import_ids()
+    assert "ALTER TABLE" not in printed
+    assert "so none is shown" in printed
+    assert "\n;b" not in printed

@@ -1,0 +1,182 @@
+// idgen segment import: a tag that goes on above numbers that exist, and what is left to do after that.
+#include <utility>
+#include <vector>
+
+#include "help.hpp"
+#include "json.hpp"
+#include "moving_over.hpp"
+#include "output.hpp"
+#include "segment.hpp"
+#include "text.hpp"
+
+namespace idgen_tool {
+namespace {
+
+// A table's column, or another tag.
+struct Source {
+  std::uint64_t end = 0;  // the highest of its numbers
+  std::string name;
+};
+
+Config source_configuration(const SegmentArguments& arguments) {
+  const auto& from = arguments.from;
+  Config source = arguments.settings.make();
+  if (!from.schema.empty()) set(source, "segment.schema", from.schema);
+  if (!from.tag.empty()) set(source, "tag", from.tag);
+  const std::string schema = value(source, "segment.schema");
+  if (!from.name_space.empty()) {
+    set(source, "namespace", from.name_space);
+  } else if (schema == "leaf" || schema == "tinyid") {
+    set(source, "namespace", "default");  // they have no other
+  }
+  return source;
+}
+
+// "'orders', 'invoices'": the tags of the source's namespace, so that a misspelt one is found.
+std::string tags_beside(const Config& source) {
+  struct Found {
+    const std::string name_space;
+    std::string list{};
+    std::size_t count = 0;
+  } found{value(source, "namespace")};
+  const auto add = [](void* to, const char* name_space, const char* tag, const idgen_segment_info_t*) {
+    constexpr std::size_t kEnough = 10;
+    Found& found = *static_cast<Found*>(to);
+    if (found.name_space != name_space || ++found.count > kEnough + 1) return;
+    found.list += found.count > kEnough ? ", ..." : (found.list.empty() ? "'" : ", '") + one_line(tag) + "'";
+  };
+  ErrorSlot error;
+  check(idgen_segment_list(source.get(), add, &found, error), error);
+  return found.list;
+}
+
+// The library would advise to make the tag, from 1 on: right for a tag that is drawn from, wrong for one that is to be read.
+[[noreturn]] void throw_no_source(const Config& source, const std::string& name) {
+  const std::string tags = tags_beside(source);
+  throw Failure(IDGEN_E_TAG_UNKNOWN, "the source, " + name + ", is not in " + without_secrets(value(source, "store")) +
+                                         ". Nothing was imported, and no tag was made. Its namespace has " +
+                                         (tags.empty() ? "no tags of that schema" : "the tags " + tags) +
+                                         "; correct --from-tag, --from-schema or --from-namespace");
+}
+
+Source read_tag(const SegmentArguments& arguments, const Config& config) {
+  const Config source = source_configuration(arguments);
+  const std::string schema = value(source, "segment.schema");
+  if (schema == value(config, "segment.schema") && value(source, "namespace") == value(config, "namespace") &&
+      tag_of(source) == tag_of(config)) {
+    throw UsageError("the tag would be imported from itself: name another with --from-tag or --from-schema");
+  }
+  const std::string name = shown_tag(source) + ", schema " + schema;
+  ErrorSlot error;
+  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
+  const idgen_status_t status = idgen_segment_show(source.get(), &info, error);
+  if (status == IDGEN_E_TAG_UNKNOWN) throw_no_source(source, name);
+  check(status, error);
+  return {info.max_id, name};
+}
+
+Source read_table(const SegmentArguments& arguments, const Config& config) {
+  const auto& from = arguments.from;
+  if (from.table.empty()) throw UsageError("--from-column needs --from-table");
+  if (from.column.empty()) throw UsageError("--from-table needs --from-column, the column with the ids");
+  ErrorSlot error;
+  std::uint64_t max_id = 0;
+  check(idgen_segment_max_of(config.get(), from.table.c_str(), from.column.c_str(), &max_id, error), error);
+  return {max_id, "the largest " + one_line(from.column) + " of " + one_line(from.table)};
+}
+
+// The URL of the store that has the tables.
+std::string database_of(const Config& config) {
+  const std::string store = value(config, "store");
+  return store == "buffer" ? value(config, "buffer.database") : store;
+}
+
+// Throws UsageError for a margin that cannot be, or is likely a slip.
+void check_margin(const SegmentArguments& arguments, const Source& source) {
+  const std::uint64_t margin = arguments.from.margin;
+  const std::string asked =
+      source.name + " stands at " + std::to_string(source.end) + "; --margin " + std::to_string(margin);
+  if (margin > kLargestNumber || source.end > kLargestNumber - margin) throw UsageError(asked + " passes 2^63 - 1");
+  if (margin > kLargestLeap && !arguments.force) {
+    throw UsageError(asked +
+                     " would leave that many numbers unused for good. If that is meant, add --force: it allows a "
+                     "margin of more than " +
+                     std::to_string(kLargestLeap) + ", and nothing else");
+  }
+}
+
+int import_tag(const SegmentArguments& arguments) {
+  const auto& from = arguments.from;
+  const bool by_table = !from.table.empty() || !from.column.empty();
+  if (by_table == (!from.tag.empty() || !from.schema.empty())) {
+    throw UsageError("from where? Give --from-table and --from-column, or --from-tag and --from-schema");
+  }
+  const Config config = configuration(arguments);
+  const Source source = by_table ? read_table(arguments, config) : read_tag(arguments, config);
+  check_margin(arguments, source);
+  const std::uint64_t to = source.end + from.margin;
+  ErrorSlot error;
+  const idgen_status_t made = idgen_segment_create(config.get(), error);
+  if (made != IDGEN_E_TAG_EXISTS) check(made, error);
+  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
+  if (made == IDGEN_OK && to == 0) {
+    check(idgen_segment_show(config.get(), &info, error), error);
+  } else {
+    check(idgen_segment_advance(config.get(), to, &info, error), error);
+  }
+  Output out;
+  if (arguments.json) {
+    JsonObject object;
+    object.text("source", source.name).number("found", source.end).number("margin", from.margin);
+    object.text("namespace", value(config, "namespace")).text("tag", tag_of(config));
+    object.boolean("created", made == IDGEN_OK).number("max_id", info.max_id);
+    out.line(object.str());
+  } else {
+    out.line("found " + std::to_string(source.end) + ", " + source.name);
+    out.line((made == IDGEN_OK ? "created " : "lifted ") + shown_tag(config) + "; its max_id is " +
+             std::to_string(info.max_id) + ", the next range begins above it");
+    if (by_table) out.write('\n' + moving_over({database_of(config), from.table, from.column, info.max_id}));
+  }
+  out.flush();
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_import(CLI::App& segment, Run& run) {
+  std::shared_ptr<SegmentArguments> arguments;
+  CLI::App* sub = add_segment_action(
+      segment, run, import_tag, "import", "Make a tag, or lift it, so that it goes on above numbers that exist.",
+      "import --store URL --tag TAG --from-table TABLE --from-column COLUMN [--margin N]\n"
+      "       idgen segment import --store URL --tag TAG --from-tag TAG [--from-schema SCHEMA] [--margin N]",
+      "Reads where the numbers of a table of your own, or of another tag in the same store, end; makes the tag if it\n"
+      "is missing; then lifts it as `advance` does, never lowers it.\n"
+      "\n"
+      "Whoever still makes numbers at the source must have stopped, whatever the margin. For a table whose rows still\n"
+      "get their ids from AUTO_INCREMENT or a sequence it prints the two ways in which both can insert at once, with\n"
+      "the statements for that table.\n"
+      "\n"
+      "With --json: source, found, margin, namespace, tag, created, max_id.\n"
+      "\n"
+      "Examples:\n"
+      "  idgen segment import --store mysql://app@db/ids --tag orders --from-table shop.orders --from-column id\n"
+      "  idgen segment import --store mysql://app@db/ids --tag orders --from-schema leaf --from-tag order\n",
+      arguments);
+  auto& from = arguments->from;
+  sub->add_option("--from-table", from.table, "A table of the store's database, or DATABASE.TABLE.")
+      ->type_name("TABLE");
+  sub->add_option("--from-column", from.column, "Its column of ids.")->type_name("COLUMN");
+  sub->add_option("--from-tag", from.tag, "A tag of the same store; the tag's own name if not given.")
+      ->type_name("TAG");
+  sub->add_option("--from-schema", from.schema, "The schema of that tag; segment.schema if not given.")
+      ->type_name("idgen|leaf|tinyid|cosid");
+  sub->add_option("--from-namespace", from.name_space, "The namespace of that tag; the tag's own if not given.")
+      ->type_name("NAMESPACE");
+  sub->add_option("--margin", from.margin, "Numbers to leave free above what was found. Default: 0.")
+      ->type_name("N")
+      ->check(whole_number);
+  sub->add_flag("--force", arguments->force, "Allow a margin of more than 1000000000. It cannot be had again.");
+  sub->add_flag("--json", arguments->json, "One JSON object.");
+}
+
+}  // namespace idgen_tool

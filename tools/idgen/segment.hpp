@@ -1,0 +1,46 @@
+// What the subcommands of `idgen segment` share: their arguments, and what a configuration says about a tag.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "command.hpp"
+#include "settings.hpp"
+
+namespace idgen_tool {
+
+// Numbers that are skipped cannot be had again: whoever skips more than this has to say that it is meant.
+inline constexpr std::uint64_t kLargestLeap = 1'000'000'000;
+inline constexpr std::uint64_t kLargestNumber = INT64_MAX;
+
+struct SegmentArguments {
+  Settings settings;
+  std::uint64_t to = 0;
+  bool json = false;
+  bool only_print = false;
+  bool force = false;
+  struct {
+    std::string schema, name_space, tag, table, column;
+    std::uint64_t margin = 0;
+  } from;
+};
+
+using SegmentAction = int (*)(const SegmentArguments&);
+
+CLI::App* add_segment_action(CLI::App& parent, Run& run, SegmentAction action, const std::string& name,
+                             const std::string& summary, const std::string& usage, const std::string& details,
+                             std::shared_ptr<SegmentArguments>& arguments);
+
+// The tag in force: a tag that was not set is the generator's name.
+std::string tag_of(const Config& config);
+// The configuration of one tag. Throws UsageError if none is named.
+Config configuration(const SegmentArguments& arguments);
+// "tag 'orders' in namespace 'default'"
+std::string shown_tag(const Config& config);
+
+void add_import(CLI::App& segment, Run& run);
+
+}  // namespace idgen_tool

@@ -1,0 +1,141 @@
+// idgen worker: the rows behind snowflake ids, one for each worker.
+#include <memory>
+
+#include "command.hpp"
+#include "help.hpp"
+#include "json.hpp"
+#include "output.hpp"
+#include "settings.hpp"
+#include "text.hpp"
+
+namespace idgen_tool {
+namespace {
+
+struct Arguments {
+  Settings settings;
+  std::uint64_t highest_id = 0;
+  bool json = false;
+  bool is_confirmed = false;
+};
+
+std::string as_json(const Config& config, const idgen_worker_info_t& info) {
+  JsonObject object;
+  object.text("namespace", value(config, "namespace")).number("worker", info.worker).number("epoch", info.epoch);
+  const auto hw = rfc3339(info.hw_unix_ms);
+  hw&& info.epoch ? object.text("hw", *hw) : object.null("hw");
+  object.signed_number("hw_unix_ms", info.hw_unix_ms).signed_number("ahead_ms", info.ahead_ms);
+  object.text("max_ahead", value(config, "max_ahead"));
+  object.boolean("live", info.is_live != 0).text("holder", info.holder);
+  return object.str();
+}
+
+std::string as_lines(const Config& config, const idgen_worker_info_t& info) {
+  std::string out =
+      "namespace   " + one_line(value(config, "namespace")) + "\nworker      " + std::to_string(info.worker) + '\n';
+  if (info.epoch == 0) return out + "not in the store: nobody has had it yet\n";
+  const std::string holder = *info.holder ? one_line(info.holder) : "unknown";
+  out += "hw          " + instant(info.hw_unix_ms) + ", " + relative_to(now_unix_ms(), info.hw_unix_ms) +
+         ": its time is reserved up to here\n";
+  out += "ahead       " + (info.ahead_ms > 0 ? std::to_string(info.ahead_ms) + " ms" : "not") +
+         " of this clock; max_ahead = " + value(config, "max_ahead") + '\n';
+  return out + "owner       " + (info.is_live ? "alive: " + holder : "none alive; the latest was " + holder) + '\n';
+}
+
+void print_worker(const Config& config, const idgen_worker_info_t& info, bool json) {
+  print(json ? as_json(config, info) + '\n' : as_lines(config, info));
+}
+
+int show(const Arguments& arguments) {
+  const Config config = arguments.settings.make();
+  ErrorSlot error;
+  idgen_worker_info_t info = IDGEN_WORKER_INFO_INIT;
+  check(idgen_worker_show(config.get(), &info, error), error);
+  print_worker(config, info, arguments.json);
+  return kExitOk;
+}
+
+int repair(const Arguments& arguments) {
+  const Config config = arguments.settings.make();
+  ErrorSlot error;
+  idgen_worker_info_t info = IDGEN_WORKER_INFO_INIT;
+  if (!arguments.is_confirmed) {
+    idgen_worker_info_t before = IDGEN_WORKER_INFO_INIT;
+    check(idgen_worker_show(config.get(), &before, error), error);
+    check(idgen_worker_plan_repair(config.get(), arguments.highest_id, &info, error), error);
+    throw UsageError("nothing was changed yet. Worker " + std::to_string(info.worker) + " of namespace '" +
+                     value(config, "namespace") + "' would go back from " + instant(before.hw_unix_ms) + " to " +
+                     instant(info.hw_unix_ms) +
+                     ". All its ids between the two will be issued when their time comes: if "
+                     "one that was issued before is still in use anywhere, it will be there twice. That " +
+                     std::to_string(arguments.highest_id) +
+                     " is the highest id of this worker in use is your word; nothing here can check it. If it is "
+                     "so, add --yes");
+  }
+  check(idgen_worker_repair(config.get(), arguments.highest_id, &info, error), error);
+  print_worker(config, info, arguments.json);
+  return kExitOk;
+}
+
+using Action = int (*)(const Arguments&);
+
+CLI::App* add_action(CLI::App& parent, Run& run, Action action, const std::string& name, const std::string& summary,
+                     const std::string& usage, const std::string& details, std::shared_ptr<Arguments>& arguments) {
+  arguments = std::make_shared<Arguments>();
+  CLI::App* command = add_command(parent, name, summary, "worker " + usage, details);
+  arguments->settings.add_options(*command, {"layout", "epoch", "worker", "store", "namespace"});
+  command->add_flag("--json", arguments->json, "One JSON object.");
+  command->callback([arguments, &run, action] { run = [arguments, action] { return action(*arguments); }; });
+  return command;
+}
+
+}  // namespace
+
+void add_worker(CLI::App& app, Run& run) {
+  CLI::App* command =
+      add_command(app, "worker", "Show a snowflake worker's row, or repair one that lies far ahead of the clock.",
+                  "worker show|repair --config FILE [--name NAME] [OPTIONS]",
+                  "A store keeps a row for each worker: up to where its time is reserved. No id before that is issued\n"
+                  "again, so a worker waits where a wrong clock has pushed its row far ahead.\n"
+                  "\n"
+                  "Examples:\n"
+                  "  idgen worker show --config idgen.toml --name events\n"
+                  "  idgen worker repair --config idgen.toml --name events --above 1541815603606036480\n");
+  command->require_subcommand(1);
+
+  std::shared_ptr<Arguments> arguments;
+  add_action(*command, run, show, "show", "Show up to where a worker's time is reserved, and who owns it.",
+             "show --config FILE [--name NAME] | --store URL --worker N [--layout LAYOUT] [--json]",
+             "Changes nothing. An owner is alive as long as its process is.\n"
+             "\n"
+             "With --json: namespace, worker, epoch (of the latest grant; 0: nobody has had it yet), hw (RFC 3339),\n"
+             "hw_unix_ms, ahead_ms, max_ahead, live, holder.\n"
+             "\n"
+             "Examples:\n"
+             "  idgen worker show --config idgen.toml --name events\n"
+             "  idgen worker show --store sqlite:ids.db --worker 7 --json\n",
+             arguments);
+
+  CLI::App* sub = add_action(
+      *command, run, repair, "repair", "Bring a worker back whose row lies far ahead of the clock.",
+      "repair --config FILE [--name NAME] --above ID [--yes] [--json]",
+      "For a worker that refuses to start (CLOCK_BACK) because a clock was wrong once. Set the clock right first.\n"
+      "\n"
+      "ID is the highest id of this worker that is in use: ask every database that keeps such ids, and count what is\n"
+      "on its way. Ids above it will be issued again. Nothing but your word says that none of them is in use.\n"
+      "\n"
+      "Refused while an owner is alive; if the row is not more than max_ahead ahead of the clock; if ID is not of "
+      "this\n"
+      "worker and layout, lies above the row, or is itself more than max_ahead ahead. The row then stands just above\n"
+      "ID, but never below now. Without --yes nothing is changed: it says what would be, and what that relies on.\n"
+      "\n"
+      "Example:\n"
+      "  idgen worker repair --config idgen.toml --name events --above 1541815603606036480\n",
+      arguments);
+  sub->add_option("--above", arguments->highest_id, "The highest id of this worker that is in use, decimal.")
+      ->type_name("ID")
+      ->check(whole_number)
+      ->required();
+  sub->add_flag("--yes", arguments->is_confirmed, "No id of this worker above ID is in use: repair it.");
+}
+
+}  // namespace idgen_tool
