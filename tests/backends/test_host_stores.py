@@ -9,8 +9,8 @@ import psycopg
 import pymysql
 import pytest
 import servers
-from clients import Asked, Client, clients, create, ids_of, new_tag, show, wait_until
-from hosts import LANGUAGES
+from clients import Asked, Client, clients, create, ids_of, new_tag, run, show, wait_until
+from hosts import LANGUAGES, command
 from idgen.sql import SqlStore
 from proxy import Proxy
 
@@ -206,7 +206,7 @@ def test_a_tag_that_is_lost_is_named_with_how_to_make_it(server, tag, language):
         host.ids(1)
         server.sql(f"DELETE FROM idgen_segment WHERE tag = '{tag}'")
         failure = wait_until(lambda: host.draw(10)[1])
-        refused(failure, "TAG_UNKNOWN", tag, "idgen segment create", "INSERT INTO idgen_segment")
+        refused(failure, "TAG_UNKNOWN", tag, "idgen segment create")
 
 
 def test_a_tag_made_as_the_message_says_begins_at_1(server, tag, language):
@@ -272,6 +272,68 @@ def test_a_counter_that_cannot_be_is_damage(server, tag, language):
             server.sql("ALTER TABLE idgen_segment ADD CONSTRAINT idgen_segment_max_id_check CHECK (max_id >= 0)")
 
 
+def scene(name, url, tag, language, **properties):
+    """The lines that one of the programs' scenes prints."""
+    settings = {"segment.step": "10", "segment.runway": "0", "kind": "segment", "tag": tag, **properties}
+    done = run([*command(language), url, name, *(f"{key}={value}" for key, value in settings.items())])
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("autocommit", ["true", "false"])
+def test_a_connection_inside_a_transaction_is_refused_and_left_as_it_is(server, tag, language, autocommit):
+    (line,) = scene("inside", server.url(), tag, language, **{"pool.autocommit": autocommit, "wait_max": "1s"})
+    refused(line[1:], "STORE_UNSAFE", "inside a transaction", "nothing was granted", "pool of its own")
+    assert show(server.url(), tag) == {"max_id": 0, "grants": 0}
+    assert server.sql(f"SELECT max_id FROM idgen_segment WHERE ns = 'theirs' AND tag = '{tag}'").split() == ["7"]
+
+
+def test_a_pool_that_the_callers_transaction_has_emptied_ends_the_call_at_once_and_says_so(server, tag, language):
+    line, milliseconds, *drawn = scene("emptied", server.url(), tag, language, wait_max="20s")
+    ids, _, failure = line.partition("!")
+    assert len(ids.split()) == 10  # what was reserved before
+    refused(failure, "STORE_UNAVAILABLE", "pool of its own")
+    assert int(milliseconds) < 10_000  # one bound, 2 s: not wait_max, nor one for each of a hundred grants
+    assert drawn[-1].split() == [str(n) for n in range(11, 21)]
+
+
+def test_tags_are_made_and_shown_and_advanced_through_the_store(server, language):
+    tag = new_tag()
+    made, again, shown, advanced, lifted, listed, unknown = scene("tags", server.url(), tag, language)
+    assert made == "None"
+    refused(again[1:], "TAG_EXISTS", tag)
+    assert (shown, advanced, lifted, listed) == ("0 0", "1000", "1001", "1001")
+    refused(unknown[1:], "TAG_UNKNOWN", tag, "nobody")
+    assert show(server.url(), tag) == {"max_id": 1001, "grants": 2}
+
+
+def test_the_table_is_the_one_that_the_native_stores_make(server, language):
+    tag = new_tag()
+    with without_the_table(server):
+        create(server.url(), tag)
+        native = layout_of(server)
+        server.sql("DROP TABLE idgen_segment")
+        assert scene("tags", server.url(), tag, language)[0] == "None"
+        assert layout_of(server) == native
+        server.sql("DROP TABLE idgen_segment")
+
+
+def layout_of(server):
+    if server.name == "mysql":
+        return server.sql("SHOW CREATE TABLE idgen_segment")
+    columns = "column_name, data_type, character_maximum_length, is_nullable, column_default"
+    checks = "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'idgen_segment'::regclass ORDER BY 1"
+    return server.sql(
+        f"SELECT {columns} FROM information_schema.columns WHERE table_name = 'idgen_segment' ORDER BY 1"
+    ) + server.sql(checks)
+
+
+def test_the_cause_of_an_error_is_the_drivers(server, tag, language):
+    with without_the_table(server):
+        (found,) = scene("cause", server.url(), tag, language, wait_max="1s")
+    assert found in ("ProgrammingError", "UndefinedTable", "SQLSyntaxErrorException", "PSQLException", "true")
+
+
 # What Python's store does with a connection, seen from within.
 
 
@@ -328,21 +390,6 @@ def test_a_grant_is_committed_before_it_is_returned_and_the_connection_goes_back
     store.segment_return("default", tag, 10, 4)
     store.segment_return("default", tag, 10, 4)
     assert show(server.url(), tag) == {"max_id": 6, "grants": 1}
-
-
-@pytest.mark.parametrize("autocommit", [True, False])
-def test_an_open_transaction_that_the_pool_hands_out_is_not_committed(connect, server, tag, autocommit):
-    other = create(server.url(), new_tag())
-    connection = connect(autocommit=autocommit)
-    with connection.cursor() as cursor:
-        if autocommit:
-            cursor.execute("START TRANSACTION")
-        cursor.execute("UPDATE idgen_segment SET max_id = 999 WHERE tag = %s", (other,))
-    store = SqlStore(lambda: connection, release=lambda _: None)
-    assert store.segment_take("default", tag, 10) == 1
-    assert show(server.url(), tag)["max_id"] == 10
-    assert show(server.url(), other)["max_id"] == 0
-    connection.close()
 
 
 def test_a_grant_of_postgresql_is_durable_whatever_the_session_says(started):

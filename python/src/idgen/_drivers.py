@@ -22,9 +22,7 @@ from ._errors import (
 )
 from ._store import error, text_of
 
-HOW_TO_CREATE = (
-    "Make it with SqlStore.segment_create(NAMESPACE, TAG) or `idgen segment create --store URL --tag TAG`"
-)
+HOW_TO_CREATE = "Make it with SqlStore.segment_create(NAMESPACE, TAG) or `idgen segment create --store URL --tag TAG`"
 OWN_POOL = "give SqlStore a small pool of its own"
 
 DIALECT_BY_DRIVER = {

@@ -51,6 +51,14 @@ class Lender:
     def run(self, work: Callable[[Any], _Result]) -> _Result:
         """work(connection). Raises NobodyLendsError, and what the pool and `work` raise."""
         job = _Job(work)
+        self._wait_for_connection(job)
+        try:
+            result: _Result = job.result.result()
+            return result
+        finally:
+            del job  # an exception's traceback holds this frame, and the job holds the exception
+
+    def _wait_for_connection(self, job: _Job) -> None:
         with self._changed:
             if self._seekers == len(self._waiting):
                 threading.Thread(target=self._seek, name="idgen-sql", daemon=True).start()
@@ -64,11 +72,6 @@ class Lender:
                     self._waiting.remove(job)
         if not begun:
             raise NobodyLendsError
-        try:
-            result: _Result = job.result.result()
-            return result
-        finally:
-            del job  # an exception's traceback holds this frame, and the job holds the exception
 
     def _seek(self) -> None:
         try:
@@ -89,6 +92,7 @@ class Lender:
         else:
             if job:
                 job.result.set_result(result)
+        job = connection = None  # as above
 
     def _next_job(self, linger: float) -> _Job | None:
         with self._changed:

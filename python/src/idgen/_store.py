@@ -6,7 +6,7 @@ import itertools
 import re
 import weakref
 from collections import deque
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from ._errors import CLASS_BY_NAME, Error
 
@@ -86,9 +86,9 @@ class Sink:
         self._store.segment_return(namespace, tag, last, unused)
 
     def failure(self, exception: BaseException) -> tuple[int, bytes, int, int]:
-        """(status, message, retry_after_ns, cause) of what the store has raised. Called by the extension module only."""
+        """(status, message, retry_after_ns, cause) of what the store raised. Called by the extension module only."""
         number = next(self._failures)
-        # An idgen.Error says what the store found: what made it is the cause of the call's exception, which says that too.
+        # An idgen.Error says what the store found, and the call's exception will say that too: the cause is behind it.
         known = exception.__cause__ if isinstance(exception, Error) else None
         self._raised.append((number, exception if known is None else known))
         return *_told(exception), number

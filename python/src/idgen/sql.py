@@ -130,8 +130,8 @@ class SqlStore:
     the transactions that ask for ids can hold all connections, and wait for the one that the store needs.
 
     A grant is one statement, committed before ``segment_take`` returns, whether or not the connection commits by
-    itself. A connection that comes inside a transaction is refused and left as it is. Where the driver can tell that the
-    statement has committed by itself, that is one round trip.
+    itself. Where the driver can tell that it has, that is one round trip. A connection that comes inside a transaction
+    is refused and left as it is.
 
     ``segment_create`` and the rest are for the program, and may block on the database. Raises idgen.StoreError,
     idgen.ExhaustedError; idgen.ArgumentError and idgen.UnsupportedError for a `connect` that cannot work (an async
