@@ -359,8 +359,8 @@ func (s *SQLStore) transact(use func(ctx context.Context, on *sql.Conn) error) e
 func (s *SQLStore) begin(ctx context.Context, on *sql.Conn) error {
 	inside := false
 	if s.dialect == Postgres {
-		err := on.Raw(func(driver any) error {
-			inside = isInTransaction(driver)
+		err := on.Raw(func(connection any) error {
+			inside = isInTransaction(connection)
 			return nil
 		})
 		if err != nil {

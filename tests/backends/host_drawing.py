@@ -4,9 +4,9 @@
 
 As drawing.py, but for BATCH above 0 it draws until it is killed. URL is that of the native store, or the word native:
 then the native store is used, which the key store names. BATCH can be statements or max_of, too: then it prints what
-segment_statements or segment_max_of gives, and draws nothing. Or it is the name of a scene below. Of the keys, table and
-column are for max_of, pool.autocommit=false makes the pool's connections need a commit, pool.broken=TEXT makes the pool
-fail with that text; all others are properties of idgen.
+segment_statements or segment_max_of gives, and draws nothing. Or it is the name of a scene below. Of the keys, table
+and column are for max_of, pool.autocommit=false makes the pool's connections need a commit, pool.broken=TEXT makes the
+pool fail with that text; all others are properties of idgen.
 """
 
 import sys
