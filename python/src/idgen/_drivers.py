@@ -52,6 +52,7 @@ _NO_TABLE = (1146, "42P01")
 # libpq gives no SQLSTATE for a connection that is refused, and SQLite none at all.
 _ERROR_BY_TEXT: tuple[tuple[str, type[Error]], ...] = (
     ("no such table: idgen_segment", StoreMissingError),
+    ("no such column", StoreVersionError),
     ("password authentication failed", StorePermissionError),
     ("no pg_hba.conf entry", StorePermissionError),
     ("readonly database", StorePermissionError),
