@@ -32,7 +32,7 @@ class Pool:
     def take(self):
         if self.broken:
             raise RuntimeError(self.broken)
-        if not self.free.acquire(timeout=10):
+        if not self.free.acquire(timeout=60):
             raise TimeoutError("the pool's one connection was not given back")
         try:
             if self.connection is None:
@@ -143,7 +143,8 @@ def main(url, batch, *pairs):
     properties = dict(pair.split("=", 1) for pair in pairs)
     pool = Pool(url, properties.pop("pool.autocommit", "true") == "true", properties.pop("pool.broken", ""))
     if url != "native":
-        properties["store"] = idgen.sql.SqlStore(pool.take, release=pool.put)
+        patience = {} if batch == "emptied" else {"pool_timeout": 30.0}  # however busy the machine is
+        properties["store"] = idgen.sql.SqlStore(pool.take, release=pool.put, **patience)
     if batch in ("statements", "max_of"):
         print(told(batch, {key.replace(".", "_"): value for key, value in properties.items()}), end="")
         return

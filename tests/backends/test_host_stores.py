@@ -467,7 +467,7 @@ def test_bulk_transactions_that_share_the_pool_with_the_store_fail_once_and_then
                 generator.next_batch(10)
             outcomes.append(("ok", 0))
 
-    with orders(SqlStore(shared.raw_connection, pool_timeout=0.5), tag, wait_max="60s") as generator:
+    with orders(SqlStore(shared.raw_connection, pool_timeout=1.0), tag, wait_max="60s") as generator:
         threads = [threading.Thread(target=bulk, args=(generator,)) for _ in range(transactions)]
         for thread in threads:
             thread.start()

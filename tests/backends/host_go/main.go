@@ -44,6 +44,9 @@ func main() {
 		db, dialect := open(os.Args[1], pool)
 		db.SetMaxOpenConns(1) // a store that does not give it back gets no other
 		store := idgen.NewSQLStore(db, dialect)
+		if os.Args[2] != "emptied" {
+			store.PoolTimeout = 30 * time.Second // however busy the machine is
+		}
 		options = append(options, idgen.WithHostStore(store))
 		if scene, known := scenes[os.Args[2]]; known {
 			scene(db, store, properties["tag"], options)

@@ -8,6 +8,7 @@ import java.lang.reflect.Proxy;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -18,6 +19,8 @@ import javax.sql.DataSource;
 
 /** The twin of tests/backends/host_drawing.py, which says what it does. Run by tests/backends/test_host_stores.py. */
 final class HostDrawing {
+  private static final Duration PATIENCE = Duration.ofSeconds(30); // however busy the machine is
+
   private HostDrawing() {}
 
   public static void main(String[] arguments) throws Exception {
@@ -32,7 +35,7 @@ final class HostDrawing {
     if (!arguments[0].equals("native")) {
       DataSource pool =
           broken == null ? pool(URI.create(arguments[0]), Boolean.parseBoolean(autocommit)) : brokenPool(broken);
-      builder.store(new SqlStore(pool));
+      builder.store(new SqlStore(pool, PATIENCE));
     }
     if (Set.of("tags", "inside", "emptied", "cause").contains(arguments[1])) {
       scene(arguments[1], pool(URI.create(arguments[0]), Boolean.parseBoolean(autocommit)), properties);
@@ -64,7 +67,7 @@ final class HostDrawing {
 
   private static void scene(String name, DataSource pool, Map<String, String> properties) throws Exception {
     String tag = properties.get("tag");
-    var store = new SqlStore(pool);
+    var store = name.equals("emptied") ? new SqlStore(pool) : new SqlStore(pool, PATIENCE);
     var builder = Generator.builder().store(store);
     properties.forEach(builder::set);
     switch (name) {
