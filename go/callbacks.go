@@ -78,7 +78,7 @@ func (g *Generator) forgetHost() {
 		g.owner.log.call.Store(nil)
 	}
 	if g.owner.store != nil {
-		g.owner.store.store.Store(nil)
+		g.owner.store.forget()
 	}
 }
 
@@ -110,5 +110,8 @@ func idgenGoLog(ctx C.uintptr_t, level C.int32_t, message *C.char) {
 
 //export idgenGoRelease
 func idgenGoRelease(ctx C.uintptr_t) {
+	if sink, ok := cgo.Handle(ctx).Value().(*storeSink); ok {
+		sinks.Delete(sink)
+	}
 	cgo.Handle(ctx).Delete()
 }

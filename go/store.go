@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"runtime/cgo"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"unicode/utf8"
 	"unsafe"
@@ -43,12 +44,67 @@ func (o storeOption) apply(c *config) error {
 	c.store = &storeSink{}
 	c.store.store.Store(&o.store)
 	handle := cgo.NewHandle(c.store)
-	return keepOrDelete(handle, C.idgen_go_config_set_store(c.handle, C.uintptr_t(handle)))
+	err := keepOrDelete(handle, C.idgen_go_config_set_store(c.handle, C.uintptr_t(handle)))
+	if err == nil {
+		sinks.Store(c.store, nil)
+	}
+	return err
 }
 
 // storeSink is what the core refers to. The store is apart from it, so that it can go before the core's memory does.
 type storeSink struct {
 	store atomic.Pointer[Store]
+
+	// What the store returned at last, under the number that the core gives back with the errors of the calls that fail for it: it answers
+	// on another thread, or later. The latest two, because a call may still be on its way with one while the next attempt fails.
+	mutex    sync.Mutex
+	returned [2]failedAttempt
+}
+
+type failedAttempt struct {
+	number uint64
+	err    error
+}
+
+// The sinks of all stores, until the core lets go of them.
+var (
+	sinks    sync.Map // of *storeSink to nothing
+	attempts atomic.Uint64
+)
+
+func (s *storeSink) keep(failed ...failedAttempt) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if len(failed) == 0 {
+		s.returned = [2]failedAttempt{}
+		return
+	}
+	s.returned = [2]failedAttempt{failed[0], s.returned[0]}
+}
+
+// forget lets the store go, and what it returned.
+func (s *storeSink) forget() {
+	s.store.Store(nil)
+	s.keep()
+}
+
+// causeOf finds what a store returned by its number. Nothing if newer errors have come since.
+func causeOf(number uint64) (causes []error) {
+	if number == 0 {
+		return nil
+	}
+	sinks.Range(func(key, _ any) bool {
+		sink := key.(*storeSink)
+		sink.mutex.Lock()
+		defer sink.mutex.Unlock()
+		for _, attempt := range sink.returned {
+			if attempt.number == number {
+				causes = []error{attempt.err}
+			}
+		}
+		return causes == nil
+	})
+	return causes
 }
 
 //export idgenGoSegmentTake
@@ -68,16 +124,28 @@ func idgenGoSegmentReturn(ctx C.uintptr_t, namespace, tag *C.char, last, unused 
 }
 
 func askStore(ctx C.uintptr_t, failure *C.idgen_error_t, ask func(Store) error) (status C.idgen_status_t) {
+	sink := cgo.Handle(ctx).Value().(*storeSink)
+	answer := func(err error) {
+		status = tell(failure, err)
+		if err == nil {
+			sink.keep()
+			return
+		}
+		attempt := failedAttempt{attempts.Add(1), err}
+		sink.keep(attempt)
+		failure.cause = C.uint64_t(attempt.number)
+	}
 	defer func() {
 		if found := recover(); found != nil {
-			status = tell(failure, fmt.Errorf("panic: %v", found)) // it must not unwind through the core
+			answer(fmt.Errorf("panic: %v", found)) // it must not unwind through the core
 		}
 	}()
-	store := cgo.Handle(ctx).Value().(*storeSink).store.Load()
+	store := sink.store.Load()
 	if store == nil {
 		return tell(failure, &Error{Status: ErrStoreUnavailable, Message: "the generator was closed, and its store let go"})
 	}
-	return tell(failure, ask(*store))
+	answer(ask(*store))
+	return status
 }
 
 // tell writes a store's error as the core takes it.
@@ -92,6 +160,9 @@ func tell(failure *C.idgen_error_t, err error) C.idgen_status_t {
 	case errors.As(err, &known):
 		status, message = known.Status, known.Message
 		failure.retry_after_ns = C.uint64_t(max(known.RetryAfter, 0))
+		if known.endsWaits {
+			failure.retry_after_ns = C.IDGEN_ENDS_WAITS
+		}
 	case errors.As(err, &status):
 		message = textOf(err)
 	default:

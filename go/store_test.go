@@ -160,6 +160,163 @@ func TestADatabaseOfTheProgramsOwnIsAStore(t *testing.T) {
 	}
 }
 
+func TestTagsAreMadeAndShownAndAdvancedThroughTheStore(t *testing.T) {
+	store := idgen.NewSQLStore(database(t, "SELECT 1"), idgen.SQLite)
+	if err := store.CreateSegment("shop", "orders"); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.CreateSegment("shop", "orders"); !errors.Is(err, idgen.ErrTagExists) {
+		t.Error(err)
+	}
+	if _, err := store.ShowSegment("shop", "items"); !errors.Is(err, idgen.ErrTagUnknown) || !strings.Contains(err.Error(), "CreateSegment") {
+		t.Error(err)
+	}
+	if info, err := store.AdvanceSegment("shop", "orders", 1000); err != nil || info.MaxID != 1000 {
+		t.Error(info, err)
+	}
+	if info, err := store.AdvanceSegment("shop", "orders", 10); err != nil || info.MaxID != 1001 || info.Grants != 2 {
+		t.Error(info, err)
+	}
+	if err := store.CreateSegment("shop", "items"); err != nil {
+		t.Error(err)
+	}
+	rows, err := store.ListSegments()
+	if err != nil || len(rows) != 2 || rows[0].Tag != "items" || rows[1].MaxID != 1001 || rows[1].Namespace != "shop" {
+		t.Error(rows, err)
+	}
+	if _, err := store.AdvanceSegment("shop", "orders", -1); !errors.Is(err, idgen.ErrArgument) {
+		t.Error(err)
+	}
+	if _, err := store.AdvanceSegment("shop", "orders", math.MaxInt64); err != nil {
+		t.Error(err)
+	}
+	if _, err := store.AdvanceSegment("shop", "orders", 1); !errors.Is(err, idgen.ErrExhausted) {
+		t.Error(err)
+	}
+}
+
+func TestAConnectionInsideATransactionIsRefusedAndLeftAsItIs(t *testing.T) {
+	db := database(t, table)
+	run := func(statement string) {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("BEGIN")
+	run("INSERT INTO idgen_segment(ns, tag, max_id) VALUES('default', 'theirs', 7)")
+	store := idgen.NewSQLStore(db, idgen.SQLite)
+	if _, err := store.SegmentTake("default", "orders", 10); !errors.Is(err, idgen.ErrStoreUnsafe) {
+		t.Error(err)
+	}
+	run("COMMIT")
+	var theirs, ours int64
+	if err := db.QueryRow("SELECT sum(max_id * (tag = 'theirs')), sum(max_id * (tag = 'orders')) FROM idgen_segment").Scan(&theirs, &ours); err != nil ||
+		theirs != 7 || ours != 0 {
+		t.Error(theirs, ours, err)
+	}
+}
+
+func TestACallThatHoldsThePoolsLastConnectionEndsWithinTheBoundAndOnlyOnce(t *testing.T) {
+	db := database(t, table)
+	store := idgen.NewSQLStore(db, idgen.SQLite)
+	store.PoolTimeout = 200 * time.Millisecond
+	orders, err := idgen.New(idgen.Options{"kind": "segment", "tag": "orders", "segment.step": "10", "segment.runway": "0",
+		"wait_max": "60s"}, idgen.WithHostStore(store))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = orders.Close() }()
+	mine, err := db.Begin() // as GORM's, with SetMaxOpenConns(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	ids := make([]int64, 1000)
+	n, err := orders.Fill(ids)
+	if n != 10 || !errors.Is(err, idgen.ErrStoreUnavailable) || !strings.Contains(err.Error(), "small pool of its own") {
+		t.Error(n, err)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Error(took)
+	}
+	_ = mine.Rollback()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		if id, err := orders.Next(); err == nil && id == 11 {
+			return
+		} else if !errors.Is(err, idgen.ErrStoreUnavailable) || time.Now().After(deadline) {
+			t.Fatal(id, err)
+		}
+	}
+}
+
+func TestAConnectionThatComesTooLateServesTheNextCallOrGoesBack(t *testing.T) {
+	db := database(t, table)
+	store := idgen.NewSQLStore(db, idgen.SQLite)
+	store.PoolTimeout = 500 * time.Millisecond
+	hold := func() *sql.Conn {
+		mine, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.SegmentTake("default", "orders", 10); !errors.Is(err, idgen.ErrStoreUnavailable) {
+			t.Error(err)
+		}
+		return mine
+	}
+	_ = hold().Close()
+	if waits := db.Stats().WaitCount; waits != 1 {
+		t.Error(waits)
+	}
+	if first, err := store.SegmentTake("default", "orders", 10); err != nil || first != 1 {
+		t.Error(first, err)
+	}
+	if waits := db.Stats().WaitCount; waits != 1 {
+		t.Error("the call has waited in the pool anew", waits)
+	}
+	_ = hold().Close()
+	for deadline := time.Now().Add(30 * time.Second); db.Stats().InUse > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("nobody came for the connection, and it did not go back")
+		}
+	}
+}
+
+type failure struct{ text string }
+
+func (f *failure) Error() string { return f.text }
+
+func TestTheCauseOfAnErrorIsWhatTheStoreReturned(t *testing.T) {
+	stores := [2]*counter{{}, {}}
+	var generators [2]*idgen.Generator
+	fails := func(i int) *failure {
+		mine := &failure{"the same words"}
+		stores[i].mutex.Lock()
+		defer stores[i].mutex.Unlock()
+		stores[i].failure = func() error { return mine }
+		return mine
+	}
+	for i, store := range stores {
+		var err error
+		generators[i], err = idgen.New(idgen.Options{"kind": "segment", "tag": "orders", "segment.step": "10", "segment.runway": "0",
+			"wait_max": "200ms"}, idgen.WithHostStore(store))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	wanted := [2]*failure{fails(0), fails(1)}
+	for i, orders := range generators {
+		_, err := orders.Fill(make([]int64, 100))
+		var found *failure
+		if !errors.Is(err, idgen.ErrHost) || !errors.As(err, &found) || found != wanted[i] {
+			t.Error(err, found)
+		}
+	}
+	var found *failure
+	if _, err := idgen.New(idgen.Options{"kind": "segment", "tag": "t"}, idgen.WithHostStore(stores[0])); !errors.As(err, &found) || found != wanted[0] {
+		t.Error(err, found)
+	}
+}
+
 func TestMessagesOfTheDatabaseSayWhatToDo(t *testing.T) {
 	store := idgen.NewSQLStore(database(t, table), idgen.SQLite)
 	take := func(store *idgen.SQLStore, tag string, count int64) error {
@@ -173,7 +330,7 @@ func TestMessagesOfTheDatabaseSayWhatToDo(t *testing.T) {
 		want idgen.Status
 		text string
 	}{
-		{take(store, "nobody", 10), idgen.ErrTagUnknown, "INSERT INTO idgen_segment"},
+		{take(store, "nobody", 10), idgen.ErrTagUnknown, "CreateSegment"},
 		{store.SegmentReturn("default", "nobody", 10, 5), idgen.ErrTagUnknown, "nobody"},
 		{store.SegmentReturn("default", "orders", 10, 11), idgen.ErrArgument, "unused"},
 		{take(store, "orders", 0), idgen.ErrArgument, "at least 1"},

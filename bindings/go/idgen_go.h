@@ -33,7 +33,8 @@ typedef struct {
 /* Not IDGEN_ERROR_INIT: that would clear 496 bytes for every id. */
 #define IDGEN_GO_ERROR(name) \
   idgen_error_t name;        \
-  name.struct_size = (uint32_t)sizeof name, name.status = IDGEN_OK, name.retry_after_ns = 0, name.message[0] = '\0'
+  name.struct_size = (uint32_t)sizeof name, name.status = IDGEN_OK, name.retry_after_ns = 0, name.cause = 0, \
+  name.message[0] = '\0'
 
 static inline idgen_go_failure idgen_go_fail(idgen_status_t status, const idgen_error_t *error) {
   idgen_go_failure failure = {NULL, status};

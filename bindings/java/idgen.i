@@ -17,8 +17,8 @@
   private IdgenJNI() {}
 
   // The natives call these two, on the thread that called them.
-  static RuntimeException error(int status, byte[] message, long retryAfterNs, int written) {
-    return Errors.of(status, message, retryAfterNs, written);
+  static RuntimeException error(int status, byte[] message, long retryAfterNs, int written, long cause) {
+    return Errors.of(status, message, retryAfterNs, written, cause);
   }
 
   static boolean interrupted() {

@@ -16,7 +16,7 @@ namespace idgen_jni {
 
 // Moves when the name or the parameters of a native change: NativeLoader.JNI_VERSION must be the same number, so that a
 // jar and a libidgen.so that were not made for each other are told apart by a message and not by a crash.
-inline constexpr jint kJniVersion = 4;
+inline constexpr jint kJniVersion = 5;
 
 // idgen_error_t without its half kilobyte of zeroes: this is made on every call.
 struct Error : idgen_error_t {
@@ -25,6 +25,7 @@ struct Error : idgen_error_t {
     status = IDGEN_OK;
     retry_after_ns = 0;
     message[0] = '\0';
+    cause = 0;
   }
 };
 

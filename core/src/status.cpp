@@ -87,9 +87,11 @@ static std::string one_line(std::string_view text) {
   return out;
 }
 
-Error::Error(Status status, std::string_view message, std::uint64_t retry_after_ns)
+Error::Error(Status status, std::string_view message, std::uint64_t retry_after_ns, std::uint64_t cause)
     : status_(status),
       message_(std::make_shared<const std::string>(one_line(message))),
-      retry_after_ns_(retry_after_ns) {}
+      retry_after_ns_(retry_after_ns == kEndsWaits ? 0 : retry_after_ns),
+      ends_waits_(retry_after_ns == kEndsWaits),
+      cause_(cause) {}
 
 }  // namespace idgen

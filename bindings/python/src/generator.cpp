@@ -210,7 +210,7 @@ PyObject* next_batch_method(PyObject* self, PyObject* number) noexcept {
     if (draw(raw_of(self), array.ids(), n, &written, &error, &status)) return array.take().release().ptr();
     if (PyErr_Occurred() != nullptr) return nullptr;
     // The ids before the failure are real and nobody else will get them: they travel with the exception.
-    const py::object exception = make_exception(status, error.message, error.retry_after_ns, written);
+    const py::object exception = make_exception(status, error, written);
     exception.attr("ids") = array.take()[py::slice(0, static_cast<py::ssize_t>(written), 1)];
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
     return nullptr;

@@ -26,6 +26,7 @@ class Error(Exception):
     retry_after: float | None
     written: int
     ids: Any
+    _ends_waits = False  # raised by a store: who waits for an id may hold what the store waits for, so waits no longer
 
     def __init__(
         self,
@@ -236,10 +237,17 @@ CLASS_BY_NAME: dict[str, type[Error]] = {
 }
 
 
-def from_core(message: str, status: int, name: str, retryable: bool, retry_after_ns: int, written: int) -> Error:
+def from_core(
+    message: str, status: int, name: str, retryable: bool, retry_after_ns: int, written: int, cause: int
+) -> Error:
     """The exception for a status of the core. Called by the extension module only."""
     retry_after = retry_after_ns / 1e9 if retry_after_ns else None
-    return CLASS_BY_NAME.get(name, Error)(message, status, name, retryable, retry_after, written)
+    exception = CLASS_BY_NAME.get(name, Error)(message, status, name, retryable, retry_after, written)
+    if cause:
+        from ._store import cause_of
+
+        exception.__cause__ = cause_of(cause)
+    return exception
 
 
 def invalid_value(message: str) -> InvalidValueError:
