@@ -1,8 +1,5 @@
 #include "buffers.hpp"
 
-#include <pybind11/numpy.h>
-
-#include <atomic>
 #include <cstdio>
 #include <cstring>
 
@@ -56,35 +53,13 @@ bool IdBuffer::open(PyObject* object) {
 }
 
 IdArray::IdArray(std::size_t n, bool is_unsigned) {
-  // One interpreter, so one answer.
-  enum Answer { unknown, present, absent };
-  static std::atomic<Answer> numpy{unknown};
-  if (numpy != absent) {
-    try {
-      auto& api = py::detail::npy_api::get();
-      py::dtype type = is_unsigned ? py::dtype::of<std::uint64_t>() : py::dtype::of<std::int64_t>();
-      const Py_intptr_t shape = static_cast<Py_intptr_t>(n);
-      array_ = py::reinterpret_steal<py::object>(
-          api.PyArray_NewFromDescr_(api.PyArray_Type_, type.release().ptr(), 1, &shape, nullptr, nullptr, 0, nullptr));
-      if (!array_) throw py::error_already_set();
-      ids_ = reinterpret_cast<std::uint64_t*>(py::detail::array_proxy(array_.ptr())->data);
-      numpy = present;
-      return;
-    } catch (py::error_already_set& failure) {
-      if (numpy == present || !failure.matches(PyExc_ImportError)) throw;
-      numpy = absent;
-    }
-  }
   const py::object one = py::module_::import("array").attr("array")(is_unsigned ? "Q" : "q", py::make_tuple(0));
   array_ = one * py::int_(n);
-  exported_ = std::make_unique<IdBuffer>();
-  if (!exported_->open(array_.ptr())) throw py::error_already_set();
-  ids_ = exported_->ids();
+  if (!exported_.open(array_.ptr())) throw py::error_already_set();
 }
 
 py::object IdArray::take() {
-  exported_.reset();
-  ids_ = nullptr;
+  exported_.close();
   return std::move(array_);
 }
 
