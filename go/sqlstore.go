@@ -59,12 +59,12 @@ var takeTail = map[Dialect]string{
 }
 
 // SegmentTake implements [Store].
-func (s *SQLStore) SegmentTake(namespace, tag string, count int64) (first int64, err error) {
+func (s *SQLStore) SegmentTake(ctx context.Context, namespace, tag string, count int64) (first int64, err error) {
 	if count < 1 {
 		return 0, &Error{Status: ErrArgument, Message: fmt.Sprintf("a segment of %d numbers cannot be meant; ask for at least 1", count)}
 	}
-	err = s.transact(func(tx *sql.Tx) error {
-		last, err := s.take(tx, namespace, tag, count)
+	err = s.transact(ctx, func(tx *sql.Tx) error {
+		last, err := s.take(ctx, tx, namespace, tag, count)
 		if err == nil && last < count {
 			return &Error{Status: ErrStoreDamaged,
 				Message: fmt.Sprintf("the driver gave %d for the end of a grant of %d numbers; it was not used", last, count)}
@@ -79,7 +79,7 @@ func (s *SQLStore) SegmentTake(namespace, tag string, count int64) (first int64,
 }
 
 // SegmentReturn implements [Store].
-func (s *SQLStore) SegmentReturn(namespace, tag string, last, unused int64) error {
+func (s *SQLStore) SegmentReturn(ctx context.Context, namespace, tag string, last, unused int64) error {
 	if unused < 0 || last < unused {
 		return &Error{Status: ErrArgument,
 			Message: fmt.Sprintf("of a segment that ends at %d, %d numbers cannot be unused", last, unused)}
@@ -87,25 +87,25 @@ func (s *SQLStore) SegmentReturn(namespace, tag string, last, unused int64) erro
 	if unused == 0 {
 		return nil
 	}
-	return s.transact(func(tx *sql.Tx) error {
+	return s.transact(ctx, func(tx *sql.Tx) error {
 		ns, name := s.stored(namespace), s.stored(tag)
-		done, err := tx.Exec(s.sql(returnTail), unused, time.Now().UnixMilli(), ns, name, last)
+		done, err := tx.ExecContext(ctx, s.sql(returnTail), unused, time.Now().UnixMilli(), ns, name, last)
 		if err != nil {
 			return err
 		}
 		if changed, err := done.RowsAffected(); err != nil || changed == 1 {
 			return err
 		}
-		_, err = s.maxID(tx, namespace, tag)
+		_, err = s.maxID(ctx, tx, namespace, tag)
 		return err
 	})
 }
 
 // take returns the last number of the grant.
-func (s *SQLStore) take(tx *sql.Tx, namespace, tag string, count int64) (last int64, err error) {
+func (s *SQLStore) take(ctx context.Context, tx *sql.Tx, namespace, tag string, count int64) (last int64, err error) {
 	arguments := []any{count, time.Now().UnixMilli(), s.stored(namespace), s.stored(tag), math.MaxInt64 - count}
 	if s.dialect == MySQL {
-		done, err := tx.Exec(s.sql(takeTail[s.dialect]), arguments...)
+		done, err := tx.ExecContext(ctx, s.sql(takeTail[s.dialect]), arguments...)
 		if err != nil {
 			return 0, err
 		}
@@ -116,19 +116,19 @@ func (s *SQLStore) take(tx *sql.Tx, namespace, tag string, count int64) (last in
 			return done.LastInsertId()
 		}
 	} else {
-		err := tx.QueryRow(s.sql(takeTail[s.dialect]), arguments...).Scan(&last)
+		err := tx.QueryRowContext(ctx, s.sql(takeTail[s.dialect]), arguments...).Scan(&last)
 		if !errors.Is(err, sql.ErrNoRows) {
 			return last, err
 		}
 	}
-	return 0, s.refusal(tx, namespace, tag, count)
+	return 0, s.refusal(ctx, tx, namespace, tag, count)
 }
 
 // refusal says why no row was changed.
-func (s *SQLStore) refusal(tx *sql.Tx, namespace, tag string, count int64) error {
+func (s *SQLStore) refusal(ctx context.Context, tx *sql.Tx, namespace, tag string, count int64) error {
 	if s.dialect == MySQL {
 		var version string
-		if err := tx.QueryRow("SELECT VERSION()").Scan(&version); err != nil {
+		if err := tx.QueryRowContext(ctx, "SELECT VERSION()").Scan(&version); err != nil {
 			return err
 		}
 		if strings.Contains(version, "TiDB") {
@@ -136,7 +136,7 @@ func (s *SQLStore) refusal(tx *sql.Tx, namespace, tag string, count int64) error
 				`use store = "mysql://...", which knows TiDB`}
 		}
 	}
-	found, err := s.maxID(tx, namespace, tag)
+	found, err := s.maxID(ctx, tx, namespace, tag)
 	switch {
 	case err != nil:
 		return err
@@ -150,8 +150,8 @@ func (s *SQLStore) refusal(tx *sql.Tx, namespace, tag string, count int64) error
 	return &Error{Status: ErrStoreUnavailable, Message: fmt.Sprintf("tag \"%s\" changed while it was read; nothing was granted", tag)}
 }
 
-func (s *SQLStore) maxID(tx *sql.Tx, namespace, tag string) (found int64, err error) {
-	err = tx.QueryRow(s.sql(readTail), s.stored(namespace), s.stored(tag)).Scan(&found)
+func (s *SQLStore) maxID(ctx context.Context, tx *sql.Tx, namespace, tag string) (found int64, err error) {
+	err = tx.QueryRowContext(ctx, s.sql(readTail), s.stored(namespace), s.stored(tag)).Scan(&found)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, &Error{Status: ErrTagUnknown, Message: fmt.Sprintf(
 			"tag \"%s\" of namespace \"%s\" is not in the table idgen_segment. %s: it begins at 0, so the first id is 1", tag, namespace, howToCreate)}
@@ -160,11 +160,11 @@ func (s *SQLStore) maxID(tx *sql.Tx, namespace, tag string) (found int64, err er
 }
 
 // transact runs use in a transaction and commits. What the pool and the driver report becomes an *Error.
-func (s *SQLStore) transact(use func(*sql.Tx) error) error {
+func (s *SQLStore) transact(ctx context.Context, use func(*sql.Tx) error) error {
 	if _, known := takeTail[s.dialect]; !known || s.db == nil {
 		return &Error{Status: ErrArgument, Message: "NewSQLStore needs a *sql.DB and one of MySQL, Postgres, SQLite"}
 	}
-	tx, err := s.db.BeginTx(context.Background(), nil)
+	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return translated(err)
 	}

@@ -50,7 +50,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	generator, err := idgen.New(options...)
+	generator, err := idgen.New(context.Background(), options...)
 	if err != nil {
 		fmt.Println(said(err))
 		os.Exit(status(err))
@@ -60,7 +60,7 @@ func main() {
 			count, _ := strconv.Atoi(lines.Text())
 			_ = draw(generator, count)
 		}
-		if err := generator.Close(); err != nil {
+		if err := generator.Close(context.Background()); err != nil {
 			log.Fatal(err)
 		}
 		return
