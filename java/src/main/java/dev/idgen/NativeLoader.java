@@ -36,7 +36,7 @@ final class NativeLoader {
   static final int ABI_VERSION = 1;
 
   /** kJniVersion of bindings/java/jni_support.hpp. */
-  static final int JNI_VERSION = 4;
+  static final int JNI_VERSION = 5;
 
   private static volatile String loadedFrom = "";
 
