@@ -6,4 +6,5 @@
 #include "../core/src/store/module_store.cpp"
 #include "../core/src/store/open_store.cpp"
 #include "../core/src/store/owner_lock.cpp"
+#include "../core/src/store/shared_stores.cpp"
 #include "../core/src/store/sqlite_store.cpp"

@@ -1,6 +1,8 @@
 // The border: typed handles, and one guard that turns every exception into a status. No logic lives in capi/.
 #pragma once
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -73,6 +75,31 @@ idgen_status_t guard(idgen_error_t* err, Body&& body) noexcept {
   } catch (...) {
     return report(err, IDGEN_E_INTERNAL, "unexpected exception of unknown type");
   }
+}
+
+// For the time of a call that may wait: the thread cannot be cancelled (pthread_cancel). A wait that is torn down in the middle would leave locks behind, and
+// what tears it down is no exception that could be turned into a status.
+class NotCancellable {
+ public:
+  NotCancellable() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~NotCancellable() { pthread_setcancelstate(before_, nullptr); }
+  NotCancellable(const NotCancellable&) = delete;
+  NotCancellable& operator=(const NotCancellable&) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
+// guard() for a body that may wait.
+template <class Body>
+idgen_status_t guard_waiting(idgen_error_t* err, Body&& body) noexcept {
+  const NotCancellable here;
+  return guard(err, body);
+}
+
+// cancelled(ctx) of the border. Empty if it is NULL.
+inline Cancelled to_cancelled(idgen_cancelled_fn cancelled, void* ctx) {
+  return cancelled ? Cancelled([=] { return cancelled(ctx) != 0; }) : Cancelled();
 }
 
 // The value behind a handle, or Error{handle}.

@@ -13,7 +13,7 @@ namespace {
 
 // idgen_next in three functions, from the leanest to the one that needs most: what a function may have to do, all its calls pay for.
 [[gnu::noinline]] idgen_status_t next_slowly(idgen_t* generator, uint64_t* id, idgen_error_t* err, uint64_t drawn) {
-  return guard(err, [&] {
+  return guard_waiting(err, [&] {
     Handle& handle = open_handle(generator, "generator");
     require(id, "id");  // before an id is drawn and lost
     *id = handle.next(drawn);
@@ -27,6 +27,7 @@ namespace {
 }
 
 [[gnu::noinline]] idgen_status_t try_next_slowly(Handle& handle, uint64_t& id, uint64_t drawn) {
+  const NotCancellable here;
   return static_cast<idgen_status_t>(handle.try_next(drawn, id));
 }
 
@@ -41,14 +42,19 @@ namespace {
 extern "C" {
 
 idgen_status_t idgen_create(const idgen_config_t* config, idgen_t** out, idgen_error_t* err) {
-  return guard(err, [&] {
+  return idgen_create_wait(config, out, nullptr, nullptr, err);
+}
+
+idgen_status_t idgen_create_wait(const idgen_config_t* config, idgen_t** out, idgen_cancelled_fn cancelled, void* ctx,
+                                 idgen_error_t* err) {
+  return guard_waiting(err, [&] {
     require(out, "out");
-    *out = new idgen_generator(open_handle(config, "config"));
+    *out = new idgen_generator(open_handle(config, "config"), to_cancelled(cancelled, ctx));
   });
 }
 
 idgen_status_t idgen_open(const char* toml_path, const char* name, idgen_t** out, idgen_error_t* err) {
-  return guard(err, [&] {
+  return guard_waiting(err, [&] {
     require(out, "out");
     Config config;
     config.load(require(toml_path, "toml_path"), require(name, "name"));
@@ -57,10 +63,15 @@ idgen_status_t idgen_open(const char* toml_path, const char* name, idgen_t** out
 }
 
 idgen_status_t idgen_close(idgen_t* generator, idgen_error_t* err) {
-  return guard(err, [&] { open_handle(generator, "generator").close(); });
+  return idgen_close_wait(generator, nullptr, nullptr, err);
+}
+
+idgen_status_t idgen_close_wait(idgen_t* generator, idgen_cancelled_fn cancelled, void* ctx, idgen_error_t* err) {
+  return guard_waiting(err, [&] { open_handle(generator, "generator").close(to_cancelled(cancelled, ctx)); });
 }
 
 void idgen_destroy(idgen_t* generator) {
+  const NotCancellable here;
   if (generator && generator->is_intact()) delete generator;
 }
 
@@ -96,22 +107,27 @@ idgen_status_t idgen_next_batch(idgen_t* generator, uint64_t* ids, size_t n, siz
 idgen_status_t idgen_next_wait(idgen_t* generator, uint64_t* ids, size_t n, size_t* written,
                                idgen_cancelled_fn cancelled, void* ctx, idgen_error_t* err) {
   std::size_t done = 0;
-  const idgen_status_t status = guard(err, [&] {
+  const idgen_status_t status = guard_waiting(err, [&] {
     require(written, "written");
     Handle& handle = open_handle(generator, "generator");
     if (n > 0) require(ids, "ids");
-    handle.fill({ids, n}, done, cancelled ? Cancelled([=] { return cancelled(ctx) != 0; }) : Cancelled());
+    handle.fill({ids, n}, done, to_cancelled(cancelled, ctx));
   });
   if (written) *written = done;
   return status;
 }
 
 idgen_status_t idgen_next_block(idgen_t* generator, uint64_t want, idgen_block_t* block, idgen_error_t* err) {
-  return guard(err, [&] {
+  return idgen_next_block_wait(generator, want, block, nullptr, nullptr, err);
+}
+
+idgen_status_t idgen_next_block_wait(idgen_t* generator, uint64_t want, idgen_block_t* block,
+                                     idgen_cancelled_fn cancelled, void* ctx, idgen_error_t* err) {
+  return guard_waiting(err, [&] {
     Handle& handle = open_handle(generator, "generator");
     check_struct(block, "block");
     if (want == 0) throw Error(Status::argument, "want is 0; ask for at least one id");
-    const Block drawn = handle.next_block(want);
+    const Block drawn = handle.next_block(want, to_cancelled(cancelled, ctx));
     write_struct(block, idgen_block_t{0, 0, drawn.first, drawn.count, drawn.step}, "block");
   });
 }

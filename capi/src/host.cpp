@@ -52,10 +52,7 @@ class HostClock final : public Runtime {
     slept_ns_ += std::max<std::int64_t>(0, ns - (system_.mono_ns() - before));
   }
   void nonce(std::span<std::uint8_t> out) override { system_.nonce(out); }
-  void post(std::function<void()> task) override { system_.post(std::move(task)); }
-  void post_after(std::int64_t delay_ns, std::function<void()> task) override {
-    system_.post_after(delay_ns, std::move(task));
-  }
+  std::shared_ptr<Lane> make_lane() override { return system_.make_lane(); }
   void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, std::int64_t timeout_ns) override {
     system_.wait(lock, changed, timeout_ns);
   }
@@ -190,9 +187,9 @@ idgen_status_t idgen_config_set_log(idgen_config_t* config, idgen_log_fn log, vo
     Config& target = open_handle(config, "config");
     require(log, "log");
     auto context = std::make_shared<HostContext>(ctx, nullptr);
-    target.log = [log, context](LogLevel level, const std::string& message) {
+    target.log = std::make_shared<const Log>([log, context](LogLevel level, const std::string& message) {
       log(context->get(), static_cast<int32_t>(level), message.c_str());
-    };
+    });
     context->own(release);  // not before nothing can fail any more: on failure ctx stays the host's
   });
 }

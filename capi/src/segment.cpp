@@ -39,14 +39,14 @@ idgen_segment_info_t info_of(const SegmentInfo& row) {
 extern "C" {
 
 idgen_status_t idgen_segment_create(const idgen_config_t* config, idgen_error_t* err) {
-  return guard(err, [&] {
+  return guard_waiting(err, [&] {
     const Tag tag = tag_of(config, true);
     tag.store->segment_create(tag.name_space, tag.name);
   });
 }
 
 idgen_status_t idgen_segment_show(const idgen_config_t* config, idgen_segment_info_t* out, idgen_error_t* err) {
-  return guard(err, [&] {
+  return guard_waiting(err, [&] {
     const Tag tag = tag_of(config, false);
     check_struct(out, "out");
     write_struct(out, info_of(tag.store->segment_show(tag.name_space, tag.name)), "out");
@@ -55,7 +55,7 @@ idgen_status_t idgen_segment_show(const idgen_config_t* config, idgen_segment_in
 
 idgen_status_t idgen_segment_advance(const idgen_config_t* config, uint64_t to, idgen_segment_info_t* out,
                                      idgen_error_t* err) {
-  return guard(err, [&] {
+  return guard_waiting(err, [&] {
     const Tag tag = tag_of(config, false);
     if (out) check_struct(out, "out");
     const SegmentInfo info = tag.store->segment_advance(tag.name_space, tag.name, to);
@@ -65,7 +65,7 @@ idgen_status_t idgen_segment_advance(const idgen_config_t* config, uint64_t to, 
 
 idgen_status_t idgen_segment_set_step(const idgen_config_t* config, uint64_t step, idgen_segment_info_t* out,
                                       idgen_error_t* err) {
-  return guard(err, [&] {
+  return guard_waiting(err, [&] {
     const Tag tag = tag_of(config, false);
     if (out) check_struct(out, "out");
     const SegmentInfo info = tag.store->segment_set_step(tag.name_space, tag.name, step);
@@ -74,7 +74,7 @@ idgen_status_t idgen_segment_set_step(const idgen_config_t* config, uint64_t ste
 }
 
 idgen_status_t idgen_segment_list(const idgen_config_t* config, idgen_segment_fn each, void* ctx, idgen_error_t* err) {
-  return guard(err, [&] {
+  return guard_waiting(err, [&] {
     if (!each) throw Error(Status::argument, "each is NULL; pass a function that is called for every tag");
     for (const SegmentInfo& row : tag_of(config, false).store->segment_list()) {
       const idgen_segment_info_t info = info_of(row);
@@ -85,7 +85,7 @@ idgen_status_t idgen_segment_list(const idgen_config_t* config, idgen_segment_fn
 
 idgen_status_t idgen_segment_max_of(const idgen_config_t* config, const char* table, const char* column,
                                     uint64_t* max_id, idgen_error_t* err) {
-  return guard(err, [&] {
+  return guard_waiting(err, [&] {
     require(table, "table");
     require(column, "column");
     require(max_id, "max_id");
@@ -94,7 +94,7 @@ idgen_status_t idgen_segment_max_of(const idgen_config_t* config, const char* ta
 }
 
 idgen_status_t idgen_segment_statements(const idgen_config_t* handle, char* buffer, size_t* size, idgen_error_t* err) {
-  return guard(err, [&] {
+  return guard_waiting(err, [&] {
     const Config& config = open_handle(handle, "config");
     if (config.store) {
       throw Error(Status::unsupported,

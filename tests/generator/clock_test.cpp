@@ -102,7 +102,7 @@ TEST_F(ClockBack, IsLoggedByACallThatMayWaitNotByTryNext) {
     disk = {};
     Config settings = config({{"worker", "1"}, {"on_clock_back", policy}});
     int lines = 0;
-    settings.log = [&](LogLevel, const std::string&) { ++lines; };
+    settings.log = std::make_shared<const Log>([&](LogLevel, const std::string&) { ++lines; });
     Handle handle(settings);
     handle.next();
     runtime->set_clock_by(-1000 * kMs);

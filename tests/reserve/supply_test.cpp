@@ -50,7 +50,7 @@ class SupplyTest : public ::testing::Test {
                                                     .max_age_ns = max_age_ns,
                                                     .close_wait_ns = 5 * kSecond,
                                                     .subject = "test",
-                                                    .lifted = [this](std::uint64_t first) { lifted.push_back(first); }},
+                                                    .lifted = [this](const Present&, std::uint64_t first) { lifted.push_back(first); }},
                                     Log());
   }
   ~SupplyTest() override { runtime->drop_all(); }
@@ -68,7 +68,7 @@ class SupplyTest : public ::testing::Test {
     if (counter.draw(n) || supply->claim(n, patience)) return n;
     for (;;) {
       if (counter.draw(1, n)) return n;
-      if (!supply->refill(0, patience)) throw Error(Status::would_block, "");
+      if (!supply->refill(patience)) throw Error(Status::would_block, "");
     }
   }
   std::uint64_t next() { return next(Patience(wait_max, closed, cancelled)); }

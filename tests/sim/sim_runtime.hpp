@@ -3,8 +3,10 @@
 
 #include <deque>
 #include <functional>
+#include <cerrno>
 #include <map>
 #include <random>
+#include <system_error>
 #include <utility>
 
 #include "idgen/runtime.hpp"
@@ -29,10 +31,8 @@ class SimRuntime final : public Runtime {
   void nonce(std::span<std::uint8_t> out) override {
     for (auto& byte : out) byte = static_cast<std::uint8_t>(random_());
   }
-  void post(std::function<void()> task) override { tasks_.push_back(std::move(task)); }
-  void post_after(std::int64_t delay_ns, std::function<void()> task) override {
-    timers_.emplace(mono_ + delay_ns, std::move(task));
-  }
+  // All lanes are one: a simulated process has one thread.
+  std::shared_ptr<Lane> make_lane() override { return std::make_shared<SimLane>(*this); }
   // Posted work happens while somebody waits; when there is none, time passes.
   void wait(std::unique_lock<std::mutex>& lock, std::condition_variable&, std::int64_t timeout_ns) override {
     if (tasks_.empty() || held_back_) {
@@ -61,7 +61,9 @@ class SimRuntime final : public Runtime {
     auto task = std::move(tasks_.front());
     tasks_.pop_front();
     pass(work_takes_);
+    const bool before = std::exchange(in_task_, true);
     task();
+    in_task_ = before;
     return true;
   }
   void run_all() {
@@ -75,18 +77,38 @@ class SimRuntime final : public Runtime {
   }
   // Background work stays undone, as behind a store that does not answer.
   void hold_back(bool on) { held_back_ = on; }
+  // As in a full process table: nothing can be posted.
+  void has_no_threads(bool on) { has_no_threads_ = on; }
   void work_takes(std::int64_t ns) { work_takes_ = ns; }
   std::size_t tasks() const { return tasks_.size(); }
   std::size_t timers() const { return timers_.size(); }
   std::int64_t slept() const { return slept_; }
 
  private:
+  class SimLane final : public Lane {
+   public:
+    explicit SimLane(SimRuntime& runtime) : runtime_(runtime) {}
+    void post(std::function<void()> task) override {
+      if (runtime_.has_no_threads_) throw std::system_error(EAGAIN, std::generic_category());
+      runtime_.tasks_.push_back(std::move(task));
+    }
+    void post_after(std::int64_t delay_ns, std::function<void()> task) override {
+      runtime_.timers_.emplace(runtime_.mono_ + delay_ns, std::move(task));
+    }
+    bool is_here() const noexcept override { return runtime_.in_task_; }
+
+   private:
+    SimRuntime& runtime_;
+  };
+
   std::mt19937_64 random_;
   std::int64_t wall_;
   std::int64_t mono_ = 0;
   std::int64_t slept_ = 0;
   std::int64_t work_takes_ = 0;
   bool held_back_ = false;
+  bool has_no_threads_ = false;
+  bool in_task_ = false;
   std::deque<std::function<void()>> tasks_;
   std::multimap<std::int64_t, std::function<void()>> timers_;  // by when they are due
 };

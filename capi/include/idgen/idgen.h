@@ -38,9 +38,10 @@
  *  7. Threads. On one idgen_t every call but idgen_destroy may run at the same time on any number of threads. An
  *     idgen_config_t is for one thread at a time. idgen_layout_t is immutable. No call may run on a handle while, or after,
  *     it is being destroyed; idgen_close is there to stop the others first.
- *  8. Blocking. Only calls marked "may block" wait: for a store, for the clock, or for another thread's refill. Waiting for ids is
+ *  8. Blocking. Only calls marked "may block" wait: for a store, for the clock, or for another thread's refill. Waiting is
  *     bounded by the property wait_max; where the calling thread itself asks the store (create, open, close, destroy, a child's first
- *     call), a locked store adds at most twice store_timeout.
+ *     call, any call while no thread can be started), a locked store adds at most twice store_timeout. No call is a cancellation
+ *     point of pthread_cancel, and none is safe in a signal handler.
  *  9. Fork. A child process inherits no right to issue the parent's ids: its first call lands in the slow path, by itself,
  *     also after a raw clone(). A segment generator draws a segment of its own (on_fork = reacquire) or returns IDGEN_E_FORKED
  *     (on_fork = error); a fixed worker, the memory store and a store of the host always return IDGEN_E_FORKED, because
@@ -48,8 +49,9 @@
  *     A raw clone() made while another thread was inside the store gets IDGEN_E_FORKED too: that thread's locks are not there.
  *     idgen_destroy in the child frees memory and leaves the parent's reservations alone. Not covered: a fork made by a
  *     signal handler that interrupted a call on the same handle, and a byte-wise clone of a running machine.
- * 10. Callbacks (clock, store, log) may be called from any thread, the library's own background thread included, and several at
- *     once. They must not call back into the same generator, throw, or longjmp. `release` is called exactly once.
+ * 10. Callbacks (clock, store, log) may be called from any thread, the library's own included, and several at once, never while a lock of
+ *     the library is held. They must not call back into the same generator, throw, or longjmp; other generators are fine.
+ *     `release` is called exactly once.
  * 11. Versions. Symbols are added, never changed or removed, within one IDGEN_ABI_VERSION. "Since" is 0.1 where nothing is said.
  *
  * Ids are 64-bit. All presets but the ones marked unsigned keep the top bit clear, so they fit a signed 64-bit column.
@@ -206,22 +208,36 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_property_at(size_t index, idgen_p
 
 /* --------------------------------------------------------------------------------------------------- lifetime */
 
+/* A way out of a wait, for hosts with interrupts or contexts. While a function that takes one waits, cancelled(ctx) is called about every 20 ms on the
+ * calling thread, with no lock held; nonzero ends the wait with IDGEN_E_CANCELLED. NULL: none. */
+typedef int (*idgen_cancelled_fn)(void *ctx);
+
 /* Checks the whole configuration, opens the store, takes the first reservation. The configuration is copied: it can be
- * changed, reused or destroyed afterwards. May block.
+ * changed, reused or destroyed afterwards. May block: a store that is down is waited for, up to wait_max.
  *
  * A second generator on the same snowflake worker: in this process it shares the state of the first if the configurations are
  * equal, else IDGEN_E_WORKER_BUSY; in another process IDGEN_E_WORKER_BUSY while the first lives.
  * @return IDGEN_E_VALUE, IDGEN_E_LAYOUT, IDGEN_E_LIFETIME, IDGEN_E_UNSUPPORTED, IDGEN_E_WORKER_BUSY, 40..79, IDGEN_E_HOST.., any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_create(const idgen_config_t *config, idgen_t **out, idgen_error_t *err);
 
+/* idgen_create with a way out: the store is then asked on a thread of the library's, and what it still grants after IDGEN_E_CANCELLED is given back there.
+ * The host's own clock, store and log are called on that thread too. @return as idgen_create, IDGEN_E_CANCELLED. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_create_wait(const idgen_config_t *config, idgen_t **out,
+                                                           idgen_cancelled_fn cancelled, void *ctx, idgen_error_t *err);
+
 /* idgen_config_create, _load, idgen_create and _destroy in one line. May block. @return as these. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_open(const char *toml_path, const char *name, idgen_t **out,
                                                     idgen_error_t *err);
 
 /* Stops the handle: calls that are waiting return IDGEN_E_CLOSED, later ones too. The last handle on a reservation gives what is
- * unused back to the store. Idempotent. May block on the store. On a store error the handle is closed all the same; what
- * could not be given back is never issued by anyone. @return IDGEN_E_STORE_*, any. */
+ * unused back to the store. Idempotent. May block on the store. What the store does not take back is never issued by anyone: that is a gap
+ * and a warning in the log, not a failure of the work that was done. @return any. */
 IDGEN_API idgen_status_t idgen_close(idgen_t *generator, idgen_error_t *err);
+
+/* idgen_close with a way out: after IDGEN_E_CANCELLED the handle is closed, and the store is still told, by a thread of the library's.
+ * @return IDGEN_E_CANCELLED, any. */
+IDGEN_API idgen_status_t idgen_close_wait(idgen_t *generator, idgen_cancelled_fn cancelled, void *ctx,
+                                          idgen_error_t *err);
 
 /* Closes if that has not been done (then it may block, as idgen_close), and frees. The caller makes sure that no other call is running. */
 IDGEN_API void idgen_destroy(idgen_t *generator);
@@ -245,9 +261,7 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next(idgen_t *generator, uint64_t
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_batch(idgen_t *generator, uint64_t *ids, size_t n, size_t *written,
                                                           idgen_error_t *err);
 
-/* idgen_next_batch with a way out: while waiting, cancelled(ctx) is called about every 20 ms on the calling thread, with no lock held;
- * nonzero ends the wait with IDGEN_E_CANCELLED. For hosts with interrupts or contexts. cancelled may be NULL. */
-typedef int (*idgen_cancelled_fn)(void *ctx);
+/* idgen_next_batch with a way out: see idgen_cancelled_fn. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_wait(idgen_t *generator, uint64_t *ids, size_t n, size_t *written,
                                                          idgen_cancelled_fn cancelled, void *ctx, idgen_error_t *err);
 
@@ -266,6 +280,11 @@ typedef struct idgen_block {
 /* May block like idgen_next. The ids of a block are the caller's: what it does not use is lost. @return as idgen_next. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_block(idgen_t *generator, uint64_t want, idgen_block_t *block,
                                                           idgen_error_t *err);
+
+/* idgen_next_block with a way out. @return as idgen_next, IDGEN_E_CANCELLED. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_block_wait(idgen_t *generator, uint64_t want, idgen_block_t *block,
+                                                               idgen_cancelled_fn cancelled, void *ctx,
+                                                               idgen_error_t *err);
 
 /* ------------------------------------------------------------------------------------------- layouts, decoding */
 

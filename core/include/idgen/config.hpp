@@ -61,7 +61,7 @@ class Config {
   // The host's own parts; null = ours.
   std::shared_ptr<Runtime> runtime;
   std::shared_ptr<Store> store;
-  Log log;
+  SharedLog log;
 
  private:
   std::map<std::string, std::string, std::less<>> values_;

@@ -78,11 +78,12 @@ struct Shape {
 // Threads: every method may run concurrently with every other, but for the destructor.
 class Handle {
  public:
-  // Throws whatever can be wrong with a configuration or a store. May block.
-  explicit Handle(const Config& config);
+  // Throws whatever can be wrong with a configuration or a store; Error{cancelled} once cancelled() says so: what was begun is then given back
+  // in the background. May block.
+  explicit Handle(const Config& config, const Cancelled& cancelled = {});
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
-  ~Handle();  // closes; a store error is lost
+  ~Handle();  // closes
 
   // ok, would_block, or what no waiting could change; never waits.
   Status try_next(std::uint64_t& id) noexcept;
@@ -90,7 +91,7 @@ class Handle {
   std::uint64_t next();
   // written is always right, also when it throws.
   void fill(std::span<std::uint64_t> ids, std::size_t& written, const Cancelled& cancelled = {});
-  Block next_block(std::uint64_t want);
+  Block next_block(std::uint64_t want, const Cancelled& cancelled = {});
 
   // next() and try_next() in parts, for capi/: a fast path that is inline (src/generator/draw.hpp) and the rest. A strict segment's number that
   // was drawn beyond the open range goes from the one to the other: it may be issued later, and nobody else will draw it.
@@ -103,8 +104,8 @@ class Handle {
   Status try_next(std::uint64_t drawn, std::uint64_t& id) noexcept;
   std::uint64_t next(std::uint64_t drawn);
 
-  // Idempotent. Throws what the store says; the handle is closed all the same.
-  void close();
+  // Idempotent. Nothing but Error{cancelled}: it is closed all the same, and goes on to be given back in the background.
+  void close(const Cancelled& cancelled = {});
 
   const Layout& layout() const noexcept;
   Stats stats() const;
@@ -119,6 +120,7 @@ class Handle {
   void make_room(std::uint64_t want, Patience& patience);
 
   const std::shared_ptr<Generator> generator_;
+  const SharedLog log_;
   const Shape shape_;
   const bool plain_;            // a strict segment of stride 1: the number is the id
   std::atomic<HotPage*> page_;  // the generator's; once closed, a page without a limit

@@ -5,27 +5,40 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <span>
 
 namespace idgen {
 
+// A thread's worth of background work, one task after the other. Each store has one of its own, so that a store that hangs delays no
+// other. There is a thread only while there is work, and a little longer.
+class Lane {
+ public:
+  virtual ~Lane() = default;
+
+  // Runs task soon on this lane's thread. Tasks may block. Throws std::system_error if no thread can be had: then nothing was posted.
+  virtual void post(std::function<void()> task) = 0;
+  // The same, but not before delay_ns have passed.
+  virtual void post_after(std::int64_t delay_ns, std::function<void()> task) = 0;
+  // True on this lane's own thread: whoever posts there and waits for the task waits for itself.
+  virtual bool is_here() const noexcept = 0;
+};
+
 class Runtime {
  public:
   virtual ~Runtime() = default;
 
-  // ns since 1970-01-01 UTC. Jumps when somebody sets the clock; on the path of every id.
+  // ns since 1970-01-01 UTC. Jumps when somebody sets the clock; on the path of every id. May be the host's code: never under a lock.
   virtual std::int64_t wall_ns() noexcept = 0;
-  // ns since some start; only moves forward, counts suspended time. For measuring waits.
+  // ns since some start; only moves forward, counts suspended time. For measuring waits. Never the host's code.
   virtual std::int64_t mono_ns() noexcept = 0;
-  // Waits for the wall clock to move on by about ns.
+  // Waits for the wall clock to move on by about ns. May be the host's code: never under a lock.
   virtual void sleep_ns(std::int64_t ns) = 0;
   // Random bytes from the kernel: drawn anew by every process image (I3).
   virtual void nonce(std::span<std::uint8_t> out) = 0;
-  // Runs task soon on the background thread of this process. Tasks may block on a store.
-  virtual void post(std::function<void()> task) = 0;
-  // The same, but not before delay_ns have passed.
-  virtual void post_after(std::int64_t delay_ns, std::function<void()> task) = 0;
+  // Costs no thread until something is posted.
+  virtual std::shared_ptr<Lane> make_lane() = 0;
   // Waits for changed, for at most timeout_ns. A simulator runs posted tasks here instead.
   virtual void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, std::int64_t timeout_ns) = 0;
 
@@ -33,7 +46,7 @@ class Runtime {
   virtual bool is_system_clock() const noexcept { return false; }
 };
 
-// The machine's own clock, kernel and one background thread for the process, begun when first needed.
+// The machine's own clock, kernel and threads.
 Runtime& system_runtime();
 
 }  // namespace idgen

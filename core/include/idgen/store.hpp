@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,6 +19,7 @@
 
 namespace idgen {
 
+class Lane;
 class Runtime;
 
 using Nonce = std::array<std::uint8_t, 16>;
@@ -77,7 +79,10 @@ struct BufferStats {
 
 class Store {
  public:
-  virtual ~Store() = default;
+  Store() = default;
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+  virtual ~Store();
 
   // max_id += count, where count = max(the row's step, or request.step if it has none; request.wanted). The grant begins at the old max_id + 1.
   // Throws Error{tag_unknown, exhausted (2^63 - 1 would be passed), store_*}.
@@ -111,6 +116,22 @@ class Store {
   // False: a child process cannot use it, because what it knows lives in the parent's memory.
   virtual bool survives_fork() const = 0;
   virtual std::optional<BufferStats> buffer_stats() const { return std::nullopt; }
+
+  // Gives connections back; the next call opens a new one.
+  virtual void disconnect() noexcept {}
+
+  // Generators that are open on it: when the last one leaves, it is disconnected.
+  void enter() noexcept { ++users_; }
+  void leave() noexcept {
+    if (--users_ == 0) disconnect();
+  }
+
+  // Where background work on this store is done. The first caller's runtime makes it.
+  std::shared_ptr<Lane> lane(Runtime& runtime);
+
+ private:
+  std::atomic<std::uint32_t> users_{0};
+  std::atomic<const std::shared_ptr<Lane>*> lane_{nullptr};
 };
 
 // Of store = "buffer"; see the properties buffer.*.
@@ -139,6 +160,10 @@ struct StoreOptions {
 // Opens "memory", "memory:NAME", "sqlite:PATH", "buffer" or a URL that a module knows, such as "postgres://USER@HOST/DATABASE". Throws Error{value} for another
 // scheme, naming the known ones; Error{unsupported} if the module is not there; Error{store_*} if the store cannot be used.
 std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& options);
+
+// The same, or the store that this process has opened with the same URL and options before: a generator's. Waits for another thread that is
+// opening it, for as long as that takes.
+std::shared_ptr<Store> shared_store(const std::string& url, const StoreOptions& options);
 
 // What segment_create would run to make the tag, and the table if that is missing: statements or commands, a text to read or to put into a migration.
 // Reaches for no server; "" if there is nothing to run. Throws as open_store for what cannot be opened whatever the server says.

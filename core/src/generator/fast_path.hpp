@@ -36,25 +36,34 @@ inline Counter::Start start_of(const Shape& shape, std::uint64_t tick) noexcept 
 }
 
 // Up to want numbers from the main counter, all of ticks that have begun, or that `slack` allows. Returns how many.
-inline std::uint64_t draw_timed(HotPage& page, const Shape& shape, std::uint64_t want, std::uint64_t& first) noexcept {
-  const std::uint64_t tick = tick_at(shape, wall_ms(shape));
+inline std::uint64_t draw_timed(HotPage& page, const Shape& shape, std::uint64_t tick, std::uint64_t want,
+                                std::uint64_t& first) noexcept {
   if (tick > shape.max_tick) [[unlikely]]
     return 0;
   const std::uint64_t floor = tick << shape.sequence_bits;
   const std::uint64_t ceiling = floor + ((page.slack.load(std::memory_order_relaxed) + 1) << shape.sequence_bits);
   return page.counter.draw_between(floor, ceiling, start_of(shape, tick), want, first);
 }
+inline std::uint64_t draw_timed(HotPage& page, const Shape& shape, std::uint64_t want, std::uint64_t& first) noexcept {
+  return draw_timed(page, shape, tick_at(shape, wall_ms(shape)), want, first);
+}
 
+// tick: of now, for timed numbers.
+inline std::uint64_t draw_numbers(HotPage& page, const Shape& shape, std::uint64_t tick, std::uint64_t want,
+                                  std::uint64_t& first) noexcept {
+  return shape.timed ? draw_timed(page, shape, tick, want, first) : page.counter.draw(want, first);
+}
 inline std::uint64_t draw_numbers(HotPage& page, const Shape& shape, std::uint64_t want,
                                   std::uint64_t& first) noexcept {
   return shape.timed ? draw_timed(page, shape, want, first) : page.counter.draw(want, first);
 }
 
 // A stripe's block of time is good only while its tick lasts.
+inline bool is_current(const Stripe& stripe, const Shape& shape, std::uint64_t tick) noexcept {
+  return !shape.timed || (tick <= shape.max_tick && stripe.counter.next() >= tick << shape.sequence_bits);
+}
 inline bool is_current(const Stripe& stripe, const Shape& shape) noexcept {
-  if (!shape.timed) return true;
-  const std::uint64_t tick = tick_at(shape, wall_ms(shape));
-  return tick <= shape.max_tick && stripe.counter.next() >= tick << shape.sequence_bits;
+  return !shape.timed || is_current(stripe, shape, tick_at(shape, wall_ms(shape)));
 }
 
 // Up to want numbers from this thread's stripe.

@@ -23,51 +23,125 @@ std::string holder_text() {
   return "process " + std::to_string(getpid()) + " on " + host;
 }
 
-std::shared_ptr<Store> configured_store(const Config& config) {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kFirstPauseNs = 20 * kMs;
+constexpr std::int64_t kLastPauseNs = 1'000 * kMs;
+
+// The store is down, or full, and may be back soon.
+bool is_away(const Error& error) {
+  const Status status = error.status();
+  return status_text(status).retryable && status >= Status::store_unavailable && status < Status::no_memory;
+}
+
+// Waits on the way to a generator: for a store that is away, and for a clock that `clock_back` says may be waited for.
+class Opening {
+ public:
+  Opening(Runtime& runtime, const std::string& subject, Patience& patience, bool waits_for_clock)
+      : runtime_(runtime), subject_(subject), patience_(patience), waits_for_clock_(waits_for_clock) {}
+
+  template <class Work>
+  auto attempt(Work&& work) -> decltype(work()) {
+    for (;;) {
+      try {
+        return work();
+      } catch (const Error& error) {
+        if (!wait_after(error)) throw;
+      }
+    }
+  }
+
+ private:
+  // False: there is nothing to wait for, or no time.
+  bool wait_after(const Error& error) {
+    const auto hint_ns = static_cast<std::int64_t>(error.retry_after_ns());
+    // Start after start without a close in between moves a worker's time up to max_ahead; from there on a start waits for the clock.
+    const bool by_clock = waits_for_clock_ && error.status() == Status::clock_back && hint_ns > 0;
+    if (!patience_.may_wait() || !(by_clock || is_away(error))) return false;
+    if (by_clock && hint_ns > patience_.left_ns()) return false;
+    if (patience_.left_ns() <= 0) {
+      if (patience_.wait_max_ns() == 0) return false;
+      throw Error(error.status(),
+                  subject_ + ": waited " + std::to_string(patience_.waited_ns() / kMs) +
+                      " ms (wait_max) for the store; its latest answer: " + error.message(),
+                  error.retry_after_ns());
+    }
+    sleep(by_clock ? hint_ns : std::min(std::max(pause_ns_, hint_ns), patience_.left_ns()));
+    pause_ns_ = std::min(2 * pause_ns_, kLastPauseNs);
+    return true;
+  }
+  void sleep(std::int64_t ns) {
+    while (ns > 0) {
+      const std::int64_t slice = std::min(ns, Patience::kSliceNs);
+      const std::int64_t before = runtime_.mono_ns();
+      runtime_.sleep_ns(slice);
+      const std::int64_t waited = std::max(slice, runtime_.mono_ns() - before);
+      ns -= waited;
+      patience_.spend(waited);
+      patience_.check(subject_);
+    }
+  }
+
+  Runtime& runtime_;
+  const std::string& subject_;
+  Patience& patience_;
+  const bool waits_for_clock_;
+  std::int64_t pause_ns_ = kFirstPauseNs;
+};
+
+std::shared_ptr<Store> open_configured(const Config& config, Runtime& runtime, const std::string& subject,
+                                       Patience& patience) {
   if (config.store) {
     refuse_schema_of_host(config.get("segment.schema"));
     return config.store;
   }
-  return open_store(config.get("store"), config.store_options());
+  return Opening(runtime, subject, patience, false).attempt([&] {
+    return shared_store(config.get("store"), config.store_options());
+  });
 }
 
-Generator::Generator(const Config& config, Layout layout, std::string subject)
-    : config_(config),
+// Logs belong to handles, which come and go.
+Config without_log(Config config) {
+  config.log.reset();
+  return config;
+}
+
+}  // namespace
+
+Generator::Generator(const Config& config, Layout layout, std::string subject, Patience& patience)
+    : config_(without_log(config)),
       layout_(std::move(layout)),
       subject_(std::move(subject)),
       runtime_(config.runtime ? config.runtime : std::shared_ptr<Runtime>(std::shared_ptr<void>(), &system_runtime())),
-      store_(configured_store(config)),
-      wait_max_ns_(config.duration_ms("wait_max") * 1'000'000),
-      page_(std::make_shared<ForkPage<HotPage>>()) {
+      page_(std::make_shared<ForkPage<HotPage>>()),
+      logs_(std::make_shared<LogList>(page_)),
+      wait_max_ns_(config.duration_ms("wait_max") * kMs),
+      store_(open_configured(config_, *runtime_, subject_, patience)) {
   shape_.striped = config.get("order") == "relaxed";
+  logs_->join(config.log);
+  store_->enter();
+  has_entered_ = true;
 }
 
-void Generator::log(LogLevel level, const std::string& message) const {
-  if (config_.log) config_.log(level, subject_ + ": " + message);
+Generator::~Generator() {
+  if (has_entered_.exchange(false)) store_->leave();
 }
 
-void Generator::begin() {
+void Generator::log(LogLevel level, const std::string& message) const { logs_->say(level, subject_ + ": " + message); }
+
+void Generator::begin(Patience& patience) {
   Supply::Options options{.carry_mask = shape_.random_start ? 0 : shape_.start_mask,
                           .draws_first = !shape_.timed,
                           .close_wait_ns = wait_max_ns_,
                           .subject = subject_,
-                          .lifted = [this](std::uint64_t first) { lifted(first); }};
-  set_limits(options);
+                          .lane = store_->lane(*runtime_)};
+  set_options(options);
   // Not make_shared: its memory must not wait for a timer that knows it weakly.
-  std::shared_ptr<Supply> supply(new Supply(runtime_, page_, make_source(), std::move(options), config_.log));
-  std::int64_t patience_ns = config_.get("on_clock_back") == "wait" ? wait_max_ns_ : 0;
-  for (;;) {
-    try {
-      supply->prime();
-      break;
-    } catch (const Error& error) {
-      // Start after start without a close in between moves a worker's time up to max_ahead; from there on a start waits for the clock.
-      const auto wait_ns = static_cast<std::int64_t>(error.retry_after_ns());
-      if (error.status() != Status::clock_back || wait_ns <= 0 || wait_ns > patience_ns) throw;
-      runtime_->sleep_ns(wait_ns);
-      patience_ns -= wait_ns;
-    }
-  }
+  std::shared_ptr<Supply> supply(
+      new Supply(runtime_, page_, make_source(), std::move(options),
+                 [logs = logs_](LogLevel level, const std::string& message) { logs->say(level, message); }));
+  Opening(*runtime_, subject_, patience, config_.get("on_clock_back") == "wait").attempt([&] { supply->prime(); });
   supply_ = std::move(supply);
   page().alive.store(true, std::memory_order_release);
 }
@@ -84,7 +158,7 @@ bool Generator::ensure_alive(Patience& patience) {
   while (page().beginning) {
     if (patience.left_ns() <= 0) {
       throw Error(Status::store_unavailable,
-                  subject_ + ": waited " + std::to_string(patience.waited_ns() / 1'000'000) +
+                  subject_ + ": waited " + std::to_string(patience.waited_ns() / kMs) +
                       " ms (wait_max) for another thread of this forked child, which draws its first reservation");
     }
     const std::int64_t before = runtime_->mono_ns();
@@ -98,14 +172,14 @@ bool Generator::ensure_alive(Patience& patience) {
   page().beginning = true;
   lock.unlock();
   const auto ended = [&] {
-    lock.lock();
+    const std::lock_guard again(page().mutex);
     page().beginning = false;
     page().changed.notify_all();
   };
   try {
     // The parent's supply may have been caught in the middle of a change: it is left as it is, not destroyed.
     new std::shared_ptr<Supply>(std::move(supply_));  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks)
-    begin();
+    begin(patience);
   } catch (...) {
     ended();
     throw;
@@ -122,20 +196,24 @@ bool Generator::claim(std::uint64_t drawn, Patience& patience) {
 
 void Generator::close() {
   if (page().alive.load(std::memory_order_acquire)) supply_->close();
+  if (has_entered_.exchange(false)) store_->leave();
 }
 
 Generator::Fed Generator::feed_stripe(std::uint64_t want, bool may_wait) noexcept {
   Stripe& stripe = page().stripes[thread_stripe()];
   std::unique_lock lock(stripe.mutex, std::defer_lock);
-  if (may_wait) {
+  std::uint64_t tick = 0;
+  for (;;) {
+    if (shape_.timed) tick = tick_at(shape_, wall_ms(shape_));  // not under the lock: the clock may be the host's
+    if (lock.try_lock()) break;
+    if (!may_wait) return Fed::by_another;
     lock.lock();
-  } else if (!lock.try_lock()) {
-    return Fed::by_another;
+    lock.unlock();  // by now the clock has moved on
   }
-  if (stripe.counter.next() < stripe.counter.limit() && is_current(stripe, shape_))
+  if (stripe.counter.next() < stripe.counter.limit() && is_current(stripe, shape_, tick))
     return Fed::yes;  // another thread was faster
   std::uint64_t first;
-  const std::uint64_t count = draw_numbers(page(), shape_, std::max(want, shape_.stripe_block), first);
+  const std::uint64_t count = draw_numbers(page(), shape_, tick, std::max(want, shape_.stripe_block), first);
   if (count) stripe.counter.open(first, first + count);
   return count ? Fed::yes : Fed::no;
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "idgen/config.hpp"
+#include "generator/log_list.hpp"
 #include "idgen/generator.hpp"
 #include "reserve/hot_page.hpp"
 #include "reserve/supply.hpp"
@@ -14,7 +15,7 @@ namespace idgen {
 
 class Generator {
  public:
-  virtual ~Generator() = default;
+  virtual ~Generator();
 
   // Slow path: the counter gave nothing. True: try again. False: only waiting would help, and the caller may not.
   virtual bool make_room(Patience& patience) = 0;
@@ -26,6 +27,8 @@ class Generator {
 
   // The last handle has gone: gives the reservation back. In a child: leaves it alone, it is the parent's.
   void close();
+  // Of all handles.
+  LogList& logs() const noexcept { return *logs_; }
 
   const Layout& layout() const noexcept { return layout_; }
   const Shape& shape() const noexcept { return shape_; }
@@ -48,17 +51,16 @@ class Generator {
       place;  // its key in the registry, as it was when it was made: a relative path may mean another file by now
 
  protected:
-  Generator(const Config& config, Layout layout, std::string subject);
+  // Opens the store. One that is down is waited for, up to wait_max.
+  Generator(const Config& config, Layout layout, std::string subject, Patience& patience);
 
   virtual std::unique_ptr<Source> make_source() = 0;
-  // What it makes of prefetch, runway_ns, stock_max and max_age_ns.
-  virtual void set_limits(Supply::Options& options) const = 0;
-  // A reservation is about to open that does not go on where the counter stands. Under the supply's lock.
-  virtual void lifted(std::uint64_t first_number) = 0;
+  // What it makes of prefetch, runway_ns, stock_max and max_age_ns; of timed numbers, present and lifted.
+  virtual void set_options(Supply::Options& options) = 0;
   // The reason why a child cannot begin anew, or empty.
   virtual std::string fork_obstacle() const = 0;
 
-  void begin();  // draws the first reservation
+  void begin(Patience& patience);  // draws the first reservation
   // In a child: begins anew, or throws Error{forked}. False: beginning would wait for the store, and the caller may not.
   bool ensure_alive(Patience& patience);
   void log(LogLevel level, const std::string& message) const;
@@ -67,22 +69,22 @@ class Generator {
   const Layout layout_;
   const std::string subject_;
   const std::shared_ptr<Runtime> runtime_;
-  const std::shared_ptr<Store> store_;
+  const std::shared_ptr<ForkPage<HotPage>> page_;
+  const std::shared_ptr<LogList> logs_;
   const std::int64_t wait_max_ns_;
+  const std::shared_ptr<Store> store_;
+  std::atomic<bool> has_entered_{false};  // the store
   Shape shape_;
-  std::shared_ptr<ForkPage<HotPage>> page_;
   std::shared_ptr<Supply> supply_;  // replaced only while `alive` is false and `beginning` is true
   std::atomic<std::uint64_t> forks_{0};
 };
 
-std::shared_ptr<Generator> make_segment_generator(const Config& config);
-std::shared_ptr<Generator> make_snowflake_generator(const Config& config);
+// Throw whatever can be wrong with a configuration or a store. May block.
+std::shared_ptr<Generator> make_segment_generator(const Config& config, const Cancelled& cancelled);
+std::shared_ptr<Generator> make_snowflake_generator(const Config& config, const Cancelled& cancelled);
 
 // Who draws, for other people: "process 4711 on db-3".
 std::string holder_text();
-
-// The store that a configuration names, opened.
-std::shared_ptr<Store> configured_store(const Config& config);
 
 // Which of the stripes is this thread's.
 unsigned thread_stripe() noexcept;

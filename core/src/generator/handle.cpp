@@ -7,6 +7,7 @@
 #include "generator/generator.hpp"
 #include "generator/metrics.hpp"
 #include "generator/registry.hpp"
+#include "runtime/abandonable.hpp"
 #include "runtime/made_once.hpp"
 
 namespace idgen {
@@ -42,10 +43,27 @@ void write_ids(const Shape& shape, std::uint64_t first, std::span<std::uint64_t>
   }
 }
 
+// Closes what one handle had.
+void release(const std::shared_ptr<Generator>& generator, const SharedLog& log) {
+  release_generator(generator);
+  generator->logs().leave(log);
+}
+
+// With a way out, on a thread of its own: a store that hangs is not asked to stop.
+std::shared_ptr<Generator> acquire(const Config& config, const Cancelled& cancelled) {
+  if (!cancelled) return acquire_generator(config, cancelled);
+  const std::shared_ptr<Runtime> host = config.runtime;
+  return run_abandonably<std::shared_ptr<Generator>>(
+      host ? *host : system_runtime(), config.get("name"), cancelled,
+      [config](const Cancelled& abandoned) { return acquire_generator(config, abandoned); },
+      [log = config.log](const std::shared_ptr<Generator>& generator) { release(generator, log); });
+}
+
 }  // namespace
 
-Handle::Handle(const Config& config)
-    : generator_(acquire_generator(config)),
+Handle::Handle(const Config& config, const Cancelled& cancelled)
+    : generator_(acquire(config, cancelled)),
+      log_(config.log),
       shape_(generator_->shape()),
       plain_(!shape_.timed && !shape_.striped && shape_.stride == 1),
       page_(&generator_->page()) {
@@ -146,11 +164,10 @@ void Handle::fill(std::span<std::uint64_t> ids, std::size_t& written, const Canc
   }
 }
 
-Block Handle::next_block(std::uint64_t want) {
+Block Handle::next_block(std::uint64_t want, const Cancelled& cancelled) {
   // A run ends with its tick. When running ahead of the clock more could be drawn, but what lies beyond would be given up.
   if (shape_.timed) want = std::min(want, std::uint64_t{1} << shape_.sequence_bits);
-  const Cancelled never;
-  Patience patience(generator_->wait_max_ns(), closed_, never);
+  Patience patience(generator_->wait_max_ns(), closed_, cancelled);
   for (;;) {
     std::uint64_t first;
     std::uint64_t count = draw_run(want, first);
@@ -165,10 +182,17 @@ Block Handle::next_block(std::uint64_t want) {
   }
 }
 
-void Handle::close() {
+void Handle::close(const Cancelled& cancelled) {
   if (closed_.exchange(true, std::memory_order_acq_rel)) return;
   page_.store(&closed_page(), std::memory_order_release);
-  release_generator(generator_);
+  if (!cancelled) return release(generator_, log_);
+  run_abandonably<bool>(
+      generator_->runtime(), generator_->subject(), cancelled,
+      [generator = generator_, log = log_](const Cancelled&) {
+        release(generator, log);
+        return true;
+      },
+      [](bool) {});
 }
 
 const Layout& Handle::layout() const noexcept { return generator_->layout(); }

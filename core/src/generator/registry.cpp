@@ -1,69 +1,77 @@
 #include "generator/registry.hpp"
 
-#include <map>
-#include <mutex>
-
 #include "generator/snowflake.hpp"
-#include "runtime/fork_page.hpp"
-#include "runtime/made_once.hpp"
+#include "runtime/slots.hpp"
 
 namespace idgen {
 namespace {
 
-// A worker's place. Its lock is held while the worker is being acquired or given back, which may wait for a store.
-struct Place {
-  std::mutex mutex;
-  std::weak_ptr<Generator> generator;
-};
-
-struct Registry {
-  std::mutex mutex;
-  std::map<std::string, std::shared_ptr<Place>>*
-      places;  // null in a child: it holds nothing yet, whatever the parent's map says
-};
-
-std::shared_ptr<Place> place_of(const std::string& key) {
-  static constinit MadeOnce<ForkPage<Registry>> page;
-  Registry& registry = *page.get();
-  std::lock_guard lock(registry.mutex);
-  if (!registry.places) registry.places = new std::map<std::string, std::shared_ptr<Place>>;
-  std::shared_ptr<Place>& place = (*registry.places)[key];
-  if (!place) place = std::make_shared<Place>();
-  return place;
+std::shared_ptr<Slot<Generator>> slot_of(const std::string& key) {
+  static constinit Slots<Generator> slots;
+  return slots.at(key);
 }
 
-// Two configurations that make the same ids under the same promises, whatever the generators are called.
+// Two configurations that make the same ids under the same promises. Their stores are one already, however they are written; what a generator is
+// called, and what only segments have, is no promise of a worker.
 bool same_promises(Config a, Config b) {
-  for (Config* config : {&a, &b}) config->set("name", "same");
+  for (Config* config : {&a, &b}) {
+    for (const Property& property : properties()) {
+      const std::string_view name = property.name;
+      if (name == "name" || name == "directory" || name == "tag" || name == "backend.path" ||
+          name.starts_with("segment.") || name.starts_with("buffer."))
+        config->set(name, property.default_value);
+    }
+    if (!config->store) config->set("store", "memory");
+  }
   return a == b;
+}
+
+std::shared_ptr<Generator> shared(const std::shared_ptr<Generator>& generator, const Config& config) {
+  if (!same_promises(generator->config(), config)) {
+    throw Error(Status::worker_busy,
+                generator->subject() +
+                    " is in use in this process with another configuration; close that generator, use "
+                    "the same configuration to share it, or another number");
+  }
+  generator->logs().join(config.log);
+  ++generator->handles;
+  return generator;
+}
+
+std::shared_ptr<Generator> new_generator(std::shared_ptr<Generator> generator) {
+  generator->handles = 1;
+  return generator;
 }
 
 }  // namespace
 
-std::shared_ptr<Generator> acquire_generator(const Config& config) {
-  if (config.get("kind") == "segment") {
-    auto generator = make_segment_generator(config);
-    generator->handles = 1;
-    return generator;
-  }
+std::shared_ptr<Generator> acquire_generator(const Config& config, const Cancelled& cancelled) {
+  if (config.get("kind") == "segment") return new_generator(make_segment_generator(config, cancelled));
+  Runtime& runtime = config.runtime ? *config.runtime : system_runtime();
   const std::string key = snowflake_identity(config);
-  const std::shared_ptr<Place> place = place_of(key);
-  std::lock_guard lock(place->mutex);
-  // A generator that the parent held is not ours: the child's own attempt says what to do.
-  if (auto generator = place->generator.lock(); generator && generator->handles > 0) {
-    if (!same_promises(generator->config(), config)) {
-      throw Error(Status::worker_busy,
-                  generator->subject() +
-                      " is in use in this process with another configuration; close that generator, use "
-                      "the same configuration to share it, or another number");
+  const std::shared_ptr<Slot<Generator>> slot = slot_of(key);
+  Patience patience(config.duration_ms("wait_max") * 1'000'000, cancelled);
+  std::unique_lock lock(slot->mutex);
+  for (;;) {
+    // A generator that the parent held is not ours: the child's own attempt says what to do.
+    if (auto generator = slot->value.lock(); generator && generator->handles > 0) return shared(generator, config);
+    if (!slot->is_busy) break;
+    if (patience.left_ns() <= 0) {
+      throw Error(Status::worker_busy, "waited " + std::to_string(patience.waited_ns() / 1'000'000) +
+                                           " ms (wait_max) for another thread of this process, which opens or closes "
+                                           "a generator on the same worker; try again");
     }
-    ++generator->handles;
-    return generator;
+    const std::int64_t before = runtime.mono_ns();
+    runtime.wait(lock, slot->changed, patience.slice_ns());
+    patience.spend(runtime.mono_ns() - before);
+    lock.unlock();
+    patience.check(config.get("name"));
+    lock.lock();
   }
-  auto generator = make_snowflake_generator(config);
+  SlotTurn turn(*slot, lock);
+  auto generator = new_generator(make_snowflake_generator(config, cancelled));
   generator->place = key;
-  generator->handles = 1;
-  place->generator = generator;
+  turn.set(generator);
   return generator;
 }
 
@@ -72,11 +80,17 @@ void release_generator(const std::shared_ptr<Generator>& generator) {
     if (--generator->handles == 0) generator->close();
     return;
   }
-  const std::shared_ptr<Place> place = place_of(generator->place);
-  std::lock_guard lock(place->mutex);
+  const std::shared_ptr<Slot<Generator>> slot = slot_of(generator->place);
+  std::unique_lock lock(slot->mutex);
   if (--generator->handles > 0) return;
-  // Else the place would keep the memory of a generator that nobody has. (In a child it may hold one of the child's own.)
-  if (place->generator.lock() == generator) place->generator.reset();
+  // In a child the slot may be empty, or hold a generator of the child's own.
+  if (slot->value.lock() != generator) {
+    lock.unlock();
+    generator->close();
+    return;
+  }
+  slot->value.reset();
+  const SlotTurn turn(*slot, lock);  // who wants the worker waits until it has been given back
   generator->close();
 }
 

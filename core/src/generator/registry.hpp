@@ -9,8 +9,8 @@
 namespace idgen {
 
 // A new generator, or the one that is there. Counts the handle.
-std::shared_ptr<Generator> acquire_generator(const Config& config);
-// One handle less; the last one closes the generator. Throws what the store throws.
+std::shared_ptr<Generator> acquire_generator(const Config& config, const Cancelled& cancelled);
+// One handle less; the last one closes the generator.
 void release_generator(const std::shared_ptr<Generator>& generator);
 
 }  // namespace idgen

@@ -112,8 +112,8 @@ std::string tag_of(const Config& config) { return config.get(config.get("tag").e
 
 class SegmentGenerator final : public Generator {
  public:
-  explicit SegmentGenerator(const Config& config)
-      : Generator(config, Layout::plain_segment(), "segment tag '" + tag_of(config) + "'") {
+  SegmentGenerator(const Config& config, Patience& patience)
+      : Generator(config, Layout::plain_segment(), "segment tag '" + tag_of(config) + "'", patience) {
     if (!config.get("layout").empty()) {
       throw Error(Status::unsupported, "layout = '" + config.get("layout") +
                                            "' with kind = segment: segment ids are plain numbers in this version; "
@@ -124,14 +124,14 @@ class SegmentGenerator final : public Generator {
                                      std::to_string(stride_->stride) + "; allowed: 0 to stride - 1");
     }
     shape_.stripe_block = std::clamp<std::uint64_t>(step_ / 64, 1, 1024);
-    begin();
+    begin(patience);
     shape_.stride = stride_->stride;
     shape_.offset = stride_->offset;
   }
 
   bool make_room(Patience& patience) override {
     if (!ensure_alive(patience)) return false;
-    return supply_->refill(0, patience);
+    return supply_->refill(patience);
   }
 
   std::string describe() const override;
@@ -140,13 +140,12 @@ class SegmentGenerator final : public Generator {
   std::unique_ptr<Source> make_source() override {
     return std::make_unique<SegmentSource>(store_, config_.get("namespace"), tag_of(config_), step_, stride_);
   }
-  void set_limits(Supply::Options& options) const override {
+  void set_options(Supply::Options& options) override {
     options.prefetch = config_.number("segment.prefetch");
     options.runway_ns = config_.duration_ms("segment.runway") * 1'000'000;
     options.stock_max = stock_max_;
     options.max_age_ns = config_.duration_ms("segment.max_age") * 1'000'000;
   }
-  void lifted(std::uint64_t) override {}
   std::string fork_obstacle() const override {
     if (!store_->survives_fork()) {
       return "its store is the parent's (memory, or one of the host's own); use a store that both can reach "
@@ -198,8 +197,9 @@ std::string SegmentGenerator::describe() const {
 
 }  // namespace
 
-std::shared_ptr<Generator> make_segment_generator(const Config& config) {
-  return std::make_shared<SegmentGenerator>(config);
+std::shared_ptr<Generator> make_segment_generator(const Config& config, const Cancelled& cancelled) {
+  Patience patience(config.duration_ms("wait_max") * 1'000'000, cancelled);
+  return std::make_shared<SegmentGenerator>(config, patience);
 }
 
 }  // namespace idgen

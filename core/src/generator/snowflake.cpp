@@ -230,8 +230,8 @@ enum class ClockBack { wait, go_on, fail };  // the order of the property's choi
 
 class SnowflakeGenerator final : public Generator {
  public:
-  SnowflakeGenerator(const Config& config, Layout layout, Node node)
-      : Generator(config, std::move(layout), node.text + " of namespace '" + config.get("namespace") + "'"),
+  SnowflakeGenerator(const Config& config, Layout layout, Node node, Patience& patience)
+      : Generator(config, std::move(layout), node.text + " of namespace '" + config.get("namespace") + "'", patience),
         node_(std::move(node)),
         clock_back_(static_cast<ClockBack>(config.choice("on_clock_back"))),
         tick_ms_(layout_.tick_ms()),
@@ -255,14 +255,14 @@ class SnowflakeGenerator final : public Generator {
     shape_.random_start = start == "random";
     runtime_->nonce({reinterpret_cast<std::uint8_t*>(&shape_.start_seed), sizeof shape_.start_seed});
     shape_.stripe_block = std::clamp<std::uint64_t>(per_tick / 64, 1, 1024);
-    begin();
+    begin(patience);
   }
 
   bool make_room(Patience& patience) override {
     if (!ensure_alive(patience)) return false;
     HotPage& hot = page();
     const std::uint64_t next = hot.counter.next();
-    if (next >= Counter::kParked) return supply_->refill(next, patience);  // closed meanwhile: says so
+    if (next >= Counter::kParked) return supply_->refill(patience);  // closed meanwhile: says so
     const std::uint64_t limit = hot.counter.limit();
     const std::uint64_t slack = hot.slack.load();
     // After the counter: a clock read before it could seem to lie behind ids of another thread.
@@ -279,12 +279,10 @@ class SnowflakeGenerator final : public Generator {
                                          format_instant(last_usable_ms(layout_)) +
                                          "; move to a layout with more bits of time or a later epoch");
     }
-    const std::uint64_t floor = tick << shape_.sequence_bits;
     const std::uint64_t next_tick = next >> shape_.sequence_bits;
     if (next_tick > tick + slack) return wait_for_clock(next, tick + slack, now_ns, patience);
-    const std::uint64_t need = Counter::wanted(next, floor, start_of(shape_, tick));
-    if (need < limit) return true;
-    if (!supply_->refill(need, patience)) return false;
+    if (wanted_at(next, tick) < limit) return true;
+    if (!supply_->refill(patience)) return false;
     lower_slack(tick);
     return true;
   }
@@ -305,12 +303,18 @@ class SnowflakeGenerator final : public Generator {
     return std::make_unique<WindowSource>(store_, *runtime_, layout_, std::move(request), shape_.sequence_bits,
                                           clock_back_ == ClockBack::go_on ? -1 : max_ahead_ms_);
   }
-  void set_limits(Supply::Options& options) const override { options.prefetch = 0.5; }
-  // Where the store makes ids begin, there they begin, ahead of the clock or not: after a crash, or after a grant whose answer was lost.
-  void lifted(std::uint64_t first_number) override {
-    const std::uint64_t tick = tick_at(shape_, floor_div(runtime_->wall_ns(), 1'000'000));
-    const std::uint64_t first_tick = first_number >> shape_.sequence_bits;
-    page().slack.store(std::max(borrow_ticks_, first_tick > tick ? first_tick - tick : 0));
+  void set_options(Supply::Options& options) override {
+    options.prefetch = 0.5;
+    options.present = [this] {
+      const std::uint64_t next = page().counter.next();
+      const std::uint64_t tick = tick_at(shape_, floor_div(runtime_->wall_ns(), 1'000'000));
+      return Present{tick > shape_.max_tick ? next : wanted_at(next, tick), tick};
+    };
+    // Where the store makes ids begin, there they begin, ahead of the clock or not: after a crash, or after a grant whose answer was lost.
+    options.lifted = [this](const Present& present, std::uint64_t first_number) {
+      const std::uint64_t first_tick = first_number >> shape_.sequence_bits;
+      page().slack.store(std::max(borrow_ticks_, first_tick > present.tick ? first_tick - present.tick : 0));
+    };
   }
   std::string fork_obstacle() const override {
     return "the parent owns " + node_.text + "; " +
@@ -320,6 +324,11 @@ class SnowflakeGenerator final : public Generator {
 
  private:
   std::int64_t tick_start_ns(std::uint64_t tick) const { return layout_.tick_start_unix_ms(tick) * 1'000'000; }
+
+  // The number that is drawn next when the counter stands at `next` and the clock in `tick`.
+  std::uint64_t wanted_at(std::uint64_t next, std::uint64_t tick) const {
+    return Counter::wanted(next, tick << shape_.sequence_bits, start_of(shape_, tick));
+  }
 
   // Once the clock has caught up, nothing need run ahead of it any more.
   void lower_slack(std::uint64_t tick) {
@@ -479,10 +488,11 @@ std::string snowflake_identity(const Config& config) {
   return store + "\n" + config.get("namespace") + "\n" + std::to_string(node_of(config, layout).number);
 }
 
-std::shared_ptr<Generator> make_snowflake_generator(const Config& config) {
+std::shared_ptr<Generator> make_snowflake_generator(const Config& config, const Cancelled& cancelled) {
   const Layout layout = layout_of(config);
   check_usable(config, layout);
-  return std::make_shared<SnowflakeGenerator>(config, layout, node_of(config, layout));
+  Patience patience(config.duration_ms("wait_max") * 1'000'000, cancelled);
+  return std::make_shared<SnowflakeGenerator>(config, layout, node_of(config, layout), patience);
 }
 
 }  // namespace idgen

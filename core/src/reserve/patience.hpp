@@ -23,8 +23,12 @@ class Patience {
   Patience() = default;
   Patience(std::int64_t wait_max_ns, const std::atomic<bool>& closed, const Cancelled& cancelled)
       : may_wait_(true), left_ns_(wait_max_ns), wait_max_ns_(wait_max_ns), closed_(&closed), cancelled_(&cancelled) {}
-  // Both are kept by reference.
+  // For one who opens a generator: there is nothing yet to be closed.
+  Patience(std::int64_t wait_max_ns, const Cancelled& cancelled)
+      : may_wait_(true), left_ns_(wait_max_ns), wait_max_ns_(wait_max_ns), cancelled_(&cancelled) {}
+  // All are kept by reference.
   Patience(std::int64_t, const std::atomic<bool>&, Cancelled&&) = delete;
+  Patience(std::int64_t, Cancelled&&) = delete;
 
   bool may_wait() const noexcept { return may_wait_; }
   std::int64_t left_ns() const noexcept { return left_ns_; }

@@ -29,14 +29,16 @@ Supply::Supply(std::shared_ptr<Runtime> runtime, std::shared_ptr<ForkPage<HotPag
       page_(**shared_page_),
       source_(std::move(source)),
       options_(std::move(options)),
+      lane_(options_.lane ? options_.lane : runtime_.make_lane()),
       log_(std::move(log)) {}
 
 void Supply::prime() {
   const Range range = source_->draw({});
+  const Present now = present();
   Lock lock(page_.mutex);
   measured_at_ns_ = runtime_.mono_ns();
   accept(range);
-  install(ready_.front());
+  install(ready_.front(), now);
 }
 
 std::uint64_t Supply::held() const {
@@ -112,25 +114,26 @@ void Supply::accept(const Range& range) {
   ++stats_.refills;
 }
 
-void Supply::install(Range range) {
+void Supply::install(Range range, const Present& present) {
   const auto mark = static_cast<std::uint64_t>(static_cast<double>(range.size()) * options_.prefetch);
-  if (options_.lifted && page_.counter.next() < range.first) options_.lifted(range.first);
+  if (options_.lifted && page_.counter.next() < range.first) options_.lifted(present, range.first);
   current_ = range;
   ready_.pop_front();
   page_.counter.open(range.first, range.first + std::clamp<std::uint64_t>(mark, 1, range.size()), options_.carry_mask);
 }
 
-bool Supply::refill(std::uint64_t need, Patience& patience) { return open_range(false, need, patience); }
+bool Supply::refill(Patience& patience) { return open_range({}, patience); }
 
-bool Supply::claim(std::uint64_t number, Patience& patience) { return open_range(true, number, patience); }
+bool Supply::claim(std::uint64_t number, Patience& patience) { return open_range(number, patience); }
 
-bool Supply::open_range(bool claimed, std::uint64_t need, Patience& patience) {
+bool Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patience) {
+  Present now = present();
   Lock lock(page_.mutex);
   bool counted = false;
   for (;;) {
     if (closed_) throw Error(Status::closed, options_.subject + ": the generator is closed; open a new one");
     if (failed_for_good_) throw *failure_;
-    if (!claimed) need = std::max(need, page_.counter.next());
+    const std::uint64_t need = claimed ? *claimed : std::max(now.need, page_.counter.next());
     if (claimed && (need < current_.first || need >= Counter::kParked)) return false;
     if (need < page_.counter.limit()) return true;  // somebody else has seen to it
     if (need < current_.end) {
@@ -138,14 +141,16 @@ bool Supply::open_range(bool claimed, std::uint64_t need, Patience& patience) {
       return true;
     }
     if (!ready_.empty()) {
-      install(ready_.front());
+      install(ready_.front(), now);
       continue;
     }
     page_.counter.set_limit(0);
     if (options_.draws_first) page_.counter.park();
+    bool is_mine = false;
     if (!loading_) {
       if (runtime_.mono_ns() >= retry_at_ns_) {
-        start_loader();
+        is_mine = patience.may_wait() && (lane_->is_here() || !post_load());
+        if (!patience.may_wait()) post_load();
       } else if (failure_ && !is_retryable(*failure_)) {
         throw *failure_;
       }
@@ -154,20 +159,28 @@ bool Supply::open_range(bool claimed, std::uint64_t need, Patience& patience) {
       if (claimed) page_.counter.park(need);
       return false;
     }
-    if (patience.left_ns() <= 0) fail_waiting(patience);
+    if (patience.left_ns() <= 0 && !is_mine) fail_waiting(patience);
     if (!counted) {
       counted = true;
       starved_ = true;
       ++stats_.waits;
     }
     const std::int64_t before = runtime_.mono_ns();
-    runtime_.wait(lock, page_.changed, patience.slice_ns());
+    if (is_mine) {
+      loading_ = true;
+      const Demand mine = demand();
+      lock.unlock();
+      load(mine);
+    } else {
+      runtime_.wait(lock, page_.changed, patience.slice_ns());
+      lock.unlock();
+    }
     const std::int64_t waited = runtime_.mono_ns() - before;
     patience.spend(waited);
-    stats_.wait_ns += static_cast<std::uint64_t>(std::max<std::int64_t>(waited, 0));
-    lock.unlock();
     patience.check(options_.subject);
+    now = present();  // it may have been set meanwhile
     lock.lock();
+    stats_.wait_ns += static_cast<std::uint64_t>(std::max<std::int64_t>(waited, 0));
   }
 }
 
@@ -189,16 +202,27 @@ void Supply::fail_waiting(const Patience& patience) const {
   throw Error(Status::store_unavailable, waited + "; it has not answered yet. Try again, or raise wait_max", retry_in);
 }
 
+Demand Supply::demand() {
+  measure();
+  return {wanted(), rate_};
+}
+
 // Exactly one at a time: loading_ is set under the lock.
-void Supply::start_loader() {
-  loading_ = true;
+bool Supply::post_load() {
   try {
-    measure();
-    runtime_.post([self = shared_from_this(), demand = Demand{wanted(), rate_}] { self->load(demand); });
-  } catch (const std::exception& error) {
-    loading_ = false;
-    load_failed(Error(Status::no_memory, std::string("the background thread could not be started: ") + error.what()));
+    lane_->post([self = shared_from_this(), asked = demand()] { self->load(asked); });
+    loading_ = true;
+    return true;
+  } catch (const std::exception&) {
+    return false;
   }
+}
+
+// Ahead of need: if it cannot be had now, there is time to ask again.
+void Supply::start_loader() {
+  if (!post_load())
+    load_failed(Error(Status::store_unavailable,
+                      "no thread could be started for background work; a call that may wait asks the store itself"));
 }
 
 void Supply::load(const Demand& demand) {
@@ -237,12 +261,15 @@ void Supply::load(const Demand& demand) {
     if (!loading_ && !closed_) start_loader();
     lock.unlock();
   }
+  if (failure && !had_failed) say(LogLevel::warning, "no new reservation: " + failure->message());
+  if (!failure && had_failed) say(LogLevel::info, "the store grants reservations again");
+}
+
+void Supply::say(LogLevel level, const std::string& what) const noexcept {
   if (!log_) return;
   try {
-    if (failure && !had_failed)
-      log_(LogLevel::warning, options_.subject + ": no new reservation: " + failure->message());
-    if (!failure && had_failed) log_(LogLevel::info, options_.subject + ": the store grants reservations again");
-  } catch (const std::bad_alloc&) {  // a line of the log is not worth more than that
+    log_(level, options_.subject + ": " + what);
+  } catch (...) {  // a line of the log is not worth a failure
   }
 }
 
@@ -270,7 +297,7 @@ void Supply::watch_age() {
   if (!in_use && ready_.empty()) return;
   const Range& oldest = in_use ? current_ : ready_.front();
   try {
-    runtime_.post_after(oldest.granted_at_ns + options_.max_age_ns - runtime_.mono_ns(), [weak = weak_from_this()] {
+    lane_->post_after(oldest.granted_at_ns + options_.max_age_ns - runtime_.mono_ns(), [weak = weak_from_this()] {
       if (const std::shared_ptr<Supply> self = weak.lock()) self->retire();
     });
     watching_ = true;
@@ -300,7 +327,7 @@ void Supply::retire() {
   for (const Range& range : old) unused_ += range.size();
   if (!none_in_use || !ready_.empty()) {
     // Younger ranges lie above: the store cannot take back what is below them. They are drawn from at once, so held() would say nothing.
-    if (none_in_use) install(ready_.front());
+    if (none_in_use) install(ready_.front(), {});  // only untimed numbers age
     watch_age();
     return;
   }
@@ -342,7 +369,7 @@ void Supply::load_failed(const Error& error) {
   if (next < current_.end) page_.counter.set_limit(std::min(page_.counter.limit(), next + (current_.end - next) / 2));
 }
 
-void Supply::close() {
+void Supply::close() noexcept {
   Lock lock(page_.mutex);
   if (closed_) return;
   closed_ = true;
@@ -359,7 +386,17 @@ void Supply::close() {
   const std::deque<Range> ready = take_ready();
   if (loading_) return;  // all is burned; the loader releases the source when it comes back
   lock.unlock();
-  // Latest first: the store takes back only what ends at its own mark.
+  try {
+    give_back(rest, ready);
+  } catch (const std::exception& error) {
+    say(LogLevel::warning, std::string("closed; what was reserved and not used could not be given back, and is a gap: ") +
+                               error.what());
+  }
+  source_.reset();  // what the host lent us goes now, not when the loader's task is swept up
+}
+
+// Latest first: the store takes back only what ends at its own mark. The owner has gone in any case.
+void Supply::give_back(const Range& rest, const std::deque<Range>& ready) {
   std::exception_ptr failure;
   try {
     for (auto range = ready.rbegin(); range != ready.rend(); ++range) source_->give_back(*range);
@@ -367,12 +404,7 @@ void Supply::close() {
   } catch (...) {
     failure = std::current_exception();
   }
-  try {
-    source_->release();
-  } catch (...) {
-    if (!failure) failure = std::current_exception();
-  }
-  source_.reset();  // what the host lent us goes now, not when the loader's task is swept up
+  source_->release();
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -7,6 +7,11 @@
 // How much is held follows the rate at which numbers are drawn, as it shows at each of these moments: a range is to be so large that what is left
 // at its mark lasts for the runway, at most twice or half the one before; and as long as it is not, the loader goes on with another one.
 //
+// Loads are made on the store's lane, so that a caller waits no longer than it wants to. It makes one itself where the lane cannot: when no thread
+// is to be had, and on the lane's own thread (a store of the host that draws from another generator on the same store).
+//
+// No code of the host runs under the lock: not its clock (Options::present), not its log, not its store.
+//
 // Knows nothing of time or ids: a segment and a window of time are both a range of numbers.
 #pragma once
 
@@ -53,6 +58,12 @@ class Source {
   virtual void release() {}
 };
 
+// What the clock has to do with timed numbers, as it stood at one moment.
+struct Present {
+  std::uint64_t need = 0;  // the number wanted next
+  std::uint64_t tick = 0;
+};
+
 struct SupplyStats {
   std::uint64_t granted = 0;  // numbers
   std::uint64_t remaining = 0;
@@ -76,8 +87,11 @@ class Supply : public std::enable_shared_from_this<Supply> {
     std::int64_t max_age_ns = 0;     // what was granted longer ago is given up; 0: never
     std::int64_t close_wait_ns = 0;  // how long close() waits for a grant that is on its way
     std::string subject;             // "tag 'orders'": begins log lines and messages
-    // Called under the lock when a range is about to open that lies above where the counter stands, with its first number.
-    std::function<void(std::uint64_t)> lifted;
+    std::shared_ptr<Lane> lane{};    // where loads are made; null: one of its own
+    // Of timed numbers: reads the clock. Called with no lock held.
+    std::function<Present()> present{};
+    // Called under the lock when a range is about to open that lies above where the counter stands: what `present` said, and its first number.
+    std::function<void(const Present&, std::uint64_t first)> lifted{};
   };
 
   // Runtime and page are shared, because a grant on its way may outlive the generator.
@@ -87,29 +101,33 @@ class Supply : public std::enable_shared_from_this<Supply> {
   // The first range, drawn by the caller. Throws what the source throws.
   void prime();
 
-  // The counter could not give `need`, the number wanted next. True: the caller can try again. False: only waiting would help, and it may
-  // not wait. Throws when waiting is over or in vain.
-  bool refill(std::uint64_t need, Patience& patience);
+  // The counter gave nothing. True: the caller can try again. False: only waiting would help, and it may not wait. Throws when waiting is over or in
+  // vain.
+  bool refill(Patience& patience);
 
   // The same for one who has drawn `number`, but not in the open range. True: it is in a range that is open now, and may be issued. False: it is
   // given up, because its range has passed, or because only waiting would help.
   bool claim(std::uint64_t number, Patience& patience);
 
-  // Stops issuing for good and gives back what is unused. Throws what the store throws; is closed all the same.
-  void close();
+  // Stops issuing for good and gives back what is unused. What the store does not take back is a gap, and a line in the log: no failure.
+  void close() noexcept;
 
   SupplyStats stats() const;
 
  private:
   using Lock = std::unique_lock<std::mutex>;
 
-  bool open_range(bool claimed, std::uint64_t need, Patience& patience);
-  void accept(const Range& range);  // checks a grant (I7) and makes it the range in use or the one ready
-  void install(Range range);        // opens the counter up to the mark
+  bool open_range(std::optional<std::uint64_t> claimed, Patience& patience);
+  void accept(const Range& range);                    // checks a grant (I7) and makes it the range in use or the one ready
+  void install(Range range, const Present& present);  // opens the counter up to the mark
   void pass_mark(std::uint64_t need);
   void start_loader();
-  void load(const Demand& demand);  // on the background thread
-  void retire();                    // there too: gives up what has become too old
+  bool post_load();  // false: no thread can be had
+  Demand demand();
+  void load(const Demand& demand);  // with loading_ set, and no lock held
+  void retire();                    // on the lane: gives up what has become too old
+  Present present() const { return options_.present ? options_.present() : Present{}; }
+  void give_back(const Range& rest, const std::deque<Range>& ready);
   void leave_source(Lock& lock);    // the source is free again; unlocks
   std::deque<Range> take_ready();   // which is not issued, then
   void watch_age();
@@ -122,6 +140,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   bool is_short() const;         // of the runway
   Error unexpected(const std::exception& error) const noexcept;
   void load_failed(const Error& error);
+  void say(LogLevel level, const std::string& what) const noexcept;  // to the log, with no lock held
   [[noreturn]] void fail_waiting(const Patience& patience) const;
 
   const std::shared_ptr<Runtime> shared_runtime_;
@@ -130,6 +149,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   HotPage& page_;
   std::unique_ptr<Source> source_;  // gone once closed
   const Options options_;
+  const std::shared_ptr<Lane> lane_;
   const Log log_;
   const Error out_of_memory_{Status::no_memory, "out of memory"};  // made while there is some
 

@@ -1,15 +1,14 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <new>
 
 #include "idgen/runtime.hpp"
 #include "idgen/status.hpp"
-#include "runtime/background.hpp"
 #include "runtime/made_once.hpp"
+#include "runtime/system_lane.hpp"
 
 namespace idgen {
 namespace {
@@ -43,10 +42,7 @@ class SystemRuntime final : public Runtime {
     }
   }
 
-  void post(std::function<void()> task) override { post_to_background(std::move(task)); }
-  void post_after(std::int64_t delay_ns, std::function<void()> task) override {
-    post_to_background(std::move(task), std::chrono::nanoseconds(std::max<std::int64_t>(delay_ns, 0)));
-  }
+  std::shared_ptr<Lane> make_lane() override { return make_system_lane(); }
 
   void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, std::int64_t timeout_ns) override {
     changed.wait_for(lock, std::chrono::nanoseconds(timeout_ns));

@@ -53,7 +53,7 @@ class Side {
     const std::shared_ptr<T>* found = nullptr;
     return opened_.compare_exchange_strong(found, fresh.get()) ? **fresh.release() : **found;
   }
-  const T* opened() const {
+  T* opened() const {
     const auto* const opened = opened_.load();
     return opened == nullptr ? nullptr : opened->get();
   }
@@ -68,6 +68,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   explicit BufferStore(BufferParts parts)
       : options_(parts.options),
         runtime_(std::move(parts.runtime)),
+        loads_(runtime_->make_lane()),
         queue_(std::move(parts.queue)),
         database_(std::move(parts.database)) {}
   ~BufferStore() override { delete state_->tags; }
@@ -178,6 +179,10 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
            "database goes back behind what Redis knows to be granted: STORE_REGRESSED for all, until `idgen segment "
            "advance` has lifted the tag\n" +
            (database ? database->describe() : std::string("database: not reached yet\n"));
+  }
+  void disconnect() noexcept override {
+    if (Queue* const queue = queue_.opened()) queue->disconnect();
+    if (Store* const database = database_.opened()) database->disconnect();
   }
   bool survives_fork() const override {
     const Store* const database = database_.opened();
@@ -362,7 +367,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     state_->stock += count;
   }
 
-  // On the background thread, one at a time for a tag. Its label was read before the database is asked.
+  // On a lane of their own, since the database may be away while Redis is not; one at a time for a tag. Its label was read before the database is asked.
   void load_ahead(const Names& names, const QueuePart& part, const SegmentRequest& request) {
     const std::uint64_t stock = missing(part);
     {
@@ -374,7 +379,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
       self.tag_at(names).loading = false;
     };
     try {
-      runtime_->post([self = shared_from_this(), names, part, request, stock, ended] {
+      loads_->post([self = shared_from_this(), names, part, request, stock, ended] {
         try {
           const SegmentGrant grant =
               self->draw(names, {.step = stock, .rate = request.rate, .holder = request.holder}, stock, 0, {part, ""});
@@ -404,6 +409,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
 
   const BufferOptions options_;
   const std::shared_ptr<Runtime> runtime_;
+  const std::shared_ptr<Lane> loads_;
   Side<Queue> queue_;
   Side<Store> database_;
   ForkPage<State> state_;

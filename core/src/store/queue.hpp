@@ -45,6 +45,8 @@ class Queue {
   // Drops the stock and lifts the witness. stopped: nothing is taken or loaded until a reset says otherwise.
   virtual void reset(const std::string& name_space, const std::string& tag, std::uint64_t witness, bool stopped) = 0;
   virtual std::string describe() const = 0;
+  // Gives the connection back; the next call opens a new one.
+  virtual void disconnect() noexcept {}
 };
 
 }  // namespace idgen

@@ -1,0 +1,72 @@
+// Work that may block for longer than its caller cares to wait: a store that is asked to open, or to take something back.
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "idgen/runtime.hpp"
+#include "idgen/status.hpp"
+
+namespace idgen {
+
+// work(cancelled) on a thread of its own, for as long as cancelled() says no. After that the work goes on alone, is told so by the cancelled() it was
+// given, and what it still makes goes to late(). On this thread if no other can be had. Throws Error{cancelled}, or what the work throws.
+template <class T>
+T run_abandonably(Runtime& runtime, const std::string& subject, const std::function<bool()>& cancelled,
+                  std::function<T(const std::function<bool()>&)> work, std::function<void(T)> late) {
+  struct State {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool is_abandoned = false;
+    std::optional<T> made;
+    std::exception_ptr failure;
+  };
+  constexpr std::int64_t kSliceNs = 20'000'000;
+  const auto state = std::make_shared<State>();
+  try {
+    runtime.make_lane()->post([state, work, late = std::move(late)] {
+      std::optional<T> made;
+      std::exception_ptr failure;
+      try {
+        made = work([&] {
+          const std::lock_guard lock(state->mutex);
+          return state->is_abandoned;
+        });
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      std::unique_lock lock(state->mutex);
+      if (!state->is_abandoned) {
+        state->made = std::move(made);
+        state->failure = failure;
+        state->changed.notify_all();
+        return;
+      }
+      lock.unlock();
+      if (made) late(std::move(*made));
+    });
+  } catch (const std::system_error&) {
+    return work(cancelled);
+  }
+  for (;;) {
+    std::unique_lock lock(state->mutex);
+    if (!state->made && !state->failure) runtime.wait(lock, state->changed, kSliceNs);
+    if (state->failure) std::rethrow_exception(state->failure);
+    if (state->made) return std::move(*state->made);
+    lock.unlock();
+    if (!cancelled()) continue;
+    lock.lock();
+    if (state->made || state->failure) continue;  // just in time
+    state->is_abandoned = true;
+    throw Error(Status::cancelled, subject + ": stopped waiting, as the caller asked");
+  }
+}
+
+}  // namespace idgen

@@ -1,0 +1,120 @@
+#include "runtime/system_lane.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "runtime/fork_page.hpp"
+
+namespace idgen {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Tasks = std::multimap<Clock::time_point,
+                            std::function<void()>>;  // by when they are due; of one time, in the order of their posting
+
+// How long a thread without work stays: so long that a store that is asked every second keeps its thread.
+constexpr std::chrono::seconds kIdle{2};
+
+// The host's signals are the host's: none is delivered to our threads. But a signal that a thread's own instruction raises cannot wait: blocked,
+// it ends the process without a word, and a JVM handles it as a matter of course when a store of the host runs there.
+class NoSignals {
+ public:
+  NoSignals() {
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&blocked, own);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before_);
+  }
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  NoSignals(const NoSignals&) = delete;
+  NoSignals& operator=(const NoSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+class SystemLane final : public Lane, public std::enable_shared_from_this<SystemLane> {
+ public:
+  SystemLane() = default;
+  SystemLane(const SystemLane&) = delete;
+  SystemLane& operator=(const SystemLane&) = delete;
+  ~SystemLane() override { delete state_->tasks; }  // the thread, if there is one, holds the lane
+
+  void post(std::function<void()> task) override { add(Clock::time_point::min(), std::move(task)); }
+  void post_after(std::int64_t delay_ns, std::function<void()> task) override {
+    add(Clock::now() + std::chrono::nanoseconds(std::max<std::int64_t>(delay_ns, 0)), std::move(task));
+  }
+  bool is_here() const noexcept override { return here_ == this; }
+
+ private:
+  // Zero in a child: it has no such thread, and starts one of its own. `tasks` is then the parent's, half changed perhaps: left alone.
+  struct State {
+    std::mutex mutex;
+    std::condition_variable added;
+    Tasks* tasks;
+    bool has_thread;
+  };
+
+  void add(Clock::time_point due, std::function<void()> task) {
+    const std::lock_guard lock(state_->mutex);
+    if (!state_->tasks) state_->tasks = new Tasks;
+    const auto added = state_->tasks->emplace(due, std::move(task));
+    if (state_->has_thread) {
+      state_->added.notify_one();
+      return;
+    }
+    try {
+      const NoSignals inherited;
+      std::thread(&SystemLane::run, shared_from_this()).detach();
+      state_->has_thread = true;
+    } catch (...) {
+      state_->tasks->erase(added);
+      throw;
+    }
+  }
+
+  void run() {
+    pthread_setname_np(pthread_self(), "idgen");
+    here_ = this;
+    std::unique_lock lock(state_->mutex);
+    while (wait_for_work(lock)) {
+      std::function<void()> task = std::move(state_->tasks->begin()->second);
+      state_->tasks->erase(state_->tasks->begin());
+      lock.unlock();
+      try {
+        task();
+      } catch (...) {  // a task says itself what went wrong; nothing may end the host's process
+      }
+      task = nullptr;  // what it owns goes before the lock is taken
+      lock.lock();
+    }
+    state_->has_thread = false;
+  }
+
+  // True: the first task is due. False: there has been none for a while.
+  bool wait_for_work(std::unique_lock<std::mutex>& lock) {
+    const Clock::time_point idle_until = Clock::now() + kIdle;
+    for (;;) {
+      const bool empty = state_->tasks->empty();
+      const Clock::time_point until = empty ? idle_until : state_->tasks->begin()->first;
+      if (const bool over = until <= Clock::now()) return !empty && over;
+      state_->added.wait_until(lock, until);
+    }
+  }
+
+  static inline thread_local const SystemLane* here_ = nullptr;
+  ForkPage<State> state_;
+};
+
+}  // namespace
+
+std::shared_ptr<Lane> make_system_lane() { return std::make_shared<SystemLane>(); }
+
+}  // namespace idgen

@@ -1,0 +1,110 @@
+#include "runtime/system_lane.hpp"
+
+#include <dirent.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <future>
+#include <thread>
+
+namespace idgen {
+namespace {
+
+std::size_t threads_of_this_process() {
+  std::size_t count = 0;
+  DIR* const tasks = opendir("/proc/self/task");
+  while (const dirent* const entry = readdir(tasks)) count += entry->d_name[0] != '.';
+  closedir(tasks);
+  return count;
+}
+
+// Threads of lanes that are idle go by themselves.
+std::size_t threads_once_at_most(std::size_t wanted) {
+  for (int i = 0; i < 2000 && threads_of_this_process() > wanted; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return threads_of_this_process();
+}
+
+TEST(SystemLane, RunsTasksInOrderOnOneThreadOfItsOwn) {
+  const auto lane = make_system_lane();
+  std::promise<std::thread::id> first, second;
+  lane->post([&] { first.set_value(std::this_thread::get_id()); });
+  lane->post([&] { second.set_value(std::this_thread::get_id()); });
+  const auto one = first.get_future().get();
+  EXPECT_EQ(one, second.get_future().get());
+  EXPECT_NE(one, std::this_thread::get_id());
+}
+
+TEST(SystemLane, ATaskThatHangsDelaysNoOtherLane) {
+  const auto hanging = make_system_lane(), healthy = make_system_lane();
+  std::promise<void> go_on, done, ran;
+  hanging->post([&, wait = go_on.get_future().share()] {
+    wait.wait();
+    done.set_value();
+  });
+  healthy->post([&] { ran.set_value(); });
+  EXPECT_EQ(ran.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  go_on.set_value();
+  done.get_future().wait();
+}
+
+TEST(SystemLane, KnowsItsOwnThread) {
+  const auto lane = make_system_lane(), other = make_system_lane();
+  EXPECT_FALSE(lane->is_here());
+  std::promise<std::pair<bool, bool>> here;
+  lane->post([&] { here.set_value({lane->is_here(), other->is_here()}); });
+  EXPECT_EQ(here.get_future().get(), std::pair(true, false));
+}
+
+TEST(SystemLane, HasNoThreadBeforeThereIsWorkAndSomeTimeAfterIt) {
+  ASSERT_EQ(threads_once_at_most(1), 1u) << "of the tests before";
+  const auto lane = make_system_lane();
+  EXPECT_EQ(threads_of_this_process(), 1u);
+  std::promise<void> ran;
+  lane->post([&] { ran.set_value(); });
+  ran.get_future().wait();
+  EXPECT_EQ(threads_of_this_process(), 2u);
+  EXPECT_EQ(threads_once_at_most(1), 1u);
+  std::promise<void> again;
+  lane->post([&] { again.set_value(); });
+  again.get_future().wait();
+}
+
+TEST(SystemLane, TakesNoneOfTheHostsSignalsButThoseOfItsOwnInstructions) {
+  const auto lane = make_system_lane();
+  std::promise<sigset_t> mask;
+  lane->post([&] {
+    sigset_t blocked;
+    pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+    mask.set_value(blocked);
+  });
+  const sigset_t blocked = mask.get_future().get();
+  for (const int hosts : {SIGINT, SIGTERM, SIGUSR1, SIGALRM, SIGPROF, SIGPIPE, SIGCHLD})
+    EXPECT_TRUE(sigismember(&blocked, hosts)) << hosts;
+  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT})
+    EXPECT_FALSE(sigismember(&blocked, own)) << own;
+}
+
+TEST(SystemLane, AForkedChildHasAThreadOfItsOwn) {
+  const auto lane = make_system_lane();
+  std::promise<void> started;
+  lane->post([&] { started.set_value(); });
+  started.get_future().get();
+  const pid_t child = fork();
+  if (child == 0) {
+    std::promise<pid_t> pid;
+    lane->post([&] { pid.set_value(getpid()); });
+    auto answer = pid.get_future();
+    if (answer.wait_for(std::chrono::seconds(20)) != std::future_status::ready) _exit(1);
+    _exit(answer.get() == getpid() ? 0 : 2);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+}  // namespace
+}  // namespace idgen
