@@ -148,7 +148,9 @@ func (g *Generator) Describe() (string, error) {
 // for which Close may block until ctx ends. What the store does not take is never issued by anyone: a line in the log, and
 // no error. May be called more than once.
 //
-// A context that has ended gives nothing back. A program that is told to stop by its context gives Close another one:
+// Errors: ErrCancelled if ctx ended first. The generator is closed all the same; the store is still told in the background,
+// but for a store of the program's own, whose context is ctx. A program that is told to stop by its context gives Close
+// another one:
 //
 //	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 func (g *Generator) Close(ctx context.Context) error {

@@ -494,7 +494,7 @@ void bind_generator(py::module_& module) {
           "later ones too.\n"
           "What the store does not take is never issued by anyone: a line in the log, and no error. Idempotent. May "
           "block on the store;\n"
-          "Ctrl-C ends the wait, and the generator is closed all the same.")
+          "Ctrl-C ends the wait: the generator is closed all the same, and the store is told in the background.")
       .def_property_readonly(
           "_wait_max", [](const py::object& self) { return checked_generator(self).wait_max(); },
           "The property wait_max, as text. Internal.")

@@ -278,21 +278,20 @@ public final class Generator implements AutoCloseable {
 
   /**
    * Stops the generator: calls that are waiting on other threads end with a {@link ClosedException}, later calls too.
-   * What is left of the reservation is given back to the store, for which it may wait. What the store does not take, or
-   * has not taken when the thread is interrupted, is never issued by anyone: a line in the log and no exception, so that
-   * finished work does not become a failure. Closing again does nothing.
+   * What is left of the reservation is given back to the store, for which it may wait. What the store does not take is
+   * never issued by anyone: a line in the log and no exception, so that finished work does not become a failure. An
+   * interrupt ends the wait, also without an exception: the store is then told in the background, and the thread's
+   * interrupt status stays set. Closing again does nothing.
    */
   @Override
   public void close() {
     try {
       IdgenJNI.close(handle);
     } finally {
-      // A log or a store that holds this object would keep it from the collector. Not while another generator shares our
-      // state, and with it log and store.
-      if ((log != null || store != null) && stats().handles() == 0) {
-        if (log != null) log.forget();
-        if (store != null) store.forget();
-      }
+      // A log or a store that holds this object would keep it from the collector. Another generator on the same worker
+      // has a log of its own.
+      if (log != null) log.forget();
+      if (store != null) store.forget();
       Reference.reachabilityFence(this);
     }
   }
