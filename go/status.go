@@ -42,6 +42,7 @@ const (
 const (
 	ErrClockBack        Status = C.IDGEN_E_CLOCK_BACK         // behind the ids already issued, by more than the policy allows
 	ErrClockBeforeEpoch Status = C.IDGEN_E_CLOCK_BEFORE_EPOCH // before the layout's epoch
+	ErrClockLeap        Status = C.IDGEN_E_CLOCK_LEAP         // far ahead at once; nothing is reserved there until it stays so
 )
 
 // The store.

@@ -6,7 +6,7 @@
 // The core's numbers are the header's.
 static_assert(static_cast<int>(idgen::Status::unsupported) == IDGEN_E_UNSUPPORTED);
 static_assert(static_cast<int>(idgen::Status::overloaded) == IDGEN_E_OVERLOADED);
-static_assert(static_cast<int>(idgen::Status::clock_before_epoch) == IDGEN_E_CLOCK_BEFORE_EPOCH);
+static_assert(static_cast<int>(idgen::Status::clock_leap) == IDGEN_E_CLOCK_LEAP);
 static_assert(static_cast<int>(idgen::Status::store_unsafe) == IDGEN_E_STORE_UNSAFE);
 static_assert(static_cast<int>(idgen::Status::internal) == IDGEN_E_INTERNAL);
 static_assert(static_cast<int>(idgen::Status::host) == IDGEN_E_HOST);
@@ -15,10 +15,17 @@ namespace idgen::capi {
 
 idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_view message,
                       std::uint64_t retry_after_ns) noexcept {
-  if (!err || err->struct_size < sizeof(idgen_error_t)) return status;
+  if (!err) return status;
+  // Zeroed instead of begun with IDGEN_ERROR_INIT: it has at least the room of the first version's, and its owner wants to know.
+  const bool is_zeroed = err->struct_size == 0;
+  if (err->struct_size < sizeof(idgen_error_t) && !is_zeroed) return status;
   err->status = status;
   err->retry_after_ns = retry_after_ns;
-  copy_text(message, err->message, sizeof err->message);
+  std::size_t used = 0;
+  if (is_zeroed && status != IDGEN_OK)
+    used = copy_text("(err.struct_size is 0: begin with idgen_error_t err = IDGEN_ERROR_INIT) ", err->message,
+                     sizeof err->message);
+  copy_text(message, err->message + used, sizeof err->message - used);
   return status;
 }
 

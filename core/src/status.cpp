@@ -24,6 +24,7 @@ constexpr StatusText kStatusTextTable[] = {
     {Status::overloaded, "OVERLOADED", "waited wait_max for the next tick of the clock", true},
     {Status::clock_back, "CLOCK_BACK", "the clock is behind the ids already issued", true},
     {Status::clock_before_epoch, "CLOCK_BEFORE_EPOCH", "the clock is before the layout's epoch", false},
+    {Status::clock_leap, "CLOCK_LEAP", "the clock has leapt ahead, and it is not clear yet whether it is right", true},
     {Status::store_unavailable, "STORE_UNAVAILABLE", "the store is busy or unreachable and nothing reserved is left",
      true},
     {Status::store_missing, "STORE_MISSING", "the store does not exist", false},

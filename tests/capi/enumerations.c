@@ -31,6 +31,7 @@ static void statuses(void) {
                                           IDGEN_E_OVERLOADED,
                                           IDGEN_E_CLOCK_BACK,
                                           IDGEN_E_CLOCK_BEFORE_EPOCH,
+                                          IDGEN_E_CLOCK_LEAP,
                                           IDGEN_E_STORE_UNAVAILABLE,
                                           IDGEN_E_STORE_MISSING,
                                           IDGEN_E_STORE_PERMISSION,
@@ -45,7 +46,8 @@ static void statuses(void) {
                                           IDGEN_E_NO_MEMORY,
                                           IDGEN_E_INTERNAL};
   static const idgen_status_t retryable[] = {IDGEN_E_WOULD_BLOCK, IDGEN_E_WORKER_BUSY,       IDGEN_E_OVERLOADED,
-                                             IDGEN_E_CLOCK_BACK,  IDGEN_E_STORE_UNAVAILABLE, IDGEN_E_STORE_FULL};
+                                             IDGEN_E_CLOCK_BACK,  IDGEN_E_CLOCK_LEAP,        IDGEN_E_STORE_UNAVAILABLE,
+                                             IDGEN_E_STORE_FULL};
   const size_t count = sizeof header / sizeof *header;
   CHECK(idgen_status_count() == count);
   for (size_t i = 0; i < count; ++i) {

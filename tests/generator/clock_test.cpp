@@ -160,13 +160,79 @@ TEST_F(ClockBack, AClockBeforeTheEpochIsAnErrorOfItsOwn) {
   EXPECT_EQ(error_of([&] { with("wait"); }).status(), Status::lifetime);
 }
 
-TEST_F(ClockBack, AClockSetForwardIsFollowed) {
+TEST_F(ClockBack, AClockSetForwardALittleIsFollowedAtOnce) {
   auto handle = with("wait");
   const std::uint64_t before = handle->next();
-  runtime->set_clock_by(86'400 * kSecond);
+  runtime->set_clock_by(600 * kSecond);
   const std::uint64_t after = handle->next();
   EXPECT_GT(after, before);
   EXPECT_EQ(ms_of(*handle, after), now_ms());
+}
+
+constexpr std::int64_t kTenYears = std::int64_t{3653} * 86'400 * kSecond;
+
+class ClockLeap : public World {};
+
+TEST_F(ClockLeap, OfTenYearsForAMomentCostsNothingDurable) {
+  auto handle = open({{"worker", "1"}, {"wait_max", "1s"}});
+  handle->next();
+  runtime->set_clock_by(kTenYears);
+  const Error error = error_of([&] { handle->next(); });
+  EXPECT_EQ(error.status(), Status::clock_leap);
+  EXPECT_THAT(error.message(), AllOf(HasSubstr("leapt"), HasSubstr("2036-01-0")));
+  EXPECT_GT(error.retry_after_ns(), 0u);
+  EXPECT_LT(disk.workers[1].hw, kStartNs / kMs + 3'600'000) << "nothing is reserved there";
+  runtime->set_clock_by(-kTenYears);
+  EXPECT_NO_THROW(handle->next()) << "goes on at once";
+  kill(handle);
+  EXPECT_NO_THROW(open({{"worker", "1"}})->next()) << "and after a restart";
+}
+
+TEST_F(ClockLeap, EndsTheWaitOfWhoeverIsWaitingWhenItIsSetRight) {
+  auto handle = open({{"worker", "1"}, {"wait_max", "5s"}});
+  handle->next();
+  runtime->set_clock_by(kTenYears);
+  const std::int64_t start = runtime->mono_ns();
+  std::vector<std::uint64_t> id(1);
+  std::size_t written = 0;
+  bool set_right = false;
+  handle->fill(id, written, [&] {
+    if (runtime->mono_ns() - start > 50 * kMs && !std::exchange(set_right, true)) runtime->set_clock_by(-kTenYears);
+    return false;
+  });
+  EXPECT_EQ(written, 1u);
+  EXPECT_LT(runtime->mono_ns() - start, 200 * kMs);
+}
+
+TEST_F(ClockLeap, ThatStaysIsBelieved) {
+  auto handle = open({{"worker", "1"}, {"wait_max", "30s"}});
+  handle->next();
+  runtime->set_clock_by(kTenYears);
+  const std::int64_t start = runtime->mono_ns();
+  const std::uint64_t id = handle->next();
+  EXPECT_EQ(ms_of(*handle, id), now_ms());
+  EXPECT_GE(runtime->mono_ns() - start, 10 * kSecond);
+}
+
+TEST_F(ClockLeap, ThatLeapsOnIsNotSteady) {
+  auto handle = open({{"worker", "1"}, {"wait_max", "0"}});
+  handle->next();
+  for (int i = 0; i < 60; ++i) {
+    runtime->set_clock_by(kTenYears / 100);
+    runtime->pass(kSecond);
+    EXPECT_THROW(handle->next(), Error);
+    runtime->run_all();
+  }
+  EXPECT_LT(disk.workers[1].hw, kStartNs / kMs + 3'600'000);
+}
+
+TEST_F(ClockLeap, OfAPausedMachineIsNone) {
+  auto handle = open({{"worker", "1"}});
+  handle->next();
+  runtime->pass(kTenYears);  // suspended: both clocks have gone on
+  EXPECT_EQ(ms_of(*handle, handle->next()), now_ms());
+  runtime->set_clock_by(300 * kSecond);  // a virtual machine that was stopped for five minutes
+  EXPECT_EQ(ms_of(*handle, handle->next()), now_ms());
 }
 
 }  // namespace

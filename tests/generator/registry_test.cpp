@@ -27,6 +27,38 @@ TEST_F(TwoHandles, WithAnotherConfigurationTheSecondIsRefused) {
   EXPECT_THAT(error.message(), ::testing::HasSubstr("worker 1"));
 }
 
+TEST_F(TwoHandles, WhatIsNoPromiseOfTheWorkersDoesNotPartThem) {
+  auto a = open({{"worker", "1"}, {"directory", "/srv/app"}, {"name", "a"}, {"segment.step", "5"}});
+  auto b = open({{"worker", "1"}, {"directory", "."}, {"name", "b"}, {"backend.path", "/elsewhere"}});
+  EXPECT_EQ(a->stats().handles, 2u);
+}
+
+TEST_F(TwoHandles, AreBothToldWhatIsLoggedOnceEachUntilTheyClose) {
+  std::vector<std::string> first, second;
+  const auto with_log = [&](std::vector<std::string>& lines) {
+    Config settings = config({{"worker", "1"}, {"on_clock_back", "continue"}});
+    settings.log = std::make_shared<const Log>([&](LogLevel, const std::string& line) { lines.push_back(line); });
+    return settings;
+  };
+  const Config one = with_log(first), other = with_log(second);
+  Handle a(one), same(one), b(other);
+  const auto set_back = [&] {
+    b.next();
+    runtime->set_clock_by(-kSecond);
+    b.next();
+  };
+  set_back();
+  EXPECT_EQ(first.size(), 1u) << "two handles with one log";
+  EXPECT_EQ(second.size(), 1u);
+  a.close();
+  set_back();
+  EXPECT_EQ(first.size(), 2u) << "one of them is still open";
+  same.close();
+  set_back();
+  EXPECT_EQ(first.size(), 2u);
+  EXPECT_EQ(second.size(), 3u);
+}
+
 TEST_F(TwoHandles, ClosingOneLeavesTheOtherAtWork) {
   auto a = open({{"worker", "1"}});
   auto b = open({{"worker", "1"}});

@@ -12,6 +12,7 @@
 #include <unordered_set>
 
 #include "idgen/generator.hpp"
+#include "sim/held_locks.hpp"
 #include "sim/sim_runtime.hpp"
 #include "sim/sim_store.hpp"
 
@@ -36,13 +37,21 @@ struct Outcome {
   std::optional<std::string> violation;
 };
 
+// Host code that ran while its thread held a lock: what the host's own locks could close a circle with.
+std::uint64_t host_calls = 0, host_calls_under_a_lock = 0;
+
 class Simulation {
  public:
   Simulation(std::uint64_t seed, SimDisk disk) : random_(seed), disk_(std::move(disk)) {
     for (auto& machine : machines_) machine.runtime = std::make_shared<SimRuntime>(random_());
+    in_host_code = [] {
+      ++host_calls;
+      host_calls_under_a_lock += held_locks() != 0;
+    };
   }
   ~Simulation() {
     for (auto& machine : machines_) machine.runtime->drop_all();
+    in_host_code = nullptr;
   }
 
   Outcome run() {
@@ -81,6 +90,7 @@ class Simulation {
         break;
       case 7:
         make_store_fail(*machine.store);
+        machine.runtime->has_no_threads(chance(20));
         break;
       default:
         draw(machine);
@@ -99,6 +109,7 @@ class Simulation {
     Config config;
     config.runtime = machine.runtime;
     config.store = machine.store;
+    config.log = std::make_shared<const Log>([](LogLevel, const std::string&) { host_code_runs(); });
     config.set("kind", machine.timed ? "snowflake" : "segment");
     config.set("order", machine.strict ? "strict" : "relaxed");
     config.set("wait_max", chance(50) ? "0" : "2s");
@@ -225,6 +236,15 @@ TEST(Simulation, NoSeedIssuesAnIdTwice) {
               static_cast<unsigned long long>(total.kills), static_cast<unsigned long long>(total.takeovers));
   EXPECT_GT(total.ids, seeds() * 50);
   EXPECT_GT(total.kills, seeds());
+  EXPECT_EQ(host_calls_under_a_lock, 0u) << "of " << host_calls << " calls of the host's clock, store or log";
+  EXPECT_GT(host_calls, seeds() * 100);
+}
+
+TEST(Simulation, NoticesALockThatIsHeld) {
+  EXPECT_EQ(held_locks(), 0);
+  std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(held_locks(), 1);
 }
 
 // Negative controls: an oracle that never barks proves nothing.

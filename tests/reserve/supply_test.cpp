@@ -127,6 +127,46 @@ class AdaptiveSupply : public SupplyTest {
   std::vector<std::uint64_t> sizes;
 };
 
+TEST_F(SupplyTest, WhereNoThreadCanBeHadACallThatMayWaitAsksTheStoreItself) {
+  for (std::uint64_t first = 1; first < 2000; first += 100) grant(first, first + 100);
+  prime();
+  runtime->has_no_threads(true);
+  for (std::uint64_t n = 1; n <= 1000; ++n) ASSERT_EQ(next(), n);
+  EXPECT_EQ(runtime->tasks(), 0u);
+  EXPECT_EQ(draws, 10);
+}
+
+TEST_F(SupplyTest, WhereNoThreadCanBeHadACallThatMayNotWaitIsToldToComeBack) {
+  grant(1, 101);
+  grant(101, 201);
+  prime();
+  runtime->has_no_threads(true);
+  for (std::uint64_t n = 1; n <= 100; ++n) ASSERT_EQ(next(Patience()), n);
+  EXPECT_EQ(status_of(Patience()), Status::would_block);
+  EXPECT_EQ(draws, 1);
+  EXPECT_EQ(next(), 101u) << "no number was lost by that";
+  runtime->has_no_threads(false);
+  for (std::uint64_t n = 102; n <= 200; ++n) ASSERT_EQ(next(Patience()), n);
+}
+
+// A store of the host that draws an id for an audit row, from another generator on the same store.
+TEST_F(SupplyTest, OnTheStoresOwnThreadACallAsksTheStoreItself) {
+  grant(1, 101);
+  grant(101, 201);
+  prime();
+  runtime->has_no_threads(true);  // so that nothing is asked for ahead of need
+  while (next(Patience()) < 100) {
+  }
+  runtime->has_no_threads(false);
+  runtime->pass(kSecond);
+  std::uint64_t drawn = 0;
+  const auto lane = runtime->make_lane();
+  lane->post([&] { drawn = next(); });
+  runtime->hold_back(true);  // what is posted now waits until this task is done
+  runtime->run_one();
+  EXPECT_EQ(drawn, 101u);
+}
+
 TEST_F(SupplyTest, AsksForTheNextRangeOnlyOnceTheMarkIsPassed) {
   grant(1, 101);
   grant(101, 201);

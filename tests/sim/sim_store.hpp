@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "idgen/store.hpp"
+#include "sim/sim_runtime.hpp"
 
 namespace idgen::sim {
 
@@ -42,6 +43,7 @@ class SimStore final : public Store {
   std::function<void()> after = [] {};
   bool dead = false;  // the process was killed: nothing it says is heard
   int calls = 0;
+  int disconnects = 0;
   std::vector<WindowRequest> requests;
   std::vector<SegmentRequest> grants;
 
@@ -106,9 +108,11 @@ class SimStore final : public Store {
   }
   std::string describe() const override { return "simulated\n"; }
   bool survives_fork() const override { return true; }
+  void disconnect() noexcept override { ++disconnects; }
 
  private:
   void enter() {
+    host_code_runs();
     if (dead) throw Error(Status::store_unavailable, "killed");
     ++calls;
     before();

@@ -34,7 +34,7 @@
  *     There is no thread-local "last error". No C++ exception leaves the library; it never prints, aborts, exits or reads the
  *     environment. (One hole: where memory runs out inside the TOML reader, that library ends the process.)
  *  6. Structs that cross the border begin with struct_size, set by the caller to sizeof. They grow at the end only; the library
- *     writes no more than struct_size bytes. Use the *_INIT macros.
+ *     writes no more than struct_size bytes. Use the *_INIT macros. An idgen_error_t of zeros is filled all the same, and says so.
  *  7. Threads. On one idgen_t every call but idgen_destroy may run at the same time on any number of threads. An
  *     idgen_config_t is for one thread at a time. idgen_layout_t is immutable. No call may run on a handle while, or after,
  *     it is being destroyed; idgen_close is there to stop the others first.
@@ -121,6 +121,7 @@ IDGEN_API void idgen_abi_1(void);
 /* 40..59: the clock. */
 #define IDGEN_E_CLOCK_BACK 40         /* the clock is behind the last id, by more than the policy allows. Retryable */
 #define IDGEN_E_CLOCK_BEFORE_EPOCH 41 /* the clock is before the layout's epoch */
+#define IDGEN_E_CLOCK_LEAP 42         /* the clock has leapt far ahead, and nothing is reserved there until it stays so. Retryable */
 
 /* 60..79: the store. */
 #define IDGEN_E_STORE_UNAVAILABLE 60 /* busy, unreachable or too slow, and nothing reserved is left. Retryable */

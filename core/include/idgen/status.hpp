@@ -34,6 +34,7 @@ enum class Status : std::int32_t {
   overloaded = 26,
   clock_back = 40,
   clock_before_epoch = 41,
+  clock_leap = 42,
   store_unavailable = 60,
   store_missing = 61,
   store_permission = 62,

@@ -113,6 +113,8 @@ class Store {
 
   // What a crash, a power loss and a lost file mean with this store: sentences for idgen_describe, a line each.
   virtual std::string describe() const = 0;
+  // False: what it grants is gone with the process.
+  virtual bool is_durable() const { return true; }
   // False: a child process cannot use it, because what it knows lives in the parent's memory.
   virtual bool survives_fork() const = 0;
   virtual std::optional<BufferStats> buffer_stats() const { return std::nullopt; }

@@ -143,6 +143,47 @@ void check_usable(const Config& config, const Layout& layout) {
   }
 }
 
+// Tells a clock that leaps from time that passes. What a window reserves is reserved for good: if a clock that is ten years ahead for a moment were
+// believed at once, the worker's time would have gone on by ten years.
+class ClockWitness {
+ public:
+  // Throws Error{clock_leap} until the clock has stayed where it leapt to.
+  void check(std::int64_t wall_ns, std::int64_t mono_ns) {
+    if (!trusted_ || trusted_->ahead(wall_ns, mono_ns) <= kPlausibleNs) {
+      suspect_.reset();
+      return;
+    }
+    if (!suspect_ || std::abs(suspect_->ahead(wall_ns, mono_ns)) > kSteadyNs) suspect_ = Reading{wall_ns, mono_ns};
+    const std::int64_t left_ns = kConfirmedNs - (mono_ns - suspect_->mono_ns);
+    if (left_ns <= 0) return;
+    throw Error(Status::clock_leap,
+                "the clock has leapt " + format_duration_ms(trusted_->ahead(wall_ns, mono_ns) / 1'000'000) +
+                    " ahead, to " + format_instant(floor_div(wall_ns, 1'000'000)) +
+                    "; a worker's time is not reserved there before the clock has stayed so for " +
+                    std::to_string(kConfirmedNs / 1'000'000'000) + " s. If it is wrong, set it",
+                static_cast<std::uint64_t>(left_ns));
+  }
+  void trust(std::int64_t wall_ns, std::int64_t mono_ns) {
+    trusted_ = Reading{wall_ns, mono_ns};
+    suspect_.reset();
+  }
+
+ private:
+  // What a machine that was paused, or a clock that was a little off, may bring: believed at once.
+  static constexpr std::int64_t kPlausibleNs = std::int64_t{600} * 1'000'000'000;
+  static constexpr std::int64_t kConfirmedNs = std::int64_t{10} * 1'000'000'000;
+  static constexpr std::int64_t kSteadyNs = 1'000'000'000;
+
+  struct Reading {
+    std::int64_t wall_ns;
+    std::int64_t mono_ns;
+    // By how much the wall clock is ahead of where the time that has passed would have it.
+    std::int64_t ahead(std::int64_t wall, std::int64_t mono) const { return (wall - wall_ns) - (mono - mono_ns); }
+  };
+  std::optional<Reading> trusted_;  // when a window was last taken
+  std::optional<Reading> suspect_;  // where the clock leapt to
+};
+
 // Windows of a worker's time, as ranges of numbers.
 class WindowSource final : public Source {
  public:
@@ -161,11 +202,14 @@ class WindowSource final : public Source {
   }
 
   Range draw(const Demand&) override {
-    const std::int64_t now_ms = floor_div(runtime_.wall_ns(), 1'000'000);
+    const std::int64_t now_ns = runtime_.wall_ns();
+    const std::int64_t now_ms = floor_div(now_ns, 1'000'000);
     if (now_ms < epoch_ms_) {
       throw Error(Status::clock_before_epoch, "the clock says " + format_instant(now_ms) + ", before the epoch " +
                                                   format_instant(epoch_ms_) + "; set the clock");
     }
+    const std::int64_t mono_ns = runtime_.mono_ns();
+    if (store_->is_durable()) clock_.check(now_ns, mono_ns);
     request_.now_ms = epoch_ms_ + (now_ms - epoch_ms_) / tick_ms_ * tick_ms_;
     request_.max_start_ms =
         max_ahead_ms_ < 0 ? std::numeric_limits<std::int64_t>::max() : request_.now_ms + max_ahead_ms_;
@@ -179,6 +223,7 @@ class WindowSource final : public Source {
     }
     request_.epoch = window.epoch;
     latest_ = window;
+    clock_.trust(now_ns, mono_ns);
     // Whole ticks inside the window. The start rounds up: the tick that a window begins in may be another's.
     const std::int64_t start = std::max(window.start_ms, epoch_ms_) - epoch_ms_;
     const auto first_tick = static_cast<std::uint64_t>((start + tick_ms_ - 1) / tick_ms_);
@@ -221,6 +266,7 @@ class WindowSource final : public Source {
   const std::int64_t last_ms_;
   const unsigned sequence_bits_;
   const std::int64_t max_ahead_ms_;  // negative: any
+  ClockWitness clock_;
   WindowRequest request_;
   Window latest_;
   std::int64_t returned_to_ms_ = std::numeric_limits<std::int64_t>::max();

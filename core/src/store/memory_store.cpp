@@ -171,6 +171,7 @@ class MemoryStore final : public Store {
            "Two processes are not protected from each other: each has a memory of its own.\n";
   }
 
+  bool is_durable() const override { return false; }
   bool survives_fork() const override { return false; }
 
  private:

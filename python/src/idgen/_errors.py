@@ -136,6 +136,10 @@ class ClockBeforeEpochError(ClockError):
     """The clock is before the layout's epoch."""
 
 
+class ClockLeapError(ClockError):
+    """The clock has leapt far ahead, and nothing is reserved there until it stays so."""
+
+
 class StoreError(Error):
     """The store did not grant what was asked for (status 60 to 79)."""
 
@@ -217,6 +221,7 @@ CLASS_BY_NAME: dict[str, type[Error]] = {
     "OVERLOADED": OverloadedError,
     "CLOCK_BACK": ClockBackError,
     "CLOCK_BEFORE_EPOCH": ClockBeforeEpochError,
+    "CLOCK_LEAP": ClockLeapError,
     "STORE_UNAVAILABLE": StoreUnavailableError,
     "STORE_MISSING": StoreMissingError,
     "STORE_PERMISSION": StorePermissionError,

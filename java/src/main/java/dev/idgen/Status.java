@@ -62,6 +62,9 @@ public final class Status {
   /** The clock is before the layout's epoch. */
   public static final int CLOCK_BEFORE_EPOCH = 41;
 
+  /** The clock has leapt far ahead, and nothing is reserved there until it stays so. Retryable. */
+  public static final int CLOCK_LEAP = 42;
+
   /** Busy, unreachable or too slow, and nothing reserved is left. Retryable. */
   public static final int STORE_UNAVAILABLE = 60;
 

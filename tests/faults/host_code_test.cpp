@@ -1,0 +1,268 @@
+// The host's own clock, store, log and threads: slow, hanging, calling back, holding locks of their own, cancelled.
+#include <pthread.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "support.hpp"
+
+namespace idgen::faults {
+namespace {
+
+// A configuration, and a generator made from it.
+class Config {
+ public:
+  explicit Config(const Settings& settings) {
+    EXPECT_EQ(idgen_config_create(&config_), IDGEN_OK);
+    for (const auto& [key, value] : settings)
+      EXPECT_EQ(idgen_config_set(config_, key.c_str(), value.c_str(), nullptr), IDGEN_OK) << key;
+  }
+  Config(const Config&) = delete;
+  Config& operator=(const Config&) = delete;
+  ~Config() { idgen_config_destroy(config_); }
+  idgen_config_t* get() const { return config_; }
+  idgen_t* open() const {
+    idgen_t* generator = nullptr;
+    idgen_error_t err = IDGEN_ERROR_INIT;
+    EXPECT_EQ(idgen_create(config_, &generator, &err), IDGEN_OK) << err.message;
+    return generator;
+  }
+
+ private:
+  idgen_config_t* config_ = nullptr;
+};
+
+// A store of the host that counts, and does something else before.
+struct HostStore {
+  std::function<void()> before = [] {};
+  std::mutex mutex;
+  std::uint64_t max_id = 0;
+
+  static idgen_status_t take(void* ctx, const char*, const char*, std::uint64_t count, std::uint64_t* first,
+                             idgen_error_t*) {
+    auto& self = *static_cast<HostStore*>(ctx);
+    self.before();
+    const std::lock_guard lock(self.mutex);
+    *first = self.max_id + 1;
+    self.max_id += count;
+    return IDGEN_OK;
+  }
+  void use_in(const Config& config) {
+    const idgen_store_t vtable{sizeof vtable, 0, take, nullptr, nullptr, nullptr, nullptr};
+    ASSERT_EQ(idgen_config_set_store(config.get(), &vtable, this, nullptr), IDGEN_OK);
+  }
+};
+
+// Opened once, then for all.
+class Gate {
+ public:
+  void open() {
+    const std::lock_guard lock(mutex_);
+    is_open_ = true;
+    changed_.notify_all();
+  }
+  void wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return is_open_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_open_ = false;
+};
+
+TEST(HostCode, AStoreThatHangsDelaysNoGeneratorOfAnotherStore) {
+  Folder folder;
+  make_store(folder.url("ids.db"));
+  const Config hanging({{"kind", "segment"}, {"tag", "a"}, {"segment.step", "10"}, {"wait_max", "100ms"}});
+  HostStore store;
+  store.use_in(hanging);
+  idgen_t* const a = hanging.open();
+  Gate gate, entered;
+  store.before = [&] {
+    entered.open();
+    gate.wait();
+  };
+  std::uint64_t id = 0;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(idgen_try_next(a, &id), IDGEN_OK);
+  entered.wait();
+  Ids b({{"kind", "segment"}, {"tag", "t"}, {"store", folder.url("ids.db")}, {"segment.step", "1000"},
+         {"segment.runway", "0"}});
+  ASSERT_TRUE(b) << b.outcome().message;
+  for (int i = 0; i < 50'000; ++i) ASSERT_NE(b.next(), 0u) << i << ": " << b.outcome().message;
+  EXPECT_EQ(b.close().status, IDGEN_OK);
+  gate.open();
+  idgen_destroy(a);
+}
+
+TEST(HostCode, AStoreMayDrawFromAnotherGeneratorOnAnyStoreItsOwnIncluded) {
+  const Config inner_config({{"kind", "segment"}, {"tag", "b"}, {"segment.step", "25"}, {"segment.runway", "0"}});
+  const Config outer_config({{"kind", "segment"}, {"tag", "a"}, {"segment.step", "10"}, {"segment.runway", "0"}});
+  HostStore store;
+  store.use_in(inner_config);
+  idgen_t* const inner = inner_config.open();
+  // The same store object in both: the second configuration gets it from a copy of the first's vtable and context.
+  store.use_in(outer_config);
+  static thread_local int depth = 0;
+  std::atomic<int> drawn{0};
+  store.before = [&] {
+    if (depth++ == 0) {
+      for (int i = 0; i < 80; ++i) {
+        std::uint64_t id = 0;
+        idgen_error_t err = IDGEN_ERROR_INIT;
+        EXPECT_EQ(idgen_next(inner, &id, &err), IDGEN_OK) << err.message;
+        ++drawn;
+      }
+    }
+    --depth;
+  };
+  idgen_t* const outer = outer_config.open();
+  for (int i = 0; i < 200; ++i) {
+    std::uint64_t id = 0;
+    idgen_error_t err = IDGEN_ERROR_INIT;
+    ASSERT_EQ(idgen_next(outer, &id, &err), IDGEN_OK) << err.message;
+  }
+  EXPECT_GE(drawn.load(), 80 * 20);
+  idgen_destroy(outer);
+  idgen_destroy(inner);
+}
+
+TEST(HostCode, ALogThatHangsInAForkedChildHoldsUpNoOtherThread) {
+  Folder folder;
+  make_store(folder.url("ids.db"));
+  const Config config({{"kind", "segment"}, {"tag", "t"}, {"store", folder.url("ids.db")}, {"segment.step", "10"}});
+  struct Said {
+    Gate entered, go_on;
+  } said;
+  const auto hangs = [](void* ctx, std::int32_t, const char*) {
+    auto& self = *static_cast<Said*>(ctx);
+    self.entered.open();
+    self.go_on.wait();
+  };
+  ASSERT_EQ(idgen_config_set_log(config.get(), hangs, &said, nullptr, nullptr), IDGEN_OK);
+  idgen_t* const generator = config.open();
+  const pid_t child = spawn([&] {
+    std::thread logging([&] {
+      std::uint64_t id = 0;
+      if (idgen_next(generator, &id, nullptr) != IDGEN_OK) _exit(1);
+    });
+    said.entered.wait();
+    // With the log's callback on the stack of another thread, so long as that takes.
+    for (int i = 0; i < 100; ++i) {
+      std::uint64_t id = 0;
+      if (idgen_next(generator, &id, nullptr) != IDGEN_OK) return 2;
+      idgen_stats_t stats = IDGEN_STATS_INIT;
+      if (idgen_stats(generator, &stats, nullptr) != IDGEN_OK) return 3;
+    }
+    said.go_on.open();
+    logging.join();
+    return 0;
+  });
+  EXPECT_EQ(wait_for(child), 0);
+  idgen_destroy(generator);
+}
+
+// A host with one big lock (an interpreter's), which it holds around calls that do not wait, and which its clock takes.
+TEST(HostCode, AClockThatTakesTheHostsLockClosesNoCircle) {
+  for (const char* order : {"strict", "relaxed"}) {
+    const pid_t child = spawn([&] {
+      static std::recursive_mutex big;
+      static std::atomic<bool> stop{false};
+      const Config config({{"worker", "1"},
+                           {"store", "memory"},
+                           {"window", "100ms"},
+                           {"max_ahead", "100ms"},
+                           {"on_overflow", "borrow"},
+                           {"order", order}});
+      const auto now = [](void*) -> std::int64_t {
+        const std::lock_guard lock(big);
+        timespec time;
+        clock_gettime(CLOCK_REALTIME, &time);
+        return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+      };
+      const idgen_clock_t clock{sizeof clock, 0, now, nullptr, nullptr};
+      if (idgen_config_set_clock(config.get(), &clock, nullptr, nullptr) != IDGEN_OK) return 1;
+      idgen_t* const generator = config.open();
+      std::atomic<long> tried{0}, waited{0};
+      std::vector<std::thread> threads;
+      threads.emplace_back([&] {
+        while (!stop) {
+          const std::lock_guard lock(big);
+          std::uint64_t id = 0;
+          tried += idgen_try_next(generator, &id) <= IDGEN_E_WOULD_BLOCK;
+        }
+      });
+      for (int i = 0; i < 2; ++i)
+        threads.emplace_back([&] {
+          std::uint64_t id = 0;
+          while (!stop) waited += idgen_next(generator, &id, nullptr) == IDGEN_OK;
+        });
+      // For twenty windows and more: at each end of one both kinds meet in the slow path. A circle ends in the child's alarm.
+      for (const std::int64_t end = mono_ns() + 2'500'000'000; mono_ns() < end;) usleep(10'000);
+      stop = true;
+      for (auto& thread : threads) thread.join();
+      idgen_destroy(generator);
+      return tried > 0 && waited > 0 ? 0 : 2;
+    });
+    EXPECT_EQ(wait_for(child), 0) << order;
+  }
+}
+
+// What pthread_cancel throws is no exception that may be caught: a call that waits lets it wait.
+TEST(HostCode, AThreadIsCancelledAfterTheCallAndTheGeneratorGoesOn) {
+  const auto cancel_a_waiting_thread = [](idgen_t* generator, const std::function<void()>& is_waiting,
+                                          const std::function<void()>& let_go) {
+    pthread_t thread;
+    const auto draw = [](void* of) -> void* {
+      std::uint64_t id = 0;
+      while (idgen_next(static_cast<idgen_t*>(of), &id, nullptr) == IDGEN_OK) {
+      }
+      pthread_testcancel();
+      return nullptr;
+    };
+    EXPECT_EQ(pthread_create(&thread, nullptr, draw, generator), 0);
+    is_waiting();
+    EXPECT_EQ(pthread_cancel(thread), 0);
+    let_go();
+    void* result = nullptr;
+    EXPECT_EQ(pthread_join(thread, &result), 0);
+    return result == PTHREAD_CANCELED;
+  };
+  const pid_t child = spawn([&] {
+    const Config config({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "10"}, {"wait_max", "1s"}});
+    HostStore store;
+    store.use_in(config);
+    idgen_t* const generator = config.open();
+    Gate entered, gate;
+    store.before = [&] {
+      entered.open();
+      gate.wait();
+    };
+    if (!cancel_a_waiting_thread(generator, [&] { entered.wait(); }, [] {})) return 1;
+    gate.open();
+    std::uint64_t id = 0;
+    if (idgen_next(generator, &id, nullptr) != IDGEN_OK) return 2;
+    idgen_destroy(generator);
+
+    // The same while it waits for the clock, with the sequence used up again and again.
+    const Config timed({{"worker", "1"}, {"store", "memory"}, {"layout", "time:41ms worker:10 sequence:2"},
+                        {"wait_max", "1s"}});
+    idgen_t* const snowflake = timed.open();
+    idgen_stats_t stats = IDGEN_STATS_INIT;
+    const bool cancelled = cancel_a_waiting_thread(
+        snowflake,
+        [&] {
+          while (idgen_stats(snowflake, &stats, nullptr) == IDGEN_OK && stats.waits < 5) usleep(1000);
+        },
+        [&] { (void)idgen_close(snowflake, nullptr); });
+    idgen_destroy(snowflake);
+    return cancelled ? 0 : 3;
+  });
+  EXPECT_EQ(wait_for(child), 0);
+}
+
+}  // namespace
+}  // namespace idgen::faults
