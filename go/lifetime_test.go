@@ -3,6 +3,8 @@ package idgen_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -170,6 +172,36 @@ func TestCloseIsNoFailureWhenTheStoreDoesNotTakeTheRestBack(t *testing.T) {
 	said := tailLost(t, store, func(g *idgen.Generator) error { return g.Close(t.Context()) })
 	if !strings.Contains(said, "connection reset by peer") {
 		t.Errorf("the log does not say why the rest was lost: %q", said)
+	}
+}
+
+func TestEachGeneratorOnAWorkerIsToldByItsOwnLog(t *testing.T) {
+	folder := t.TempDir()
+	heard := [2]chan string{make(chan string, 100), make(chan string, 100)}
+	var generators [2]*idgen.Generator
+	for i := range heard {
+		generators[i] = mustNew(t, idgen.Options{"worker": "1", "store": "sqlite:ids.db", "directory": folder,
+			"store_create": "true", "window": "100ms", "wait_max": "100ms"},
+			idgen.WithLog(func(_ idgen.LogLevel, message string) { heard[i] <- message }))
+	}
+	files, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for err == nil {
+		_, err = generators[0].Next()
+	}
+	for i := range heard {
+		select {
+		case <-heard[i]:
+		case <-time.After(20 * time.Second):
+			t.Errorf("the log of generator %d was told nothing of: %v", i, err)
+		}
 	}
 }
 

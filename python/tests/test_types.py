@@ -99,9 +99,11 @@ class InMemory:
 settings: idgen.Properties = {"kind": "segment", "segment_step": "1000", "directory": Path("."), "tag": None}
 generator: Generator = idgen.open(
     Path("idgen.toml"), "orders", epoch=datetime.now(timezone.utc), wait_max=timedelta(seconds=1), window="10s",
-    segment_prefetch=0.1, worker=1, store_create=True, log=logging.getLogger("idgen").log, store=InMemory(), **settings
+    segment_prefetch=0.1, worker=1, store_create=True, log=logging.getLogger("idgen").log, store=InMemory(), name=None,
 )
 batch: array[int] = generator.next_batch(10)
+others: idgen.Properties = {**settings, "tag": "others"}
+generator = Generator(**others)
 try:
     idgen.segment_create(**settings)
 except (idgen.Error, idgen.CancelledError) as error:

@@ -526,8 +526,8 @@ void bind_generator(py::module_& module) {
              "What generators count, closed ones too, in the Prometheus text format 0.0.4: metrics idgen_*, labels "
              "name, namespace and kind.\n"
              "Generators that share a worker's state count once; different ones with the same labels are added up.");
-  module.def("open", &open, py::arg("toml_path"), py::arg("name"),
-             "open(toml_path, name, **overrides) -> Generator\n\n"
+  module.def("open", &open, py::arg("toml_path"), py::arg("name"), py::pos_only(),
+             "open(toml_path, name, /, **overrides) -> Generator\n\n"
              "The generator that the table [name] of a TOML file describes; keywords as for Generator override it. A "
              "relative path of\n"
              "a store is relative to the file. May block. Raises ConfigFileError and as Generator.");
