@@ -52,6 +52,9 @@ func create(ctx context.Context, options []Option) (*Generator, error) {
 		created = C.idgen_go_create(c.handle, flag)
 		return created.failure
 	})
+	if err != nil && c.store != nil && ctx.Err() != nil {
+		return nil, cancelled(ctx, ErrCancelled.Error()) // a store that listens to ctx may fail before the core has heard of it
+	}
 	if err != nil {
 		return nil, err
 	}
