@@ -93,7 +93,7 @@ import idgen
 from idgen import *
 
 class InMemory:
-    def segment_take(self, namespace: str, tag: str, count: int, /) -> int: ...
+    def segment_take(self, namespace: str, tag: str, count: int, /) -> int: return 1
     def segment_return(self, namespace: str, tag: str, last: int, unused: int, /) -> None: ...
 
 settings: idgen.Properties = {"kind": "segment", "segment_step": "1000", "directory": Path("."), "tag": None}
