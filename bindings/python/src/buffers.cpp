@@ -1,5 +1,7 @@
 #include "buffers.hpp"
 
+#include <pybind11/gil_safe_call_once.h>
+
 #include <cstdio>
 #include <cstring>
 
@@ -23,6 +25,15 @@ void refuse(PyObject* object, const std::string& found, const char* remedy) {
   std::snprintf(error.message, sizeof error.message, "%s; this %s %s. %s", kWanted, Py_TYPE(object)->tp_name,
                 found.c_str(), remedy);
   set_error(IDGEN_E_BUFFER, error);
+}
+
+// array(type, [0]), made once: to look its class up costs more than 100 ids.
+const py::object& one_zero(bool is_unsigned) {
+  static py::gil_safe_call_once_and_store<py::object> made[2];
+  return made[is_unsigned ? 1 : 0]
+      .call_once_and_store_result(
+          [&] { return py::module_::import("array").attr("array")(is_unsigned ? "Q" : "q", py::make_tuple(0)); })
+      .get_stored();
 }
 
 }  // namespace
@@ -53,8 +64,8 @@ bool IdBuffer::open(PyObject* object) {
 }
 
 IdArray::IdArray(std::size_t n, bool is_unsigned) {
-  const py::object one = py::module_::import("array").attr("array")(is_unsigned ? "Q" : "q", py::make_tuple(0));
-  array_ = one * py::int_(n);
+  array_ = py::reinterpret_steal<py::object>(PySequence_Repeat(one_zero(is_unsigned).ptr(), static_cast<Py_ssize_t>(n)));
+  if (!array_) throw py::error_already_set();
   if (!exported_.open(array_.ptr())) throw py::error_already_set();
 }
 
