@@ -28,8 +28,8 @@ type offer struct {
 	err        error
 }
 
-// borrow returns errNobodyLends, or what the pool returns.
-func (l *lender) borrow(db *sql.DB, bound time.Duration) (*sql.Conn, error) {
+// borrow returns errNobodyLends, what the pool returns, or why ctx ended.
+func (l *lender) borrow(ctx context.Context, db *sql.DB, bound time.Duration) (*sql.Conn, error) {
 	offers, adopted := l.adopt()
 	if !adopted {
 		go l.seek(db, bound, offers)
@@ -37,12 +37,19 @@ func (l *lender) borrow(db *sql.DB, bound time.Duration) (*sql.Conn, error) {
 	select {
 	case found := <-offers:
 		return found.connection, found.err
+	case <-ctx.Done():
+		l.giveUp()
+		return nil, ctx.Err()
 	case <-time.After(bound):
-		l.mutex.Lock()
-		l.overdue++
-		l.mutex.Unlock()
+		l.giveUp()
 		return nil, errNobodyLends
 	}
+}
+
+func (l *lender) giveUp() {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.overdue++
 }
 
 func (l *lender) adopt() (offers chan offer, adopted bool) {

@@ -110,11 +110,11 @@ var takeTail = map[Dialect]string{
 }
 
 // SegmentTake implements [Store].
-func (s *SQLStore) SegmentTake(namespace, tag string, count int64) (first int64, err error) {
+func (s *SQLStore) SegmentTake(ctx context.Context, namespace, tag string, count int64) (first int64, err error) {
 	if count < 1 {
 		return 0, &Error{Status: ErrArgument, Message: fmt.Sprintf("a segment of %d numbers cannot be meant; ask for at least 1", count)}
 	}
-	err = s.transact(func(ctx context.Context, on *sql.Conn) error {
+	err = s.transact(ctx, func(ctx context.Context, on *sql.Conn) error {
 		last, err := s.take(ctx, on, namespace, tag, count)
 		if err == nil && last < count {
 			return &Error{Status: ErrStoreDamaged,
@@ -130,7 +130,7 @@ func (s *SQLStore) SegmentTake(namespace, tag string, count int64) (first int64,
 }
 
 // SegmentReturn implements [Store].
-func (s *SQLStore) SegmentReturn(namespace, tag string, last, unused int64) error {
+func (s *SQLStore) SegmentReturn(ctx context.Context, namespace, tag string, last, unused int64) error {
 	if unused < 0 || last < unused {
 		return &Error{Status: ErrArgument,
 			Message: fmt.Sprintf("of a segment that ends at %d, %d numbers cannot be unused", last, unused)}
@@ -138,7 +138,7 @@ func (s *SQLStore) SegmentReturn(namespace, tag string, last, unused int64) erro
 	if unused == 0 {
 		return nil
 	}
-	return s.transact(func(ctx context.Context, on *sql.Conn) error {
+	return s.transact(ctx, func(ctx context.Context, on *sql.Conn) error {
 		changed, err := s.change(ctx, on, returnTail, unused, time.Now().UnixMilli(), s.stored(namespace), s.stored(tag), last)
 		if err != nil || changed == 1 {
 			return err
@@ -150,7 +150,7 @@ func (s *SQLStore) SegmentReturn(namespace, tag string, last, unused int64) erro
 
 // CreateSegment makes a tag at 0, so that its first id is 1, and the table if it is missing. May block on the database. Errors:
 // ErrTagExists, those of the store.
-func (s *SQLStore) CreateSegment(namespace, tag string) error {
+func (s *SQLStore) CreateSegment(ctx context.Context, namespace, tag string) error {
 	insert := insertRow
 	if s.dialect != MySQL { // where a failed statement would fail the transaction
 		insert += " ON CONFLICT DO NOTHING"
@@ -163,23 +163,23 @@ func (s *SQLStore) CreateSegment(namespace, tag string) error {
 		}
 		return err
 	}
-	err := s.transact(create)
+	err := s.transact(ctx, create)
 	if !isNoTable(err) {
 		return err
 	}
-	err = s.transact(func(ctx context.Context, on *sql.Conn) error {
+	err = s.transact(ctx, func(ctx context.Context, on *sql.Conn) error {
 		_, err := on.ExecContext(ctx, createTable[s.dialect])
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return s.transact(create)
+	return s.transact(ctx, create)
 }
 
 // ShowSegment reads the state of a tag. May block on the database. Errors: ErrTagUnknown, those of the store.
-func (s *SQLStore) ShowSegment(namespace, tag string) (info SegmentInfo, err error) {
-	err = s.transact(func(ctx context.Context, on *sql.Conn) error {
+func (s *SQLStore) ShowSegment(ctx context.Context, namespace, tag string) (info SegmentInfo, err error) {
+	err = s.transact(ctx, func(ctx context.Context, on *sql.Conn) error {
 		info, err = s.show(ctx, on, namespace, tag)
 		return err
 	})
@@ -187,8 +187,8 @@ func (s *SQLStore) ShowSegment(namespace, tag string) (info SegmentInfo, err err
 }
 
 // ListSegments reads the state of all tags of all namespaces, in the order of their names. May block on the database.
-func (s *SQLStore) ListSegments() (rows []SegmentRow, err error) {
-	err = s.transact(func(ctx context.Context, on *sql.Conn) error {
+func (s *SQLStore) ListSegments(ctx context.Context) (rows []SegmentRow, err error) {
+	err = s.transact(ctx, func(ctx context.Context, on *sql.Conn) error {
 		rows, err = s.rows(ctx, on, state+" ORDER BY ns, tag")
 		return err
 	})
@@ -197,12 +197,12 @@ func (s *SQLStore) ListSegments() (rows []SegmentRow, err error) {
 
 // AdvanceSegment lifts MaxID to to, or by 1 if it is there already, and never lowers it: no later grant holds a number up to to. What a
 // running generator has reserved before it still issues. Returns the state after it; errors as for ShowSegment.
-func (s *SQLStore) AdvanceSegment(namespace, tag string, to int64) (info SegmentInfo, err error) {
+func (s *SQLStore) AdvanceSegment(ctx context.Context, namespace, tag string, to int64) (info SegmentInfo, err error) {
 	if to < 0 {
 		return SegmentInfo{}, &Error{Status: ErrArgument,
 			Message: fmt.Sprintf("a tag cannot be advanced to %d; allowed: 0 to 2^63 - 1", to)}
 	}
-	err = s.transact(func(ctx context.Context, on *sql.Conn) error {
+	err = s.transact(ctx, func(ctx context.Context, on *sql.Conn) error {
 		changed, err := s.change(ctx, on, advanceTo, to, to, time.Now().UnixMilli(), s.stored(namespace), s.stored(tag),
 			int64(math.MaxInt64-1))
 		if err != nil {
@@ -323,7 +323,7 @@ func exhausted(namespace, tag string, found, count int64) error {
 }
 
 // transact runs use in a transaction and commits. What the pool and the driver report becomes an *Error.
-func (s *SQLStore) transact(use func(ctx context.Context, on *sql.Conn) error) error {
+func (s *SQLStore) transact(ctx context.Context, use func(ctx context.Context, on *sql.Conn) error) error {
 	if _, known := takeTail[s.dialect]; !known || s.db == nil {
 		return &Error{Status: ErrArgument, Message: "NewSQLStore needs a *sql.DB and one of MySQL, Postgres, SQLite"}
 	}
@@ -331,21 +331,20 @@ func (s *SQLStore) transact(use func(ctx context.Context, on *sql.Conn) error) e
 	if bound <= 0 {
 		bound = 2 * time.Second
 	}
-	on, err := s.lender.borrow(s.db, bound)
+	on, err := s.lender.borrow(ctx, s.db, bound)
 	if errors.Is(err, errNobodyLends) {
 		return s.nobodyLends(bound)
 	}
 	if err != nil {
 		return translated(err)
 	}
-	ctx := context.Background() // what was begun is not left half done
 	err = s.begin(ctx, on)
 	if err == nil {
 		if err = use(ctx, on); err == nil {
 			_, err = on.ExecContext(ctx, "COMMIT")
 		}
 		if err != nil {
-			roll(ctx, on)
+			roll(on)
 		}
 	}
 	_ = on.Close() // gives it back
@@ -380,7 +379,9 @@ func (s *SQLStore) begin(ctx context.Context, on *sql.Conn) error {
 }
 
 // roll undoes what transact began. A connection that cannot do even that does not go back to the pool.
-func roll(ctx context.Context, on *sql.Conn) {
+func roll(on *sql.Conn) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second) // the call's own may have ended
+	defer cancel()
 	if _, err := on.ExecContext(ctx, "ROLLBACK"); err != nil {
 		_ = on.Raw(func(any) error { return driver.ErrBadConn })
 	}

@@ -43,6 +43,16 @@ void raise(JNIEnv* env, jclass natives, idgen_status_t status, const idgen_error
   if (!env->ExceptionCheck() && failure != nullptr) env->Throw(failure);
 }
 
+int is_interrupted(void* context) {
+  auto* waiter = static_cast<Waiter*>(context);
+  if (waiter->interrupted == nullptr) {
+    waiter->interrupted = waiter->env->GetStaticMethodID(waiter->natives, "interrupted", "()Z");
+    if (waiter->interrupted == nullptr) return 1;
+  }
+  const jboolean answer = waiter->env->CallStaticBooleanMethod(waiter->natives, waiter->interrupted);
+  return answer == JNI_TRUE || waiter->env->ExceptionCheck() == JNI_TRUE;
+}
+
 jbyteArray bytes(JNIEnv* env, const char* text) {
   return text == nullptr ? nullptr : bytes(env, text, std::strlen(text));
 }

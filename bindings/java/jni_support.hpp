@@ -54,6 +54,17 @@ constexpr bool reports_error<idgen_status_t (*)(Parameters...)> = (std::is_same_
 void raise(JNIEnv* env, jclass natives, idgen_status_t status, const idgen_error_t* error = nullptr,
            std::size_t written = 0);
 
+// Java threads are interrupted, not cancelled: while the library waits, it asks the thread that called us.
+struct Waiter {
+  JNIEnv* env;
+  jclass natives;
+  jmethodID interrupted = nullptr;
+};
+
+// An idgen_cancelled_fn for a Waiter. Leaves the thread's interrupt status as it is. An exception in the question itself
+// (a stack overflow, say) ends the wait too, and is what the caller then gets.
+int is_interrupted(void* waiter);
+
 // The bytes of a NUL-terminated text; null for NULL, and with an exception pending when the heap is full.
 jbyteArray bytes(JNIEnv* env, const char* text);
 jbyteArray bytes(JNIEnv* env, const char* text, std::size_t size);

@@ -5,7 +5,10 @@ The text of an exception is the core's own, so that a message found in a log is 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from array import array
 
 
 class Error(Exception):
@@ -17,7 +20,7 @@ class Error(Exception):
         retryable: True if the same call can succeed later without a change by anybody.
         retry_after: seconds after which a retry can first succeed; None if unknown, or if retrying cannot help.
         written: for ``fill`` and ``next_batch``: how many ids were drawn before the failure. They are the caller's.
-        ids: for ``next_batch``: these ids, an array; else None.
+        ids: for ``next_batch``: these ids, an array.array; else None.
     """
 
     status: int
@@ -25,7 +28,7 @@ class Error(Exception):
     retryable: bool
     retry_after: float | None
     written: int
-    ids: Any
+    ids: array[int] | None
     _ends_waits = False  # raised by a store: who waits for an id may hold what the store waits for, so waits no longer
 
     def __init__(

@@ -61,7 +61,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	generator, err := idgen.New(options...)
+	generator, err := idgen.New(context.Background(), options...)
 	if err != nil {
 		fmt.Println(said(err))
 		os.Exit(status(err))
@@ -71,7 +71,7 @@ func main() {
 			count, _ := strconv.Atoi(lines.Text())
 			_ = draw(generator, count)
 		}
-		if err := generator.Close(); err != nil {
+		if err := generator.Close(context.Background()); err != nil {
 			log.Fatal(err)
 		}
 		return
@@ -87,16 +87,16 @@ func main() {
 var scenes = map[string]func(db *sql.DB, store *idgen.SQLStore, tag string, options []idgen.Option){
 	"tags": func(_ *sql.DB, store *idgen.SQLStore, tag string, _ []idgen.Option) {
 		maxID := func(info idgen.SegmentInfo, err error) (any, error) { return info.MaxID, err }
-		tell("None", store.CreateSegment("default", tag))
-		tell("None", store.CreateSegment("default", tag))
-		info, err := store.ShowSegment("default", tag)
+		tell("None", store.CreateSegment(context.Background(), "default", tag))
+		tell("None", store.CreateSegment(context.Background(), "default", tag))
+		info, err := store.ShowSegment(context.Background(), "default", tag)
 		tell(fmt.Sprint(info.MaxID, info.Grants), err)
-		tell(maxID(store.AdvanceSegment("default", tag, 1000)))
-		tell(maxID(store.AdvanceSegment("default", tag, 10)))
-		rows, err := store.ListSegments()
+		tell(maxID(store.AdvanceSegment(context.Background(), "default", tag, 1000)))
+		tell(maxID(store.AdvanceSegment(context.Background(), "default", tag, 10)))
+		rows, err := store.ListSegments(context.Background())
 		rows = slices.DeleteFunc(rows, func(row idgen.SegmentRow) bool { return row.Tag != tag })
 		tell(rows[0].MaxID, err)
-		tell(maxID(store.ShowSegment("nobody", tag)))
+		tell(maxID(store.ShowSegment(context.Background(), "nobody", tag)))
 	},
 	"inside": func(db *sql.DB, _ *idgen.SQLStore, tag string, options []idgen.Option) {
 		run(db, "BEGIN", "INSERT INTO idgen_segment(ns, tag, max_id) VALUES('theirs', '"+tag+"', 7)")
