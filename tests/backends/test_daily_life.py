@@ -1,5 +1,5 @@
-"""What happens to stores in SQL databases on ordinary days: connections that were idle, rows that are locked, rights that
-are missing. Against real servers."""
+"""Ordinary days of stores over a network: connections that were idle, rows that are locked, rights that are missing,
+processes that fork. Against real servers."""
 
 import contextlib
 import os
@@ -190,7 +190,9 @@ def test_a_timeout_of_nothing_is_refused_with_what_is_allowed(kind):
 def test_a_fork_does_not_wait_for_a_connection_that_is_being_made(kind):
     def connect():
         with contextlib.suppress(idgen.Error):
-            idgen.Generator(kind="segment", tag="orders", store=f"{kind}://app:x@127.0.0.1:{port}/0", store_timeout="3s")
+            idgen.Generator(
+                kind="segment", tag="orders", store=f"{kind}://app:x@127.0.0.1:{port}/0", store_timeout="3s"
+            )
 
     with mute() as port:
         connecting = threading.Thread(target=connect)
