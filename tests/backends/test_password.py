@@ -75,6 +75,14 @@ def test_a_server_that_is_not_verified_is_not_shown_the_password(plugin):
     assert SECRET not in done.stderr
 
 
+@pytest.mark.parametrize("tls", ["require", "verify"])
+def test_a_server_that_should_speak_tls_and_does_not_is_not_shown_the_password(tls):
+    with Impostor(b"mysql_clear_password") as server:
+        done = draw(f"{server.url}?tls={tls}", "orders", store_timeout="2s", wait_max="1s")
+    assert done.returncode == 1
+    assert SECRET.encode() not in server.heard
+
+
 def test_a_way_to_log_in_that_the_url_allows_is_taken_up_and_no_other():
     allowing = "?tls=off&auth=caching_sha2_password"
     with Impostor(b"caching_sha2_password") as server:
@@ -87,7 +95,9 @@ def test_a_way_to_log_in_that_the_url_allows_is_taken_up_and_no_other():
     assert SECRET.encode() not in server.heard
 
 
-@pytest.mark.parametrize("parameters", ["auth=mysql_clear_password", "auth=caching_sha2_password", "tls=require&auth=sha256_password"])
+@pytest.mark.parametrize(
+    "parameters", ["auth=mysql_clear_password", "auth=caching_sha2_password", "tls=require&auth=sha256_password"]
+)
 def test_a_way_to_log_in_that_could_show_the_password_cannot_be_allowed(parameters):
     with Impostor(b"caching_sha2_password") as server:
         done = draw(f"{server.url}?{parameters}", "orders")
