@@ -2,12 +2,9 @@
 
 package idgen
 
-// #include "idgen_go.h"
-import "C"
-
 import (
+	"context"
 	"iter"
-	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -36,12 +33,7 @@ func (b Block) All() iter.Seq[int64] {
 // Block takes a run of at most want ids: what is left of the reservation (segment) or of the tick (snowflake), at least one. May block
 // like Next. Errors: those of Next, and ErrArgument if want is not positive.
 func (g *Generator) Block(want int64) (Block, error) {
-	result := C.idgen_go_next_block(g.pointer(), C.uint64_t(max(want, 0)))
-	runtime.KeepAlive(g)
-	if err := failed(result.failure); err != nil {
-		return Block{}, err
-	}
-	return Block{First: int64(result.first), Count: int64(result.count), Step: int64(result.step)}, nil
+	return g.BlockContext(context.Background(), want)
 }
 
 // Blocks hands out the ids of a generator from blocks, by one atomic addition an id and one cgo call a block: for segments, where a

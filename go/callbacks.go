@@ -65,20 +65,17 @@ type logSink struct {
 	call atomic.Pointer[func(LogLevel, string)]
 }
 
-// forgetHost lets a closed generator's log and store go: if they hold the generator, the collector would never find that unreachable. Not
-// as long as another generator shares the state of this one, and with it log and store.
+// forgetHost lets a closed generator's log and store go: if they hold the generator, the collector would never find that
+// unreachable. Another generator on the same worker has a log of its own.
 func (g *Generator) forgetHost() {
-	if g == nil || g.owner == nil || g.owner.log == nil && g.owner.store == nil {
-		return
-	}
-	if stats, err := g.Stats(); err != nil || stats.Handles != 0 {
+	if g == nil || g.owner == nil {
 		return
 	}
 	if g.owner.log != nil {
 		g.owner.log.call.Store(nil)
 	}
 	if g.owner.store != nil {
-		g.owner.store.store.Store(nil)
+		g.owner.store.forget()
 	}
 }
 
@@ -110,5 +107,8 @@ func idgenGoLog(ctx C.uintptr_t, level C.int32_t, message *C.char) {
 
 //export idgenGoRelease
 func idgenGoRelease(ctx C.uintptr_t) {
+	if sink, ok := cgo.Handle(ctx).Value().(*storeSink); ok {
+		sinks.Delete(sink)
+	}
 	cgo.Handle(ctx).Delete()
 }

@@ -88,9 +88,9 @@ func TestTheLogHearsOfAClockSetBack(t *testing.T) {
 }
 
 func TestANilCallbackIsRefused(t *testing.T) {
-	_, err := idgen.New(idgen.WithClock(nil))
+	_, err := idgen.New(t.Context(), idgen.WithClock(nil))
 	wantStatus(t, err, idgen.ErrArgument)
-	_, err = idgen.New(idgen.WithLog(nil))
+	_, err = idgen.New(t.Context(), idgen.WithLog(nil))
 	wantStatus(t, err, idgen.ErrArgument)
 }
 

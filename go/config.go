@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
+	"unsafe"
 )
 
 // config is a configuration of the C side, being built.
@@ -36,7 +38,32 @@ func newConfig(options []Option) (*config, error) {
 			return nil, err
 		}
 	}
+	if c.store != nil {
+		timeout, err := c.storeTimeout()
+		if err != nil {
+			c.destroy()
+			return nil, err
+		}
+		c.store.timeout = timeout
+	}
 	return c, nil
+}
+
+// storeTimeout is the property store_timeout, as the core has accepted it: a whole number and a unit, ms where there is none.
+func (c *config) storeTimeout() (time.Duration, error) {
+	key := C.CString("store_timeout")
+	defer C.free(unsafe.Pointer(key))
+	result := C.idgen_go_config_get(c.handle, key)
+	if err := failed(result.failure); err != nil {
+		return 0, err
+	}
+	defer C.free(unsafe.Pointer(result.text))
+	text := C.GoString(result.text)
+	if strings.Trim(text, "0123456789") == "" {
+		text += "ms"
+	}
+	timeout, _ := time.ParseDuration(text) // Go does not know days and years; at most 10m are allowed, so these are 0
+	return timeout, nil
 }
 
 func (c *config) destroy() { C.idgen_go_config_destroy(c.handle) }

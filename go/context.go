@@ -36,7 +36,7 @@ func (g *Generator) FillContext(ctx context.Context, ids []int64) (int, error) {
 	if ctx.Err() != nil {
 		return 0, cancelled(ctx, ErrCancelled.Error())
 	}
-	if ctx.Done() == nil || len(ids) == 0 {
+	if len(ids) == 0 {
 		return g.Fill(ids)
 	}
 	written := 0
@@ -50,8 +50,28 @@ func (g *Generator) FillContext(ctx context.Context, ids []int64) (int, error) {
 	return written, err
 }
 
-// withFlag runs call with a flag that is set when ctx ends.
+// BlockContext is Block with a way out, like NextContext.
+func (g *Generator) BlockContext(ctx context.Context, want int64) (Block, error) {
+	if ctx.Err() != nil {
+		return Block{}, cancelled(ctx, ErrCancelled.Error())
+	}
+	var result C.idgen_go_block
+	err := withFlag(ctx, func(flag *C.int32_t) C.idgen_go_failure {
+		result = C.idgen_go_next_block(g.pointer(), C.uint64_t(max(want, 0)), flag)
+		return result.failure
+	})
+	runtime.KeepAlive(g)
+	if err != nil {
+		return Block{}, err
+	}
+	return Block{First: int64(result.first), Count: int64(result.count), Step: int64(result.step)}, nil
+}
+
+// withFlag runs call with a flag that is set when ctx ends; with nil for a context that never does.
 func withFlag(ctx context.Context, call func(flag *C.int32_t) C.idgen_go_failure) error {
+	if ctx.Done() == nil {
+		return failed(call(nil))
+	}
 	flag := C.idgen_go_flag_new()
 	if flag == nil {
 		return failedStatus(C.IDGEN_E_NO_MEMORY)

@@ -27,6 +27,7 @@ func TestACancelledContextEndsAWait(t *testing.T) {
 			_, err := g.FillContext(ctx, make([]int64, 5))
 			return err
 		},
+		"BlockContext": func(ctx context.Context, g *idgen.Generator) error { _, err := g.BlockContext(ctx, 5); return err },
 	}
 	for name, call := range calls {
 		t.Run(name, func(t *testing.T) {
@@ -79,6 +80,9 @@ func TestAContextThatHasEndedDrawsNothing(t *testing.T) {
 	if n, err := g.FillContext(ctx, make([]int64, 10)); n != 0 || !errors.Is(err, idgen.ErrCancelled) {
 		t.Errorf("FillContext = %d, %v", n, err)
 	}
+	if _, err := g.BlockContext(ctx, 10); !errors.Is(err, idgen.ErrCancelled) {
+		t.Errorf("BlockContext: %v", err)
+	}
 	if id := mustNext(t, g); id != 1 {
 		t.Errorf("the first id is %d: something was drawn", id)
 	}
@@ -92,7 +96,7 @@ func TestCloseEndsAWait(t *testing.T) {
 		ended <- err
 	}()
 	<-clock.waiting
-	if err := g.Close(); err != nil {
+	if err := g.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	select {

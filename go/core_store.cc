@@ -2,9 +2,11 @@
 
 // The room core/src/store.
 #include "../core/src/store/buffer_store.cpp"
+#include "../core/src/store/lock_file.cpp"
 #include "../core/src/store/memory_store.cpp"
 #include "../core/src/store/module_store.cpp"
 #include "../core/src/store/open_store.cpp"
-#include "../core/src/store/owner_lock.cpp"
+#include "../core/src/store/owner_locks.cpp"
 #include "../core/src/store/shared_stores.cpp"
+#include "../core/src/store/sqlite_file.cpp"
 #include "../core/src/store/sqlite_store.cpp"

@@ -2,11 +2,11 @@
 // segments (consecutive numbers). Every id is drawn from a durable reservation that a store has committed to this generator
 // alone; that, and not a clock, is why no id is issued twice.
 //
-//	orders, err := idgen.Open("idgen.toml", "orders")
+//	orders, err := idgen.Open(ctx, "idgen.toml", "orders")
 //	if err != nil {
 //		return err
 //	}
-//	defer orders.Close()
+//	defer orders.Close(ctx)
 //	id, err := orders.Next()
 //
 // # Ids are int64

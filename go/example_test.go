@@ -11,22 +11,25 @@ import (
 )
 
 func Example() {
-	orders, err := idgen.New(idgen.WithKind("segment"), idgen.WithTag("orders"), idgen.WithStore("memory:example"), idgen.WithStoreCreate(true))
+	ctx := context.Background()
+	orders, err := idgen.New(ctx, idgen.WithKind("segment"), idgen.WithTag("orders"),
+		idgen.WithStore("memory:example"), idgen.WithStoreCreate(true))
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer orders.Close()
+	defer orders.Close(ctx)
 	id, err := orders.Next()
 	fmt.Println(id, err)
 	// Output: 1 <nil>
 }
 
 func ExampleGenerator_Fill() {
-	orders, err := idgen.New(idgen.Options{"kind": "segment", "tag": "orders", "store": "memory:fill", "store_create": "true"})
+	ctx := context.Background()
+	orders, err := idgen.New(ctx, idgen.Options{"kind": "segment", "tag": "orders", "store": "memory:fill", "store_create": "true"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer orders.Close()
+	defer orders.Close(ctx)
 	ids := make([]int64, 1000)
 	n, err := orders.Fill(ids)
 	fmt.Println(n, err, ids[0], ids[999])
@@ -34,11 +37,12 @@ func ExampleGenerator_Fill() {
 }
 
 func ExampleGenerator_All() {
-	orders, err := idgen.New(idgen.Options{"kind": "segment", "tag": "orders", "store": "memory:all", "store_create": "true"})
+	ctx := context.Background()
+	orders, err := idgen.New(ctx, idgen.Options{"kind": "segment", "tag": "orders", "store": "memory:all", "store_create": "true"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer orders.Close()
+	defer orders.Close(ctx)
 	for id, err := range orders.All() {
 		if err != nil || id > 3 {
 			break
@@ -52,13 +56,13 @@ func ExampleGenerator_All() {
 }
 
 func ExampleGenerator_NextContext() {
-	orders, err := idgen.New(idgen.Options{"kind": "segment", "tag": "orders", "store": "memory:context", "store_create": "true"})
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	orders, err := idgen.New(ctx, idgen.Options{"kind": "segment", "tag": "orders", "store": "memory:context", "store_create": "true"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer orders.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
+	defer orders.Close(ctx)
 	id, err := orders.NextContext(ctx)
 	fmt.Println(id, err)
 	// Output: 1 <nil>
@@ -81,7 +85,8 @@ func ExampleFormat() {
 }
 
 func ExampleError() {
-	_, err := idgen.New(idgen.Options{"wroker": "1"})
+	ctx := context.Background()
+	_, err := idgen.New(ctx, idgen.Options{"wroker": "1"})
 	var e *idgen.Error
 	if errors.As(err, &e) {
 		fmt.Println(e.Name(), e.Retryable())

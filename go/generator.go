@@ -6,6 +6,7 @@ package idgen
 import "C"
 
 import (
+	"context"
 	"iter"
 	"runtime"
 	"unsafe"
@@ -19,29 +20,42 @@ type Generator struct {
 }
 
 // Open makes the generator that the table [name] of a TOML file describes. Options are set after the file's, so they override it. A
-// relative store path starts from the file's folder. May block, up to wait_max.
+// relative store path starts from the file's folder. May block, up to wait_max; ctx ends the wait, and is not kept.
 //
 // Errors: ErrConfigFile for a file that is missing, unreadable, malformed, or has no such table; and those of New.
-func Open(path, name string, options ...Option) (*Generator, error) {
-	return create(append([]Option{file{path, name}}, options...))
+func Open(ctx context.Context, path, name string, options ...Option) (*Generator, error) {
+	return create(ctx, append([]Option{file{path, name}}, options...))
 }
 
-// New makes a generator from options alone: New(Options{"kind": "segment", …}) or New(WithKind("segment"), …). It checks the whole
-// configuration, opens the store and takes the first reservation. May block, up to wait_max.
+// New makes a generator from options alone: New(ctx, Options{"kind": "segment", …}) or New(ctx, WithKind("segment"), …).
+// It checks the whole configuration, opens the store and takes the first reservation. May block, up to wait_max; ctx ends
+// the wait, and is not kept.
 //
-// Errors: ErrUnknownKey, ErrValue, ErrLayout, ErrLifetime, ErrUnsupported, ErrWorkerBusy, those of the clock and of the store.
-func New(options ...Option) (*Generator, error) {
-	return create(options)
+// Errors: ErrUnknownKey, ErrValue, ErrLayout, ErrLifetime, ErrUnsupported, ErrWorkerBusy, ErrCancelled, those of the clock
+// and of the store.
+func New(ctx context.Context, options ...Option) (*Generator, error) {
+	return create(ctx, options)
 }
 
-func create(options []Option) (*Generator, error) {
+func create(ctx context.Context, options []Option) (*Generator, error) {
+	if ctx.Err() != nil {
+		return nil, cancelled(ctx, ErrCancelled.Error())
+	}
 	c, err := newConfig(options)
 	if err != nil {
 		return nil, err
 	}
 	defer c.destroy()
-	created := C.idgen_go_create(c.handle)
-	if err := failed(created.failure); err != nil {
+	defer c.store.asksFor(ctx)()
+	var created C.idgen_go_handle
+	err = withFlag(ctx, func(flag *C.int32_t) C.idgen_go_failure {
+		created = C.idgen_go_create(c.handle, flag)
+		return created.failure
+	})
+	if err != nil && c.store != nil && ctx.Err() != nil {
+		return nil, cancelled(ctx, ErrCancelled.Error()) // a store that listens to ctx may fail before the core has heard of it
+	}
+	if err != nil {
 		return nil, err
 	}
 	// Close stops a generator but keeps its memory: another goroutine may still be in a call. Nobody is when the collector finds it
@@ -133,12 +147,21 @@ func (g *Generator) Describe() (string, error) {
 	return C.GoString(result.text), nil
 }
 
-// Close stops the generator: calls that are waiting return ErrClosed, later ones too. What is unused goes back to the store. May be
-// called more than once. May block on the store. On an error of the store the generator is closed all the same; what could not be
-// given back is never issued by anyone.
-func (g *Generator) Close() error {
-	failure := C.idgen_go_close(g.pointer())
+// Close stops the generator: calls that are waiting return ErrClosed, later ones too. What is unused goes back to the store,
+// for which Close may block until ctx ends. What the store does not take is never issued by anyone: a line in the log, and
+// no error. May be called more than once.
+//
+// Errors: ErrCancelled if ctx ended first. The generator is closed all the same; the store is still told in the background,
+// but for a store of the program's own, whose context is ctx. A program that is told to stop by its context gives Close
+// another one:
+//
+//	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+func (g *Generator) Close(ctx context.Context) error {
+	if g != nil && g.owner != nil {
+		defer g.owner.store.asksFor(ctx)()
+	}
+	err := withFlag(ctx, func(flag *C.int32_t) C.idgen_go_failure { return C.idgen_go_close(g.pointer(), flag) })
 	g.forgetHost()
 	runtime.KeepAlive(g)
-	return failed(failure)
+	return err
 }

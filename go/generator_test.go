@@ -130,7 +130,7 @@ func TestAnIdSurvivesAReopenedStore(t *testing.T) {
 			}
 			highest = id
 		}
-		if err := g.Close(); err != nil {
+		if err := g.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -204,7 +204,7 @@ func TestALoopEndsAfterItsFirstError(t *testing.T) {
 	turns := 0
 	for id, err := range g.All() {
 		if turns++; turns == 3 {
-			g.Close()
+			g.Close(t.Context())
 		}
 		if turns == 4 {
 			wantStatus(t, err, idgen.ErrClosed)
@@ -246,7 +246,7 @@ func TestAClosedGeneratorSaysSo(t *testing.T) {
 	g := newSegment(t)
 	id := mustNext(t, g)
 	for range 2 {
-		if err := g.Close(); err != nil {
+		if err := g.Close(t.Context()); err != nil {
 			t.Fatalf("Close: %v", err)
 		}
 	}
@@ -290,7 +290,7 @@ func TestANilOrZeroGeneratorIsAnErrorNotACrash(t *testing.T) {
 		wantStatus(t, err, idgen.ErrHandle)
 		_, err = idgen.Metrics(newSegment(t), g)
 		wantStatus(t, err, idgen.ErrHandle)
-		wantStatus(t, g.Close(), idgen.ErrHandle)
+		wantStatus(t, g.Close(t.Context()), idgen.ErrHandle)
 	}
 	var l *idgen.Layout
 	_, err := l.Decode(1)
@@ -324,7 +324,7 @@ func TestCloseWhileOthersDrawLosesAndRepeatsNothing(t *testing.T) {
 		}()
 	}
 	begun.Wait()
-	if err := g.Close(); err != nil {
+	if err := g.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	running.Wait()
@@ -338,7 +338,7 @@ func TestCloseWhileOthersDrawLosesAndRepeatsNothing(t *testing.T) {
 func TestAForgottenGeneratorIsDestroyed(t *testing.T) {
 	released := make(chan struct{})
 	func() {
-		g, err := idgen.New(idgen.WithKind("segment"), idgen.WithStore("memory"), idgen.WithStoreCreate(true), idgen.WithTag(t.Name()),
+		g, err := idgen.New(t.Context(), idgen.WithKind("segment"), idgen.WithStore("memory"), idgen.WithStoreCreate(true), idgen.WithTag(t.Name()),
 			idgen.WithClock(watched(newFakeClock(), released)))
 		if err != nil {
 			t.Fatal(err)
@@ -352,7 +352,7 @@ func TestAForgottenGeneratorIsDestroyed(t *testing.T) {
 func TestACopyKeepsAGeneratorAlive(t *testing.T) {
 	released := make(chan struct{})
 	g := func() idgen.Generator {
-		made, err := idgen.New(idgen.WithKind("segment"), idgen.WithStore("memory"), idgen.WithStoreCreate(true), idgen.WithTag(t.Name()),
+		made, err := idgen.New(t.Context(), idgen.WithKind("segment"), idgen.WithStore("memory"), idgen.WithStoreCreate(true), idgen.WithTag(t.Name()),
 			idgen.WithClock(watched(newFakeClock(), released)))
 		if err != nil {
 			t.Fatal(err)
@@ -371,7 +371,7 @@ func TestACopyKeepsAGeneratorAlive(t *testing.T) {
 		t.Fatal("destroyed while a copy is in use")
 	default:
 	}
-	if err := g.Close(); err != nil {
+	if err := g.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	g = idgen.Generator{}
@@ -384,14 +384,14 @@ func TestAClosedGeneratorLetsALogThatHoldsItGo(t *testing.T) {
 	func() {
 		s := &service{}
 		var err error
-		s.ids, err = idgen.New(idgen.WithKind("segment"), idgen.WithStore("memory"), idgen.WithStoreCreate(true), idgen.WithTag(t.Name()),
+		s.ids, err = idgen.New(t.Context(), idgen.WithKind("segment"), idgen.WithStore("memory"), idgen.WithStoreCreate(true), idgen.WithTag(t.Name()),
 			idgen.WithLog(func(idgen.LogLevel, string) { _ = s.ids }))
 		if err != nil {
 			t.Fatal(err)
 		}
 		runtime.AddCleanup(s, func(released chan struct{}) { close(released) }, released)
 		mustNext(t, s.ids)
-		if err := s.ids.Close(); err != nil {
+		if err := s.ids.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}()

@@ -71,7 +71,7 @@ func TestMetricsAreTheStatsOfEachGenerator(t *testing.T) {
 	if _, counted := samples["idgen_issued_total"+ofEvents]; counted || samples["idgen_granted_seconds_total"+ofEvents] < 10 {
 		t.Errorf("of a snowflake, which counts time and not ids: %v", samples)
 	}
-	orders.Close()
+	orders.Close(t.Context())
 	samples = parseMetrics(t, orders)
 	if samples["idgen_issued_total"+ofOrders] != 30 || samples["idgen_handles"+ofOrders] != 0 {
 		t.Errorf("once closed: %v", samples)

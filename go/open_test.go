@@ -43,22 +43,22 @@ store_create = true
 
 func TestOneFileConfiguresGeneratorsOfBothKinds(t *testing.T) {
 	path := writeConfig(t, twoGenerators)
-	orders, err := idgen.Open(path, "orders")
+	orders, err := idgen.Open(t.Context(), path, "orders")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer orders.Close()
+	defer orders.Close(t.Context())
 	if id := mustNext(t, orders); id != 1 {
 		t.Errorf("the first order is %d", id)
 	}
 	if stats, err := orders.Stats(); err != nil || stats.Granted%500 != 0 {
 		t.Errorf("segment.step = 500 was not read: %+v, %v", stats, err)
 	}
-	events, err := idgen.Open(path, "events")
+	events, err := idgen.Open(t.Context(), path, "events")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer events.Close()
+	defer events.Close(t.Context())
 	if parts, err := events.Decode(mustNext(t, events)); err != nil || parts.Worker != 3 {
 		t.Errorf("got %+v, %v", parts, err)
 	}
@@ -74,11 +74,11 @@ func TestOneFileConfiguresGeneratorsOfBothKinds(t *testing.T) {
 }
 
 func TestOptionsOverrideTheFile(t *testing.T) {
-	g, err := idgen.Open(writeConfig(t, twoGenerators), "events", idgen.WithWorker(9))
+	g, err := idgen.Open(t.Context(), writeConfig(t, twoGenerators), "events", idgen.WithWorker(9))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer g.Close()
+	defer g.Close(t.Context())
 	if parts, err := g.Decode(mustNext(t, g)); err != nil || parts.Worker != 9 {
 		t.Errorf("got %+v, %v", parts, err)
 	}
@@ -112,7 +112,7 @@ func TestAMistakeInTheFileIsNamedWithItsPlace(t *testing.T) {
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			path := writeConfig(t, c.content)
-			_, err := idgen.Open(path, c.name)
+			_, err := idgen.Open(t.Context(), path, c.name)
 			wantStatus(t, err, c.want)
 			if want := strings.ReplaceAll(c.message, "PATH", path); !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("got  %s\nwant %s", err, want)
@@ -123,7 +123,7 @@ func TestAMistakeInTheFileIsNamedWithItsPlace(t *testing.T) {
 
 func TestAMissingFileIsNamed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none.toml")
-	_, err := idgen.Open(path, "orders")
+	_, err := idgen.Open(t.Context(), path, "orders")
 	wantStatus(t, err, idgen.ErrConfigFile)
 	if err.Error() != path+": the file cannot be read: No such file or directory" {
 		t.Errorf("got %s", err)
@@ -169,7 +169,7 @@ func TestBadOptionsAreRefusedWithWhatIsAllowed(t *testing.T) {
 		{"a store of an unknown kind", idgen.WithStore("oracle://x"), 0, "oracle"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
-			_, err := idgen.New(idgen.WithWorker(1), idgen.WithStore("memory"), idgen.WithStoreCreate(true), c.option)
+			_, err := idgen.New(t.Context(), idgen.WithWorker(1), idgen.WithStore("memory"), idgen.WithStoreCreate(true), c.option)
 			var e *idgen.Error
 			if !errors.As(err, &e) || (c.want != 0 && e.Status != c.want) || !strings.Contains(e.Message, c.says) {
 				t.Errorf("got %v, want %s with %q", err, c.want.Name(), c.says)
@@ -181,7 +181,7 @@ func TestBadOptionsAreRefusedWithWhatIsAllowed(t *testing.T) {
 func TestASecondOwnerOfAWorkerWithAnotherConfigurationIsRefused(t *testing.T) {
 	store := sqliteStore(t)
 	first := newSnowflake(t, idgen.WithStore(store))
-	_, err := idgen.New(idgen.WithWorker(7), idgen.WithStore(store), idgen.WithNamespace(t.Name()), idgen.WithOnClockBack("fail"))
+	_, err := idgen.New(t.Context(), idgen.WithWorker(7), idgen.WithStore(store), idgen.WithNamespace(t.Name()), idgen.WithOnClockBack("fail"))
 	wantStatus(t, err, idgen.ErrWorkerBusy)
 	// An equal one shares the first's state, and so never repeats an id.
 	second := newSnowflake(t, idgen.WithStore(store))
@@ -198,7 +198,7 @@ func TestADamagedStoreIsRefused(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Repeat("this is no database ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := idgen.New(idgen.WithKind("segment"), idgen.WithTag("orders"), idgen.WithStore("sqlite:"+path))
+	_, err := idgen.New(t.Context(), idgen.WithKind("segment"), idgen.WithTag("orders"), idgen.WithStore("sqlite:"+path))
 	wantStatus(t, err, idgen.ErrStoreDamaged)
 	if !strings.Contains(err.Error(), path) {
 		t.Errorf("the message does not name the file: %s", err)

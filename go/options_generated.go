@@ -55,7 +55,8 @@ func WithBufferPause(value time.Duration) Option { return With("buffer.pause", v
 func WithBufferTimeout(value time.Duration) Option { return With("buffer.timeout", value) }
 
 // WithBackendPath sets backend.path (a folder). Folder of the modules libidgen_NAME.so, which stores other than sqlite
-// and memory need. Empty = idgen/backends beside this library, then where the system's loader looks.
+// and memory need. Empty = idgen/backends beside this library; with a jar or a Go program there is none. A module is
+// loaded only if it and its folder can be written by nobody but root, this user and the owner of this library.
 func WithBackendPath(value string) Option { return With("backend.path", value) }
 
 // WithStoreCreate sets store_create (true | false; default false). Make the store if it is missing, and a missing tag

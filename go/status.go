@@ -91,7 +91,10 @@ type Error struct {
 	Message    string        // what was asked, what was found, what is allowed, what to do; the same text in every language
 	RetryAfter time.Duration // when a retry can first succeed; 0 = unknown, or retrying cannot help
 
-	causes []error // of a cancelled wait: why the context ended
+	// Of a cancelled wait: why the context ended. Of a failure of the program's own store: what that returned.
+	causes []error
+	// Returned by a store: who waits for an id may hold what the store waits for, so waits no longer.
+	endsWaits bool
 }
 
 // Error is the message.
@@ -103,7 +106,8 @@ func (e *Error) Name() string { return e.Status.Name() }
 // Retryable says whether the same call can succeed later without a change by anybody.
 func (e *Error) Retryable() bool { return e.Status.Retryable() }
 
-// Unwrap makes errors.Is work with the status and, for a cancelled wait, with what ended the context.
+// Unwrap makes errors.Is and errors.As work with the status; for a cancelled wait, with what ended the context; and for a failure of the
+// program's own store, with what that returned.
 func (e *Error) Unwrap() []error { return append([]error{e.Status}, e.causes...) }
 
 // failed turns a failure of the C side, which it frees, into an error.
@@ -119,6 +123,7 @@ func newError(failure C.idgen_go_failure) *Error {
 	if failure.error != nil {
 		e.Message = C.GoString(&failure.error.message[0])
 		e.RetryAfter = time.Duration(min(uint64(failure.error.retry_after_ns), 1<<63-1))
+		e.causes = causeOf(uint64(failure.error.cause))
 		C.idgen_go_error_free(failure.error)
 	}
 	if e.Message == "" {

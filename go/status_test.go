@@ -86,7 +86,7 @@ func TestRetryableIsWhatTheHeaderSays(t *testing.T) {
 }
 
 func TestAnErrorIsItsStatusAndNoOther(t *testing.T) {
-	_, err := idgen.New(idgen.Options{"wroker": "1"})
+	_, err := idgen.New(t.Context(), idgen.Options{"wroker": "1"})
 	if !errors.Is(err, idgen.ErrUnknownKey) {
 		t.Fatalf("got %v, want UNKNOWN_KEY", err)
 	}

@@ -6,12 +6,15 @@ package idgen
 import "C"
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
 	"runtime/cgo"
 	"strings"
+	"sync"
 	"sync/atomic"
+	"time"
 	"unicode/utf8"
 	"unsafe"
 )
@@ -19,16 +22,18 @@ import (
 // Store is a store of the program's own, for [WithHostStore] with kind = segment. [SQLStore] is one for databases.
 //
 // Each call is one atomic, durable step, and returns when its commit is acknowledged, not before. It may come on any thread, the
-// library's own included, and several at once; never on the path of an id. It must not use the generator. The library sets no time limit:
-// the store's own connections should have one.
+// library's own included, and several at once; never on the path of an id. It must not use the generator.
+//
+// The context ends after store_timeout, and with that of the New or Close that is running. A store that does not listen to it
+// has no time limit but its own.
 //
 // An error means: not known whether it happened. What was asked for is then never issued by anyone. An *[Error] or a [Status] goes on as
 // it is; any other becomes ErrHost, which is tried again, and so does a panic.
 type Store interface {
 	// SegmentTake does max_id += count for the tag, and returns the first number of the grant, the old max_id + 1.
-	SegmentTake(namespace, tag string, count int64) (first int64, err error)
+	SegmentTake(ctx context.Context, namespace, tag string, count int64) (first int64, err error)
 	// SegmentReturn: if max_id == last, max_id = last - unused. Else nothing: somebody else has drawn since.
-	SegmentReturn(namespace, tag string, last, unused int64) error
+	SegmentReturn(ctx context.Context, namespace, tag string, last, unused int64) error
 }
 
 // WithHostStore sets a store of the program's own, in place of one that the library opens ([WithStore]).
@@ -43,41 +48,130 @@ func (o storeOption) apply(c *config) error {
 	c.store = &storeSink{}
 	c.store.store.Store(&o.store)
 	handle := cgo.NewHandle(c.store)
-	return keepOrDelete(handle, C.idgen_go_config_set_store(c.handle, C.uintptr_t(handle)))
+	err := keepOrDelete(handle, C.idgen_go_config_set_store(c.handle, C.uintptr_t(handle)))
+	if err == nil {
+		sinks.Store(c.store, nil)
+	}
+	return err
 }
 
 // storeSink is what the core refers to. The store is apart from it, so that it can go before the core's memory does.
 type storeSink struct {
-	store atomic.Pointer[Store]
+	store   atomic.Pointer[Store]
+	caller  atomic.Pointer[context.Context] // of a New or Close that is running; else nil
+	timeout time.Duration                   // store_timeout
+
+	// What the store returned at last, under the number that the core gives back with the errors of the calls that fail for it: it answers
+	// on another thread, or later. The latest two, because a call may still be on its way with one while the next attempt fails.
+	mutex    sync.Mutex
+	returned [2]failedAttempt
+}
+
+type failedAttempt struct {
+	number uint64
+	err    error
+}
+
+// The sinks of all stores, until the core lets go of them.
+var (
+	sinks    sync.Map // of *storeSink to nothing
+	attempts atomic.Uint64
+)
+
+func (s *storeSink) keep(failed ...failedAttempt) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if len(failed) == 0 {
+		s.returned = [2]failedAttempt{}
+		return
+	}
+	s.returned = [2]failedAttempt{failed[0], s.returned[0]}
+}
+
+// forget lets the store go, and what it returned.
+func (s *storeSink) forget() {
+	s.store.Store(nil)
+	s.keep()
+}
+
+// causeOf finds what a store returned by its number. Nothing if newer errors have come since.
+func causeOf(number uint64) (causes []error) {
+	if number == 0 {
+		return nil
+	}
+	sinks.Range(func(key, _ any) bool {
+		sink := key.(*storeSink)
+		sink.mutex.Lock()
+		defer sink.mutex.Unlock()
+		for _, attempt := range sink.returned {
+			if attempt.number == number {
+				causes = []error{attempt.err}
+			}
+		}
+		return causes == nil
+	})
+	return causes
+}
+
+// asksFor makes the store's calls end with ctx, until the function that it returns is called.
+func (s *storeSink) asksFor(ctx context.Context) (done func()) {
+	if s == nil {
+		return func() {}
+	}
+	s.caller.Store(&ctx)
+	return func() { s.caller.CompareAndSwap(&ctx, nil) }
+}
+
+// context is that of one call to the store.
+func (s *storeSink) context() (context.Context, context.CancelFunc) {
+	ctx := context.Background()
+	if caller := s.caller.Load(); caller != nil {
+		ctx = *caller
+	}
+	return context.WithTimeout(ctx, s.timeout)
 }
 
 //export idgenGoSegmentTake
-func idgenGoSegmentTake(ctx C.uintptr_t, namespace, tag *C.char, count C.uint64_t, first *C.uint64_t, failure *C.idgen_error_t) C.idgen_status_t {
-	return askStore(ctx, failure, func(store Store) error {
-		granted, err := store.SegmentTake(C.GoString(namespace), C.GoString(tag), int64(count))
+func idgenGoSegmentTake(sink C.uintptr_t, namespace, tag *C.char, count C.uint64_t, first *C.uint64_t, failure *C.idgen_error_t) C.idgen_status_t {
+	return askStore(sink, failure, func(ctx context.Context, store Store) error {
+		granted, err := store.SegmentTake(ctx, C.GoString(namespace), C.GoString(tag), int64(count))
 		*first = C.uint64_t(max(granted, 0)) // the core refuses 0
 		return err
 	})
 }
 
 //export idgenGoSegmentReturn
-func idgenGoSegmentReturn(ctx C.uintptr_t, namespace, tag *C.char, last, unused C.uint64_t, failure *C.idgen_error_t) C.idgen_status_t {
-	return askStore(ctx, failure, func(store Store) error {
-		return store.SegmentReturn(C.GoString(namespace), C.GoString(tag), int64(last), int64(unused))
+func idgenGoSegmentReturn(sink C.uintptr_t, namespace, tag *C.char, last, unused C.uint64_t, failure *C.idgen_error_t) C.idgen_status_t {
+	return askStore(sink, failure, func(ctx context.Context, store Store) error {
+		return store.SegmentReturn(ctx, C.GoString(namespace), C.GoString(tag), int64(last), int64(unused))
 	})
 }
 
-func askStore(ctx C.uintptr_t, failure *C.idgen_error_t, ask func(Store) error) (status C.idgen_status_t) {
+func askStore(handle C.uintptr_t, failure *C.idgen_error_t, ask func(context.Context, Store) error) (status C.idgen_status_t) {
+	sink := cgo.Handle(handle).Value().(*storeSink)
+	answer := func(err error) {
+		status = tell(failure, err)
+		if err == nil {
+			sink.keep()
+			return
+		}
+		attempt := failedAttempt{attempts.Add(1), err}
+		sink.keep(attempt)
+		failure.cause = C.uint64_t(attempt.number)
+	}
 	defer func() {
 		if found := recover(); found != nil {
-			status = tell(failure, fmt.Errorf("panic: %v", found)) // it must not unwind through the core
+			answer(fmt.Errorf("panic: %v", found)) // it must not unwind through the core
 		}
 	}()
-	store := cgo.Handle(ctx).Value().(*storeSink).store.Load()
+	store := sink.store.Load()
 	if store == nil {
 		return tell(failure, &Error{Status: ErrStoreUnavailable, Message: "the generator was closed, and its store let go"})
 	}
-	return tell(failure, ask(*store))
+	ctx, cancel := sink.context()
+	defer cancel()
+	answer(ask(ctx, *store))
+	return status
 }
 
 // tell writes a store's error as the core takes it.
@@ -92,6 +186,9 @@ func tell(failure *C.idgen_error_t, err error) C.idgen_status_t {
 	case errors.As(err, &known):
 		status, message = known.Status, known.Message
 		failure.retry_after_ns = C.uint64_t(max(known.RetryAfter, 0))
+		if known.endsWaits {
+			failure.retry_after_ns = C.IDGEN_ENDS_WAITS
+		}
 	case errors.As(err, &status):
 		message = textOf(err)
 	default:

@@ -1,6 +1,7 @@
 package idgen_test
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ type counter struct {
 	orders  *idgen.Generator // for the collector
 }
 
-func (c *counter) SegmentTake(_, _ string, count int64) (int64, error) {
+func (c *counter) SegmentTake(_ context.Context, _, _ string, count int64) (int64, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if c.failure != nil {
@@ -37,7 +38,7 @@ func (c *counter) SegmentTake(_, _ string, count int64) (int64, error) {
 	return c.maxID - count + 1, nil
 }
 
-func (c *counter) SegmentReturn(_, _ string, last, unused int64) error {
+func (c *counter) SegmentReturn(_ context.Context, _, _ string, last, unused int64) error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if c.maxID == last {
@@ -46,13 +47,13 @@ func (c *counter) SegmentReturn(_, _ string, last, unused int64) error {
 	return nil
 }
 
-func onStore(store idgen.Store) (*idgen.Generator, error) {
-	return idgen.New(idgen.Options{"kind": "segment", "tag": "orders", "segment.step": "10"}, idgen.WithHostStore(store))
+func onStore(t *testing.T, store idgen.Store) (*idgen.Generator, error) {
+	return idgen.New(t.Context(), idgen.Options{"kind": "segment", "tag": "orders", "segment.step": "10"}, idgen.WithHostStore(store))
 }
 
 func TestManyGoroutinesDrawFromTheProgramsStore(t *testing.T) {
 	store := &counter{}
-	orders, err := onStore(store)
+	orders, err := onStore(t, store)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func TestManyGoroutinesDrawFromTheProgramsStore(t *testing.T) {
 		}()
 	}
 	running.Wait()
-	if err := orders.Close(); err != nil || store.maxID < 2000 {
+	if err := orders.Close(t.Context()); err != nil || store.maxID < 2000 {
 		t.Error(store.maxID, err)
 	}
 }
@@ -90,16 +91,16 @@ func TestWhatAStoreReturnsBecomesTheErrorOfTheCall(t *testing.T) {
 		{func() error { return errors.New(strings.Repeat("ü", 600)) }, idgen.ErrHost, "üüü"},
 		{func() error { return &idgen.Error{} }, idgen.ErrHost, ""},
 	} {
-		_, err := idgen.New(idgen.Options{"kind": "segment", "tag": "orders", "wait_max": "0"}, idgen.WithHostStore(&counter{failure: c.failure}))
+		_, err := idgen.New(t.Context(), idgen.Options{"kind": "segment", "tag": "orders", "wait_max": "0"}, idgen.WithHostStore(&counter{failure: c.failure}))
 		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) || strings.Contains(err.Error(), "s3") ||
 			strings.ContainsRune(err.Error(), '\uFFFD') {
 			t.Errorf("got %v, wanted %v and %q", err, c.want, c.text)
 		}
 	}
-	if _, err := onStore(nil); !errors.Is(err, idgen.ErrArgument) {
+	if _, err := onStore(t, nil); !errors.Is(err, idgen.ErrArgument) {
 		t.Error(err)
 	}
-	if _, err := idgen.New(idgen.Options{"kind": "snowflake", "worker": "1"}, idgen.WithHostStore(&counter{})); !errors.Is(err, idgen.ErrUnsupported) {
+	if _, err := idgen.New(t.Context(), idgen.Options{"kind": "snowflake", "worker": "1"}, idgen.WithHostStore(&counter{})); !errors.Is(err, idgen.ErrUnsupported) {
 		t.Error(err)
 	}
 }
@@ -109,11 +110,11 @@ func TestAClosedGeneratorLetsAStoreThatHoldsItGo(t *testing.T) {
 	func() {
 		store := &counter{}
 		var err error
-		if store.orders, err = onStore(store); err != nil {
+		if store.orders, err = onStore(t, store); err != nil {
 			t.Fatal(err)
 		}
 		runtime.AddCleanup(store, func(flag *atomic.Bool) { flag.Store(true) }, &gone)
-		if err := store.orders.Close(); err != nil {
+		if err := store.orders.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}()
@@ -143,7 +144,7 @@ func database(t *testing.T, create string) *sql.DB {
 
 func TestADatabaseOfTheProgramsOwnIsAStore(t *testing.T) {
 	db := database(t, table)
-	orders, err := onStore(idgen.NewSQLStore(db, idgen.SQLite))
+	orders, err := onStore(t, idgen.NewSQLStore(db, idgen.SQLite))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +152,7 @@ func TestADatabaseOfTheProgramsOwnIsAStore(t *testing.T) {
 	if n, err := orders.Fill(ids); err != nil || n != 25 || ids[24] != 25 {
 		t.Error(n, err, ids)
 	}
-	if err := orders.Close(); err != nil {
+	if err := orders.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
 	var maxID int64
@@ -160,10 +161,167 @@ func TestADatabaseOfTheProgramsOwnIsAStore(t *testing.T) {
 	}
 }
 
+func TestTagsAreMadeAndShownAndAdvancedThroughTheStore(t *testing.T) {
+	store := idgen.NewSQLStore(database(t, "SELECT 1"), idgen.SQLite)
+	if err := store.CreateSegment(t.Context(), "shop", "orders"); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.CreateSegment(t.Context(), "shop", "orders"); !errors.Is(err, idgen.ErrTagExists) {
+		t.Error(err)
+	}
+	if _, err := store.ShowSegment(t.Context(), "shop", "items"); !errors.Is(err, idgen.ErrTagUnknown) || !strings.Contains(err.Error(), "CreateSegment") {
+		t.Error(err)
+	}
+	if info, err := store.AdvanceSegment(t.Context(), "shop", "orders", 1000); err != nil || info.MaxID != 1000 {
+		t.Error(info, err)
+	}
+	if info, err := store.AdvanceSegment(t.Context(), "shop", "orders", 10); err != nil || info.MaxID != 1001 || info.Grants != 2 {
+		t.Error(info, err)
+	}
+	if err := store.CreateSegment(t.Context(), "shop", "items"); err != nil {
+		t.Error(err)
+	}
+	rows, err := store.ListSegments(t.Context())
+	if err != nil || len(rows) != 2 || rows[0].Tag != "items" || rows[1].MaxID != 1001 || rows[1].Namespace != "shop" {
+		t.Error(rows, err)
+	}
+	if _, err := store.AdvanceSegment(t.Context(), "shop", "orders", -1); !errors.Is(err, idgen.ErrArgument) {
+		t.Error(err)
+	}
+	if _, err := store.AdvanceSegment(t.Context(), "shop", "orders", math.MaxInt64); err != nil {
+		t.Error(err)
+	}
+	if _, err := store.AdvanceSegment(t.Context(), "shop", "orders", 1); !errors.Is(err, idgen.ErrExhausted) {
+		t.Error(err)
+	}
+}
+
+func TestAConnectionInsideATransactionIsRefusedAndLeftAsItIs(t *testing.T) {
+	db := database(t, table)
+	run := func(statement string) {
+		if _, err := db.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("BEGIN")
+	run("INSERT INTO idgen_segment(ns, tag, max_id) VALUES('default', 'theirs', 7)")
+	store := idgen.NewSQLStore(db, idgen.SQLite)
+	if _, err := store.SegmentTake(t.Context(), "default", "orders", 10); !errors.Is(err, idgen.ErrStoreUnsafe) {
+		t.Error(err)
+	}
+	run("COMMIT")
+	var theirs, ours int64
+	if err := db.QueryRow("SELECT sum(max_id * (tag = 'theirs')), sum(max_id * (tag = 'orders')) FROM idgen_segment").Scan(&theirs, &ours); err != nil ||
+		theirs != 7 || ours != 0 {
+		t.Error(theirs, ours, err)
+	}
+}
+
+func TestACallThatHoldsThePoolsLastConnectionEndsWithinTheBoundAndOnlyOnce(t *testing.T) {
+	db := database(t, table)
+	store := idgen.NewSQLStore(db, idgen.SQLite)
+	store.PoolTimeout = 200 * time.Millisecond
+	orders, err := idgen.New(t.Context(), idgen.Options{"kind": "segment", "tag": "orders", "segment.step": "10", "segment.runway": "0",
+		"wait_max": "60s"}, idgen.WithHostStore(store))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = orders.Close(t.Context()) }()
+	mine, err := db.Begin() // as GORM's, with SetMaxOpenConns(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	ids := make([]int64, 1000)
+	n, err := orders.Fill(ids)
+	if n != 10 || !errors.Is(err, idgen.ErrStoreUnavailable) || !strings.Contains(err.Error(), "small pool of its own") {
+		t.Error(n, err)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Error(took)
+	}
+	_ = mine.Rollback()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		if id, err := orders.Next(); err == nil && id == 11 {
+			return
+		} else if !errors.Is(err, idgen.ErrStoreUnavailable) || time.Now().After(deadline) {
+			t.Fatal(id, err)
+		}
+	}
+}
+
+func TestAConnectionThatComesTooLateServesTheNextCallOrGoesBack(t *testing.T) {
+	db := database(t, table)
+	store := idgen.NewSQLStore(db, idgen.SQLite)
+	store.PoolTimeout = 500 * time.Millisecond
+	hold := func() *sql.Conn {
+		mine, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.SegmentTake(t.Context(), "default", "orders", 10); !errors.Is(err, idgen.ErrStoreUnavailable) {
+			t.Error(err)
+		}
+		return mine
+	}
+	_ = hold().Close()
+	if waits := db.Stats().WaitCount; waits != 1 {
+		t.Error(waits)
+	}
+	if first, err := store.SegmentTake(t.Context(), "default", "orders", 10); err != nil || first != 1 {
+		t.Error(first, err)
+	}
+	if waits := db.Stats().WaitCount; waits != 1 {
+		t.Error("the call has waited in the pool anew", waits)
+	}
+	_ = hold().Close()
+	for deadline := time.Now().Add(30 * time.Second); db.Stats().InUse > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("nobody came for the connection, and it did not go back")
+		}
+	}
+}
+
+type failure struct{ text string }
+
+func (f *failure) Error() string { return f.text }
+
+func TestTheCauseOfAnErrorIsWhatTheStoreReturned(t *testing.T) {
+	stores := [2]*counter{{}, {}}
+	var generators [2]*idgen.Generator
+	fails := func(i int) *failure {
+		mine := &failure{"the same words"}
+		stores[i].mutex.Lock()
+		defer stores[i].mutex.Unlock()
+		stores[i].failure = func() error { return mine }
+		return mine
+	}
+	for i, store := range stores {
+		var err error
+		generators[i], err = idgen.New(t.Context(), idgen.Options{"kind": "segment", "tag": "orders", "segment.step": "10", "segment.runway": "0",
+			"wait_max": "200ms"}, idgen.WithHostStore(store))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	wanted := [2]*failure{fails(0), fails(1)}
+	for i, orders := range generators {
+		_, err := orders.Fill(make([]int64, 100))
+		var found *failure
+		if !errors.Is(err, idgen.ErrHost) || !errors.As(err, &found) || found != wanted[i] {
+			t.Error(err, found)
+		}
+	}
+	var found *failure
+	if _, err := idgen.New(t.Context(), idgen.Options{"kind": "segment", "tag": "t"}, idgen.WithHostStore(stores[0])); !errors.As(err, &found) || found != wanted[0] {
+		t.Error(err, found)
+	}
+}
+
 func TestMessagesOfTheDatabaseSayWhatToDo(t *testing.T) {
 	store := idgen.NewSQLStore(database(t, table), idgen.SQLite)
 	take := func(store *idgen.SQLStore, tag string, count int64) error {
-		_, err := store.SegmentTake("default", tag, count)
+		_, err := store.SegmentTake(t.Context(), "default", tag, count)
 		return err
 	}
 	closed := database(t, table)
@@ -173,9 +331,9 @@ func TestMessagesOfTheDatabaseSayWhatToDo(t *testing.T) {
 		want idgen.Status
 		text string
 	}{
-		{take(store, "nobody", 10), idgen.ErrTagUnknown, "INSERT INTO idgen_segment"},
-		{store.SegmentReturn("default", "nobody", 10, 5), idgen.ErrTagUnknown, "nobody"},
-		{store.SegmentReturn("default", "orders", 10, 11), idgen.ErrArgument, "unused"},
+		{take(store, "nobody", 10), idgen.ErrTagUnknown, "CreateSegment"},
+		{store.SegmentReturn(t.Context(), "default", "nobody", 10, 5), idgen.ErrTagUnknown, "nobody"},
+		{store.SegmentReturn(t.Context(), "default", "orders", 10, 11), idgen.ErrArgument, "unused"},
 		{take(store, "orders", 0), idgen.ErrArgument, "at least 1"},
 		{take(idgen.NewSQLStore(database(t, "SELECT 1"), idgen.SQLite), "orders", 10), idgen.ErrStoreMissing, "idgen segment create"},
 		{take(idgen.NewSQLStore(closed, idgen.SQLite), "orders", 10), idgen.ErrStoreUnavailable, "closed"},

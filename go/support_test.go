@@ -1,6 +1,7 @@
 package idgen_test
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"runtime"
@@ -15,11 +16,11 @@ import (
 // mustNew makes a generator that is closed with the test.
 func mustNew(t testing.TB, options ...idgen.Option) *idgen.Generator {
 	t.Helper()
-	g, err := idgen.New(options...)
+	g, err := idgen.New(t.Context(), options...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { g.Close() })
+	t.Cleanup(func() { g.Close(context.Background()) })
 	return g
 }
 

@@ -1,7 +1,9 @@
 // Segments in etcd: one key a tag, replaced in a transaction that compares its value. Over the JSON gateway of the v3 API
 // (https://etcd.io/docs/v3.4/dev-guide/api_grpc_gateway/), so that libcurl is all it needs.
 #include <curl/curl.h>
+#include <sys/socket.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
@@ -59,7 +61,7 @@ class EtcdConnection {
 
   static std::string create_command(const Parameters& parameters, const std::string& name_space,
                                     const std::string& tag) {
-    return "etcdctl put " + parameters.get("prefix", kDefaultPrefix) + path_part(name_space) + "/" + path_part(tag);
+    return "etcdctl put " + prefix_of(parameters) + path_part(name_space) + "/" + path_part(tag);
   }
 
   struct Held {
@@ -68,7 +70,7 @@ class EtcdConnection {
 
   EtcdConnection(const Settings& settings, const Parameters& parameters)
       : shown_(settings.url.shown()),
-        prefix_(parameters.get("prefix", kDefaultPrefix)),
+        prefix_(prefix_of(parameters)),
         timeout_ms_(settings.timeout_ms),
         records_(shown_, settings.create),
         curl_(curl_easy_init(), curl_easy_cleanup) {
@@ -78,6 +80,10 @@ class EtcdConnection {
       endpoints_.push_back((tls == "off" ? "http://" : "https://") + host.text(kPort));
     curl_easy_setopt(curl_.get(), CURLOPT_ERRORBUFFER, reason_);
     curl_easy_setopt(curl_.get(), CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(
+        curl_.get(), CURLOPT_OPENSOCKETFUNCTION, +[](void*, curlsocktype, curl_sockaddr* to) -> curl_socket_t {
+          return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);  // libcurl's own would be inherited
+        });
     curl_easy_setopt(curl_.get(), CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(timeout_ms_));
     curl_easy_setopt(curl_.get(), CURLOPT_TIMEOUT_MS, static_cast<long>(timeout_ms_));
     curl_easy_setopt(curl_.get(), CURLOPT_PROXY, "");  // whatever the environment says: this is a database
@@ -91,11 +97,10 @@ class EtcdConnection {
     file(CURLOPT_SSLCERT, "tls_cert");
     file(CURLOPT_SSLKEY, "tls_key");
 
-    const std::string user = parameters.secret("user", settings.url.user);
-    if (!user.empty()) {
-      const std::string password = parameters.secret("password", settings.url.password);
-      const Json answer = post("/v3/auth/authenticate", {{"name", user}, {"password", password}});
-      token_ = answer.value("token", "");
+    user_ = parameters.secret("user", settings.url.user);
+    if (!user_.empty()) {
+      password_ = parameters.secret("password", settings.url.password);
+      authenticate();
     } else {
       read("", "");  // is it there, and may we?
     }
@@ -129,20 +134,32 @@ class EtcdConnection {
   void list(
       const std::function<void(const std::string& name_space, const std::string& tag, const std::string& text)>& row) {
     std::string end = prefix_;
-    ++end.back();
+    ++end.back();  // see prefix_of()
     const Json answer = post("/v3/kv/range", {{"key", base64(prefix_)}, {"range_end", base64(end)}});
     const auto found = answer.find("kvs");
     if (found == answer.end()) return;
     for (const Json& entry : *found) {
-      const std::string key = from_base64(entry.value("key", "")).substr(prefix_.size());
-      const std::size_t slash = key.find('/');
-      if (slash == std::string::npos) continue;
-      row(name_of_path_part(key.substr(0, slash)), name_of_path_part(key.substr(slash + 1)),
-          from_base64(entry.value("value", "")));
+      const std::string key = from_base64(entry.value("key", ""));
+      const std::size_t slash = key.find('/', prefix_.size());
+      if (key.rfind(prefix_, 0) != 0 || slash == std::string::npos) continue;
+      const auto name_space = name_of_path_part(key.substr(prefix_.size(), slash - prefix_.size()));
+      const auto tag = name_of_path_part(key.substr(slash + 1));
+      if (name_space && tag) row(*name_space, *tag, from_base64(entry.value("value", "")));
     }
   }
 
  private:
+  // Without one, every key of the cluster would be taken for a tag; and it stands in a command that people run.
+  static std::string prefix_of(const Parameters& parameters) {
+    std::string prefix = parameters.get("prefix", kDefaultPrefix);
+    const bool is_plain = std::all_of(prefix.begin(), prefix.end(), [](char c) {
+      return c > ' ' && c < '~' && std::string_view("\"'`\\$&|;<>()*?!").find(c) == std::string_view::npos;
+    });
+    if (is_plain && !prefix.empty()) return prefix;
+    throw Error(Status::value, "store = \"etcd://...\": prefix = " + in_quotes(prefix) +
+                                   "; allowed: at least one letter, digit or plain sign such as / or -. Leave the "
+                                   "parameter out for " + kDefaultPrefix);
+  }
   std::string key_of(const std::string& name_space, const std::string& tag) const {
     return prefix_ + path_part(name_space) + "/" + path_part(tag);
   }
@@ -158,9 +175,43 @@ class EtcdConnection {
     return (by_tls ? " by TLS: " : ": ") + std::string(reason_[0] != 0 ? reason_ : curl_easy_strerror(code));
   }
 
+  void authenticate() {
+    token_.clear();
+    token_ = post("/v3/auth/authenticate", {{"name", user_}, {"password", password_}}).value("token", "");
+  }
+
+  // With a new token where etcd wants one: it forgets a token some minutes after its last use (--auth-token-ttl), at a restart, and when users or roles are
+  // changed. It looks at the token before anything else, so nothing was done.
+  Json post(const char* path, const Json& body) {
+    Answer answer = send(path, body);
+    if (!token_.empty() && answer.wants_new_token()) {
+      authenticate();
+      answer = send(path, body);
+    }
+    if (answer.status == 200 && answer.body.is_object()) return std::move(answer.body);
+    fail(answer.status, answer.error());
+  }
+
+  struct Answer {
+    long status = 0;
+    Json body;
+
+    std::string error() const {
+      for (const char* key : {"error", "message"}) {
+        if (body.is_object() && body.contains(key) && body[key].is_string()) return body[key].get<std::string>();
+      }
+      return "";
+    }
+    bool wants_new_token() const {
+      const std::string why = status == 200 ? "" : error();
+      return why.find("invalid auth token") != std::string::npos ||
+             why.find("revision of auth store is old") != std::string::npos;
+    }
+  };
+
   // Asks one endpoint after the other until one can be reached; what was sent is not sent again (libcurl may do so on a connection
   // that turns out to be dead; the comparison, and the care of give_back(), make that harmless).
-  Json post(const char* path, const Json& body) {
+  Answer send(const char* path, const Json& body) {
     const std::string text = body.dump();
     std::string answer;
     std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(
@@ -196,9 +247,7 @@ class EtcdConnection {
     }
     long status = 0;
     curl_easy_getinfo(curl_.get(), CURLINFO_RESPONSE_CODE, &status);
-    Json parsed = Json::parse(answer, nullptr, false);
-    if (status == 200 && parsed.is_object()) return parsed;
-    fail(status, parsed.is_object() ? parsed.value("error", parsed.value("message", "")) : "");
+    return {status, Json::parse(answer, nullptr, false)};
   }
 
   [[noreturn]] void fail(long status, const std::string& why) {
@@ -223,7 +272,8 @@ class EtcdConnection {
   const std::int64_t timeout_ms_;
   bool usable_ = true;
   Records<EtcdConnection> records_;
-  std::string token_;
+  std::string user_, password_;
+  std::string token_;  // "" without a user
   std::vector<std::string> endpoints_;
   std::size_t endpoint_ = 0;
   char reason_[CURL_ERROR_SIZE] = "";

@@ -1,45 +1,32 @@
-// One connection for all threads of a store, made when it is needed, given up when it fails, and never used by a forked child: the server would
-// take the child for its parent.
+// One connection for all threads of a store: opened when it is needed, closed when it fails or
+// nobody needs it, and never used by a forked child, which the server would take for its parent.
 #pragma once
 
-#include <pthread.h>
-
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
-#include <new>
-#include <type_traits>
 #include <utility>
 
+#include "no_fork.hpp"
 #include "no_sigpipe.hpp"
 #include "runtime/fork_page.hpp"
 #include "runtime/made_once.hpp"
+#include "socket.hpp"
+#include "trial.hpp"
 
 namespace idgen::backend {
 
-// fork() waits while a connection is being made: the C library's name resolution has locks that a child would find held for ever. (A raw clone() does not
-// wait.)
-class NoFork {
- public:
-  NoFork() : lock_(mutex_) {
-    if (registered_ != 0) throw std::bad_alloc();
-  }
-
- private:
-  static void before() { mutex_.lock(); }
-  static void after() { mutex_.unlock(); }
-
-  static_assert(std::is_trivially_destructible_v<std::mutex>);  // fork() may come later than our last line
-  static inline constinit std::mutex mutex_;
-  static inline const int registered_ = pthread_atfork(before, after, after);  // when the module is loaded
-
-  const std::lock_guard<std::mutex> lock_;
-};
-
-// A failed call is not repeated here: what was sent may have been done, and the caller burns it. The pause before the next attempt is the caller's.
+// Servers, and what lies on the way to them, cut connections that are idle. That is noticed before
+// anything is sent, and a new connection is opened: nothing can be done twice.
+// A call that failed is not repeated here: what was sent may have been done, and the caller burns
+// it. The pause before the next attempt is the caller's.
 template <class Connection>
 class ConnectionSlot {
  public:
-  ConnectionSlot() = default;
+  // connect_timeout_ms: how long a call waits for the first connection of a process that was forked
+  // while its parent was connecting.
+  explicit ConnectionSlot(std::int64_t connect_timeout_ms) : connect_timeout_ms_(connect_timeout_ms) {}
   ConnectionSlot(const ConnectionSlot&) = delete;
   ConnectionSlot& operator=(const ConnectionSlot&) = delete;
   ~ConnectionSlot() {
@@ -47,16 +34,18 @@ class ConnectionSlot {
     delete state_->made();       // null in a child that has not used it
   }
 
-  // work(connection), one thread at a time. After an exception the connection is closed unless Connection::is_usable().
+  // work(connection), one thread at a time. After an exception the connection is closed unless
+  // Connection::is_usable(). connect() is copied and may outlive this. A Connection may have
+  // socket(); without it the client library itself looks after idle connections.
   template <class Connect, class Work>
-  auto use(Connect&& connect, Work&& work) {
+  auto use(Connect connect, Work&& work) {
     State& state = state_->get();
+    const CloseIfUnneeded afterwards{*this};
     const std::lock_guard lock(state.mutex);
     const NoSigpipe no_sigpipe;
-    if (!state.connection) {
-      const NoFork no_fork;
-      state.connection = connect();
-    }
+    state.is_unneeded = false;
+    if (state.connection && is_gone(*state.connection)) state.connection.reset();
+    if (!state.connection) state.connection = connected(state, std::move(connect));
     try {
       return work(*state.connection);
     } catch (...) {
@@ -65,15 +54,58 @@ class ConnectionSlot {
     }
   }
 
+  // Closes the connection; if a call is using it, after that call. The next call opens one.
+  void disconnect() noexcept {
+    State* const state = state_->made();
+    if (state == nullptr) return;
+    state->is_unneeded = true;
+    close_if_unneeded();
+  }
+
  private:
   struct State {
     std::mutex mutex;
     std::unique_ptr<Connection> connection;
+    Trial<Connection> trial;
+    std::atomic<bool> is_unneeded = false;
   };
 
-  // A child leaves its parent's state as it is: closing the connection would say goodbye on the parent's behalf, and the mutex may be held by a
-  // thread that does not exist here.
-  // Not told by the process id: the first process of a container may have a child that is the first one of another, and both are 1.
+  template <class Connect>
+  std::unique_ptr<Connection> connected(State& state, Connect connect) const {
+    const auto guarded = [connect = std::move(connect)] {
+      const NoFork no_fork;
+      return connect();
+    };
+    if (!NoFork::is_born_inside()) return guarded();
+    std::unique_ptr<Connection> made = state.trial.run(guarded, connect_timeout_ms_);
+    NoFork::has_connected();
+    return made;
+  }
+
+  static bool is_gone(const Connection& connection) {
+    if constexpr (requires { connection.socket(); }) return is_hung_up(connection.socket());
+    return false;
+  }
+
+  // Whoever holds the mutex meanwhile looks again after releasing it.
+  void close_if_unneeded() noexcept {
+    State* const state = state_->made();
+    if (state == nullptr || !state->is_unneeded) return;
+    const std::unique_lock lock(state->mutex, std::try_to_lock);
+    if (!lock || !state->is_unneeded) return;
+    const NoSigpipe no_sigpipe;
+    state->connection.reset();
+  }
+  struct CloseIfUnneeded {
+    ~CloseIfUnneeded() { slot.close_if_unneeded(); }
+    ConnectionSlot& slot;
+  };
+
+  const std::int64_t connect_timeout_ms_;
+  // A child leaves its parent's state as it is: closing the connection would say goodbye on the
+  // parent's behalf, and the mutex may be held by a thread that does not exist here.
+  // Not told by the process id: the first process of a container may have a child that is the first
+  // one of another, and both are 1.
   ForkPage<MadeOnce<State>> state_;
 };
 

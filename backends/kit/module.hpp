@@ -44,6 +44,7 @@ class SegmentStore {
   virtual SegmentInfo set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) = 0;
   virtual void list(const std::function<void(const SegmentInfo&)>& row) = 0;
   virtual std::string describe() = 0;
+  virtual void disconnect() noexcept = 0;
 };
 
 // What a module implements as well if it can keep the queue of a buffer. Contracts: class Queue in store/queue.hpp.
@@ -60,23 +61,34 @@ class QueueStore {
 // What all of them keep, and how they reach their server.
 template <class Connection>
 class ConnectedStore : public SegmentStore {
+ public:
+  void disconnect() noexcept final { slot_.disconnect(); }
+
  protected:
   // Throws Error{value} for a parameter that is not among `known`.
   ConnectedStore(const Settings& settings, std::span<const std::string_view> known)
-      : settings_(settings), parameters_(settings.url, known), shown_(settings.url.shown()) {}
+      : way_(std::make_shared<const Way>(Way{settings, Parameters(settings.url, known)})),
+        slot_(2 * settings.timeout_ms) {}
 
   // work(connection), one thread at a time; see ConnectionSlot.
   template <class Work>
   auto use(Work&& work) {
-    return slot_.use([&] { return std::make_unique<Connection>(settings_, parameters_); }, work);
+    return slot_.use([way = way_] { return std::make_unique<Connection>(way->settings, way->parameters); }, work);
   }
 
-  const Settings settings_;
-  const Parameters parameters_;
-  const std::string shown_;
-
  private:
+  // Shared with a connection that is being made, which may outlive the store.
+  struct Way {
+    const Settings settings;
+    const Parameters parameters;
+  };
+  const std::shared_ptr<const Way> way_;
   ConnectionSlot<Connection> slot_;
+
+ protected:
+  const Settings& settings_ = way_->settings;
+  const Parameters& parameters_ = way_->parameters;
+  const std::string shown_{settings_.url.shown()};
 };
 
 template <class F>
@@ -217,6 +229,7 @@ constexpr idgen_backend module(const char* name) {
             };
           }
           out->close = [](void* ctx) { delete static_cast<SegmentStore*>(ctx); };
+          out->disconnect = [](void* ctx) { static_cast<SegmentStore*>(ctx)->disconnect(); };
           if constexpr (std::is_base_of_v<QueueStore, S>) add_queue<S>(out);
           out->ctx = static_cast<SegmentStore*>(store.release());
         });

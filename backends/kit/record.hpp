@@ -18,7 +18,7 @@ namespace idgen::backend {
 inline std::string record_of(const SegmentInfo& info) {
   return "{\"max_id\":" + std::to_string(info.max_id) + ",\"grants\":" + std::to_string(info.grants) +
          ",\"updated_unix_ms\":" + std::to_string(info.updated_unix_ms) + ",\"step\":" + std::to_string(info.step) +
-         ",\"rate\":" + std::to_string(info.rate) + ",\"holder\":" + nlohmann::json(info.holder).dump() + "}";
+         ",\"rate\":" + std::to_string(info.rate) + ",\"holder\":" + nlohmann::json(info.holder).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "}";
 }
 
 // Throws Error{store_damaged}.
@@ -30,7 +30,7 @@ inline SegmentInfo parse_record(const std::string& shown, const std::string& nam
     if (!record.is_object() || found == record.end() || !found->is_number_unsigned() ||
         found->get<std::uint64_t>() > kLargestNumber) {
       throw Error(Status::store_damaged,
-                  shown + ": tag \"" + tag + "\" of namespace \"" + name_space + "\" holds " + in_quotes(text) +
+                  shown + ": " + tag_name(name_space, tag) + " holds " + in_quotes(text) +
                       ", in which \"" + key +
                       "\" is no number from 0 to 2^63 - 1. Set it right by hand, above the highest "
                       "id in use");
@@ -68,17 +68,22 @@ inline std::string path_part(const std::string& name) {
   return out;
 }
 
-inline std::string name_of_path_part(const std::string& part) {
-  std::string out;
+// Nothing for what path_part() does not write: a key of somebody else's.
+inline std::optional<std::string> name_of_path_part(const std::string& part) {
+  const auto digit = [&](std::size_t i) -> int {
+    const char c = i < part.size() ? part[i] : ' ';
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+  };
+  std::string name;
   for (std::size_t i = 0; i < part.size(); ++i) {
     if (part[i] != '%') {
-      out += part[i];
-    } else if (i + 2 < part.size()) {
-      out += static_cast<char>(std::stoi(part.substr(i + 1, 2), nullptr, 16));
+      name += part[i];
+    } else if (digit(i + 1) >= 0 && digit(i + 2) >= 0) {
+      name += static_cast<char>(digit(i + 1) << 4 | digit(i + 2));
       i += 2;
     }
   }
-  return out;
+  return path_part(name) == part ? std::optional(name) : std::nullopt;
 }
 
 // Segments in such a store. Server knows: read(name_space, tag) -> optional<Held>, replace(name_space, tag, Held, text) -> bool, insert(name_space, tag, text)

@@ -143,12 +143,23 @@ inline SegmentGrant grant_up_to(const Schema& schema, std::uint64_t counter, std
 inline void check_room(const Schema& schema, const std::string& name_space, const std::string& tag,
                        const SchemaRow& row, std::uint64_t count) {
   if (row.counter < schema.next_free) {
-    throw Error(Status::unsupported, "tag \"" + tag + "\": its row in " + std::string(schema.table) +
+    throw Error(Status::unsupported, "tag " + in_quotes(tag) + ": its row in " + std::string(schema.table) +
                                          " has max_id = " + std::to_string(row.counter) +
                                          ", so the next id were 0, which idgen does not issue. Begin with 1: `idgen "
                                          "segment advance --to 0`");
   }
   advance_by(name_space, tag, row.counter, count);
+}
+
+// A statement may succeed and change nothing: under row-level security, or by a trigger or a rule. After so many of them in a row that is so.
+inline constexpr int kMostUnchanged = 3;
+
+[[noreturn]] inline void throw_unchanged(const Schema& schema, const std::string& shown, const std::string& tag) {
+  const std::string table(schema.table);
+  throw Error(Status::store_permission, shown + ": the row of tag " + in_quotes(tag) + " in " + table +
+                                            " is there, but UPDATE does not change it as asked, without an error: "
+                                            "row-level security, a trigger or a rule of " +
+                                            table + " prevents that. Allow this user to change the row");
 }
 
 // For describe().
@@ -286,7 +297,9 @@ class SchemaStore : public ConnectedStore<Connection> {
     return this->use([&](Connection& server) {
       server.run("UPDATE " + table_ + " SET step = " + number(step) + changed(dialect_.changed) +
                  where_tag(server, name_space, tag));
-      return read(server, name_space, tag).info;
+      SchemaRow now = read(server, name_space, tag);
+      if (now.info.step != step) throw_unchanged(schema_, this->shown_, tag);
+      return now.info;
     });
   }
   void list(const std::function<void(const SegmentInfo&)>& row) final {

@@ -13,9 +13,12 @@ namespace idgen::backend {
 namespace {
 
 constexpr std::string_view kParameters[] = {"user_env", "password_env", "tls",       "tls_ca",
-                                            "socket",   "accept_loss",  "statements"};
+                                            "socket",   "accept_loss",  "statements", "auth"};
 constexpr std::string_view kTls[] = {"prefer", "off", "require", "verify"};
 constexpr std::string_view kStatements[] = {"auto", "single", "transaction"};
+constexpr std::string_view kAuth[] = {"safe", "caching_sha2_password", "sha256_password"};
+// What does not show the password to the server, nor to whoever poses as it.
+constexpr const char* kSafeAuth = "mysql_native_password,client_ed25519,parsec,auth_gssapi_client";
 constexpr unsigned kPort = 3306;
 
 // idgen's own names are bytes, not characters: no two of them are equal but for their collation's sake. The tables of the others are as theirs are made.
@@ -85,7 +88,9 @@ constexpr Dialect kDialects[] = {
 constexpr unsigned kNoSuchTable = 1146, kUnknownDatabase = 1049, kUnknownColumn = 1054, kDataOutOfRange = 1690;
 constexpr unsigned kAccessDenied = 1045, kDatabaseDenied = 1044, kTableDenied = 1142, kColumnDenied = 1143;
 constexpr unsigned kReadOnlyOption = 1290, kReadOnlyTransaction = 1792, kDiskFull = 1021, kTableFull = 1114;
-constexpr unsigned kFirstOfTheClient = 2000, kTlsFailed = 2026;
+// The statement was given up, and has changed nothing.
+constexpr unsigned kLockWaitTimeout = 1205, kDeadlock = 1213, kStatementTimeout = 1969, kQueryTimeout = 3024;
+constexpr unsigned kFirstOfTheClient = 2000, kTlsFailed = 2026, kAuthRefused = 5010;  // errmsg.h
 
 class Rows {
  public:
@@ -132,44 +137,73 @@ class MysqlConnection {
     if (settings.url.hosts.size() != 1) {
       throw Error(Status::value, "store = \"" + shown_ + "\": one host is allowed; behind it a proxy may know several");
     }
-    // Whole seconds are all it knows.
+    // Whole seconds are all that the client library and most servers know. The server gives a statement up after one
+    // store_timeout, the client after two: no statement that was given up here is done later.
     const auto seconds = static_cast<unsigned>(std::max<std::int64_t>(1, (settings.timeout_ms + 999) / 1000));
-    for (const mysql_option timeout : {MYSQL_OPT_CONNECT_TIMEOUT, MYSQL_OPT_READ_TIMEOUT, MYSQL_OPT_WRITE_TIMEOUT})
-      mysql_optionsv(connection_.get(), timeout, &seconds);
+    const unsigned twice = 2 * seconds;
+    mysql_optionsv(connection_.get(), MYSQL_OPT_CONNECT_TIMEOUT, &seconds);
+    mysql_optionsv(connection_.get(), MYSQL_OPT_READ_TIMEOUT, &twice);
+    mysql_optionsv(connection_.get(), MYSQL_OPT_WRITE_TIMEOUT, &twice);
     const my_bool no = 0, yes = 1;
     const unsigned never = 0;
     mysql_optionsv(connection_.get(), MYSQL_OPT_RECONNECT, &no);  // a new connection would not have been checked
     mysql_optionsv(connection_.get(), MYSQL_OPT_LOCAL_INFILE, &never);
     mysql_optionsv(connection_.get(), MYSQL_SET_CHARSET_NAME, "utf8mb4");
     const std::string tls = parameters.choice("tls", kTls);
-    if (tls == "require" || tls == "verify") mysql_optionsv(connection_.get(), MYSQL_OPT_SSL_ENFORCE, &yes);
+    const std::string socket_path = parameters.get("socket");
+    // On its own this option asks for TLS and does without it where the server has none.
+    const bool wants_tls = tls == "require" || tls == "verify" || (tls == "prefer" && socket_path.empty());
+    mysql_optionsv(connection_.get(), MYSQL_OPT_SSL_ENFORCE, wants_tls ? &yes : &no);
     mysql_optionsv(connection_.get(), MYSQL_OPT_SSL_VERIFY_SERVER_CERT, tls == "verify" ? &yes : &no);
     const std::string ca = parameters.file("tls_ca");
     if (!ca.empty()) mysql_optionsv(connection_.get(), MYSQL_OPT_SSL_CA, ca.c_str());
-    const std::string socket = parameters.get("socket");
+    // Who answers is known by its certificate, or because only it can open that file. Nobody else is shown the
+    // password, whatever way to log in they ask for.
+    const std::string auth = parameters.choice("auth", kAuth);
+    if (auth != kAuth[0] && tls != "off") {
+      // The client library takes a link for encrypted once it has asked for that, also where the server has no TLS:
+      // these plugins would send the password as it is.
+      throw Error(Status::value, "store = \"" + shown_ + "\": auth = " + auth +
+                                     " is for tls = off, where the password goes encrypted with the key that the "
+                                     "server shows; with tls = verify every way to log in is allowed");
+    }
+    const std::string allowed = kSafeAuth + ("," + auth);
+    if (tls != "verify" && socket_path.empty()) {
+      mysql_optionsv(connection_.get(), MARIADB_OPT_RESTRICTED_AUTH, allowed.c_str());
+      mysql_optionsv(connection_.get(), MYSQL_DEFAULT_AUTH, "mysql_native_password");  // until another is asked for
+    }
     const unsigned tcp = MYSQL_PROTOCOL_TCP;  // else "localhost" means a socket
-    if (socket.empty()) mysql_optionsv(connection_.get(), MYSQL_OPT_PROTOCOL, &tcp);
+    if (socket_path.empty()) mysql_optionsv(connection_.get(), MYSQL_OPT_PROTOCOL, &tcp);
 
     const StoreHost& host = settings.url.hosts.front();
     const std::string user = parameters.secret("user", settings.url.user);
     const std::string password = parameters.secret("password", settings.url.password);
     if (!mysql_real_connect(connection_.get(), host.name.c_str(), user.c_str(), password.c_str(),
                             settings.url.path.c_str(), host.port == 0 ? kPort : host.port,
-                            socket.empty() ? nullptr : socket.c_str(), 0)) {
+                            socket_path.empty() ? nullptr : socket_path.c_str(), 0)) {
       fail("cannot connect to " + shown_);
     }
+    close_on_exec(socket());
+    keep_alive(socket());
     if ((tls == "require" || tls == "verify") && mysql_get_ssl_cipher(connection_.get()) == nullptr) {
       throw Error(Status::store_unsafe, shown_ + ": tls = " + tls + ", but the server offers no TLS");
     }
-    is_tidb_ = std::string_view(mysql_get_server_info(connection_.get())).find("TiDB") != std::string_view::npos;
+    const std::string_view server = mysql_get_server_info(connection_.get());
+    is_tidb_ = server.find("TiDB") != server.npos;
     const std::string statements = parameters.choice("statements", kStatements);
     in_transactions_ = statements == "transaction" || (statements == "auto" && is_tidb_);
-    run("SET SESSION autocommit = 1, sql_mode = 'STRICT_ALL_TABLES'");
+    const std::string limit = std::to_string(seconds);
+    std::string session = "SET SESSION autocommit = 1, sql_mode = 'STRICT_ALL_TABLES', innodb_lock_wait_timeout = " +
+                          limit + ", lock_wait_timeout = " + limit;
+    if (server.find("MariaDB") != server.npos)
+      session += ", max_statement_time = " + std::to_string(static_cast<double>(settings.timeout_ms) / 1000);
+    run(session);
     check_settings(parameters);
   }
   MysqlConnection(const MysqlConnection&) = delete;
   MysqlConnection& operator=(const MysqlConnection&) = delete;
 
+  int socket() const { return static_cast<int>(mysql_get_socket(connection_.get())); }
   bool is_usable() const { return usable_; }
   bool is_tidb() const { return is_tidb_; }
   bool in_transactions() const { return in_transactions_; }
@@ -222,6 +256,18 @@ class MysqlConnection {
         throw Error(Status::store_version, why + ". The table " + std::string(schema_.table) +
                                                " is not one of segment.schema = " + std::string(schema_.name) +
                                                ", or of another version");
+      case kLockWaitTimeout:
+      case kDeadlock:
+      case kStatementTimeout:
+      case kQueryTimeout:
+        throw Error(Status::store_unavailable, why);
+      case kAuthRefused:
+        throw Error(Status::store_permission,
+                    what +
+                        ": the server asks for a way to log in that shows it the password, and who answers there is "
+                        "not verified. Use tls=verify with tls_ca, or socket=PATH, or let the account log in by "
+                        "ed25519 or mysql_native_password. On a network that you trust, "
+                        "tls=off&auth=caching_sha2_password will do");
       case kDataOutOfRange:
         throw Error(Status::store_damaged, why);
       case kTlsFailed:
@@ -314,20 +360,24 @@ class MysqlStore final : public SchemaStore<MysqlConnection> {
     return use([&](MysqlConnection& server) {
       const std::string where = where_tag(server, name_space, tag);
       RowTerms& terms = server.known_terms(where);
-      for (bool created = false;;) {
+      bool created = false;
+      for (int unchanged = 0;;) {
         const std::uint64_t count = grant_size(terms, request);
         const std::string rest =
             filled(dialect_.granted,
                    {{"rate", number(request.rate)}, {"holder", server.quoted(request.holder)}, {"now", now()}}) +
             where;
         const std::optional<std::uint64_t> counter = server.in_transactions()
-                                                         ? take_in_transaction(server, where, rest, terms, count)
+                                                         ? take_in_transaction(server, tag, where, rest, terms, count)
                                                          : take_at_once(server, rest, terms, count);
         if (counter) return grant_up_to(schema_, *counter, count, terms);
         const std::optional<SchemaRow> found = find(server, where);
         if (found) {
           const RowTerms said = terms_of(schema_, *found);
-          if (said == terms) check_room(schema_, name_space, tag, *found, count);
+          if (said == terms) {
+            check_room(schema_, name_space, tag, *found, count);
+            if (++unchanged == kMostUnchanged) throw_unchanged(schema_, shown_, tag);
+          }
           terms = said;  // the operator has changed it
           continue;
         }
@@ -355,6 +405,7 @@ class MysqlStore final : public SchemaStore<MysqlConnection> {
       const bool is_changed = server.changed_rows() == 1;
       SchemaRow now = read(server, name_space, tag);
       if (!is_changed) advanced(name_space, tag, now.counter, wanted);  // says that it is exhausted
+      if (!is_changed || now.counter < wanted) throw_unchanged(schema_, shown_, tag);
       return now.info;
     });
   }
@@ -414,8 +465,8 @@ class MysqlStore final : public SchemaStore<MysqlConnection> {
   }
 
   // Locked, read, compared and set: whatever the isolation level, a change in between is seen.
-  std::optional<std::uint64_t> take_in_transaction(MysqlConnection& server, const std::string& where,
-                                                   const std::string& rest, const RowTerms& terms,
+  std::optional<std::uint64_t> take_in_transaction(MysqlConnection& server, const std::string& tag,
+                                                   const std::string& where, const std::string& rest, const RowTerms& terms,
                                                    std::uint64_t count) const {
     server.run(server.is_tidb() ? "BEGIN PESSIMISTIC" : "START TRANSACTION");
     Rows found = server.query("SELECT " + counter_ + " FROM " + table_ + where + and_terms(schema_, terms) +
@@ -434,7 +485,7 @@ class MysqlStore final : public SchemaStore<MysqlConnection> {
     server.run(update() + number(before + count) + rest + " AND " + counter_ + " = " + number(before));
     if (server.changed_rows() != 1) {
       server.run("ROLLBACK");
-      throw Error(Status::store_unavailable, "the tag changed while its row was locked; nothing was granted");
+      throw_unchanged(schema_, shown_, tag);  // nobody else can have changed it while it was locked
     }
     server.run("COMMIT");
     return before + count;

@@ -159,12 +159,15 @@ class PostgresConnection {
     connection_.reset(PQconnectdbParams(keys.data(), values.data(), 0));
     if (!connection_) throw std::bad_alloc();
     if (PQstatus(connection_.get()) != CONNECTION_OK) fail_to_connect();
+    close_on_exec(socket());
+    keep_alive(socket());
     PQsetNoticeReceiver(connection_.get(), &PostgresConnection::notice, this);
     check_settings(parameters);
   }
   PostgresConnection(const PostgresConnection&) = delete;
   PostgresConnection& operator=(const PostgresConnection&) = delete;
 
+  int socket() const { return PQsocket(connection_.get()); }
   bool is_usable() const { return PQstatus(connection_.get()) == CONNECTION_OK && !not_replicated_ && !timed_out_; }
 
   // `table`: another than the schema's, for messages.
@@ -337,7 +340,8 @@ class PostgresStore final : public SchemaStore<PostgresConnection> {
       const std::string where = where_tag(server, name_space, tag);
       const std::string count = count_text(request);
       const std::string terms = terms_text();
-      for (bool created = false;;) {
+      bool created = false;
+      for (int unchanged = 0;;) {
         const Result row = server.query(
             update() + counter_ + " + " + count +
             filled(dialect_.granted,
@@ -352,6 +356,7 @@ class PostgresStore final : public SchemaStore<PostgresConnection> {
         const std::optional<SchemaRow> found = find(server, where);
         if (found) {
           check_room(schema_, name_space, tag, *found, grant_size(terms_of(schema_, *found), request));
+          if (++unchanged == kMostUnchanged) throw_unchanged(schema_, shown_, tag);
           continue;
         }
         if (!settings_.create || created) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
@@ -378,10 +383,13 @@ class PostgresStore final : public SchemaStore<PostgresConnection> {
           server.query(update() + "GREATEST(" + counter_ + " + 1, " + number(wanted) + ")" +
                        changed(dialect_.advanced) + kDurably + where_tag(server, name_space, tag) + " AND " + counter_ +
                        " < 9223372036854775807 RETURNING " + std::string(dialect_.columns));
-      if (row.rows() == 1) return row_of(row, 0).info;
-      const SchemaRow now = read(server, name_space, tag);
-      advanced(name_space, tag, now.counter, wanted);  // says that it is exhausted
-      return now.info;
+      if (row.rows() == 1) {
+        const SchemaRow now = row_of(row, 0);
+        if (now.counter < wanted) throw_unchanged(schema_, shown_, tag);
+        return now.info;
+      }
+      advanced(name_space, tag, read(server, name_space, tag).counter, wanted);  // says that it is exhausted
+      throw_unchanged(schema_, shown_, tag);
     });
   }
   std::uint64_t max_of(const std::string& table, const std::string& column) {

@@ -2,7 +2,8 @@
 //
 // Redis may forget what it has acknowledged: after a failover, a restart from an older dump, an eviction. Every way back changes the server's
 // replication id (not so its run id), so each tag carries the id under which it was written, and a script that finds another one grants nothing: the
-// tag has to be lifted by hand. So no durability of Redis is relied upon for uniqueness, only for going on. The price: a master takes a new id as well
+// tag has to be lifted by hand. What has become of a whole tag is told by a hash beside the tags, which keeps the label and the names of all that were made: with
+// store_create a tag that is missing is made only where nothing says that it was forgotten. So no durability of Redis is relied upon for uniqueness, only for going on. The price: a master takes a new id as well
 // when its first replica joins, and when it has had none for repl-backlog-ttl.
 #include <hiredis.h>
 #include <sys/time.h>
@@ -12,6 +13,7 @@
 
 #include "module.hpp"
 #include "queue_scripts.hpp"
+#include "socket.hpp"
 #include "sql.hpp"
 #include "tls.hpp"
 
@@ -35,12 +37,25 @@ local function refusal(done, number, count)
   if string.sub(done.err, 1, 4) ~= 'ERR ' then return done end -- a full disk, say: no fault of the counter
   return {'refused', number, done.err, count}
 end
+-- What is known of tags that are not there: a field for each that was made, and the label under which the first one was.
+local store = KEYS[#KEYS]
+local function remember()
+  redis.call('HSET', store, key, '1')
+  redis.call('HSETNX', store, 'label', label)
+end
+local function is_forgotten(rewind)
+  local known = redis.call('HMGET', store, key, 'label')
+  return known[1] or (known[2] and known[2] ~= label and not rewind)
+end
 )";
 
 // How a tag is kept: row is {counter, label, step}, each may be false.
 constexpr const char* kOwnRow = R"(
 local row = redis.call('HMGET', key, 'max_id', 'label', 'step')
-local function make() redis.call('HSET', key, 'max_id', '0', 'grants', '0', 'label', label) end
+local function make()
+  redis.call('HSET', key, 'max_id', '0', 'grants', '0', 'label', label)
+  remember()
+end
 local function add(count) return redis.pcall('HINCRBY', key, 'max_id', count) end
 local function put(number) redis.call('HSET', key, 'max_id', number) end
 local function relabel() redis.call('HSET', key, 'label', label) end
@@ -59,7 +74,11 @@ if row[1] and not string.find(row[1], '^%d+$') then return {'refused', row[1], '
 // A missing counter whose label is there was forgotten: it is made by nobody but CosId, or by hand.
 constexpr const char* kCosidRow = R"(
 local row = {redis.call('GET', key), redis.call('GET', KEYS[2]), false}
-local function make() redis.call('SETNX', key, '0') redis.call('SET', KEYS[2], label) end
+local function make()
+  redis.call('SETNX', key, '0')
+  redis.call('SET', KEYS[2], label)
+  remember()
+end
 local function add(count) return redis.pcall('INCRBY', key, count) end
 local function put(number) redis.call('SET', key, number) end
 local function relabel() redis.call('SET', KEYS[2], label) end
@@ -73,7 +92,8 @@ if row[1] and not string.find(row[1], '^%d+$') then return {'refused', row[1], '
 // ARGV: step, wanted, now, whether to make the tag, whether a rewind is accepted, rate, holder. The answer ends with the count.
 constexpr const char* kTake = R"(
 if not row[1] then
-  if ARGV[4] ~= '1' or row[2] then return {'unknown'} end
+  if ARGV[4] ~= '1' then return {'unknown'} end
+  if row[2] or is_forgotten(ARGV[5] == '1') then return {'forgotten'} end
   make()
 elseif row[2] ~= label then
   if ARGV[5] ~= '1' then return {'label', row[1], row[2] or 'none', label} end
@@ -175,6 +195,8 @@ class RedisConnection {
     if (context_->err) {
       throw Error(Status::store_unavailable, "cannot connect to " + shown_ + ": " + context_->errstr);
     }
+    close_on_exec(context_->fd);
+    keep_alive(context_->fd);
     redisSetTimeout(context_.get(), timeout);
     const std::string ca = parameters.file("tls_ca");
     if (const std::string tls = parameters.choice("tls", kTls); tls != "off")
@@ -198,6 +220,7 @@ class RedisConnection {
   RedisConnection& operator=(const RedisConnection&) = delete;
 
   bool is_usable() const { return usable_; }
+  int socket() const { return context_->fd; }
 
   // Throws if there is no answer. An answer that is an error is for the caller; `what` is named in messages, the arguments may be secret.
   Reply command(const Arguments& arguments, const char* what) {
@@ -338,32 +361,40 @@ std::string key_of(const std::string& name_space, const std::string& tag, std::s
   return key + ":" + tag;
 }
 
-Arguments own_keys(const std::string& name_space, const std::string& tag) { return {key_of(name_space, tag)}; }
+// The tag's, and that of what is known of all tags: it has one colon only, so it is no tag's.
+Arguments own_keys(const std::string& name_space, const std::string& tag) {
+  return {key_of(name_space, tag), "idgen:store"};
+}
 
-// CosId's key, and ours beside it in the same slot.
+// CosId's key, ours beside it, and that of what is known of all of them.
 constexpr std::string_view kCosidPrefix = "cosid:{", kCosidSuffix = "}.adder";
 
 Arguments cosid_keys(const std::string& name_space, const std::string& tag) {
   const std::string name = name_space + "." + tag;
-  return {std::string(kCosidPrefix) + name + std::string(kCosidSuffix), "idgen.label:{" + name + "}"};
+  return {std::string(kCosidPrefix) + name + std::string(kCosidSuffix), "idgen.label:{" + name + "}", "idgen.label:store"};
 }
 
-// A key as redis-cli reads it: one word on one line, whatever is in a name.
-std::string word(const std::string& key) {
-  const bool is_plain = std::none_of(
-      key.begin(), key.end(), [](char c) { return is_control(c) || c == ' ' || c == '"' || c == '\'' || c == '\\'; });
-  if (is_plain) return key;
-  std::string out = "\"";
-  for (const char c : key) {
-    if (is_control(c)) {
-      constexpr char kDigits[] = "0123456789abcdef";
-      out += {'\\', 'x', kDigits[static_cast<unsigned char>(c) >> 4], kDigits[c & 15]};
+// Not the words of the other stores: here a tag that is missing may be one that was forgotten.
+constexpr const char* kHowToMake =
+    "If the server has forgotten it, make it and lift it above all ids in use (`idgen segment advance`). If it is new, make it with "
+    "`idgen segment create`, or set store_create = true";
+
+// As redis-cli takes it.
+std::string cli_word(const std::string& text) {
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string quoted = "\"";
+  bool is_plain = !text.empty();
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte <= ' ' || byte >= 0x7F || c == '"' || c == '\\') {
+      quoted += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+      is_plain = false;
     } else {
-      if (c == '"' || c == '\\') out += '\\';
-      out += c;
+      quoted += c;
+      is_plain = is_plain && c != '\'';
     }
   }
-  return out + '"';
+  return is_plain ? text : quoted + "\"";
 }
 
 class RedisStore final : public ConnectedStore<RedisConnection>, public QueueStore {
@@ -376,12 +407,13 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
 
   static std::string statements(const Settings& settings, const std::string& name_space, const std::string& tag) {
     const std::string note = "# MASTER_REPLID: as INFO replication says it\n";
-    if (settings.schema == "cosid") {
-      const Arguments keys = cosid_keys(name_space, tag);
-      return note + "SETNX " + word(keys[0]) + " 0\nSET " + word(keys[1]) + " MASTER_REPLID\n";
-    }
-    check_schema(settings);
-    return note + "HSET " + word(own_keys(name_space, tag)[0]) + " max_id 0 grants 0 label MASTER_REPLID\n";
+    const bool is_cosid = settings.schema == "cosid";
+    if (!is_cosid) check_schema(settings);
+    Arguments keys = is_cosid ? cosid_keys(name_space, tag) : own_keys(name_space, tag);
+    for (std::string& key : keys) key = cli_word(key);
+    const std::string made = is_cosid ? "SETNX " + keys[0] + " 0\nSET " + keys[1] + " MASTER_REPLID\n"
+                                      : "HSET " + keys[0] + " max_id 0 grants 0 label MASTER_REPLID\n";
+    return note + made + "HSET " + keys.back() + " " + keys[0] + " 1\nHSETNX " + keys.back() + " label MASTER_REPLID\n";
   }
 
   SegmentGrant take(const std::string& name_space, const std::string& tag, const SegmentRequest& request) override {
@@ -492,14 +524,17 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
   }
   std::string describe() override {
     if (settings_.queue) return shown_;
-    return "store: " + shown_ +
-           " (Redis); each grant is one script, acknowledged by the master before its first id is issued\n"
-           "restart, failover, eviction of the server: it may have forgotten grants, so nothing more is granted until "
-           "the tag "
-           "was lifted above all ids in use (`idgen segment advance`)" +
-           (parameters_.accepts_loss("rewind") ? ". accept_loss = rewind: NOT SO HERE; it goes on with what the server "
-                                                 "remembers, and ids may be issued twice\n"
-                                               : "; no id is issued twice\n") +
+    const bool rewind = parameters_.accepts_loss("rewind");
+    std::string text = "store: " + shown_ +
+                       " (Redis); each grant is one script, acknowledged by the master before its first id is issued\n"
+                       "restart, failover, eviction of the server: it may have forgotten grants, so nothing more is "
+                       "granted until the tag was lifted above all ids in use (`idgen segment advance`)";
+    text += rewind             ? ". accept_loss = rewind: NOT SO HERE; it goes on with what the server remembers, and ids may "
+                                 "be issued twice\n"
+            : settings_.create ? "; no id is issued twice, unless the server comes back empty\n"
+                               : "; no id is issued twice\n";
+    if (settings_.create) text += "server that comes back empty: store_create = true takes it for a new one; its tags begin at 0, and ids ARE ISSUED TWICE. " + losses();
+    return text +
            "a first replica that joins, or none for repl-backlog-ttl, counts as a failover: add replicas before tags\n"
            "a copy of the server's memory that goes on beside it (a cloned machine) is not noticed\n" +
            (is_cosid_
@@ -513,6 +548,15 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
     if (settings.schema == "idgen") return;
     throw Error(Status::unsupported, "segment.schema = " + in_quotes(settings.schema) +
                                          ": in Redis idgen knows its own tags and CosId's, \"cosid\"");
+  }
+  // What it takes for the server to be empty.
+  std::string losses() const {
+    std::string accepted;
+    for (const char* const setting : {"appendonly", "appendfsync", "maxmemory-policy"}) {
+      if (parameters_.accepts_loss(setting)) accepted += (accepted.empty() ? "" : ", ") + std::string(setting);
+    }
+    return accepted.empty() ? "Only FLUSHALL or the loss of its files does that\n"
+                            : "A restart or an eviction is enough for that, because of accept_loss = " + accepted + "\n";
   }
   Arguments keys_of(const std::string& name_space, const std::string& tag) const {
     return is_cosid_ ? cosid_keys(name_space, tag) : own_keys(name_space, tag);
@@ -528,11 +572,18 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
   Reply checked(const std::string& name_space, const std::string& tag, Reply row) const {
     const std::string outcome = row[0];
     if (outcome == "ok") return row;
-    if (outcome == "unknown") throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
+    if (outcome == "unknown") throw_tag_unknown(name_space, tag, shown_, kHowToMake);
+    if (outcome == "forgotten") {
+      throw Error(Status::tag_unknown,
+                  tag_name(name_space, tag) + " is not in the store " + shown_ +
+                      ", but it was there before, or the server has restarted or failed over since and may have "
+                      "forgotten it: so it is not made. Make it with `idgen segment create` and lift it above all ids "
+                      "in use with `idgen segment advance`");
+    }
     if (outcome == "refused") {
       if (const std::uint64_t count = number(row[3]))
         advance_by(name_space, tag, number(row[1]), count);  // says that it is exhausted
-      throw Error(Status::store_damaged, shown_ + ": tag \"" + tag + "\" of namespace \"" + name_space + "\" holds " +
+      throw Error(Status::store_damaged, shown_ + ": " + tag_name(name_space, tag) + " holds " +
                                              in_quotes(row[1]) + ": " + row[2]);
     }
     if (row[2] == "none" && is_cosid_) {
@@ -544,7 +595,7 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
     }
     throw Error(
         Status::store_regressed,
-        "tag \"" + tag + "\" of namespace \"" + name_space + "\" stands at " + row[1] + " in " + shown_ +
+        tag_name(name_space, tag) + " stands at " + row[1] + " in " + shown_ +
             ", but was written in another life of the server (" + row[2].substr(0, 8) + ", now " + row[3].substr(0, 8) +
             "): after a restart or failover it may have forgotten grants. Lift the tag above all ids in use with "
             "`idgen segment advance`");

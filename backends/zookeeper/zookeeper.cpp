@@ -1,15 +1,23 @@
 // Segments in ZooKeeper: one persistent node a tag, set if its version is still the one that was read. Not a sequential node: its counter has 31 bits,
 // and a lost answer leaves one behind.
+#include <dirent.h>
+#include <sys/socket.h>
 #include <zookeeper/zookeeper.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <system_error>
 
 #include "record.hpp"
+#include "socket.hpp"
 
 namespace idgen::backend {
 namespace {
@@ -17,6 +25,7 @@ namespace {
 constexpr std::uint16_t kPort = 2181;
 constexpr const char* kRoot = "/idgen/segment";
 constexpr int kLargestValue = 4096;
+constexpr int kAnyVersion = -1;
 
 class ZooKeeperConnection {
  public:
@@ -25,7 +34,8 @@ class ZooKeeperConnection {
       " (ZooKeeper); each grant is a change that a quorum has on disk before its first id is issued (forceSync = "
       "yes)\n"
       "power loss, failover: nothing granted is forgotten\n"
-      "a node that is deleted by hand begins at 0 again: lift the tag instead (`idgen segment advance`)\n";
+      "a node that is deleted by hand and made anew begins at 0: lift it above all ids in use (`idgen segment advance`) "
+      "before anybody draws\n";
 
   static std::string create_command(const Parameters&, const std::string& name_space, const std::string& tag) {
     const std::string folder = std::string(kRoot) + "/" + path_part(name_space);
@@ -33,47 +43,28 @@ class ZooKeeperConnection {
            path_part(tag);
   }
 
+  // Versions begin at 0 again when a node is deleted and made anew, so a version alone may pass for another node's. The node is told by the transaction that made
+  // it; see fence_of().
   struct Held {
     std::string text;
     int version = 0;
+    std::int64_t made_by = 0;  // czxid
   };
 
   ZooKeeperConnection(const Settings& settings, const Parameters& parameters)
-      : shown_(settings.url.shown()), records_(shown_, settings.create) {
+      : shown_(settings.url.shown()),
+        timeout_ms_(settings.timeout_ms),
+        user_(parameters.secret("user", settings.url.user)),
+        password_(parameters.secret("password", settings.url.password)),
+        records_(shown_, settings.create) {
     zoo_set_debug_level(static_cast<ZooLogLevel>(0));  // it writes to standard error
-    const std::string user = parameters.secret("user", settings.url.user);
-    const std::string who = user + ":" + parameters.secret("password", settings.url.password);
-    std::string hosts;
-    for (const StoreHost& host : settings.url.hosts) hosts += (hosts.empty() ? "" : ",") + host.text(kPort);
-    if (!settings.url.path.empty()) hosts += "/" + settings.url.path;
-    handle_ = zookeeper_init(hosts.c_str(), &ZooKeeperConnection::watch, static_cast<int>(settings.timeout_ms), nullptr,
-                             this, 0);
-    if (handle_ == nullptr) {
-      throw Error(Status::store_unavailable,
-                  "cannot connect to " + shown_ + ": " + std::generic_category().message(errno));
-    }
-    zoo_set_servers_resolution_delay(handle_, -1);  // see NoFork: not on a thread of its own
-    try {
-      std::unique_lock lock(mutex_);
-      changed_.wait_for(lock, std::chrono::milliseconds(settings.timeout_ms), [&] { return state_ != 0; });
-      if (state_ != ZOO_CONNECTED_STATE) {
-        throw Error(
-            state_ == ZOO_AUTH_FAILED_STATE ? Status::store_permission : Status::store_unavailable,
-            "cannot connect to " + shown_ + " within " + std::to_string(settings.timeout_ms) + " ms (store_timeout)");
-      }
-      lock.unlock();
-      if (!user.empty()) {
-        check(zoo_add_auth(handle_, "digest", who.data(), static_cast<int>(who.size()), nullptr, nullptr), "add_auth");
-        has_user_ = true;
-      }
-    } catch (...) {
-      zookeeper_close(handle_);
-      throw;
-    }
+    for (const StoreHost& host : settings.url.hosts) hosts_ += (hosts_.empty() ? "" : ",") + host.text(kPort);
+    if (!settings.url.path.empty()) hosts_ += "/" + settings.url.path;
+    open_session();
   }
   ZooKeeperConnection(const ZooKeeperConnection&) = delete;
   ZooKeeperConnection& operator=(const ZooKeeperConnection&) = delete;
-  ~ZooKeeperConnection() { zookeeper_close(handle_); }
+  ~ZooKeeperConnection() { close_session(); }
 
   bool is_usable() const { return usable_; }
   Records<ZooKeeperConnection>& records() { return records_; }
@@ -87,12 +78,16 @@ class ZooKeeperConnection {
     return make(path_of(name_space, tag), text);
   }
   bool replace(const std::string& name_space, const std::string& tag, Held& held, const std::string& text) {
+    const std::string path = path_of(name_space, tag);
+    if (fenced_[path] != held.made_by && !put_fence_up(path, held)) return false;
     Stat stat{};
-    const int code = zoo_set2(handle_, path_of(name_space, tag).c_str(), text.data(), static_cast<int>(text.size()),
-                              held.version, &stat);
-    if (code == ZBADVERSION || code == ZNONODE) return false;
-    check(code, "set");
-    held = {text, stat.version};
+    const std::string fence = fence_of(path, held);
+    std::array<zoo_op_t, 2> both{};
+    zoo_check_op_init(&both[0], fence.c_str(), kAnyVersion);
+    zoo_set_op_init(&both[1], path.c_str(), text.data(), static_cast<int>(text.size()), held.version, &stat);
+    if (!all_or_none(both, "set")) return false;
+    held.text = text;
+    held.version = stat.version;
     return true;
   }
 
@@ -102,15 +97,111 @@ class ZooKeeperConnection {
       const std::string folder = kRoot + ("/" + name_space);
       for (const std::string& tag : children(folder)) {
         const std::optional<Held> held = read_path(folder + "/" + tag);
-        if (held) row(name_of_path_part(name_space), name_of_path_part(tag), held->text);
+        const auto names = std::pair(name_of_path_part(name_space), name_of_path_part(tag));
+        if (held && names.first && names.second) row(*names.first, *names.second, held->text);
       }
     }
   }
 
  private:
+  void open_session() {
+    state_ = 0;
+    handle_ = zookeeper_init(hosts_.c_str(), &ZooKeeperConnection::watch, static_cast<int>(timeout_ms_), nullptr, this,
+                             0);
+    if (handle_ == nullptr) {
+      throw Error(Status::store_unavailable,
+                  "cannot connect to " + shown_ + ": " + std::generic_category().message(errno));
+    }
+    zoo_set_servers_resolution_delay(handle_, -1);  // see NoFork: not on a thread of its own
+    try {
+      std::unique_lock lock(mutex_);
+      changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms_), [&] { return state_ != 0; });
+      if (state_ != ZOO_CONNECTED_STATE) {
+        throw Error(state_ == ZOO_AUTH_FAILED_STATE ? Status::store_permission : Status::store_unavailable,
+                    "cannot connect to " + shown_ + " within " + std::to_string(timeout_ms_) + " ms (store_timeout)");
+      }
+      lock.unlock();
+      if (!user_.empty()) {
+        const std::string who = user_ + ":" + password_;
+        check(zoo_add_auth(handle_, "digest", who.data(), static_cast<int>(who.size()), nullptr, nullptr), "add_auth");
+      }
+    } catch (...) {
+      close_session();
+      throw;
+    }
+  }
+  void close_session() {
+    if (handle_ != nullptr) zookeeper_close(handle_);
+    handle_ = nullptr;
+  }
+
+  // The client takes up a connection that was cut by itself, but not a session that the server has given up meanwhile. A request in such a session is refused
+  // here, unsent; so a new session is opened before it.
+  zhandle_t* session() {
+    if (handle_ == nullptr || is_unrecoverable(handle_) != ZOK) {
+      const NoFork no_fork;
+      close_session();
+      open_session();
+    }
+    return handle_;
+  }
+
+  // A node below the tag's, named after the transaction that made the tag's. It goes with it, and nobody makes it for another one: every write asks for it,
+  // so that no process writes into a new node what it knows of an old one.
+  static std::string fence_of(const std::string& path, const Held& held) {
+    return path + "/made-by-" + std::to_string(held.made_by);
+  }
+
+  // If nobody has yet. False if the node is no longer the one that was read.
+  bool put_fence_up(const std::string& path, const Held& held) {
+    const std::string fence = fence_of(path, held);
+    std::array<zoo_op_t, 2> both{};
+    zoo_check_op_init(&both[0], path.c_str(), held.version);
+    zoo_create_op_init(&both[1], fence.c_str(), "", 0, acl(), 0, nullptr, 0);
+    bool is_there = false;
+    const bool is_new = all_or_none(both, "create", &is_there);
+    if (!is_new && !is_there) return false;
+    // Since it was read the node may have been made anew, at the same version: then this fence stands below the wrong one.
+    const std::optional<Held> now = read_path(path);
+    if (now && now->made_by == held.made_by) {
+      fenced_[path] = held.made_by;
+      return true;
+    }
+    if (is_new) zoo_delete(session(), fence.c_str(), kAnyVersion);
+    return false;
+  }
+
+  // False if somebody was there first: another version, another node, or none. *is_there: the node that was to be made.
+  bool all_or_none(const std::array<zoo_op_t, 2>& both, const char* what, bool* is_there = nullptr) {
+    std::array<zoo_op_result_t, 2> results{};
+    const int code = zoo_multi(session(), static_cast<int>(both.size()), both.data(), results.data());
+    if (is_there != nullptr) *is_there = code == ZNODEEXISTS;
+    if (code == ZBADVERSION || code == ZNONODE || code == ZNODEEXISTS) return false;
+    check(code, what);
+    return true;
+  }
+
+  const ACL_vector* acl() const { return user_.empty() ? &ZOO_OPEN_ACL_UNSAFE : &ZOO_CREATOR_ALL_ACL; }
+
+  // The client opens its sockets on a thread of its own, so that programs which are started inherit them, and it does not say which descriptor it has. It
+  // says whom it is connected to.
+  static void close_on_exec_of(zhandle_t* handle) {
+    sockaddr_storage server{}, peer{};
+    socklen_t size = sizeof server;
+    if (zookeeper_get_connected_host(handle, reinterpret_cast<sockaddr*>(&server), &size) == nullptr) return;
+    const std::unique_ptr<DIR, int (*)(DIR*)> all(opendir("/proc/self/fd"), &closedir);
+    while (const dirent* const entry = all ? readdir(all.get()) : nullptr) {  // NOLINT(concurrency-mt-unsafe): ours alone
+      const int descriptor = std::atoi(entry->d_name);
+      socklen_t length = sizeof peer;
+      if (getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &length) != 0 || length != size) continue;
+      if (std::memcmp(&server, &peer, size) == 0) close_on_exec(descriptor);
+    }
+  }
+
   // On the client's own thread.
-  static void watch(zhandle_t*, int type, int state, const char*, void* self) {
+  static void watch(zhandle_t* handle, int type, int state, const char*, void* self) {
     if (type != ZOO_SESSION_EVENT) return;
+    if (state == ZOO_CONNECTED_STATE) close_on_exec_of(handle);
     if (state != ZOO_CONNECTED_STATE && state != ZOO_AUTH_FAILED_STATE && state != ZOO_EXPIRED_SESSION_STATE) return;
     auto& connection = *static_cast<ZooKeeperConnection*>(self);
     const std::lock_guard lock(connection.mutex_);
@@ -126,16 +217,16 @@ class ZooKeeperConnection {
     std::string text(kLargestValue, '\0');
     int size = kLargestValue;
     Stat stat{};
-    const int code = zoo_get(handle_, path.c_str(), 0, text.data(), &size, &stat);
+    const int code = zoo_get(session(), path.c_str(), 0, text.data(), &size, &stat);
     if (code == ZNONODE) return std::nullopt;
     check(code, "get");
     text.resize(static_cast<std::size_t>(std::max(size, 0)));
-    return Held{text, stat.version};
+    return Held{.text = text, .version = stat.version, .made_by = stat.czxid};
   }
 
   bool make(const std::string& path, const std::string& text) {
-    const ACL_vector& acl = has_user_ ? ZOO_CREATOR_ALL_ACL : ZOO_OPEN_ACL_UNSAFE;
-    const int code = zoo_create(handle_, path.c_str(), text.data(), static_cast<int>(text.size()), &acl, 0, nullptr, 0);
+    const int code =
+        zoo_create(session(), path.c_str(), text.data(), static_cast<int>(text.size()), acl(), 0, nullptr, 0);
     if (code == ZNODEEXISTS) return false;
     if (code == ZNONODE) {
       throw Error(Status::store_missing, shown_ +
@@ -148,7 +239,7 @@ class ZooKeeperConnection {
 
   std::vector<std::string> children(const std::string& path) {
     String_vector found{};
-    const int code = zoo_get_children(handle_, path.c_str(), 0, &found);
+    const int code = zoo_get_children(session(), path.c_str(), 0, &found);
     if (code == ZNONODE) return {};
     check(code, "get_children");
     std::vector<std::string> names;
@@ -167,9 +258,12 @@ class ZooKeeperConnection {
   }
 
   const std::string shown_;
+  const std::int64_t timeout_ms_;
+  const std::string user_, password_;
+  std::string hosts_;
   bool usable_ = true;
-  bool has_user_ = false;
   Records<ZooKeeperConnection> records_;
+  std::map<std::string, std::int64_t> fenced_;  // by path: the node whose fence is known to be up
   zhandle_t* handle_ = nullptr;
   std::mutex mutex_;
   std::condition_variable changed_;

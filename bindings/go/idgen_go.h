@@ -33,7 +33,8 @@ typedef struct {
 /* Not IDGEN_ERROR_INIT: that would clear 496 bytes for every id. */
 #define IDGEN_GO_ERROR(name) \
   idgen_error_t name;        \
-  name.struct_size = (uint32_t)sizeof name, name.status = IDGEN_OK, name.retry_after_ns = 0, name.message[0] = '\0'
+  name.struct_size = (uint32_t)sizeof name, name.status = IDGEN_OK, name.retry_after_ns = 0, name.cause = 0, \
+  name.message[0] = '\0'
 
 static inline idgen_go_failure idgen_go_fail(idgen_status_t status, const idgen_error_t *error) {
   idgen_go_failure failure = {NULL, status};
@@ -85,12 +86,15 @@ static inline void idgen_go_flag_free(int32_t *flag) { free(flag); }
 static inline void idgen_go_flag_set(int32_t *flag) { __atomic_store_n(flag, 1, __ATOMIC_RELEASE); }
 static inline int idgen_go_flag_is_set(void *flag) { return __atomic_load_n((const int32_t *)flag, __ATOMIC_ACQUIRE); }
 
+/* A flag may be NULL, for a context that never ends. */
+static inline idgen_cancelled_fn idgen_go_asks(const int32_t *flag) { return flag ? idgen_go_flag_is_set : NULL; }
+
 static inline idgen_go_number idgen_go_fill_until(uintptr_t generator, uint64_t *ids, size_t n, int32_t *flag) {
   IDGEN_GO_ERROR(error);
   size_t written = 0;
   idgen_go_number result;
   result.failure = idgen_go_fail(
-      idgen_next_wait((idgen_t *)generator, ids, n, &written, idgen_go_flag_is_set, flag, &error), &error);
+      idgen_next_wait((idgen_t *)generator, ids, n, &written, idgen_go_asks(flag), flag, &error), &error);
   result.value = written;
   return result;
 }
@@ -107,11 +111,12 @@ typedef struct {
   idgen_go_failure failure;
 } idgen_go_block;
 
-static inline idgen_go_block idgen_go_next_block(uintptr_t generator, uint64_t want) {
+static inline idgen_go_block idgen_go_next_block(uintptr_t generator, uint64_t want, int32_t *flag) {
   IDGEN_GO_ERROR(error);
   idgen_block_t block = IDGEN_BLOCK_INIT;
   idgen_go_block result;
-  result.failure = idgen_go_fail(idgen_next_block((idgen_t *)generator, want, &block, &error), &error);
+  result.failure = idgen_go_fail(
+      idgen_next_block_wait((idgen_t *)generator, want, &block, idgen_go_asks(flag), flag, &error), &error);
   result.first = block.first, result.count = block.count, result.step = block.step;
   return result;
 }
@@ -139,18 +144,19 @@ static inline idgen_go_failure idgen_go_config_load(uintptr_t config, const char
   return idgen_go_fail(idgen_config_load((idgen_config_t *)config, path, name, &error), &error);
 }
 
-static inline idgen_go_handle idgen_go_create(uintptr_t config) {
+static inline idgen_go_handle idgen_go_create(uintptr_t config, int32_t *flag) {
   IDGEN_GO_ERROR(error);
   idgen_t *generator = NULL;
   idgen_go_handle result;
-  result.failure = idgen_go_fail(idgen_create((const idgen_config_t *)config, &generator, &error), &error);
+  result.failure = idgen_go_fail(
+      idgen_create_wait((const idgen_config_t *)config, &generator, idgen_go_asks(flag), flag, &error), &error);
   result.handle = (uintptr_t)generator;
   return result;
 }
 
-static inline idgen_go_failure idgen_go_close(uintptr_t generator) {
+static inline idgen_go_failure idgen_go_close(uintptr_t generator, int32_t *flag) {
   IDGEN_GO_ERROR(error);
-  return idgen_go_fail(idgen_close((idgen_t *)generator, &error), &error);
+  return idgen_go_fail(idgen_close_wait((idgen_t *)generator, idgen_go_asks(flag), flag, &error), &error);
 }
 
 static inline void idgen_go_destroy(uintptr_t generator) { idgen_destroy((idgen_t *)generator); }
@@ -300,6 +306,10 @@ typedef struct {
 
 static inline idgen_go_long_text idgen_go_describe(uintptr_t generator) {
   IDGEN_GO_LONG_TEXT(idgen_describe((const idgen_t *)generator, buffer, &size, &error));
+}
+
+static inline idgen_go_long_text idgen_go_config_get(uintptr_t config, const char *key) {
+  IDGEN_GO_LONG_TEXT(idgen_config_get((const idgen_config_t *)config, key, buffer, &size, &error));
 }
 
 static inline idgen_go_long_text idgen_go_config_names(const char *path) {

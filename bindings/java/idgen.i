@@ -17,8 +17,8 @@
   private IdgenJNI() {}
 
   // The natives call these two, on the thread that called them.
-  static RuntimeException error(int status, byte[] message, long retryAfterNs, int written) {
-    return Errors.of(status, message, retryAfterNs, written);
+  static RuntimeException error(int status, byte[] message, long retryAfterNs, int written, long cause) {
+    return Errors.of(status, message, retryAfterNs, written, cause);
   }
 
   static boolean interrupted() {
@@ -136,9 +136,15 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 %rename("$ignore", %$isclass) "";
 %ignore idgen_abi_1;
 %ignore idgen_open;
+%ignore idgen_create;
+%ignore idgen_create_wait;
+%ignore idgen_close;
+%ignore idgen_close_wait;
 %ignore idgen_next;
 %ignore idgen_next_batch;
 %ignore idgen_next_wait;
+%ignore idgen_next_block;
+%ignore idgen_next_block_wait;
 %ignore idgen_try_next;
 %ignore idgen_config_get;
 %ignore idgen_config_names;
@@ -155,12 +161,15 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 %include "idgen/idgen.h"
 
 /* Written by hand: the hot calls (natives_next.cpp) return the id and throw, because an array for the result would
- * double their cost; texts of any length (natives_text.cpp); the log, the store and the list of segments, which call
+ * double their cost; what waits hears of interrupts (there and in natives_lifetime.cpp); texts of any length (natives_text.cpp); the log, the store and the list of segments, which call
  * back (natives_log.cpp, natives_store.cpp, natives_segments.cpp). */
 %native(jniVersion) jint jniVersion();
 %native(next) jlong next(jlong generator);
 %native(tryNext) jboolean tryNext(jlong generator, jlongArray id);
 %native(fill) void fill(jlong generator, jlongArray ids, jint offset, jint length);
+%native(nextBlock) void nextBlock(jlong generator, jlong want, jlongArray block);
+%native(create) jlong create(jlong config);
+%native(close) void close(jlong generator);
 %native(describe) jbyteArray describe(jlong generator);
 %native(metrics) jbyteArray metrics(jlongArray generators);
 %native(configNames) jbyteArray configNames(jbyteArray tomlPath);

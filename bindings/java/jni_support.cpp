@@ -31,15 +31,26 @@ void store_numbers(JNIEnv* env, jobjectArray out, std::initializer_list<jlong> n
 void raise(JNIEnv* env, jclass natives, idgen_status_t status, const idgen_error_t* error, std::size_t written) {
   if (env->ExceptionCheck()) return;
   // Looked up anew each time: this is the cold path, and a cached id would have to be dropped with its class.
-  jmethodID make = env->GetStaticMethodID(natives, "error", "(I[BJI)Ljava/lang/RuntimeException;");
+  jmethodID make = env->GetStaticMethodID(natives, "error", "(I[BJIJ)Ljava/lang/RuntimeException;");
   if (make == nullptr) return;
   const bool has_message = error != nullptr && error->message[0] != '\0';
   jbyteArray message = bytes(env, has_message ? error->message : idgen_status_message(status));
   if (message == nullptr) return;
   const auto retry_after_ns = static_cast<jlong>(error == nullptr ? 0 : error->retry_after_ns);
-  auto failure = static_cast<jthrowable>(env->CallStaticObjectMethod(natives, make, static_cast<jint>(status), message,
-                                                                     retry_after_ns, static_cast<jint>(written)));
+  const auto cause = static_cast<jlong>(error == nullptr ? 0 : error->cause);
+  auto failure = static_cast<jthrowable>(env->CallStaticObjectMethod(
+      natives, make, static_cast<jint>(status), message, retry_after_ns, static_cast<jint>(written), cause));
   if (!env->ExceptionCheck() && failure != nullptr) env->Throw(failure);
+}
+
+int is_interrupted(void* context) {
+  auto* waiter = static_cast<Waiter*>(context);
+  if (waiter->interrupted == nullptr) {
+    waiter->interrupted = waiter->env->GetStaticMethodID(waiter->natives, "interrupted", "()Z");
+    if (waiter->interrupted == nullptr) return 1;
+  }
+  const jboolean answer = waiter->env->CallStaticBooleanMethod(waiter->natives, waiter->interrupted);
+  return answer == JNI_TRUE || waiter->env->ExceptionCheck() == JNI_TRUE;
 }
 
 jbyteArray bytes(JNIEnv* env, const char* text) {

@@ -16,7 +16,7 @@ namespace idgen_jni {
 
 // Moves when the name or the parameters of a native change: NativeLoader.JNI_VERSION must be the same number, so that a
 // jar and a libidgen.so that were not made for each other are told apart by a message and not by a crash.
-inline constexpr jint kJniVersion = 4;
+inline constexpr jint kJniVersion = 5;
 
 // idgen_error_t without its half kilobyte of zeroes: this is made on every call.
 struct Error : idgen_error_t {
@@ -25,6 +25,7 @@ struct Error : idgen_error_t {
     status = IDGEN_OK;
     retry_after_ns = 0;
     message[0] = '\0';
+    cause = 0;
   }
 };
 
@@ -52,6 +53,17 @@ constexpr bool reports_error<idgen_status_t (*)(Parameters...)> = (std::is_same_
 // Does nothing if an exception is pending already. `written`: ids that a failed batch had stored before.
 void raise(JNIEnv* env, jclass natives, idgen_status_t status, const idgen_error_t* error = nullptr,
            std::size_t written = 0);
+
+// Java threads are interrupted, not cancelled: while the library waits, it asks the thread that called us.
+struct Waiter {
+  JNIEnv* env;
+  jclass natives;
+  jmethodID interrupted = nullptr;
+};
+
+// An idgen_cancelled_fn for a Waiter. Leaves the thread's interrupt status as it is. An exception in the question itself
+// (a stack overflow, say) ends the wait too, and is what the caller then gets.
+int is_interrupted(void* waiter);
 
 // The bytes of a NUL-terminated text; null for NULL, and with an exception pending when the heap is full.
 jbyteArray bytes(JNIEnv* env, const char* text);

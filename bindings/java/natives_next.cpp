@@ -7,30 +7,13 @@
 #include "jni_support.hpp"
 
 using idgen_jni::Error;
+using idgen_jni::is_interrupted;
+using idgen_jni::Waiter;
 
 namespace {
 
-// Java threads are interrupted, not cancelled: while waiting, ask the thread that called us.
-struct Waiter {
-  JNIEnv* env;
-  jclass natives;
-  jmethodID interrupted;
-};
-
-// Leaves the thread's interrupt status as it is. An exception in the question itself (a stack overflow, say) ends the
-// wait too, and is what the caller then gets.
-int is_interrupted(void* context) {
-  auto* waiter = static_cast<Waiter*>(context);
-  if (waiter->interrupted == nullptr) {
-    waiter->interrupted = waiter->env->GetStaticMethodID(waiter->natives, "interrupted", "()Z");
-    if (waiter->interrupted == nullptr) return 1;
-  }
-  const jboolean answer = waiter->env->CallStaticBooleanMethod(waiter->natives, waiter->interrupted);
-  return answer == JNI_TRUE || waiter->env->ExceptionCheck() == JNI_TRUE;
-}
-
 jlong next_slow(JNIEnv* env, jclass natives, idgen_t* generator) {
-  Waiter waiter{env, natives, nullptr};
+  Waiter waiter{env, natives};
   Error error;
   std::uint64_t id = 0;
   std::size_t written = 0;
@@ -70,7 +53,7 @@ JNIEXPORT void JNICALL Java_dev_idgen_IdgenJNI_fill(JNIEnv* env, jclass natives,
   static_assert(sizeof(std::uint64_t) == sizeof(jlong));
   std::uint64_t chunk[kChunk];
   auto* g = idgen_jni::handle<idgen_t>(generator);
-  Waiter waiter{env, natives, nullptr};
+  Waiter waiter{env, natives};
   for (jint done = 0; done < length;) {
     Error error;
     std::size_t written = 0;
@@ -83,6 +66,18 @@ JNIEXPORT void JNICALL Java_dev_idgen_IdgenJNI_fill(JNIEnv* env, jclass natives,
     if (status != IDGEN_OK) return idgen_jni::raise(env, natives, status, &error, static_cast<std::size_t>(done));
     if (env->ExceptionCheck() == JNI_TRUE) return;
   }
+}
+
+JNIEXPORT void JNICALL Java_dev_idgen_IdgenJNI_nextBlock(JNIEnv* env, jclass natives, jlong generator, jlong want,
+                                                         jlongArray out) {
+  Waiter waiter{env, natives};
+  Error error;
+  idgen_block_t block = IDGEN_BLOCK_INIT;
+  const idgen_status_t status =
+      idgen_next_block_wait(idgen_jni::handle<idgen_t>(generator), static_cast<std::uint64_t>(want), &block,
+                            is_interrupted, &waiter, &error);
+  if (status != IDGEN_OK) return idgen_jni::raise(env, natives, status, &error);
+  idgen_jni::store(env, out, block);
 }
 
 }  // extern "C"

@@ -30,10 +30,12 @@ idgen_status_t fail(idgen_error_t* error, idgen_status_t status, const char* mes
   return status;
 }
 
-// Calls method(byte[] namespace, byte[] tag, long, long, long[2]). It returns null if all went well and else the message;
-// numbers[0] is the result, or the status together with the ns after which a retry makes sense.
+// What a store answers: the result; or the status, the ns after which a retry makes sense, the number of its exception.
+constexpr jsize kNumbers = 3;
+
+// Calls method(byte[] namespace, byte[] tag, long, long, long[3]). It returns null if all went well and else the message.
 idgen_status_t ask(void* context, jmethodID Store::*method, const char* name_space, const char* tag, std::uint64_t a,
-                   std::uint64_t b, jlong (&numbers)[2], idgen_error_t* error) {
+                   std::uint64_t b, jlong (&numbers)[kNumbers], idgen_error_t* error) {
   const auto* store = static_cast<const Store*>(context);
   const Attached thread(store->vm);
   JNIEnv* env = thread.env();
@@ -47,13 +49,13 @@ idgen_status_t ask(void* context, jmethodID Store::*method, const char* name_spa
   bool refused = false;
   jbyteArray name_space_bytes = idgen_jni::bytes(env, name_space);
   jbyteArray tag_bytes = name_space_bytes == nullptr ? nullptr : idgen_jni::bytes(env, tag);
-  jlongArray result = tag_bytes == nullptr ? nullptr : env->NewLongArray(2);
+  jlongArray result = tag_bytes == nullptr ? nullptr : env->NewLongArray(kNumbers);
   if (result != nullptr) {
     auto message =
         static_cast<jbyteArray>(env->CallObjectMethod(store->sink, store->*method, name_space_bytes, tag_bytes,
                                                       static_cast<jlong>(a), static_cast<jlong>(b), result));
     if (env->ExceptionCheck() == JNI_FALSE) {
-      env->GetLongArrayRegion(result, 0, 2, numbers);
+      env->GetLongArrayRegion(result, 0, kNumbers, numbers);
       if (message != nullptr) {
         refused = true;
         char text[sizeof error->message];
@@ -61,6 +63,7 @@ idgen_status_t ask(void* context, jmethodID Store::*method, const char* name_spa
         env->GetByteArrayRegion(message, 0, size, reinterpret_cast<jbyte*>(text));
         say(error, text, static_cast<std::size_t>(size));
         error->retry_after_ns = static_cast<std::uint64_t>(numbers[1]);
+        error->cause = static_cast<std::uint64_t>(numbers[2]);
       }
     }
   }
@@ -73,7 +76,7 @@ idgen_status_t ask(void* context, jmethodID Store::*method, const char* name_spa
 
 idgen_status_t take(void* context, const char* name_space, const char* tag, std::uint64_t count, std::uint64_t* first,
                     idgen_error_t* error) {
-  jlong numbers[2] = {};
+  jlong numbers[kNumbers] = {};
   const idgen_status_t status = ask(context, &Store::take, name_space, tag, count, 0, numbers, error);
   if (status == IDGEN_OK) *first = static_cast<std::uint64_t>(numbers[0]);
   return status;
@@ -81,7 +84,7 @@ idgen_status_t take(void* context, const char* name_space, const char* tag, std:
 
 idgen_status_t give_back(void* context, const char* name_space, const char* tag, std::uint64_t last,
                          std::uint64_t unused, idgen_error_t* error) {
-  jlong numbers[2] = {};
+  jlong numbers[kNumbers] = {};
   return ask(context, &Store::give_back, name_space, tag, last, unused, numbers, error);
 }
 

@@ -57,7 +57,7 @@ namespace idgen::capi {
 // Fills err, if there is one, and returns the status. Needs no memory: it runs when there is none. Bytes that are not UTF-8 (a user's own, in
 // a value or a path) become '?'.
 idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_view message,
-                      std::uint64_t retry_after_ns = 0) noexcept;
+                      std::uint64_t retry_after_ns = 0, std::uint64_t cause = 0) noexcept;
 
 // Every exported function that can fail runs its body in here. The body returns an idgen_status_t, or nothing for IDGEN_OK.
 template <class Body>
@@ -67,7 +67,8 @@ idgen_status_t guard(idgen_error_t* err, Body&& body) noexcept {
     if (err) report(err, IDGEN_OK, "");
     return IDGEN_OK;
   } catch (const Error& error) {
-    return report(err, static_cast<idgen_status_t>(error.status()), error.message(), error.retry_after_ns());
+    return report(err, static_cast<idgen_status_t>(error.status()), error.message(), error.retry_after_ns(),
+                  error.cause());
   } catch (const std::bad_alloc&) {
     return report(err, IDGEN_E_NO_MEMORY, "out of memory");
   } catch (const std::exception& error) {

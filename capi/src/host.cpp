@@ -145,7 +145,7 @@ class HostStore final : public Store {
     if (status == IDGEN_OK) return;
     err.message[sizeof err.message - 1] = '\0';
     const std::string message = *err.message ? err.message : idgen_status_message(status);
-    throw Error(static_cast<Status>(status), message, err.retry_after_ns);
+    throw Error(static_cast<Status>(status), message, err.retry_after_ns, err.cause);
   }
   [[noreturn]] static void refuse() {
     throw Error(Status::unsupported, "tags of the host's own store are created, shown and advanced by the host");

@@ -14,7 +14,7 @@ static_assert(static_cast<int>(idgen::Status::host) == IDGEN_E_HOST);
 namespace idgen::capi {
 
 idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_view message,
-                      std::uint64_t retry_after_ns) noexcept {
+                      std::uint64_t retry_after_ns, std::uint64_t cause) noexcept {
   if (!err) return status;
   // Zeroed instead of begun with IDGEN_ERROR_INIT: it has at least the room of the first version's, and its owner wants to know.
   const bool is_zeroed = err->struct_size == 0;
@@ -26,6 +26,7 @@ idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_vie
     used = copy_text("(err.struct_size is 0: begin with idgen_error_t err = IDGEN_ERROR_INIT) ", err->message,
                      sizeof err->message);
   copy_text(message, err->message + used, sizeof err->message - used);
+  err->cause = cause;
   return status;
 }
 

@@ -27,7 +27,7 @@ def error_of(call: Callable[[], object]) -> idgen.Error:
 
 
 def test_an_unknown_keyword_names_the_nearest_property() -> None:
-    error = error_of(lambda: idgen.Generator(segment_stp=5, store="memory"))
+    error = error_of(lambda: UNTYPED(segment_stp=5, store="memory"))
     assert isinstance(error, idgen.UnknownKeyError)
     assert isinstance(error, ValueError)
     assert "segment.step" in str(error)
@@ -46,7 +46,7 @@ def test_a_value_out_of_range_names_the_range() -> None:
 
 
 def test_a_choice_that_does_not_exist_names_the_choices() -> None:
-    error = error_of(lambda: idgen.Generator(on_clock_back="panic", store="memory"))
+    error = error_of(lambda: UNTYPED(on_clock_back="panic", store="memory"))
     assert all(choice in str(error) for choice in ("wait", "continue", "fail"))
 
 

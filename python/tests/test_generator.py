@@ -39,19 +39,29 @@ def test_try_next_gives_an_id_or_none(segment: idgen.Generator) -> None:
     assert segment.try_next() in (1, None)
 
 
-def test_next_batch_is_an_int64_numpy_array(segment: idgen.Generator) -> None:
-    batch = segment.next_batch(2000)
-    assert isinstance(batch, np.ndarray)
-    assert batch.dtype == np.int64
-    assert batch.tolist() == list(range(1, 2001))
-    assert segment.next_batch(0).tolist() == []
+@pytest.mark.parametrize("n", [0, 1, 63, 64, 2000])
+def test_next_batch_is_an_array_of_int64(segment: idgen.Generator, n: int) -> None:
+    batch = segment.next_batch(n)
+    assert type(batch) is array.array
+    assert batch.typecode == "q"
+    assert batch.tolist() == list(range(1, n + 1))
+    batch.append(n + 1)  # nothing holds on to its memory
 
 
-def test_next_batch_of_an_unsigned_layout_is_uint64(memory_store: str) -> None:
+def test_next_batch_of_an_unsigned_layout_is_an_array_of_uint64(memory_store: str) -> None:
     with idgen.Generator(layout="discord", worker=1, process=2, store=memory_store) as generator:
         batch = generator.next_batch(100)
-        assert batch.dtype == np.uint64
+        assert batch.typecode == "Q"
         assert generator.decode(batch[0]).process == 2
+
+
+def test_a_batch_becomes_a_numpy_array_without_a_copy(segment: idgen.Generator) -> None:
+    batch = segment.next_batch(1000)
+    column = np.asarray(batch)
+    assert column.dtype == np.int64
+    assert column.tolist() == list(range(1, 1001))
+    batch[0] = 77
+    assert column[0] == 77
 
 
 @pytest.mark.parametrize("n", [1, 63, 64, 5000])

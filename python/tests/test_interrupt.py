@@ -19,7 +19,7 @@ class Clock:
 
 clock = Clock()
 generator = idgen.Generator(worker=1, store="memory", clock=clock, on_clock_back="wait", wait_max="60s")
-last = generator.next_batch(1)[0]  # imports numpy: a signal that meets the import instead makes Python exit by it
+last = generator.next()
 clock.ns -= 1_000_000_000
 print("waiting", flush=True)
 try:
@@ -31,6 +31,22 @@ except KeyboardInterrupt:
 """
 
 
+def interrupted(program: str) -> str:
+    """What a program prints that is sent Ctrl-C when it has said that it is waiting. It must end well, and at once."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "waiting\n"
+    time.sleep(0.2)  # so that the signal meets the wait and not the way to it; both must end well
+    start = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 0, err
+    assert time.monotonic() - start < 5, "not at once: it would have waited for a minute"
+    return out
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -39,20 +55,63 @@ except KeyboardInterrupt:
         "generator.next_batch(3)",
         "generator.next_batch(5000)",
         "generator.fill(array.array('q', [0] * 100))",
+        "generator.next_block(3)",
     ],
 )
 def test_ctrl_c_ends_a_wait_at_once_and_the_generator_goes_on(call: str) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", WAITING % call], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "waiting\n"
-    time.sleep(0.2)  # so that the signal meets the wait and not the way to it; both must end well
-    start = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
-    assert (out, process.returncode) == ("interrupted\n", 0), err
-    assert time.monotonic() - start < 5, "not at once: wait_max is 60 s"
+    assert interrupted(WAITING % call) == "interrupted\n"
+
+
+HANGING_STORE = """
+import threading, idgen
+
+class Store:
+    def __init__(self, hangs_in):
+        self.hangs_in, self.max_id = hangs_in, 0
+
+    def hang(self, where):
+        if where == self.hangs_in:
+            print("waiting", flush=True)
+            threading.Event().wait()
+
+    def segment_take(self, namespace, tag, count):
+        self.hang("take")
+        self.max_id += count
+        return self.max_id - count + 1
+
+    def segment_return(self, namespace, tag, last, unused):
+        self.hang("return")
+        self.max_id = last - unused
+
+store = Store(%r)
+settings = dict(kind="segment", tag="t", store=store, wait_max="60s", store_timeout="60s", segment_step=10)
+"""
+
+
+def test_ctrl_c_ends_the_wait_of_a_new_generator_for_its_store() -> None:
+    program = """
+try:
+    idgen.Generator(**settings)
+except KeyboardInterrupt:
+    store.hangs_in = None
+    print("interrupted, then", idgen.Generator(**settings).next() > 0)
+"""
+    assert interrupted(HANGING_STORE % "take" + program) == "interrupted, then True\n"
+
+
+@pytest.mark.parametrize("close", ["generator.close()", "with generator: generator.next()"])
+def test_ctrl_c_ends_the_wait_of_close_and_the_generator_is_closed(close: str) -> None:
+    program = f"""
+generator = idgen.Generator(**settings)
+try:
+    {close}
+except KeyboardInterrupt:
+    try:
+        generator.next()
+    except idgen.ClosedError:
+        print("interrupted and closed, what is left is a gap:", store.max_id % 10 == 0)
+"""
+    assert interrupted(HANGING_STORE % "return" + program) == "interrupted and closed, what is left is a gap: True\n"
 
 
 def test_a_signal_handler_that_does_not_raise_lets_the_wait_go_on() -> None:

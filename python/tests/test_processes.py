@@ -82,8 +82,8 @@ def test_a_forked_child_of_an_event_loop_awaits_ids_on_a_loop_of_its_own(tmp_pat
 
 
 def test_on_fork_error_is_kept(tmp_path: Path) -> None:
-    options = {"kind": "segment", "tag": "t", "store": f"sqlite:{tmp_path / 'ids.db'}", "on_fork": "error"}
-    with idgen.Generator(store_create=True, **options) as generator:
+    store = f"sqlite:{tmp_path / 'ids.db'}"
+    with idgen.Generator(kind="segment", tag="t", store=store, store_create=True, on_fork="error") as generator:
         generator.next()
         assert in_child(lambda: expect(idgen.ForkedError, generator.next)) == "ForkedError"
 

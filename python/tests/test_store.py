@@ -9,6 +9,7 @@ import sqlite3
 import threading
 import time
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -219,7 +220,7 @@ def test_a_database_of_the_programs_own_is_a_store(database: Path) -> None:
 
 def test_messages_of_the_database_say_what_to_do(tmp_path: Path, database: Path) -> None:
     store = SqlStore(lambda: sqlite3.connect(database))
-    with pytest.raises(idgen.TagUnknownError, match=r'tag "nobody" of .*INSERT INTO idgen_segment'):
+    with pytest.raises(idgen.TagUnknownError, match=r'tag "nobody" of .*segment_create'):
         store.segment_take("default", "nobody", 10)
     with pytest.raises(idgen.TagUnknownError):
         store.segment_return("default", "nobody", 10, 5)
@@ -236,13 +237,230 @@ def test_messages_of_the_database_say_what_to_do(tmp_path: Path, database: Path)
     assert row(database) == (0, 0)
 
 
+class Pool:
+    """Lends what it has, in turn, and counts; as psycopg_pool's and psycopg2's do."""
+
+    def __init__(self, *connections: Any) -> None:
+        self.free: list[Any] = list(connections)
+        self.changed = threading.Condition()
+        self.threads: set[int] = set()
+
+    def getconn(self) -> Any:
+        self.threads.add(threading.get_ident())
+        with self.changed:
+            self.changed.wait_for(lambda: self.free)
+            return self.free.pop()
+
+    def putconn(self, connection: Any) -> None:
+        with self.changed:
+            self.free.append(connection)
+            self.changed.notify_all()
+
+
+@pytest.fixture
+def connection(database: Path) -> Iterator[sqlite3.Connection]:
+    with contextlib.closing(sqlite3.connect(database, check_same_thread=False)) as made:
+        yield made
+
+
+@pytest.fixture
+def pool(connection: sqlite3.Connection) -> Pool:
+    return Pool(connection)
+
+
+def test_a_pool_that_counts_its_connections_is_refused_without_its_putconn(pool: Pool) -> None:
+    with pytest.raises(idgen.ArgumentError, match=r"SqlStore\(pool.getconn, release=pool.putconn\)"):
+        SqlStore(pool.getconn)
+    with generator(SqlStore(pool.getconn, release=pool.putconn), segment_runway=0) as orders:
+        for _ in range(100):
+            orders.next()
+    assert len(pool.free) == 1
+
+
+def test_connections_of_an_event_loop_are_refused() -> None:
+    async def connect() -> sqlite3.Connection:
+        raise AssertionError
+
+    with pytest.raises(idgen.UnsupportedError, match="event loop"):
+        SqlStore(connect)
+    with pytest.raises(idgen.UnsupportedError, match="synchronous pool"):
+        SqlStore(lambda: connect()).segment_take("default", "orders", 10)
+
+
+def test_a_connection_inside_a_transaction_is_refused_and_left_as_it_is(
+    pool: Pool, connection: sqlite3.Connection, database: Path
+) -> None:
+    store = SqlStore(pool.getconn, release=pool.putconn)
+    connection.execute("INSERT INTO idgen_segment(ns, tag, max_id) VALUES('default', 'theirs', 7)")
+    with pytest.raises(idgen.StoreUnsafeError, match="nothing was granted"):
+        store.segment_take("default", "orders", 10)
+    assert connection.in_transaction
+    connection.commit()
+    assert connection.execute("SELECT max_id FROM idgen_segment WHERE tag = 'theirs'").fetchone() == (7,)
+    assert store.segment_take("default", "orders", 10) == 1
+
+
+def test_a_call_that_holds_the_pools_last_connection_ends_within_the_bound_and_only_once(pool: Pool) -> None:
+    store = SqlStore(pool.getconn, release=pool.putconn, pool_timeout=0.3)
+    with generator(store, segment_runway=0, segment_prefetch=1) as orders:
+        orders.next_batch(10)
+        mine = pool.getconn()
+        began = time.monotonic()
+        with pytest.raises(idgen.StoreUnavailableError, match=r"within 0\.3 s .*pool of its own") as raised:
+            orders.next_batch(1000)  # a hundred grants
+        assert time.monotonic() - began < 3  # not wait_max, which is 5 s
+        assert raised.value.retryable
+        assert raised.value.retry_after is None
+        pool.putconn(mine)
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            try:
+                assert orders.next() == 11
+                break
+            except idgen.StoreUnavailableError:
+                time.sleep(0.01)
+    assert len(pool.free) == 1
+
+
+def test_a_connection_that_comes_too_late_serves_the_next_call_before_others_take_it(pool: Pool) -> None:
+    store = SqlStore(pool.getconn, release=pool.putconn, pool_timeout=1.0)
+    mine = pool.getconn()
+    with pytest.raises(idgen.StoreUnavailableError):
+        store.segment_take("default", "orders", 10)
+    pool.putconn(mine)  # to the thread that has waited since
+    deadline = time.monotonic() + 30
+    while pool.free and time.monotonic() < deadline:
+        time.sleep(0.001)
+    assert not pool.free
+    assert store.segment_take("default", "orders", 10) == 1
+    assert pool.free
+    with contextlib.ExitStack() as gives_back:
+        gives_back.callback(pool.putconn, pool.getconn())
+        with pytest.raises(idgen.StoreUnavailableError):
+            store.segment_take("default", "orders", 10)
+    while not pool.free:  # nobody came for it: it goes back
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_connections_are_never_borrowed_on_the_callers_thread(pool: Pool) -> None:
+    store = SqlStore(pool.getconn, release=pool.putconn)
+    store.segment_take("default", "orders", 10)
+    assert pool.threads
+    assert threading.get_ident() not in pool.threads
+
+
+def test_a_forked_child_waits_for_no_thread_of_its_parent(database: Path) -> None:
+    held = threading.Event()
+
+    def connect() -> sqlite3.Connection:
+        if threading.current_thread().name == "idgen-sql" and not held.is_set() and os.getpid() == parent:
+            held.wait(30)
+        return sqlite3.connect(database)
+
+    parent = os.getpid()
+    store = SqlStore(connect, pool_timeout=0.1)
+    with pytest.raises(idgen.StoreUnavailableError):
+        store.segment_take("default", "orders", 10)
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(0 if store.segment_take("default", "orders", 10) == 1 else 1)
+        except BaseException:
+            os._exit(2)
+    held.set()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_tags_are_made_and_shown_and_advanced_through_the_store(tmp_path: Path) -> None:
+    store = SqlStore(lambda: sqlite3.connect(tmp_path / "new.db"))
+    store.segment_create("shop", "orders")
+    with pytest.raises(idgen.TagExistsError, match="orders") as raised:
+        store.segment_create("shop", "orders")
+    assert raised.value.name == "TAG_EXISTS"
+    with pytest.raises(idgen.TagUnknownError, match="segment_create"):
+        store.segment_show("shop", "items")
+    store.segment_create("shop", "items")
+    before = store.segment_show("shop", "orders")
+    assert (before.max_id, before.grants, before.step, before.holder) == (0, 0, 0, "")
+    assert store.segment_advance("shop", "orders", 1000).max_id == 1000
+    assert store.segment_advance("shop", "orders", 10).max_id == 1001
+    with generator(store, namespace="shop") as orders:
+        assert orders.next() == 1002
+    assert [(row.namespace, row.tag, row.max_id) for row in store.segment_list()] == [
+        ("shop", "items", 0),
+        ("shop", "orders", 1002),
+    ]
+    store.segment_advance("shop", "orders", LARGEST)
+    with pytest.raises(idgen.ExhaustedError):
+        store.segment_advance("shop", "orders", 1)
+    with pytest.raises(idgen.ArgumentError):
+        store.segment_advance("shop", "orders", LARGEST + 1)
+
+
+class Away(Exception):
+    """One of Python's own classes could not be referred to weakly."""
+
+
+def test_the_cause_of_an_error_is_what_the_store_raised() -> None:
+    stores = [Counter(), Counter()]
+    for store in stores:
+        store.failure = Away("the same words")
+        with pytest.raises(idgen.HostError) as opened:
+            generator(store, wait_max=0)
+        assert opened.value.__cause__ is store.failure
+        store.failure = None
+    with generator(stores[0]) as first, generator(stores[1]) as second:
+        for store in stores:
+            store.failure = Away("the same words")
+        for store, orders in zip(stores, (first, second), strict=True):
+            with pytest.raises(idgen.HostError, match="the same words") as raised:
+                orders.next_batch(100)
+            assert raised.value.__cause__ is store.failure
+            with pytest.raises(idgen.HostError) as raised:
+                orders.next_block(1000)
+            assert raised.value.__cause__ is store.failure
+            store.failure = None
+
+
+def test_what_stands_behind_an_error_of_idgen_is_the_cause_of_the_calls(database: Path) -> None:
+    def connect() -> sqlite3.Connection:
+        raise away
+
+    away = sqlite3.OperationalError("no way there")
+    with pytest.raises(idgen.StoreUnavailableError, match="no way there") as raised:
+        generator(SqlStore(connect), wait_max=0)
+    assert raised.value.__cause__ is away
+
+
+@pytest.mark.parametrize("recovers", [True, False])
+def test_a_cause_is_kept_no_longer_than_until_the_store_answers_or_its_generator_goes(recovers: bool) -> None:
+    store = Counter()
+    orders = generator(store)
+    store.failure = Away("away")
+    gone = weakref.ref(store.failure)
+    with pytest.raises(idgen.HostError):
+        orders.next_batch(100)
+    store.failure = None
+    if recovers:
+        orders.next_batch(100)
+    else:
+        orders.close()
+        del orders
+    deadline = time.monotonic() + 10
+    while gone() is not None and time.monotonic() < deadline:
+        gc.collect()
+        time.sleep(0.01)
+    assert gone() is None
+
+
 def test_every_paramstyle_says_the_same(database: Path) -> None:
-    from idgen.sql import _in_style
+    from idgen._drivers import in_style
 
     values = {"ns": "a", "tag": "b", "n": 1}
     sql = "x = :n AND ns = :ns AND tag = :tag AND y = :n"
-    assert _in_style("qmark", sql, values) == ("x = ? AND ns = ? AND tag = ? AND y = ?", (1, "a", "b", 1))
-    assert _in_style("format", sql, values) == ("x = %s AND ns = %s AND tag = %s AND y = %s", (1, "a", "b", 1))
-    assert _in_style("numeric", sql, values) == ("x = :1 AND ns = :2 AND tag = :3 AND y = :4", (1, "a", "b", 1))
-    assert _in_style("named", sql, values) == (sql, values)
-    assert _in_style("pyformat", sql, values)[0] == "x = %(n)s AND ns = %(ns)s AND tag = %(tag)s AND y = %(n)s"
+    assert in_style("qmark", sql, values) == ("x = ? AND ns = ? AND tag = ? AND y = ?", (1, "a", "b", 1))
+    assert in_style("format", sql, values) == ("x = %s AND ns = %s AND tag = %s AND y = %s", (1, "a", "b", 1))
+    assert in_style("numeric", sql, values) == ("x = :1 AND ns = :2 AND tag = :3 AND y = :4", (1, "a", "b", 1))
+    assert in_style("named", sql, values) == (sql, values)
+    assert in_style("pyformat", sql, values)[0] == "x = %(n)s AND ns = %(ns)s AND tag = %(tag)s AND y = %(n)s"

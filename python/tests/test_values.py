@@ -6,7 +6,7 @@ import os
 import sqlite3
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import idgen
 import numpy as np
@@ -70,12 +70,12 @@ def test_every_property_is_a_keyword_of_its_own() -> None:
 def test_every_property_is_accepted_at_its_default(memory_store: str) -> None:
     own = {"store": memory_store, "worker": "1"}
     defaults = {row.keyword: row.default for row in idgen.properties() if row.default} | own
-    idgen.Generator(**defaults).close()
+    idgen.Generator(**cast(idgen.Properties, defaults)).close()
 
 
 def test_an_exact_property_name_works_as_a_keyword_too(memory_store: str) -> None:
     settings = {"kind": "segment", "tag": "t", "store": memory_store, "store_create": "true", "segment.step": "100"}
-    with idgen.Generator(**settings) as generator:
+    with idgen.Generator(**cast(idgen.Properties, settings)) as generator:
         generator.next()
         assert generator.stats().granted % 100 == 0
 
@@ -165,7 +165,7 @@ def test_a_tag_that_nobody_has_drawn_from_has_no_holder(tmp_path: Path) -> None:
 
 def test_what_would_make_a_tag_is_told_without_making_it(tmp_path: Path) -> None:
     path = tmp_path / "ids.db"
-    where: dict[str, str] = {"store": f"sqlite:{path}", "namespace": 128 * "'", "tag": "caf\u00e9" + 120 * "'"}
+    where: idgen.Properties = {"store": f"sqlite:{path}", "namespace": 128 * "'", "tag": "caf\u00e9" + 120 * "'"}
     statements = idgen.segment_statements(**where)
     assert not path.exists()
     connection = sqlite3.connect(path)
@@ -202,4 +202,4 @@ def test_a_store_without_other_tables_cannot_read_one(tmp_path: Path) -> None:
         with pytest.raises(idgen.ArgumentError, match="NUL"):
             idgen.segment_max_of(*names, store="memory")
     with pytest.raises(idgen.UnknownKeyError):
-        idgen.segment_max_of("orders", "id", stor="memory")
+        idgen.segment_max_of("orders", "id", stor="memory")  # type: ignore[call-arg]

@@ -4,13 +4,14 @@
 
 As drawing.py, but for BATCH above 0 it draws until it is killed. URL is that of the native store, or the word native:
 then the native store is used, which the key store names. BATCH can be statements or max_of, too: then it prints what
-segment_statements or segment_max_of gives, and draws nothing. Of the keys, table and column are for max_of,
-pool.autocommit=false makes the pool's connections need a commit, pool.broken=TEXT makes the pool fail with that text;
-all others are properties of idgen.
+segment_statements or segment_max_of gives, and draws nothing. Or it is the name of a scene below. Of the keys, table
+and column are for max_of, pool.autocommit=false makes the pool's connections need a commit, pool.broken=TEXT makes the
+pool fail with that text; all others are properties of idgen.
 """
 
 import sys
 import threading
+import time
 import urllib.parse
 
 import idgen
@@ -31,7 +32,7 @@ class Pool:
     def take(self):
         if self.broken:
             raise RuntimeError(self.broken)
-        if not self.free.acquire(timeout=10):
+        if not self.free.acquire(timeout=60):
             raise TimeoutError("the pool's one connection was not given back")
         try:
             if self.connection is None:
@@ -87,14 +88,71 @@ def told(what, properties):
         return failure(error) + "\n"
 
 
+def attempt(call, show=str):
+    try:
+        write([show(call())])
+    except idgen.Error as error:
+        write([failure(error)])
+
+
+def tags(store, pool, tag, properties):
+    """Makes, shows and lists tags through the store."""
+    attempt(lambda: store.segment_create("default", tag))
+    attempt(lambda: store.segment_create("default", tag))
+    attempt(lambda: store.segment_show("default", tag), lambda info: f"{info.max_id} {info.grants}")
+    attempt(lambda: store.segment_advance("default", tag, 1000), lambda info: str(info.max_id))
+    attempt(lambda: store.segment_advance("default", tag, 10), lambda info: str(info.max_id))
+    attempt(lambda: [row.max_id for row in store.segment_list() if row.tag == tag], lambda found: str(found[0]))
+    attempt(lambda: store.segment_show("nobody", tag))
+
+
+def inside(store, pool, tag, properties):
+    """The pool gives the connection of a transaction, which has made a row and is committed after that."""
+    connection = pool.take()
+    with connection.cursor() as cursor:
+        cursor.execute("BEGIN" if pool.autocommit else "SELECT 1")
+        cursor.execute("INSERT INTO idgen_segment(ns, tag, max_id) VALUES('theirs', %s, 7)", (tag,))
+    lending = idgen.sql.SqlStore(lambda: connection, release=lambda _: None)
+    attempt(lambda: idgen.Generator(store=lending, **properties))
+    connection.commit()
+
+
+def emptied(store, pool, tag, properties):
+    """Whoever asks for ids holds the pool's one connection."""
+    with idgen.Generator(store=store, **properties) as generator:
+        connection = pool.take()
+        began = time.monotonic()
+        draw(generator, 1000)
+        write([str(round(1000 * (time.monotonic() - began)))])
+        pool.put(connection)
+        while draw(generator, 10):
+            pass
+
+
+def cause(store, pool, tag, properties):
+    try:
+        idgen.Generator(store=store, **properties)
+    except idgen.Error as error:
+        write([type(error.__cause__).__name__])
+
+
+SCENES = (tags, inside, emptied, cause)
+
+
 def main(url, batch, *pairs):
     properties = dict(pair.split("=", 1) for pair in pairs)
     pool = Pool(url, properties.pop("pool.autocommit", "true") == "true", properties.pop("pool.broken", ""))
     if url != "native":
-        properties["store"] = idgen.sql.SqlStore(pool.take, release=pool.put)
+        patience = {} if batch == "emptied" else {"pool_timeout": 30.0}  # however busy the machine is
+        properties["store"] = idgen.sql.SqlStore(pool.take, release=pool.put, **patience)
     if batch in ("statements", "max_of"):
         print(told(batch, {key.replace(".", "_"): value for key, value in properties.items()}), end="")
         return
+    for scene in SCENES:
+        if scene.__name__ == batch:
+            store = properties.pop("store")
+            scene(store, pool, properties["tag"], {key.replace(".", "_"): value for key, value in properties.items()})
+            return
     try:
         generator = idgen.Generator(**{key.replace(".", "_"): value for key, value in properties.items()})
     except idgen.Error as error:

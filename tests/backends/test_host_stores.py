@@ -6,13 +6,16 @@ import time
 
 import idgen
 import psycopg
+import psycopg_pool as pools
 import pymysql
 import pytest
 import servers
-from clients import Asked, Client, clients, create, ids_of, new_tag, show, wait_until
-from hosts import LANGUAGES
+import sqlalchemy
+from clients import Asked, Client, clients, create, ids_of, new_tag, run, show, wait_until
+from hosts import LANGUAGES, command
 from idgen.sql import SqlStore
 from proxy import Proxy
+from sqlalchemy.ext.asyncio import create_async_engine
 
 KINDS = ("mysql", "postgres")
 LARGEST = 2**63 - 1
@@ -162,12 +165,11 @@ def test_sessions_and_servers_that_are_killed_make_no_duplicate(server, tag, lan
 
 
 def test_a_grant_whose_commit_is_not_acknowledged_is_burned(server, tag, language):
-    commit = b"commit" if (language, server.name) == ("go", "postgres") else b"COMMIT"
     options = {"step": 10, "prefetch": 1, "wait_max": "60s", "autocommit": "false"}
     with Proxy(server.port) as proxy, Asked(server.url(proxy.port), tag, language=language, **options) as host:
         assert host.ids(10) == list(range(1, 11))
         for n in range(1, 4):
-            proxy.lose_answer(commit)
+            proxy.lose_answer(b"COMMIT")
             before = show(server.url(), tag)["max_id"]
             assert host.ids(10) == list(range(before + 11, before + 21))
             assert proxy.lost.is_set()
@@ -206,7 +208,7 @@ def test_a_tag_that_is_lost_is_named_with_how_to_make_it(server, tag, language):
         host.ids(1)
         server.sql(f"DELETE FROM idgen_segment WHERE tag = '{tag}'")
         failure = wait_until(lambda: host.draw(10)[1])
-        refused(failure, "TAG_UNKNOWN", tag, "idgen segment create", "INSERT INTO idgen_segment")
+        refused(failure, "TAG_UNKNOWN", tag, "idgen segment create")
 
 
 def test_a_tag_made_as_the_message_says_begins_at_1(server, tag, language):
@@ -272,6 +274,68 @@ def test_a_counter_that_cannot_be_is_damage(server, tag, language):
             server.sql("ALTER TABLE idgen_segment ADD CONSTRAINT idgen_segment_max_id_check CHECK (max_id >= 0)")
 
 
+def scene(name, url, tag, language, **properties):
+    """The lines that one of the programs' scenes prints."""
+    settings = {"segment.step": "10", "segment.runway": "0", "kind": "segment", "tag": tag, **properties}
+    done = run([*command(language), url, name, *(f"{key}={value}" for key, value in settings.items())])
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("autocommit", ["true", "false"])
+def test_a_connection_inside_a_transaction_is_refused_and_left_as_it_is(server, tag, language, autocommit):
+    (line,) = scene("inside", server.url(), tag, language, **{"pool.autocommit": autocommit, "wait_max": "1s"})
+    refused(line[1:], "STORE_UNSAFE", "inside a transaction", "nothing was granted", "pool of its own")
+    assert show(server.url(), tag) == {"max_id": 0, "grants": 0}
+    assert server.sql(f"SELECT max_id FROM idgen_segment WHERE ns = 'theirs' AND tag = '{tag}'").split() == ["7"]
+
+
+def test_a_pool_that_the_callers_transaction_has_emptied_ends_the_call_at_once_and_says_so(server, tag, language):
+    line, milliseconds, *drawn = scene("emptied", server.url(), tag, language, wait_max="20s")
+    ids, _, failure = line.partition("!")
+    assert len(ids.split()) == 10  # what was reserved before
+    refused(failure, "STORE_UNAVAILABLE", "pool of its own")
+    assert int(milliseconds) < 10_000  # one bound, 2 s: not wait_max, nor one for each of a hundred grants
+    assert drawn[-1].split() == [str(n) for n in range(11, 21)]
+
+
+def test_tags_are_made_and_shown_and_advanced_through_the_store(server, language):
+    tag = new_tag()
+    made, again, shown, advanced, lifted, listed, unknown = scene("tags", server.url(), tag, language)
+    assert made == "None"
+    refused(again[1:], "TAG_EXISTS", tag)
+    assert (shown, advanced, lifted, listed) == ("0 0", "1000", "1001", "1001")
+    refused(unknown[1:], "TAG_UNKNOWN", tag, "nobody")
+    assert show(server.url(), tag) == {"max_id": 1001, "grants": 2}
+
+
+def test_the_table_is_the_one_that_the_native_stores_make(server, language):
+    tag = new_tag()
+    with without_the_table(server):
+        create(server.url(), tag)
+        native = layout_of(server)
+        server.sql("DROP TABLE idgen_segment")
+        assert scene("tags", server.url(), tag, language)[0] == "None"
+        assert layout_of(server) == native
+        server.sql("DROP TABLE idgen_segment")
+
+
+def layout_of(server):
+    if server.name == "mysql":
+        return server.sql("SHOW CREATE TABLE idgen_segment")
+    columns = "column_name, data_type, character_maximum_length, is_nullable, column_default"
+    checks = "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'idgen_segment'::regclass ORDER BY 1"
+    return server.sql(
+        f"SELECT {columns} FROM information_schema.columns WHERE table_name = 'idgen_segment' ORDER BY 1"
+    ) + server.sql(checks)
+
+
+def test_the_cause_of_an_error_is_the_drivers(server, tag, language):
+    with without_the_table(server):
+        (found,) = scene("cause", server.url(), tag, language, wait_max="1s")
+    assert found in ("ProgrammingError", "UndefinedTable", "SQLSyntaxErrorException", "PSQLException", "true")
+
+
 # What Python's store does with a connection, seen from within.
 
 
@@ -330,18 +394,187 @@ def test_a_grant_is_committed_before_it_is_returned_and_the_connection_goes_back
     assert show(server.url(), tag) == {"max_id": 6, "grants": 1}
 
 
-@pytest.mark.parametrize("autocommit", [True, False])
-def test_an_open_transaction_that_the_pool_hands_out_is_not_committed(connect, server, tag, autocommit):
-    other = create(server.url(), new_tag())
-    connection = connect(autocommit=autocommit)
-    with connection.cursor() as cursor:
-        if autocommit:
-            cursor.execute("START TRANSACTION")
-        cursor.execute("UPDATE idgen_segment SET max_id = 999 WHERE tag = %s", (other,))
-    store = SqlStore(lambda: connection, release=lambda _: None)
+@pytest.fixture
+def engine(connect, server):
+    """engine(...): SQLAlchemy's, on connections that `connect` makes."""
+    made = []
+
+    def make(**options):
+        dialect = "mysql+pymysql" if server.name == "mysql" else "postgresql+psycopg"
+        made.append(sqlalchemy.create_engine(dialect + "://", creator=connect, **options))
+        return made[-1]
+
+    yield make
+    for engine in made:
+        engine.dispose()
+
+
+def orders(store, tag, **properties):
+    return idgen.Generator(
+        kind="segment", tag=tag, store=store, **{"segment_step": 10, "segment_runway": "0", **properties}
+    )
+
+
+@pytest.fixture
+def psycopg_pool(started):
+    server = started("postgres")
+    address = f"host={servers.HOST} port={server.port} user=app dbname=ids"
+    with pools.ConnectionPool(address, kwargs={"password": servers.PASSWORD}, min_size=1, max_size=2) as pool:
+        yield pool
+
+
+def test_the_connections_of_psycopgs_pool_go_back_to_it(started, psycopg_pool):
+    tag = create(started("postgres").url(), new_tag())
+    with orders(SqlStore(psycopg_pool.getconn, release=psycopg_pool.putconn), tag) as generator:
+        for _ in range(300):
+            generator.next()
+    found = psycopg_pool.get_stats()
+    assert (found["pool_available"], found.get("connections_lost", 0)) == (found["pool_size"], 0)
+    assert found["connections_num"] <= 2
+
+
+def test_psycopgs_pool_without_its_putconn_is_refused_and_loses_no_connection(psycopg_pool):
+    with pytest.raises(idgen.ArgumentError, match=r"release=pool\.putconn"):
+        SqlStore(psycopg_pool.getconn)
+    store = SqlStore(lambda: psycopg_pool.getconn())
+    for _ in range(5):
+        with pytest.raises(idgen.ArgumentError, match=r"release=pool\.putconn"):
+            store.segment_take("default", "orders", 10)
+    with psycopg_pool.connection() as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+    assert psycopg_pool.get_stats()["connections_num"] == 1
+
+
+def test_bulk_transactions_that_share_the_pool_with_the_store_fail_once_and_then_go_on(engine, server, tag):
+    transactions = 10
+    shared = engine(pool_size=transactions, max_overflow=0)
+    all_in = threading.Barrier(transactions)
+    outcomes = []
+
+    def bulk(generator):
+        with shared.begin() as connection:
+            connection.execute(sqlalchemy.text("SELECT 1"))
+            all_in.wait(60)
+            began = time.monotonic()
+            try:
+                generator.next_batch(1000)
+                outcomes.append(("ok", time.monotonic() - began))
+            except idgen.StoreUnavailableError as error:
+                outcomes.append((str(error), time.monotonic() - began))
+                return
+        for _ in range(20):
+            with shared.begin():
+                generator.next_batch(10)
+            outcomes.append(("ok", 0))
+
+    with orders(SqlStore(shared.raw_connection, pool_timeout=1.0), tag, wait_max="60s") as generator:
+        threads = [threading.Thread(target=bulk, args=(generator,)) for _ in range(transactions)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        failed = [outcome for outcome in outcomes if outcome[0] != "ok"]
+        assert failed
+        for text, seconds in failed:
+            assert "pool of its own" in text
+            assert seconds < 20  # not wait_max
+        deadline = time.monotonic() + 30
+        while True:  # the transactions have ended
+            try:
+                generator.next_batch(1000)
+                break
+            except idgen.StoreUnavailableError:
+                assert time.monotonic() < deadline
+
+
+def test_transactions_that_fail_and_start_again_at_once_do_not_starve_the_store(engine, server, tag):
+    """Each holds a connection of the pool while it asks for an id, so at every moment all are lent."""
+    shared = engine(pool_size=4, max_overflow=0)
+    done = []
+
+    def request(generator):
+        with shared.begin() as connection:
+            connection.execute(sqlalchemy.text("SELECT 1"))
+            try:
+                done.append(generator.next())
+            except idgen.StoreUnavailableError:
+                done.append(None)
+
+    def requests(generator):
+        for _ in range(40):
+            request(generator)
+
+    with orders(SqlStore(shared.raw_connection, pool_timeout=0.5), tag, segment_step=100) as generator:
+        threads = [threading.Thread(target=requests, args=(generator,)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(120)
+    served = [id for id in done if id is not None]
+    assert len(done) == 160
+    assert len(set(served)) == len(served)
+    assert len(served) >= 100, len(served)
+
+
+def test_a_transaction_that_shares_its_connection_with_the_store_loses_no_row(engine, server, tag):
+    shared = engine(poolclass=sqlalchemy.pool.StaticPool)
+    with pytest.raises(idgen.StoreUnsafeError, match="StaticPool"):
+        SqlStore(shared.raw_connection)
+    store = SqlStore(lambda: shared.raw_connection())
+    with shared.begin() as connection:
+        text = "INSERT INTO idgen_segment(ns, tag, max_id) VALUES('theirs', :tag, 7)"
+        connection.execute(sqlalchemy.text(text), {"tag": tag})
+        with pytest.raises(idgen.StoreUnsafeError, match=r"(?i)nothing was granted"):
+            store.segment_take("default", tag, 10)
+    assert server.sql(f"SELECT max_id FROM idgen_segment WHERE ns = 'theirs' AND tag = '{tag}'").split() == ["7"]
+    assert show(server.url(), tag) == {"max_id": 0, "grants": 0}
+
+
+def test_an_async_engine_is_refused_by_name(started):
+    server = started("postgres")
+    asynchronous = create_async_engine(server.url().replace("postgres://", "postgresql+psycopg://"))
+    for connect in (asynchronous.raw_connection, asynchronous.sync_engine.raw_connection):
+        with pytest.raises(idgen.UnsupportedError, match="event loop"):
+            SqlStore(connect)
+    for connect in (lambda: asynchronous.raw_connection(), lambda: asynchronous.sync_engine.raw_connection()):
+        with pytest.raises(idgen.UnsupportedError, match="event loop"):
+            SqlStore(connect).segment_take("default", "orders", 10)
+
+
+def test_a_driver_that_does_not_tell_of_transactions_has_its_server_asked(connect, started, server, tag):
+    """As mysqlclient, and PostgreSQL's drivers that nobody knows."""
+
+    class Silent:
+        def __init__(self, connection):
+            self._of = connection
+
+        def cursor(self):
+            return self._of.cursor()
+
+        def commit(self):
+            self._of.commit()
+
+        def rollback(self):
+            raise AssertionError("it is theirs to roll back")
+
+        def close(self):
+            pass
+
+    Silent.__module__ = type(connect()).__module__  # its paramstyle
+    connection = connect()
+    store = SqlStore(lambda: Silent(connection), dialect=server.name)
+    if server.name == "postgres":
+        with pytest.raises(idgen.UnsupportedError, match="does not tell"):
+            store.segment_take("default", tag, 10)
+        return
     assert store.segment_take("default", tag, 10) == 1
-    assert show(server.url(), tag)["max_id"] == 10
-    assert show(server.url(), other)["max_id"] == 0
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO idgen_segment(ns, tag, max_id) VALUES('theirs', %s, 7)", (tag,))
+    with pytest.raises(idgen.StoreUnsafeError, match="inside a transaction"):
+        store.segment_take("default", tag, 10)
+    connection.commit()
+    assert show(server.url(), tag) == {"max_id": 10, "grants": 1}
+    assert store.segment_show("theirs", tag).max_id == 7
     connection.close()
 
 

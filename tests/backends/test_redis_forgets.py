@@ -1,8 +1,10 @@
 """Redis may forget what it has acknowledged. Then nothing more is granted until somebody has lifted the tag."""
 
+import ctypes
+
 import pytest
 import servers
-from clients import Asked, create, draw, new_tag, segment, show, wait_until
+from clients import BUILD, IDGEN, MODULES, Asked, create, draw, new_tag, run, segment, show, wait_until
 from proxy import Proxy
 
 RELAXED = {"accept_loss": "appendonly"}
@@ -163,3 +165,85 @@ def test_scripts_that_are_flushed_are_sent_again(redis):
         client.ids(10)
         redis.cli("SCRIPT", "FLUSH")
         assert client.ids(20) == list(range(11, 31))
+
+
+def is_not_made_anew(url, tag):
+    for _ in range(3):
+        done = draw(url, tag, store_create="true")
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.startswith("idgen: error: TAG_UNKNOWN")
+        assert "there before" in done.stderr
+        assert "idgen segment advance" in done.stderr
+
+
+def test_a_tag_that_is_gone_is_not_made_anew_by_store_create(redis):
+    tag = new_tag()
+    highest = int(draw(redis.url(), tag, store_create="true").stdout)
+    redis.cli("DEL", f"idgen:default:{tag}")
+    is_not_made_anew(redis.url(), tag)
+    create(redis.url(), tag)
+    is_granted_after_advance(redis.url(), tag, highest)
+
+
+def test_a_tag_that_was_made_after_the_dump_is_not_made_anew_by_store_create(redis):
+    older, tag = new_tag(), new_tag()
+    draw(redis.url(), older, store_create="true")
+    redis.cli("SAVE")
+    assert draw(redis.url(), tag, store_create="true").stdout == "1\n"
+    redis.restart()
+    is_not_made_anew(redis.url(), tag)
+    # Whoever accepts a rewind is told that ids may be issued twice; but not for a tag that the server knows to be gone.
+    accepting = servers.Redis.url(redis, accept_loss="appendonly,rewind")
+    assert draw(accepting, tag, store_create="true").stdout == "1\n"
+    redis.cli("DEL", f"idgen:default:{tag}")
+    is_not_made_anew(accepting, tag)
+
+
+def test_the_key_of_what_is_known_of_all_tags_is_no_tag(redis):
+    tag = create(redis.url(), new_tag())
+    listed = run([IDGEN, "segment", "show", "--store", redis.url(), "--set", f"backend.path={MODULES}"])
+    assert [line.split()[1] for line in listed.stdout.splitlines()[1:]] == [tag]
+
+
+def test_what_is_printed_to_make_a_tag_makes_it_as_idgen_does(redis):
+    made, printed = create(redis.url(), new_tag()), new_tag()
+    for words in ([], ["--namespace", 'a b"\n:c']):
+        text = segment(redis.url(), printed, "create", "--print", *words).stdout
+        label = redis.cli("HGET", f"idgen:default:{made}", "label").strip()
+        redis.run("redis-cli", "-h", servers.HOST, "-p", str(redis.port), "-a", servers.PASSWORD, input=text.replace("MASTER_REPLID", label))
+        done = segment(redis.url(), printed, "show", *words)
+        assert done.returncode == 0, (text, done.stderr)
+        assert draw(redis.url(), printed, namespace=words[1] if words else "default").stdout == "1\n"
+    assert redis.cli("HGET", "idgen:store", f"idgen:default:{printed}").strip() == "1"
+
+
+def described(url):
+    """What idgen_describe says."""
+    library = ctypes.CDLL(BUILD / "lib" / "libidgen.so")
+    config, generator, size = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_size_t(1 << 16)
+    text = ctypes.create_string_buffer(size.value)
+    assert library.idgen_config_create(ctypes.byref(config)) == 0
+    pairs = {"kind": "segment", "store": url, "tag": new_tag(), "store_create": "true", "backend.path": str(MODULES)}
+    for key, value in pairs.items():
+        assert library.idgen_config_set(config, key.encode(), value.encode(), None) == 0
+    assert library.idgen_create(config, ctypes.byref(generator), None) == 0
+    assert library.idgen_describe(generator, text, ctypes.byref(size), None) == 0
+    assert library.idgen_close(generator, None) == 0
+    return text.value.decode()
+
+
+def test_a_server_that_comes_back_empty_begins_anew_with_store_create_and_describe_says_so(redis):
+    tag = new_tag()
+    assert draw(redis.url(), tag, store_create="true").stdout == "1\n"
+    text = described(redis.url())
+    assert "no id is issued twice, unless the server comes back empty" in text
+    assert "ids ARE ISSUED TWICE. A restart or an eviction is enough for that, because of accept_loss = appendonly" in text
+    redis.cli("CONFIG", "SET", "appendonly", "no")
+    redis.restart()  # nothing was ever dumped
+    assert draw(redis.url(), tag, store_create="true").stdout == "1\n"
+
+
+def test_what_describe_says_without_an_accepted_loss():
+    with servers.Redis() as redis:
+        text = described(redis.url())
+        assert "Only FLUSHALL or the loss of its files does that" in text

@@ -37,6 +37,8 @@ static idgen_status_t segment_take(void *ctx, const char *name_space, const char
   struct store *store = ctx;
   (void)name_space, (void)tag;
   ++store->takes;
+  err->cause = store->cause;
+  err->retry_after_ns = store->retry_after_ns;
   if (store->fail_takes) return fail(store->fail_takes, err);
   *first = store->max_id + 1;
   store->max_id += count;

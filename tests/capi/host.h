@@ -26,6 +26,7 @@ struct store {
   unsigned char owner[16];
   atomic_int takes, returns, released;
   _Atomic idgen_status_t fail_takes, fail_returns; /* 0 = work */
+  _Atomic uint64_t cause, retry_after_ns;          /* of a take that fails */
   idgen_window_request_t last_request;             /* its strings are gone */
   char holder[200], format[200];
   int64_t returned_to;

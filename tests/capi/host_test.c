@@ -313,6 +313,62 @@ static void segments_on_a_host_store(void) {
   CHECK(store.released == 1);
 }
 
+static void a_store_finds_its_failure_again_by_a_number(void) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  struct store store;
+  store_init(&store);
+  idgen_config_t *config = config_with("kind", "segment", "tag", "t", "segment.step", "10", "wait_max", "50ms", NULL);
+  use_store(config, &store);
+  idgen_t *g = NULL;
+  store.fail_takes = 1007;
+  store.cause = 41;
+  CHECK_ERR(1007, idgen_create(config, &g, &err));
+  CHECK(err.cause == 41);
+  store.fail_takes = 0;
+  CHECK_ERR(IDGEN_OK, idgen_create(config, &g, &err));
+  CHECK(err.cause == 0);
+  idgen_config_destroy(config);
+  store.fail_takes = 1007;
+  store.cause = UINT64_MAX;
+  uint64_t ids[200];
+  size_t written = 0;
+  CHECK_ERR(1007, idgen_next_batch(g, ids, 200, &written, &err)); /* another thread has asked, and the text is another */
+  CHECK_SAYS("wait_max");
+  CHECK(err.cause == UINT64_MAX);
+  CHECK_ERR(IDGEN_OK, idgen_close(g, &err));
+  CHECK(err.cause == 0);
+  CHECK_ERR(IDGEN_E_CLOSED, idgen_next(g, ids, &err));
+  CHECK(err.cause == 0);
+  idgen_destroy(g);
+}
+
+static void a_store_that_waits_for_its_caller_ends_the_callers_wait(void) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  struct store store;
+  store_init(&store);
+  idgen_config_t *config = config_with("kind", "segment", "tag", "t", "segment.step", "10", "segment.runway", "0",
+                                       "wait_max", "60s", NULL);
+  use_store(config, &store);
+  idgen_t *g = GENERATOR(config);
+  store.fail_takes = IDGEN_E_STORE_UNAVAILABLE;
+  store.retry_after_ns = IDGEN_ENDS_WAITS;
+  uint64_t ids[200];
+  size_t written = 0;
+  const time_t began = time(NULL);
+  CHECK_ERR(IDGEN_E_STORE_UNAVAILABLE, idgen_next_batch(g, ids, 200, &written, &err));
+  CHECK(written == 10 && err.retry_after_ns == 0);
+  CHECK(time(NULL) - began < 30);
+  store.fail_takes = 0;
+  idgen_status_t status = IDGEN_E_STORE_UNAVAILABLE;
+  for (int i = 0; i < 1000 && status == IDGEN_E_STORE_UNAVAILABLE; ++i) {
+    status = idgen_next(g, ids, &err); /* the next attempt is due soon */
+    pause_ms(1);
+  }
+  CHECK_ERR(IDGEN_OK, status);
+  CHECK(ids[0] == 11);
+  idgen_destroy(g);
+}
+
 static void a_host_store_may_grant_up_to_the_largest_number(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
   struct store store;
@@ -434,6 +490,8 @@ static void a_host_store_may_be_partial(void) {
 void host_store(void) {
   segments_on_a_host_store();
   a_host_store_may_grant_up_to_the_largest_number();
+  a_store_finds_its_failure_again_by_a_number();
+  a_store_that_waits_for_its_caller_ends_the_callers_wait();
   a_close_that_fails_closes();
   windows_on_a_host_store();
   what_was_anothers_is_never_given_back();

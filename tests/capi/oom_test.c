@@ -492,7 +492,7 @@ int main(void) {
   idgen_config_destroy(config);
   idgen_config_destroy(full);
   unlink("oom.db");
-  unlink("oom.db-owners");
+  unlink("oom.db-lock");
   if (chdir("/") || rmdir(folder)) ++failed;
   printf("%ld passed, %ld failed\n", passed, failed);
   return failed ? 1 : 0;

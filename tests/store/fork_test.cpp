@@ -2,9 +2,11 @@
 #include <pthread.h>
 #include <sys/syscall.h>
 
+#include <array>
 #include <atomic>
 #include <fstream>
 #include <thread>
+#include <utility>
 
 #include "store/fork_gate.hpp"
 #include "store/sqlite_test_support.hpp"
@@ -35,7 +37,7 @@ TEST(ForkedChild, DoesNotInheritTheParentsWorker) {
            std::to_string(store->window_take(window_request(8, 1000)).epoch);
   });
   EXPECT_THAT(report, StartsWith("WORKER_BUSY"));
-  EXPECT_THAT(report, HasSubstr("\nWORKER_BUSY: worker 7 of namespace \"orders\" is owned by process " +
+  EXPECT_THAT(report, HasSubstr("\nWORKER_BUSY: worker 7 of namespace 'orders' is owned by process " +
                                 std::to_string(getpid())));
   EXPECT_THAT(report,
               HasSubstr("\nOK: nothing was thrown\n1"));  // a return that is not the child's to make does nothing
@@ -88,22 +90,32 @@ TEST(ForkedChild, IsRefusedByTheParentsMemoryStoreAndCanOpenItsOwn) {
   EXPECT_EQ(draw_from(store, "ns", "t", 10), 11u);
 }
 
-// A thread that is inside a transaction, waiting for a lock that another process holds.
+// A thread that is inside a transaction whose disk does not answer.
 class ThreadInsideTheStore {
  public:
   explicit ThreadInsideTheStore(const TempFolder& folder)
       : store_((open_store(folder.url(), creating())->segment_create("ns", "t"),
                 open_store(folder.url(), not_creating()))),
-        blocker_(folder.file("ids.db")),
+        hanging_([this, path = folder.file("ids.db-journal")](const char* journal) {
+          char c = 0;
+          while (journal == path && read(go_[0], &c, 1) < 0 && errno == EINTR) {
+          }
+          return unlink(journal);
+        }),
         thread_([this] {
           id_ = syscall(SYS_gettid);
           first = draw_from(store_, "ns", "t", 1);
         }) {
-    // Not before it sleeps for the lock: a thread that is inside malloc() would leave a raw clone with a locked heap.
+    // Not before it sleeps: a thread that is inside malloc() would leave a raw clone with a locked heap.
     while (StoreGate::inside() == 0 || !sleeps()) std::this_thread::yield();
   }
-  ~ThreadInsideTheStore() { finish(); }
-  void let_go() { blocker_.let_go(); }
+  ~ThreadInsideTheStore() {
+    finish();
+    close(go_[0]);
+  }
+  void let_go() {
+    if (const int end = std::exchange(go_[1], -1); end >= 0) close(end);
+  }
   void finish() {
     let_go();
     if (thread_.joinable()) thread_.join();
@@ -112,6 +124,11 @@ class ThreadInsideTheStore {
   std::atomic<std::uint64_t> first{0};
 
  private:
+  static std::array<int, 2> make_pipe() {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2");
+    return ends;
+  }
   bool sleeps() const {
     std::ifstream stat("/proc/self/task/" + std::to_string(id_) + "/stat");
     std::string text;
@@ -120,9 +137,40 @@ class ThreadInsideTheStore {
     return name_end != std::string::npos && text[name_end + 2] == 'S';
   }
 
+  std::array<int, 2> go_ = make_pipe();
+  std::shared_ptr<Store> store_;
+  AtCommit hanging_;
+  std::atomic<long> id_{0};
+  std::thread thread_;
+};
+
+// A thread that waits for a lock which another process has.
+class ThreadThatWaits {
+ public:
+  explicit ThreadThatWaits(const TempFolder& folder)
+      : store_((open_store(folder.url(), creating())->segment_create("ns", "t"),
+                open_store(folder.url(), not_creating()))),
+        blocker_(folder.file("ids.db")),
+        thread_([this] {
+          started_ = true;
+          error_ = error_of([&] { first = draw_from(store_, "ns", "t", 1); });
+        }) {
+    while (!started_) std::this_thread::yield();
+  }
+  ~ThreadThatWaits() { finish(); }
+  std::string finish() {
+    blocker_.let_go();
+    if (thread_.joinable()) thread_.join();
+    return error_.message();
+  }
+
+  std::atomic<std::uint64_t> first{0};
+
+ private:
   std::shared_ptr<Store> store_;
   LockingProcess blocker_;
-  std::atomic<long> id_{0};
+  std::atomic<bool> started_{false};
+  Error error_{Status::ok, ""};
   std::thread thread_;
 };
 
@@ -148,6 +196,34 @@ TEST(ForkedChild, IsNotMadeInTheMiddleOfATransaction) {
   inside.finish();
   EXPECT_EQ(inside.first, 1u);
   EXPECT_EQ(report, "0 inside, drew 2");
+}
+
+TEST(ForkedChild, IsMadeWhileAThreadWaitsForALockAndMayUseStores) {
+  const TempFolder folder;
+  const auto other = open_store(folder.url("other.db"), creating());
+  other->segment_create("ns", "t");
+  ThreadThatWaits waiting(folder);
+  EXPECT_EQ(in_child([&] { return std::to_string(draw_from(other, "ns", "t", 1)); }), "1");
+  EXPECT_EQ(waiting.first, 0u) << "fork() has waited for the lock";
+  EXPECT_EQ(waiting.finish(), "nothing was thrown");
+  EXPECT_EQ(waiting.first, 1u);
+}
+
+TEST(ForkedChild, IsMadeThoughTheDiskHangsAndMayNotUseStores) {
+  const TempFolder folder;
+  const auto other = open_store(folder.url("other.db"), creating());
+  other->segment_create("ns", "t");
+  ThreadInsideTheStore inside(folder);
+  const std::string report = in_child([&] {
+    return report_of([&] { draw_from(other, "ns", "t", 1); }) + " | " + in_child([] { return std::string("a child"); });
+  });
+  EXPECT_EQ(inside.first, 0u) << "fork() has waited for the disk";
+  EXPECT_THAT(report, StartsWith("FORKED: "));
+  EXPECT_THAT(report, HasSubstr("fork(), or call exec"));
+  EXPECT_THAT(report, testing::EndsWith(" | a child"));
+  inside.finish();
+  EXPECT_EQ(inside.first, 1u);
+  EXPECT_EQ(in_child([&] { return std::to_string(draw_from(other, "ns", "t", 1)); }), "1");
 }
 
 // As in_child, by a clone() that the C library knows nothing of. `work` must not allocate more than it needs to.
@@ -184,7 +260,7 @@ TEST(RawClone, MadeInTheMiddleOfATransactionIsRefusedAndDoesNotHang) {
     return text + " grandchild " + std::to_string(status);
   });
   inside.finish();
-  EXPECT_THAT(report, StartsWith("FORKED: this process was made by a raw clone()"));
+  EXPECT_THAT(report, StartsWith("FORKED: this process was made while its parent was inside a store transaction, by a raw clone()"));
   EXPECT_THAT(report, HasSubstr("fork(), or call exec"));
   EXPECT_THAT(report, testing::EndsWith("grandchild 0"));
   EXPECT_EQ(inside.first, 1u);
@@ -203,13 +279,23 @@ TEST(RawClone, MadeOutsideOfATransactionGetsNumbersOfItsOwn) {
   EXPECT_EQ(report, "11 WORKER_BUSY");
 }
 
-TEST(StoreGate, AThreadThatStaysInsideTooLongIsReportedToTheNextAsRetryable) {
+TEST(StoreGate, AStoreThatIsLockedKeepsNoOtherWaiting) {
   const TempFolder folder;
+  ThreadThatWaits waiting(folder);
+  EXPECT_EQ(draw_from(open_store(folder.url("other.db"), creating(0)), "ns", "t", 1), 1u);
+  EXPECT_EQ(waiting.first, 0u);
+}
+
+TEST(StoreGate, AStoreWhoseDiskHangsKeepsNoOtherWaitingAndCanBeDestroyed) {
+  const TempFolder folder;
+  auto owner = open_store(folder.url(), creating());
+  owner->window_take(window_request(7, 1000));
   ThreadInsideTheStore inside(folder);
-  const auto other = open_store(folder.url("other.db"), creating(20));
-  EXPECT_FAILS(draw_from(other, "ns", "t", 1), Status::store_unavailable, "another thread of this process");
+  EXPECT_EQ(draw_from(open_store(folder.url("other.db"), creating(0)), "ns", "t", 1), 1u);
+  owner.reset();
+  EXPECT_EQ(inside.first, 0u);
   inside.finish();
-  EXPECT_EQ(draw_from(open_store(folder.url("other.db"), creating()), "ns", "t", 1), 1u);
+  EXPECT_EQ(open_store(folder.url(), not_creating())->window_take(window_request(7, 1000, 2)).epoch, 2u);
 }
 
 }  // namespace

@@ -47,10 +47,10 @@ TEST_P(SegmentOfEveryStore, ATagThatWasNotCreatedIsRefusedUnlessCreatingWasAsked
   open()->segment_create("ns", "another");
   const auto store = open(not_creating());
   EXPECT_FAILS(draw_from(store, "ns", "orders", 1), Status::tag_unknown, "store_create = true");
-  EXPECT_FAILS(store->segment_show("ns", "orders"), Status::tag_unknown, "\"orders\"");
-  EXPECT_FAILS(store->segment_advance("ns", "orders", 5), Status::tag_unknown, "\"orders\"");
-  EXPECT_FAILS(store->segment_return("ns", "orders", 5, 1), Status::tag_unknown, "\"orders\"");
-  EXPECT_FAILS(open()->segment_show("ns", "orders"), Status::tag_unknown, "\"orders\"");  // to look is not to create
+  EXPECT_FAILS(store->segment_show("ns", "orders"), Status::tag_unknown, "'orders'");
+  EXPECT_FAILS(store->segment_advance("ns", "orders", 5), Status::tag_unknown, "'orders'");
+  EXPECT_FAILS(store->segment_return("ns", "orders", 5, 1), Status::tag_unknown, "'orders'");
+  EXPECT_FAILS(open()->segment_show("ns", "orders"), Status::tag_unknown, "'orders'");  // to look is not to create
   EXPECT_EQ(draw_from(open(), "ns", "orders", 1), 1u);
   EXPECT_EQ(draw_from(store, "ns", "orders", 1), 2u);
 }
@@ -214,7 +214,7 @@ TEST_P(SegmentOfEveryStore, AStepOutOfRangeOrOfAnUnknownTagIsRefused) {
   const auto store = open();
   store->segment_create("ns", "orders");
   EXPECT_FAILS(store->segment_set_step("ns", "orders", 1'000'000'001), Status::value, "1000000000");
-  EXPECT_FAILS(store->segment_set_step("ns", "nobody", 5), Status::tag_unknown, "\"nobody\"");
+  EXPECT_FAILS(store->segment_set_step("ns", "nobody", 5), Status::tag_unknown, "'nobody'");
 }
 
 TEST_P(SegmentOfEveryStore, TheRowSaysWhoTookTheLatestGrantAndHowFast) {

@@ -57,10 +57,19 @@ TEST_F(SqliteFile, CreatingMakesACompleteFileThatOthersMayReadAndLeavesNothingEl
   struct stat info {};
   ASSERT_EQ(stat(path.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0644u);
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 1);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 2);
   EXPECT_EQ(run_sql(path, "PRAGMA application_id"), std::to_string(0x6964676e));
-  EXPECT_EQ(run_sql(path, "PRAGMA user_version"), "1");
+  EXPECT_EQ(run_sql(path, "PRAGMA user_version"), "2");
   EXPECT_EQ(run_sql(path, "PRAGMA integrity_check"), "ok");
+}
+
+TEST_F(SqliteFile, AStoreWithoutATagIsMadeOnceAndIsAllThatSnowflakesNeed) {
+  open_store(folder.url(), creating())->create();
+  open_store(folder.url(), creating())->create();
+  EXPECT_TRUE(open()->segment_list().empty());
+  EXPECT_EQ(open()->window_take(window_request(7, 1000)).epoch, 1u);
+  fs::remove(path);
+  EXPECT_FAILS(open()->create(), Status::store_missing, "is lost");
 }
 
 TEST_F(SqliteFile, AStoreIsMadeByTheFirstWindowIfThatWasAskedFor) {
@@ -76,6 +85,7 @@ TEST_F(SqliteFile, ACallThatIsRefusedMakesNoFile) {
 TEST_F(SqliteFile, AJournalWithoutItsDatabaseIsNotMistakenForAFreshStart) {
   make_store();
   fs::remove(path);
+  fs::remove(path + "-lock");
   write_bytes(path + "-journal", "what was to be rolled back");
   EXPECT_FAILS(draw_from(open_store(folder.url(), creating()), "ns", "t", 1), Status::store_damaged, path + "-journal");
   EXPECT_FALSE(fs::exists(path));
@@ -132,7 +142,9 @@ TEST_F(SqliteFile, ValuesThatCannotBeAreReportedAsDamagedAndNothingIsGranted) {
       {"UPDATE idgen_worker SET owner = x'00'", "owner is not a blob of 16 bytes", true},
       {"UPDATE idgen_worker SET owner = 'me'", "owner is not a blob", true},
       {"UPDATE idgen_worker SET hw = x'00'", "hw is not a whole number", true},
-      {"UPDATE idgen_worker SET id = -1", "worker row -1", true},
+      {"UPDATE idgen_store SET commits = -1", "commits is -1", false},
+      {"UPDATE idgen_store SET identity = x'00'", "identity is not a blob of 16 bytes", true},
+      {"DELETE FROM idgen_store", "idgen_store has no row", true},
       {"UPDATE idgen_namespace SET format = 1.5; DROP TABLE idgen_worker", "idgen_worker", true},
       {"DROP TABLE idgen_segment", "idgen_segment", false},
       {"PRAGMA user_version = 0", "schema version 0", false},
@@ -164,9 +176,15 @@ TEST_F(SqliteFile, ADatabaseOfSomebodyElseIsLeftAlone) {
 
 TEST_F(SqliteFile, ADatabaseOfANewerVersionIsLeftAlone) {
   make_store();
-  run_sql(path, "PRAGMA user_version = 2");
-  EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_version, "schema version 2, this idgen knows up to 1");
+  run_sql(path, "PRAGMA user_version = 3");
+  EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_version, "schema version 3, this idgen knows up to 2");
   EXPECT_FAILS(open()->segment_show("ns", "t"), Status::store_version, "Upgrade");
+}
+
+TEST_F(SqliteFile, ADatabaseOfABuildBeforeTheFirstReleaseIsLeftAlone) {
+  make_store();
+  run_sql(path, "PRAGMA user_version = 1");
+  EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_version, "before the first release");
 }
 
 TEST_F(SqliteFile, AFolderOrADeviceIsNoStore) {
@@ -198,18 +216,6 @@ TEST_F(SqliteFile, AFileThatIsDeletedUnderAnOpenStoreIsNoticed) {
   EXPECT_EQ(store->window_take(renewal(request, window, 2000)).start_ms, window.end_ms);
 }
 
-TEST_F(SqliteFile, AFileThatIsReplacedUnderAnOpenStoreIsUsedAsItIs) {
-  make_store();
-  const auto store = open();
-  const WindowRequest request = window_request(7, 1000);
-  const Window window = store->window_take(request);
-  fs::remove(path);
-  open_store(folder.url(), creating())->segment_create("ns", "t");
-  EXPECT_EQ(draw_from(store, "ns", "t", 1), 1u);  // the core compares with what it has seen: STORE_REGRESSED
-  EXPECT_FAILS(store->window_take(renewal(request, window, 2000)), Status::worker_busy,
-               "has ended, the store is at grant 0");
-  EXPECT_EQ(store->window_take(window_request(8, 2000)).epoch, 1u);  // row 1 again, of another worker
-}
 
 // --------------------------------------------------------------------------------------------------- out of reach
 
@@ -275,16 +281,25 @@ TEST_F(SqliteFile, ALockFileThatMayNotBeWrittenIsRefusedAndTheMessageNamesIt) {
   make_store();
   fs::permissions(folder.path(), fs::perms(0777));
   fs::permissions(path, fs::perms(0666));
-  fs::permissions(path + "-owners", fs::perms(0444));
+  fs::permissions(path + "-lock", fs::perms(0444));
   EXPECT_THAT(as_nobody([](Store& store) { store.window_take(window_request(7, 1000)); }, folder.url()),
-              AllOf(StartsWith("STORE_PERMISSION"), HasSubstr(path + "-owners")));
+              AllOf(StartsWith("STORE_PERMISSION"), HasSubstr(path + "-lock")));
+  EXPECT_EQ(as_nobody([](Store& store) { store.segment_show("ns", "t"); }, folder.url()), "OK: nothing was thrown");
+}
+
+TEST_F(SqliteFile, AReaderNeedsNoLockFileWhereItMayNotMakeOne) {
+  make_store();
+  fs::remove(path + "-lock");
+  EXPECT_EQ(as_nobody([](Store& store) { store.segment_show("ns", "t"); }, folder.url()), "OK: nothing was thrown");
+  EXPECT_FALSE(fs::exists(path + "-lock"));
 }
 
 TEST_F(SqliteFile, TheLockFileIsAsAccessibleAsTheDatabase) {
   open()->segment_create("ns", "t");
   fs::permissions(path, fs::perms(0660));
+  fs::remove(path + "-lock");
   open()->window_take(window_request(7, 1000));
-  EXPECT_EQ(fs::status(path + "-owners").permissions(), fs::perms(0660));
+  EXPECT_EQ(fs::status(path + "-lock").permissions(), fs::perms(0660));
 }
 
 // A process of its own file systems; throws if the system does not permit that.
@@ -295,6 +310,29 @@ void enter_mount_namespace() {
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
     throw std::runtime_error(std::string("mount --make-private: ") + std::strerror(errno));
   }
+}
+
+TEST_F(SqliteFile, AFileThatIsMountedByItselfIsUnsafe) {
+  make_store();
+  fs::create_directory(folder.file("container"));
+  const std::string inside = folder.file("container/ids.db");
+  write_bytes(inside, "");
+  const std::string report = in_child([&]() -> std::string {
+    try {
+      enter_mount_namespace();
+    } catch (const std::runtime_error& error) {
+      return std::string("skipped: ") + error.what();
+    }
+    if (mount(path.c_str(), inside.c_str(), nullptr, MS_BIND, nullptr) != 0) return std::strerror(errno);
+    const std::string alone = report_of([&] { draw_from(open_store("sqlite:" + inside, creating()), "ns", "t", 1); });
+    // The folder, mounted, holds everything that belongs to the store.
+    if (umount(inside.c_str()) != 0) return std::strerror(errno);
+    if (mount(folder.path().c_str(), folder.path().c_str(), nullptr, MS_BIND, nullptr) != 0) return std::strerror(errno);
+    return alone + " | " + report_of([&] { draw_from(open(), "ns", "t", 1); });
+  });
+  if (report.starts_with("skipped: ")) GTEST_SKIP() << "this user may not mount: " << report;
+  EXPECT_THAT(report, AllOf(StartsWith("STORE_UNSAFE"), HasSubstr(inside + "\" is mounted by itself"),
+                            HasSubstr("Mount the folder"), HasSubstr(" | OK")));
 }
 
 // A device with no space left: a small tmpfs, or where mounting is not permitted a limit on the size of files, which SQLite meets in

@@ -3,6 +3,8 @@
 
 #include <sqlite3.h>
 
+#include <string_view>
+
 #include "store/store_test_support.hpp"
 
 namespace idgen {
@@ -66,6 +68,65 @@ class LockingProcess {
     if (go_[1] < 0) return;
     close(go_[1]);
     go_[1] = -1;
+  }
+
+ private:
+  int go_[2] = {-1, -1};
+  std::unique_ptr<Child> child_;
+};
+
+// While it lives: runs `hook` whenever SQLite in this process is about to delete a journal, which is the moment of the commit. The pages
+// are written by then. `hook` does the deleting, or something else; it returns what unlink() does.
+class AtCommit {
+ public:
+  explicit AtCommit(std::function<int(const char* journal)> hook) {
+    hook_ = std::move(hook);
+    set(reinterpret_cast<sqlite3_syscall_ptr>(&AtCommit::unlink_or_hook));
+  }
+  ~AtCommit() { set(nullptr); }
+  AtCommit(const AtCommit&) = delete;
+  AtCommit& operator=(const AtCommit&) = delete;
+
+ private:
+  static void set(sqlite3_syscall_ptr call) {
+    sqlite3_vfs* const vfs = sqlite3_vfs_find("unix");
+    if (vfs->xSetSystemCall(vfs, "unlink", call) != SQLITE_OK) throw std::runtime_error("xSetSystemCall");
+  }
+  static int unlink_or_hook(const char* path) {
+    const bool is_journal = std::string_view(path).ends_with("-journal");
+    return is_journal && hook_ ? hook_(path) : unlink(path);
+  }
+  static inline std::function<int(const char*)> hook_;
+};
+
+// What any code of the host may do, a backup or a checksum: SQLite's locks on the file are gone after it.
+inline void open_and_close(const std::string& path) { close(open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
+
+// Another process that does `work` when it is told to, reports, and lives as long as this object.
+class WaitingProcess {
+ public:
+  explicit WaitingProcess(const std::function<std::string()>& work) {
+    if (pipe2(go_, O_CLOEXEC) != 0) throw std::runtime_error("pipe2");
+    child_ = std::make_unique<Child>([&](int report) {
+      close(go_[1]);
+      char c = 0;
+      while (read(go_[0], &c, 1) < 0 && errno == EINTR) {
+      }
+      write_all(report, work() + "\n");
+      for (;;) pause();
+    });
+    close(go_[0]);
+  }
+  ~WaitingProcess() {
+    if (go_[1] >= 0) close(go_[1]);
+  }
+  WaitingProcess(const WaitingProcess&) = delete;
+  WaitingProcess& operator=(const WaitingProcess&) = delete;
+
+  std::string go() {
+    close(go_[1]);
+    go_[1] = -1;
+    return child_->line();
   }
 
  private:

@@ -1,22 +1,63 @@
 // From a URL to a store.
 #include <fstream>
+#include <string>
 
+#include "idgen/config.hpp"
 #include "store/store_test_support.hpp"
 
 namespace idgen {
 namespace {
 
 TEST(StoreUrl, AnUnknownSchemeIsRefusedWithTheKnownOnesAndTheNearest) {
-  EXPECT_FAILS(open_store("sqlit:ids.db", {}), Status::value, "did you mean \"sqlite:ids.db\"?");
-  EXPECT_FAILS(open_store("Memory", {}), Status::value, "did you mean \"memory\"?");
+  EXPECT_FAILS(open_store("sqlit:ids.db", {}), Status::value, "did you mean 'sqlite:ids.db'?");
+  EXPECT_FAILS(open_store("Memory", {}), Status::value, "did you mean 'memory'?");
   EXPECT_FAILS(open_store("mongodb://db/ids", {}), Status::value, "allowed: sqlite:PATH, memory or memory:NAME");
   EXPECT_FAILS(open_store("", {}), Status::value, "allowed: sqlite:PATH");
   EXPECT_FAILS(store_identity("oracle:x", {}), Status::value, "allowed: sqlite:PATH");
 }
 
 TEST(StoreUrl, ABarePathIsRefusedWithTheUrlThatWasMeant) {
-  EXPECT_FAILS(open_store("ids.db", {}), Status::value, "did you mean \"sqlite:ids.db\"?");
-  EXPECT_FAILS(open_store("/var/lib/ids", {}), Status::value, "did you mean \"sqlite:/var/lib/ids\"?");
+  EXPECT_FAILS(open_store("ids.db", {}), Status::value, "did you mean 'sqlite:ids.db'?");
+  EXPECT_FAILS(open_store("/var/lib/ids", {}), Status::value, "did you mean 'sqlite:/var/lib/ids'?");
+}
+
+TEST(StoreUrl, AUrlWithASlipIsNeverShownWithItsPassword) {
+  const std::string slips[] = {
+      "mysql//app:s3cret@db/ids", "mysql:/app:s3cret@db/ids", "mysql:app:s3cret@db", "mysql:/s3cret", "mysql/s3cret",
+      "mysql;//app:s3cret@db", "mysql s3cret", "mysq:s3cret", "postgresql://app:s3cret@db/ids", "postgresql:app:s3cret",
+      "postgresql//app:s3cret@db", "jdbc:mysql://app:s3cret@db/ids", "//app:s3cret@db/ids", "app:s3cret@db/ids",
+      "app:s3cret", "s3cret:app", "s3cret@db", ":s3cret@db", "s3cret@", "mongodb://app:s3cret@db", "oracle:s3cret",
+      "sqlite://app:s3cret@db/ids", "sqlite:mysql://app:s3cret@db/ids", "memory://app:s3cret@db",
+      "buffer://:s3cret@cache", "mysql://app%3As3cret@/ids", "mysql://app:x@s3cret%40db:y/ids",
+      "mysql://app:s3cret%zz@db/ids", "mysql://app:s3cret/ids", "etcd:// s3cret"};
+  for (const std::string& url : slips) {
+    for (const bool is_opened : {true, false}) {
+      try {
+        is_opened ? void(open_store(url, {})) : void(store_identity(url, {}));
+        ADD_FAILURE() << url << " was accepted";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.status(), Status::value) << url;
+        EXPECT_EQ(error.message().find("s3cret"), std::string::npos) << error.message();
+        EXPECT_NE(error.message().find("allowed: "), std::string::npos) << error.message();
+      }
+    }
+  }
+  for (const std::string& url : slips) {
+    for (const char* key : {"store", "buffer.redis", "buffer.database"}) {
+      Config config;
+      EXPECT_FAILS(config.set(key, url + std::string(1, '\0')), Status::value, std::string(key) + " holds a NUL");
+      EXPECT_FAILS(config.set(key, url + std::string(5000, 'x')), Status::value, std::string(key) + " is too long");
+    }
+    StoreOptions buffer;
+    buffer.buffer.redis = url;
+    buffer.buffer.database = "sqlite:ids.db";
+    try {
+      open_store("buffer", buffer);
+      ADD_FAILURE() << url << " was accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.message().find("s3cret"), std::string::npos) << error.message();
+    }
+  }
 }
 
 TEST(StoreUrl, APathThatCannotBeMeantIsRefused) {
@@ -27,9 +68,15 @@ TEST(StoreUrl, APathThatCannotBeMeantIsRefused) {
   EXPECT_FAILS(open_store("sqlite:ids.db?mode=rwc", {}), Status::value, "store_timeout");
   EXPECT_FAILS(open_store("sqlite:folder/", {}), Status::value, "that is a folder");
   EXPECT_FAILS(open_store(std::string("sqlite:a\0b", 10), {}), Status::value, "NUL");
-  StoreOptions options;
-  options.timeout_ms = -1;
-  EXPECT_FAILS(open_store("memory", options), Status::value, "store_timeout");
+}
+
+TEST(StoreUrl, ATimeoutOfNothingIsRefusedForEveryStore) {
+  for (const std::int64_t timeout_ms : {-1, 0}) {
+    StoreOptions options;
+    options.timeout_ms = timeout_ms;
+    for (const char* const url : {"memory", "sqlite:ids.db", "postgres://app@127.0.0.1:1/ids", "redis://127.0.0.1:1"})
+      EXPECT_FAILS(open_store(url, options), Status::value, "store_timeout");
+  }
 }
 
 TEST(StoreUrl, AllSpellingsOfAPathAreOneStore) {

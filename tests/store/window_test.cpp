@@ -85,7 +85,7 @@ TEST_P(WindowOfEveryStore, ASecondOwnerIsRefusedWhileTheFirstLivesInTheSameProce
   const auto second = open();
   EXPECT_FAILS(
       second->window_take(window_request(7, kNow, 2)), Status::worker_busy,
-      "worker 7 of namespace \"orders\" is owned by process " + std::to_string(getpid()) + " on here (this process");
+      "worker 7 of namespace 'orders' is owned by process " + std::to_string(getpid()) + " on here (this process");
   EXPECT_EQ(second->window_take(window_request(8, kNow, 2)).epoch, 1u);
   WindowRequest elsewhere = window_request(7, kNow, 2);
   elsewhere.name_space = "users";

@@ -72,11 +72,18 @@ TEST(StoreUrl, IsShownWithoutSecrets) {
   EXPECT_EQ(url.identity(), "mysql://h:1,[::1]/ids");
 }
 
+TEST(StoreUrl, IsShownInOneLineAndUpToWhereAPasswordMayBegin) {
+  EXPECT_EQ(StoreUrl::parse("mysql://app%3As3cret@h").shown(), "mysql://app...@h");
+  EXPECT_EQ(StoreUrl::parse("mysql://h/ids%3As3cret").shown(), "mysql://h/ids...");
+  EXPECT_EQ(StoreUrl::parse("mysql://a%0Ab@h/i%1Bd%20%25").shown(), "mysql://a%0Ab@h/i%1Bd%20%25");
+}
+
 TEST(StoreUrl, AMistakeIsNamedAndNoPartThatMayBeSecret) {
   for (const char* text : {"mysql:s3cret", "mysql:/s3cret@h", "mysql://", "mysql://s3cret@", "mysql://s3cret:1@h:0",
                            "mysql://s3cret@h:65536", "mysql://s3cret@h:x", "mysql://s3cret@h:", "mysql://s3cret%2@h",
                            "mysql://s3cret%zz@h", "mysql://s3cret%00@h", "mysql://s3cret@[::1", "mysql://s3cret@[::1]x",
-                           "mysql://s3cret@a,,b", "mysql://s3cret@h?x", "mysql://s3cret@h?=x",
+                           "mysql://s3cret@a,,b", "mysql://s3cret@a%0Ab", "mysql://s3cret%40h", "mysql://app@s3cret%40h",
+                           "mysql://s3cret@h?x", "mysql://s3cret@h?=x",
                            "mysql://app:12/s3cret@h", "mysql://app:12?s3cret@h"}) {
     const std::string message = refusal(text);
     EXPECT_THAT(message, testing::StartsWith("store = \"mysql://...\": ")) << text;

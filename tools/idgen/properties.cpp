@@ -57,7 +57,7 @@ constexpr const char* kIntroduction =
     "| C | `idgen_config_set(config, \"segment.step\", \"1000\", &err)` |\n"
     "| Python | `idgen.Generator(segment_step=1000)` |\n"
     "| Java | `Generator.builder().segmentStep(1000)` |\n"
-    "| Go | `idgen.New(idgen.With(\"segment.step\", 1000))` |\n"
+    "| Go | `idgen.New(ctx, idgen.With(\"segment.step\", 1000))` |\n"
     "| Command line | `idgen next --set segment.step=1000` |\n"
     "\n"
     "Durations are `\"250ms\"`, `\"10s\"`, `\"5m\"`, `\"2h\"`, `\"1d\"`, `\"3y\"` or a bare number of milliseconds; "

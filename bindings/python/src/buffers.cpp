@@ -1,8 +1,7 @@
 #include "buffers.hpp"
 
-#include <pybind11/numpy.h>
+#include <pybind11/gil_safe_call_once.h>
 
-#include <atomic>
 #include <cstdio>
 #include <cstring>
 
@@ -26,6 +25,15 @@ void refuse(PyObject* object, const std::string& found, const char* remedy) {
   std::snprintf(error.message, sizeof error.message, "%s; this %s %s. %s", kWanted, Py_TYPE(object)->tp_name,
                 found.c_str(), remedy);
   set_error(IDGEN_E_BUFFER, error);
+}
+
+// array(type, [0]), made once: to look its class up costs more than 100 ids.
+const py::object& one_zero(bool is_unsigned) {
+  static py::gil_safe_call_once_and_store<py::object> made[2];
+  return made[is_unsigned ? 1 : 0]
+      .call_once_and_store_result(
+          [&] { return py::module_::import("array").attr("array")(is_unsigned ? "Q" : "q", py::make_tuple(0)); })
+      .get_stored();
 }
 
 }  // namespace
@@ -56,35 +64,13 @@ bool IdBuffer::open(PyObject* object) {
 }
 
 IdArray::IdArray(std::size_t n, bool is_unsigned) {
-  // One interpreter, so one answer.
-  enum Answer { unknown, present, absent };
-  static std::atomic<Answer> numpy{unknown};
-  if (numpy != absent) {
-    try {
-      auto& api = py::detail::npy_api::get();
-      py::dtype type = is_unsigned ? py::dtype::of<std::uint64_t>() : py::dtype::of<std::int64_t>();
-      const Py_intptr_t shape = static_cast<Py_intptr_t>(n);
-      array_ = py::reinterpret_steal<py::object>(
-          api.PyArray_NewFromDescr_(api.PyArray_Type_, type.release().ptr(), 1, &shape, nullptr, nullptr, 0, nullptr));
-      if (!array_) throw py::error_already_set();
-      ids_ = reinterpret_cast<std::uint64_t*>(py::detail::array_proxy(array_.ptr())->data);
-      numpy = present;
-      return;
-    } catch (py::error_already_set& failure) {
-      if (numpy == present || !failure.matches(PyExc_ImportError)) throw;
-      numpy = absent;
-    }
-  }
-  const py::object one = py::module_::import("array").attr("array")(is_unsigned ? "Q" : "q", py::make_tuple(0));
-  array_ = one * py::int_(n);
-  exported_ = std::make_unique<IdBuffer>();
-  if (!exported_->open(array_.ptr())) throw py::error_already_set();
-  ids_ = exported_->ids();
+  array_ = py::reinterpret_steal<py::object>(PySequence_Repeat(one_zero(is_unsigned).ptr(), static_cast<Py_ssize_t>(n)));
+  if (!array_) throw py::error_already_set();
+  if (!exported_.open(array_.ptr())) throw py::error_already_set();
 }
 
 py::object IdArray::take() {
-  exported_.reset();
-  ids_ = nullptr;
+  exported_.close();
   return std::move(array_);
 }
 

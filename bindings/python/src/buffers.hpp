@@ -2,8 +2,6 @@
 // makes.
 #pragma once
 
-#include <memory>
-
 #include "errors.hpp"
 
 namespace idgen_python {
@@ -13,14 +11,14 @@ namespace idgen_python {
 class IdBuffer {
  public:
   IdBuffer() = default;
-  ~IdBuffer() {
-    if (view_.obj != nullptr) PyBuffer_Release(&view_);
-  }
+  ~IdBuffer() { close(); }
   IdBuffer(const IdBuffer&) = delete;
   IdBuffer& operator=(const IdBuffer&) = delete;
 
   // False with InvalidBufferError set, if `object` is anything else.
   bool open(PyObject* object);
+  // Gives the memory back early. Does nothing the second time.
+  void close() { PyBuffer_Release(&view_); }
 
   std::uint64_t* ids() const { return static_cast<std::uint64_t*>(view_.buf); }
   std::size_t size() const { return static_cast<std::size_t>(view_.len) / sizeof(std::uint64_t); }
@@ -29,20 +27,19 @@ class IdBuffer {
   Py_buffer view_{};
 };
 
-// A new array for ids: numpy's, of int64 (uint64), not yet written; without numpy an array('q') (array('Q')) of zeros.
+// A new array('q') for ids, array('Q') for unsigned ones. Never numpy's, so that a batch has one type whatever is
+// installed, and no program pays for an import that it did not ask for; numpy.asarray shares this memory.
 class IdArray {
  public:
   IdArray(std::size_t n, bool is_unsigned);
 
-  std::uint64_t* ids() const { return ids_; }
+  std::uint64_t* ids() const { return exported_.ids(); }
   // The array itself. Call it when the ids are written; ids() is invalid from then on.
   py::object take();
 
  private:
   py::object array_;
-  std::uint64_t* ids_ = nullptr;
-  std::unique_ptr<IdBuffer>
-      exported_;  // of an array('q'); numpy's memory needs no export, which would cost more than 1000 ids
+  IdBuffer exported_;
 };
 
 }  // namespace idgen_python

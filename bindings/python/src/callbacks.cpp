@@ -79,14 +79,16 @@ idgen_status_t nobody_to_ask(idgen_error_t* error) {
   return IDGEN_E_STORE_UNAVAILABLE;
 }
 
-// What a store has raised, in the core's terms: idgen/_store.py decides, and keeps the text within its limit.
-idgen_status_t failure_of(py::error_already_set& raised, idgen_error_t* error) {
+// What a store has raised, in the core's terms: the sink decides, and keeps the text within its limit.
+idgen_status_t failure_of(const py::object& sink, py::error_already_set& raised, idgen_error_t* error) {
   if (raised.matches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();  // the store was asked by the main thread
   try {
-    const auto [status, message, retry_after_ns] = py::cast<std::tuple<std::int32_t, std::string, std::uint64_t>>(
-        py::module_::import("idgen._store").attr("failure")(raised.value()));
+    const auto [status, message, retry_after_ns, cause] =
+        py::cast<std::tuple<std::int32_t, std::string, std::uint64_t, std::uint64_t>>(
+            sink.attr("failure")(raised.value()));
     say(error, message);
     error->retry_after_ns = retry_after_ns;
+    error->cause = cause;
     return status;
   } catch (const std::exception&) {
     say(error, "the store raised an exception that has no text");
@@ -99,13 +101,13 @@ template <typename Use>
 idgen_status_t ask_store(void* context, idgen_error_t* error, Use&& use) {
   const WithGil python;
   if (!python) return nobody_to_ask(error);
+  const py::object sink = (*static_cast<std::shared_ptr<Callable>*>(context))->get();
+  if (sink.is_none()) return nobody_to_ask(error);
   try {
-    const py::object store = (*static_cast<std::shared_ptr<Callable>*>(context))->get();
-    if (store.is_none()) return nobody_to_ask(error);
-    use(store);
+    use(sink);
     return IDGEN_OK;
   } catch (py::error_already_set& raised) {
-    return failure_of(raised, error);
+    return failure_of(sink, raised, error);
   } catch (const std::exception& failure) {
     say(error, failure.what());
     return IDGEN_E_HOST;
@@ -204,7 +206,7 @@ void set_clock(idgen_config_t* config, const py::object& clock, Callables* calla
 }
 
 void set_store(idgen_config_t* config, const py::object& store, Callables* callables) {
-  const auto mine = std::make_shared<Callable>(store);
+  const auto mine = std::make_shared<Callable>(py::module_::import("idgen._store").attr("Sink")(store));
   auto* const context = new std::shared_ptr<Callable>(mine);
   idgen_store_t table{};
   table.struct_size = sizeof table;

@@ -4,8 +4,10 @@
 
 namespace idgen_python {
 
-py::object make_exception(idgen_status_t status, const char* message, std::uint64_t retry_after_ns,
-                          std::size_t written) {
+namespace {
+
+py::object make_exception(idgen_status_t status, const char* message, std::uint64_t retry_after_ns, std::size_t written,
+                          std::uint64_t cause) {
   if (message[0] == '\0') message = idgen_status_message(status);
   // "replace": a file name in a message need not be UTF-8, and an error must not turn into another one.
   auto text = py::reinterpret_steal<py::object>(
@@ -14,12 +16,18 @@ py::object make_exception(idgen_status_t status, const char* message, std::uint6
   // Looked up anew each time: errors are rare, and nothing then outlives the interpreter.
   return py::module_::import("idgen._errors")
       .attr("from_core")(text, status, idgen_status_name(status), idgen_status_is_retryable(status) != 0,
-                         retry_after_ns, written);
+                         retry_after_ns, written, cause);
+}
+
+}  // namespace
+
+py::object make_exception(idgen_status_t status, const CallError& error, std::size_t written) {
+  return make_exception(status, error.message, error.retry_after_ns, written, error.cause);
 }
 
 void set_error(idgen_status_t status, const CallError& error, std::size_t written) noexcept {
   try {
-    const py::object exception = make_exception(status, error.message, error.retry_after_ns, written);
+    const py::object exception = make_exception(status, error, written);
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
   } catch (py::error_already_set& failure) {
     failure.restore();
@@ -34,7 +42,7 @@ void throw_error(idgen_status_t status, const CallError& error) {
 }
 
 void throw_error(idgen_status_t status, const std::string& message) {
-  const py::object exception = make_exception(status, message.c_str(), 0, 0);
+  const py::object exception = make_exception(status, message.c_str(), 0, 0, 0);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
   throw py::error_already_set();
 }

@@ -17,8 +17,7 @@ struct CallError : idgen_error_t {
 };
 
 // The exception object for a failed call. `written`: ids that are real in spite of it.
-py::object make_exception(idgen_status_t status, const char* message, std::uint64_t retry_after_ns,
-                          std::size_t written);
+py::object make_exception(idgen_status_t status, const CallError& error, std::size_t written);
 
 // Sets Python's error indicator. For functions of the C API; never throws.
 void set_error(idgen_status_t status, const CallError& error, std::size_t written = 0) noexcept;

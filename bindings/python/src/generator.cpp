@@ -23,6 +23,14 @@ namespace {
 // Up to here a batch is drawn id by id under the GIL; from here on giving it away costs less than it brings.
 constexpr std::size_t kSmallBatch = 64;
 
+// Ctrl-C ends a wait: the core asks from time to time.
+int is_interrupted(void* without_gil) { return static_cast<WithoutGil*>(without_gil)->check_signals(); }
+
+// A signal handler may raise also when the call has just come to a good end.
+void throw_if_interrupted() {
+  if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+}
+
 class Generator {
  public:
   Generator(idgen_t* raw, const Config& config, std::unique_ptr<Layout> layout)
@@ -47,14 +55,23 @@ class Generator {
   const Layout& layout() const { return *layout_; }
   bool closed() const { return closed_; }
 
+  // Throws what a signal handler raises. What the store does not take back is no failure, but a line in the log.
   void close() {
     CallError error;
-    check(close(&error), error);
+    idgen_status_t status = IDGEN_OK;
+    {
+      WithoutGil wait;
+      closed_ = true;
+      status = idgen_close_wait(raw_, is_interrupted, &wait, &error);
+    }
+    throw_if_interrupted();
+    check(status, error);
   }
-  idgen_status_t close(CallError* error) {
+  // For the garbage collector: nobody is left to be told.
+  void close_silently() {
     const WithoutGil may_wait_for_the_store;
     closed_ = true;
-    return idgen_close(raw_, error);
+    static_cast<void>(idgen_close(raw_, nullptr));
   }
 
   int traverse(visitproc visit, void* arg) const {
@@ -104,9 +121,6 @@ Generator& checked_generator(const py::object& self) {
   }
   return checked<Generator>(self);
 }
-
-// Ctrl-C ends a wait: the core asks from time to time.
-int is_interrupted(void* without_gil) { return static_cast<WithoutGil*>(without_gil)->check_signals(); }
 
 // Draws n ids, waiting where it must. False with an exception set; *written is right in either case.
 bool draw(idgen_t* raw, std::uint64_t* ids, std::size_t n, std::size_t* written, CallError* error,
@@ -210,7 +224,7 @@ PyObject* next_batch_method(PyObject* self, PyObject* number) noexcept {
     if (draw(raw_of(self), array.ids(), n, &written, &error, &status)) return array.take().release().ptr();
     if (PyErr_Occurred() != nullptr) return nullptr;
     // The ids before the failure are real and nobody else will get them: they travel with the exception.
-    const py::object exception = make_exception(status, error.message, error.retry_after_ns, written);
+    const py::object exception = make_exception(status, error, written);
     exception.attr("ids") = array.take()[py::slice(0, static_cast<py::ssize_t>(written), 1)];
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
     return nullptr;
@@ -228,9 +242,7 @@ int traverse_type(PyObject* self, visitproc visit, void* arg) {
 
 void finalize_garbage(PyObject* self) {
   auto* generator = value_of<Generator>(self);
-  CallError error;
-  if (generator != nullptr)
-    static_cast<void>(generator->close(&error));  // as in a destructor: nobody is left to be told
+  if (generator != nullptr) generator->close_silently();
 }
 
 int clear_garbage(PyObject* self) {
@@ -251,9 +263,9 @@ PyMethodDef hot_methods[] = {
      "One id, or None if there is none without waiting. Never blocks. Raises as next."},
     {"next_batch", next_batch_method, METH_O,
      "next_batch($self, n, /)\n--\n\n"
-     "n ids, increasing with order='strict': a numpy array if numpy can be imported, else an array.array. int64 ('q'); "
-     "for a layout\n"
-     "that uses the top bit (is_unsigned) uint64 ('Q'). May block as next does.\n\n"
+     "n ids in an array.array, increasing with order='strict': of type 'q' (int64), or 'Q' (uint64) for a layout that "
+     "uses the top\n"
+     "bit (is_unsigned). numpy.asarray(batch) shares its memory. May block as next does.\n\n"
      "Raises as next; the ids drawn before the failure are in the exception's `ids`. ArgumentError if n is negative."},
     {"fill", fill_method, METH_O,
      "fill($self, buffer, /)\n--\n\n"
@@ -270,10 +282,9 @@ std::unique_ptr<Generator> make_generator(const Config& config) {
   CallError error;
   idgen_status_t status = IDGEN_OK;
   {
-    const WithoutGil may_wait_for_the_store;
-    status = idgen_create(config.raw(), &raw, &error);
+    WithoutGil wait;
+    status = idgen_create_wait(config.raw(), &raw, is_interrupted, &wait, &error);
   }
-  check(status, error);
   struct Destroy {
     void operator()(idgen_t* generator) const {
       const WithoutGil may_wait_for_the_store;
@@ -281,6 +292,8 @@ std::unique_ptr<Generator> make_generator(const Config& config) {
     }
   };
   std::unique_ptr<idgen_t, Destroy> owned(raw);
+  throw_if_interrupted();
+  check(status, error);
   idgen_layout_t* layout = nullptr;
   check(idgen_layout_of(raw, &layout, &error), error);
   auto generator = std::make_unique<Generator>(raw, config, std::make_unique<Layout>(layout));
@@ -309,9 +322,10 @@ py::object next_block(const py::object& self, const py::object& want) {
   CallError error;
   idgen_status_t status = IDGEN_OK;
   {
-    const WithoutGil may_wait;
-    status = idgen_next_block(generator.raw(), wanted, &block, &error);
+    WithoutGil wait;
+    status = idgen_next_block_wait(generator.raw(), wanted, &block, is_interrupted, &wait, &error);
   }
+  throw_if_interrupted();
   check(status, error);
   return py::module_::import("idgen._types").attr("Block")(block.first, block.count, block.step);
 }
@@ -424,10 +438,9 @@ void bind_generator(py::module_& module) {
       "that.\n"
       "store: also an object with the methods of idgen.Store, such as idgen.sql.SqlStore.\n"
       "log: callable(level, message) with the levels of the logging module: log=logging.getLogger('idgen').log.\n\n"
-      "Opens the store and takes the first reservation; may block, up to wait_max and twice store_timeout, and Ctrl-C "
-      "is heard only\n"
-      "then. Any number of threads may use a generator. A forked child goes on by itself or gets ForkedError, by the "
-      "property on_fork.\n\n"
+      "Opens the store and takes the first reservation; may block, up to wait_max; Ctrl-C ends the wait. Any number of "
+      "threads may use\n"
+      "a generator. A forked child goes on by itself or gets ForkedError, by the property on_fork.\n\n"
       "Raises ConfigError, WorkerBusyError, ClockError, StoreError.");
   for (PyMethodDef& method : hot_methods) {
     PyObject* descriptor = PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(type.ptr()), &method);
@@ -438,8 +451,8 @@ void bind_generator(py::module_& module) {
       .def("next_block", &next_block, py::arg("want"), py::pos_only(),
            "next_block(want) -> Block\n\n"
            "A run of at most `want` ids for a caller that counts itself. What it does not use is lost. May block as "
-           "next does, but\n"
-           "Ctrl-C is heard only when the wait is over. Raises as next.")
+           "next does.\n"
+           "Raises as next.")
       .def(
           "next_async",
           [](const py::object& self) {
@@ -479,7 +492,9 @@ void bind_generator(py::module_& module) {
           "close() -> None\n\n"
           "Stops the generator and gives what is unused back to the store. Calls that are waiting raise ClosedError, "
           "later ones too.\n"
-          "Idempotent. May block on the store. Raises StoreError; the generator is closed all the same.")
+          "What the store does not take is never issued by anyone: a line in the log, and no error. Idempotent. May "
+          "block on the store;\n"
+          "Ctrl-C ends the wait: the generator is closed all the same, and the store is told in the background.")
       .def_property_readonly(
           "_wait_max", [](const py::object& self) { return checked_generator(self).wait_max(); },
           "The property wait_max, as text. Internal.")
@@ -511,8 +526,8 @@ void bind_generator(py::module_& module) {
              "What generators count, closed ones too, in the Prometheus text format 0.0.4: metrics idgen_*, labels "
              "name, namespace and kind.\n"
              "Generators that share a worker's state count once; different ones with the same labels are added up.");
-  module.def("open_generator", &open, py::arg("toml_path"), py::arg("name"),
-             "open(toml_path, name, **overrides) -> Generator\n\n"
+  module.def("open", &open, py::arg("toml_path"), py::arg("name"), py::pos_only(),
+             "open(toml_path, name, /, **overrides) -> Generator\n\n"
              "The generator that the table [name] of a TOML file describes; keywords as for Generator override it. A "
              "relative path of\n"
              "a store is relative to the file. May block. Raises ConfigFileError and as Generator.");

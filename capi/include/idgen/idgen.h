@@ -148,10 +148,11 @@ typedef struct idgen_error {
   idgen_status_t status;   /* what the call returned */
   uint64_t retry_after_ns; /* when a retry can first succeed; 0 = unknown, or retrying cannot help */
   char message[496];       /* NUL-terminated UTF-8, cut at a character if longer */
+  uint64_t cause;          /* of a failure of the host's own store: the number that the store left here; else 0 */
 } idgen_error_t;
 
 #define IDGEN_ERROR_INIT \
-  { (uint32_t)sizeof(idgen_error_t), 0, 0, "" }
+  { (uint32_t)sizeof(idgen_error_t), 0, 0, "", 0 }
 
 /* "CLOCK_BACK" for IDGEN_E_CLOCK_BACK; "UNKNOWN" for a number that is no status, "HOST" from 1000 on. Never NULL. */
 IDGEN_API const char *idgen_status_name(idgen_status_t status);
@@ -473,10 +474,13 @@ typedef struct idgen_segment_info {
 typedef void (*idgen_segment_fn)(void *ctx, const char *name_space, const char *tag, const idgen_segment_info_t *info);
 
 /* These read store, namespace, tag, segment.schema, directory and backend.path of a configuration; all may block on the store.
+ * idgen_store_create: makes the store if it is missing, without a tag: all that snowflakes need. For sqlite: and memory.
+ *         @return IDGEN_E_STORE_MISSING (it was there, and is lost), IDGEN_E_UNSUPPORTED (made with its first tag), 60..79, any.
  * create: makes the store if it is missing and the tag at 0 (the first id is 1). @return IDGEN_E_TAG_EXISTS, 60..79, any.
  * show:   @return IDGEN_E_STORE_MISSING, IDGEN_E_TAG_UNKNOWN, 60..79, any.
  * advance: lifts max_id to `to`, or by 1 if it is there already; never lowers. No later grant holds a number up to `to`. What a running
  *         generator has reserved before, it still issues: stop those first. @return as show, IDGEN_E_VALUE. `out` may be NULL. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_store_create(const idgen_config_t *config, idgen_error_t *err);
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_create(const idgen_config_t *config, idgen_error_t *err);
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_show(const idgen_config_t *config, idgen_segment_info_t *out,
                                                             idgen_error_t *err);
@@ -575,7 +579,11 @@ typedef struct idgen_window {
 /* A store of the host. Each call is one atomic, durable step; it must not return IDGEN_OK before the commit is acknowledged. An error
  * after the commit was sent is fine: the grant is then burned. Statuses: IDGEN_E_STORE_*, IDGEN_E_TAG_UNKNOWN, IDGEN_E_WORKER_BUSY,
  * IDGEN_E_FORMAT_MISMATCH, IDGEN_E_CLOCK_BACK, or the host's own from 1000 on; retried if retryable or >= 1000.
- * err is never NULL; fill err->message. */
+ * err is never NULL; fill err->message. err->cause, a number of the host's, comes back with the error of the call that failed for it, so
+ * that a binding finds its exception again. err->retry_after_ns = IDGEN_ENDS_WAITS: the caller may hold what the store waits for, so no
+ * caller waits for a retry. */
+#define IDGEN_ENDS_WAITS UINT64_MAX
+
 typedef struct idgen_store {
   uint32_t struct_size;
   uint32_t reserved;

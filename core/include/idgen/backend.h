@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /* Raised with every change of this file: library and module must agree. */
-#define IDGEN_BACKEND_ABI 4
+#define IDGEN_BACKEND_ABI 5
 
 typedef struct idgen_backend_error {
   int32_t status; /* of idgen.h */
@@ -106,6 +106,8 @@ typedef struct idgen_backend_store {
                         uint64_t count, uint64_t stock_max, int32_t *accepted, idgen_backend_error *err);
   int32_t (*queue_reset)(void *ctx, const char *name_space, const char *tag, uint64_t witness, int32_t stopped,
                          idgen_backend_error *err);
+  /* Closes the connection; if a call is using it, after that call. The next call opens a new one. */
+  void (*disconnect)(void *ctx);
 } idgen_backend_store;
 
 typedef struct idgen_backend {

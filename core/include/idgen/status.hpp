@@ -9,7 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
+#include <string_view>
 
 namespace idgen {
 
@@ -64,24 +64,30 @@ std::span<const StatusText> status_texts() noexcept;
 // Never null: numbers that are no status answer as "UNKNOWN", those from 1000 on as "HOST".
 const StatusText& status_text(Status status) noexcept;
 
-// The message says what was asked, what was found, what is allowed and what to do. Copying one never fails: a failure is kept and thrown
-// again where memory may be short.
+// The message says what was asked, what was found, what is allowed and what to do. It is one line without control characters, whatever
+// it was made of: names, paths and what a server says reach terminals and logs through it. Copying one never fails: a failure is kept and
+// thrown again where memory may be short.
 class Error : public std::exception {
  public:
-  Error(Status status, std::string message, std::uint64_t retry_after_ns = 0)
-      : status_(status),
-        message_(std::make_shared<const std::string>(std::move(message))),
-        retry_after_ns_(retry_after_ns) {}
+  // As retry_after_ns: no caller is to wait for a retry, because it may hold what the store waits for. Also of a retryable status.
+  static constexpr std::uint64_t kEndsWaits = ~std::uint64_t{0};
+
+  Error(Status status, std::string_view message, std::uint64_t retry_after_ns = 0, std::uint64_t cause = 0);
 
   Status status() const noexcept { return status_; }
   const std::string& message() const noexcept { return *message_; }
   std::uint64_t retry_after_ns() const noexcept { return retry_after_ns_; }
+  bool ends_waits() const noexcept { return ends_waits_; }
+  // The number by which a host's store finds its own exception again; 0: none.
+  std::uint64_t cause() const noexcept { return cause_; }
   const char* what() const noexcept override { return message_->c_str(); }
 
  private:
   Status status_;
   std::shared_ptr<const std::string> message_;
   std::uint64_t retry_after_ns_;
+  bool ends_waits_;
+  std::uint64_t cause_;
 };
 
 }  // namespace idgen

@@ -114,6 +114,8 @@ class Store {
   virtual void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
                              std::int64_t hw_ms);
 
+  // Makes the store, without a tag, if it is missing. Throws Error{store_*, unsupported}.
+  virtual void create();
   // Throws Error{tag_exists, store_*}. Makes the store itself if it is missing.
   virtual void segment_create(const std::string& name_space, const std::string& tag) = 0;
   virtual SegmentInfo segment_show(const std::string& name_space, const std::string& tag) = 0;

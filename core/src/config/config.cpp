@@ -37,9 +37,11 @@ std::vector<std::string_view> choices(const Property& property) {
   return result;
 }
 
+// A text is not shown: it may be a URL with a password, and it says nothing that its length does not.
 [[noreturn]] void refuse(const Property& property, std::string_view value, const std::string& why) {
-  throw Error(Status::value,
-              std::string(property.name) + " = " + in_quotes(value) + " " + why + "; allowed: " + property.range);
+  const bool is_shown = property.type != PropertyType::text;
+  throw Error(Status::value, std::string(property.name) + (is_shown ? " = " + in_quotes(value) : "") + " " + why +
+                                 "; allowed: " + property.range);
 }
 
 template <class T>
@@ -89,7 +91,11 @@ void check(const Property& property, std::string_view value) {
       return;
     case PropertyType::text: {
       if (static_cast<double>(value.size()) < property.min) refuse(property, value, "is empty");
-      if (static_cast<double>(value.size()) > property.max) refuse(property, value, "is too long");
+      if (static_cast<double>(value.size()) > property.max) {
+        refuse(property, value,
+               "is too long with " + std::to_string(value.size()) + " bytes of at most " +
+                   std::to_string(static_cast<std::uint64_t>(property.max)));
+      }
       return;
     }
     case PropertyType::choice: {

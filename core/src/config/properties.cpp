@@ -52,16 +52,17 @@ constexpr Property kProperties[] = {
      kSince, 1, 600'000},
     {"backend.path", text, "", "a folder", "",
      "Folder of the modules libidgen_NAME.so, which stores other than sqlite and memory need. Empty = idgen/backends "
-     "beside this library, then where the system's loader looks.",
+     "beside this library; with a jar or a Go program there is none. A module is loaded only if it and its folder can "
+     "be written by nobody but root, this user and the owner of this library.",
      kSince, 0, 4096},
     {"store_create", boolean, "false", "true | false", "",
      "Make the store if it is missing, and a missing tag at 0. Off by default, because a store that was lost and "
      "silently begun anew "
      "would issue old numbers again.",
      kSince},
-    {"store_timeout", duration, "5s", "0ms to 10m", "ms",
+    {"store_timeout", duration, "5s", "1ms to 10m", "ms",
      "How long one store operation may take: waiting for another process's lock, connecting, reading, writing.", kSince,
-     0, 600'000},
+     1, 600'000},
     {"directory", text, "", "a folder", "",
      "Where relative paths start; empty = the working directory. Loading a configuration file sets it to the file's "
      "folder.",

@@ -32,7 +32,8 @@ constexpr std::int64_t kLastPauseNs = 1'000 * kMs;
 // The store is down, or full, and may be back soon.
 bool is_away(const Error& error) {
   const Status status = error.status();
-  return status_text(status).retryable && status >= Status::store_unavailable && status < Status::no_memory;
+  return status_text(status).retryable && !error.ends_waits() && status >= Status::store_unavailable &&
+         status < Status::no_memory;
 }
 
 // Waits on the way to a generator: for a store that is away, and for a clock that `clock_back` says may be waited for.
@@ -65,7 +66,7 @@ class Opening {
       throw Error(error.status(),
                   subject_ + ": waited " + std::to_string(patience_.waited_ns() / kMs) +
                       " ms (wait_max) for the store; its latest answer: " + error.message(),
-                  error.retry_after_ns());
+                  error.retry_after_ns(), error.cause());
     }
     sleep(by_clock ? hint_ns : std::min(std::max(pause_ns_, hint_ns), patience_.left_ns()));
     pause_ns_ = std::min(2 * pause_ns_, kLastPauseNs);

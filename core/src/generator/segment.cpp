@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "generator/generator.hpp"
+#include "idgen/text.hpp"
 
 namespace idgen {
 namespace {
@@ -49,7 +50,7 @@ class SegmentSource final : public Source {
       if (ends_.size() > kMostEnds) ends_.pop_front();
       return range;
     }
-    throw Error(Status::store_unavailable, "tag '" + tag_ + "': " + std::to_string(kMostEmptyGrants) +
+    throw Error(Status::store_unavailable, "tag " + in_quotes(tag_) + ": " + std::to_string(kMostEmptyGrants) +
                                                " grants in a row held no id with " + stride_->text() +
                                                "; raise the row's step to the stride or more");
   }
@@ -81,7 +82,7 @@ class SegmentSource final : public Source {
     constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
     if (grant.count == 0 || grant.count > kMax || grant.first > kMax - grant.count + 1 || grant.stride == 0 ||
         grant.offset >= grant.stride) {
-      throw Error(Status::store_damaged, "tag '" + tag_ + "': the store granted " + std::to_string(grant.count) +
+      throw Error(Status::store_damaged, "tag " + in_quotes(tag_) + ": the store granted " + std::to_string(grant.count) +
                                              " numbers from " + std::to_string(grant.first) + " on, stride " +
                                              std::to_string(grant.stride) + "; that cannot be meant");
     }
@@ -90,7 +91,7 @@ class SegmentSource final : public Source {
     if (*stride_ == row) return;
     if (known_ || stride_->stride != 1) {
       throw Error(Status::format_mismatch,
-                  "tag '" + tag_ + "': its row says " + row.text() + ", this generator goes by " + stride_->text() +
+                  "tag " + in_quotes(tag_) + ": its row says " + row.text() + ", this generator goes by " + stride_->text() +
                       ". Leave segment.stride to the row, and open the generator again after a change");
     }
     *stride_ = row;
@@ -113,7 +114,7 @@ std::string tag_of(const Config& config) { return config.get(config.get("tag").e
 class SegmentGenerator final : public Generator {
  public:
   SegmentGenerator(const Config& config, Patience& patience)
-      : Generator(config, Layout::plain_segment(), "segment tag '" + tag_of(config) + "'", patience) {
+      : Generator(config, Layout::plain_segment(), "segment tag " + in_quotes(tag_of(config)), patience) {
     if (!config.get("layout").empty()) {
       throw Error(Status::unsupported, "layout = '" + config.get("layout") +
                                            "' with kind = segment: segment ids are plain numbers in this version; "
@@ -171,7 +172,7 @@ class SegmentGenerator final : public Generator {
 std::string SegmentGenerator::describe() const {
   const bool adapts = config_.duration_ms("segment.runway") > 0;
   std::string text =
-      "kind: segment, tag '" + tag_of(config_) + "' in namespace '" + config_.get("namespace") + "', " +
+      "kind: segment, tag " + in_quotes(tag_of(config_)) + " in namespace " + in_quotes(config_.get("namespace")) + ", " +
       std::to_string(step_) + " numbers at a time" +
       (adapts ? ", more when they last for less than segment.runway = " + config_.get("segment.runway") : "") + "\n";
   if (shape_.stride > 1)

@@ -277,7 +277,8 @@ enum class ClockBack { wait, go_on, fail };  // the order of the property's choi
 class SnowflakeGenerator final : public Generator {
  public:
   SnowflakeGenerator(const Config& config, Layout layout, Node node, Patience& patience)
-      : Generator(config, std::move(layout), node.text + " of namespace '" + config.get("namespace") + "'", patience),
+      : Generator(config, std::move(layout), node.text + " of namespace " + in_quotes(config.get("namespace")),
+                  patience),
         node_(std::move(node)),
         clock_back_(static_cast<ClockBack>(config.choice("on_clock_back"))),
         tick_ms_(layout_.tick_ms()),

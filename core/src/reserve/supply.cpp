@@ -17,7 +17,7 @@ constexpr std::size_t kLongestChain = 64;
 // A rate is taken over no less: what a burst draws in a few milliseconds is not what a second draws.
 constexpr std::int64_t kMeasureNs = 1'000 * kMillisecond;
 
-bool is_retryable(const Error& error) { return status_text(error.status()).retryable; }
+bool is_retryable(const Error& error) { return status_text(error.status()).retryable && !error.ends_waits(); }
 
 }  // namespace
 
@@ -198,7 +198,10 @@ void Supply::fail_waiting(const Patience& patience) const {
   const std::string waited = options_.subject + ": waited " + std::to_string(patience.waited_ns() / kMillisecond) +
                              " ms (wait_max) for the store";
   const auto retry_in = static_cast<std::uint64_t>(std::max<std::int64_t>(retry_at_ns_ - runtime_.mono_ns(), 0));
-  if (failure_) throw Error(failure_->status(), waited + "; its latest answer: " + failure_->message(), retry_in);
+  if (failure_) {
+    throw Error(failure_->status(), waited + "; its latest answer: " + failure_->message(), retry_in,
+                failure_->cause());
+  }
   throw Error(Status::store_unavailable, waited + "; it has not answered yet. Try again, or raise wait_max", retry_in);
 }
 

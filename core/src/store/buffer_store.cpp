@@ -154,7 +154,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
       return true;
     });
     if (!dropped.answer) {
-      throw Error(Status::store_unavailable, "tag \"" + brief(tag) + "\" stands at " + std::to_string(info.max_id) +
+      throw Error(Status::store_unavailable, "tag " + in_quotes(tag) + " stands at " + std::to_string(info.max_id) +
                                                  " in the database now, but lower numbers may be left in Redis, which "
                                                  "did not answer: " +
                                                  brief(dropped.why) + ". Advance it again when Redis is back");
@@ -334,7 +334,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
                   error.retry_after_ns());
     }
     if (grant.stride != 1) {
-      throw Error(Status::unsupported, "the row of tag \"" + names.second + "\" says stride " +
+      throw Error(Status::unsupported, "the row of tag " + in_quotes(names.second) + " says stride " +
                                            std::to_string(grant.stride) +
                                            "; a buffer holds consecutive numbers. Use the database without the buffer");
     }
@@ -396,8 +396,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   }
 
   [[noreturn]] static void throw_regressed(const Names& names, std::uint64_t witness) {
-    throw Error(Status::store_regressed, "tag \"" + brief(names.second) + "\" of namespace \"" + brief(names.first) +
-                                             "\": the database has granted numbers up to " + std::to_string(witness) +
+    throw Error(Status::store_regressed, tag_name(names.first, names.second) + ": the database has granted numbers up to " + std::to_string(witness) +
                                              " before, and has forgotten it (restored, failed over, or set by hand), "
                                              "or another database has, behind the same Redis. Lift the tag to that or "
                                              "above with `idgen segment advance` on this buffer");
@@ -417,21 +416,17 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   ForkPage<State> state_;
 };
 
-// Whatever stands behind the scheme may be a secret.
-std::string scheme_of(const std::string& url) {
-  const std::size_t colon = url.find(':');
-  return colon == std::string::npos ? url : url.substr(0, colon) + ":...";
-}
-
 const StoreScheme& checked(const BufferOptions& options) {
+  const std::string not_shown = "of another kind (not shown, it may hold a password)";
   if (options.redis.rfind("redis://", 0) != 0) {
-    throw Error(Status::value, "store = \"buffer\" with buffer.redis = \"" + brief(scheme_of(options.redis)) +
-                                   "\"; allowed: redis://HOST");
+    throw Error(Status::value, "store = \"buffer\" with buffer.redis " +
+                                   (options.redis.empty() ? "missing" : not_shown) + "; allowed: redis://HOST");
   }
   const std::string database = options.database.substr(0, options.database.find(':'));
   if (database.empty() || database == "buffer" || database == "memory") {
-    throw Error(Status::value, "store = \"buffer\" with buffer.database = \"" + brief(scheme_of(options.database)) +
-                                   "\"; allowed: a durable store, such as mysql://..., postgres://... or sqlite:PATH");
+    throw Error(Status::value, "store = \"buffer\" with buffer.database " +
+                                   (database.empty() ? "missing" : "\"" + database + "\"") +
+                                   "; allowed: a durable store, such as mysql://..., postgres://... or sqlite:PATH");
   }
   for (const StoreScheme& scheme : store_schemes())
     if (scheme.name == "redis") return scheme;

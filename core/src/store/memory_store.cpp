@@ -125,6 +125,8 @@ class MemoryStore final : public Store {
     worker.through = nullptr;
   }
 
+  void create() override { locked(); }  // there as soon as it is named
+
   WindowInfo window_show(const std::string& name_space, std::uint64_t worker) override {
     const auto lock = locked();
     const auto found = state_->workers.find({name_space, worker});
@@ -183,7 +185,8 @@ class MemoryStore final : public Store {
            "A restart of the process is not protected: counters begin at 0 again, and the time before the start is not "
            "known, so a clock "
            "that was set back can repeat ids.\n"
-           "Two processes are not protected from each other: each has a memory of its own.\n";
+           "Two processes are not protected from each other: each has a memory of its own. So has another copy of this "
+           "library in the same process (a wheel beside a jar, two class loaders).\n";
   }
 
   bool is_durable() const override { return false; }

@@ -1,70 +1,93 @@
 #include "store/module_store.hpp"
 
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include <array>
+#include <cerrno>
+#include <cstdlib>
 #include <exception>
+#include <memory>
+#include <new>
+#include <system_error>
 #include <vector>
 
 #include "idgen/backend.h"
+#include "idgen/text.hpp"
 #include "idgen/url.hpp"
+#include "store/module_file.hpp"
 
 namespace idgen {
 namespace {
-
-// Where modules lie: backend.path, else idgen/backends or backends beside this library (or beside the program that it is compiled into), else where
-// the loader looks.
-std::vector<std::string> candidates(const std::string& file, const StoreOptions& options) {
-  if (!options.backend_path.empty()) return {options.backend_path + "/" + file};
-  std::vector<std::string> paths;
-  Dl_info self{};
-  if (dladdr(reinterpret_cast<const void*>(&open_module_store), &self) != 0 && self.dli_fname != nullptr) {
-    const std::string here = self.dli_fname;
-    const std::size_t slash = here.rfind('/');
-    const std::string folder = slash == std::string::npos ? "." : here.substr(0, slash);
-    paths.push_back(folder + "/idgen/backends/" + file);
-    paths.push_back(folder + "/backends/" + file);  // a Python package
-  }
-  paths.push_back(file);
-  return paths;
-}
 
 [[noreturn]] void fail_to_load(const StoreScheme& scheme, const std::string& what) {
   throw Error(Status::unsupported, "store = \"" + std::string(scheme.name) + "://...\": " + what);
 }
 
-const idgen_backend& load(const StoreScheme& scheme, const StoreOptions& options) {
-  const std::string module(scheme.module);
-  const std::string file = "libidgen_" + module + ".so";
+// backend.path, else idgen/backends (as installed) and backends (in a Python package) beside this library, or beside the program that it is compiled into.
+std::vector<std::string> module_folders(const std::string& own, const StoreOptions& options) {
+  if (!options.backend_path.empty()) {
+    const bool is_relative = options.backend_path.front() != '/' && !options.directory.empty();
+    return {is_relative ? options.directory + "/" + options.backend_path : options.backend_path};
+  }
+  if (own.empty()) return {};
+  const std::string beside = folder_of_file(own);
+  return {beside + "/idgen/backends", beside + "/backends"};
+}
+
+// Its real path. Throws if it is not there, or if it may be somebody else's; nothing of it has run by then.
+std::string find_module(const StoreScheme& scheme, const std::string& file, const StoreOptions& options) {
+  const std::string own = own_file();
+  const ModuleTrust trust = module_trust(own);
   std::string searched;
-  for (const std::string& path : candidates(file, options)) {
-    const bool by_loader = path == file;
-    if (!by_loader && access(path.c_str(), F_OK) != 0) {
-      searched += path.substr(0, path.size() - file.size() - 1) + ", ";
+  for (const std::string& folder : module_folders(own, options)) {
+    const std::unique_ptr<char, decltype(&std::free)> real(realpath((folder + "/" + file).c_str(), nullptr), &std::free);
+    if (!real) {
+      if (errno == ENOMEM) throw std::bad_alloc();
+      searched += (searched.empty() ? "" : " and not in ") + in_quotes(folder);
+      if (errno != ENOENT) searched += " (" + std::generic_category().message(errno) + ")";
       continue;
     }
-    void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-      const char* const why = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc and musl keep it by thread
-      const std::string text = why != nullptr ? why : "";
-      if (by_loader && text.rfind(file, 0) == 0) break;  // it has not found it either
-      fail_to_load(scheme, "the module " + path + " could not be loaded: " + text +
-                               ". Install its client library (Debian: " + std::string(scheme.package) + ")");
+    const std::string path = real.get();
+    for (const std::string& part : {path, folder_of_file(path)}) {
+      struct stat found{};
+      const std::string objection = stat(part.empty() ? "/" : part.c_str(), &found) != 0
+                                        ? "cannot be looked at: " + std::generic_category().message(errno)
+                                        : module_objection(found, trust);
+      if (!objection.empty()) {
+        fail_to_load(scheme, "the module " + in_quotes(path) + " was not loaded, because " +
+                                 (part == path ? "it " : "its folder ") + objection);
+      }
     }
-    const auto function = reinterpret_cast<idgen_backend_fn>(dlsym(library, ("idgen_backend_" + module).c_str()));
-    const idgen_backend* const backend = function != nullptr ? function() : nullptr;
-    if (backend == nullptr || backend->abi != IDGEN_BACKEND_ABI) {
-      fail_to_load(scheme, path + " belongs to another version of idgen (interface " +
-                               (backend == nullptr ? std::string("unknown") : std::to_string(backend->abi)) +
-                               ", wanted " + std::to_string(IDGEN_BACKEND_ABI) +
-                               "); install library and modules of one version");
-    }
-    return *backend;
+    return path;
+  }
+  if (searched.empty()) {
+    fail_to_load(scheme, "its module " + file +
+                             " is looked for beside libidgen, whose file was deleted after it was loaded (a jar's copy "
+                             "always is). Set backend.path to the folder of the modules");
   }
   fail_to_load(scheme, "its module " + file + " is not in " + searched +
-                           "nor where the system's loader looks. Install it and its client library (Debian: " +
-                           std::string(scheme.package) + "), or set backend.path to its folder");
+                           ". Install it and its client library (Debian: " + std::string(scheme.package) +
+                           "), or set backend.path to its folder");
+}
+
+const idgen_backend& load(const StoreScheme& scheme, const StoreOptions& options) {
+  const std::string module(scheme.module);
+  const std::string path = find_module(scheme, "libidgen_" + module + ".so", options);
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* const why = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc and musl keep it by thread
+    fail_to_load(scheme, "the module " + in_quotes(path) + " could not be loaded: " + (why != nullptr ? why : "") +
+                             ". Install its client library (Debian: " + std::string(scheme.package) + ")");
+  }
+  const auto function = reinterpret_cast<idgen_backend_fn>(dlsym(library, ("idgen_backend_" + module).c_str()));
+  const idgen_backend* const backend = function != nullptr ? function() : nullptr;
+  if (backend == nullptr || backend->abi != IDGEN_BACKEND_ABI) {
+    fail_to_load(scheme, in_quotes(path) + " belongs to another version of idgen (interface " +
+                             (backend == nullptr ? std::string("unknown") : std::to_string(backend->abi)) +
+                             ", wanted " + std::to_string(IDGEN_BACKEND_ABI) +
+                             "); install library and modules of one version");
+  }
+  return *backend;
 }
 
 SegmentInfo info_of(const idgen_backend_segment& row) {
@@ -184,6 +207,7 @@ class ModuleStore final : public Store {
   std::string describe() const override { return description_of(store_); }
   // A child opens a connection of its own.
   bool survives_fork() const override { return true; }
+  void disconnect() noexcept override { store_.disconnect(store_.ctx); }
 
  private:
   // The callback runs inside the module, through which no exception may pass.
@@ -261,6 +285,7 @@ class ModuleQueue final : public Queue {
     });
   }
   std::string describe() const override { return description_of(store_); }
+  void disconnect() noexcept override { store_.disconnect(store_.ctx); }
 
  private:
   const idgen_backend_store store_;

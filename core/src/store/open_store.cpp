@@ -43,35 +43,58 @@ static std::string known_store_schemes() {
   return text;
 }
 
+static const StoreScheme* nearest_scheme(const std::string& word) {
+  const StoreScheme* nearest = nullptr;
+  std::size_t distance = 3;  // farther than that is no typing error
+  for (const StoreScheme& scheme : store_schemes()) {
+    const std::size_t d = edit_distance(scheme.name, word);
+    if (d >= distance) continue;
+    distance = d;
+    nearest = &scheme;
+  }
+  return nearest;
+}
+
+// Throws Error{value}. A URL with a slip may hold a password anywhere. So the text is shown only if it can be nothing but a word or a path.
+[[noreturn]] static void throw_no_such_store(const std::string& url) {
+  const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  const std::string word = url.substr(0, url.find_first_of(":/@;,? "));
+  const StoreScheme* const nearest = nearest_scheme(word);
+  const bool is_server = nearest != nullptr && !nearest->module.empty();
+  const std::size_t colon = url.find(':');
+  const std::string rest = colon == std::string::npos ? "" : url.substr(colon + 1);
+  bool is_shown = !has(url, "@") && !has(url, "//");
+  if (is_server && url != word) is_shown = false;
+  if (colon != std::string::npos && (nearest == nullptr || has(rest, ":"))) is_shown = false;
+
+  std::string hint;
+  if (is_shown && colon == std::string::npos && url.find_first_of("./") != std::string::npos) {
+    hint = "; did you mean " + in_quotes("sqlite:" + url) + "?";
+  } else if (nearest != nullptr) {
+    const std::string behind = is_server ? "://..." : rest.empty() ? "" : is_shown ? ":" + rest : ":...";
+    hint = "; did you mean " + in_quotes(std::string(nearest->name) + behind) + "?";
+  }
+  throw Error(Status::value, "store = " + (is_shown ? in_quotes(url) : "(not shown, it may hold a password)") +
+                                 ": no store of that kind; allowed: " + known_store_schemes() + hint);
+}
+
 static NamedStore parse_store_name(const std::string& url) {
   if (url.find('\0') != std::string::npos) throw Error(Status::value, "a store URL cannot contain a NUL byte");
   const std::size_t colon = url.find(':');
   const std::string name = url.substr(0, colon);
   const std::string rest = colon == std::string::npos ? "" : url.substr(colon + 1);
-  const StoreScheme* nearest = nullptr;
-  std::size_t distance = 3;  // farther than that is no typing error
   for (const StoreScheme& scheme : store_schemes()) {
-    if (scheme.name == name) return {&scheme, rest};
-    const std::size_t d = edit_distance(scheme.name, name);
-    if (d < distance) {
-      distance = d;
-      nearest = &scheme;
+    if (scheme.name != name) continue;
+    const bool has_host = rest.find("://") != std::string::npos || (rest.starts_with("//") && !rest.starts_with("///"));
+    if (scheme.module.empty() && has_host) {
+      throw Error(Status::value, "store = \"" + name + ":...\" (the rest is not shown, it may hold a password): " +
+                                     (name == "sqlite" ? "a file" : "that store") +
+                                     " has no host; allowed: " + known_store_schemes());
     }
+    if (!scheme.module.empty()) (void)StoreUrl::parse(url);  // a slip in it is told before a module that is missing
+    return {&scheme, rest};
   }
-  const bool secret = rest.rfind("//", 0) == 0;  // a password may stand there
-  const bool is_path = colon == std::string::npos && url.find_first_of("./") != std::string::npos;
-  std::string hint;
-  if (is_path) {
-    hint = "; did you mean \"sqlite:" + url + "\"?";
-  } else if (nearest != nullptr) {
-    hint = "; did you mean \"" + std::string(nearest->name) +
-           (rest.empty() ? ""
-            : secret     ? "://..."
-                         : ":" + rest) +
-           "\"?";
-  }
-  throw Error(Status::value, "store = \"" + (secret ? name + "://..." : url) +
-                                 "\": no store of that kind; allowed: " + known_store_schemes() + hint);
+  throw_no_such_store(url);
 }
 
 static bool knows_schema(const StoreScheme& scheme, const std::string& schema) {
@@ -94,6 +117,12 @@ static void check_schema(const StoreScheme& scheme, const std::string& schema) {
 
 void refuse_schema_of_host(const std::string& schema) {
   if (schema != "idgen") throw_schema_unknown("a store of the program's own", schema);
+}
+
+void Store::create() {
+  throw Error(Status::unsupported,
+              "a store of this kind is made together with its first tag; use `idgen segment create`, or the statements "
+              "that `idgen segment create --print` shows");
 }
 
 std::uint64_t Store::segment_max_of(const std::string& table, const std::string&) {
@@ -121,9 +150,9 @@ std::string segment_statements(const std::string& url, const StoreOptions& optio
 }
 
 std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& options) {
-  if (options.timeout_ms < 0) {
+  if (options.timeout_ms < 1) {  // to some client libraries 0 means for ever
     throw Error(Status::value,
-                "store_timeout = " + std::to_string(options.timeout_ms) + " ms: allowed are 0 and above");
+                "store_timeout = " + std::to_string(options.timeout_ms) + " ms: allowed are 1 ms and above");
   }
   const NamedStore parsed = parse_store_name(url);
   check_schema(*parsed.scheme, options.schema);

@@ -20,7 +20,9 @@ extern "C" {
 #endif
 
 typedef struct sqlite3 sqlite3;
+typedef struct sqlite3_mutex sqlite3_mutex;
 typedef struct sqlite3_stmt sqlite3_stmt;
+typedef struct sqlite3_vfs sqlite3_vfs;
 typedef long long int sqlite_int64;
 typedef sqlite_int64 sqlite3_int64;
 
@@ -54,7 +56,7 @@ typedef sqlite_int64 sqlite3_int64;
 #define SQLITE_READONLY_DBMOVED (SQLITE_READONLY | (4<<8))
 
 #define SQLITE_OPEN_READWRITE 0x00000002
-#define SQLITE_OPEN_NOMUTEX 0x00008000
+#define SQLITE_OPEN_FULLMUTEX 0x00010000
 #define SQLITE_OPEN_PRIVATECACHE 0x00040000
 
 #define SQLITE_INTEGER 1
@@ -65,8 +67,11 @@ typedef sqlite_int64 sqlite3_int64;
 typedef void (*sqlite3_destructor_type)(void *);
 #define SQLITE_STATIC ((sqlite3_destructor_type)0)
 
+IDGEN_SQLITE_WEAK int sqlite3_threadsafe(void);
+IDGEN_SQLITE_WEAK sqlite3_vfs *sqlite3_vfs_find(const char *zVfsName);
 IDGEN_SQLITE_WEAK int sqlite3_open_v2(const char *filename, sqlite3 **ppDb, int flags, const char *zVfs);
 IDGEN_SQLITE_WEAK int sqlite3_close(sqlite3 *);
+IDGEN_SQLITE_WEAK sqlite3_mutex *sqlite3_db_mutex(sqlite3 *);
 IDGEN_SQLITE_WEAK int sqlite3_busy_timeout(sqlite3 *, int ms);
 IDGEN_SQLITE_WEAK int sqlite3_extended_errcode(sqlite3 *db);
 IDGEN_SQLITE_WEAK const char *sqlite3_errmsg(sqlite3 *);

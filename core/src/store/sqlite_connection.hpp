@@ -2,33 +2,22 @@
 #pragma once
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include "idgen/status.hpp"
 #include "store/fork_gate.hpp"
+#include "store/new_file.hpp"
 #include "store/sqlite_api.h"
 
 namespace idgen {
-
-inline std::string system_error_text(int error) { return std::generic_category().message(error); }
-
-inline std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.find_last_of('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
 
 // What the system says about writing the file and its folder; "" if it sees nothing wrong.
 inline std::string write_obstacle(const std::string& path) {
@@ -44,6 +33,29 @@ inline std::string write_obstacle(const std::string& path) {
   return "";
 }
 
+inline Error sqlite_permission_error(const std::string& path, const std::string& obstacle) {
+  return Error(Status::store_permission,
+               "store \"sqlite:" + path + "\": " + obstacle +
+                   ". Give this process the right to read and write the file and its folder");
+}
+
+// Somebody else has the lock, of SQLite or of ours: nothing was done, and to try again is safe.
+struct StoreLocked : Error {
+  explicit StoreLocked(const Error& error) : Error(error) {}
+};
+
+inline Error store_locked_error(const std::string& path, std::int64_t timeout_ms) {
+  return Error(Status::store_unavailable,
+               "store \"sqlite:" + path + "\": locked by another process or thread; waited " +
+                   std::to_string(timeout_ms) +
+                   " ms (store_timeout). Try again, or find who keeps a transaction open on it",
+               StoreGate::kRetryNs);
+}
+
+inline bool is_lock_of_sqlite(int result) {
+  return (result & 0xff) == SQLITE_BUSY || (result & 0xff) == SQLITE_LOCKED || (result & 0xff) == SQLITE_PROTOCOL;
+}
+
 // An SQLite result as an error of idgen. system_errno: of the file operation behind it, 0 = none.
 inline Error sqlite_failure(const std::string& path, int result, int system_errno, const std::string& text,
                             std::string_view doing, std::int64_t timeout_ms) {
@@ -54,9 +66,7 @@ inline Error sqlite_failure(const std::string& path, int result, int system_errn
   const bool is_denied = system_errno == EACCES || system_errno == EPERM || system_errno == EROFS;
   const auto permission = [&] {
     const std::string obstacle = write_obstacle(path);
-    return Error(Status::store_permission,
-                 store + (obstacle.empty() ? found : obstacle) +
-                     ". Give this process the right to read and write the file and its folder");
+    return sqlite_permission_error(path, obstacle.empty() ? found : obstacle);
   };
   const auto full = [&] {
     return Error(Status::store_full,
@@ -68,14 +78,8 @@ inline Error sqlite_failure(const std::string& path, int result, int system_errn
                      ". Stop its users and bring back a sound copy; then lift every counter above the "
                      "highest id in use with `idgen segment advance`");
   };
+  if (is_lock_of_sqlite(result)) return store_locked_error(path, timeout_ms);
   switch (result & 0xff) {
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-    case SQLITE_PROTOCOL:
-      return Error(Status::store_unavailable,
-                   store + "locked by another process; waited " + std::to_string(timeout_ms) +
-                       " ms (store_timeout). Try again, or find who keeps a transaction open on it",
-                   StoreGate::kRetryNs);
     case SQLITE_READONLY:
       if (result == SQLITE_READONLY_DBMOVED) {
         return Error(Status::store_missing, store + "the file was moved or deleted while in use. Bring it back");
@@ -119,22 +123,31 @@ inline Error sqlite_failure(const std::string& path, int result, int system_errn
 
 class SqliteConnection {
  public:
-  // Never makes a file. Throws Error{store_*, unsupported}.
-  SqliteConnection(std::string path, std::int64_t timeout_ms, std::int64_t left_ms)
-      : path_(std::move(path)), timeout_ms_(timeout_ms) {
+  // Never makes a file. Throws Error{store_*, unsupported}, StoreLocked. timeout_ms: only for the message, since the caller does the waiting.
+  SqliteConnection(std::string path, std::int64_t timeout_ms) : path_(std::move(path)), timeout_ms_(timeout_ms) {
     if (!sqlite_is_linked()) {
       throw Error(Status::unsupported,
                   "no SQLite is linked into this program, so a \"sqlite:\" store cannot be opened; link SQLite, or use "
                   "store = \"memory\"");
     }
+    // By name: the host may have made another one the default, without locks or without fsync.
+    constexpr const char* kVfs = "unix";
+    if (sqlite3_vfs_find(kVfs) == nullptr) {
+      fail_unsafe("this program's SQLite has no VFS \"unix\", the one that locks and syncs files; link one that has it");
+    }
     // The path is absolute, so it cannot be taken for a "file:" URI. No shared cache: a private one sees other processes' commits.
     sqlite3* db = nullptr;
-    const int result = sqlite3_open_v2(path_.c_str(), &db,
-                                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, nullptr);
+    const int result = sqlite3_open_v2(
+        path_.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_PRIVATECACHE, kVfs);
     db_.reset(db);
     if (db == nullptr) throw Error(Status::no_memory, "store \"sqlite:" + path_ + "\": out of memory");
     if (result != SQLITE_OK) fail("opening it");
-    sqlite3_busy_timeout(db, static_cast<int>(std::min<std::int64_t>(left_ms, std::numeric_limits<int>::max())));
+    // A connection gets a mutex unless SQLite was compiled (the first) or configured (the second) for one thread.
+    if (sqlite3_threadsafe() == 0 || sqlite3_db_mutex(db) == nullptr) {
+      fail_unsafe("this program's SQLite is made for one thread (SQLITE_THREADSAFE=0, or SQLITE_CONFIG_SINGLETHREAD), "
+                  "but other threads may use it; link or configure one that is safe with threads");
+    }
+    sqlite3_busy_timeout(db, kReaderWaitMs);
     make_durable();
   }
 
@@ -150,8 +163,11 @@ class SqliteConnection {
   int changes() const { return sqlite3_changes(db_.get()); }
 
   [[noreturn]] void fail(std::string_view doing) const {
-    throw sqlite_failure(path_, sqlite3_extended_errcode(db_.get()), sqlite3_system_errno(db_.get()),
-                         sqlite3_errmsg(db_.get()), doing, timeout_ms_);
+    const int result = sqlite3_extended_errcode(db_.get());
+    const Error error = sqlite_failure(path_, result, sqlite3_system_errno(db_.get()), sqlite3_errmsg(db_.get()), doing,
+                                       timeout_ms_);
+    if (is_lock_of_sqlite(result)) throw StoreLocked(error);
+    throw error;
   }
   [[noreturn]] void fail_damaged(const std::string& what) const {
     throw Error(Status::store_damaged,
@@ -162,6 +178,10 @@ class SqliteConnection {
 
  private:
   friend class SqliteStatement;
+
+  // For somebody who reads the file by other means while we commit: no new reader is let in meanwhile, so a reader cannot keep us out by
+  // taking turns with others. fork() may have to wait for it, so it is short; the long wait is the caller's, outside of StoreGate.
+  static constexpr int kReaderWaitMs = 20;
 
   // A setting that was asked for and not taken would go unnoticed until the power fails, so each is read back.
   void make_durable();

@@ -1,277 +1,78 @@
 // The embedded store: one SQLite file on a local disk. Why it is as it is: docs/stores.md.
 //
-// No connection is kept. Each call opens the file, checks it, does one transaction and closes: nothing is carried across fork(), and a
-// file that was deleted or replaced is noticed instead of being written to as a ghost.
-// TRAP: never open() the database here. Closing any descriptor of it drops the locks that SQLite holds on it in this process; stat() it.
-#include <fcntl.h>
-#include <limits.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
+// No connection is kept. Each call opens the file, checks it, does one transaction under the lock of PATH-lock, makes sure that the
+// commit is there, and closes: nothing is carried across fork(), a file that was deleted or replaced is noticed instead of
+// being written to as a ghost, and uniqueness does not rest on SQLite's own locks, which any close() in the process may drop.
+#include <sys/types.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <new>
+#include <optional>
+#include <random>
+#include <thread>
 #include <utility>
 #include <vector>
 
-#include "store/file_system.hpp"
+#include "store/fork_gate.hpp"
 #include "store/grant_rules.hpp"
-#include "store/owner_lock.hpp"
+#include "store/lock_file.hpp"
+#include "store/owner_locks.hpp"
 #include "store/sqlite_connection.hpp"
+#include "store/sqlite_file.hpp"
 #include "store/store_schemes.hpp"
 
 namespace idgen {
 
-constexpr std::int64_t kSqliteApplicationId = 0x6964676e;  // "idgn"
-constexpr std::int64_t kSqliteSchemaVersion = 1;
-
-// idgen_worker.id names the byte of the lock file. A rowid without a name could change on VACUUM. Rows are never deleted.
-constexpr const char* kSqliteSchema[] = {
-    R"(CREATE TABLE idgen_namespace(
-  ns TEXT NOT NULL PRIMARY KEY,
-  format TEXT NOT NULL
-) WITHOUT ROWID)",
-    R"(CREATE TABLE idgen_worker(
-  id INTEGER PRIMARY KEY,
-  ns TEXT NOT NULL,
-  worker INTEGER NOT NULL,
-  epoch INTEGER NOT NULL,
-  owner BLOB,
-  hw INTEGER NOT NULL,
-  holder TEXT NOT NULL,
-  UNIQUE(ns, worker)
-))",
-    R"(CREATE TABLE idgen_segment(
-  ns TEXT NOT NULL,
-  tag TEXT NOT NULL,
-  max_id INTEGER NOT NULL,
-  grants INTEGER NOT NULL,
-  updated_unix_ms INTEGER NOT NULL,
-  step INTEGER NOT NULL DEFAULT 0,
-  rate INTEGER NOT NULL DEFAULT 0,
-  holder TEXT NOT NULL DEFAULT '',
-  PRIMARY KEY(ns, tag)
-) WITHOUT ROWID)",   "PRAGMA user_version=1", "PRAGMA application_id=1768187758",
-};
-static_assert(kSqliteApplicationId == 1768187758);
-
-// ------------------------------------------------------------------------------------------------------------------ the file
-
-static std::string resolve_sqlite_path(const std::string& rest, const std::string& directory) {
-  const auto reject = [&](const std::string& why) {
-    return Error(Status::value,
-                 "store = \"sqlite:" + rest + "\": " + why + "; allowed: sqlite:ids.db, sqlite:/var/lib/app/ids.db");
-  };
-  std::string path = rest;
-  if (path.starts_with("//")) {
-    if (!path.starts_with("///")) throw reject("a file has no host; write sqlite:PATH");
-    path = path.substr(2);
-  }
-  if (path.empty()) throw reject("the path is missing");
-  if (path == ":memory:") throw reject("for a store in memory write store = \"memory\"");
-  if (path.find('?') != std::string::npos)
-    throw reject("parameters are not known here; use the properties store_timeout and store_create");
-  if (path.back() == '/') throw reject("that is a folder");
-  if (path.front() != '/') {
-    std::string base = directory;
-    if (base.empty() || base.front() != '/') {
-      const std::unique_ptr<char, decltype(&std::free)> cwd(getcwd(nullptr, 0), &std::free);
-      if (cwd == nullptr) {
-        if (errno == ENOMEM) throw std::bad_alloc();
-        throw Error(Status::store_missing,
-                    "store = \"sqlite:" + rest +
-                        "\" is relative to the working directory, which cannot be read: " + system_error_text(errno));
-      }
-      base = base.empty() ? std::string(cwd.get()) : std::string(cwd.get()) + "/" + base;
-    }
-    path = base + "/" + path;
-  }
-  // A missing file, or folder, is no error yet: it may be made, and whoever uses the store is told.
-  const auto resolved = [](const std::string& p) {
-    const std::unique_ptr<char, decltype(&std::free)> text(realpath(p.c_str(), nullptr), &std::free);
-    if (text == nullptr && errno == ENOMEM) throw std::bad_alloc();  // not to be taken for a missing file
-    return text == nullptr ? std::string() : std::string(text.get());
-  };
-  if (std::string whole = resolved(path); !whole.empty()) return whole;
-  const std::string folder = resolved(folder_of(path));
-  if (folder.empty()) return path;
-  return (folder == "/" ? "" : folder) + path.substr(path.find_last_of('/'));
-}
-
-struct SqliteFileId {
-  dev_t device = 0;
-  ino_t inode = 0;
-  bool operator==(const SqliteFileId&) const = default;
-};
-
-static FileSystemVerdict file_system_of(const std::string& path) {
-  struct statfs info {};
-  if (statfs(path.c_str(), &info) != 0 && statfs(folder_of(path).c_str(), &info) != 0)
-    return {FileSystemKind::local, ""};
-  return classify_file_system(static_cast<std::uint64_t>(info.f_type));
-}
-
-static void refuse_network_file_system(const std::string& path) {
-  const FileSystemVerdict found = file_system_of(path);
-  if (found.kind != FileSystemKind::network) return;
-  throw Error(Status::store_unsafe,
-              "store \"sqlite:" + path + "\" lies on " + found.name +
-                  ", where file locks and fsync cannot be relied upon, so two machines could get the same ids. "
-                  "Put the file on a local disk");
-}
-
-static Error sqlite_file_missing(const std::string& path) {
-  const std::string folder = folder_of(path);
-  struct stat info {};
-  if (stat(folder.c_str(), &info) != 0) {
-    return Error(Status::store_missing, "store \"sqlite:" + path + "\": its folder \"" + folder +
-                                            "\" does not exist. Make the folder, or correct the path");
-  }
-  return Error(Status::store_missing,
-               "store \"sqlite:" + path +
-                   "\" does not exist. If it was there before, bring it back: a new one begins at 0 and would "
-                   "repeat ids. Else make it with `idgen segment create --store sqlite:" +
-                   path + " --tag TAG`, or set store_create = true");
-}
-
-// Throws Error{store_missing, store_permission, store_damaged, store_unsafe}.
-static SqliteFileId check_sqlite_file(const std::string& path) {
-  const std::string store = "store \"sqlite:" + path + "\": ";
-  struct stat info {};
-  if (stat(path.c_str(), &info) != 0) {
-    if (errno == ENOENT || errno == ENOTDIR) throw sqlite_file_missing(path);
-    const Status status = errno == EACCES ? Status::store_permission : Status::store_unavailable;
-    throw Error(status, store + "the file cannot be reached: " + system_error_text(errno) +
-                            ". Every folder on the way needs the right to search it");
-  }
-  if (!S_ISREG(info.st_mode)) throw Error(Status::store_damaged, store + "that is not a file. Give the path of a file");
-  if (info.st_size == 0) {
-    throw Error(Status::store_damaged,
-                store +
-                    "the file is empty (0 bytes); idgen never leaves one so. If it was cut off, bring back a "
-                    "sound copy; if it is new, delete it and set store_create = true");
-  }
-  // SQLite finds the journal by the file's name: after a crash, a user of the other name would not see what has to be rolled back.
-  if (info.st_nlink > 1) {
-    throw Error(Status::store_unsafe,
-                store + "the file has " + std::to_string(info.st_nlink) +
-                    " names (hard links). Remove the others: under two names a commit can be lost");
-  }
-  return {info.st_dev, info.st_ino};
-}
-
-// Removes an unfinished file unless told otherwise.
-class SqliteUnfinishedFile {
- public:
-  explicit SqliteUnfinishedFile(std::string path) : path_(std::move(path)) {}
-  ~SqliteUnfinishedFile() {
-    if (path_.empty()) return;
-    unlink(path_.c_str());
-    unlink((path_ + "-journal").c_str());
-  }
-  SqliteUnfinishedFile(const SqliteUnfinishedFile&) = delete;
-  SqliteUnfinishedFile& operator=(const SqliteUnfinishedFile&) = delete;
-  const std::string& path() const { return path_; }
-  void keep() { path_.clear(); }
-
- private:
-  std::string path_;
-};
-
-static Error sqlite_create_error(const std::string& path, int error) {
-  const std::string text = "store \"sqlite:" + path + "\" cannot be made in the folder \"" + folder_of(path) +
-                           "\": " + system_error_text(error);
-  if (error == EACCES || error == EPERM || error == EROFS) {
-    return Error(Status::store_permission, text + ". Give this process the right to write the folder");
-  }
-  if (error == ENOSPC || error == EDQUOT) return Error(Status::store_full, text + ". Free space on the device");
-  if (error == ENOENT || error == ENOTDIR) return sqlite_file_missing(path);
-  return Error(Status::store_unavailable, text, StoreGate::kRetryNs);
-}
-
-// Gives `from` the name `to` unless that exists. 0 or an errno.
-static int rename_without_replacing(const std::string& from, const std::string& to) {
-#ifdef RENAME_NOREPLACE
-  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
-  if (errno != EINVAL && errno != ENOSYS) return errno;
-#endif
-  if (link(from.c_str(), to.c_str()) != 0) return errno;
-  unlink(from.c_str());
-  return 0;
-}
-
-// Makes the file complete under another name, then gives it its own: nobody ever sees half of it, and of several processes that race
-// one wins. An empty file is therefore always damage.
-static void create_sqlite_file(const std::string& path, std::int64_t timeout_ms) {
-  struct stat info {};
-  for (const char* suffix : {"-journal", "-wal"}) {
-    if (stat((path + suffix).c_str(), &info) == 0 && stat(path.c_str(), &info) != 0) {
-      throw Error(Status::store_damaged,
-                  "store \"sqlite:" + path + "\" does not exist, but its journal \"" + path + suffix +
-                      "\" does: the database was moved or deleted without it. Bring the file back, or delete the "
-                      "journal too to begin at 0");
-    }
-  }
-  const auto stamp = std::chrono::steady_clock::now().time_since_epoch().count();
-  SqliteUnfinishedFile unfinished(path + "-new-" + std::to_string(getpid()) + "-" + std::to_string(stamp));
-  const int fd = open(unfinished.path().c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (fd < 0) {
-    const int error = errno;
-    if (error == EEXIST) unfinished.keep();
-    throw sqlite_create_error(path, error);
-  }
-  close(fd);
-  {
-    SqliteConnection connection(unfinished.path(), timeout_ms, timeout_ms);
-    connection.execute("BEGIN IMMEDIATE");
-    for (const char* statement : kSqliteSchema) connection.execute(statement);
-    connection.commit();
-  }
-  const int error = rename_without_replacing(unfinished.path(), path);
-  if (error == EEXIST) return;  // somebody else has made it
-  if (error != 0) throw sqlite_create_error(path, error);
-  unfinished.keep();
-  const int folder = open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const int synced = folder < 0 ? -1 : fsync(folder);
-  const int sync_error = errno;
-  if (folder >= 0) close(folder);
-  if (synced != 0) throw sqlite_create_error(path, sync_error);
-}
-
-// ----------------------------------------------------------------------------------------------------------------- the store
-
 enum class SqliteAccess {
   read,
+  repair,  // write, even where the database is an older copy
   write,
   create,  // write, and make a missing file
+};
+
+// The pauses of somebody who waits for a lock: short at first, longer as it takes longer, drawn at random so that those who wait do not
+// come all at once. Between them the caller holds nothing, so neither fork() nor another store waits with it.
+class LockWait {
+ public:
+  explicit LockWait(std::int64_t timeout_ms)
+      : deadline_(Clock::now() + std::chrono::milliseconds(timeout_ms)),
+        random_(static_cast<std::minstd_rand::result_type>(Clock::now().time_since_epoch().count() ^ getpid())) {}
+
+  // False: the time is over.
+  bool pause() {
+    const auto left = deadline_ - Clock::now();
+    if (left <= Clock::duration::zero()) return false;
+    const std::chrono::microseconds drawn(std::uniform_int_distribution(longest_us_ / 2, longest_us_)(random_));
+    std::this_thread::sleep_for(std::min<Clock::duration>(left, drawn));
+    longest_us_ = std::min(longest_us_ * 2, 10'000);
+    return true;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point deadline_;
+  std::minstd_rand random_;
+  int longest_us_ = 100;
 };
 
 class SqliteStore final : public Store {
  public:
   SqliteStore(std::string path, const StoreOptions& options)
-      : path_(std::move(path)), create_(options.create), timeout_ms_(options.timeout_ms) {}
+      : path_(std::move(path)),
+        lock_path_(lock_path_of(path_)),
+        create_(options.create),
+        timeout_ms_(options.timeout_ms) {}
 
-  ~SqliteStore() override {
-    if (acquired_.empty() || acquired_process_ != getpid()) return;  // a child: its parent still owns them
-    try {
-      StoreGate::Pass pass(kDestructorTimeoutMs);
-      OwnerLockFile& owners = OwnerLockFile::beside(pass, path_);
-      for (const Acquired& worker : acquired_) owners.unlock(worker.name_space, worker.worker, worker.epoch);
-    } catch (const std::exception&) {
-      // The worker stays marked as ours until the process ends: nobody gets ids twice by that.
-    }
-  }
+  // In a child nothing is released: what the parent acquired is not in its list.
+  ~SqliteStore() override { OwnerLocks::at(lock_path_).release_all(this); }
 
   SegmentGrant segment_grant(const std::string& name_space, const std::string& tag,
                              const SegmentRequest& request) override {
     // A count that no counter could grant, before a file is touched or made.
     advance_by(name_space, tag, 0, grant_size(0, request));
-    StoreGate::Pass pass(timeout_ms_);
-    return transact(pass, access(), [&](SqliteConnection& db) {
+    return transact(access(), [&](SqliteConnection& db) {
       std::optional<SegmentInfo> found = read_segment(db, name_space, tag);
       if (!found && !create_) throw_unknown(name_space, tag);
       if (!found) found = insert_segment(db, name_space, tag);
@@ -285,8 +86,7 @@ class SqliteStore final : public Store {
                       std::uint64_t unused) override {
     check_segment_return(last, unused);
     if (unused == 0) return;
-    StoreGate::Pass pass(timeout_ms_);
-    transact(pass, SqliteAccess::write, [&](SqliteConnection& db) {
+    transact(SqliteAccess::write, [&](SqliteConnection& db) {
       SegmentInfo row = must_read_segment(db, name_space, tag);
       if (row.max_id != last) return;
       row.max_id = last - unused;
@@ -296,59 +96,53 @@ class SqliteStore final : public Store {
 
   Window window_take(const WindowRequest& request) override {
     check_window_request(request);
-    StoreGate::Pass pass(timeout_ms_);
-    return request.epoch == 0 ? acquire(pass, request) : renew(pass, request);
+    return request.epoch == 0 ? acquire(request) : renew(request);
   }
 
   void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t epoch, std::int64_t end_ms,
                      std::int64_t used_ms) override {
-    StoreGate::Pass pass(timeout_ms_);
-    OwnerLockFile& owners = OwnerLockFile::beside(pass, path_);
-    const OwnerLockFile::Owned* owned = owners.find(name_space, worker);
-    if (owned == nullptr || owned->epoch != epoch) return;  // not ours to give: a child's call, or taken over
+    OwnerLocks& owners = OwnerLocks::at(lock_path_);
+    const std::optional<OwnerLocks::Owned> owned = owners.find(name_space, worker);
+    if (!owned || owned->epoch != epoch) return;  // not ours to give: a child's call, or taken over
     const std::int64_t lowered = high_water_after_return(owned->first_start_ms, end_ms, used_ms);
     // Whatever becomes of the row, this owner is gone: the window fences what it has issued.
-    const auto let_go = [&] {
-      owners.unlock(name_space, worker, epoch);
-      std::erase_if(acquired_in_this_process(),
-                    [&](const Acquired& a) { return a.worker == worker && a.name_space == name_space; });
-    };
     try {
-      return_window(pass, name_space, worker, epoch, end_ms, lowered);
+      return_window(name_space, worker, epoch, end_ms, lowered);
     } catch (...) {
-      let_go();
+      owners.release(name_space, worker, epoch);
       throw;
     }
-    let_go();  // after the commit: until then the row still says that we live
+    owners.release(name_space, worker, epoch);  // after the commit: until then the row still says that we live
+  }
+
+  void create() override {
+    transact(SqliteAccess::create, [](SqliteConnection&) {});
   }
 
   WindowInfo window_show(const std::string& name_space, std::uint64_t worker) override {
-    StoreGate::Pass pass(timeout_ms_);
     // To write, so that nobody acquires the worker while its lock is tried.
-    return transact(pass, SqliteAccess::write, [&](SqliteConnection& db) {
+    return transact(SqliteAccess::write, [&](SqliteConnection& db) {
       const StoredWorker found = read_worker(db, name_space, worker);
       SqliteStatement format(db, "SELECT format FROM idgen_namespace WHERE ns = ?1", name_space);
       return WindowInfo{found.row.epoch, found.row.hw, format.next() ? format.text(0, "format") : "", found.row.holder,
-                        has_live_owner(pass, found.id, name_space, worker)};
+                        found.found && has_live_owner(name_space, worker)};
     });
   }
 
   void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
                      std::int64_t hw_ms) override {
-    StoreGate::Pass pass(timeout_ms_);
-    transact(pass, SqliteAccess::write, [&](SqliteConnection& db) {
+    transact(SqliteAccess::write, [&](SqliteConnection& db) {
       const StoredWorker found = read_worker(db, name_space, worker);
-      const bool is_live = has_live_owner(pass, found.id, name_space, worker);
+      const bool is_live = found.found && has_live_owner(name_space, worker);
       const WorkerRow row = repaired_row(name_space, worker, found.row, is_live, seen, hw_ms);
-      SqliteStatement(db, "UPDATE idgen_worker SET epoch = ?1, owner = NULL, hw = ?2 WHERE id = ?3", row.epoch, row.hw,
-                      found.id)
+      SqliteStatement(db, "UPDATE idgen_worker SET epoch = ?3, owner = NULL, hw = ?4 WHERE ns = ?1 AND worker = ?2",
+                      name_space, worker, row.epoch, row.hw)
           .change_one_row();
     });
   }
 
   void segment_create(const std::string& name_space, const std::string& tag) override {
-    StoreGate::Pass pass(timeout_ms_);
-    transact(pass, SqliteAccess::create, [&](SqliteConnection& db) {
+    transact(SqliteAccess::create, [&](SqliteConnection& db) {
       const std::optional<SegmentInfo> found = read_segment(db, name_space, tag);
       if (found) throw_tag_exists(name_space, tag, found->max_id);
       insert_segment(db, name_space, tag);
@@ -356,15 +150,13 @@ class SqliteStore final : public Store {
   }
 
   SegmentInfo segment_show(const std::string& name_space, const std::string& tag) override {
-    StoreGate::Pass pass(timeout_ms_);
-    return transact(pass, SqliteAccess::read,
+    return transact(SqliteAccess::read,
                     [&](SqliteConnection& db) { return must_read_segment(db, name_space, tag); });
   }
 
   SegmentInfo segment_advance(const std::string& name_space, const std::string& tag, std::uint64_t to) override {
     check_advance(to);
-    StoreGate::Pass pass(timeout_ms_);
-    return transact(pass, SqliteAccess::write, [&](SqliteConnection& db) {
+    return transact(SqliteAccess::repair, [&](SqliteConnection& db) {
       SegmentInfo row = must_read_segment(db, name_space, tag);
       row.max_id = advanced(name_space, tag, row.max_id, to);
       ++row.grants;
@@ -375,8 +167,7 @@ class SqliteStore final : public Store {
 
   SegmentInfo segment_set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) override {
     check_step(step);
-    StoreGate::Pass pass(timeout_ms_);
-    return transact(pass, SqliteAccess::write, [&](SqliteConnection& db) {
+    return transact(SqliteAccess::write, [&](SqliteConnection& db) {
       SegmentInfo row = must_read_segment(db, name_space, tag);
       row.step = step;
       write_segment(db, row);
@@ -385,8 +176,7 @@ class SqliteStore final : public Store {
   }
 
   std::vector<SegmentInfo> segment_list() override {
-    StoreGate::Pass pass(timeout_ms_);
-    return transact(pass, SqliteAccess::read, [&](SqliteConnection& db) {
+    return transact(SqliteAccess::read, [&](SqliteConnection& db) {
       std::vector<SegmentInfo> rows;
       SqliteStatement row(db, kSelectSegments);
       while (row.next()) rows.push_back(segment_of(row));
@@ -395,15 +185,19 @@ class SqliteStore final : public Store {
   }
 
   std::string describe() const override {
+    const std::optional<StoreWitness> witness = LockFile::witness_at(lock_path_);
     std::string text =
-        "store sqlite:" + path_ +
+        "store sqlite:" + path_ + ", identity " + (witness ? witness->identity : "not known before the first grant") +
         ": a reservation is on disk (journal DELETE, synchronous EXTRA) before an id of it is issued.\n"
         "A crash, kill -9 or power loss: no id is issued twice; what was reserved and not used is lost.\n"
-        "A worker number is owned while its process lives (a lock on " +
-        path_ +
-        "-owners), so a restart need not wait.\n"
-        "Not protected: putting an older copy of the file in place, unless every counter is lifted afterwards.\n";
-    text += create_ ? "A missing file is made anew, at 0 (store_create = true): if the file is ever lost, ids repeat.\n"
+        "A worker number is guarded in this file: a second owner is refused while the first one lives (a lock on " +
+        lock_path_ +
+        "), and a restart need not wait.\n"
+        "Another file, on this machine or another one, guards its own numbers only: use one file for one set of ids. "
+        "The identity tells two files apart.\n"
+        "An older copy of the file in its place is refused as long as the lock file is kept.\n";
+    text += create_ ? "A missing file is made anew, at 0 (store_create = true), unless its lock file is still there: if "
+                      "both are lost, ids repeat.\n"
                     : "A missing file is refused, never silently begun at 0.\n";
     const FileSystemVerdict found = file_system_of(path_);
     if (found.kind == FileSystemKind::memory) {
@@ -420,42 +214,143 @@ class SqliteStore final : public Store {
   bool survives_fork() const override { return true; }
 
  private:
-  static constexpr std::int64_t kDestructorTimeoutMs = 60'000;  // others leave the gate after their own timeout
-
   struct StoredWorker {
-    std::int64_t id = 0;  // 0: no such row
+    bool found = false;
     WorkerRow row;
-  };
-  struct Acquired {
-    std::string name_space;
-    std::uint64_t worker;
-    std::uint64_t epoch;
   };
 
   SqliteAccess access() const { return create_ ? SqliteAccess::create : SqliteAccess::write; }
 
-  // One transaction: all of `work` or nothing. An exception out of the commit means that nobody knows, so the grant is burned (I5).
+  // One transaction: all of `work` or nothing. An exception out of the commit, or after it, means that nobody knows, so the grant is
+  // burned (I5). Waits for locks up to store_timeout; `work` may run several times.
   template <class Work>
-  auto transact(const StoreGate::Pass& pass, SqliteAccess access, const Work& work)
-      -> decltype(work(std::declval<SqliteConnection&>())) {
-    refuse_network_file_system(path_);
-    if (access == SqliteAccess::create) {
-      struct stat info {};
-      if (stat(path_.c_str(), &info) != 0 && errno == ENOENT) create_sqlite_file(path_, timeout_ms_);
+  auto transact(SqliteAccess access, const Work& work) -> decltype(work(std::declval<SqliteConnection&>())) {
+    for (LockWait wait(timeout_ms_);;) {
+      try {
+        const StoreGate::Pass pass;
+        return transact_now(access, work);
+      } catch (const StoreLocked& locked) {
+        if (!wait.pause()) throw Error(locked);
+      }
     }
+  }
+
+  template <class Work>
+  auto transact_now(SqliteAccess access, const Work& work) -> decltype(work(std::declval<SqliteConnection&>())) {
+    check_file_system(path_);
+    if (access == SqliteAccess::create && !sqlite_file_exists(path_)) create_sqlite_file(path_, timeout_ms_);
     const SqliteFileId file = check_sqlite_file(path_);
-    SqliteConnection db(path_, timeout_ms_, pass.left_ms());
+    const TransactionLock lock = lock_transaction(access);
+    SqliteConnection db(path_, timeout_ms_);
     db.execute(access == SqliteAccess::read ? "BEGIN" : "BEGIN IMMEDIATE");
     check_schema(db);
+    const StoreWitness before = read_witness(db);
+    const StoreWitness known = lock.file ? lock.file->witness() : before;
+    check_witness(before, known, access);
+    const auto commit = [&] {
+      if (access == SqliteAccess::read) return db.commit();
+      SqliteStatement(db, "UPDATE idgen_store SET commits = commits + 1").change_one_row();
+      // An older copy stays one, however often it is repaired: who deletes the lock file says that all of it was.
+      const bool is_older_copy = before.commits < known.commits;
+      if (is_older_copy) lock.file->note({known.identity, known.commits + 1});
+      db.commit();
+      confirm(db, before.commits + 1, *lock.file);
+      if (!is_older_copy) lock.file->note({before.identity, before.commits + 1});
+      check_not_replaced(file);
+    };
     if constexpr (std::is_void_v<decltype(work(db))>) {
       work(db);
-      db.commit();
-      check_not_replaced(file);
+      commit();
     } else {
       auto result = work(db);
-      db.commit();
-      check_not_replaced(file);
+      commit();
       return result;
+    }
+  }
+
+  struct TransactionLock {
+    std::optional<LockFile> file;  // empty: of a reader where there is none and none can be made
+    explicit TransactionLock(std::optional<LockFile> locked) : file(std::move(locked)) {}
+    TransactionLock(TransactionLock&&) = default;
+    TransactionLock& operator=(TransactionLock&&) = delete;
+    // Not left to the close(): a child that a raw clone() made meanwhile has the description too, and would keep the lock.
+    ~TransactionLock() {
+      if (file) file->unlock(kTransactionByte);
+    }
+  };
+
+  // Throws StoreLocked, Error{store_*, unsupported}.
+  TransactionLock lock_transaction(SqliteAccess access) const {
+    for (;;) {
+      std::optional<LockFile> file = open_lock_file(access);
+      if (!file && access == SqliteAccess::read) return TransactionLock(std::nullopt);
+      if (!file) continue;  // deleted in this moment
+      if (!file->try_lock(kTransactionByte)) throw StoreLocked(store_locked_error(path_, timeout_ms_));
+      if (file->is_at(lock_path_)) return TransactionLock(std::move(file));
+    }
+  }
+
+  // Makes it for a database without one: a new store, or a copy that was put in place without it.
+  std::optional<LockFile> open_lock_file(SqliteAccess access) const {
+    const bool is_reader = access == SqliteAccess::read;
+    try {
+      if (std::optional<LockFile> file = LockFile::open(lock_path_, is_reader)) return file;
+      SqliteConnection db(path_, timeout_ms_);
+      check_schema(db);
+      LockFile::make(path_, read_witness(db));
+    } catch (const Error& error) {
+      if (error.status() != Status::store_permission) throw;
+      if (is_reader && !sqlite_file_exists(lock_path_)) return std::nullopt;
+      // Who may not write the database either is told of that one.
+      const std::string obstacle = is_reader ? "" : write_obstacle(path_);
+      if (obstacle.empty()) throw;
+      throw sqlite_permission_error(path_, obstacle);
+    }
+    return LockFile::open(lock_path_, is_reader);
+  }
+
+  static StoreWitness read_witness(SqliteConnection& db) {
+    SqliteStatement row(db, "SELECT lower(hex(identity)), commits FROM idgen_store");
+    if (!row.next()) db.fail_damaged("idgen_store has no row");
+    StoreWitness witness{row.text(0, "identity"), row.natural(1, "commits")};
+    if (witness.identity.size() != 2 * sizeof(Nonce)) db.fail_damaged("identity is not a blob of 16 bytes");
+    return witness;
+  }
+
+  void check_witness(const StoreWitness& found, const StoreWitness& known, SqliteAccess access) const {
+    const std::string advice =
+        "stop all users of the store, lift every tag above the highest id in use with `idgen segment advance`, then "
+        "delete \"" +
+        lock_path_ + "\"";
+    if (found.identity != known.identity) {
+      throw Error(Status::store_missing, "store \"sqlite:" + path_ + "\": another store took its place (identity " +
+                                             found.identity + ", its lock file is of " + known.identity +
+                                             "). Bring the right one back; if this one is right, " + advice);
+    }
+    if (found.commits >= known.commits || access == SqliteAccess::read || access == SqliteAccess::repair) return;
+    throw Error(Status::store_regressed, "store \"sqlite:" + path_ + "\": the file is an older copy, at commit " +
+                                             std::to_string(found.commits) + " of " + std::to_string(known.commits) +
+                                             ". Bring the latest one back; if it is lost, " + advice);
+  }
+
+  // While SQLite's locks are gone, because the host has closed a descriptor of the file, another process that reads the database takes our
+  // journal for one that was left by a crash, and rolls our commit back. So the commit is looked for, after it was made and still
+  // under our lock. Why that is enough: docs/stores.md.
+  void confirm(SqliteConnection& db, std::uint64_t commits, const LockFile& lock) const {
+    const auto throw_unknown_outcome = [&](const char* what) {
+      throw Error(Status::store_unavailable,
+                  "store \"sqlite:" + path_ + "\": " + what + "; what was granted is not used", StoreGate::kRetryNs);
+    };
+    try {
+      if (read_witness(db).commits != commits) {
+        throw_unknown_outcome("another process has rolled a commit back, because this program closed the file meanwhile "
+                              "and so dropped SQLite's locks");
+      }
+    } catch (const StoreLocked&) {
+      throw_unknown_outcome("it was locked by another process before the commit could be confirmed");
+    }
+    if (!lock.is_open() || !lock.is_at(lock_path_)) {
+      throw_unknown_outcome("its lock file was closed or replaced during the transaction");
     }
   }
 
@@ -478,14 +373,18 @@ class SqliteStore final : public Store {
                       " tables and indexes). Give idgen a file of its own");
     }
     const std::int64_t version = db.number("PRAGMA user_version");
+    if (version == kSqliteSchemaVersion) return;
+    const std::string found = "store \"sqlite:" + path_ + "\" has schema version " + std::to_string(version);
     if (version > kSqliteSchemaVersion) {
-      throw Error(Status::store_version, "store \"sqlite:" + path_ + "\" has schema version " +
-                                             std::to_string(version) + ", this idgen knows up to " +
-                                             std::to_string(kSqliteSchemaVersion) +
+      throw Error(Status::store_version, found + ", this idgen knows up to " + std::to_string(kSqliteSchemaVersion) +
                                              ": it was made by a newer idgen. Upgrade this one");
     }
-    if (version < kSqliteSchemaVersion)
-      db.fail_damaged("schema version " + std::to_string(version) + " has never existed");
+    if (version == 1) {
+      throw Error(Status::store_version,
+                  found + ", which only builds before the first release made. Read its tags with that build (`idgen "
+                          "segment show`), make a new store, and lift its tags above them with `idgen segment advance`");
+    }
+    db.fail_damaged("schema version " + std::to_string(version) + " has never existed");
   }
 
   [[noreturn]] void throw_unknown(const std::string& name_space, const std::string& tag) const {
@@ -542,24 +441,23 @@ class SqliteStore final : public Store {
   }
 
   static StoredWorker read_worker(SqliteConnection& db, const std::string& name_space, std::uint64_t worker) {
-    SqliteStatement row(db, "SELECT id, epoch, owner, hw, holder FROM idgen_worker WHERE ns = ?1 AND worker = ?2",
+    SqliteStatement row(db, "SELECT epoch, owner, hw, holder FROM idgen_worker WHERE ns = ?1 AND worker = ?2",
                         name_space, worker);
     if (!row.next()) return {};
-    StoredWorker found;
-    found.id = row.number(0, "id");
-    found.row.epoch = row.natural(1, "epoch");
-    found.row.hw = row.number(3, "hw");
-    found.row.holder = row.text(4, "holder");
-    if (const std::optional<std::string> owner = row.blob(2, "owner")) {
-      if (owner->size() != found.row.owner.size()) db.fail_damaged("owner is not a blob of 16 bytes");
-      std::memcpy(found.row.owner.data(), owner->data(), owner->size());
-      found.row.owned = true;
+    StoredWorker stored;
+    stored.found = true;
+    stored.row.epoch = row.natural(0, "epoch");
+    stored.row.hw = row.number(2, "hw");
+    stored.row.holder = row.text(3, "holder");
+    if (const std::optional<std::string> owner = row.blob(1, "owner")) {
+      if (owner->size() != stored.row.owner.size()) db.fail_damaged("owner is not a blob of 16 bytes");
+      std::memcpy(stored.row.owner.data(), owner->data(), owner->size());
+      stored.row.owned = true;
     }
-    if (found.id <= 0) db.fail_damaged("worker row " + std::to_string(found.id) + " is not above 0");
-    if (found.row.epoch == 0 || found.row.epoch >= kLargestNumber) {
-      db.fail_damaged("epoch is " + std::to_string(found.row.epoch) + ", outside 1 to 2^63 - 2");
+    if (stored.row.epoch == 0 || stored.row.epoch >= kLargestNumber) {
+      db.fail_damaged("epoch is " + std::to_string(stored.row.epoch) + ", outside 1 to 2^63 - 2");
     }
-    return found;
+    return stored;
   }
 
   static void check_format(SqliteConnection& db, const WindowRequest& request) {
@@ -575,110 +473,103 @@ class SqliteStore final : public Store {
         .change_one_row();
   }
 
-  Window acquire(const StoreGate::Pass& pass, const WindowRequest& request) {
-    OwnerLockFile& owners = OwnerLockFile::beside(pass, path_);
-    std::int64_t locked = 0;  // id of the row whose byte we have locked
+  Window acquire(const WindowRequest& request) {
+    OwnerLocks& owners = OwnerLocks::at(lock_path_);
+    bool claimed = false;
+    // Epoch 0: as long as the grant is not committed.
+    const auto let_go = [&] {
+      if (std::exchange(claimed, false)) owners.release(request.name_space, request.worker, 0);
+    };
     try {
-      const Window window = transact(pass, access(), [&](SqliteConnection& db) {
+      const Window window = transact(access(), [&](SqliteConnection& db) {
+        let_go();  // of an attempt that met a lock of SQLite
         check_format(db, request);
-        const StoredWorker found = read_worker(db, request.name_space, request.worker);
-        // Inside the transaction nobody else can take the same new number.
-        const std::int64_t id =
-            found.id != 0 ? found.id : db.number("SELECT coalesce(max(id), 0) + 1 FROM idgen_worker");
-        const pid_t other = owners.try_lock(id, request.name_space, request.worker);
-        if (other != 0) throw_busy(request, found.row, other);
-        locked = id;
-        const Window granted = next_window(found.row, request);
-        SqliteStatement(
-            db,
-            "INSERT INTO idgen_worker(id, ns, worker, epoch, owner, hw, holder) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) "
-            "ON CONFLICT(id) DO UPDATE SET epoch = ?4, owner = ?5, hw = ?6, holder = ?7",
-            id, request.name_space, request.worker, granted.epoch, request.owner, granted.end_ms, request.holder)
+        const WorkerRow before = read_worker(db, request.name_space, request.worker).row;
+        release_if_taken_over(request, before);
+        const OwnerLocks::Claim claim = owners.claim(request.name_space, request.worker, this);
+        if (claim != OwnerLocks::Claim::granted) throw_busy(request, before, claim);
+        claimed = true;
+        const Window granted = next_window(before, request);
+        SqliteStatement(db,
+                        "INSERT INTO idgen_worker(ns, worker, epoch, owner, hw, holder) VALUES(?1, ?2, ?3, ?4, ?5, ?6) "
+                        "ON CONFLICT(ns, worker) DO UPDATE SET epoch = ?3, owner = ?4, hw = ?5, holder = ?6",
+                        request.name_space, request.worker, granted.epoch, request.owner, granted.end_ms,
+                        request.holder)
             .change_one_row();
         return granted;
       });
-      acquired_in_this_process().push_back({request.name_space, request.worker, window.epoch});
-      owners.own(locked, {request.name_space, request.worker, window.epoch, window.start_ms});
+      owners.own(request.name_space, request.worker, window.epoch, window.start_ms);
       return window;
     } catch (...) {
-      if (locked != 0) owners.unlock(locked);
+      let_go();
       throw;
     }
   }
 
-  Window renew(const StoreGate::Pass& pass, const WindowRequest& request) {
-    OwnerLockFile& owners = OwnerLockFile::beside(pass, path_);
-    const OwnerLockFile::Owned* owned = owners.find(request.name_space, request.worker);
-    return transact(pass, SqliteAccess::write, [&](SqliteConnection& db) {
+  // While our lock was lost somebody else became the owner, whose life is not to be proved by our lock.
+  void release_if_taken_over(const WindowRequest& request, const WorkerRow& row) const {
+    OwnerLocks& owners = OwnerLocks::at(lock_path_);
+    const std::optional<OwnerLocks::Owned> owned = owners.find(request.name_space, request.worker);
+    if (!owned || owned->epoch == 0 || (row.owned && row.epoch == owned->epoch)) return;
+    owners.release(request.name_space, request.worker, owned->epoch);
+  }
+
+  Window renew(const WindowRequest& request) {
+    OwnerLocks& owners = OwnerLocks::at(lock_path_);
+    return transact(SqliteAccess::write, [&](SqliteConnection& db) {
+      owners.restore();
       check_format(db, request);
-      const StoredWorker found = read_worker(db, request.name_space, request.worker);
-      const bool is_ours = owned != nullptr && owned->epoch == request.epoch && found.row.owned &&
-                           found.row.epoch == request.epoch && found.row.owner == request.owner;
-      if (!is_ours) {
-        // Taken over (the lock file must have been replaced): somebody else's life is not to be proved by our lock.
-        if (owned != nullptr && (found.row.epoch != owned->epoch || !found.row.owned)) {
-          owners.unlock(request.name_space, request.worker, owned->epoch);
-        }
-        throw_not_owner(request, found.row);
-      }
-      const Window granted = next_window(found.row, request);
-      SqliteStatement(db, "UPDATE idgen_worker SET hw = ?1, holder = ?2 WHERE id = ?3", granted.end_ms, request.holder,
-                      found.id)
+      const WorkerRow row = read_worker(db, request.name_space, request.worker).row;
+      release_if_taken_over(request, row);
+      const std::optional<OwnerLocks::Owned> owned = owners.find(request.name_space, request.worker);
+      const bool is_ours = owned && owned->epoch == request.epoch && row.owned && row.epoch == request.epoch &&
+                           row.owner == request.owner;
+      if (!is_ours) throw_not_owner(request, row);
+      const Window granted = next_window(row, request);
+      SqliteStatement(db, "UPDATE idgen_worker SET hw = ?3, holder = ?4 WHERE ns = ?1 AND worker = ?2",
+                      request.name_space, request.worker, granted.end_ms, request.holder)
           .change_one_row();
       return granted;
     });
   }
 
-  void return_window(const StoreGate::Pass& pass, const std::string& name_space, std::uint64_t worker,
-                     std::uint64_t epoch, std::int64_t end_ms, std::int64_t lowered) {
-    transact(pass, SqliteAccess::write, [&](SqliteConnection& db) {
-      const StoredWorker found = read_worker(db, name_space, worker);
-      if (found.id == 0 || found.row.epoch != epoch) return;
-      SqliteStatement(db, "UPDATE idgen_worker SET owner = NULL, hw = ?1 WHERE id = ?2",
-                      found.row.hw == end_ms ? lowered : found.row.hw, found.id)
+  void return_window(const std::string& name_space, std::uint64_t worker, std::uint64_t epoch, std::int64_t end_ms,
+                     std::int64_t lowered) {
+    transact(SqliteAccess::write, [&](SqliteConnection& db) {
+      const StoredWorker stored = read_worker(db, name_space, worker);
+      if (!stored.found || stored.row.epoch != epoch) return;
+      SqliteStatement(db, "UPDATE idgen_worker SET owner = NULL, hw = ?3 WHERE ns = ?1 AND worker = ?2", name_space,
+                      worker, stored.row.hw == end_ms ? lowered : stored.row.hw)
           .change_one_row();
     });
   }
 
   // REQUIRES: a transaction that writes.
-  bool has_live_owner(const StoreGate::Pass& pass, std::int64_t id, const std::string& name_space,
-                      std::uint64_t worker) const {
-    if (id == 0) return false;
-    OwnerLockFile& owners = OwnerLockFile::beside(pass, path_);
-    if (owners.try_lock(id, name_space, worker) != 0) return true;
-    owners.unlock(id);
+  bool has_live_owner(const std::string& name_space, std::uint64_t worker) const {
+    OwnerLocks& owners = OwnerLocks::at(lock_path_);
+    if (owners.claim(name_space, worker, this) != OwnerLocks::Claim::granted) return true;
+    owners.release(name_space, worker, 0);
     return false;
   }
 
-  [[noreturn]] void throw_busy(const WindowRequest& request, const WorkerRow& row, pid_t other) const {
-    const std::string process = "process " + std::to_string(other);
-    std::string who = row.holder.empty() ? "a process" : row.holder;
-    if (other == getpid()) {
-      who += " (this process)";
-    } else if (other > 0 && who.find(process) == std::string::npos) {
-      who += " (live: " + process + " holds its lock)";
-    } else {
-      who += " (live)";
+  // The kernel does not say whose lock it is. The row does, unless its owner has died and left a raw clone that keeps the lock.
+  [[noreturn]] void throw_busy(const WindowRequest& request, const WorkerRow& row, OwnerLocks::Claim claim) const {
+    const char* where = " (live)";
+    if (claim == OwnerLocks::Claim::held_here) {
+      where = " (this process)";
+    } else if (row.holder == request.holder) {  // processes of two containers may have one name
+      where = " (this process, through another copy of the library, or another container)";
     }
     throw Error(Status::worker_busy,
-                worker_name(request.name_space, request.worker) + " is owned by " + who +
+                worker_name(request.name_space, request.worker) + " is owned by " +
+                    (row.holder.empty() ? "a process" : row.holder) + where +
                     "; stop it, or give this process another worker number. Store: sqlite:" + path_);
   }
 
-  // What the parent acquired before a fork is not the child's to release.
-  std::vector<Acquired>& acquired_in_this_process() {
-    if (acquired_process_ != getpid()) {
-      acquired_.clear();
-      acquired_process_ = getpid();
-    }
-    return acquired_;
-  }
-
   const std::string path_;
+  const std::string lock_path_;
   const bool create_;
   const std::int64_t timeout_ms_;
-  std::vector<Acquired> acquired_;  // under the gate
-  pid_t acquired_process_ = 0;
 };
 
 std::string sqlite_store_identity(const std::string& rest, const StoreOptions& options) {
@@ -687,15 +578,14 @@ std::string sqlite_store_identity(const std::string& rest, const StoreOptions& o
 
 std::string sqlite_segment_statements(const std::string& name_space, const std::string& tag) {
   std::string text;
-  for (const char* const statement : kSqliteSchema) text += std::string(statement) + ";\n";
-  return text + "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES(" +
-         sql_text(name_space, "char") + ", " + sql_text(tag, "char") + ", 0, 0, " +
-         std::to_string(store_clock_unix_ms()) + ");\n";
+  for (const char* const statement : sqlite_schema()) text += std::string(statement) + ";\n";
+  return text + "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES(" + sql_text(name_space, "char") +
+         ", " + sql_text(tag, "char") + ", 0, 0, " + std::to_string(store_clock_unix_ms()) + ");\n";
 }
 
 std::shared_ptr<Store> open_sqlite_store(const std::string& rest, const StoreOptions& options) {
   std::string path = resolve_sqlite_path(rest, options.directory);
-  refuse_network_file_system(path);
+  check_file_system(path);
   return std::make_shared<SqliteStore>(std::move(path), options);
 }
 

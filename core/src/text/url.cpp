@@ -8,6 +8,13 @@
 namespace idgen {
 namespace {
 
+// What RFC 3986 lets a scheme be made of. Anything else before a colon may be part of a secret.
+bool is_scheme(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.';
+  });
+}
+
 [[noreturn]] void fail(const std::string& scheme, const std::string& what) {
   throw Error(Status::value, "store = \"" + scheme + "://...\": " + what + "; allowed: " + scheme +
                                  "://[USER[:PASSWORD]@]HOST[:PORT][/PATH][?KEY=VALUE&...], with %XX for special "
@@ -38,6 +45,28 @@ std::string decoded(const std::string& scheme, std::string_view text) {
   return out;
 }
 
+// For people: as it would stand in a URL, and cut off where a password may begin that somebody has encoded too much.
+std::string shown_part(const std::string& text) {
+  constexpr char kHex[] = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text.substr(0, text.find_first_of(":@"))) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte > 0x20 && byte < 0x7F && c != '%') {
+      out += c;
+    } else {
+      out += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  return out + (text.find_first_of(":@") == std::string::npos ? "" : "...");
+}
+
+// A name, an address or a socket's path; "" is another fault.
+bool can_be_host(const std::string& name) {
+  return std::all_of(name.begin(), name.end(), [](char c) {
+    return c > 0x20 && c < 0x7F && std::string_view("?#@\"'\\").find(c) == std::string_view::npos;
+  });
+}
+
 StoreHost host_of(const std::string& scheme, std::string_view text) {
   StoreHost host;
   std::string_view port;
@@ -53,6 +82,7 @@ StoreHost host_of(const std::string& scheme, std::string_view text) {
     if (colon != std::string_view::npos) port = text.substr(colon);
   }
   if (host.name.empty()) fail(scheme, "a host is missing");
+  if (!can_be_host(host.name)) fail(scheme, "a host is neither a name nor an address nor a path");
   if (!port.empty()) {
     port.remove_prefix(1);
     unsigned number = 0;
@@ -81,7 +111,7 @@ std::string StoreHost::text(std::uint16_t default_port) const {
 StoreUrl StoreUrl::parse(std::string_view text) {
   StoreUrl url;
   const std::size_t colon = text.find(':');
-  url.scheme = text.substr(0, colon);
+  if (is_scheme(text.substr(0, colon))) url.scheme = text.substr(0, colon);
   if (colon == std::string_view::npos || text.substr(colon, 3) != "://") fail(url.scheme, "it does not go on with ://");
   text.remove_prefix(colon + 3);
   // A password with a bare / or ? in it: its beginning would be taken for a host, and be shown.
@@ -125,7 +155,8 @@ StoreUrl StoreUrl::parse(std::string_view text) {
 }
 
 std::string StoreUrl::shown() const {
-  return scheme + "://" + (user.empty() ? "" : user + "@") + hosts_text(hosts) + (path.empty() ? "" : "/" + path);
+  return scheme + "://" + (user.empty() ? "" : shown_part(user) + "@") + hosts_text(hosts) +
+         (path.empty() ? "" : "/" + shown_part(path));
 }
 
 std::string StoreUrl::identity() const { return scheme + "://" + hosts_text(hosts) + (path.empty() ? "" : "/" + path); }

@@ -21,6 +21,7 @@ import (
 const usesAStore = `package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,17 +30,18 @@ import (
 )
 
 func main() {
+	ctx := context.Background()
 	folder, err := os.MkdirTemp("", "idgen")
 	if err != nil {
 		panic(err)
 	}
 	defer os.RemoveAll(folder)
-	g, err := idgen.New(idgen.WithKind("segment"), idgen.WithTag("orders"), idgen.WithStoreCreate(true),
+	g, err := idgen.New(ctx, idgen.WithKind("segment"), idgen.WithTag("orders"), idgen.WithStoreCreate(true),
 		idgen.WithStore("sqlite:"+filepath.Join(folder, "ids.db")))
 	if err != nil {
 		panic(err)
 	}
-	defer g.Close()
+	defer g.Close(ctx)
 	id, err := g.Next()
 	fmt.Println(id, err)
 }

@@ -15,15 +15,16 @@ from __future__ import annotations
 import atexit
 import os
 
-from . import _core, sql
+from . import _core, sql as sql
 from ._core import (
     Generator,
     Layout,
     config_names,
     format_id,
-    metrics,
+    metrics as metrics,
+    open as open,
     parse_id,
-    properties,
+    properties as properties,
     segment_advance,
     segment_create,
     segment_list,
@@ -31,12 +32,11 @@ from ._core import (
     segment_set_step,
     segment_show,
     segment_statements,
-    statuses,
+    statuses as statuses,
 )
-from ._core import open_generator as open
 from ._errors import (
-    ArgumentError,
-    CancelledError,
+    ArgumentError as ArgumentError,
+    CancelledError as CancelledError,
     ClockBackError,
     ClockBeforeEpochError,
     ClockError,
@@ -44,13 +44,13 @@ from ._errors import (
     ClosedError,
     ConfigError,
     ConfigFileError,
-    Error,
+    Error as Error,
     ExhaustedError,
     ForkedError,
     FormatMismatchError,
     HandleError,
     HostError,
-    InternalError,
+    InternalError as InternalError,
     InvalidBufferError,
     InvalidValueError,
     LayoutError,
@@ -75,15 +75,17 @@ from ._errors import (
     WorkerBusyError,
     WouldBlockError,
 )
-from ._store import Store
-from ._types import Block, Field, LayoutInfo, Parts, Property, SegmentInfo, SegmentRow, Stats, Status
+from ._properties import Properties
+from ._store import Store as Store
+from ._types import Block, Field as Field, LayoutInfo, Parts, Property, SegmentInfo, SegmentRow, Stats as Stats, Status
 
 __version__ = _core.version()
 
+# What `from idgen import *` gives. Left out are names that Python or its standard library has too (`open`, `Error`) and
+# words that a program uses for its own things (`metrics`): they are idgen.open, idgen.Error and idgen.metrics. Above,
+# `open as open` tells type checkers that these are public all the same.
 __all__ = [
-    "ArgumentError",
     "Block",
-    "CancelledError",
     "ClockBackError",
     "ClockBeforeEpochError",
     "ClockError",
@@ -91,15 +93,12 @@ __all__ = [
     "ClosedError",
     "ConfigError",
     "ConfigFileError",
-    "Error",
     "ExhaustedError",
-    "Field",
     "ForkedError",
     "FormatMismatchError",
     "Generator",
     "HandleError",
     "HostError",
-    "InternalError",
     "InvalidBufferError",
     "InvalidValueError",
     "Layout",
@@ -109,13 +108,12 @@ __all__ = [
     "NoMemoryError",
     "OverloadedError",
     "Parts",
+    "Properties",
     "Property",
     "SegmentInfo",
     "SegmentRow",
     "StateError",
-    "Stats",
     "Status",
-    "Store",
     "StoreDamagedError",
     "StoreError",
     "StoreFullError",
@@ -132,13 +130,9 @@ __all__ = [
     "UnsupportedError",
     "WorkerBusyError",
     "WouldBlockError",
-    "__version__",
     "config_names",
     "format_id",
-    "metrics",
-    "open",
     "parse_id",
-    "properties",
     "segment_advance",
     "segment_create",
     "segment_list",
@@ -146,8 +140,6 @@ __all__ = [
     "segment_set_step",
     "segment_show",
     "segment_statements",
-    "sql",
-    "statuses",
 ]
 
 # Threads of the core, and daemon threads that wait in it, must not come back into an interpreter that is going.
@@ -155,7 +147,7 @@ atexit.register(_core._detach)
 os.register_at_fork(after_in_child=_core._forget_other_threads)
 
 # Users meet these names as idgen.X, in tracebacks and in pickles too.
-for _name in __all__:
-    if isinstance(globals()[_name], type):
-        globals()[_name].__module__ = __name__
-del _name
+for _value in list(globals().values()):
+    if isinstance(_value, type):
+        _value.__module__ = __name__
+del _value

@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
+from typing import cast
 
 from . import (
     Error,
@@ -18,6 +19,7 @@ from . import (
     Layout,
     LayoutInfo,
     Parts,
+    Properties,
     TextError,
     __version__,
     config_names,
@@ -83,14 +85,14 @@ def _make_generator(arguments: argparse.Namespace) -> Generator:
     if arguments.config is None:
         if arguments.name is not None:
             settings.setdefault("name", arguments.name)
-        return Generator(**settings)
+        return Generator(**cast(Properties, settings))
     name = arguments.name
     if name is None:
         names = config_names(arguments.config)
         if len(names) != 1:
             raise _UsageError(f"--name: {arguments.config} has {', '.join(names) or 'no tables'}; say which")
         name = names[0]
-    return open(arguments.config, name, **settings)
+    return open(arguments.config, name, **cast(Properties, settings))
 
 
 def _next(arguments: argparse.Namespace) -> None:
@@ -99,7 +101,7 @@ def _next(arguments: argparse.Namespace) -> None:
     with _make_generator(arguments) as generator:
         left = arguments.count
         while left > 0:
-            ids: Sequence[int] = generator.next_batch(min(left, _BATCH)).tolist()
+            ids = generator.next_batch(min(left, _BATCH))
             left -= len(ids)
             print("\n".join(format_id(id, arguments.format) for id in ids))
         sys.stdout.flush()

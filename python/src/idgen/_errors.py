@@ -5,7 +5,10 @@ The text of an exception is the core's own, so that a message found in a log is 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from array import array
 
 
 class Error(Exception):
@@ -17,7 +20,7 @@ class Error(Exception):
         retryable: True if the same call can succeed later without a change by anybody.
         retry_after: seconds after which a retry can first succeed; None if unknown, or if retrying cannot help.
         written: for ``fill`` and ``next_batch``: how many ids were drawn before the failure. They are the caller's.
-        ids: for ``next_batch``: these ids, an array; else None.
+        ids: for ``next_batch``: these ids, an array.array; else None.
     """
 
     status: int
@@ -25,7 +28,8 @@ class Error(Exception):
     retryable: bool
     retry_after: float | None
     written: int
-    ids: Any
+    ids: array[int] | None
+    _ends_waits = False  # raised by a store: who waits for an id may hold what the store waits for, so waits no longer
 
     def __init__(
         self,
@@ -236,10 +240,17 @@ CLASS_BY_NAME: dict[str, type[Error]] = {
 }
 
 
-def from_core(message: str, status: int, name: str, retryable: bool, retry_after_ns: int, written: int) -> Error:
+def from_core(
+    message: str, status: int, name: str, retryable: bool, retry_after_ns: int, written: int, cause: int
+) -> Error:
     """The exception for a status of the core. Called by the extension module only."""
     retry_after = retry_after_ns / 1e9 if retry_after_ns else None
-    return CLASS_BY_NAME.get(name, Error)(message, status, name, retryable, retry_after, written)
+    exception = CLASS_BY_NAME.get(name, Error)(message, status, name, retryable, retry_after, written)
+    if cause:
+        from ._store import cause_of
+
+        exception.__cause__ = cause_of(cause)
+    return exception
 
 
 def invalid_value(message: str) -> InvalidValueError:

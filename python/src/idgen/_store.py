@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from typing import Protocol
+import weakref
+from collections import deque
+from typing import Protocol, TypeVar
 
 from ._errors import CLASS_BY_NAME, Error
 
 _LONGEST = 495  # bytes of a message in the core
 _HOST = 1000  # IDGEN_E_HOST
+_ENDS_WAITS = 2**64 - 1  # IDGEN_ENDS_WAITS
+_Kind = TypeVar("_Kind", bound=Error)
 
 # What connection strings and drivers' messages may hold. Rather too much is hidden than too little.
 _SECRETS = (
@@ -51,12 +56,62 @@ def text_of(exception: BaseException) -> str:
     return f"{name}: {text}" if text else name
 
 
-def failure(exception: BaseException) -> tuple[int, bytes, int]:
-    """(status, message, retry_after_ns) of what a store has raised. Called by the extension module only."""
+def error(kind: type[_Kind], message: str) -> _Kind:
+    """An exception as the core would raise it, with the status that its class stands for."""
+    from ._core import statuses
+
+    row = next(row for row in statuses() if CLASS_BY_NAME.get(row.name) is kind)
+    return kind(message, row.status, row.name, row.retryable)
+
+
+class Sink:
+    """What the core asks in a store's place. Keeps what the store raised, for the exceptions of the calls that fail for
+    it: the core answers on another thread, or later, and knows the exception by a number only.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        # The latest two: a call may still be on its way with one while the next attempt fails.
+        self._raised: deque[tuple[int, BaseException]] = deque(maxlen=2)
+        self._number = next(_numbers) << 32
+        self._failures = itertools.count(self._number + 1)
+        _sinks[self._number] = self
+
+    def segment_take(self, namespace: str, tag: str, count: int) -> int:
+        first = self._store.segment_take(namespace, tag, count)
+        self._raised.clear()
+        return first
+
+    def segment_return(self, namespace: str, tag: str, last: int, unused: int) -> None:
+        self._store.segment_return(namespace, tag, last, unused)
+
+    def failure(self, exception: BaseException) -> tuple[int, bytes, int, int]:
+        """(status, message, retry_after_ns, cause) of what the store raised. Called by the extension module only."""
+        number = next(self._failures)
+        # An idgen.Error says what the store found, and the call's exception will say that too: the cause is behind it.
+        known = exception.__cause__ if isinstance(exception, Error) else None
+        self._raised.append((number, exception if known is None else known))
+        return *_told(exception), number
+
+    def raised(self, number: int) -> BaseException | None:
+        return next((exception for mine, exception in tuple(self._raised) if mine == number), None)
+
+
+_numbers = itertools.count(1)
+_sinks: weakref.WeakValueDictionary[int, Sink] = weakref.WeakValueDictionary()
+
+
+def cause_of(number: int) -> BaseException | None:
+    """What a store raised, by the number that the core gives back. None if something newer was raised since."""
+    sink = _sinks.get(number >> 32 << 32)
+    return sink.raised(number) if sink else None
+
+
+def _told(exception: BaseException) -> tuple[int, bytes, int]:
     if isinstance(exception, Error):
         message = str(exception)
         status = exception.status or _status_of(type(exception))
-        retry_after_ns = round((exception.retry_after or 0) * 1e9)
+        retry_after_ns = _ENDS_WAITS if exception._ends_waits else round((exception.retry_after or 0) * 1e9)
     else:
         message, status, retry_after_ns = f"the program's own store: {text_of(exception)}", _HOST, 0
     encoded = message.encode("utf-8", "replace").replace(b"\0", b" ")

@@ -1,7 +1,8 @@
 """Segments from a database, over connections of the program's own.
 
-    pool = psycopg_pool.ConnectionPool(...)
-    orders = idgen.Generator(kind="segment", tag="orders", store=idgen.sql.SqlStore(pool.getconn))
+    pool = psycopg_pool.ConnectionPool(DSN, min_size=1, max_size=2)  # small, and for idgen alone
+    store = idgen.sql.SqlStore(pool.getconn, release=pool.putconn)
+    orders = idgen.Generator(kind="segment", tag="orders", store=store)
 
 The table is that of the stores ``mysql://`` and ``postgres://``, so both may draw from one tag at the same time.
 """
@@ -9,48 +10,48 @@ The table is that of the stores ``mysql://`` and ``postgres://``, so both may dr
 from __future__ import annotations
 
 import contextlib
-import re
-import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
+from . import _drivers
 from ._errors import (
     ArgumentError,
     Error,
     ExhaustedError,
     StoreDamagedError,
-    StoreFullError,
-    StoreMissingError,
-    StorePermissionError,
     StoreUnavailableError,
-    StoreVersionError,
+    TagExistsError,
     TagUnknownError,
     UnsupportedError,
 )
-from ._store import text_of
+from ._lending import Lender, NobodyLendsError
+from ._store import error
+from ._types import SegmentInfo, SegmentRow
 
 __all__ = ["SqlStore"]
 
+_Result = TypeVar("_Result")
 _LARGEST = 2**63 - 1
 _WHERE = " WHERE ns = :ns AND tag = :tag"
 _STAMP = ", updated_unix_ms = :now"
+_COUNTED = ", grants = grants + 1" + _STAMP
 
 # One statement is one atomic step. PostgreSQL: no grant is acknowledged before it is on disk, whatever the session
 # says. TiDB runs a statement that commits by itself optimistically at first, so what LAST_INSERT_ID gave may not be
 # what was committed.
 _TAKE = {
-    "mysql": "UPDATE idgen_segment SET max_id = LAST_INSERT_ID(max_id + :count), grants = grants + 1"
-    + _STAMP
+    "mysql": "UPDATE idgen_segment SET max_id = LAST_INSERT_ID(max_id + :count)"
+    + _COUNTED
     + _WHERE
     + " AND max_id BETWEEN 0 AND :limit AND LOCATE('TiDB', VERSION()) = 0",
-    "postgres": "UPDATE idgen_segment SET max_id = max_id + :count, grants = grants + 1"
-    + _STAMP
+    "postgres": "UPDATE idgen_segment SET max_id = max_id + :count"
+    + _COUNTED
     + " FROM (SELECT set_config('synchronous_commit', 'on', true)) AS durable"
     + _WHERE
     + " AND max_id BETWEEN 0 AND :limit RETURNING max_id",
-    "sqlite": "UPDATE idgen_segment SET max_id = max_id + :count, grants = grants + 1"
-    + _STAMP
+    "sqlite": "UPDATE idgen_segment SET max_id = max_id + :count"
+    + _COUNTED
     + _WHERE
     + " AND max_id BETWEEN 0 AND :limit RETURNING max_id",
 }
@@ -58,59 +59,84 @@ _RETURN = "UPDATE idgen_segment SET max_id = max_id - :unused" + _STAMP + _WHERE
 _READ = "SELECT max_id FROM idgen_segment" + _WHERE
 _VERSION = "SELECT VERSION()"
 
-_DIALECT_BY_DRIVER = {
-    "pymysql": "mysql",
-    "MySQLdb": "mysql",
-    "mysql": "mysql",  # mysql.connector
-    "mariadb": "mysql",
-    "psycopg": "postgres",
-    "psycopg2": "postgres",
-    "pg8000": "postgres",
-    "sqlite3": "sqlite",
-}
-_MARK = re.compile(r":(\w+)")
-_NUMBERED_MARK = {"qmark": "?", "format": "%s"}
-_NAMED_MARK = {"named": ":{}", "pyformat": "%({})s", "numeric": ":{}"}
+# Fails inside a transaction and else does nothing: a transaction may write unless it is told otherwise.
+_FAILS_IN_TRANSACTION = "SET TRANSACTION READ WRITE"
+_IN_TRANSACTION = 1568
 
-# What the server says, by MySQL's number or PostgreSQL's SQLSTATE. All else is unknown, or can pass: unavailable.
-_PERMISSION = {1045, 1044, 1142, 1143, 1290, 1792, "42501", "25006", "28000", "28P01"}
-_ERROR_BY_CODE: dict[object, type[Error]] = {
-    **dict.fromkeys((1146, 1049, "42P01", "3D000"), StoreMissingError),
-    **dict.fromkeys(_PERMISSION, StorePermissionError),
-    **dict.fromkeys((1021, 1114, "53100"), StoreFullError),
-    **dict.fromkeys((1054, "42703", "42804"), StoreVersionError),
-    **dict.fromkeys((1690, "22003", "23514"), StoreDamagedError),
+# As the native stores make it; a test compares the two.
+_CREATE_TABLE = {
+    "mysql": """CREATE TABLE IF NOT EXISTS idgen_segment (
+  ns VARBINARY(512) NOT NULL,
+  tag VARBINARY(512) NOT NULL,
+  max_id BIGINT NOT NULL,
+  grants BIGINT NOT NULL DEFAULT 0,
+  updated_unix_ms BIGINT NOT NULL DEFAULT 0,
+  step BIGINT NOT NULL DEFAULT 0,
+  rate BIGINT NOT NULL DEFAULT 0,
+  holder VARBINARY(512) NOT NULL DEFAULT '',
+  PRIMARY KEY (ns, tag)) ENGINE = InnoDB""",
+    "postgres": """CREATE TABLE IF NOT EXISTS idgen_segment (
+  ns varchar(128) NOT NULL,
+  tag varchar(128) NOT NULL,
+  max_id bigint NOT NULL CHECK (max_id >= 0),
+  grants bigint NOT NULL DEFAULT 0 CHECK (grants >= 0),
+  updated_unix_ms bigint NOT NULL DEFAULT 0,
+  step bigint NOT NULL DEFAULT 0 CHECK (step >= 0),
+  rate bigint NOT NULL DEFAULT 0,
+  holder varchar(512) NOT NULL DEFAULT '',
+  PRIMARY KEY (ns, tag))""",
+    "sqlite": """CREATE TABLE IF NOT EXISTS idgen_segment (
+  ns TEXT NOT NULL,
+  tag TEXT NOT NULL,
+  max_id INTEGER NOT NULL CHECK (max_id >= 0),
+  grants INTEGER NOT NULL DEFAULT 0,
+  updated_unix_ms INTEGER NOT NULL DEFAULT 0,
+  step INTEGER NOT NULL DEFAULT 0,
+  rate INTEGER NOT NULL DEFAULT 0,
+  holder TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (ns, tag))""",
 }
-_NO_TABLE = (1146, "42P01")
-# libpq gives no SQLSTATE for a connection that is refused, and SQLite none at all.
-_ERROR_BY_TEXT: tuple[tuple[str, type[Error]], ...] = (
-    ("no such table: idgen_segment", StoreMissingError),
-    ("password authentication failed", StorePermissionError),
-    ("no pg_hba.conf entry", StorePermissionError),
-    ("readonly database", StorePermissionError),
-    ("disk is full", StoreFullError),
+_INSERT = "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES(:ns, :tag, 0, 0, :now)"
+_INSERT_NEW = {  # changes no row if there is one; MySQL has no such form, but its failure leaves the transaction whole
+    "mysql": _INSERT,
+    "postgres": _INSERT + " ON CONFLICT DO NOTHING",
+    "sqlite": _INSERT + " ON CONFLICT DO NOTHING",
+}
+_ADVANCE = (
+    "UPDATE idgen_segment SET max_id = CASE WHEN max_id < :to THEN :to ELSE max_id + 1 END"
+    + _COUNTED
+    + _WHERE
+    + " AND max_id BETWEEN 0 AND :limit"
 )
-_HOW_TO_CREATE = (
-    "Make it with `idgen segment create --store URL --tag TAG`, or INSERT INTO idgen_segment(ns, tag, max_id) "
-    "VALUES(NAMESPACE, TAG, 0)"
-)
+_STATE = "SELECT ns, tag, max_id, grants, updated_unix_ms, step, rate, holder FROM idgen_segment"
+_SHOW = _STATE + _WHERE
+_LIST = _STATE + " ORDER BY ns, tag"
 
 
 class SqlStore:
     """An ``idgen.Store`` over any DB-API driver for MariaDB, MySQL, PostgreSQL or SQLite.
 
     Args:
-        connect: called for each grant; returns a connection, such as a pool's ``getconn`` or an SQLAlchemy engine's
-            ``raw_connection``.
-        release: called with the connection when it is done with, such as a pool's ``putconn``. None: its ``close()``.
+        connect: called on threads of the store's own; returns a connection that nobody else uses until it is released:
+            a pool's ``getconn``, an SQLAlchemy engine's ``raw_connection``, a function that opens one.
+        release: called with the connection when it is done with. A pool with ``getconn`` needs its ``putconn`` here:
+            without it the connection's ``close()`` is called, which is right for SQLAlchemy and for a function that
+            opens one, and would empty such a pool.
         dialect: "mysql", "postgres" or "sqlite"; None tells it from the connection's driver.
+        pool_timeout: seconds that one call waits for `connect`. After that the calls that wait for ids end with
+            StoreUnavailableError too, and do not wait for ``wait_max``: they may hold the connections themselves.
+
+    Give it a small pool of its own (two connections serve any number of generators): in a pool that transactions share,
+    the transactions that ask for ids can hold all connections, and wait for the one that the store needs.
 
     A grant is one statement, committed before ``segment_take`` returns, whether or not the connection commits by
-    itself; an open transaction that it comes with is rolled back. Where the driver can tell that the statement has
-    committed by itself, that is one round trip.
+    itself. Where the driver can tell that it has, that is one round trip. A connection that comes inside a transaction
+    is refused and left as it is.
 
-    Raises idgen.StoreError, idgen.ExhaustedError. SQLite: a database of the program's own, never the file of a
-    ``sqlite:`` store, which another copy of SQLite must not open in the same process.
+    ``segment_create`` and the rest are for the program, and may block on the database. Raises idgen.StoreError,
+    idgen.ExhaustedError; idgen.ArgumentError and idgen.UnsupportedError for a `connect` that cannot work (an async
+    engine, a pool's ``getconn`` without its ``putconn``). SQLite: a database of the program's own, never the file of a
+    ``sqlite:`` store.
     """
 
     def __init__(
@@ -119,93 +145,114 @@ class SqlStore:
         *,
         release: Callable[[Any], object] | None = None,
         dialect: str | None = None,
+        pool_timeout: float = 2.0,
     ) -> None:
-        if not callable(connect):
-            raise TypeError(f"connect: needs a callable that returns a connection, not {type(connect).__name__}")
+        self._has_release = release is not None
+        _drivers.check_source(connect, self._has_release)
         if dialect is not None and dialect not in _TAKE:
             raise ValueError(f"dialect: {dialect!r} is none of {', '.join(_TAKE)}")
-        self._connect = connect
-        self._release = release
+        if not pool_timeout > 0:
+            raise ValueError(f"pool_timeout: {pool_timeout!r} is not a number of seconds above 0")
         self._dialect = dialect
+        self._lender = Lender(connect, release or _close, pool_timeout)
 
     def segment_take(self, namespace: str, tag: str, count: int) -> int:
         if count < 1:
-            raise ArgumentError(f"a segment of {count} numbers cannot be meant; ask for at least 1")
+            raise error(ArgumentError, f"a segment of {count} numbers is invalid; ask for at least 1")
         if count > _LARGEST:
-            self._exhausted(namespace, tag, 0, count)
-        with self._statements(namespace, tag) as statements:
+            _exhausted(namespace, tag, 0, count)
+
+        def take(statements: _Statements) -> Any:
             last = statements.take(count)
             if last is None:
-                self._refused(statements, namespace, tag, count)
+                _refused(statements, namespace, tag, count)
+            return last
+
+        last = self._transact(take, namespace, tag)
         if not isinstance(last, int) or not count <= last <= _LARGEST:
-            raise StoreDamagedError(
+            raise error(
+                StoreDamagedError,
                 f"the driver gave {last!r} for the end of a grant of {count} numbers; it was not used. For MySQL the "
-                "driver must give LAST_INSERT_ID() of an UPDATE as lastrowid"
+                "driver must give LAST_INSERT_ID() of an UPDATE as lastrowid",
             )
         return last - count + 1
 
     def segment_return(self, namespace: str, tag: str, last: int, unused: int) -> None:
         if not 0 <= unused <= last <= _LARGEST:
-            raise ArgumentError(f"of a segment that ends at {last}, {unused} numbers cannot be unused")
+            raise error(ArgumentError, f"of a segment that ends at {last}, {unused} numbers cannot be unused")
         if unused == 0:
             return
-        with self._statements(namespace, tag) as statements:
-            if statements.give_back(last, unused) != 1 and statements.max_id() is None:
-                self._unknown(namespace, tag)
 
-    @contextlib.contextmanager
-    def _statements(self, namespace: str, tag: str) -> Iterator[_Statements]:
-        """For one transaction. What the pool and the driver raise becomes an idgen.Error."""
+        def give_back(statements: _Statements) -> None:
+            if statements.change(_RETURN, last=last, unused=unused) != 1 and statements.max_id() is None:
+                _unknown(namespace, tag)
+
+        self._transact(give_back, namespace, tag)
+
+    def segment_create(self, namespace: str, tag: str) -> None:
+        """Makes the tag at 0, so that its first id is 1, and the table if it is missing. Raises TagExistsError."""
+
+        def create(statements: _Statements) -> bool:
+            return statements.insert()
+
         try:
-            connection = self._connect()
+            made = self._transact(create, namespace, tag)
+        except Error as failed:
+            if failed.__cause__ is None or not _drivers.is_no_table(failed.__cause__):
+                raise
+            self._transact(lambda statements: statements.create_table(), namespace, tag)
+            made = self._transact(create, namespace, tag)
+        if not made:
+            raise error(TagExistsError, f'tag "{tag}" of namespace "{namespace}" is in the table idgen_segment already')
+
+    def segment_show(self, namespace: str, tag: str) -> SegmentInfo:
+        """Where a tag stands. Raises TagUnknownError."""
+        return self._transact(lambda statements: _shown(statements, namespace, tag), namespace, tag)
+
+    def segment_list(self) -> list[SegmentRow]:
+        """All tags of all namespaces, in the order of their names."""
+        return self._transact(lambda statements: statements.rows(_LIST), "", "")
+
+    def segment_advance(self, namespace: str, tag: str, to: int) -> SegmentInfo:
+        """Lifts a tag to `to`, or by 1 if it is there already; never lowers it. No later grant holds a number up to
+        `to`; what a running generator has reserved before, it still issues. Raises TagUnknownError, ExhaustedError.
+        """
+        if not 0 <= to <= _LARGEST:
+            raise error(ArgumentError, f"a tag cannot be advanced to {to}; allowed: 0 to 2^63 - 1")
+
+        def advance(statements: _Statements) -> SegmentInfo:
+            changed = statements.change(_ADVANCE, to=to, limit=_LARGEST - 1)
+            info = _shown(statements, namespace, tag)
+            if changed != 1:
+                _exhausted(namespace, tag, info.max_id, 1)
+            return info
+
+        return self._transact(advance, namespace, tag)
+
+    def _transact(self, use: Callable[[_Statements], _Result], namespace: str, tag: str) -> _Result:
+        """use(statements) in one transaction. What the pool and the driver raise becomes an idgen.Error."""
+
+        def work(connection: Any) -> _Result:
+            _drivers.check_connection(connection, self._has_release)
+            statements = _Statements(connection, self._dialect, namespace, tag)
+            statements.begin()
             try:
-                statements = _Statements(connection, self._dialect, namespace, tag)
-                statements.begin()
-                try:
-                    yield statements
-                    statements.commit()
-                except BaseException:
-                    with contextlib.suppress(Exception):
-                        connection.rollback()
-                    raise
-            finally:
-                (self._release or _close)(connection)
+                result = use(statements)
+                statements.commit()
+                return result
+            except BaseException:
+                with contextlib.suppress(Exception):
+                    connection.rollback()
+                raise
+
+        try:
+            return self._lender.run(work)
         except Error:
             raise
+        except NobodyLendsError:
+            raise _drivers.nobody_lends(self._lender.bound, self._has_release) from None
         except Exception as exception:
-            raise _translated(exception) from exception
-
-    def _refused(self, statements: _Statements, namespace: str, tag: str, count: int) -> NoReturn:
-        if statements.is_tidb():
-            raise UnsupportedError(
-                "TiDB runs a statement that commits by itself optimistically, so this store cannot know what it "
-                'granted; use store = "mysql://...", which knows TiDB'
-            )
-        found = statements.max_id()
-        if found is None:
-            self._unknown(namespace, tag)
-        if not isinstance(found, int) or found < 0:
-            raise StoreDamagedError(
-                f"the table idgen_segment holds {found!r} where a number from 0 to 2^63 - 1 belongs. Set it right by "
-                "hand, above the highest id in use"
-            )
-        if found > _LARGEST - count:
-            self._exhausted(namespace, tag, found, count)
-        raise StoreUnavailableError(f"tag {tag!r} changed while it was read; nothing was granted")
-
-    @staticmethod
-    def _exhausted(namespace: str, tag: str, found: int, count: int) -> NoReturn:
-        raise ExhaustedError(
-            f'tag "{tag}" of namespace "{namespace}" stands at {found}; {count} more would pass 2^63 - 1. Take a '
-            "smaller step, or a new tag"
-        )
-
-    @staticmethod
-    def _unknown(namespace: str, tag: str) -> NoReturn:
-        raise TagUnknownError(
-            f'tag "{tag}" of namespace "{namespace}" is not in the table idgen_segment. {_HOW_TO_CREATE}: it begins at '
-            "0, so the first id is 1"
-        )
+            raise _drivers.translated(exception, self._has_release) from exception
 
 
 class _Statements:
@@ -215,24 +262,35 @@ class _Statements:
         self._connection = connection
         # An SQLAlchemy engine's raw_connection is a proxy.
         self._driver = getattr(connection, "driver_connection", None) or connection
-        name, self._style = _driver_of(self._driver)
-        self.dialect = dialect or _DIALECT_BY_DRIVER.get(name, "")
+        name, self._style = _drivers.driver_of(self._driver)
+        self.dialect = dialect or _drivers.DIALECT_BY_DRIVER.get(name, "")
         if not self.dialect:
-            raise UnsupportedError(
+            raise error(
+                UnsupportedError,
                 f"the connection is a {type(self._driver).__module__}.{type(self._driver).__qualname__}, whose driver "
-                f"is not known; known: {', '.join(_DIALECT_BY_DRIVER)}. Name its database: dialect='mysql', 'postgres' "
-                "or 'sqlite'"
+                f"is not known; known: {', '.join(_drivers.DIALECT_BY_DRIVER)}. Name its database: dialect='mysql', "
+                "'postgres' or 'sqlite'",
             )
         # In MySQL the names are bytes, so that the session's character set does not change them.
         as_stored = str.encode if self.dialect == "mysql" else str
         self._names = {"ns": as_stored(namespace), "tag": as_stored(tag)}
 
     def begin(self) -> None:
-        if self._may_be_in_transaction():
-            self._connection.rollback()
+        """Refuses a connection that is inside a transaction. Nothing is sent where the driver knows that."""
+        found = _drivers.is_in_transaction(self._driver)
+        if found is None and self.dialect == "mysql":
+            found = self._fails_in_transaction()
+        if found is None:
+            raise error(
+                UnsupportedError,
+                f"the driver {type(self._driver).__module__} does not tell whether a connection is inside a "
+                "transaction, and what is inside one must be left alone; use psycopg or pg8000",
+            )
+        if found:
+            raise _drivers.inside_a_transaction()
 
     def commit(self) -> None:
-        if self._may_be_in_transaction():
+        if not _drivers.commits_by_itself(self._driver):
             self._connection.commit()
 
     def take(self, count: int) -> Any:
@@ -241,67 +299,110 @@ class _Statements:
             if self.dialect == "mysql":
                 return cursor.lastrowid if cursor.rowcount == 1 else None
             row = cursor.fetchone()
-            return None if row is None else _first(row)
+            return None if row is None else _values(row)[0]
 
-    def give_back(self, last: int, unused: int) -> int:
-        with self._run(_RETURN, last=last, unused=unused, now=_now()) as cursor:
+    def change(self, sql: str, **values: int) -> int:
+        """How many rows were changed."""
+        with self._run(sql, now=_now(), **values) as cursor:
             return int(cursor.rowcount)
+
+    def insert(self) -> bool:
+        """False: the tag is there already."""
+        try:
+            return self.change(_INSERT_NEW[self.dialect]) == 1
+        except Exception as exception:
+            if _drivers.is_duplicate(exception):
+                return False
+            raise
+
+    def create_table(self) -> None:
+        with self._run(_CREATE_TABLE[self.dialect]):
+            pass
 
     def max_id(self) -> Any:
         with self._run(_READ) as cursor:
             row = cursor.fetchone()
-            return None if row is None else _first(row)
+            return None if row is None else _values(row)[0]
+
+    def rows(self, sql: str) -> list[SegmentRow]:
+        with self._run(sql) as cursor:
+            return [SegmentRow(*map(_as_text, _values(row))) for row in cursor.fetchall()]
 
     def is_tidb(self) -> bool:
         if self.dialect != "mysql":
             return False
         with self._run(_VERSION) as cursor:
-            return "TiDB" in str(_first(cursor.fetchone()))
+            return "TiDB" in str(_values(cursor.fetchone())[0])
+
+    def _fails_in_transaction(self) -> bool:
+        try:
+            with self._run(_FAILS_IN_TRANSACTION):
+                return False
+        except Exception as exception:
+            if _IN_TRANSACTION in exception.args:
+                return True
+            raise
 
     @contextlib.contextmanager
     def _run(self, sql: str, **values: int) -> Iterator[Any]:
         cursor = self._connection.cursor()
         try:
-            cursor.execute(*_in_style(self._style, sql, {**self._names, **values}))
+            cursor.execute(*_drivers.in_style(self._style, sql, {**self._names, **values}))
             yield cursor
         finally:
             cursor.close()
 
-    def _may_be_in_transaction(self) -> bool:
-        # Of PyMySQL: what the server said with its latest answer. Bit 1: in a transaction, bit 2: commits by itself.
-        said = getattr(self._driver, "server_status", None)
-        if isinstance(said, int):
-            return said & 3 != 2
-        # psycopg sends nothing for a commit() or rollback() without a transaction; of the others it is not known.
-        return True
+
+def _shown(statements: _Statements, namespace: str, tag: str) -> SegmentInfo:
+    rows = statements.rows(_SHOW)
+    return SegmentInfo(*rows[0][2:]) if rows else _unknown(namespace, tag)
 
 
-def _driver_of(connection: Any) -> tuple[str, str]:
-    """(name, paramstyle) of the module that the connection's class, or one that it derives from, comes from."""
-    for kind in type(connection).__mro__:
-        name = kind.__module__.partition(".")[0]
-        for module in (kind.__module__, ".".join(kind.__module__.split(".")[:2]), name):
-            style = getattr(sys.modules.get(module), "paramstyle", None)
-            if style in _NUMBERED_MARK or style in _NAMED_MARK:
-                return name, style
-    return "", "qmark"
+def _refused(statements: _Statements, namespace: str, tag: str, count: int) -> NoReturn:
+    """Why a grant changed no row."""
+    if statements.is_tidb():
+        raise error(
+            UnsupportedError,
+            "TiDB runs a statement that commits by itself optimistically, so this store cannot know what it "
+            'granted; use store = "mysql://...", which knows TiDB',
+        )
+    found = statements.max_id()
+    if found is None:
+        _unknown(namespace, tag)
+    if not isinstance(found, int) or found < 0:
+        raise error(
+            StoreDamagedError,
+            f"the table idgen_segment holds {found!r} where a number from 0 to 2^63 - 1 belongs. Set it right by "
+            "hand, above the highest id in use",
+        )
+    if found > _LARGEST - count:
+        _exhausted(namespace, tag, found, count)
+    raise error(StoreUnavailableError, f"tag {tag!r} changed while it was read; nothing was granted")
 
 
-def _in_style(style: str, sql: str, values: dict[str, Any]) -> tuple[str, Any]:
-    """The statement and its parameters as the driver's paramstyle wants them."""
-    order = _MARK.findall(sql)
-    if style in _NUMBERED_MARK:
-        return _MARK.sub(_NUMBERED_MARK[style], sql), tuple(values[name] for name in order)
-    if style == "numeric":
-        numbers = iter(range(1, len(order) + 1))
-        return _MARK.sub(lambda _: f":{next(numbers)}", sql), tuple(values[name] for name in order)
-    mark = _NAMED_MARK[style]
-    return _MARK.sub(lambda found: mark.format(found[1]), sql), {name: values[name] for name in order}
+def _exhausted(namespace: str, tag: str, found: int, count: int) -> NoReturn:
+    raise error(
+        ExhaustedError,
+        f'tag "{tag}" of namespace "{namespace}" stands at {found}; {count} more would pass 2^63 - 1. Take a '
+        "smaller step, or a new tag",
+    )
 
 
-def _first(row: Any) -> Any:
+def _unknown(namespace: str, tag: str) -> NoReturn:
+    raise error(
+        TagUnknownError,
+        f'tag "{tag}" of namespace "{namespace}" is not in the table idgen_segment. {_drivers.HOW_TO_CREATE}: it '
+        "begins at 0, so the first id is 1",
+    )
+
+
+def _values(row: Any) -> Any:
     """Of a row that is a tuple, or a mapping because the pool likes it so."""
-    return next(iter(row.values())) if hasattr(row, "values") else row[0]
+    return list(row.values()) if hasattr(row, "values") else row
+
+
+def _as_text(value: Any) -> Any:
+    return bytes(value).decode("utf-8", "replace") if isinstance(value, (bytes, bytearray, memoryview)) else value
 
 
 def _now() -> int:
@@ -309,35 +410,8 @@ def _now() -> int:
 
 
 def _close(connection: Any) -> None:
-    connection.close()
-
-
-def _translated(exception: BaseException) -> Error:
-    """By what the server said, which a pool may have wrapped."""
-    text = text_of(exception)
-    cause: BaseException | None = exception
-    for _ in range(8):
-        if cause is None:
-            break
-        codes = _codes_of(cause)
-        if not codes.isdisjoint(_NO_TABLE):
-            return StoreMissingError(f"the table idgen_segment is not there. {_HOW_TO_CREATE}. The driver: {text}")
-        for code in codes & _ERROR_BY_CODE.keys():
-            return _ERROR_BY_CODE[code](f"the store's database: {text}")
-        for words, kind in _ERROR_BY_TEXT:
-            if words in str(cause):
-                how = f"{_HOW_TO_CREATE}. The driver: " if kind is StoreMissingError else "the store's database: "
-                return kind(how + text)
-        cause = cause.__cause__ or cause.__context__
-    return StoreUnavailableError(f"the store's database, or the pool of its connections: {text}")
-
-
-def _codes_of(exception: BaseException) -> set[object]:
-    """MySQL's number, PostgreSQL's SQLSTATE, or both, wherever the driver has them."""
-    if isinstance(exception, OSError):  # its errno is the system's
-        return set()
-    first = exception.args[0] if exception.args else None
-    if isinstance(first, dict):  # pg8000
-        first = first.get("C")
-    named = (getattr(exception, name, None) for name in ("sqlstate", "pgcode", "errno"))
-    return {code for code in (first, *named) if isinstance(code, (int, str))}
+    """In place of a `release`; what was refused for having none goes back as it came."""
+    if pool := _drivers.pool_that_counts(connection):
+        pool.putconn(connection)
+    else:
+        connection.close()

@@ -11,12 +11,15 @@ import (
 	"log"
 	"net/url"
 	"os"
+	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/idgen/idgen/go"
+	"github.com/jackc/pgx/v5/pgconn"
 	_ "github.com/jackc/pgx/v5/stdlib"
 )
 
@@ -40,7 +43,15 @@ func main() {
 	if os.Args[1] != "native" {
 		db, dialect := open(os.Args[1], pool)
 		db.SetMaxOpenConns(1) // a store that does not give it back gets no other
-		options = append(options, idgen.WithHostStore(idgen.NewSQLStore(db, dialect)))
+		store := idgen.NewSQLStore(db, dialect)
+		if os.Args[2] != "emptied" {
+			store.PoolTimeout = 30 * time.Second // however busy the machine is
+		}
+		options = append(options, idgen.WithHostStore(store))
+		if scene, known := scenes[os.Args[2]]; known {
+			scene(db, store, properties["tag"], options)
+			return
+		}
 	}
 	if what := os.Args[2]; what == "statements" || what == "max_of" {
 		fmt.Print(told(what, properties))
@@ -50,7 +61,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	generator, err := idgen.New(options...)
+	generator, err := idgen.New(context.Background(), options...)
 	if err != nil {
 		fmt.Println(said(err))
 		os.Exit(status(err))
@@ -60,7 +71,7 @@ func main() {
 			count, _ := strconv.Atoi(lines.Text())
 			_ = draw(generator, count)
 		}
-		if err := generator.Close(); err != nil {
+		if err := generator.Close(context.Background()); err != nil {
 			log.Fatal(err)
 		}
 		return
@@ -68,6 +79,68 @@ func main() {
 	for {
 		if err := draw(generator, batch); err != nil && status(err) == 1 {
 			os.Exit(1)
+		}
+	}
+}
+
+// The twins of those in host_drawing.py.
+var scenes = map[string]func(db *sql.DB, store *idgen.SQLStore, tag string, options []idgen.Option){
+	"tags": func(_ *sql.DB, store *idgen.SQLStore, tag string, _ []idgen.Option) {
+		maxID := func(info idgen.SegmentInfo, err error) (any, error) { return info.MaxID, err }
+		tell("None", store.CreateSegment(context.Background(), "default", tag))
+		tell("None", store.CreateSegment(context.Background(), "default", tag))
+		info, err := store.ShowSegment(context.Background(), "default", tag)
+		tell(fmt.Sprint(info.MaxID, info.Grants), err)
+		tell(maxID(store.AdvanceSegment(context.Background(), "default", tag, 1000)))
+		tell(maxID(store.AdvanceSegment(context.Background(), "default", tag, 10)))
+		rows, err := store.ListSegments(context.Background())
+		rows = slices.DeleteFunc(rows, func(row idgen.SegmentRow) bool { return row.Tag != tag })
+		tell(rows[0].MaxID, err)
+		tell(maxID(store.ShowSegment(context.Background(), "nobody", tag)))
+	},
+	"inside": func(db *sql.DB, _ *idgen.SQLStore, tag string, options []idgen.Option) {
+		run(db, "BEGIN", "INSERT INTO idgen_segment(ns, tag, max_id) VALUES('theirs', '"+tag+"', 7)")
+		_, err := idgen.New(options...)
+		tell("", err)
+		run(db, "COMMIT")
+	},
+	"emptied": func(db *sql.DB, _ *idgen.SQLStore, _ string, options []idgen.Option) {
+		generator, err := idgen.New(options...)
+		if err != nil {
+			log.Fatal(err)
+		}
+		mine, err := db.Conn(context.Background())
+		if err != nil {
+			log.Fatal(err)
+		}
+		began := time.Now()
+		_ = draw(generator, 1000)
+		fmt.Println(time.Since(began).Milliseconds())
+		_ = mine.Close()
+		for draw(generator, 10) != nil {
+			runtime.Gosched()
+		}
+		_ = generator.Close()
+	},
+	"cause": func(_ *sql.DB, _ *idgen.SQLStore, _ string, options []idgen.Option) {
+		_, err := idgen.New(options...)
+		var ofMySQL *mysql.MySQLError
+		var ofPostgres *pgconn.PgError
+		fmt.Println(errors.As(err, &ofMySQL) || errors.As(err, &ofPostgres))
+	},
+}
+
+func tell(what any, err error) {
+	if err != nil {
+		what = said(err)
+	}
+	fmt.Println(what)
+}
+
+func run(db *sql.DB, statements ...string) {
+	for _, statement := range statements {
+		if _, err := db.Exec(statement); err != nil {
+			log.Fatal(err)
 		}
 	}
 }

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"log"
 
@@ -9,7 +10,8 @@ import (
 )
 
 func main() {
-	events, err := idgen.New(idgen.Options{"kind": "snowflake", "worker": "7", "store": "sqlite:ids.db", "store_create": "true"})
+	ctx := context.Background()
+	events, err := idgen.New(ctx, idgen.Options{"kind": "snowflake", "worker": "7", "store": "sqlite:ids.db", "store_create": "true"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -26,15 +28,15 @@ func main() {
 	if err != nil || parts.Worker != 7 {
 		log.Fatalf("id %d decodes to %+v, %v", ids[0], parts, err)
 	}
-	if err := events.Close(); err != nil {
+	if err := events.Close(ctx); err != nil {
 		log.Fatal(err)
 	}
 
-	orders, err := idgen.New(idgen.Options{"kind": "segment", "tag": "orders", "store": "sqlite:ids.db", "store_create": "true"})
+	orders, err := idgen.New(ctx, idgen.Options{"kind": "segment", "tag": "orders", "store": "sqlite:ids.db", "store_create": "true"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer orders.Close()
+	defer orders.Close(ctx)
 	if id, err := orders.Next(); err != nil || id != 1 {
 		log.Fatalf("a new segment tag begins with %d, %v, not with 1", id, err)
 	}

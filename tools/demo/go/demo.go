@@ -3,6 +3,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"log"
 	"os"
@@ -28,14 +29,14 @@ func main() {
 	input := bufio.NewScanner(os.Stdin)
 	var first *idgen.Generator
 	for _, name := range os.Args[6:] {
-		generator, err := idgen.Open(os.Args[1], name, idgen.With("worker", os.Args[2]))
+		generator, err := idgen.Open(context.Background(), os.Args[1], name, idgen.With("worker", os.Args[2]))
 		check(err)
 		fmt.Println("ready", name)
 		if !input.Scan() {
 			log.Fatal("standard input closed too early")
 		}
 		draw(generator, seconds, limit, filepath.Join(os.Args[5], "Go."+name+".ids"))
-		check(generator.Close())
+		check(generator.Close(context.Background()))
 		if first == nil {
 			first = generator // decoding works on a closed generator
 		}

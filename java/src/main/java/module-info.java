@@ -3,7 +3,8 @@
  * {@code --enable-native-access=dev.idgen}, or {@code =ALL-UNNAMED} when the jar is on the class path.
  */
 module dev.idgen {
-  requires transitive java.sql;
+  // For SqlStore alone: whoever has a DataSource to give it has java.sql.
+  requires static transitive java.sql;
 
   exports dev.idgen;
 }

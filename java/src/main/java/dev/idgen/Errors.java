@@ -5,10 +5,13 @@ final class Errors {
   private Errors() {}
 
   /** Called by the natives. The message is the library's own. */
-  static IdgenException of(int status, byte[] message, long retryAfterNs, int written) {
+  static IdgenException of(int status, byte[] message, long retryAfterNs, int written, long cause) {
     String name = Text.string(IdgenJNI.idgen_status_name(status));
     boolean retryable = IdgenJNI.idgen_status_is_retryable(status) != 0;
-    return of(new IdgenException.Failure(status, name, Text.string(message), retryable, retryAfterNs, written));
+    var failure =
+        of(new IdgenException.Failure(status, name, Text.string(message), retryable, retryAfterNs, written));
+    if (cause != 0) failure.initCause(StoreSink.causeOf(cause));
+    return failure;
   }
 
   /** For what is found on this side. */

@@ -30,13 +30,12 @@ import java.util.stream.LongStream;
  * forgotten is closed by the garbage collector, at some time, and not at all when the JVM exits first: what it had
  * reserved is then never issued by anyone.
  *
- * <p><b>Waiting.</b> {@link #next()}, {@link #fill(long[]) fill}, {@link #nextBatch} and {@link #stream()} may wait, up
- * to the property {@code wait_max}: for the next tick when the sequence of this one is used up, for a clock that was
- * set back, for the store when what is reserved is used up. A wait notices {@link Thread#interrupt()} within about 20
- * ms and ends with a {@link CancelledException}; the thread's interrupt status stays set. No id is lost by it, but for
- * those that {@code nextBatch} had made before. A call that does not have to wait does not look at the interrupt
- * status. {@link #nextBlock}, {@link Builder#build()} and {@code close()} may wait too, and cannot be interrupted. A
- * waiting virtual thread keeps its carrier.
+ * <p><b>Waiting.</b> {@link #next()}, {@link #fill(long[]) fill}, {@link #nextBatch}, {@link #nextBlock}, {@link
+ * #stream()} and {@link Builder#build()} may wait, up to the property {@code wait_max}: for the next tick when the
+ * sequence of this one is used up, for a clock that was set back, for the store when what is reserved is used up. A wait
+ * notices {@link Thread#interrupt()} within about 20 ms and ends with a {@link CancelledException}; the thread's
+ * interrupt status stays set. No id is lost by it, but for those that {@code nextBatch} had made before. A call that does
+ * not have to wait does not look at the interrupt status. A waiting virtual thread keeps its carrier.
  */
 public final class Generator implements AutoCloseable {
   private final long handle;
@@ -182,19 +181,19 @@ public final class Generator implements AutoCloseable {
   }
 
   /**
-   * A run of ids for a program that counts itself. May wait, and cannot be interrupted while it does.
+   * A run of ids for a program that counts itself. May wait.
    *
    * @param want how many at most
    * @return at least one id and at most {@code want}: what is left of the reservation (segment) or of the tick
    *     (snowflake)
-   * @throws IdgenException as for {@link #next()}, but for {@link CancelledException}; {@link ConfigException} (status
-   *     {@link Status#ARGUMENT}) if {@code want} is 0 or negative
+   * @throws IdgenException as for {@link #next()}; {@link ConfigException} (status {@link Status#ARGUMENT}) if {@code
+   *     want} is 0 or negative
    */
   public Block nextBlock(long want) {
     try {
       var numbers = new long[3];
       // The library reads the bits as unsigned.
-      IdgenJNI.idgen_next_block(handle, Math.max(want, 0), numbers);
+      IdgenJNI.nextBlock(handle, Math.max(want, 0), numbers);
       return new Block(numbers[0], numbers[1], numbers[2]);
     } finally {
       Reference.reachabilityFence(this);
@@ -279,22 +278,20 @@ public final class Generator implements AutoCloseable {
 
   /**
    * Stops the generator: calls that are waiting on other threads end with a {@link ClosedException}, later calls too.
-   * What is left of the reservation is given back to the store, for which it may wait. Closing again does nothing.
-   *
-   * @throws StoreException if it could not be given back: the generator is closed all the same, and those numbers are
-   *     never issued by anyone
+   * What is left of the reservation is given back to the store, for which it may wait. What the store does not take is
+   * never issued by anyone: a line in the log and no exception, so that finished work does not become a failure. An
+   * interrupt ends the wait, also without an exception: the store is then told in the background, and the thread's
+   * interrupt status stays set. Closing again does nothing.
    */
   @Override
   public void close() {
     try {
-      IdgenJNI.idgen_close(handle);
+      IdgenJNI.close(handle);
     } finally {
-      // A log or a store that holds this object would keep it from the collector. Not while another generator shares our
-      // state, and with it log and store.
-      if ((log != null || store != null) && stats().handles() == 0) {
-        if (log != null) log.forget();
-        if (store != null) store.forget();
-      }
+      // A log or a store that holds this object would keep it from the collector. Another generator on the same worker
+      // has a log of its own.
+      if (log != null) log.forget();
+      if (store != null) store.forget();
       Reference.reachabilityFence(this);
     }
   }
@@ -770,6 +767,7 @@ public final class Generator implements AutoCloseable {
      *     range), or the layout does not add up
      * @throws WorkerBusyException if another generator owns the worker
      * @throws StoreException if the store cannot be used
+     * @throws CancelledException if the thread was interrupted during a wait; nothing was opened
      */
     public Generator build() {
       var logSink = log == null ? null : new LogSink(log);
@@ -778,9 +776,7 @@ public final class Generator implements AutoCloseable {
           storeSink,
           config -> {
             if (logSink != null) IdgenJNI.configSetLog(config, logSink);
-            var out = new long[1];
-            IdgenJNI.idgen_create(config, out);
-            return new Generator(out[0], logSink, storeSink);
+            return new Generator(IdgenJNI.create(config), logSink, storeSink);
           });
     }
 

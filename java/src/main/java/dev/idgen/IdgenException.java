@@ -26,6 +26,9 @@ public class IdgenException extends RuntimeException {
   /** Ids stored before a fill failed. */
   private final int written;
 
+  /** Thrown by a store: who waits for an id may hold what the store waits for, so waits no longer. */
+  private transient boolean endsWaits;
+
   /** What the library reported. */
   record Failure(int status, String statusName, String message, boolean retryable, long retryAfterNs, int written) {}
 
@@ -48,6 +51,15 @@ public class IdgenException extends RuntimeException {
    */
   public static IdgenException of(int status, String message) {
     return Errors.of(status, message);
+  }
+
+  IdgenException thatEndsWaits() {
+    endsWaits = true;
+    return this;
+  }
+
+  boolean endsWaits() {
+    return endsWaits;
   }
 
   /**

@@ -18,8 +18,8 @@ import java.util.Locale;
  *       better;
  *   <li>{@code System.loadLibrary("idgen")}: the folders of {@code java.library.path};
  *   <li>the copy in the jar, {@code META-INF/native/<os>-<arch>[-musl]/libidgen.so}. It is written to the folder that
- *       the system property {@code idgen.native.dir} names, else to {@code java.io.tmpdir}, under a name of its own,
- *       readable by this user alone (0700), and compared with the original before it is loaded. The file is deleted as
+ *       the system property {@code idgen.native.dir} names, else to {@code java.io.tmpdir}, in a new folder of its own
+ *       that only this user can enter (0700), and compared with the original before it is loaded. Both are deleted as
  *       soon as it is loaded, so that even a killed JVM leaves nothing behind; where the system does not allow that, at
  *       exit.
  * </ol>
@@ -27,6 +27,10 @@ import java.util.Locale;
  * <p>A library without our natives is passed over in step 2, for the copy in the jar. What has natives must have our
  * ABI version and our set of them, or the first use of the package fails with an {@link UnsatisfiedLinkError} that says
  * so: JNI has bound our class to it by then, and no other can be tried.
+ *
+ * <p>The library looks for the modules of servers beside its own file. The folder that it is unpacked to belongs to
+ * everybody, as a rule, so nothing is looked for there: the copy has a folder to itself, and a library whose file is
+ * gone looks nowhere. With the jar's copy the modules come from {@code backend.path} alone.
  */
 final class NativeLoader {
   static final String PATH_PROPERTY = "idgen.native.path";
@@ -36,7 +40,7 @@ final class NativeLoader {
   static final int ABI_VERSION = 1;
 
   /** kJniVersion of bindings/java/jni_support.hpp. */
-  static final int JNI_VERSION = 4;
+  static final int JNI_VERSION = 5;
 
   private static volatile String loadedFrom = "";
 
@@ -119,6 +123,7 @@ final class NativeLoader {
     String resource = resource();
     String wanted = System.getProperty(DIR_PROPERTY);
     Path folder = Path.of(wanted != null ? wanted : System.getProperty("java.io.tmpdir")).toAbsolutePath();
+    Path ownFolder = null;
     Path file = null;
     try (InputStream in = NativeLoader.class.getResourceAsStream('/' + resource)) {
       if (in == null) {
@@ -131,7 +136,8 @@ final class NativeLoader {
       }
       byte[] library = in.readAllBytes();
       Files.createDirectories(folder);
-      file = Files.createTempFile(folder, "libidgen-", ".so", onlyForUs());
+      ownFolder = Files.createTempDirectory(folder, "libidgen-", onlyForUs());
+      file = Files.createFile(ownFolder.resolve("libidgen.so"), onlyForUs());
       Files.write(file, library);
       if (!Arrays.equals(Files.readAllBytes(file), library)) {
         throw failure(
@@ -146,7 +152,7 @@ final class NativeLoader {
     } catch (UnsatisfiedLinkError e) {
       throw file == null ? e : failure("cannot load the library of the jar", explain(e, file), e);
     } finally {
-      delete(file);
+      delete(ownFolder, file);
     }
     return resource;
   }
@@ -156,12 +162,14 @@ final class NativeLoader {
     return new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"))};
   }
 
-  private static void delete(Path file) {
-    if (file == null) return;
+  /** Either may be null: it was not made. */
+  private static void delete(Path folder, Path file) {
     try {
-      Files.delete(file);
+      if (file != null) Files.delete(file);
+      if (folder != null) Files.delete(folder);
     } catch (IOException e) {
-      file.toFile().deleteOnExit();
+      folder.toFile().deleteOnExit();
+      if (file != null) file.toFile().deleteOnExit(); // what is marked last is deleted first
     }
   }
 

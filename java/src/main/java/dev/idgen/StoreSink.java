@@ -2,10 +2,17 @@ package dev.idgen;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import java.util.Collections;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Pattern;
 
 /** What the library holds for a store. The program's own object is apart from it, so that it can be let go before. */
 final class StoreSink {
+  /** IDGEN_ENDS_WAITS. */
+  private static final long ENDS_WAITS = -1;
+
   /** Bytes of a message in the library. */
   private static final int LONGEST = 495;
 
@@ -17,16 +24,31 @@ final class StoreSink {
           "\\b(\\w*(?:password|passwd|pwd|secret|token))(['\"]?\\s*[=:]\\s*)('[^']*'|\"[^\"]*\"|[^\\s&;,)]+)",
           Pattern.CASE_INSENSITIVE);
 
+  /** What a store threw, under the number that the library gives back with the errors of the calls that fail for it. */
+  private record Thrown(long number, Throwable exception) {}
+
+  /** The latest of each store: it answers on another thread, or later. */
+  private static final Set<StoreSink> SINKS =
+      Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+
+  private static final AtomicLong NUMBERS = new AtomicLong();
+
   private volatile Store store;
+  private volatile Thrown latest;
+
+  /** A call may still be on its way with the one before while the next attempt fails. */
+  private volatile Thrown before;
 
   StoreSink(Store store) {
     this.store = store;
+    SINKS.add(this);
   }
 
   /** Called by the natives, on any thread. Null, and the first number in numbers[0]; or as {@link #failure}. */
   byte[] take(byte[] namespace, byte[] tag, long count, long nothing, long[] numbers) {
     try {
       numbers[0] = current().segmentTake(Text.string(namespace), Text.string(tag), count);
+      latest = before = null;
       return null;
     } catch (Throwable e) {
       return failure(e, numbers);
@@ -45,6 +67,19 @@ final class StoreSink {
 
   void forget() {
     store = null;
+    latest = before = null;
+  }
+
+  /** What a store threw, by its number. Null if newer exceptions have come since. */
+  static Throwable causeOf(long number) {
+    synchronized (SINKS) {
+      for (StoreSink sink : SINKS) {
+        for (Thrown thrown : new Thrown[] {sink.latest, sink.before}) {
+          if (thrown != null && thrown.number == number) return thrown.exception;
+        }
+      }
+    }
+    return null;
   }
 
   private Store current() {
@@ -53,11 +88,15 @@ final class StoreSink {
     return current;
   }
 
-  /** The message; the status in numbers[0], the ns until a retry makes sense in numbers[1]. */
-  private static byte[] failure(Throwable e, long[] numbers) {
+  /** The message; the status in numbers[0], the ns until a retry makes sense in numbers[1], the cause's in numbers[2]. */
+  private byte[] failure(Throwable e, long[] numbers) {
     if (e instanceof InterruptedException) Thread.currentThread().interrupt();
     numbers[0] = e instanceof IdgenException known ? known.status() : Status.HOST;
-    numbers[1] = e instanceof IdgenException known ? known.retryAfter().toNanos() : 0;
+    numbers[1] = e instanceof IdgenException known ? known.endsWaits() ? ENDS_WAITS : known.retryAfter().toNanos() : 0;
+    numbers[2] = NUMBERS.incrementAndGet();
+    before = latest;
+    // An IdgenException says what the store found: what made it is the cause of the call's exception, which says that too.
+    latest = new Thrown(numbers[2], e instanceof IdgenException && e.getCause() != null ? e.getCause() : e);
     String message =
         e instanceof IdgenException ? String.valueOf(e.getMessage()) : "the program's own store: " + textOf(e);
     return limited(message.replace('\0', ' '));

@@ -195,7 +195,10 @@ class ConcurrencyTest {
   @Test
   void interruptingAWaitingThreadEndsTheWaitAndKeepsTheInterrupt() throws Exception {
     try (var ids = slow()) {
-      for (Callable<Object> call : List.<Callable<Object>>of(() -> ids.fill(new long[1000]), () -> drainByNext(ids))) {
+      var calls =
+          List.<Callable<Object>>of(
+              () -> ids.fill(new long[1000]), () -> drainByNext(ids), () -> drainByBlocks(ids));
+      for (Callable<Object> call : calls) {
         var task = new FutureTask<>(() -> {
           var end = assertThrows(CancelledException.class, call::call);
           assertTrue(Thread.currentThread().isInterrupted(), "the interrupt status was cleared");
@@ -258,6 +261,10 @@ class ConcurrencyTest {
 
   private static Object drainByNext(Generator ids) {
     while (true) ids.next();
+  }
+
+  private static Object drainByBlocks(Generator ids) {
+    while (true) ids.nextBlock(1000);
   }
 
   private static void awaitWaiting(Generator ids) {

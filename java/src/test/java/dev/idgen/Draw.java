@@ -5,7 +5,8 @@ final class Draw {
   private Draw() {}
 
   public static void main(String[] arguments) {
-    try (var ids = Generator.builder().kind("segment").store("memory").storeCreate(true).build()) {
+    String store = System.getProperty("test.store", "memory");
+    try (var ids = Generator.builder().kind("segment").store(store).storeCreate(true).build()) {
       System.out.println(ids.next() + " from " + Idgen.libraryPath());
     }
   }

@@ -7,13 +7,20 @@ import java.io.InputStreamReader;
 import java.lang.reflect.Proxy;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
 
 /** The twin of tests/backends/host_drawing.py, which says what it does. Run by tests/backends/test_host_stores.py. */
 final class HostDrawing {
+  private static final Duration PATIENCE = Duration.ofSeconds(30); // however busy the machine is
+
   private HostDrawing() {}
 
   public static void main(String[] arguments) throws Exception {
@@ -28,7 +35,11 @@ final class HostDrawing {
     if (!arguments[0].equals("native")) {
       DataSource pool =
           broken == null ? pool(URI.create(arguments[0]), Boolean.parseBoolean(autocommit)) : brokenPool(broken);
-      builder.store(new SqlStore(pool));
+      builder.store(new SqlStore(pool, PATIENCE));
+    }
+    if (Set.of("tags", "inside", "emptied", "cause").contains(arguments[1])) {
+      scene(arguments[1], pool(URI.create(arguments[0]), Boolean.parseBoolean(autocommit)), properties);
+      return;
     }
     String table = properties.remove("table");
     String column = properties.remove("column");
@@ -52,6 +63,82 @@ final class HostDrawing {
       write(said(e));
       Runtime.getRuntime().halt(e.retryable() ? 75 : 1);
     }
+  }
+
+  private static void scene(String name, DataSource pool, Map<String, String> properties) throws Exception {
+    String tag = properties.get("tag");
+    var store = name.equals("emptied") ? new SqlStore(pool) : new SqlStore(pool, PATIENCE);
+    var builder = Generator.builder().store(store);
+    properties.forEach(builder::set);
+    switch (name) {
+      case "tags" -> {
+        attempt(() -> created(store, tag));
+        attempt(() -> created(store, tag));
+        attempt(() -> store.showSegment("default", tag).maxId() + " " + store.showSegment("default", tag).grants());
+        attempt(() -> "" + store.advanceSegment("default", tag, 1000).maxId());
+        attempt(() -> "" + store.advanceSegment("default", tag, 10).maxId());
+        attempt(
+            () ->
+                store.listSegments().stream()
+                    .filter(row -> row.tag().equals(tag))
+                    .map(row -> "" + row.maxId())
+                    .collect(Collectors.joining()));
+        attempt(() -> "" + store.showSegment("nobody", tag));
+      }
+      case "inside" -> {
+        try (var connection = pool.getConnection();
+            var statement = connection.createStatement()) {
+          if (connection.getAutoCommit()) statement.execute("BEGIN");
+          statement.execute("INSERT INTO idgen_segment(ns, tag, max_id) VALUES('theirs', '" + tag + "', 7)");
+          attempt(() -> "" + builder.store(new SqlStore(lending(connection))).build().next());
+          if (connection.getAutoCommit()) statement.execute("COMMIT");
+          else connection.commit();
+        }
+      }
+      case "emptied" -> {
+        try (var generator = builder.build()) {
+          try (var mine = pool.getConnection()) {
+            long began = System.nanoTime();
+            draw(generator, 1000);
+            write("" + (System.nanoTime() - began) / 1_000_000);
+          }
+          while (draw(generator, 10) != null) Thread.onSpinWait();
+        }
+      }
+      default -> {
+        try {
+          builder.build();
+        } catch (IdgenException e) {
+          write(e.getCause().getClass().getSimpleName());
+        }
+      }
+    }
+  }
+
+  private static String created(SqlStore store, String tag) {
+    store.createSegment("default", tag);
+    return "None";
+  }
+
+  private static void attempt(Supplier<String> call) {
+    try {
+      write(call.get());
+    } catch (IdgenException e) {
+      write(said(e));
+    }
+  }
+
+  /** A proxy that takes part in a transaction, as frameworks have: it gives its connection, which close() leaves open. */
+  private static DataSource lending(Connection connection) {
+    var shared =
+        Proxy.newProxyInstance(
+            HostDrawing.class.getClassLoader(),
+            new Class<?>[] {Connection.class},
+            (proxy, method, arguments) ->
+                method.getName().equals("close") ? null : method.invoke(connection, arguments));
+    return (DataSource)
+        Proxy.newProxyInstance(
+            HostDrawing.class.getClassLoader(), new Class<?>[] {DataSource.class}, (proxy, method, arguments) -> shared);
   }
 
   // Of a table its largest number, without one the statements.

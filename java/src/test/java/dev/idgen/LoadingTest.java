@@ -38,8 +38,21 @@ class LoadingTest {
     var temporary = Files.createDirectory(folder.resolve("tmp"));
     assertOutput("1 from " + NativeLoader.resource(), draw("-Djava.library.path=", "-Djava.io.tmpdir=" + temporary));
     try (var left = Files.list(temporary)) {
-      assertEquals(List.of(), left.filter(file -> file.toString().contains("libidgen")).toList());
+      assertEquals(List.of(), left.filter(file -> file.getFileName().toString().contains("idgen")).toList());
     }
+  }
+
+  @Test
+  void noModuleIsLoadedFromTheFolderThatTheJarsCopyIsUnpackedTo() throws Exception {
+    var temporary = Files.createDirectory(folder.resolve("tmp"));
+    for (String beside : List.of("idgen/backends", "backends")) {
+      var planted = Files.createDirectories(temporary.resolve(beside));
+      // Whatever it is: an attempt to load it is seen by its message.
+      Files.writeString(planted.resolve("libidgen_redis.so"), "not a library");
+    }
+    assertFails(
+        draw("-Djava.library.path=", "-Djava.io.tmpdir=" + temporary, "-Dtest.store=redis://cache.invalid"),
+        "UNSUPPORTED", "a jar's copy", "backend.path");
   }
 
   @Test
@@ -121,7 +134,20 @@ class LoadingTest {
   }
 
   @Test
+  void aJavaRuntimeWithoutJavaSqlIsEnough() throws Exception {
+    assertOutput("1 from " + NativeLoader.resource(), draw("-Djava.library.path=", "--limit-modules", "java.base"));
+    assertOutput(
+        "1 in module dev.idgen",
+        module("--limit-modules", "java.base", "--add-modules", "dev.idgen"));
+  }
+
+  @Test
   void thePackageWorksAsAModule() throws Exception {
+    assertOutput("1 in module dev.idgen", module());
+  }
+
+  /** Compiles a module that requires ours, and runs it. */
+  private ChildJvm module(String... options) throws Exception {
     var source = folder.resolve("src/app");
     Files.createDirectories(source.resolve("app"));
     Files.writeString(source.resolve("module-info.java"), "module app { requires dev.idgen; }");
@@ -143,10 +169,9 @@ class LoadingTest {
         List.of("--module-path", ChildJvm.CLASSES.toString()),
         source.resolve("module-info.java"),
         source.resolve("app/Main.java"));
-    assertOutput(
-        "1 in module dev.idgen",
-        ChildJvm.run(
-            folder, "--module-path", ChildJvm.CLASSES + File.pathSeparator + app, "-m", "app/app.Main"));
+    var arguments = new java.util.ArrayList<>(List.of(options));
+    arguments.addAll(List.of("--module-path", ChildJvm.CLASSES + File.pathSeparator + app, "-m", "app/app.Main"));
+    return ChildJvm.run(folder, arguments.toArray(String[]::new));
   }
 
   @Test

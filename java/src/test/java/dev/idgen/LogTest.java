@@ -43,14 +43,6 @@ class LogTest {
     return ids;
   }
 
-  private static void close(Generator ids) {
-    try {
-      ids.close();
-    } catch (StoreException storeIsGone) {
-      // Closed all the same.
-    }
-  }
-
   @Test
   void theLogHearsOfAStoreThatFails() throws Exception {
     record Message(System.Logger.Level level, String text) {}
@@ -60,7 +52,7 @@ class LogTest {
     assertNotNull(first);
     assertEquals(System.Logger.Level.WARNING, first.level());
     assertTrue(first.text().contains("'orders'"), first::text);
-    close(ids);
+    ids.close();
   }
 
   @Test
@@ -75,7 +67,7 @@ class LogTest {
       var first = thrown.poll(30, TimeUnit.SECONDS);
       assertNotNull(first);
       assertEquals("a full disk", first.getMessage());
-      close(ids);
+      ids.close();
     } finally {
       Thread.setDefaultUncaughtExceptionHandler(before);
     }
@@ -94,6 +86,33 @@ class LogTest {
     Generator ids;
 
     void hear(System.Logger.Level level, String message) {}
+  }
+
+  @Test
+  void eachGeneratorOnAWorkerIsToldByItsOwnLog() throws Exception {
+    var settings =
+        Generator.builder()
+            .worker(1)
+            .store("sqlite:ids.db")
+            .directory(folder)
+            .storeCreate(true)
+            .window(Duration.ofMillis(100))
+            .waitMax(Duration.ofMillis(100));
+    var first = new LinkedBlockingQueue<String>();
+    var second = new LinkedBlockingQueue<String>();
+    try (var one = settings.log((level, text) -> first.add(text)).build();
+        var other = settings.log((level, text) -> second.add(text)).build()) {
+      assertEquals(2, other.stats().handles());
+      try (var files = Files.list(folder)) {
+        for (Path file : files.toList()) Files.delete(file);
+      }
+      assertThrows(StoreException.class, () -> {
+        while (true) one.next();
+      });
+      String said = first.poll(30, TimeUnit.SECONDS);
+      assertNotNull(said);
+      assertEquals(said, second.poll(30, TimeUnit.SECONDS));
+    }
   }
 
   @Test

@@ -4,11 +4,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.ref.WeakReference;
 import java.lang.reflect.Proxy;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
@@ -17,6 +19,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -133,6 +139,121 @@ class StoreTest {
     assertEquals(
         Status.UNSUPPORTED,
         assertThrows(ConfigException.class, () -> on(new Counter()).kind("snowflake").worker(1).build()).status());
+  }
+
+  @Test
+  void theCauseOfAnErrorIsWhatTheStoreThrew() {
+    var stores = List.of(new Counter(), new Counter());
+    for (var store : stores) {
+      var thrown = new IllegalStateException("the same words");
+      store.failure = () -> thrown;
+      assertSame(thrown, assertThrows(IdgenException.class, () -> on(store).waitMax(Duration.ZERO).build()).getCause());
+      store.failure = null;
+    }
+    var generators = stores.stream().map(store -> on(store).waitMax(Duration.ofMillis(200)).build()).toList();
+    var thrown = new ArrayList<Exception>();
+    for (var store : stores) {
+      var mine = new IllegalStateException("the same words");
+      thrown.add(mine);
+      store.failure = () -> mine;
+    }
+    for (int i = 0; i < stores.size(); i++) {
+      var orders = generators.get(i);
+      var failed = assertThrows(IdgenException.class, () -> orders.nextBatch(100));
+      assertTrue(failed.getMessage().contains("the same words"), failed::getMessage);
+      assertSame(thrown.get(i), failed.getCause());
+      stores.get(i).failure = null;
+      orders.close();
+    }
+  }
+
+  @Test
+  void aCauseIsKeptNoLongerThanUntilTheStoreAnswers() throws Exception {
+    var store = new Counter();
+    try (var orders = on(store).waitMax(Duration.ofMillis(50)).build()) {
+      var gone = failedOnce(store, orders);
+      for (int attempt = 0; attempt < 500 && orders.tryNext().isEmpty(); attempt++) Thread.sleep(10);
+      for (int attempt = 0; attempt < 500 && gone.get() != null; attempt++) {
+        System.gc();
+        Thread.sleep(10);
+      }
+      assertNull(gone.get());
+    }
+  }
+
+  private static WeakReference<Exception> failedOnce(Counter store, Generator orders) {
+    var thrown = new IllegalStateException("away");
+    store.failure = () -> thrown;
+    assertThrows(IdgenException.class, () -> orders.nextBatch(100));
+    store.failure = null;
+    return new WeakReference<>(thrown);
+  }
+
+  private static DataSource asking(Callable<Connection> pool) {
+    return (DataSource)
+        Proxy.newProxyInstance(
+            StoreTest.class.getClassLoader(), new Class<?>[] {DataSource.class}, (proxy, method, arguments) -> pool.call());
+  }
+
+  @Test
+  void aPoolThatLendsNothingIsWaitedForNoLongerThanTheBound() throws Exception {
+    var asked = new AtomicInteger();
+    var lent = new CountDownLatch(1);
+    var borrower = new AtomicReference<Thread>();
+    var pool =
+        asking(
+            () -> {
+              asked.incrementAndGet();
+              borrower.set(Thread.currentThread());
+              lent.await();
+              throw new SQLException("closed");
+            });
+    var store = new SqlStore(pool, Duration.ofMillis(100));
+    for (int i = 0; i < 3; i++) {
+      var empty = assertThrows(StoreException.class, () -> store.segmentTake("default", "orders", 10));
+      assertEquals(Status.STORE_UNAVAILABLE, empty.status());
+      assertTrue(empty.getMessage().contains("within 100 ms (poolTimeout)"), empty::getMessage);
+      assertTrue(empty.endsWaits());
+    }
+    assertEquals(1, asked.get(), "one thread waits on, whoever gives up");
+    assertTrue(borrower.get().isDaemon() && borrower.get() != Thread.currentThread());
+    lent.countDown();
+    var closed = assertThrows(StoreException.class, () -> store.segmentTake("default", "orders", 10));
+    assertTrue(closed.getMessage().contains("closed"), closed::getMessage);
+    assertInstanceOf(SQLException.class, closed.getCause());
+    assertThrows(IllegalArgumentException.class, () -> new SqlStore(pool, Duration.ZERO));
+  }
+
+  @Test
+  void aConnectionThatNobodyCameForGoesBack() throws Exception {
+    var lent = new CountDownLatch(1);
+    var closed = new CountDownLatch(1);
+    var connection =
+        (Connection)
+            Proxy.newProxyInstance(
+                StoreTest.class.getClassLoader(),
+                new Class<?>[] {Connection.class},
+                (proxy, method, arguments) -> {
+                  if (method.getName().equals("close")) closed.countDown();
+                  return null;
+                });
+    var pool =
+        asking(
+            () -> {
+              lent.await();
+              return connection;
+            });
+    var store = new SqlStore(pool, Duration.ofMillis(50));
+    assertThrows(StoreException.class, () -> store.segmentTake("default", "orders", 10));
+    lent.countDown();
+    assertTrue(closed.await(30, TimeUnit.SECONDS));
+  }
+
+  @Test
+  void aPoolThatSaysItIsEmptyEndsTheWaitOfItsCallers() {
+    assertTrue(refused(new SQLTransientConnectionException("request timed out")).endsWaits());
+    var down = new SQLTransientConnectionException("request timed out", new SQLException("refused", "08001"));
+    assertFalse(refused(down).endsWaits(), "the server is away, which can pass while a call waits");
   }
 
   private static final class Service extends Counter {

@@ -1,0 +1,33 @@
+// What holds for the socket of every connection, whichever client library has opened it.
+#pragma once
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+namespace idgen::backend {
+
+// A program that this process starts does not inherit it.
+inline void close_on_exec(int socket) { fcntl(socket, F_SETFD, FD_CLOEXEC); }
+
+// Firewalls and load balancers forget connections that are silent for minutes, and tell neither
+// side. A probe per minute prevents that, and finds a server that is gone within two minutes.
+// Without effect on a Unix socket.
+inline void keep_alive(int socket) {
+  const int on = 1, idle_seconds = 60, seconds_between = 20, probes = 3;
+  setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &idle_seconds, sizeof idle_seconds);
+  setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &seconds_between, sizeof seconds_between);
+  setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+}
+
+// Whether the server has hung up, or has said something, while nobody asked it anything: what a
+// server says then is a goodbye.
+inline bool is_hung_up(int socket) {
+  pollfd seen{socket, POLLIN | POLLRDHUP, 0};
+  return poll(&seen, 1, 0) > 0;
+}
+
+}  // namespace idgen::backend

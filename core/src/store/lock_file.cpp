@@ -1,0 +1,261 @@
+#include "store/lock_file.hpp"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include "store/new_file.hpp"
+
+#ifndef F_OFD_SETLK
+#define F_OFD_SETLK 37  // Linux 3.15; hidden by headers without _GNU_SOURCE
+#endif
+
+namespace idgen {
+
+static Error lock_file_error(const std::string& path, const char* doing, int error) {
+  Status status = Status::store_unavailable;
+  if (error == EACCES || error == EPERM || error == EROFS) status = Status::store_permission;
+  if (error == ENOSPC || error == EDQUOT) status = Status::store_full;
+  if (error == ELOOP) status = Status::store_unsafe;
+  return Error(status, std::string("cannot ") + doing + " \"" + path +
+                           "\", the lock file of the store: " + system_error_text(error) +
+                           ". Every user of the store must be able to read and write this file");
+}
+
+// ------------------------------------------------------------------------------------------------------------ the witness
+
+static constexpr std::string_view kWitnessStore = "idgen store ";
+static constexpr std::string_view kWitnessCommits = " commits ";
+static constexpr std::size_t kIdentityDigits = 32;
+static constexpr std::size_t kCommitsDigits = 19;  // of 2^63 - 1
+static constexpr std::size_t kWitnessSize =
+    kWitnessStore.size() + kIdentityDigits + kWitnessCommits.size() + kCommitsDigits + 1;
+
+// Always of one length, so that it is written over in one piece.
+static std::string witness_text(const StoreWitness& witness) {
+  std::string commits = std::to_string(witness.commits);
+  commits.insert(0, kCommitsDigits - std::min(commits.size(), kCommitsDigits), '0');
+  return std::string(kWitnessStore) + witness.identity + std::string(kWitnessCommits) + commits + "\n";
+}
+
+static std::optional<StoreWitness> parse_witness(std::string_view text) {
+  if (text.size() != kWitnessSize || !text.starts_with(kWitnessStore) || text.back() != '\n') return std::nullopt;
+  StoreWitness witness;
+  witness.identity = text.substr(kWitnessStore.size(), kIdentityDigits);
+  if (witness.identity.find_first_not_of("0123456789abcdef") != std::string::npos) return std::nullopt;
+  text.remove_prefix(kWitnessStore.size() + kIdentityDigits);
+  if (!text.starts_with(kWitnessCommits)) return std::nullopt;
+  const char* const first = text.data() + kWitnessCommits.size();
+  const char* const last = text.data() + text.size() - 1;
+  const auto [end, error] = std::from_chars(first, last, witness.commits);
+  if (error != std::errc() || end != last) return std::nullopt;
+  return witness;
+}
+
+static std::optional<StoreWitness> read_witness(int fd) {
+  char text[kWitnessSize + 1];  // one more, to see that there is no more
+  const ssize_t size = pread(fd, text, sizeof text, 0);
+  if (size < 0) return std::nullopt;
+  return parse_witness({text, static_cast<std::size_t>(size)});
+}
+
+// -------------------------------------------------------------------------------------------------- the open descriptors
+
+// What the fork handler walks: entries are added and reused, never removed, so that it needs no lock.
+struct LockFile::Descriptor {
+  std::atomic<bool> taken{true};
+  std::atomic<int> fd{-1};  // written last: what it says about the file is valid from then on
+  pid_t process = 0;
+  dev_t device = 0;
+  ino_t inode = 0;
+  off_t mark = 0;
+  Descriptor* next = nullptr;
+
+  static inline std::atomic<Descriptor*> all{nullptr};
+
+  static Descriptor* add() {
+    for (Descriptor* entry = all.load(std::memory_order_acquire); entry != nullptr; entry = entry->next) {
+      bool taken = false;
+      if (entry->taken.compare_exchange_strong(taken, true, std::memory_order_acquire)) return entry;
+    }
+    auto* const entry = new Descriptor;
+    entry->next = all.load(std::memory_order_relaxed);
+    while (!all.compare_exchange_weak(entry->next, entry, std::memory_order_release, std::memory_order_relaxed)) {
+    }
+    return entry;
+  }
+
+  // The file alone would not do: the host may have opened it too. The offset belongs to the description, nobody reads or writes by it,
+  // and ours is drawn at random.
+  bool is_ours(int number) const noexcept {
+    struct stat at {};
+    return number >= 0 && fstat(number, &at) == 0 && at.st_dev == device && at.st_ino == inode &&
+           lseek(number, 0, SEEK_CUR) == mark;
+  }
+
+  void close() noexcept {
+    const int number = fd.exchange(-1, std::memory_order_acq_rel);
+    if (is_ours(number)) ::close(number);
+    taken.store(false, std::memory_order_release);
+  }
+};
+
+// An offset that no host's descriptor has by chance; below 8 GiB, which every file system can address.
+static off_t random_mark() {
+  std::uint32_t bits = 0;
+  if (getrandom(&bits, sizeof bits, 0) != sizeof bits) {
+    throw Error(Status::internal, "the kernel gave no random bytes (getrandom failed)");
+  }
+  return (off_t{1} << 32) + static_cast<off_t>(bits);
+}
+
+// In a child: at once, before code of the host runs in it and opens files under our numbers. Calls nothing that could wait or allocate.
+void LockFile::close_inherited() noexcept {
+  const pid_t self = getpid();
+  for (Descriptor* entry = Descriptor::all.load(std::memory_order_acquire); entry != nullptr; entry = entry->next) {
+    if (entry->fd.load(std::memory_order_acquire) >= 0 && entry->process != self) entry->close();
+  }
+}
+
+const int LockFile::registered_ = pthread_atfork(nullptr, nullptr, close_inherited);
+
+// ------------------------------------------------------------------------------------------------------------- the file
+
+std::optional<LockFile> LockFile::open(const std::string& path, bool or_read_only) {
+  if (registered_ != 0) throw std::bad_alloc();
+  // A raw clone() runs no fork handler: what it has inherited is closed when it first comes here.
+  static constinit std::atomic<pid_t> cleaned{0};
+  if (cleaned.exchange(getpid()) != getpid()) close_inherited();
+
+  Descriptor* const entry = Descriptor::add();
+  LockFile file(path, entry);  // gives the entry back if we fail
+  entry->process = getpid();
+  entry->mark = random_mark();
+  constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  int fd = ::open(path.c_str(), O_RDWR | kFlags);
+  if (fd < 0 && or_read_only && (errno == EACCES || errno == EROFS)) fd = ::open(path.c_str(), O_RDONLY | kFlags);
+  if (fd < 0 && errno == ENOENT) return std::nullopt;
+  struct stat at {};
+  if (fd < 0 || fstat(fd, &at) != 0 || lseek(fd, entry->mark, SEEK_SET) != entry->mark) {
+    const int error = errno;
+    if (fd >= 0) ::close(fd);
+    throw lock_file_error(path, "open", error);
+  }
+  entry->device = at.st_dev;
+  entry->inode = at.st_ino;
+  entry->fd.store(fd, std::memory_order_release);
+  return file;
+}
+
+void LockFile::make(const std::string& database, const StoreWitness& witness) {
+  const std::string path = lock_path_of(database);
+  struct stat info {};
+  const bool known = stat(database.c_str(), &info) == 0;
+  const mode_t mode = known ? info.st_mode & 0666 : 0644;
+  NewFile file(path);
+  const int fd = file.open(mode);
+  if (fd < 0) throw lock_file_error(path, "make", errno);
+  // As accessible as the database itself, so that whoever may use the one may use the other.
+  if ((known && geteuid() == 0 && fchown(fd, info.st_uid, info.st_gid) != 0) || fchmod(fd, mode) != 0) {
+    // A file system without owners or modes: whoever is refused later is told the file's name.
+  }
+  const std::string text = witness_text(witness);
+  errno = 0;  // a short write sets none
+  const bool written = pwrite(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) && fsync(fd) == 0;
+  const int write_error = errno != 0 ? errno : ENOSPC;
+  ::close(fd);
+  if (!written) throw lock_file_error(path, "write", write_error);
+  const int error = file.move_to(path);
+  if (error != 0 && error != EEXIST) throw lock_file_error(path, "make", error);
+}
+
+std::optional<StoreWitness> LockFile::witness_at(const std::string& path) noexcept {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return std::nullopt;
+  const std::optional<StoreWitness> witness = read_witness(fd);
+  ::close(fd);
+  return witness;
+}
+
+LockFile::LockFile(LockFile&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, nullptr)) {}
+
+LockFile& LockFile::operator=(LockFile&& other) noexcept {
+  close();
+  path_ = std::move(other.path_);
+  descriptor_ = std::exchange(other.descriptor_, nullptr);
+  return *this;
+}
+
+void LockFile::close() noexcept {
+  if (descriptor_ != nullptr) std::exchange(descriptor_, nullptr)->close();
+}
+
+static struct flock lock_of(short type, std::int64_t byte) {
+  struct flock lock {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = byte;
+  lock.l_len = 1;
+  return lock;
+}
+
+bool LockFile::try_lock(std::int64_t byte) const {
+  const int fd = descriptor_->fd.load(std::memory_order_relaxed);
+  const bool writable = (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR;
+  struct flock lock = lock_of(writable ? F_WRLCK : F_RDLCK, byte);
+  while (fcntl(fd, F_OFD_SETLK, &lock) != 0) {
+    if (errno == EINTR) continue;
+    if (errno == EACCES || errno == EAGAIN) return false;
+    if (errno == EINVAL) {
+      throw Error(Status::unsupported, "this kernel has no locks of open file descriptions (F_OFD_SETLK, Linux 3.15), "
+                                       "which keep the store at \"" +
+                                           path_ + "\" safe; use a store over a network");
+    }
+    throw lock_file_error(path_, "lock a byte of", errno);
+  }
+  return true;
+}
+
+void LockFile::unlock(std::int64_t byte) const noexcept {
+  if (!is_open()) return;
+  struct flock lock = lock_of(F_UNLCK, byte);
+  while (fcntl(descriptor_->fd.load(std::memory_order_relaxed), F_OFD_SETLK, &lock) != 0 && errno == EINTR) {
+  }
+}
+
+bool LockFile::is_open() const noexcept {
+  return descriptor_ != nullptr && descriptor_->is_ours(descriptor_->fd.load(std::memory_order_relaxed));
+}
+
+bool LockFile::is_at(const std::string& path) const noexcept {
+  struct stat at {};
+  return lstat(path.c_str(), &at) == 0 && at.st_dev == descriptor_->device && at.st_ino == descriptor_->inode;
+}
+
+StoreWitness LockFile::witness() const {
+  if (std::optional<StoreWitness> witness = read_witness(descriptor_->fd.load(std::memory_order_relaxed))) return *witness;
+  throw Error(Status::store_damaged,
+              "the lock file \"" + path_ +
+                  "\" does not hold what idgen writes into it. Stop all users of the store, make sure that the "
+                  "database is not an older copy, then delete the lock file: it is made again");
+}
+
+void LockFile::note(const StoreWitness& witness) const {
+  const std::string text = witness_text(witness);
+  const ssize_t written = pwrite(descriptor_->fd.load(std::memory_order_relaxed), text.data(), text.size(), 0);
+  if (written != static_cast<ssize_t>(text.size())) throw lock_file_error(path_, "write", written < 0 ? errno : ENOSPC);
+}
+
+}  // namespace idgen

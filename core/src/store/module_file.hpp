@@ -1,0 +1,74 @@
+// Which file a module may be loaded from. What is loaded runs in this process, so a module comes from a folder that was named or from one beside this
+// library, and only if nobody can have put it there who could not have replaced this library as well. Never from the working directory, never through the
+// loader's own search (LD_LIBRARY_PATH may name the working directory), and all of it is known before the load: after it is too late.
+#pragma once
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace idgen {
+
+// The file that this code was mapped from, by the kernel's word; "" if it cannot be told, or if that file is gone: the copy that a jar unpacks is deleted at
+// once, and nothing in the temporary folder it lay in is ours. (dladdr() knows what the loader was told: of a program that is argv[0], which is whatever its
+// caller likes.)
+inline std::string own_file() {
+  static const char here = 0;
+  const auto address = reinterpret_cast<std::uintptr_t>(&here);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> maps(std::fopen("/proc/self/maps", "re"), &std::fclose);
+  if (!maps) return "";
+  char* line = nullptr;
+  std::size_t room = 0;
+  std::string found;
+  while (getline(&line, &room, maps.get()) >= 0) {
+    std::uintptr_t begin = 0, end = 0;
+    int path = 0;
+    if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %*s %n", &begin, &end, &path) < 2) continue;
+    if (address < begin || address >= end || path == 0) continue;
+    found = line + path;
+    break;
+  }
+  std::free(line);  // NOLINT(cppcoreguidelines-no-malloc): getline()'s
+  if (!found.empty() && found.back() == '\n') found.pop_back();
+  return found.starts_with('/') && access(found.c_str(), F_OK) == 0 ? found : "";
+}
+
+inline std::string folder_of_file(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+// Who may have written a file, beside root and us.
+struct ModuleTrust {
+  uid_t user = 0;           // whose process this is
+  std::optional<uid_t> owner;  // of this library's own file
+  std::optional<gid_t> group;  // that may write the folder of this library's own file
+};
+
+inline ModuleTrust module_trust(const std::string& own) {
+  ModuleTrust trust{.user = geteuid(), .owner = std::nullopt, .group = std::nullopt};
+  struct stat file{}, folder{};
+  if (own.empty() || stat(own.c_str(), &file) != 0 || stat(folder_of_file(own).c_str(), &folder) != 0) return trust;
+  trust.owner = file.st_uid;
+  if ((folder.st_mode & S_IWGRP) != 0) trust.group = folder.st_gid;
+  return trust;
+}
+
+// Why a module, or the folder it is in, may be somebody else's; "" if it is not.
+inline std::string module_objection(const struct stat& found, const ModuleTrust& trust) {
+  const bool is_ours = found.st_uid == 0 || found.st_uid == trust.user || found.st_uid == trust.owner;
+  if (!is_ours) {
+    return "belongs to the user with the number " + std::to_string(found.st_uid) +
+           "; allowed: root, the user of this process (" + std::to_string(trust.user) + ") and the owner of libidgen";
+  }
+  if ((found.st_mode & S_IWOTH) != 0) return "can be written by everybody; take that away with `chmod o-w`";
+  if ((found.st_mode & S_IWGRP) != 0 && found.st_gid != trust.group)
+    return "can be written by the group with the number " + std::to_string(found.st_gid) + "; take that away with `chmod g-w`";
+  return "";
+}
+
+}  // namespace idgen

@@ -1,0 +1,70 @@
+// A file that is made complete under another name and then gets its own: nobody ever sees half of it, and of several processes that
+// race one wins.
+#pragma once
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace idgen {
+
+inline std::string system_error_text(int error) { return std::generic_category().message(error); }
+
+inline std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.find_last_of('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// Removes the unfinished file unless it was moved.
+class NewFile {
+ public:
+  explicit NewFile(const std::string& final_path)
+      : path_(final_path + "-new-" + std::to_string(getpid()) + "-" +
+              std::to_string(std::chrono::steady_clock::now().time_since_epoch().count())) {}
+  ~NewFile() {
+    if (!made_) return;
+    unlink(path_.c_str());
+    unlink((path_ + "-journal").c_str());
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  const std::string& path() const { return path_; }
+
+  // A descriptor of the new, empty file, or -1 with errno.
+  int open(mode_t mode) {
+    const int fd = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    made_ = fd >= 0;
+    return fd;
+  }
+
+  // Gives it the name `to` unless that exists. 0 or an errno.
+  int move_to(const std::string& to) {
+    const int error = rename_without_replacing(to);
+    if (error == 0) made_ = false;
+    return error;
+  }
+
+ private:
+  int rename_without_replacing(const std::string& to) const {
+#ifdef RENAME_NOREPLACE
+    if (renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+    if (errno != EINVAL && errno != ENOSYS) return errno;
+#endif
+    if (link(path_.c_str(), to.c_str()) != 0) return errno;
+    unlink(path_.c_str());
+    return 0;
+  }
+
+  const std::string path_;
+  bool made_ = false;
+};
+
+}  // namespace idgen

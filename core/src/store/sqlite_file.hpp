@@ -1,0 +1,42 @@
+// The file of an SQLite store: where it is, whether it may be used, how it is made. Why it is so: docs/stores.md.
+// TRAP: never open() the database. A close() of it would drop the locks that SQLite has on it in this process. It is only stat()ed.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "idgen/status.hpp"
+#include "store/file_system.hpp"
+
+namespace idgen {
+
+constexpr std::int64_t kSqliteApplicationId = 0x6964676e;  // "idgn"
+constexpr std::int64_t kSqliteSchemaVersion = 2;           // 1 was only ever made by builds before the first release
+
+// What makes a store out of an empty database.
+std::span<const char* const> sqlite_schema() noexcept;
+
+// Absolute, symbolic links resolved. `rest`: what follows "sqlite:" in the URL. Throws Error{value, store_missing}.
+std::string resolve_sqlite_path(const std::string& rest, const std::string& directory);
+
+struct SqliteFileId {
+  dev_t device = 0;
+  ino_t inode = 0;
+  bool operator==(const SqliteFileId&) const = default;
+};
+
+// The database, if it can be used as it lies there. Throws Error{store_missing, store_permission, store_damaged, store_unsafe}.
+SqliteFileId check_sqlite_file(const std::string& path);
+bool sqlite_file_exists(const std::string& path);
+
+FileSystemVerdict file_system_of(const std::string& path);
+// Throws Error{store_unsafe}.
+void check_file_system(const std::string& path);
+
+// Makes a store with an identity of its own, unless there is one. Throws StoreLocked, Error{store_*}: store_missing if there was one.
+void create_sqlite_file(const std::string& path, std::int64_t timeout_ms);
+
+}  // namespace idgen

@@ -1,0 +1,107 @@
+package dev.idgen;
+
+import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
+import java.time.Duration;
+
+/** What databases, drivers and pools say, in idgen's terms. */
+final class SqlErrors {
+  static final String HOW_TO_CREATE =
+      "Make it with SqlStore.createSegment(NAMESPACE, TAG) or `idgen segment create --store URL --tag TAG`";
+
+  private static final String ADVICE =
+      "A transaction that asks for ids while it holds one may be waiting for itself: ask before it begins, or give"
+          + " SqlStore a small pool of its own";
+
+  private SqlErrors() {}
+
+  static IdgenException insideATransaction() {
+    return Errors.of(
+        Status.STORE_UNSAFE,
+        "the pool gave a connection that is inside a transaction, which is its owner's to commit or to roll back: nothing"
+            + " was asked of it and nothing was granted. For connections that nobody else uses, give SqlStore a small pool"
+            + " of its own");
+  }
+
+  static IdgenException transactionUnknown(String product) {
+    return Errors.of(
+        Status.UNSUPPORTED,
+        "the pool gave a connection to " + product + " with autocommit off that does not tell whether it is inside a"
+            + " transaction, and what is inside one must be left alone. Give SqlStore a small pool of its own with"
+            + " autocommit on");
+  }
+
+  /** Whoever asks for an id may hold the connection that this waits for: so the call is not to wait on. */
+  static IdgenException nobodyLends(Duration bound) {
+    return Errors.of(
+            Status.STORE_UNAVAILABLE,
+            "no connection within " + bound.toMillis() + " ms (poolTimeout): the pool has lent all of them, or the server"
+                + " does not answer. " + ADVICE)
+        .thatEndsWaits();
+  }
+
+  /** By what the server said, which a pool may have wrapped. */
+  static IdgenException translated(Exception thrown) {
+    Throwable root = thrown;
+    int status = 0;
+    boolean noTable = false;
+    for (Throwable cause = thrown; cause != null; cause = cause == cause.getCause() ? null : cause.getCause()) {
+      root = cause;
+      if (status != 0 || !(cause instanceof SQLException sql)) continue;
+      status = statusOf(sql);
+      noTable = isNoTable(sql);
+    }
+    String text = StoreSink.textOf(thrown);
+    if (status == 0 && isEmptyPool(thrown)) {
+      var failure = Errors.of(Status.STORE_UNAVAILABLE, "the pool gave no connection. " + ADVICE + ". It said: " + text);
+      failure.initCause(thrown);
+      return failure.thatEndsWaits();
+    }
+    if (root != thrown) text += ", because of " + StoreSink.textOf(root);
+    if (noTable) {
+      text = "the table idgen_segment is not there. " + HOW_TO_CREATE + ". The driver: " + text;
+    } else if (status != 0) {
+      text = "the store's database: " + text;
+    } else {
+      text = "the store's database, or the pool of its connections: " + text;
+    }
+    var failure = Errors.of(status == 0 ? Status.STORE_UNAVAILABLE : status, text);
+    failure.initCause(thrown);
+    return failure;
+  }
+
+  /** HikariCP names a server that does not answer as the cause; without one all connections are lent. */
+  private static boolean isEmptyPool(Exception thrown) {
+    return thrown instanceof SQLTransientConnectionException && thrown.getCause() == null;
+  }
+
+  static boolean isNoTable(Throwable thrown) {
+    return thrown instanceof SQLException sql && (sql.getErrorCode() == 1146 || "42P01".equals(sql.getSQLState()));
+  }
+
+  /** By PostgreSQL's SQLSTATE, else by MySQL's number. 0: unknown, or it can pass. */
+  private static int statusOf(SQLException e) {
+    switch (String.valueOf(e.getSQLState())) {
+      case "42P01", "3D000":
+        return Status.STORE_MISSING;
+      case "42501", "25006", "28000", "28P01":
+        return Status.STORE_PERMISSION;
+      case "53100":
+        return Status.STORE_FULL;
+      case "42703", "42804":
+        return Status.STORE_VERSION;
+      case "22003", "23514":
+        return Status.STORE_DAMAGED;
+      default:
+        break;
+    }
+    return switch (e.getErrorCode()) {
+      case 1146, 1049 -> Status.STORE_MISSING;
+      case 1044, 1045, 1142, 1143, 1290, 1792 -> Status.STORE_PERMISSION;
+      case 1021, 1114 -> Status.STORE_FULL;
+      case 1054 -> Status.STORE_VERSION;
+      case 1690 -> Status.STORE_DAMAGED;
+      default -> 0;
+    };
+  }
+}

@@ -1,0 +1,168 @@
+package dev.idgen;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** How a generator begins and ends on a store that fails or hangs. */
+@Timeout(60)
+class LifetimeTest {
+  private static final Callable<Void> AT_ONCE = () -> null;
+
+  /** A counter that does something before each of its calls. */
+  private static final class Hooked implements Store {
+    private final Callable<Void> beforeTake;
+    private final Callable<Void> beforeReturn;
+    private long maxId;
+
+    Hooked(Callable<Void> beforeTake, Callable<Void> beforeReturn) {
+      this.beforeTake = beforeTake;
+      this.beforeReturn = beforeReturn;
+    }
+
+    @Override
+    public long segmentTake(String namespace, String tag, long count) throws Exception {
+      beforeTake.call();
+      return add(count) - count + 1;
+    }
+
+    @Override
+    public void segmentReturn(String namespace, String tag, long last, long unused) throws Exception {
+      beforeReturn.call();
+      if (add(0) == last) add(-unused);
+    }
+
+    synchronized long add(long count) {
+      return maxId += count;
+    }
+  }
+
+  private static Generator.Builder on(Store store) {
+    return Generator.builder().kind("segment").tag("orders").segmentStep(10).set("segment.runway", "0").store(store);
+  }
+
+  private static Void refuse() {
+    throw new IllegalStateException("connection reset by peer");
+  }
+
+  @Test
+  void whatTheStoreDoesNotTakeBackIsALineInTheLogAndNoException() throws Exception {
+    var warnings = new LinkedBlockingQueue<String>();
+    var store = new Hooked(AT_ONCE, LifetimeTest::refuse);
+    Generator.Builder builder =
+        on(store)
+            .log(
+                (level, text) -> {
+                  if (level == System.Logger.Level.WARNING) warnings.add(text);
+                });
+    try (var orders = builder.build()) {
+      assertEquals(1, orders.next());
+    }
+    String said = warnings.poll(30, TimeUnit.SECONDS);
+    assertTrue(said != null && said.contains("connection reset by peer"), said);
+    assertEquals(0, store.add(0) % 10, "a part of the rest was given back");
+  }
+
+  @Test
+  void closingDoesNotHideTheExceptionOfTheBody() {
+    var failure = new IllegalStateException("the work failed");
+    var seen =
+        assertThrows(
+            IllegalStateException.class,
+            () -> {
+              try (var orders = on(new Hooked(AT_ONCE, LifetimeTest::refuse)).build()) {
+                assertEquals(1, orders.next());
+                throw failure;
+              }
+            });
+    assertSame(failure, seen);
+    assertEquals(0, seen.getSuppressed().length);
+  }
+
+  /** A store's call that does not come back before it is released. It listens to interrupts, or is deaf to them. */
+  private static final class Hang {
+    final CountDownLatch inside = new CountDownLatch(1);
+    final CountDownLatch release = new CountDownLatch(1);
+
+    Void listening() throws InterruptedException {
+      inside.countDown();
+      release.await();
+      return null;
+    }
+
+    Void deaf() {
+      inside.countDown();
+      boolean interrupted = false;
+      while (true) {
+        try {
+          release.await();
+          break;
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+      if (interrupted) Thread.currentThread().interrupt();
+      return null;
+    }
+  }
+
+  /** Interrupts the thread of a call as soon as it is in the store, and returns what became of the call. */
+  private static <T> T interrupted(Hang hang, Callable<T> call) throws Exception {
+    var task =
+        new FutureTask<>(
+            () -> {
+              T result = call.call();
+              assertTrue(Thread.currentThread().isInterrupted(), "the interrupt status was cleared");
+              return result;
+            });
+    var thread = new Thread(task);
+    thread.start();
+    hang.inside.await();
+    thread.interrupt();
+    try {
+      return task.get(30, TimeUnit.SECONDS);
+    } finally {
+      hang.release.countDown();
+    }
+  }
+
+  @Test
+  void interruptingBuildEndsItsWaitForTheStore() throws Exception {
+    for (Function<Hang, Callable<Void>> how :
+        List.<Function<Hang, Callable<Void>>>of(hang -> hang::listening, hang -> hang::deaf)) {
+      var hang = new Hang();
+      var builder = on(new Hooked(how.apply(hang), AT_ONCE)).waitMax(Duration.ofHours(1));
+      var end = interrupted(hang, () -> assertThrows(CancelledException.class, builder::build));
+      assertEquals(Status.CANCELLED, end.status());
+    }
+  }
+
+  @Test
+  void interruptingCloseEndsItsWaitForTheStoreAndTheGeneratorIsClosedAllTheSame() throws Exception {
+    for (Function<Hang, Callable<Void>> how :
+        List.<Function<Hang, Callable<Void>>>of(hang -> hang::listening, hang -> hang::deaf)) {
+      var hang = new Hang();
+      var orders = on(new Hooked(AT_ONCE, how.apply(hang))).set("store_timeout", "10m").build();
+      orders.next();
+      interrupted(
+          hang,
+          () -> {
+            orders.close();
+            return null;
+          });
+      assertThrows(ClosedException.class, orders::next);
+    }
+  }
+}

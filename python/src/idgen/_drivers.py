@@ -1,0 +1,243 @@
+"""What DB-API drivers and pools tell about themselves: dialect, parameters, transactions, errors."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from ._errors import (
+    ArgumentError,
+    Error,
+    StoreDamagedError,
+    StoreFullError,
+    StoreMissingError,
+    StorePermissionError,
+    StoreUnavailableError,
+    StoreUnsafeError,
+    StoreVersionError,
+    UnsupportedError,
+)
+from ._store import error, text_of
+
+HOW_TO_CREATE = "Make it with SqlStore.segment_create(NAMESPACE, TAG) or `idgen segment create --store URL --tag TAG`"
+OWN_POOL = "give SqlStore a small pool of its own"
+
+DIALECT_BY_DRIVER = {
+    "pymysql": "mysql",
+    "MySQLdb": "mysql",
+    "mysql": "mysql",  # mysql.connector
+    "mariadb": "mysql",
+    "psycopg": "postgres",
+    "psycopg2": "postgres",
+    "pg8000": "postgres",
+    "sqlite3": "sqlite",
+}
+_MARK = re.compile(r":(\w+)")
+_NUMBERED_MARK = {"qmark": "?", "format": "%s"}
+_NAMED_MARK = {"named": ":{}", "pyformat": "%({})s", "numeric": ":{}"}
+
+# What the server says, by MySQL's number or PostgreSQL's SQLSTATE. All else is unknown, or can pass: unavailable.
+_PERMISSION = {1045, 1044, 1142, 1143, 1290, 1792, "42501", "25006", "28000", "28P01"}
+_ERROR_BY_CODE: dict[object, type[Error]] = {
+    **dict.fromkeys((1146, 1049, "42P01", "3D000"), StoreMissingError),
+    **dict.fromkeys(_PERMISSION, StorePermissionError),
+    **dict.fromkeys((1021, 1114, "53100"), StoreFullError),
+    **dict.fromkeys((1054, "42703", "42804"), StoreVersionError),
+    **dict.fromkeys((1690, "22003", "23514"), StoreDamagedError),
+}
+_NO_TABLE = (1146, "42P01")
+# libpq gives no SQLSTATE for a connection that is refused, and SQLite none at all.
+_ERROR_BY_TEXT: tuple[tuple[str, type[Error]], ...] = (
+    ("no such table: idgen_segment", StoreMissingError),
+    ("no such column", StoreVersionError),
+    ("password authentication failed", StorePermissionError),
+    ("no pg_hba.conf entry", StorePermissionError),
+    ("readonly database", StorePermissionError),
+    ("disk is full", StoreFullError),
+)
+# What pools raise when all connections are lent.
+_POOL_IS_EMPTY = {"PoolTimeout", "TooManyRequests", "TooManyConnections", "PoolError"}
+
+
+def check_source(connect: Callable[[], Any], has_release: bool) -> None:
+    """Refuses a callable that is known to be the wrong one. Nothing is asked of it."""
+    if not callable(connect):
+        raise TypeError(f"connect: needs a callable that returns a connection, not {type(connect).__name__}")
+    pool = getattr(connect, "__self__", None)
+    if inspect.iscoroutinefunction(connect) or getattr(getattr(pool, "dialect", None), "is_async", False):
+        raise _no_async()
+    if _lends_one_to_all(getattr(pool, "pool", None)):
+        raise _lent_to_others("SQLAlchemy's StaticPool")
+    if _counts(pool) and not has_release:
+        raise _no_release()
+
+
+def check_connection(connection: Any, has_release: bool) -> None:
+    """The same for what the callable returned, which may be a lambda around it."""
+    if inspect.isawaitable(connection):
+        if inspect.iscoroutine(connection):
+            connection.close()  # it is never awaited, as we say here
+        raise _no_async()
+    if _lends_one_to_all(getattr(connection, "_pool", None)):  # of SQLAlchemy's proxy
+        raise _lent_to_others("SQLAlchemy's StaticPool")
+    if pool_that_counts(connection) and not has_release:
+        raise _no_release()
+
+
+def pool_that_counts(connection: Any) -> Any:
+    """The pool that wants this connection back, where the connection knows it, as psycopg's does."""
+    pool = getattr(connection, "_pool", None)
+    return pool if _counts(pool) else None
+
+
+def _counts(pool: Any) -> bool:
+    return hasattr(pool, "putconn") and not getattr(pool, "close_returns", False)
+
+
+def _lends_one_to_all(pool: Any) -> bool:
+    return any(kind.__name__ == "StaticPool" for kind in type(pool).__mro__)
+
+
+def _no_async() -> Error:
+    return error(
+        UnsupportedError,
+        "connect: the connections of an async engine or pool belong to its event loop, and a store is asked by other "
+        "threads. Give SqlStore a small synchronous pool, such as create_engine(URL, pool_size=2).raw_connection with "
+        "a synchronous driver (psycopg, PyMySQL); await generator.next_async() works over it",
+    )
+
+
+def _no_release() -> Error:
+    return error(
+        ArgumentError,
+        "connect: this pool wants its connections back by putconn; closing them instead would empty it. Write "
+        "SqlStore(pool.getconn, release=pool.putconn)",
+    )
+
+
+def _lent_to_others(lender: str) -> Error:
+    return error(
+        StoreUnsafeError,
+        f"the connection comes from {lender}, which lends one connection to all: the commit of a grant would be one of "
+        f"the program's own rows too. Nothing was granted; {OWN_POOL}",
+    )
+
+
+def inside_a_transaction() -> Error:
+    return error(
+        StoreUnsafeError,
+        "the pool gave a connection that is inside a transaction, which is its owner's to commit or to roll back: "
+        f"nothing was asked of it and nothing was granted. For connections that nobody else uses, {OWN_POOL}",
+    )
+
+
+def is_in_transaction(driver: Any) -> bool | None:
+    """What the driver knows without asking the server. None: it does not say."""
+    # PyMySQL and MariaDB Connector keep what the server said with its latest answer. Bit 1: in a transaction.
+    said = getattr(driver, "server_status", None)
+    if isinstance(said, int):
+        return bool(said & 1)
+    for name in ("in_transaction", "_in_transaction"):  # sqlite3 and mysql.connector; pg8000
+        said = getattr(driver, name, None)
+        if isinstance(said, bool):
+            return said
+    status = getattr(getattr(driver, "info", None), "transaction_status", None)  # psycopg and psycopg2
+    return 1 <= status <= 3 if isinstance(status, int) else None  # 0: idle, 4: the connection is lost
+
+
+def commits_by_itself(driver: Any) -> bool:
+    """True only if the server has said so: then a statement that was answered is committed."""
+    said = getattr(driver, "server_status", None)
+    return isinstance(said, int) and said & 3 == 2
+
+
+def driver_of(connection: Any) -> tuple[str, str]:
+    """(name, paramstyle) of the module that the connection's class, or one that it derives from, comes from."""
+    for kind in type(connection).__mro__:
+        name = kind.__module__.partition(".")[0]
+        for module in (kind.__module__, ".".join(kind.__module__.split(".")[:2]), name):
+            style = getattr(sys.modules.get(module), "paramstyle", None)
+            if style in _NUMBERED_MARK or style in _NAMED_MARK:
+                return name, style
+    return "", "qmark"
+
+
+def in_style(style: str, sql: str, values: dict[str, Any]) -> tuple[str, Any]:
+    """The statement and its parameters as the driver's paramstyle wants them."""
+    order = _MARK.findall(sql)
+    if style in _NUMBERED_MARK:
+        return _MARK.sub(_NUMBERED_MARK[style], sql), tuple(values[name] for name in order)
+    if style == "numeric":
+        numbers = iter(range(1, len(order) + 1))
+        return _MARK.sub(lambda _: f":{next(numbers)}", sql), tuple(values[name] for name in order)
+    mark = _NAMED_MARK[style]
+    return _MARK.sub(lambda found: mark.format(found[1]), sql), {name: values[name] for name in order}
+
+
+def nobody_lends(seconds: float, has_release: bool) -> Error:
+    """Whoever asks for an id may hold the connection that this waits for: so the call is not to wait on."""
+    forgotten = "" if has_release else ". A pool that counts its connections wants them back by release="
+    failed = error(
+        StoreUnavailableError,
+        f"no connection within {seconds:g} s (pool_timeout): the pool has lent all of them, or the server does not "
+        "answer. A transaction that asks for ids while it holds one may be waiting for itself: ask before it begins, "
+        f"or {OWN_POOL}{forgotten}",
+    )
+    failed._ends_waits = True
+    return failed
+
+
+def is_no_table(exception: BaseException) -> bool:
+    return not _codes_of(exception).isdisjoint(_NO_TABLE) or "no such table: idgen_segment" in str(exception)
+
+
+def is_duplicate(exception: BaseException) -> bool:
+    return 1062 in _codes_of(exception)
+
+
+def translated(exception: BaseException, has_release: bool) -> Error:
+    """By what the server said, which a pool may have wrapped."""
+    text = text_of(exception)
+    cause: BaseException | None = exception
+    for _ in range(8):
+        if cause is None:
+            break
+        if is_no_table(cause):
+            return error(
+                StoreMissingError, f"the table idgen_segment is not there. {HOW_TO_CREATE}. The driver: {text}"
+            )
+        if type(cause).__name__ == "MissingGreenlet":
+            return _no_async()
+        for code in _codes_of(cause) & _ERROR_BY_CODE.keys():
+            return error(_ERROR_BY_CODE[code], f"the store's database: {text}")
+        for words, kind in _ERROR_BY_TEXT:
+            if words in str(cause):
+                return error(kind, f"the store's database: {text}")
+        cause = cause.__cause__ or cause.__context__
+    failed = error(StoreUnavailableError, f"the store's database, or the pool of its connections: {text}")
+    if _says_that_the_pool_is_empty(exception):
+        advice = f"ask for ids before a transaction begins, or {OWN_POOL}"
+        if not has_release:
+            advice += "; a pool that counts its connections wants them back by release="
+        failed = error(StoreUnavailableError, f"the pool has lent all its connections: {advice}. It said: {text}")
+        failed._ends_waits = True
+    return failed
+
+
+def _says_that_the_pool_is_empty(exception: BaseException) -> bool:
+    kind = type(exception)
+    return kind.__name__ in _POOL_IS_EMPTY or (kind.__name__, kind.__module__) == ("TimeoutError", "sqlalchemy.exc")
+
+
+def _codes_of(exception: BaseException) -> set[object]:
+    """MySQL's number, PostgreSQL's SQLSTATE, or both, wherever the driver has them."""
+    if isinstance(exception, OSError):  # its errno is the system's
+        return set()
+    first = exception.args[0] if exception.args else None
+    if isinstance(first, dict):  # pg8000
+        first = first.get("C")
+    named = (getattr(exception, name, None) for name in ("sqlstate", "pgcode", "errno"))
+    return {code for code in (first, *named) if isinstance(code, (int, str))}

@@ -1,0 +1,70 @@
+"""A node that is deleted and made anew counts its versions from 0 again. Who has drawn from the old one writes nothing into the new one."""
+
+import time
+
+import pytest
+import servers
+from clients import Asked, create, draw, new_tag, segment, show, wait_until
+
+
+@pytest.fixture
+def zookeeper(started):
+    return started("zookeeper")
+
+
+def make_anew(zookeeper, tag, number):
+    zookeeper.cli("deleteall", f"/idgen/segment/default/{tag}")
+    zookeeper.cli("create", f"/idgen/segment/default/{tag}", servers.record(number))
+
+
+def test_a_process_of_the_old_node_does_not_write_its_counter_over_the_new_one(zookeeper):
+    tag = create(zookeeper.url(), new_tag())
+    with Asked(zookeeper.url(), tag, step=10, prefetch=1) as client:
+        assert client.ids(20) == list(range(1, 21))  # it knows the node at version 2
+        make_anew(zookeeper, tag, 1000)
+        for _ in range(2):
+            zookeeper.cli("set", f"/idgen/segment/default/{tag}", servers.record(1000))  # which is at version 2 as well
+        assert client.ids(10) == list(range(1001, 1011))
+    assert show(zookeeper.url(), tag)["max_id"] == 1010
+
+
+def test_many_processes_draw_while_the_node_is_made_anew_and_no_counter_goes_back(zookeeper):
+    tag = create(zookeeper.url(), new_tag())
+    one, two = (Asked(zookeeper.url(), tag, step=10, prefetch=1) for _ in range(2))
+    with one, two:
+        drawn = []
+        for n in range(1, 4):
+            drawn += one.ids(10) + two.ids(10) + one.ids(10)
+            make_anew(zookeeper, tag, 1000 * n)
+        drawn += one.ids(10) + two.ids(10)
+    assert len(set(drawn)) == len(drawn)
+    assert max(drawn) <= show(zookeeper.url(), tag)["max_id"]
+
+
+def test_looking_at_a_tag_changes_nothing(zookeeper):
+    tag = create(zookeeper.url(), new_tag())
+    for _ in range(2):
+        show(zookeeper.url(), tag)
+        assert zookeeper.cli("ls", f"/idgen/segment/default/{tag}").strip().endswith("[]")
+    draw(zookeeper.url(), tag)
+    assert "made-by-" in zookeeper.cli("ls", f"/idgen/segment/default/{tag}")
+    listed = segment(zookeeper.url(), tag, "show").stdout
+    assert "made-by" not in listed
+
+
+def sessions(zookeeper):
+    return zookeeper.four_letters("dump").split("ephemeral nodes dump")[0].count("0x")
+
+
+def test_what_is_left_is_given_back_although_the_session_ended_while_nobody_spoke():
+    with servers.ZooKeeper() as zookeeper:
+        tag = create(zookeeper.url(), new_tag())
+        with Asked(zookeeper.url(), tag, step=1000, store_timeout="2s") as client:
+            assert client.ids(3) == [1, 2, 3]
+            client.process.send_signal(servers.signal.SIGSTOP)
+            try:
+                wait_until(lambda: sessions(zookeeper) == 0, what="the server ends the session")
+            finally:
+                client.process.send_signal(servers.signal.SIGCONT)
+            time.sleep(1)  # the client library learns of it on a thread of its own
+        assert draw(zookeeper.url(), tag).stdout == "4\n"

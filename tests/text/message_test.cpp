@@ -1,0 +1,46 @@
+// Messages reach terminals and logs: whatever they are made of, they are one line of text.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "idgen/status.hpp"
+#include "store/grant_rules.hpp"
+
+namespace idgen {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::string said(const std::string& text) { return Error(Status::value, text).message(); }
+
+TEST(Message, WhatAServerSaysInSeveralLinesIsOneLine) {
+  EXPECT_EQ(said("ERROR:  no\nDETAIL:  really\r\n\tLINE 1\n"), "ERROR:  no DETAIL:  really LINE 1");
+  EXPECT_EQ(said("\n\n"), "");
+  EXPECT_EQ(said("two \n words"), "two  words");
+}
+
+TEST(Message, HoldsNoControlCharacter) {
+  EXPECT_EQ(said("\x1B[31mred\x7F"), "\\x1B[31mred\\x7F");
+  EXPECT_EQ(said(std::string("a\0b", 3)), "a\\x00b");
+  EXPECT_EQ(said("\xC2\x9B" "31m"), "\\xC2\\x9B31m");  // U+009B begins a terminal's command as well
+  for (int c = 0; c < 256; ++c) {
+    for (const char found : said("a" + std::string(1, static_cast<char>(c)) + "b")) EXPECT_FALSE(found >= 0 && found < 32);
+  }
+}
+
+TEST(Message, KeepsTheTextOfOtherLanguages) {
+  EXPECT_EQ(said("K\xC3\xB6ln \xC2\xA7 5"), "K\xC3\xB6ln \xC2\xA7 5");
+  EXPECT_EQ(said("\xC2"), "\xC2");
+}
+
+TEST(Message, NamesATagSoThatItCannotPassForMoreThanAName) {
+  try {
+    throw_tag_unknown("a\nb", "t\n2026-11-22 ERROR forged", "memory", "Make it");
+  } catch (const Error& error) {
+    EXPECT_THAT(error.message(), HasSubstr("tag 't\\x0A2026-11-22 ERROR forged' of namespace 'a\\x0Ab'"));
+    EXPECT_THAT(error.message(), Not(HasSubstr("\n")));
+  }
+}
+
+}  // namespace
+}  // namespace idgen
