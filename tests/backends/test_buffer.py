@@ -11,7 +11,7 @@ import time
 
 import pytest
 import servers
-from clients import BUILD, Asked, clients, draw, ids_of, native_settings, new_tag, segment, wait_until
+from clients import BUILD, Asked, clients, draw, ids_of, native_settings, new_tag, run, segment, wait_until
 from proxy import Proxy
 
 FORGETFUL = ("--appendonly", "no", "--save", "", "--repl-diskless-sync-delay", "0", "--maxmemory-policy", "allkeys-lru")
@@ -478,3 +478,29 @@ def test_bad_input_is_refused(buffer):
         assert done.returncode == 2 or done.returncode == 1
         assert said in done.stderr
         assert "secret" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("side", "said"),
+    [("redis", "Redis does not answer"), ("database", "the database does not answer")],
+)
+def test_doctor_warns_of_the_side_that_is_down_and_takes_one_number(buffer, tmp_path, side, said):
+    assert buffer.draw(STEP).returncode == 0  # a stock is left
+    file = tmp_path / "idgen.toml"
+    file.write_text(f'[orders]\nkind = "segment"\nstore = "buffer"\ntag = "{buffer.tag}"\n')
+    properties = {key: value for key, value in buffer.properties().items() if key != "step"}
+    sets = [word for pair in native_settings(properties) for word in ("--set", pair)]
+
+    def doctor():
+        done = run([BUILD / "bin" / "idgen", "doctor", "--config", file, *sets])
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()[0]
+
+    stock = buffer.redis.stock(buffer.tag)
+    assert doctor().startswith("ok ")
+    assert buffer.redis.stock(buffer.tag) == stock - 1
+    down = buffer.to_redis if side == "redis" else buffer.to_database
+    down.refuse()
+    first = doctor()
+    assert first.startswith("warn "), first
+    assert said in first

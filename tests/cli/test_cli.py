@@ -976,7 +976,7 @@ class Worker(Cli):
         self.assertIn("itself by more than max_ahead", self.refused("VALUE", *self.repair(a_year_later, "--yes")))
         after_the_row = highest + (11 * self.YEAR_MS << 22)
         self.assertIn("not made through this store", self.refused("VALUE", *self.repair(after_the_row, "--yes")))
-        self.refused("FORMAT_MISMATCH", *self.repair(highest, "--yes", "--layout", "twitter"))
+        self.refused("FORMAT_MISMATCH", *self.repair(highest, "--yes", "--epoch", "2020-01-01T00:00:00Z"))
         self.refused("VALUE", *self.repair(highest, "--yes", "--set", "worker=8"))
         self.refused("UNSUPPORTED", *self.repair(highest, "--yes", "--set", "kind=segment"))
         self.refused("STORE_MISSING", *self.repair(highest, "--yes", "--set", "store=sqlite:none.db"))
@@ -1070,7 +1070,8 @@ class Everything(Cli):
                     check=False,
                     cwd=self.dir,
                 )
-                self.assertEqual((self.dir / "ids.db-owners").read_bytes(), b"")
+                for file in self.dir.iterdir():
+                    self.assertNotRegex(file.read_bytes(), rb"(?<![0-9])[1-9][0-9]{16,}\n", file.name)
                 self.assertEqual(done.returncode, FAILURE)
                 self.assertEqual(
                     done.stderr,
