@@ -18,7 +18,8 @@ idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_vie
   if (!err) return status;
   // Zeroed instead of begun with IDGEN_ERROR_INIT: it has at least the room of the first version's, and its owner wants to know.
   const bool is_zeroed = err->struct_size == 0;
-  if (err->struct_size < sizeof(idgen_error_t) && !is_zeroed) return status;
+  constexpr std::size_t kFirstVersion = sizeof(idgen_error_t);
+  if (err->struct_size < kFirstVersion && !is_zeroed) return status;
   err->status = status;
   err->retry_after_ns = retry_after_ns;
   std::size_t used = 0;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -96,15 +97,20 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     advance_by(name_space, tag, 0, count);
     const Names names{name_space, tag};
     const Tag known = known_of(names);
-    const Asked<QueuePart> part = ask_queue([&](Queue& queue) {
-      return queue.take(name_space, tag,
-                        {.count = count,
-                         .above = known.floor,
-                         .least = least(count),
-                         .rate = request.rate,
-                         .runway_ms = static_cast<std::uint64_t>(options_.runway_ms),
-                         .stock_max = options_.stock_max});
-    });
+    const auto take = [&] {
+      return ask_queue([&](Queue& queue) {
+        return queue.take(name_space, tag,
+                          {.count = count,
+                           .above = known.floor,
+                           .least = least(count),
+                           .rate = request.rate,
+                           .runway_ms = static_cast<std::uint64_t>(options_.runway_ms),
+                           .stock_max = options_.stock_max});
+      });
+    };
+    Asked<QueuePart> part = take();
+    // What we load ourselves is on its way: drawn past it, it would be of no use to this process any more.
+    if (part.answer && part.answer->count == 0 && !part.answer->stopped && waited_for_own_load(names)) part = take();
     note(names, part);
     if (part.answer ? part.answer->stopped : known.stopped)
       throw_regressed(names, part.answer ? part.answer->witness : known.highest);
@@ -211,6 +217,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   // All zero in a child, which knows nothing then; it draws anew in any case.
   struct State {
     std::mutex mutex;
+    std::condition_variable loaded;
     Breaker queue;
     Breaker database;
     std::uint64_t stock;
@@ -369,6 +376,16 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     state_->stock += count;
   }
 
+  // False: there was none.
+  bool waited_for_own_load(const Names& names) {
+    constexpr std::int64_t kSliceNs = 20'000'000;
+    std::unique_lock lock(state_->mutex);
+    if (!tag_at(names).loading) return false;
+    // The database's own time limits end it.
+    while (tag_at(names).loading) runtime_->wait(lock, state_->loaded, kSliceNs);
+    return true;
+  }
+
   // On a lane of their own, since the database may be away while Redis is not; one at a time for a tag. Its label was read before the database is asked.
   void load_ahead(const Names& names, const QueuePart& part, const SegmentRequest& request) {
     const std::uint64_t stock = missing(part);
@@ -379,6 +396,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     const auto ended = [names](BufferStore& self) {
       const std::lock_guard lock(self.state_->mutex);
       self.tag_at(names).loading = false;
+      self.state_->loaded.notify_all();
     };
     try {
       loads_->post([self = shared_from_this(), names, part, request, stock, ended] {
