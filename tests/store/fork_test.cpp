@@ -181,7 +181,8 @@ TEST(ForkedChild, IsNotMadeInTheMiddleOfATransaction) {
   {
     open_store(folder.url("first.db"), creating())->segment_create("ns", "t");
   }  // the gate's handlers are registered by now
-  // Prepare handlers run in reverse order: this one just before the gate's. From here on fork() itself must do the waiting.
+  // Prepare handlers run in reverse order: this one just before the gate's. From here on fork() itself must do the
+  // waiting.
   pthread_atfork(
       [] {
         if (auto* inside = let_go_at_fork.exchange(nullptr)) inside->let_go();
@@ -260,7 +261,9 @@ TEST(RawClone, MadeInTheMiddleOfATransactionIsRefusedAndDoesNotHang) {
     return text + " grandchild " + std::to_string(status);
   });
   inside.finish();
-  EXPECT_THAT(report, StartsWith("FORKED: this process was made while its parent was inside a store transaction, by a raw clone()"));
+  EXPECT_THAT(
+      report,
+      StartsWith("FORKED: this process was made while its parent was inside a store transaction, by a raw clone()"));
   EXPECT_THAT(report, HasSubstr("fork(), or call exec"));
   EXPECT_THAT(report, testing::EndsWith("grandchild 0"));
   EXPECT_EQ(inside.first, 1u);

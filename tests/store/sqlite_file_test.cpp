@@ -216,7 +216,6 @@ TEST_F(SqliteFile, AFileThatIsDeletedUnderAnOpenStoreIsNoticed) {
   EXPECT_EQ(store->window_take(renewal(request, window, 2000)).start_ms, window.end_ms);
 }
 
-
 // --------------------------------------------------------------------------------------------------- out of reach
 
 // Gives up root's power to write anywhere. Throws if that fails, so that no test passes without its fault.
@@ -327,7 +326,8 @@ TEST_F(SqliteFile, AFileThatIsMountedByItselfIsUnsafe) {
     const std::string alone = report_of([&] { draw_from(open_store("sqlite:" + inside, creating()), "ns", "t", 1); });
     // The folder, mounted, holds everything that belongs to the store.
     if (umount(inside.c_str()) != 0) return std::strerror(errno);
-    if (mount(folder.path().c_str(), folder.path().c_str(), nullptr, MS_BIND, nullptr) != 0) return std::strerror(errno);
+    if (mount(folder.path().c_str(), folder.path().c_str(), nullptr, MS_BIND, nullptr) != 0)
+      return std::strerror(errno);
     return alone + " | " + report_of([&] { draw_from(open(), "ns", "t", 1); });
   });
   if (report.starts_with("skipped: ")) GTEST_SKIP() << "this user may not mount: " << report;

@@ -19,14 +19,13 @@ std::shared_ptr<Store> store_with_tag_at_10(const TempFolder& folder) {
   return open_store(folder.url(), not_creating());
 }
 
-// ---------------------------------------------------------------------------------------- SQLite's locks, dropped by the host
+// --------------------------------------------------------------------------------- SQLite's locks, dropped by the host
 
 TEST(SqliteLocksDropped, InTheMiddleOfATransactionLetNoOtherProcessIn) {
   const TempFolder folder;
   const auto store = store_with_tag_at_10(folder);
-  WaitingProcess other([&] {
-    return report_of([&] { draw_from(open_store(folder.url(), not_creating(100)), "ns", "t", 10); });
-  });
+  WaitingProcess other(
+      [&] { return report_of([&] { draw_from(open_store(folder.url(), not_creating(100)), "ns", "t", 10); }); });
   std::string report;
   {
     const AtCommit dropping([&](const char* journal) {
@@ -118,7 +117,7 @@ TEST(SqliteLocks, AreTakenWhateverTheHostHasMadeTheDefault) {
   EXPECT_EQ(report, "11 busy");
 }
 
-// ------------------------------------------------------------------------------------------------------ descriptors and children
+// -------------------------------------------------------------------------------------------- descriptors and children
 
 // The files that a host opens after it has closed everything, and that must stay its own.
 class HostsFiles {
@@ -248,9 +247,8 @@ TEST(RawClone, MadeInTheMiddleOfATransactionDoesNotKeepTheStoreLocked) {
     EXPECT_EQ(draw_from(store, "ns", "t", 10), 11u);
   }
   ASSERT_GT(clone, 0);
-  const std::string report = in_child([&] {
-    return std::to_string(draw_from(open_store(folder.url(), not_creating(2000)), "ns", "t", 10));
-  });
+  const std::string report =
+      in_child([&] { return std::to_string(draw_from(open_store(folder.url(), not_creating(2000)), "ns", "t", 10)); });
   kill(clone, SIGKILL);
   waitpid(clone, nullptr, 0);
   EXPECT_EQ(report, "21");

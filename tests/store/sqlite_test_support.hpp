@@ -75,8 +75,8 @@ class LockingProcess {
   std::unique_ptr<Child> child_;
 };
 
-// While it lives: runs `hook` whenever SQLite in this process is about to delete a journal, which is the moment of the commit. The pages
-// are written by then. `hook` does the deleting, or something else; it returns what unlink() does.
+// While it lives: runs `hook` whenever SQLite in this process is about to delete a journal, which is the moment of the
+// commit. The pages are written by then. `hook` does the deleting, or something else; it returns what unlink() does.
 class AtCommit {
  public:
   explicit AtCommit(std::function<int(const char* journal)> hook) {

@@ -1,5 +1,5 @@
-// The lock file is a witness of its store: it tells a lost database from one that never was, another store's from the right one, and
-// an older copy from the latest.
+// The lock file is a witness of its store: it tells a lost database from one that never was, another store's from the
+// right one, and an older copy from the latest.
 #include <fstream>
 
 #include "store/owner_locks.hpp"
@@ -41,8 +41,8 @@ TEST_F(SqliteWitness, TwoStoresHaveTwoIdentitiesAndDescribeShowsThem) {
     EXPECT_THAT(store->describe(), HasSubstr("identity not known before the first grant"));
     store->window_take(window_request(7, 1000));
     identities[i] = run_sql(folder.file(name), "SELECT lower(hex(identity)) FROM idgen_store");
-    EXPECT_THAT(store->describe(),
-                AllOf(HasSubstr("identity " + identities[i]), HasSubstr("Another file, on this machine or another one")));
+    EXPECT_THAT(store->describe(), AllOf(HasSubstr("identity " + identities[i]),
+                                         HasSubstr("Another file, on this machine or another one")));
   }
   EXPECT_NE(identities[0], identities[1]);
 }

@@ -1,7 +1,8 @@
 // Which file systems keep what SQLite and our locks were promised. Pure: a statfs() magic number in, a verdict out.
 //
-// By a list of those that are known, not of those that are known to be bad: an acknowledged commit is only as good as fsync, and
-// a lock only as good as the machines that see it. A new cluster file system must not be trusted because nobody has heard of it.
+// By a list of those that are known, not of those that are known to be bad: an acknowledged commit is only as good as
+// fsync, and a lock only as good as the machines that see it. A new cluster file system must not be trusted because
+// nobody has heard of it.
 #pragma once
 
 #include <cstdint>
@@ -73,7 +74,8 @@ inline FileSystemVerdict classify_file_system(std::uint64_t magic) noexcept {
       return {refused, "CIFS"};
     case 0xFE534D42:
       return {refused, "SMB2"};
-    // sshfs, virtiofs, GlusterFS, MooseFS, Quobyte, JuiceFS, gcsfuse, the shared folders of Docker Desktop: the kernel cannot tell.
+    // sshfs, virtiofs, GlusterFS, MooseFS, Quobyte, JuiceFS, gcsfuse, the shared folders of Docker Desktop: the kernel
+    // cannot tell.
     case 0x65735546:
       return {refused, "FUSE"};
     case 0x01021997:

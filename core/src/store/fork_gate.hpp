@@ -1,13 +1,15 @@
 // Store I/O and fork(): a child must not be copied while a thread is inside SQLite.
 //
-// SQLite keeps mutexes and a table of open files in this process's memory. A child made in mid-change would inherit them so. Hence
-// store I/O is counted, and fork() first waits until nobody is inside (pthread_atfork). Nobody waits for a lock in here, neither
-// for one of SQLite nor for one of ours, so what fork() waits for is the disk. It waits for a second at most: if a disk hangs, the
-// child is made all the same and may not use stores.
+// SQLite keeps mutexes and a table of open files in this process's memory. A child made in mid-change would inherit
+// them so. Hence store I/O is counted, and fork() first waits until nobody is inside (pthread_atfork). Nobody waits for
+// a lock in here, neither for one of SQLite nor for one of ours, so what fork() waits for is the disk. It waits for a
+// second at most: if a disk hangs, the child is made all the same and may not use stores.
 //
-// That child, and one made by a raw clone() that runs no fork handlers, finds a count above zero beside another process's id.
+// That child, and one made by a raw clone() that runs no fork handlers, finds a count above zero beside another
+// process's id.
 //
-// Not a lock: any number of threads are inside at once. What they must not do at once is a matter of the file that they use.
+// Not a lock: any number of threads are inside at once. What they must not do at once is a matter of the file that they
+// use.
 #pragma once
 
 #include <pthread.h>
@@ -49,9 +51,10 @@ class StoreGate {
     pid_t parent = process_.load();
     if (parent == getpid()) return;
     if (inside_.load() > 0) {
-      throw Error(Status::forked,
-                  "this process was made while its parent was inside a store transaction, by a raw clone() or by a "
-                  "fork() that the disk kept waiting, so it cannot use stores; make it with fork(), or call exec in it");
+      throw Error(
+          Status::forked,
+          "this process was made while its parent was inside a store transaction, by a raw clone() or by a "
+          "fork() that the disk kept waiting, so it cannot use stores; make it with fork(), or call exec in it");
     }
     if (process_.compare_exchange_strong(parent, getpid())) forks_.store(0);
   }

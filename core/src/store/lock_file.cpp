@@ -33,7 +33,7 @@ static Error lock_file_error(const std::string& path, const char* doing, int err
                            ". Every user of the store must be able to read and write this file");
 }
 
-// ------------------------------------------------------------------------------------------------------------ the witness
+// --------------------------------------------------------------------------------------------------------- the witness
 
 static constexpr std::string_view kWitnessStore = "idgen store ";
 static constexpr std::string_view kWitnessCommits = " commits ";
@@ -70,7 +70,7 @@ static std::optional<StoreWitness> read_witness(int fd) {
   return parse_witness({text, static_cast<std::size_t>(size)});
 }
 
-// -------------------------------------------------------------------------------------------------- the open descriptors
+// ------------------------------------------------------------------------------------------------ the open descriptors
 
 // What the fork handler walks: entries are added and reused, never removed, so that it needs no lock.
 struct LockFile::Descriptor {
@@ -96,8 +96,8 @@ struct LockFile::Descriptor {
     return entry;
   }
 
-  // The file alone would not do: the host may have opened it too. The offset belongs to the description, nobody reads or writes by it,
-  // and ours is drawn at random.
+  // The file alone would not do: the host may have opened it too. The offset belongs to the description, nobody reads
+  // or writes by it, and ours is drawn at random.
   bool is_ours(int number) const noexcept {
     struct stat at {};
     return number >= 0 && fstat(number, &at) == 0 && at.st_dev == device && at.st_ino == inode &&
@@ -120,7 +120,8 @@ static off_t random_mark() {
   return (off_t{1} << 32) + static_cast<off_t>(bits);
 }
 
-// In a child: at once, before code of the host runs in it and opens files under our numbers. Calls nothing that could wait or allocate.
+// In a child: at once, before code of the host runs in it and opens files under our numbers. Calls nothing that could
+// wait or allocate.
 void LockFile::close_inherited() noexcept {
   const pid_t self = getpid();
   for (Descriptor* entry = Descriptor::all.load(std::memory_order_acquire); entry != nullptr; entry = entry->next) {
@@ -130,7 +131,7 @@ void LockFile::close_inherited() noexcept {
 
 const int LockFile::registered_ = pthread_atfork(nullptr, nullptr, close_inherited);
 
-// ------------------------------------------------------------------------------------------------------------- the file
+// ------------------------------------------------------------------------------------------------------------ the file
 
 std::optional<LockFile> LockFile::open(const std::string& path, bool or_read_only) {
   if (registered_ != 0) throw std::bad_alloc();
@@ -219,9 +220,10 @@ bool LockFile::try_lock(std::int64_t byte) const {
     if (errno == EINTR) continue;
     if (errno == EACCES || errno == EAGAIN) return false;
     if (errno == EINVAL) {
-      throw Error(Status::unsupported, "this kernel has no locks of open file descriptions (F_OFD_SETLK, Linux 3.15), "
-                                       "which keep the store at \"" +
-                                           path_ + "\" safe; use a store over a network");
+      throw Error(Status::unsupported,
+                  "this kernel has no locks of open file descriptions (F_OFD_SETLK, Linux 3.15), "
+                  "which keep the store at \"" +
+                      path_ + "\" safe; use a store over a network");
     }
     throw lock_file_error(path_, "lock a byte of", errno);
   }
@@ -245,7 +247,8 @@ bool LockFile::is_at(const std::string& path) const noexcept {
 }
 
 StoreWitness LockFile::witness() const {
-  if (std::optional<StoreWitness> witness = read_witness(descriptor_->fd.load(std::memory_order_relaxed))) return *witness;
+  if (std::optional<StoreWitness> witness = read_witness(descriptor_->fd.load(std::memory_order_relaxed)))
+    return *witness;
   throw Error(Status::store_damaged,
               "the lock file \"" + path_ +
                   "\" does not hold what idgen writes into it. Stop all users of the store, make sure that the "

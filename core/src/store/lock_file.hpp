@@ -1,13 +1,14 @@
 // PATH-lock, the file beside a database: who may enter, who is alive, and which store it was made with.
 //
-//  - Its one line is the store's witness: the identity of the store and the number of its last commit. There without its database it
-//    says that the database is lost; beside another one, or an older copy, that somebody exchanged it.
-//  - One byte is locked around every transaction, and one for each worker as long as its owner lives (owner_locks.hpp). The bytes lie
-//    far beyond the line.
+//  - Its one line is the store's witness: the identity of the store and the number of its last commit. There without
+//    its database it says that the database is lost; beside another one, or an older copy, that somebody exchanged it.
+//  - One byte is locked around every transaction, and one for each worker as long as its owner lives (owner_locks.hpp).
+//    The bytes lie far beyond the line.
 //
-// The locks belong to the open file description (F_OFD_SETLK). A record lock would be dropped by any close() of the file in this
-// process, and would not keep two copies of this library in one process apart.
-// TRAP: a child inherits the description, and the lock lasts until the last copy of it is closed. So a fork handler closes it in the child.
+// The locks belong to the open file description (F_OFD_SETLK). A record lock would be dropped by any close() of the
+// file in this process, and would not keep two copies of this library in one process apart.
+// TRAP: a child inherits the description, and the lock lasts until the last copy of it is closed. So a fork handler
+// closes it in the child.
 #pragma once
 
 #include <sys/types.h>
@@ -34,10 +35,12 @@ inline std::string lock_path_of(const std::string& database) { return database +
 // The file, opened: one description, of this process alone.
 class LockFile {
  public:
-  // Empty if there is no such file. or_read_only: for whoever may read the store and not write it; then locks are shared.
+  // Empty if there is no such file. or_read_only: for whoever may read the store and not write it; then locks are
+  // shared.
   // Throws Error{store_permission, store_full, store_unsafe, store_unavailable}.
   static std::optional<LockFile> open(const std::string& path, bool or_read_only = false);
-  // Makes it, complete or not at all, as accessible as the database. One that is there is left as it is. Throws as open().
+  // Makes it, complete or not at all, as accessible as the database. One that is there is left as it is. Throws as
+  // open().
   static void make(const std::string& database, const StoreWitness& witness);
   // Empty if it cannot be read.
   static std::optional<StoreWitness> witness_at(const std::string& path) noexcept;
@@ -51,8 +54,8 @@ class LockFile {
   // Also where a child has inherited the description: it is the description's lock that goes.
   void unlock(std::int64_t byte) const noexcept;
 
-  // Whether the descriptor is still what we opened. A host that closes all descriptors, as daemons do, has closed ours too and may have
-  // opened a file of its own under the same number.
+  // Whether the descriptor is still what we opened. A host that closes all descriptors, as daemons do, has closed ours
+  // too and may have opened a file of its own under the same number.
   bool is_open() const noexcept;
   // Whether `path` still leads to this file: a lock on a file that nobody else can find proves nothing.
   bool is_at(const std::string& path) const noexcept;

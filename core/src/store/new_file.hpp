@@ -1,5 +1,5 @@
-// A file that is made complete under another name and then gets its own: nobody ever sees half of it, and of several processes that
-// race one wins.
+// A file that is made complete under another name and then gets its own: nobody ever sees half of it, and of several
+// processes that race one wins.
 #pragma once
 
 #include <fcntl.h>

@@ -19,8 +19,8 @@ struct OwnerLocksOfProcess {
   }
 };
 
-// Never freed: stores may be destroyed late, by the host's own static objects. A child makes its own and leaks the parent's, whose mutex
-// may have been locked when it was copied; the parent's descriptors are closed by LockFile.
+// Never freed: stores may be destroyed late, by the host's own static objects. A child makes its own and leaks the
+// parent's, whose mutex may have been locked when it was copied; the parent's descriptors are closed by LockFile.
 OwnerLocks& OwnerLocks::at(const std::string& lock_path) {
   static constinit MadeOnce<ForkPage<MadeOnce<OwnerLocksOfProcess>>> page;
   return page.get()->get().at(lock_path);

@@ -34,9 +34,8 @@ inline std::string write_obstacle(const std::string& path) {
 }
 
 inline Error sqlite_permission_error(const std::string& path, const std::string& obstacle) {
-  return Error(Status::store_permission,
-               "store \"sqlite:" + path + "\": " + obstacle +
-                   ". Give this process the right to read and write the file and its folder");
+  return Error(Status::store_permission, "store \"sqlite:" + path + "\": " + obstacle +
+                                             ". Give this process the right to read and write the file and its folder");
 }
 
 // Somebody else has the lock, of SQLite or of ours: nothing was done, and to try again is safe.
@@ -123,7 +122,8 @@ inline Error sqlite_failure(const std::string& path, int result, int system_errn
 
 class SqliteConnection {
  public:
-  // Never makes a file. Throws Error{store_*, unsupported}, StoreLocked. timeout_ms: only for the message, since the caller does the waiting.
+  // Never makes a file. Throws Error{store_*, unsupported}, StoreLocked. timeout_ms: only for the message, since the
+  // caller does the waiting.
   SqliteConnection(std::string path, std::int64_t timeout_ms) : path_(std::move(path)), timeout_ms_(timeout_ms) {
     if (!sqlite_is_linked()) {
       throw Error(Status::unsupported,
@@ -133,19 +133,22 @@ class SqliteConnection {
     // By name: the host may have made another one the default, without locks or without fsync.
     constexpr const char* kVfs = "unix";
     if (sqlite3_vfs_find(kVfs) == nullptr) {
-      fail_unsafe("this program's SQLite has no VFS \"unix\", the one that locks and syncs files; link one that has it");
+      fail_unsafe(
+          "this program's SQLite has no VFS \"unix\", the one that locks and syncs files; link one that has it");
     }
-    // The path is absolute, so it cannot be taken for a "file:" URI. No shared cache: a private one sees other processes' commits.
+    // The path is absolute, so it cannot be taken for a "file:" URI. No shared cache: a private one sees other
+    // processes' commits.
     sqlite3* db = nullptr;
-    const int result = sqlite3_open_v2(
-        path_.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_PRIVATECACHE, kVfs);
+    const int result = sqlite3_open_v2(path_.c_str(), &db,
+                                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_PRIVATECACHE, kVfs);
     db_.reset(db);
     if (db == nullptr) throw Error(Status::no_memory, "store \"sqlite:" + path_ + "\": out of memory");
     if (result != SQLITE_OK) fail("opening it");
     // A connection gets a mutex unless SQLite was compiled (the first) or configured (the second) for one thread.
     if (sqlite3_threadsafe() == 0 || sqlite3_db_mutex(db) == nullptr) {
-      fail_unsafe("this program's SQLite is made for one thread (SQLITE_THREADSAFE=0, or SQLITE_CONFIG_SINGLETHREAD), "
-                  "but other threads may use it; link or configure one that is safe with threads");
+      fail_unsafe(
+          "this program's SQLite is made for one thread (SQLITE_THREADSAFE=0, or SQLITE_CONFIG_SINGLETHREAD), "
+          "but other threads may use it; link or configure one that is safe with threads");
     }
     sqlite3_busy_timeout(db, kReaderWaitMs);
     make_durable();
@@ -164,8 +167,8 @@ class SqliteConnection {
 
   [[noreturn]] void fail(std::string_view doing) const {
     const int result = sqlite3_extended_errcode(db_.get());
-    const Error error = sqlite_failure(path_, result, sqlite3_system_errno(db_.get()), sqlite3_errmsg(db_.get()), doing,
-                                       timeout_ms_);
+    const Error error =
+        sqlite_failure(path_, result, sqlite3_system_errno(db_.get()), sqlite3_errmsg(db_.get()), doing, timeout_ms_);
     if (is_lock_of_sqlite(result)) throw StoreLocked(error);
     throw error;
   }
@@ -179,8 +182,9 @@ class SqliteConnection {
  private:
   friend class SqliteStatement;
 
-  // For somebody who reads the file by other means while we commit: no new reader is let in meanwhile, so a reader cannot keep us out by
-  // taking turns with others. fork() may have to wait for it, so it is short; the long wait is the caller's, outside of StoreGate.
+  // For somebody who reads the file by other means while we commit: no new reader is let in meanwhile, so a reader
+  // cannot keep us out by taking turns with others. fork() may have to wait for it, so it is short; the long wait is
+  // the caller's, outside of StoreGate.
   static constexpr int kReaderWaitMs = 20;
 
   // A setting that was asked for and not taken would go unnoticed until the power fails, so each is read back.

@@ -26,8 +26,7 @@ static constexpr const char* kSqliteSchema[] = {
     R"(CREATE TABLE idgen_store(
   identity BLOB NOT NULL,
   commits INTEGER NOT NULL
-))",
-    "INSERT INTO idgen_store(identity, commits) VALUES(randomblob(16), 0)",
+))",       "INSERT INTO idgen_store(identity, commits) VALUES(randomblob(16), 0)",
     R"(CREATE TABLE idgen_namespace(
   ns TEXT NOT NULL PRIMARY KEY,
   format TEXT NOT NULL
@@ -51,8 +50,7 @@ static constexpr const char* kSqliteSchema[] = {
   rate INTEGER NOT NULL DEFAULT 0,
   holder TEXT NOT NULL DEFAULT '',
   PRIMARY KEY(ns, tag)
-) WITHOUT ROWID)",
-    "PRAGMA user_version=2",
+) WITHOUT ROWID)",     "PRAGMA user_version=2",
     "PRAGMA application_id=1768187758",
 };
 static_assert(kSqliteApplicationId == 1768187758 && kSqliteSchemaVersion == 2);
@@ -100,7 +98,7 @@ std::string resolve_sqlite_path(const std::string& rest, const std::string& dire
   return (folder == "/" ? "" : folder) + path.substr(path.find_last_of('/'));
 }
 
-// ------------------------------------------------------------------------------------------------------- the file system
+// ----------------------------------------------------------------------------------------------------- the file system
 
 FileSystemVerdict file_system_of(const std::string& path) {
   struct statfs info {};
@@ -121,11 +119,12 @@ void check_file_system(const std::string& path) {
   const FileSystemVerdict found = file_system_of(path);
   if (found.kind != FileSystemKind::refused) return;
   const bool known = *found.name != '\0';
-  throw Error(Status::store_unsafe,
-              "store \"sqlite:" + path + "\" lies on " +
-                  (known ? found.name : "a file system that idgen does not know (f_type " + file_system_number(path) + ")") +
-                  ", where file locks and fsync cannot be relied upon, so two machines could get the same ids. "
-                  "Put the file on a local disk (ext4, XFS, btrfs, ZFS and others: docs/stores.md)");
+  throw Error(
+      Status::store_unsafe,
+      "store \"sqlite:" + path + "\" lies on " +
+          (known ? found.name : "a file system that idgen does not know (f_type " + file_system_number(path) + ")") +
+          ", where file locks and fsync cannot be relied upon, so two machines could get the same ids. "
+          "Put the file on a local disk (ext4, XFS, btrfs, ZFS and others: docs/stores.md)");
 }
 
 // The mount that a path lies on; empty if the kernel does not say (before Linux 5.8).
@@ -170,7 +169,7 @@ static bool is_mounted_alone(const std::string& path) {
   return file && folder ? *file != *folder : is_in_list_of_mounts(path);
 }
 
-// -------------------------------------------------------------------------------------------------------------- the file
+// ------------------------------------------------------------------------------------------------------------ the file
 
 bool sqlite_file_exists(const std::string& path) {
   struct stat info {};
@@ -186,17 +185,19 @@ static Error sqlite_file_missing(const std::string& path) {
                  store + ": its folder \"" + folder + "\" does not exist. Make the folder, or correct the path");
   }
   if (lstat(lock_path_of(path).c_str(), &info) == 0) {
-    return Error(Status::store_missing,
-                 store +
-                     " is lost: its lock file is there, the database is not. Bring the database back. A new one would "
-                     "repeat ids, so none is made; if that is what you want, stop all users of the store and delete \"" +
-                     lock_path_of(path) + "\" too");
+    return Error(
+        Status::store_missing,
+        store +
+            " is lost: its lock file is there, the database is not. Bring the database back. A new one would "
+            "repeat ids, so none is made; if that is what you want, stop all users of the store and delete \"" +
+            lock_path_of(path) + "\" too");
   }
-  return Error(Status::store_missing,
-               store +
-                   " does not exist. If it was there before, bring it back: a new one begins at 0 and would repeat ids. "
-                   "Else make it with `idgen segment create --store sqlite:" +
-                   path + " --tag TAG`, or set store_create = true");
+  return Error(
+      Status::store_missing,
+      store +
+          " does not exist. If it was there before, bring it back: a new one begins at 0 and would repeat ids. "
+          "Else make it with `idgen segment create --store sqlite:" +
+          path + " --tag TAG`, or set store_create = true");
 }
 
 SqliteFileId check_sqlite_file(const std::string& path) {
@@ -215,8 +216,8 @@ SqliteFileId check_sqlite_file(const std::string& path) {
                     "the file is empty (0 bytes); idgen never leaves one so. If it was cut off, bring back a "
                     "sound copy; if it is new, delete it and set store_create = true");
   }
-  // SQLite finds the journal by the file's name, and idgen its lock file: a user of the other name would find others. So it is with
-  // a file that is mounted alone, as `docker run -v ids.db:/ids.db` does.
+  // SQLite finds the journal by the file's name, and idgen its lock file: a user of the other name would find others.
+  // So it is with a file that is mounted alone, as `docker run -v ids.db:/ids.db` does.
   if (info.st_nlink > 1) {
     throw Error(Status::store_unsafe,
                 store + "the file has " + std::to_string(info.st_nlink) +
@@ -224,9 +225,10 @@ SqliteFileId check_sqlite_file(const std::string& path) {
   }
   for (const std::string& part : {path, path + "-journal", lock_path_of(path)}) {
     if (!is_mounted_alone(part)) continue;
-    throw Error(Status::store_unsafe, store + "\"" + part +
-                                          "\" is mounted by itself, so whoever reaches it elsewhere has another journal "
-                                          "and another lock file. Mount the folder that holds the store");
+    throw Error(Status::store_unsafe,
+                store + "\"" + part +
+                    "\" is mounted by itself, so whoever reaches it elsewhere has another journal "
+                    "and another lock file. Mount the folder that holds the store");
   }
   return {info.st_dev, info.st_ino};
 }

@@ -1,5 +1,6 @@
 // The file of an SQLite store: where it is, whether it may be used, how it is made. Why it is so: docs/stores.md.
-// TRAP: never open() the database. A close() of it would drop the locks that SQLite has on it in this process. It is only stat()ed.
+// TRAP: never open() the database. A close() of it would drop the locks that SQLite has on it in this process. It is
+// only stat()ed.
 #pragma once
 
 #include <sys/types.h>
@@ -28,7 +29,8 @@ struct SqliteFileId {
   bool operator==(const SqliteFileId&) const = default;
 };
 
-// The database, if it can be used as it lies there. Throws Error{store_missing, store_permission, store_damaged, store_unsafe}.
+// The database, if it can be used as it lies there. Throws Error{store_missing, store_permission, store_damaged,
+// store_unsafe}.
 SqliteFileId check_sqlite_file(const std::string& path);
 bool sqlite_file_exists(const std::string& path);
 
@@ -36,7 +38,8 @@ FileSystemVerdict file_system_of(const std::string& path);
 // Throws Error{store_unsafe}.
 void check_file_system(const std::string& path);
 
-// Makes a store with an identity of its own, unless there is one. Throws StoreLocked, Error{store_*}: store_missing if there was one.
+// Makes a store with an identity of its own, unless there is one. Throws StoreLocked, Error{store_*}: store_missing if
+// there was one.
 void create_sqlite_file(const std::string& path, std::int64_t timeout_ms);
 
 }  // namespace idgen

@@ -1,8 +1,9 @@
 // The embedded store: one SQLite file on a local disk. Why it is as it is: docs/stores.md.
 //
-// No connection is kept. Each call opens the file, checks it, does one transaction under the lock of PATH-lock, makes sure that the
-// commit is there, and closes: nothing is carried across fork(), a file that was deleted or replaced is noticed instead of
-// being written to as a ghost, and uniqueness does not rest on SQLite's own locks, which any close() in the process may drop.
+// No connection is kept. Each call opens the file, checks it, does one transaction under the lock of PATH-lock, makes
+// sure that the commit is there, and closes: nothing is carried across fork(), a file that was deleted or replaced is
+// noticed instead of being written to as a ghost, and uniqueness does not rest on SQLite's own locks, which any close()
+// in the process may drop.
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -32,8 +33,9 @@ enum class SqliteAccess {
   create,  // write, and make a missing file
 };
 
-// The pauses of somebody who waits for a lock: short at first, longer as it takes longer, drawn at random so that those who wait do not
-// come all at once. Between them the caller holds nothing, so neither fork() nor another store waits with it.
+// The pauses of somebody who waits for a lock: short at first, longer as it takes longer, drawn at random so that those
+// who wait do not come all at once. Between them the caller holds nothing, so neither fork() nor another store waits
+// with it.
 class LockWait {
  public:
   explicit LockWait(std::int64_t timeout_ms)
@@ -150,8 +152,7 @@ class SqliteStore final : public Store {
   }
 
   SegmentInfo segment_show(const std::string& name_space, const std::string& tag) override {
-    return transact(SqliteAccess::read,
-                    [&](SqliteConnection& db) { return must_read_segment(db, name_space, tag); });
+    return transact(SqliteAccess::read, [&](SqliteConnection& db) { return must_read_segment(db, name_space, tag); });
   }
 
   SegmentInfo segment_advance(const std::string& name_space, const std::string& tag, std::uint64_t to) override {
@@ -196,9 +197,10 @@ class SqliteStore final : public Store {
         "Another file, on this machine or another one, guards its own numbers only: use one file for one set of ids. "
         "The identity tells two files apart.\n"
         "An older copy of the file in its place is refused as long as the lock file is kept.\n";
-    text += create_ ? "A missing file is made anew, at 0 (store_create = true), unless its lock file is still there: if "
-                      "both are lost, ids repeat.\n"
-                    : "A missing file is refused, never silently begun at 0.\n";
+    text += create_
+                ? "A missing file is made anew, at 0 (store_create = true), unless its lock file is still there: if "
+                  "both are lost, ids repeat.\n"
+                : "A missing file is refused, never silently begun at 0.\n";
     const FileSystemVerdict found = file_system_of(path_);
     if (found.kind == FileSystemKind::memory) {
       text += std::string("Warning: the file lies on ") + found.name +
@@ -221,8 +223,8 @@ class SqliteStore final : public Store {
 
   SqliteAccess access() const { return create_ ? SqliteAccess::create : SqliteAccess::write; }
 
-  // One transaction: all of `work` or nothing. An exception out of the commit, or after it, means that nobody knows, so the grant is
-  // burned (I5). Waits for locks up to store_timeout; `work` may run several times.
+  // One transaction: all of `work` or nothing. An exception out of the commit, or after it, means that nobody knows, so
+  // the grant is burned (I5). Waits for locks up to store_timeout; `work` may run several times.
   template <class Work>
   auto transact(SqliteAccess access, const Work& work) -> decltype(work(std::declval<SqliteConnection&>())) {
     for (LockWait wait(timeout_ms_);;) {
@@ -273,7 +275,8 @@ class SqliteStore final : public Store {
     explicit TransactionLock(std::optional<LockFile> locked) : file(std::move(locked)) {}
     TransactionLock(TransactionLock&&) = default;
     TransactionLock& operator=(TransactionLock&&) = delete;
-    // Not left to the close(): a child that a raw clone() made meanwhile has the description too, and would keep the lock.
+    // Not left to the close(): a child that a raw clone() made meanwhile has the description too, and would keep the
+    // lock.
     ~TransactionLock() {
       if (file) file->unlock(kTransactionByte);
     }
@@ -333,9 +336,9 @@ class SqliteStore final : public Store {
                                              ". Bring the latest one back; if it is lost, " + advice);
   }
 
-  // While SQLite's locks are gone, because the host has closed a descriptor of the file, another process that reads the database takes our
-  // journal for one that was left by a crash, and rolls our commit back. So the commit is looked for, after it was made and still
-  // under our lock. Why that is enough: docs/stores.md.
+  // While SQLite's locks are gone, because the host has closed a descriptor of the file, another process that reads the
+  // database takes our journal for one that was left by a crash, and rolls our commit back. So the commit is looked
+  // for, after it was made and still under our lock. Why that is enough: docs/stores.md.
   void confirm(SqliteConnection& db, std::uint64_t commits, const LockFile& lock) const {
     const auto throw_unknown_outcome = [&](const char* what) {
       throw Error(Status::store_unavailable,
@@ -343,8 +346,9 @@ class SqliteStore final : public Store {
     };
     try {
       if (read_witness(db).commits != commits) {
-        throw_unknown_outcome("another process has rolled a commit back, because this program closed the file meanwhile "
-                              "and so dropped SQLite's locks");
+        throw_unknown_outcome(
+            "another process has rolled a commit back, because this program closed the file meanwhile "
+            "and so dropped SQLite's locks");
       }
     } catch (const StoreLocked&) {
       throw_unknown_outcome("it was locked by another process before the commit could be confirmed");
@@ -381,8 +385,9 @@ class SqliteStore final : public Store {
     }
     if (version == 1) {
       throw Error(Status::store_version,
-                  found + ", which only builds before the first release made. Read its tags with that build (`idgen "
-                          "segment show`), make a new store, and lift its tags above them with `idgen segment advance`");
+                  found +
+                      ", which only builds before the first release made. Read its tags with that build (`idgen "
+                      "segment show`), make a new store, and lift its tags above them with `idgen segment advance`");
     }
     db.fail_damaged("schema version " + std::to_string(version) + " has never existed");
   }
@@ -552,7 +557,8 @@ class SqliteStore final : public Store {
     return false;
   }
 
-  // The kernel does not say whose lock it is. The row does, unless its owner has died and left a raw clone that keeps the lock.
+  // The kernel does not say whose lock it is. The row does, unless its owner has died and left a raw clone that keeps
+  // the lock.
   [[noreturn]] void throw_busy(const WindowRequest& request, const WorkerRow& row, OwnerLocks::Claim claim) const {
     const char* where = " (live)";
     if (claim == OwnerLocks::Claim::held_here) {
