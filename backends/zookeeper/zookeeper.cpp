@@ -34,7 +34,8 @@ class ZooKeeperConnection {
       " (ZooKeeper); each grant is a change that a quorum has on disk before its first id is issued (forceSync = "
       "yes)\n"
       "power loss, failover: nothing granted is forgotten\n"
-      "a node that is deleted by hand and made anew begins at 0: lift it above all ids in use (`idgen segment advance`) "
+      "a node that is deleted by hand and made anew begins at 0: lift it above all ids in use (`idgen segment "
+      "advance`) "
       "before anybody draws\n";
 
   static std::string create_command(const Parameters&, const std::string& name_space, const std::string& tag) {
@@ -43,8 +44,8 @@ class ZooKeeperConnection {
            path_part(tag);
   }
 
-  // Versions begin at 0 again when a node is deleted and made anew, so a version alone may pass for another node's. The node is told by the transaction that made
-  // it; see fence_of().
+  // Versions begin at 0 again when a node is deleted and made anew, so a version alone may pass for another node's.
+  // The node is told by the transaction that made it; see fence_of().
   struct Held {
     std::string text;
     int version = 0;
@@ -106,8 +107,8 @@ class ZooKeeperConnection {
  private:
   void open_session() {
     state_ = 0;
-    handle_ = zookeeper_init(hosts_.c_str(), &ZooKeeperConnection::watch, static_cast<int>(timeout_ms_), nullptr, this,
-                             0);
+    handle_ =
+        zookeeper_init(hosts_.c_str(), &ZooKeeperConnection::watch, static_cast<int>(timeout_ms_), nullptr, this, 0);
     if (handle_ == nullptr) {
       throw Error(Status::store_unavailable,
                   "cannot connect to " + shown_ + ": " + std::generic_category().message(errno));
@@ -135,8 +136,8 @@ class ZooKeeperConnection {
     handle_ = nullptr;
   }
 
-  // The client takes up a connection that was cut by itself, but not a session that the server has given up meanwhile. A request in such a session is refused
-  // here, unsent; so a new session is opened before it.
+  // The client takes up a connection that was cut by itself, but not a session that the server has given up
+  // meanwhile. A request in such a session is refused here, unsent; so a new session is opened before it.
   zhandle_t* session() {
     if (handle_ == nullptr || is_unrecoverable(handle_) != ZOK) {
       const NoFork no_fork;
@@ -146,8 +147,8 @@ class ZooKeeperConnection {
     return handle_;
   }
 
-  // A node below the tag's, named after the transaction that made the tag's. It goes with it, and nobody makes it for another one: every write asks for it,
-  // so that no process writes into a new node what it knows of an old one.
+  // A node below the tag's, named after the transaction that made the tag's. It goes with it, and nobody makes it for
+  // another one: every write asks for it, so that no process writes into a new node what it knows of an old one.
   static std::string fence_of(const std::string& path, const Held& held) {
     return path + "/made-by-" + std::to_string(held.made_by);
   }
@@ -161,7 +162,8 @@ class ZooKeeperConnection {
     bool is_there = false;
     const bool is_new = all_or_none(both, "create", &is_there);
     if (!is_new && !is_there) return false;
-    // Since it was read the node may have been made anew, at the same version: then this fence stands below the wrong one.
+    // Since it was read the node may have been made anew, at the same version: then this fence stands below the wrong
+    // one.
     const std::optional<Held> now = read_path(path);
     if (now && now->made_by == held.made_by) {
       fenced_[path] = held.made_by;
@@ -183,14 +185,15 @@ class ZooKeeperConnection {
 
   const ACL_vector* acl() const { return user_.empty() ? &ZOO_OPEN_ACL_UNSAFE : &ZOO_CREATOR_ALL_ACL; }
 
-  // The client opens its sockets on a thread of its own, so that programs which are started inherit them, and it does not say which descriptor it has. It
-  // says whom it is connected to.
+  // The client opens its sockets on a thread of its own, so that programs which are started inherit them, and it does
+  // not say which descriptor it has. It says whom it is connected to.
   static void close_on_exec_of(zhandle_t* handle) {
     sockaddr_storage server{}, peer{};
     socklen_t size = sizeof server;
     if (zookeeper_get_connected_host(handle, reinterpret_cast<sockaddr*>(&server), &size) == nullptr) return;
     const std::unique_ptr<DIR, int (*)(DIR*)> all(opendir("/proc/self/fd"), &closedir);
-    while (const dirent* const entry = all ? readdir(all.get()) : nullptr) {  // NOLINT(concurrency-mt-unsafe): ours alone
+    while (const dirent* const entry =
+               all ? readdir(all.get()) : nullptr) {  // NOLINT(concurrency-mt-unsafe): ours alone
       const int descriptor = std::atoi(entry->d_name);
       socklen_t length = sizeof peer;
       if (getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &length) != 0 || length != size) continue;

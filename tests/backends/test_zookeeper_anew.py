@@ -1,4 +1,4 @@
-"""A node that is deleted and made anew counts its versions from 0 again. Who has drawn from the old one writes nothing into the new one."""
+"""A node that is deleted and made anew begins its versions at 0. Who drew from the old one leaves the new one alone."""
 
 import time
 
@@ -17,7 +17,9 @@ def make_anew(zookeeper, tag, number):
     zookeeper.cli("create", f"/idgen/segment/default/{tag}", servers.record(number))
 
 
-def test_a_process_of_the_old_node_does_not_write_its_counter_over_the_new_one(zookeeper):
+def test_a_process_of_the_old_node_does_not_write_its_counter_over_the_new_one(
+    zookeeper,
+):
     tag = create(zookeeper.url(), new_tag())
     with Asked(zookeeper.url(), tag, step=10, prefetch=1) as client:
         assert client.ids(20) == list(range(1, 21))  # it knows the node at version 2
@@ -28,7 +30,9 @@ def test_a_process_of_the_old_node_does_not_write_its_counter_over_the_new_one(z
     assert show(zookeeper.url(), tag)["max_id"] == 1010
 
 
-def test_many_processes_draw_while_the_node_is_made_anew_and_no_counter_goes_back(zookeeper):
+def test_many_processes_draw_while_the_node_is_made_anew_and_no_counter_goes_back(
+    zookeeper,
+):
     tag = create(zookeeper.url(), new_tag())
     one, two = (Asked(zookeeper.url(), tag, step=10, prefetch=1) for _ in range(2))
     with one, two:
