@@ -86,7 +86,10 @@ class ZooKeeperConnection {
     std::array<zoo_op_t, 2> both{};
     zoo_check_op_init(&both[0], fence.c_str(), kAnyVersion);
     zoo_set_op_init(&both[1], path.c_str(), text.data(), static_cast<int>(text.size()), held.version, &stat);
-    if (!all_or_none(both, "set")) return false;
+    if (const int code = all_or_none(both, "set"); code != ZOK) {
+      if (code == ZNONODE) fenced_.erase(path);  // somebody may have taken the fence away, and left the node
+      return false;
+    }
     held.text = text;
     held.version = stat.version;
     return true;
@@ -159,9 +162,8 @@ class ZooKeeperConnection {
     std::array<zoo_op_t, 2> both{};
     zoo_check_op_init(&both[0], path.c_str(), held.version);
     zoo_create_op_init(&both[1], fence.c_str(), "", 0, acl(), 0, nullptr, 0);
-    bool is_there = false;
-    const bool is_new = all_or_none(both, "create", &is_there);
-    if (!is_new && !is_there) return false;
+    const int code = all_or_none(both, "create");
+    if (code != ZOK && code != ZNODEEXISTS) return false;
     // Since it was read the node may have been made anew, at the same version: then this fence stands below the wrong
     // one.
     const std::optional<Held> now = read_path(path);
@@ -169,18 +171,16 @@ class ZooKeeperConnection {
       fenced_[path] = held.made_by;
       return true;
     }
-    if (is_new) zoo_delete(session(), fence.c_str(), kAnyVersion);
+    if (code == ZOK) zoo_delete(session(), fence.c_str(), kAnyVersion);
     return false;
   }
 
-  // False if somebody was there first: another version, another node, or none. *is_there: the node that was to be made.
-  bool all_or_none(const std::array<zoo_op_t, 2>& both, const char* what, bool* is_there = nullptr) {
+  // ZOK, or what was in the way of it: ZBADVERSION, ZNONODE, ZNODEEXISTS. Throws for everything else.
+  int all_or_none(const std::array<zoo_op_t, 2>& both, const char* what) {
     std::array<zoo_op_result_t, 2> results{};
     const int code = zoo_multi(session(), static_cast<int>(both.size()), both.data(), results.data());
-    if (is_there != nullptr) *is_there = code == ZNODEEXISTS;
-    if (code == ZBADVERSION || code == ZNONODE || code == ZNODEEXISTS) return false;
-    check(code, what);
-    return true;
+    if (code != ZBADVERSION && code != ZNONODE && code != ZNODEEXISTS) check(code, what);
+    return code;
   }
 
   const ACL_vector* acl() const { return user_.empty() ? &ZOO_OPEN_ACL_UNSAFE : &ZOO_CREATOR_ALL_ACL; }
@@ -192,8 +192,8 @@ class ZooKeeperConnection {
     socklen_t size = sizeof server;
     if (zookeeper_get_connected_host(handle, reinterpret_cast<sockaddr*>(&server), &size) == nullptr) return;
     const std::unique_ptr<DIR, int (*)(DIR*)> all(opendir("/proc/self/fd"), &closedir);
-    while (const dirent* const entry =
-               all ? readdir(all.get()) : nullptr) {  // NOLINT(concurrency-mt-unsafe): ours alone
+    if (!all) return;
+    while (const dirent* const entry = readdir(all.get())) {  // NOLINT(concurrency-mt-unsafe): a stream of our own
       const int descriptor = std::atoi(entry->d_name);
       socklen_t length = sizeof peer;
       if (getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &length) != 0 || length != size) continue;

@@ -1,5 +1,6 @@
 """A node that is deleted and made anew begins its versions at 0. Who drew from the old one leaves the new one alone."""
 
+import re
 import time
 
 import pytest
@@ -43,6 +44,15 @@ def test_many_processes_draw_while_the_node_is_made_anew_and_no_counter_goes_bac
         drawn += one.ids(10) + two.ids(10)
     assert len(set(drawn)) == len(drawn)
     assert max(drawn) <= show(zookeeper.url(), tag)["max_id"]
+
+
+def test_a_fence_that_somebody_takes_away_is_put_up_again(zookeeper):
+    tag = create(zookeeper.url(), new_tag())
+    with Asked(zookeeper.url(), tag, step=10, prefetch=1) as client:
+        assert client.ids(10) == list(range(1, 11))
+        fence = re.search(r"made-by-\d+", zookeeper.cli("ls", f"/idgen/segment/default/{tag}"))[0]
+        zookeeper.cli("delete", f"/idgen/segment/default/{tag}/{fence}")
+        assert client.ids(10) == list(range(11, 21))
 
 
 def test_looking_at_a_tag_changes_nothing(zookeeper):
