@@ -63,7 +63,7 @@ func WithBackendPath(value string) Option { return With("backend.path", value) }
 // at 0. Off by default, because a store that was lost and silently begun anew would issue old numbers again.
 func WithStoreCreate(value bool) Option { return With("store_create", value) }
 
-// WithStoreTimeout sets store_timeout (0ms to 10m; default 5s). How long one store operation may take: waiting for
+// WithStoreTimeout sets store_timeout (1ms to 10m; default 5s). How long one store operation may take: waiting for
 // another process's lock, connecting, reading, writing.
 func WithStoreTimeout(value time.Duration) Option { return With("store_timeout", value) }
 

@@ -151,7 +151,8 @@ inline void check_room(const Schema& schema, const std::string& name_space, cons
   advance_by(name_space, tag, row.counter, count);
 }
 
-// A statement may succeed and change nothing: under row-level security, or by a trigger or a rule. After so many of them in a row that is so.
+// Under row-level security, a trigger or a rule a statement may succeed and change nothing. A row that can be changed
+// may also be missed once, if somebody else changes it at that moment; but not so many times in a row.
 inline constexpr int kMostUnchanged = 3;
 
 [[noreturn]] inline void throw_unchanged(const Schema& schema, const std::string& shown, const std::string& tag) {

@@ -12,7 +12,7 @@
 namespace idgen::backend {
 namespace {
 
-constexpr std::string_view kParameters[] = {"user_env", "password_env", "tls",       "tls_ca",
+constexpr std::string_view kParameters[] = {"user_env", "password_env", "tls",        "tls_ca",
                                             "socket",   "accept_loss",  "statements", "auth"};
 constexpr std::string_view kTls[] = {"prefer", "off", "require", "verify"};
 constexpr std::string_view kStatements[] = {"auto", "single", "transaction"};
@@ -157,11 +157,24 @@ class MysqlConnection {
     mysql_optionsv(connection_.get(), MYSQL_OPT_SSL_VERIFY_SERVER_CERT, tls == "verify" ? &yes : &no);
     const std::string ca = parameters.file("tls_ca");
     if (!ca.empty()) mysql_optionsv(connection_.get(), MYSQL_OPT_SSL_CA, ca.c_str());
-    // Who answers is known by its certificate, or because only it can open that file. Anyone else is not shown the
-    // password, whatever way to log in is asked for.
-    const std::string allowed = kSafeAuth + ("," + parameters.choice("auth", kAuth));
+    // Who answers is known by its certificate, or because only it can open that file. Nobody else is shown the
+    // password, whatever way to log in they ask for.
+    const std::string auth = parameters.choice("auth", kAuth);
+    if (auth != kAuth[0] && tls != "off") {
+      // The client library takes a link for encrypted once it has asked for that, also where the server has no TLS:
+      // these plugins would send the password as it is.
+      throw Error(Status::value, "store = \"" + shown_ + "\": auth = " + auth +
+                                     " is for tls = off, where the password goes encrypted with the key that the "
+                                     "server shows; with tls = verify every way to log in is allowed");
+    }
+    const std::string allowed = kSafeAuth + ("," + auth);
     if (tls != "verify" && socket_path.empty()) {
-      mysql_optionsv(connection_.get(), MARIADB_OPT_RESTRICTED_AUTH, allowed.c_str());
+      if (mysql_optionsv(connection_.get(), MARIADB_OPT_RESTRICTED_AUTH, allowed.c_str()) != 0) {
+        throw Error(Status::unsupported,
+                    "store = \"" + shown_ +
+                        "\": this libmariadb cannot be told which ways to log in are allowed. Install "
+                        "a newer one, or use tls=verify");
+      }
       mysql_optionsv(connection_.get(), MYSQL_DEFAULT_AUTH, "mysql_native_password");  // until another is asked for
     }
     const unsigned tcp = MYSQL_PROTOCOL_TCP;  // else "localhost" means a socket
@@ -185,10 +198,11 @@ class MysqlConnection {
     const std::string statements = parameters.choice("statements", kStatements);
     in_transactions_ = statements == "transaction" || (statements == "auto" && is_tidb_);
     const std::string limit = std::to_string(seconds);
-    std::string session = "SET SESSION autocommit = 1, sql_mode = 'STRICT_ALL_TABLES', innodb_lock_wait_timeout = " +
-                          limit + ", lock_wait_timeout = " + limit;
+    std::string session =
+        "SET SESSION autocommit = 1, sql_mode = 'STRICT_ALL_TABLES', innodb_lock_wait_timeout = " + limit +
+        ", lock_wait_timeout = " + limit;
     if (server.find("MariaDB") != server.npos)
-      session += ", max_statement_time = " + std::to_string(static_cast<double>(settings.timeout_ms) / 1000);
+      session += ", max_statement_time = " + std::to_string(settings.timeout_ms) + "e-3";
     run(session);
     check_settings(parameters);
   }
@@ -258,8 +272,8 @@ class MysqlConnection {
                     what +
                         ": the server asks for a way to log in that shows it the password, and who answers there is "
                         "not verified. Use tls=verify with tls_ca, or socket=PATH, or let the account log in by "
-                        "ed25519 or mysql_native_password. caching_sha2_password can be allowed with "
-                        "auth=caching_sha2_password");
+                        "ed25519 or mysql_native_password. On a network that you trust, "
+                        "tls=off&auth=caching_sha2_password will do");
       case kDataOutOfRange:
         throw Error(Status::store_damaged, why);
       case kTlsFailed:
@@ -450,8 +464,8 @@ class MysqlStore final : public SchemaStore<MysqlConnection> {
 
   // Locked, read, compared and set: whatever the isolation level, a change in between is seen.
   std::optional<std::uint64_t> take_in_transaction(MysqlConnection& server, const std::string& tag,
-                                                   const std::string& where, const std::string& rest, const RowTerms& terms,
-                                                   std::uint64_t count) const {
+                                                   const std::string& where, const std::string& rest,
+                                                   const RowTerms& terms, std::uint64_t count) const {
     server.run(server.is_tidb() ? "BEGIN PESSIMISTIC" : "START TRANSACTION");
     Rows found = server.query("SELECT " + counter_ + " FROM " + table_ + where + and_terms(schema_, terms) +
                               and_room(schema_, count) + " FOR UPDATE");

@@ -1,5 +1,5 @@
-"""What happens to stores in SQL databases on ordinary days: connections that were idle, rows that are locked, rights that
-are missing. Against real servers."""
+"""Ordinary days of stores over a network: connections that were idle, rows that are locked, rights that are missing,
+processes that fork. Against real servers."""
 
 import contextlib
 import os
@@ -196,12 +196,22 @@ def test_a_row_that_update_silently_leaves_as_it_is_is_an_error_and_no_endless_l
 
 
 @contextlib.contextmanager
-def mute():
-    """The port of a server that takes connections and never says a word."""
-    with socket.socket() as listener:
-        listener.bind((servers.HOST, 0))
-        listener.listen(50)
-        yield listener.getsockname()[1]
+def while_connecting(kind, tag):
+    """A thread of this process is connecting to a server that takes the connection and never says a word."""
+
+    def connect():
+        store = f"{kind}://app:x@{servers.HOST}:{listener.getsockname()[1]}/0"
+        with contextlib.suppress(idgen.Error):
+            idgen.Generator(kind="segment", tag=tag, store=store, store_timeout="3s")
+
+    with socket.create_server((servers.HOST, 0)) as listener:
+        connecting = threading.Thread(target=connect)
+        connecting.start()
+        with listener.accept()[0]:
+            yield
+            assert connecting.is_alive(), "it was connecting all the time"
+        listener.close()
+        connecting.join()
 
 
 @pytest.mark.parametrize("kind", servers.KINDS)
@@ -214,27 +224,13 @@ def test_a_timeout_of_nothing_is_refused_with_what_is_allowed(kind):
 
 @pytest.mark.parametrize("kind", servers.KINDS)
 def test_a_fork_does_not_wait_for_a_connection_that_is_being_made(kind):
-    def connect():
-        with contextlib.suppress(idgen.Error):
-            idgen.Generator(
-                kind="segment",
-                tag="orders",
-                store=f"{kind}://app:x@127.0.0.1:{port}/0",
-                store_timeout="3s",
-            )
-
-    with mute() as port:
-        connecting = threading.Thread(target=connect)
-        connecting.start()
-        time.sleep(0.5)  # it is inside
+    with while_connecting(kind, "orders"):
         began = time.monotonic()
         child = os.fork()
         if child == 0:
             os._exit(0)
         took = time.monotonic() - began
         os.waitpid(child, 0)
-        assert connecting.is_alive()
-        connecting.join()
     assert took < 1
 
 
@@ -242,21 +238,8 @@ def test_a_fork_does_not_wait_for_a_connection_that_is_being_made(kind):
 def test_a_child_that_was_forked_while_its_parent_was_connecting_draws(kind, started):
     server = started(kind)
     tag = create(server.url(), new_tag())
-
-    def connect():
-        with contextlib.suppress(idgen.Error):
-            idgen.Generator(
-                kind="segment",
-                tag=tag,
-                store=f"{kind}://app:x@127.0.0.1:{port}/0",
-                store_timeout="3s",
-            )
-
-    with mute() as port:
-        connecting = threading.Thread(target=connect)
-        connecting.start()
-        time.sleep(0.5)
-        here, there = os.pipe()
+    here, there = os.pipe()
+    with while_connecting(kind, tag):
         child = os.fork()
         if child == 0:
             signal.alarm(20)
@@ -265,11 +248,10 @@ def test_a_child_that_was_forked_while_its_parent_was_connecting_draws(kind, sta
                     os.write(there, b"".join(b"%d " % ids.next() for _ in range(25)))
             finally:
                 os._exit(0)
-        os.close(there)
-        with os.fdopen(here) as report:
-            assert report.read().split() == [str(number) for number in range(1, 26)]
-        os.waitpid(child, 0)
-        connecting.join()
+    os.close(there)
+    with os.fdopen(here) as report:
+        assert report.read().split() == [str(number) for number in range(1, 26)]
+    os.waitpid(child, 0)
 
 
 def pairs_of_libcurl(folder):

@@ -154,6 +154,14 @@ def test_ids_are_drawn_from_a_server_that_takes_no_plain_connections(url, certif
         assert client.ids(35) == list(range(1, 36))
 
 
+@pytest.mark.parametrize("kind", ["mysql", "postgres"])
+def test_tls_is_used_without_being_asked_for_where_the_server_has_it(kind, certificates):
+    with started(kind, certificates, certificates.right) as server:
+        for store in (server.url(), server.url(tls="prefer")):
+            with Asked(store, create(store, new_tag()), step=10, prefetch=1) as client:
+                assert client.ids(15) == list(range(1, 16))
+
+
 def test_without_tls_such_a_server_is_not_reached(server):
     refused(draw(server.url(tls="off"), new_tag(), store_timeout="2s", wait_max="2s"))
 

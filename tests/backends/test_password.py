@@ -1,0 +1,107 @@
+"""Nobody is shown the password for the asking: a server that poses as MySQL asks for it."""
+
+import contextlib
+import socket
+import struct
+import threading
+
+import pytest
+import servers
+from clients import draw
+
+SECRET = "hidden-Pa55w0rd"
+CAPABILITIES = 0x00000001 | 0x00000008 | 0x00000200 | 0x00002000 | 0x00008000 | 0x00080000  # of MySQL 4.1 and later
+GREETING = (
+    b"\x0a8.0.36\0"
+    + struct.pack("<I", 7)
+    + b"abcdefgh\0"
+    + struct.pack("<H", CAPABILITIES & 0xFFFF)
+    + b"\x2d"
+    + struct.pack("<HH", 2, CAPABILITIES >> 16)
+    + bytes([21])
+    + bytes(10)
+    + b"ijklmnopqrst\0mysql_native_password\0"
+)
+
+
+class Impostor:
+    """Takes one connection, asks for the password in the way that plugin does, and keeps what it is sent."""
+
+    def __init__(self, plugin):
+        self.plugin = plugin
+        self.heard = b""
+        self.has_asked = False
+        self.listener = socket.create_server((servers.HOST, 0))
+        self.url = f"mysql://app:{SECRET}@{servers.HOST}:{self.listener.getsockname()[1]}/ids"
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+
+    def serve(self):
+        with contextlib.suppress(OSError), self.listener.accept()[0] as client:
+            client.settimeout(10)
+            self.say(client, 0, GREETING)
+            self.heard += client.recv(4096)
+            self.say(client, 2, b"\xfe" + self.plugin + b"\0" + b"abcdefghijklmnopqrst\0")
+            self.has_asked = True
+            self.heard += client.recv(4096)
+            # caching_sha2_password: "show me the whole of it", which the client does only to who it trusts.
+            self.say(client, 4, b"\x01\x04")
+            while data := client.recv(4096):
+                self.heard += data
+
+    @staticmethod
+    def say(client, number, data):
+        client.sendall(struct.pack("<I", len(data))[:3] + bytes([number]) + data)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()
+        self.thread.join(20)
+
+
+REVEALING = [b"mysql_clear_password", b"dialog", b"sha256_password", b"caching_sha2_password", b"mysql_old_password"]
+
+
+@pytest.mark.parametrize("plugin", REVEALING)
+def test_a_server_that_is_not_verified_is_not_shown_the_password(plugin):
+    with Impostor(plugin) as server:
+        done = draw(server.url, "orders", store_timeout="2s", wait_max="1s")
+    assert server.has_asked
+    assert done.stderr.startswith("idgen: error: STORE_PERMISSION: cannot connect to mysql://app@"), done.stderr
+    assert "tls=verify" in done.stderr
+    assert SECRET.encode() not in server.heard
+    assert SECRET not in done.stderr
+
+
+@pytest.mark.parametrize("tls", ["require", "verify"])
+def test_a_server_that_should_speak_tls_and_does_not_is_not_shown_the_password(tls):
+    with Impostor(b"mysql_clear_password") as server:
+        done = draw(f"{server.url}?tls={tls}", "orders", store_timeout="2s", wait_max="1s")
+    assert done.returncode == 1
+    assert SECRET.encode() not in server.heard
+
+
+def test_a_way_to_log_in_that_the_url_allows_is_taken_up_and_no_other():
+    allowing = "?tls=off&auth=caching_sha2_password"
+    with Impostor(b"caching_sha2_password") as server:
+        done = draw(server.url + allowing, "orders", store_timeout="2s", wait_max="1s")
+    assert not done.stderr.startswith("idgen: error: STORE_PERMISSION"), "it was not refused, but failed later"
+    assert SECRET.encode() not in server.heard, "it asks for a key to encrypt it with"
+    with Impostor(b"mysql_clear_password") as server:
+        done = draw(server.url + allowing, "orders", store_timeout="2s", wait_max="1s")
+    assert done.stderr.startswith("idgen: error: STORE_PERMISSION")
+    assert SECRET.encode() not in server.heard
+
+
+@pytest.mark.parametrize(
+    "parameters", ["auth=mysql_clear_password", "auth=caching_sha2_password", "tls=require&auth=sha256_password"]
+)
+def test_a_way_to_log_in_that_could_show_the_password_cannot_be_allowed(parameters):
+    with Impostor(b"caching_sha2_password") as server:
+        done = draw(f"{server.url}?{parameters}", "orders")
+        socket.create_connection(server.listener.getsockname()).close()
+    assert done.stderr.startswith("idgen: error: VALUE"), done.stderr
+    assert "auth" in done.stderr
+    assert server.heard == b""
