@@ -158,7 +158,8 @@ class EtcdConnection {
     if (is_plain && !prefix.empty()) return prefix;
     throw Error(Status::value, "store = \"etcd://...\": prefix = " + in_quotes(prefix) +
                                    "; allowed: at least one letter, digit or plain sign such as / or -. Leave the "
-                                   "parameter out for " + kDefaultPrefix);
+                                   "parameter out for " +
+                                   kDefaultPrefix);
   }
   std::string key_of(const std::string& name_space, const std::string& tag) const {
     return prefix_ + path_part(name_space) + "/" + path_part(tag);
@@ -180,8 +181,8 @@ class EtcdConnection {
     token_ = post("/v3/auth/authenticate", {{"name", user_}, {"password", password_}}).value("token", "");
   }
 
-  // With a new token where etcd wants one: it forgets a token some minutes after its last use (--auth-token-ttl), at a restart, and when users or roles are
-  // changed. It looks at the token before anything else, so nothing was done.
+  // With a new token where etcd wants one: it forgets a token some minutes after its last use (--auth-token-ttl), at
+  // a restart, and when users or roles are changed. It looks at the token before anything else, so nothing was done.
   Json post(const char* path, const Json& body) {
     Answer answer = send(path, body);
     if (!token_.empty() && answer.wants_new_token()) {

@@ -18,7 +18,9 @@ namespace idgen::backend {
 inline std::string record_of(const SegmentInfo& info) {
   return "{\"max_id\":" + std::to_string(info.max_id) + ",\"grants\":" + std::to_string(info.grants) +
          ",\"updated_unix_ms\":" + std::to_string(info.updated_unix_ms) + ",\"step\":" + std::to_string(info.step) +
-         ",\"rate\":" + std::to_string(info.rate) + ",\"holder\":" + nlohmann::json(info.holder).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "}";
+         ",\"rate\":" + std::to_string(info.rate) +
+         ",\"holder\":" + nlohmann::json(info.holder).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
+         "}";
 }
 
 // Throws Error{store_damaged}.
@@ -30,8 +32,7 @@ inline SegmentInfo parse_record(const std::string& shown, const std::string& nam
     if (!record.is_object() || found == record.end() || !found->is_number_unsigned() ||
         found->get<std::uint64_t>() > kLargestNumber) {
       throw Error(Status::store_damaged,
-                  shown + ": " + tag_name(name_space, tag) + " holds " + in_quotes(text) +
-                      ", in which \"" + key +
+                  shown + ": " + tag_name(name_space, tag) + " holds " + in_quotes(text) + ", in which \"" + key +
                       "\" is no number from 0 to 2^63 - 1. Set it right by hand, above the highest "
                       "id in use");
     }

@@ -1,10 +1,12 @@
 // Segments in Redis: one Lua script a grant, on one hash a tag; with segment.schema = cosid on the string that CosId counts in, and a label beside it.
 //
-// Redis may forget what it has acknowledged: after a failover, a restart from an older dump, an eviction. Every way back changes the server's
-// replication id (not so its run id), so each tag carries the id under which it was written, and a script that finds another one grants nothing: the
-// tag has to be lifted by hand. What has become of a whole tag is told by a hash beside the tags, which keeps the label and the names of all that were made: with
-// store_create a tag that is missing is made only where nothing says that it was forgotten. So no durability of Redis is relied upon for uniqueness, only for going on. The price: a master takes a new id as well
-// when its first replica joins, and when it has had none for repl-backlog-ttl.
+// Redis may forget what it has acknowledged: after a failover, a restart from an older dump, an eviction. Every way
+// back changes the server's replication id (not so its run id), so each tag carries the id under which it was
+// written, and a script that finds another one grants nothing: the tag has to be lifted by hand. What has become of a
+// whole tag is told by a hash beside the tags, which keeps the label and the names of all that were made: with
+// store_create a tag that is missing is made only where nothing says that it was forgotten. So no durability of Redis
+// is relied upon for uniqueness, only for going on. The price: a master takes a new id as well when its first replica
+// joins, and when it has had none for repl-backlog-ttl.
 #include <hiredis.h>
 #include <sys/time.h>
 
@@ -37,7 +39,7 @@ local function refusal(done, number, count)
   if string.sub(done.err, 1, 4) ~= 'ERR ' then return done end -- a full disk, say: no fault of the counter
   return {'refused', number, done.err, count}
 end
--- What is known of tags that are not there: a field for each that was made, and the label under which the first one was.
+-- What is known of tags that are not there: a field for each that was made, and the label of the first one.
 local store = KEYS[#KEYS]
 local function remember()
   redis.call('HSET', store, key, '1')
@@ -371,12 +373,14 @@ constexpr std::string_view kCosidPrefix = "cosid:{", kCosidSuffix = "}.adder";
 
 Arguments cosid_keys(const std::string& name_space, const std::string& tag) {
   const std::string name = name_space + "." + tag;
-  return {std::string(kCosidPrefix) + name + std::string(kCosidSuffix), "idgen.label:{" + name + "}", "idgen.label:store"};
+  return {std::string(kCosidPrefix) + name + std::string(kCosidSuffix), "idgen.label:{" + name + "}",
+          "idgen.label:store"};
 }
 
 // Not the words of the other stores: here a tag that is missing may be one that was forgotten.
 constexpr const char* kHowToMake =
-    "If the server has forgotten it, make it and lift it above all ids in use (`idgen segment advance`). If it is new, make it with "
+    "If the server has forgotten it, make it and lift it above all ids in use (`idgen segment advance`). If it is new, "
+    "make it with "
     "`idgen segment create`, or set store_create = true";
 
 // As redis-cli takes it.
@@ -529,11 +533,15 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
                        " (Redis); each grant is one script, acknowledged by the master before its first id is issued\n"
                        "restart, failover, eviction of the server: it may have forgotten grants, so nothing more is "
                        "granted until the tag was lifted above all ids in use (`idgen segment advance`)";
-    text += rewind             ? ". accept_loss = rewind: NOT SO HERE; it goes on with what the server remembers, and ids may "
-                                 "be issued twice\n"
+    text += rewind ? ". accept_loss = rewind: NOT SO HERE; it goes on with what the server remembers, and ids may "
+                     "be issued twice\n"
             : settings_.create ? "; no id is issued twice, unless the server comes back empty\n"
                                : "; no id is issued twice\n";
-    if (settings_.create) text += "server that comes back empty: store_create = true takes it for a new one; its tags begin at 0, and ids ARE ISSUED TWICE. " + losses();
+    if (settings_.create)
+      text +=
+          "server that comes back empty: store_create = true takes it for a new one; its tags begin at 0, and ids ARE "
+          "ISSUED TWICE. " +
+          losses();
     return text +
            "a first replica that joins, or none for repl-backlog-ttl, counts as a failover: add replicas before tags\n"
            "a copy of the server's memory that goes on beside it (a cloned machine) is not noticed\n" +
@@ -555,8 +563,9 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
     for (const char* const setting : {"appendonly", "appendfsync", "maxmemory-policy"}) {
       if (parameters_.accepts_loss(setting)) accepted += (accepted.empty() ? "" : ", ") + std::string(setting);
     }
-    return accepted.empty() ? "Only FLUSHALL or the loss of its files does that\n"
-                            : "A restart or an eviction is enough for that, because of accept_loss = " + accepted + "\n";
+    return accepted.empty()
+               ? "Only FLUSHALL or the loss of its files does that\n"
+               : "A restart or an eviction is enough for that, because of accept_loss = " + accepted + "\n";
   }
   Arguments keys_of(const std::string& name_space, const std::string& tag) const {
     return is_cosid_ ? cosid_keys(name_space, tag) : own_keys(name_space, tag);
@@ -583,8 +592,8 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
     if (outcome == "refused") {
       if (const std::uint64_t count = number(row[3]))
         advance_by(name_space, tag, number(row[1]), count);  // says that it is exhausted
-      throw Error(Status::store_damaged, shown_ + ": " + tag_name(name_space, tag) + " holds " +
-                                             in_quotes(row[1]) + ": " + row[2]);
+      throw Error(Status::store_damaged,
+                  shown_ + ": " + tag_name(name_space, tag) + " holds " + in_quotes(row[1]) + ": " + row[2]);
     }
     if (row[2] == "none" && is_cosid_) {
       throw Error(

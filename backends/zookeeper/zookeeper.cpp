@@ -34,7 +34,8 @@ class ZooKeeperConnection {
       " (ZooKeeper); each grant is a change that a quorum has on disk before its first id is issued (forceSync = "
       "yes)\n"
       "power loss, failover: nothing granted is forgotten\n"
-      "a node that is deleted by hand and made anew begins at 0: lift it above all ids in use (`idgen segment advance`) "
+      "a node that is deleted by hand and made anew begins at 0: lift it above all ids in use (`idgen segment "
+      "advance`) "
       "before anybody draws\n";
 
   static std::string create_command(const Parameters&, const std::string& name_space, const std::string& tag) {
@@ -43,8 +44,8 @@ class ZooKeeperConnection {
            path_part(tag);
   }
 
-  // Versions begin at 0 again when a node is deleted and made anew, so a version alone may pass for another node's. The node is told by the transaction that made
-  // it; see fence_of().
+  // Versions begin at 0 again when a node is deleted and made anew, so a version alone may pass for another node's.
+  // The node is told by the transaction that made it; see fence_of().
   struct Held {
     std::string text;
     int version = 0;
@@ -85,7 +86,10 @@ class ZooKeeperConnection {
     std::array<zoo_op_t, 2> both{};
     zoo_check_op_init(&both[0], fence.c_str(), kAnyVersion);
     zoo_set_op_init(&both[1], path.c_str(), text.data(), static_cast<int>(text.size()), held.version, &stat);
-    if (!all_or_none(both, "set")) return false;
+    if (const int code = all_or_none(both, "set"); code != ZOK) {
+      if (code == ZNONODE) fenced_.erase(path);  // somebody may have taken the fence away, and left the node
+      return false;
+    }
     held.text = text;
     held.version = stat.version;
     return true;
@@ -106,8 +110,8 @@ class ZooKeeperConnection {
  private:
   void open_session() {
     state_ = 0;
-    handle_ = zookeeper_init(hosts_.c_str(), &ZooKeeperConnection::watch, static_cast<int>(timeout_ms_), nullptr, this,
-                             0);
+    handle_ =
+        zookeeper_init(hosts_.c_str(), &ZooKeeperConnection::watch, static_cast<int>(timeout_ms_), nullptr, this, 0);
     if (handle_ == nullptr) {
       throw Error(Status::store_unavailable,
                   "cannot connect to " + shown_ + ": " + std::generic_category().message(errno));
@@ -135,8 +139,8 @@ class ZooKeeperConnection {
     handle_ = nullptr;
   }
 
-  // The client takes up a connection that was cut by itself, but not a session that the server has given up meanwhile. A request in such a session is refused
-  // here, unsent; so a new session is opened before it.
+  // The client takes up a connection that was cut by itself, but not a session that the server has given up
+  // meanwhile. A request in such a session is refused here, unsent; so a new session is opened before it.
   zhandle_t* session() {
     if (handle_ == nullptr || is_unrecoverable(handle_) != ZOK) {
       const NoFork no_fork;
@@ -146,8 +150,8 @@ class ZooKeeperConnection {
     return handle_;
   }
 
-  // A node below the tag's, named after the transaction that made the tag's. It goes with it, and nobody makes it for another one: every write asks for it,
-  // so that no process writes into a new node what it knows of an old one.
+  // A node below the tag's, named after the transaction that made the tag's. It goes with it, and nobody makes it for
+  // another one: every write asks for it, so that no process writes into a new node what it knows of an old one.
   static std::string fence_of(const std::string& path, const Held& held) {
     return path + "/made-by-" + std::to_string(held.made_by);
   }
@@ -158,39 +162,38 @@ class ZooKeeperConnection {
     std::array<zoo_op_t, 2> both{};
     zoo_check_op_init(&both[0], path.c_str(), held.version);
     zoo_create_op_init(&both[1], fence.c_str(), "", 0, acl(), 0, nullptr, 0);
-    bool is_there = false;
-    const bool is_new = all_or_none(both, "create", &is_there);
-    if (!is_new && !is_there) return false;
-    // Since it was read the node may have been made anew, at the same version: then this fence stands below the wrong one.
+    const int code = all_or_none(both, "create");
+    if (code != ZOK && code != ZNODEEXISTS) return false;
+    // Since it was read the node may have been made anew, at the same version: then this fence stands below the wrong
+    // one.
     const std::optional<Held> now = read_path(path);
     if (now && now->made_by == held.made_by) {
       fenced_[path] = held.made_by;
       return true;
     }
-    if (is_new) zoo_delete(session(), fence.c_str(), kAnyVersion);
+    if (code == ZOK) zoo_delete(session(), fence.c_str(), kAnyVersion);
     return false;
   }
 
-  // False if somebody was there first: another version, another node, or none. *is_there: the node that was to be made.
-  bool all_or_none(const std::array<zoo_op_t, 2>& both, const char* what, bool* is_there = nullptr) {
+  // ZOK, or what was in the way of it: ZBADVERSION, ZNONODE, ZNODEEXISTS. Throws for everything else.
+  int all_or_none(const std::array<zoo_op_t, 2>& both, const char* what) {
     std::array<zoo_op_result_t, 2> results{};
     const int code = zoo_multi(session(), static_cast<int>(both.size()), both.data(), results.data());
-    if (is_there != nullptr) *is_there = code == ZNODEEXISTS;
-    if (code == ZBADVERSION || code == ZNONODE || code == ZNODEEXISTS) return false;
-    check(code, what);
-    return true;
+    if (code != ZBADVERSION && code != ZNONODE && code != ZNODEEXISTS) check(code, what);
+    return code;
   }
 
   const ACL_vector* acl() const { return user_.empty() ? &ZOO_OPEN_ACL_UNSAFE : &ZOO_CREATOR_ALL_ACL; }
 
-  // The client opens its sockets on a thread of its own, so that programs which are started inherit them, and it does not say which descriptor it has. It
-  // says whom it is connected to.
+  // The client opens its sockets on a thread of its own, so that programs which are started inherit them, and it does
+  // not say which descriptor it has. It says whom it is connected to.
   static void close_on_exec_of(zhandle_t* handle) {
     sockaddr_storage server{}, peer{};
     socklen_t size = sizeof server;
     if (zookeeper_get_connected_host(handle, reinterpret_cast<sockaddr*>(&server), &size) == nullptr) return;
     const std::unique_ptr<DIR, int (*)(DIR*)> all(opendir("/proc/self/fd"), &closedir);
-    while (const dirent* const entry = all ? readdir(all.get()) : nullptr) {  // NOLINT(concurrency-mt-unsafe): ours alone
+    if (!all) return;
+    while (const dirent* const entry = readdir(all.get())) {  // NOLINT(concurrency-mt-unsafe): a stream of our own
       const int descriptor = std::atoi(entry->d_name);
       socklen_t length = sizeof peer;
       if (getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &length) != 0 || length != size) continue;

@@ -53,7 +53,8 @@ const StatusText& status_text(Status status) noexcept {
   return kUnknown;
 }
 
-// Bytes of the control character that the text begins with: one, two for U+0080 to U+009F, 0 if it is another character.
+// Bytes of the control character that the text begins with: one, two for U+0080 to U+009F, 0 if it is another
+// character.
 static std::size_t control_size(std::string_view text) {
   const auto byte = static_cast<unsigned char>(text[0]);
   if (byte < 0x20 || byte == 0x7F) return 1;

@@ -28,7 +28,12 @@ def tag(database):
 
 
 def generator(server, tag, port=None, **more):
-    settled = {"segment.step": 10_000, "segment.runway": "0", "segment.prefetch": 1, "backend.path": str(MODULES)}
+    settled = {
+        "segment.step": 10_000,
+        "segment.runway": "0",
+        "segment.prefetch": 1,
+        "backend.path": str(MODULES),
+    }
     return idgen.Generator(kind="segment", store=server.url(port), tag=tag, **settled, **more)
 
 
@@ -73,7 +78,10 @@ def test_a_connection_that_the_server_ends_after_idle_seconds_is_opened_again(da
     try:
         with generator(database, tag) as ids:
             assert ids.next() == 1
-            wait_until(lambda: connections(database) == 0, what="the server ends the connection")
+            wait_until(
+                lambda: connections(database) == 0,
+                what="the server ends the connection",
+            )
     finally:
         database.sql(idle[1])
     assert show(database.url(), tag)["max_id"] == 1
@@ -85,10 +93,28 @@ class Lock:
     def __init__(self, server, tag, whole_table):
         if server.name == "mysql":
             take = "LOCK TABLES idgen_segment WRITE" if whole_table else "BEGIN"
-            base = ["mariadb", "--no-defaults", f"--socket={server.socket}", "--user=root", "--unbuffered", "ids"]
+            base = [
+                "mariadb",
+                "--no-defaults",
+                f"--socket={server.socket}",
+                "--user=root",
+                "--unbuffered",
+                "ids",
+            ]
         else:
             take = "BEGIN; LOCK TABLE idgen_segment" if whole_table else "BEGIN"
-            base = ["psql", "-qX", "-h", server.folder, "-p", str(server.port), "-U", "root", "-d", "ids"]
+            base = [
+                "psql",
+                "-qX",
+                "-h",
+                server.folder,
+                "-p",
+                str(server.port),
+                "-U",
+                "root",
+                "-d",
+                "ids",
+            ]
         self.process = subprocess.Popen(base, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.say(f"{take}; SELECT 'locked', max_id FROM idgen_segment WHERE tag = '{tag}' FOR UPDATE;")
         while "locked" not in self.process.stdout.readline():
@@ -229,7 +255,7 @@ def test_a_child_that_was_forked_while_its_parent_was_connecting_draws(kind, sta
 
 
 def pairs_of_libcurl(folder):
-    """Sockets without a name that lead to each other: libcurl wakes itself up with a pair of them. They lead to no server."""
+    """Sockets that lead to each other and to no server: libcurl wakes itself up with a pair of them."""
     with open(f"{folder}/net/unix") as table:
         return {f"socket:[{row[6]}]" for row in map(str.split, table) if len(row) == 7}
 
@@ -246,7 +272,10 @@ def test_a_program_that_is_started_inherits_no_connection(kind, started):
             if int(number) < 3:
                 continue
             with open(f"{folder}/fdinfo/{number}") as info:
-                flags = int(next(line for line in info if line.startswith("flags:")).split()[1], 8)
+                flags = int(
+                    next(line for line in info if line.startswith("flags:")).split()[1],
+                    8,
+                )
             what = os.readlink(f"{folder}/fd/{number}")
             if what.startswith("socket:") and not flags & os.O_CLOEXEC and what not in pairs_of_libcurl(folder):
                 inherited.append(what)

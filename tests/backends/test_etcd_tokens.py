@@ -1,4 +1,4 @@
-"""etcd forgets the tokens that it has given out: after a while, at a restart, when users or roles change. Who draws does not notice."""
+"""etcd forgets its tokens: after a while, at a restart, when users or roles change. Who draws does not notice."""
 
 import subprocess
 import time
@@ -24,7 +24,11 @@ class WithUsers(servers.Etcd):
         return f"jwt,pub-key={public},priv-key={key},sign-method=RS256,ttl={TTL_SECONDS}s"
 
     def ask_for_passwords(self):
-        for words in ("user add root:s3cr3t", "user grant-role root root", "auth enable"):
+        for words in (
+            "user add root:s3cr3t",
+            "user grant-role root root",
+            "auth enable",
+        ):
             self.ctl(*words.split())
         return self
 
@@ -71,7 +75,14 @@ def test_a_change_of_users_and_roles_is_not_noticed():
         tag = create(etcd.ask_for_passwords().url(), new_tag())
         with Asked(etcd.url(), tag, step=10, prefetch=1) as client:
             assert client.ids(10) == list(range(1, 11))
-            etcd.run("etcdctl", f"--endpoints=http://{servers.HOST}:{etcd.port}", "--user=root:s3cr3t", "role", "add", "r")
+            etcd.run(
+                "etcdctl",
+                f"--endpoints=http://{servers.HOST}:{etcd.port}",
+                "--user=root:s3cr3t",
+                "role",
+                "add",
+                "r",
+            )
             assert client.ids(10) == list(range(11, 21))
 
 
@@ -80,8 +91,17 @@ def test_a_password_that_was_changed_meanwhile_is_refused_once_the_token_is_gone
         tag = create(etcd.ask_for_passwords().url(), new_tag())
         with Asked(etcd.url(), tag, step=10, prefetch=1) as client:
             client.ids(10)
-            as_root = ["etcdctl", f"--endpoints=http://{servers.HOST}:{etcd.port}", "--user=root:s3cr3t"]
-            subprocess.run([*as_root, "user", "passwd", "root", "--interactive=false"], input="other\n", text=True, check=True)
+            as_root = [
+                "etcdctl",
+                f"--endpoints=http://{servers.HOST}:{etcd.port}",
+                "--user=root:s3cr3t",
+            ]
+            subprocess.run(
+                [*as_root, "user", "passwd", "root", "--interactive=false"],
+                input="other\n",
+                text=True,
+                check=True,
+            )
             etcd.restart()
             ids, failure = client.draw(10)
             assert not ids
@@ -91,7 +111,11 @@ def test_a_password_that_was_changed_meanwhile_is_refused_once_the_token_is_gone
 @pytest.mark.parametrize("prefix", ["", "ids%0Arm", "ids%20", "%FF"])
 def test_a_prefix_that_holds_all_keys_of_the_cluster_or_is_no_plain_word_is_refused(started, prefix):
     url = started("etcd").url(prefix=prefix)
-    for done in (segment(url, new_tag(), "show"), segment(url, new_tag(), "create", "--print"), list_tags(url)):
+    for done in (
+        segment(url, new_tag(), "show"),
+        segment(url, new_tag(), "create", "--print"),
+        list_tags(url),
+    ):
         assert done.returncode == 1, done.stderr
         assert done.stderr.startswith("idgen: error: VALUE: ")
         assert "prefix = '" in done.stderr
@@ -107,7 +131,15 @@ def test_keys_of_others_below_the_prefix_are_no_tags(started):
     etcd = started("etcd")
     url = etcd.url(prefix="shared")
     tag = create(url, new_tag())
-    for key in ("shared", "shared/", "sharedelse", "shareda/%zz", "shareda/b/c", "shareda/b c", "shareda/"):
+    for key in (
+        "shared",
+        "shared/",
+        "sharedelse",
+        "shareda/%zz",
+        "shareda/b/c",
+        "shareda/b c",
+        "shareda/",
+    ):
         etcd.ctl("put", key, "not idgen's")
     done = segment(url, tag, "show")
     assert done.returncode == 0, done.stderr

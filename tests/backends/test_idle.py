@@ -1,4 +1,4 @@
-"""A connection that is cut while nobody speaks is nothing unusual: it costs no number and no error. SQL databases: test_daily_life.py."""
+"""A connection that is cut while nobody speaks costs no number and no error. SQL databases: test_daily_life.py."""
 
 import pytest
 from clients import Asked, create, draw, new_tag, show, wait_until
@@ -19,7 +19,9 @@ def cut_while_idle(proxy):
     wait_until(lambda: proxy.ended > ended, what="its end")
 
 
-def test_what_is_left_is_given_back_although_the_connection_was_cut_while_nobody_spoke(server):
+def test_what_is_left_is_given_back_although_the_connection_was_cut_while_nobody_spoke(
+    server,
+):
     tag = create(server.url(), new_tag())
     with Proxy(server.port) as proxy:
         with Asked(server.url(proxy.port), tag, step=1000) as client:
@@ -30,7 +32,10 @@ def test_what_is_left_is_given_back_although_the_connection_was_cut_while_nobody
 
 def test_no_number_is_lost_by_connections_that_are_cut_between_refills(server):
     tag = create(server.url(), new_tag())
-    with Proxy(server.port) as proxy, Asked(server.url(proxy.port), tag, step=10, prefetch=1) as client:
+    with (
+        Proxy(server.port) as proxy,
+        Asked(server.url(proxy.port), tag, step=10, prefetch=1) as client,
+    ):
         for n in range(4):
             assert client.ids(10) == list(range(10 * n + 1, 10 * n + 11))
             cut_while_idle(proxy)

@@ -4,7 +4,19 @@ import ctypes
 
 import pytest
 import servers
-from clients import BUILD, IDGEN, MODULES, Asked, create, draw, new_tag, run, segment, show, wait_until
+from clients import (
+    BUILD,
+    IDGEN,
+    MODULES,
+    Asked,
+    create,
+    draw,
+    new_tag,
+    run,
+    segment,
+    show,
+    wait_until,
+)
 from proxy import Proxy
 
 RELAXED = {"accept_loss": "appendonly"}
@@ -13,7 +25,16 @@ RELAXED = {"accept_loss": "appendonly"}
 class WithoutLog(servers.Redis):
     """A Redis that remembers what it has dumped, and no more."""
 
-    options = ("--appendonly", "no", "--appendfsync", "always", "--save", "", "--repl-diskless-sync-delay", "0")
+    options = (
+        "--appendonly",
+        "no",
+        "--appendfsync",
+        "always",
+        "--save",
+        "",
+        "--repl-diskless-sync-delay",
+        "0",
+    )
 
     def url(self, port=None, **parameters):
         return super().url(port, **RELAXED, **parameters)
@@ -48,7 +69,9 @@ def is_granted_after_advance(url, tag, highest):
     assert int(draw(url, tag).stdout) > highest
 
 
-def test_after_a_restart_from_an_older_dump_nothing_is_granted_until_the_tag_is_lifted(redis):
+def test_after_a_restart_from_an_older_dump_nothing_is_granted_until_the_tag_is_lifted(
+    redis,
+):
     tag = create(redis.url(), new_tag())
     with Asked(redis.url(), tag, step=10, prefetch=1) as client:
         client.ids(30)
@@ -65,7 +88,9 @@ def test_after_a_restart_from_an_older_dump_nothing_is_granted_until_the_tag_is_
         assert wait_until(lambda: client.draw(1)[0])[0] > highest
 
 
-def test_after_a_restart_with_a_dump_that_is_complete_the_tag_has_to_be_lifted_as_well(redis):
+def test_after_a_restart_with_a_dump_that_is_complete_the_tag_has_to_be_lifted_as_well(
+    redis,
+):
     tag = create(redis.url(), new_tag())
     highest = int(draw(redis.url(), tag).stdout)
     redis.cli("SAVE")
@@ -74,8 +99,14 @@ def test_after_a_restart_with_a_dump_that_is_complete_the_tag_has_to_be_lifted_a
     is_granted_after_advance(redis.url(), tag, highest)
 
 
-def test_after_a_failover_to_a_replica_that_lags_nothing_is_granted_until_the_tag_is_lifted(redis):
-    with WithoutLog() as replica, Proxy(redis.port) as replication, Proxy(redis.port) as service:
+def test_after_a_failover_to_a_replica_that_lags_nothing_is_granted_until_the_tag_is_lifted(
+    redis,
+):
+    with (
+        WithoutLog() as replica,
+        Proxy(redis.port) as replication,
+        Proxy(redis.port) as service,
+    ):
         url = redis.url(service.port)
         replica.follow(replication.port)
         tag = create(url, new_tag())
@@ -97,7 +128,10 @@ def test_after_a_failover_to_a_replica_that_lags_nothing_is_granted_until_the_ta
 
 def test_a_replica_that_comes_and_goes_stops_nobody_but_the_first_one_does(redis):
     tag = create(redis.url(), new_tag())
-    with WithoutLog() as replica, Asked(redis.url(), tag, step=10, prefetch=1) as client:
+    with (
+        WithoutLog() as replica,
+        Asked(redis.url(), tag, step=10, prefetch=1) as client,
+    ):
         highest = client.ids(10)[-1]
         replica.follow(redis.port)  # for its sake the master takes a new replication id
         is_refused(redis.url(), tag, "STORE_REGRESSED")
@@ -201,7 +235,17 @@ def test_a_tag_that_was_made_after_the_dump_is_not_made_anew_by_store_create(red
 
 def test_the_key_of_what_is_known_of_all_tags_is_no_tag(redis):
     tag = create(redis.url(), new_tag())
-    listed = run([IDGEN, "segment", "show", "--store", redis.url(), "--set", f"backend.path={MODULES}"])
+    listed = run(
+        [
+            IDGEN,
+            "segment",
+            "show",
+            "--store",
+            redis.url(),
+            "--set",
+            f"backend.path={MODULES}",
+        ]
+    )
     assert [line.split()[1] for line in listed.stdout.splitlines()[1:]] == [tag]
 
 
@@ -210,7 +254,16 @@ def test_what_is_printed_to_make_a_tag_makes_it_as_idgen_does(redis):
     for words in ([], ["--namespace", 'a b"\n:c']):
         text = segment(redis.url(), printed, "create", "--print", *words).stdout
         label = redis.cli("HGET", f"idgen:default:{made}", "label").strip()
-        redis.run("redis-cli", "-h", servers.HOST, "-p", str(redis.port), "-a", servers.PASSWORD, input=text.replace("MASTER_REPLID", label))
+        redis.run(
+            "redis-cli",
+            "-h",
+            servers.HOST,
+            "-p",
+            str(redis.port),
+            "-a",
+            servers.PASSWORD,
+            input=text.replace("MASTER_REPLID", label),
+        )
         done = segment(redis.url(), printed, "show", *words)
         assert done.returncode == 0, (text, done.stderr)
         assert draw(redis.url(), printed, namespace=words[1] if words else "default").stdout == "1\n"
@@ -220,10 +273,20 @@ def test_what_is_printed_to_make_a_tag_makes_it_as_idgen_does(redis):
 def described(url):
     """What idgen_describe says."""
     library = ctypes.CDLL(BUILD / "lib" / "libidgen.so")
-    config, generator, size = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_size_t(1 << 16)
+    config, generator, size = (
+        ctypes.c_void_p(),
+        ctypes.c_void_p(),
+        ctypes.c_size_t(1 << 16),
+    )
     text = ctypes.create_string_buffer(size.value)
     assert library.idgen_config_create(ctypes.byref(config)) == 0
-    pairs = {"kind": "segment", "store": url, "tag": new_tag(), "store_create": "true", "backend.path": str(MODULES)}
+    pairs = {
+        "kind": "segment",
+        "store": url,
+        "tag": new_tag(),
+        "store_create": "true",
+        "backend.path": str(MODULES),
+    }
     for key, value in pairs.items():
         assert library.idgen_config_set(config, key.encode(), value.encode(), None) == 0
     assert library.idgen_create(config, ctypes.byref(generator), None) == 0
@@ -232,12 +295,16 @@ def described(url):
     return text.value.decode()
 
 
-def test_a_server_that_comes_back_empty_begins_anew_with_store_create_and_describe_says_so(redis):
+def test_a_server_that_comes_back_empty_begins_anew_with_store_create_and_describe_says_so(
+    redis,
+):
     tag = new_tag()
     assert draw(redis.url(), tag, store_create="true").stdout == "1\n"
     text = described(redis.url())
     assert "no id is issued twice, unless the server comes back empty" in text
-    assert "ids ARE ISSUED TWICE. A restart or an eviction is enough for that, because of accept_loss = appendonly" in text
+    assert (
+        "ids ARE ISSUED TWICE. A restart or an eviction is enough for that, because of accept_loss = appendonly" in text
+    )
     redis.cli("CONFIG", "SET", "appendonly", "no")
     redis.restart()  # nothing was ever dumped
     assert draw(redis.url(), tag, store_create="true").stdout == "1\n"

@@ -1,5 +1,6 @@
-"""A node that is deleted and made anew counts its versions from 0 again. Who has drawn from the old one writes nothing into the new one."""
+"""A node that is deleted and made anew begins its versions at 0. Who drew from the old one leaves the new one alone."""
 
+import re
 import time
 
 import pytest
@@ -17,7 +18,9 @@ def make_anew(zookeeper, tag, number):
     zookeeper.cli("create", f"/idgen/segment/default/{tag}", servers.record(number))
 
 
-def test_a_process_of_the_old_node_does_not_write_its_counter_over_the_new_one(zookeeper):
+def test_a_process_of_the_old_node_does_not_write_its_counter_over_the_new_one(
+    zookeeper,
+):
     tag = create(zookeeper.url(), new_tag())
     with Asked(zookeeper.url(), tag, step=10, prefetch=1) as client:
         assert client.ids(20) == list(range(1, 21))  # it knows the node at version 2
@@ -28,7 +31,9 @@ def test_a_process_of_the_old_node_does_not_write_its_counter_over_the_new_one(z
     assert show(zookeeper.url(), tag)["max_id"] == 1010
 
 
-def test_many_processes_draw_while_the_node_is_made_anew_and_no_counter_goes_back(zookeeper):
+def test_many_processes_draw_while_the_node_is_made_anew_and_no_counter_goes_back(
+    zookeeper,
+):
     tag = create(zookeeper.url(), new_tag())
     one, two = (Asked(zookeeper.url(), tag, step=10, prefetch=1) for _ in range(2))
     with one, two:
@@ -39,6 +44,15 @@ def test_many_processes_draw_while_the_node_is_made_anew_and_no_counter_goes_bac
         drawn += one.ids(10) + two.ids(10)
     assert len(set(drawn)) == len(drawn)
     assert max(drawn) <= show(zookeeper.url(), tag)["max_id"]
+
+
+def test_a_fence_that_somebody_takes_away_is_put_up_again(zookeeper):
+    tag = create(zookeeper.url(), new_tag())
+    with Asked(zookeeper.url(), tag, step=10, prefetch=1) as client:
+        assert client.ids(10) == list(range(1, 11))
+        fence = re.search(r"made-by-\d+", zookeeper.cli("ls", f"/idgen/segment/default/{tag}"))[0]
+        zookeeper.cli("delete", f"/idgen/segment/default/{tag}/{fence}")
+        assert client.ids(10) == list(range(11, 21))
 
 
 def test_looking_at_a_tag_changes_nothing(zookeeper):

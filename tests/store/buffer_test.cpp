@@ -373,7 +373,8 @@ TEST(BufferUrl, WhatCannotBeMeantIsRefusedWithoutTheSecret) {
     return open_store("buffer", options);
   };
   EXPECT_FAILS(open("", "sqlite:ids.db"), Status::value, "buffer.redis");
-  EXPECT_FAILS(open("mysql://app:secret@db/ids", "sqlite:ids.db"), Status::value, "not shown, it may hold a password); allowed: redis://");
+  EXPECT_FAILS(open("mysql://app:secret@db/ids", "sqlite:ids.db"), Status::value,
+               "not shown, it may hold a password); allowed: redis://");
   for (const char* database : {"", "memory", "memory:x", "buffer"})
     EXPECT_FAILS(open("redis://cache", database), Status::value, "buffer.database");
   EXPECT_FAILS(open_store("buffer:redis", {}), Status::value, "alone");

@@ -63,19 +63,20 @@ TEST(ModuleFile, ARelativeFolderBeginsWhereTheConfigurationIs) {
 TEST(ModuleFile, OnlyThoseAreTrustedWhoCouldHaveReplacedThisLibrary) {
   const ModuleTrust trust{.user = 1000, .owner = 2000, .group = 50};
   const auto objection = [&](uid_t user, gid_t group, mode_t mode) {
-    struct stat found{};
+    struct stat found {};
     found.st_uid = user;
     found.st_gid = group;
     found.st_mode = mode;
     return module_objection(found, trust);
   };
   for (const uid_t user : {0u, 1000u, 2000u}) EXPECT_EQ(objection(user, 99, 0755), "") << user;
-  EXPECT_THAT(objection(1001, 50, 0755), AllOf(HasSubstr("number 1001"), HasSubstr("root, the user of this process (1000)")));
+  EXPECT_THAT(objection(1001, 50, 0755),
+              AllOf(HasSubstr("number 1001"), HasSubstr("root, the user of this process (1000)")));
   EXPECT_EQ(objection(1000, 50, 0775), "");
   EXPECT_THAT(objection(1000, 51, 0775), AllOf(HasSubstr("group with the number 51"), HasSubstr("chmod g-w")));
   EXPECT_THAT(objection(0, 50, 0777), HasSubstr("everybody"));
   const ModuleTrust of_a_jar{.user = 1000, .owner = std::nullopt, .group = std::nullopt};
-  struct stat found{};
+  struct stat found {};
   found.st_uid = 2000;
   EXPECT_NE(module_objection(found, of_a_jar), "");
 }
@@ -84,7 +85,8 @@ TEST(ModuleFile, ThisProgramsOwnFileIsKnownByWhereTheKernelMappedItFrom) {
   EXPECT_EQ(own_file(), std::filesystem::canonical("/proc/self/exe").string());
 }
 
-// What the program opens_a_store says when it runs in `folder`, called by a name without a slash and with a loader that looks there.
+// What the program opens_a_store says when it runs in `folder`, called by a name without a slash and with a loader
+// that looks there.
 std::string said_in(const std::string& program, const std::string& folder) {
   const std::string out = folder + "/out";
   const pid_t child = fork();

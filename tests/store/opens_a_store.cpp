@@ -1,4 +1,5 @@
-// A program that the core is linked into, as a Go program is. Says what opening a store came to, and whether the code of planted_module.c has run.
+// A program that the core is linked into, as a Go program is. Says what opening a store came to, and whether the code
+// of planted_module.c has run.
 #include <cstdio>
 #include <cstdlib>
 

@@ -132,8 +132,8 @@ TEST(Processes, DestroyingOneStoreKeepsTheWorkersOfAnother) {
   const std::string report = in_child([&] {
     return report_of([&] { open_store(folder.url(), not_creating())->window_take(window_request(7, 1000, 2)); });
   });
-  EXPECT_THAT(report, HasSubstr("WORKER_BUSY: worker 7 of namespace 'orders' is owned by process " +
-                                std::to_string(getpid())));
+  EXPECT_THAT(report,
+              HasSubstr("WORKER_BUSY: worker 7 of namespace 'orders' is owned by process " + std::to_string(getpid())));
 }
 
 TEST(Processes, TheHolderIsNamedAsItsRowNamesIt) {

@@ -22,14 +22,36 @@ TEST(StoreUrl, ABarePathIsRefusedWithTheUrlThatWasMeant) {
 }
 
 TEST(StoreUrl, AUrlWithASlipIsNeverShownWithItsPassword) {
-  const std::string slips[] = {
-      "mysql//app:s3cret@db/ids", "mysql:/app:s3cret@db/ids", "mysql:app:s3cret@db", "mysql:/s3cret", "mysql/s3cret",
-      "mysql;//app:s3cret@db", "mysql s3cret", "mysq:s3cret", "postgresql://app:s3cret@db/ids", "postgresql:app:s3cret",
-      "postgresql//app:s3cret@db", "jdbc:mysql://app:s3cret@db/ids", "//app:s3cret@db/ids", "app:s3cret@db/ids",
-      "app:s3cret", "s3cret:app", "s3cret@db", ":s3cret@db", "s3cret@", "mongodb://app:s3cret@db", "oracle:s3cret",
-      "sqlite://app:s3cret@db/ids", "sqlite:mysql://app:s3cret@db/ids", "memory://app:s3cret@db",
-      "buffer://:s3cret@cache", "mysql://app%3As3cret@/ids", "mysql://app:x@s3cret%40db:y/ids",
-      "mysql://app:s3cret%zz@db/ids", "mysql://app:s3cret/ids", "etcd:// s3cret"};
+  const std::string slips[] = {"mysql//app:s3cret@db/ids",
+                               "mysql:/app:s3cret@db/ids",
+                               "mysql:app:s3cret@db",
+                               "mysql:/s3cret",
+                               "mysql/s3cret",
+                               "mysql;//app:s3cret@db",
+                               "mysql s3cret",
+                               "mysq:s3cret",
+                               "postgresql://app:s3cret@db/ids",
+                               "postgresql:app:s3cret",
+                               "postgresql//app:s3cret@db",
+                               "jdbc:mysql://app:s3cret@db/ids",
+                               "//app:s3cret@db/ids",
+                               "app:s3cret@db/ids",
+                               "app:s3cret",
+                               "s3cret:app",
+                               "s3cret@db",
+                               ":s3cret@db",
+                               "s3cret@",
+                               "mongodb://app:s3cret@db",
+                               "oracle:s3cret",
+                               "sqlite://app:s3cret@db/ids",
+                               "sqlite:mysql://app:s3cret@db/ids",
+                               "memory://app:s3cret@db",
+                               "buffer://:s3cret@cache",
+                               "mysql://app%3As3cret@/ids",
+                               "mysql://app:x@s3cret%40db:y/ids",
+                               "mysql://app:s3cret%zz@db/ids",
+                               "mysql://app:s3cret/ids",
+                               "etcd:// s3cret"};
   for (const std::string& url : slips) {
     for (const bool is_opened : {true, false}) {
       try {

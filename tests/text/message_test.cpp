@@ -22,9 +22,12 @@ TEST(Message, WhatAServerSaysInSeveralLinesIsOneLine) {
 TEST(Message, HoldsNoControlCharacter) {
   EXPECT_EQ(said("\x1B[31mred\x7F"), "\\x1B[31mred\\x7F");
   EXPECT_EQ(said(std::string("a\0b", 3)), "a\\x00b");
-  EXPECT_EQ(said("\xC2\x9B" "31m"), "\\xC2\\x9B31m");  // U+009B begins a terminal's command as well
+  EXPECT_EQ(said("\xC2\x9B"
+                 "31m"),
+            "\\xC2\\x9B31m");  // U+009B begins a terminal's command as well
   for (int c = 0; c < 256; ++c) {
-    for (const char found : said("a" + std::string(1, static_cast<char>(c)) + "b")) EXPECT_FALSE(found >= 0 && found < 32);
+    for (const char found : said("a" + std::string(1, static_cast<char>(c)) + "b"))
+      EXPECT_FALSE(found >= 0 && found < 32);
   }
 }
 

@@ -79,12 +79,13 @@ TEST(StoreUrl, IsShownInOneLineAndUpToWhereAPasswordMayBegin) {
 }
 
 TEST(StoreUrl, AMistakeIsNamedAndNoPartThatMayBeSecret) {
-  for (const char* text : {"mysql:s3cret", "mysql:/s3cret@h", "mysql://", "mysql://s3cret@", "mysql://s3cret:1@h:0",
-                           "mysql://s3cret@h:65536", "mysql://s3cret@h:x", "mysql://s3cret@h:", "mysql://s3cret%2@h",
-                           "mysql://s3cret%zz@h", "mysql://s3cret%00@h", "mysql://s3cret@[::1", "mysql://s3cret@[::1]x",
-                           "mysql://s3cret@a,,b", "mysql://s3cret@a%0Ab", "mysql://s3cret%40h", "mysql://app@s3cret%40h",
-                           "mysql://s3cret@h?x", "mysql://s3cret@h?=x",
-                           "mysql://app:12/s3cret@h", "mysql://app:12?s3cret@h"}) {
+  for (const char* text : {"mysql:s3cret",          "mysql:/s3cret@h",         "mysql://",
+                           "mysql://s3cret@",       "mysql://s3cret:1@h:0",    "mysql://s3cret@h:65536",
+                           "mysql://s3cret@h:x",    "mysql://s3cret@h:",       "mysql://s3cret%2@h",
+                           "mysql://s3cret%zz@h",   "mysql://s3cret%00@h",     "mysql://s3cret@[::1",
+                           "mysql://s3cret@[::1]x", "mysql://s3cret@a,,b",     "mysql://s3cret@a%0Ab",
+                           "mysql://s3cret%40h",    "mysql://app@s3cret%40h",  "mysql://s3cret@h?x",
+                           "mysql://s3cret@h?=x",   "mysql://app:12/s3cret@h", "mysql://app:12?s3cret@h"}) {
     const std::string message = refusal(text);
     EXPECT_THAT(message, testing::StartsWith("store = \"mysql://...\": ")) << text;
     EXPECT_THAT(message, testing::HasSubstr("allowed: mysql://")) << text;

@@ -64,9 +64,9 @@ std::span<const StatusText> status_texts() noexcept;
 // Never null: numbers that are no status answer as "UNKNOWN", those from 1000 on as "HOST".
 const StatusText& status_text(Status status) noexcept;
 
-// The message says what was asked, what was found, what is allowed and what to do. It is one line without control characters, whatever
-// it was made of: names, paths and what a server says reach terminals and logs through it. Copying one never fails: a failure is kept and
-// thrown again where memory may be short.
+// The message says what was asked, what was found, what is allowed and what to do. It is one line without control
+// characters, whatever it was made of: names, paths and what a server says reach terminals and logs through it.
+// Copying one never fails: a failure is kept and thrown again where memory may be short.
 class Error : public std::exception {
  public:
   // As retry_after_ns: no caller is to wait for a retry, because it may hold what the store waits for. Also of a retryable status.

@@ -82,8 +82,9 @@ class SegmentSource final : public Source {
     constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
     if (grant.count == 0 || grant.count > kMax || grant.first > kMax - grant.count + 1 || grant.stride == 0 ||
         grant.offset >= grant.stride) {
-      throw Error(Status::store_damaged, "tag " + in_quotes(tag_) + ": the store granted " + std::to_string(grant.count) +
-                                             " numbers from " + std::to_string(grant.first) + " on, stride " +
+      throw Error(Status::store_damaged, "tag " + in_quotes(tag_) + ": the store granted " +
+                                             std::to_string(grant.count) + " numbers from " +
+                                             std::to_string(grant.first) + " on, stride " +
                                              std::to_string(grant.stride) + "; that cannot be meant");
     }
     if (grant.stride == 1) return;  // the row says nothing
@@ -91,7 +92,8 @@ class SegmentSource final : public Source {
     if (*stride_ == row) return;
     if (known_ || stride_->stride != 1) {
       throw Error(Status::format_mismatch,
-                  "tag " + in_quotes(tag_) + ": its row says " + row.text() + ", this generator goes by " + stride_->text() +
+                  "tag " + in_quotes(tag_) + ": its row says " + row.text() + ", this generator goes by " +
+                      stride_->text() +
                       ". Leave segment.stride to the row, and open the generator again after a change");
     }
     *stride_ = row;
@@ -172,8 +174,8 @@ class SegmentGenerator final : public Generator {
 std::string SegmentGenerator::describe() const {
   const bool adapts = config_.duration_ms("segment.runway") > 0;
   std::string text =
-      "kind: segment, tag " + in_quotes(tag_of(config_)) + " in namespace " + in_quotes(config_.get("namespace")) + ", " +
-      std::to_string(step_) + " numbers at a time" +
+      "kind: segment, tag " + in_quotes(tag_of(config_)) + " in namespace " + in_quotes(config_.get("namespace")) +
+      ", " + std::to_string(step_) + " numbers at a time" +
       (adapts ? ", more when they last for less than segment.runway = " + config_.get("segment.runway") : "") + "\n";
   if (shape_.stride > 1)
     text += "ids: those with id % " + std::to_string(shape_.stride) + " == " + std::to_string(shape_.offset) + "\n";

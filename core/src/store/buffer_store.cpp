@@ -414,7 +414,8 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   }
 
   [[noreturn]] static void throw_regressed(const Names& names, std::uint64_t witness) {
-    throw Error(Status::store_regressed, tag_name(names.first, names.second) + ": the database has granted numbers up to " + std::to_string(witness) +
+    throw Error(Status::store_regressed, tag_name(names.first, names.second) +
+                                             ": the database has granted numbers up to " + std::to_string(witness) +
                                              " before, and has forgotten it (restored, failed over, or set by hand), "
                                              "or another database has, behind the same Redis. Lift the tag to that or "
                                              "above with `idgen segment advance` on this buffer");

@@ -79,7 +79,8 @@ inline void check_window_request(const WindowRequest& request) {
                                                const std::string& asked) {
   throw Error(Status::format_mismatch,
               "namespace " + in_quotes(name_space) + " is in use with the format " + in_quotes(found) + ", asked was " +
-                  in_quotes(asked) + ": ids of two formats collide. Use the same layout and epoch, or another namespace");
+                  in_quotes(asked) +
+                  ": ids of two formats collide. Use the same layout and epoch, or another namespace");
 }
 
 // The window that follows a row. REQUIRES: checked request, and a renewal's epoch and owner compared. Keeps I2: start >= hw.
@@ -147,7 +148,8 @@ inline std::uint64_t advance_by(const std::string& name_space, const std::string
                                 std::uint64_t count) {
   if (count == 0) throw Error(Status::argument, "a segment of 0 numbers cannot be meant; ask for at least 1");
   if (count > kLargestNumber || max_id > kLargestNumber - count) {
-    throw Error(Status::exhausted, tag_name(name_space, tag) + " stands at " + std::to_string(max_id) + "; " + std::to_string(count) +
+    throw Error(Status::exhausted, tag_name(name_space, tag) + " stands at " + std::to_string(max_id) + "; " +
+                                       std::to_string(count) +
                                        " more would pass 2^63 - 1. Take a smaller step, or a new tag");
   }
   return max_id + count;
@@ -213,11 +215,13 @@ inline std::uint64_t advanced(const std::string& name_space, const std::string& 
 // `how` names the ways to make the tag in this store.
 [[noreturn]] inline void throw_tag_unknown(const std::string& name_space, const std::string& tag,
                                            const std::string& url, const std::string& how) {
-  throw Error(Status::tag_unknown, tag_name(name_space, tag) + " is not in the store " + url + ". " + how + ": it begins at 0, so the first id is 1");
+  throw Error(Status::tag_unknown, tag_name(name_space, tag) + " is not in the store " + url + ". " + how +
+                                       ": it begins at 0, so the first id is 1");
 }
 
 [[noreturn]] inline void throw_tag_exists(const std::string& name_space, const std::string& tag, std::uint64_t max_id) {
-  throw Error(Status::tag_exists, tag_name(name_space, tag) + " exists already and stands at " + std::to_string(max_id) +
+  throw Error(Status::tag_exists, tag_name(name_space, tag) + " exists already and stands at " +
+                                      std::to_string(max_id) +
                                       "; nothing was changed. To lift it use `idgen segment advance`");
 }
 

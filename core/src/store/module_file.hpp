@@ -1,6 +1,7 @@
-// Which file a module may be loaded from. What is loaded runs in this process, so a module comes from a folder that was named or from one beside this
-// library, and only if nobody can have put it there who could not have replaced this library as well. Never from the working directory, never through the
-// loader's own search (LD_LIBRARY_PATH may name the working directory), and all of it is known before the load: after it is too late.
+// Which file a module may be loaded from. What is loaded runs in this process, so a module comes from a folder that
+// was named or from one beside this library, and only if nobody can have put it there who could not have replaced
+// this library as well. Never from the working directory, never through the loader's own search (LD_LIBRARY_PATH may
+// name the working directory), and all of it is known before the load: after it is too late.
 #pragma once
 
 #include <sys/stat.h>
@@ -16,9 +17,9 @@
 
 namespace idgen {
 
-// The file that this code was mapped from, by the kernel's word; "" if it cannot be told, or if that file is gone: the copy that a jar unpacks is deleted at
-// once, and nothing in the temporary folder it lay in is ours. (dladdr() knows what the loader was told: of a program that is argv[0], which is whatever its
-// caller likes.)
+// The file that this code was mapped from, by the kernel's word; "" if it cannot be told, or if that file is gone:
+// the copy that a jar unpacks is deleted at once, and nothing in the temporary folder it lay in is ours. (dladdr()
+// knows what the loader was told: of a program that is argv[0], which is whatever its caller likes.)
 inline std::string own_file() {
   static const char here = 0;
   const auto address = reinterpret_cast<std::uintptr_t>(&here);
@@ -44,14 +45,15 @@ inline std::string folder_of_file(const std::string& path) { return path.substr(
 
 // Who may have written a file, beside root and us.
 struct ModuleTrust {
-  uid_t user = 0;           // whose process this is
+  uid_t user = 0;              // whose process this is
   std::optional<uid_t> owner;  // of this library's own file
   std::optional<gid_t> group;  // that may write the folder of this library's own file
 };
 
 inline ModuleTrust module_trust(const std::string& own) {
   ModuleTrust trust{.user = geteuid(), .owner = std::nullopt, .group = std::nullopt};
-  struct stat file{}, folder{};
+  struct stat file {
+  }, folder{};
   if (own.empty() || stat(own.c_str(), &file) != 0 || stat(folder_of_file(own).c_str(), &folder) != 0) return trust;
   trust.owner = file.st_uid;
   if ((folder.st_mode & S_IWGRP) != 0) trust.group = folder.st_gid;
@@ -67,7 +69,8 @@ inline std::string module_objection(const struct stat& found, const ModuleTrust&
   }
   if ((found.st_mode & S_IWOTH) != 0) return "can be written by everybody; take that away with `chmod o-w`";
   if ((found.st_mode & S_IWGRP) != 0 && found.st_gid != trust.group)
-    return "can be written by the group with the number " + std::to_string(found.st_gid) + "; take that away with `chmod g-w`";
+    return "can be written by the group with the number " + std::to_string(found.st_gid) +
+           "; take that away with `chmod g-w`";
   return "";
 }
 

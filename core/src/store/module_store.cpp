@@ -23,7 +23,8 @@ namespace {
   throw Error(Status::unsupported, "store = \"" + std::string(scheme.name) + "://...\": " + what);
 }
 
-// backend.path, else idgen/backends (as installed) and backends (in a Python package) beside this library, or beside the program that it is compiled into.
+// backend.path, else idgen/backends (as installed) and backends (in a Python package) beside this library, or beside
+// the program that it is compiled into.
 std::vector<std::string> module_folders(const std::string& own, const StoreOptions& options) {
   if (!options.backend_path.empty()) {
     const bool is_relative = options.backend_path.front() != '/' && !options.directory.empty();
@@ -40,7 +41,8 @@ std::string find_module(const StoreScheme& scheme, const std::string& file, cons
   const ModuleTrust trust = module_trust(own);
   std::string searched;
   for (const std::string& folder : module_folders(own, options)) {
-    const std::unique_ptr<char, decltype(&std::free)> real(realpath((folder + "/" + file).c_str(), nullptr), &std::free);
+    const std::unique_ptr<char, decltype(&std::free)> real(realpath((folder + "/" + file).c_str(), nullptr),
+                                                           &std::free);
     if (!real) {
       if (errno == ENOMEM) throw std::bad_alloc();
       searched += (searched.empty() ? "" : " and not in ") + in_quotes(folder);
@@ -49,7 +51,7 @@ std::string find_module(const StoreScheme& scheme, const std::string& file, cons
     }
     const std::string path = real.get();
     for (const std::string& part : {path, folder_of_file(path)}) {
-      struct stat found{};
+      struct stat found {};
       const std::string objection = stat(part.empty() ? "/" : part.c_str(), &found) != 0
                                         ? "cannot be looked at: " + std::generic_category().message(errno)
                                         : module_objection(found, trust);

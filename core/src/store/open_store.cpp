@@ -55,7 +55,8 @@ static const StoreScheme* nearest_scheme(const std::string& word) {
   return nearest;
 }
 
-// Throws Error{value}. A URL with a slip may hold a password anywhere. So the text is shown only if it can be nothing but a word or a path.
+// Throws Error{value}. A URL with a slip may hold a password anywhere. So the text is shown only if it can be nothing
+// but a word or a path.
 [[noreturn]] static void throw_no_such_store(const std::string& url) {
   const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
   const std::string word = url.substr(0, url.find_first_of(":/@;,? "));

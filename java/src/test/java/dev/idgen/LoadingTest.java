@@ -52,7 +52,7 @@ class LoadingTest {
     }
     assertFails(
         draw("-Djava.library.path=", "-Djava.io.tmpdir=" + temporary, "-Dtest.store=redis://cache.invalid"),
-        "UNSUPPORTED", "a jar's copy", "backend.path");
+        "ConfigException", "a jar's copy", "backend.path");
   }
 
   @Test
