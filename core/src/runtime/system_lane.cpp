@@ -98,11 +98,13 @@ class SystemLane final : public Lane, public std::enable_shared_from_this<System
     state_->has_thread = false;
   }
 
-  // True: the first task is due. False: there has been none for a while.
+  // True: the first task is due. False: there has been none for a while, or nobody is left who could post one. The lane of
+  // one task (run_abandonably) is let go at once; else whoever opens and closes many generators would collect threads.
   bool wait_for_work(std::unique_lock<std::mutex>& lock) {
     const Clock::time_point idle_until = Clock::now() + kIdle;
     for (;;) {
       const bool empty = state_->tasks->empty();
+      if (empty && weak_from_this().use_count() == 1) return false;  // ours is the last reference
       const Clock::time_point until = empty ? idle_until : state_->tasks->begin()->first;
       if (const bool over = until <= Clock::now()) return !empty && over;
       state_->added.wait_until(lock, until);
