@@ -166,7 +166,7 @@ func TestBadOptionsAreRefusedWithWhatIsAllowed(t *testing.T) {
 			"2025-01-01T00:00:00.0005Z is not a whole number of milliseconds"},
 		{"a layout past its lifetime", idgen.Options{"layout": "time:31s worker:10 sequence:12", "epoch": "1950-01-01T00:00:00Z"}, idgen.ErrLifetime, ""},
 		{"a missing store", idgen.Options{"store": "sqlite:/nonexistent/ids.db", "store_create": "false"}, idgen.ErrStoreMissing, "/nonexistent/ids.db"},
-		{"a store of an unknown kind", idgen.WithStore("oracle://x"), 0, "oracle"},
+		{"a store of an unknown kind", idgen.WithStore("oracle://x"), 0, "no store of that kind"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			_, err := idgen.New(t.Context(), idgen.WithWorker(1), idgen.WithStore("memory"), idgen.WithStoreCreate(true), c.option)

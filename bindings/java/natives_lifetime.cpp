@@ -11,8 +11,8 @@ JNIEXPORT jlong JNICALL Java_dev_idgen_IdgenJNI_create(JNIEnv* env, jclass nativ
   Waiter waiter{env, natives};
   Error error;
   idgen_t* generator = nullptr;
-  const idgen_status_t status = idgen_create_wait(idgen_jni::handle<const idgen_config_t>(config), &generator,
-                                                  is_interrupted, &waiter, &error);
+  const idgen_status_t status =
+      idgen_create_wait(idgen_jni::handle<const idgen_config_t>(config), &generator, is_interrupted, &waiter, &error);
   if (status != IDGEN_OK) idgen_jni::raise(env, natives, status, &error);
   if (env->ExceptionCheck() == JNI_TRUE) {
     idgen_destroy(generator);

@@ -73,9 +73,8 @@ JNIEXPORT void JNICALL Java_dev_idgen_IdgenJNI_nextBlock(JNIEnv* env, jclass nat
   Waiter waiter{env, natives};
   Error error;
   idgen_block_t block = IDGEN_BLOCK_INIT;
-  const idgen_status_t status =
-      idgen_next_block_wait(idgen_jni::handle<idgen_t>(generator), static_cast<std::uint64_t>(want), &block,
-                            is_interrupted, &waiter, &error);
+  const idgen_status_t status = idgen_next_block_wait(
+      idgen_jni::handle<idgen_t>(generator), static_cast<std::uint64_t>(want), &block, is_interrupted, &waiter, &error);
   if (status != IDGEN_OK) return idgen_jni::raise(env, natives, status, &error);
   idgen_jni::store(env, out, block);
 }

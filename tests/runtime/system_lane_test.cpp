@@ -73,6 +73,18 @@ TEST(SystemLane, HasNoThreadBeforeThereIsWorkAndSomeTimeAfterIt) {
   again.get_future().wait();
 }
 
+TEST(SystemLane, WhoseOwnerHasGoneHasNoThreadForLongerThanItsTask) {
+  ASSERT_EQ(threads_once_at_most(1), 1u) << "of the tests before";
+  std::promise<void> go_on;
+  const std::shared_future<void> wait = go_on.get_future().share();
+  for (int i = 0; i < 10; ++i) make_system_lane()->post([wait] { wait.wait(); });
+  EXPECT_EQ(threads_of_this_process(), 11u);
+  const auto start = std::chrono::steady_clock::now();
+  go_on.set_value();
+  EXPECT_EQ(threads_once_at_most(1), 1u);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2)) << "they stayed until they were idle";
+}
+
 TEST(SystemLane, TakesNoneOfTheHostsSignalsButThoseOfItsOwnInstructions) {
   const auto lane = make_system_lane();
   std::promise<sigset_t> mask;

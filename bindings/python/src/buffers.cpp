@@ -64,7 +64,8 @@ bool IdBuffer::open(PyObject* object) {
 }
 
 IdArray::IdArray(std::size_t n, bool is_unsigned) {
-  array_ = py::reinterpret_steal<py::object>(PySequence_Repeat(one_zero(is_unsigned).ptr(), static_cast<Py_ssize_t>(n)));
+  array_ =
+      py::reinterpret_steal<py::object>(PySequence_Repeat(one_zero(is_unsigned).ptr(), static_cast<Py_ssize_t>(n)));
   if (!array_) throw py::error_already_set();
   if (!exported_.open(array_.ptr())) throw py::error_already_set();
 }

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <map>
@@ -53,6 +54,13 @@ class SystemLane final : public Lane, public std::enable_shared_from_this<System
   }
   bool is_here() const noexcept override { return here_ == this; }
 
+  // Nobody can post any more.
+  void let_go() {
+    const std::lock_guard lock(state_->mutex);
+    has_owner_ = false;
+    state_->added.notify_one();
+  }
+
  private:
   // Zero in a child: it has no such thread, and starts one of its own. `tasks` is then the parent's, half changed perhaps: left alone.
   struct State {
@@ -98,11 +106,13 @@ class SystemLane final : public Lane, public std::enable_shared_from_this<System
     state_->has_thread = false;
   }
 
-  // True: the first task is due. False: there has been none for a while.
+  // True: the first task is due. False: there has been none for a while, or nobody is left who could post one. The lane of
+  // one task (run_abandonably) is let go at once; else whoever opens and closes many generators would collect threads.
   bool wait_for_work(std::unique_lock<std::mutex>& lock) {
     const Clock::time_point idle_until = Clock::now() + kIdle;
     for (;;) {
       const bool empty = state_->tasks->empty();
+      if (empty && !has_owner_) return false;
       const Clock::time_point until = empty ? idle_until : state_->tasks->begin()->first;
       if (const bool over = until <= Clock::now()) return !empty && over;
       state_->added.wait_until(lock, until);
@@ -111,10 +121,14 @@ class SystemLane final : public Lane, public std::enable_shared_from_this<System
 
   static inline thread_local const SystemLane* here_ = nullptr;
   ForkPage<State> state_;
+  std::atomic<bool> has_owner_{true};
 };
 
 }  // namespace
 
-std::shared_ptr<Lane> make_system_lane() { return std::make_shared<SystemLane>(); }
+std::shared_ptr<Lane> make_system_lane() {
+  const auto lane = std::make_shared<SystemLane>();  // its thread holds it too
+  return {lane.get(), [lane](Lane*) { lane->let_go(); }};
+}
 
 }  // namespace idgen

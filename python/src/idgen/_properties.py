@@ -68,14 +68,15 @@ class Properties(TypedDict, total=False):
 
     backend_path: str | os.PathLike[str] | None
     """backend.path (a folder). Folder of the modules libidgen_NAME.so, which stores other than sqlite and memory need.
-    Empty = idgen/backends beside this library, then where the system's loader looks."""
+    Empty = idgen/backends beside this library; with a jar or a Go program there is none. A module is loaded only if it
+    and its folder can be written by nobody but root, this user and the owner of this library."""
 
     store_create: bool | str | None
     """store_create (true | false; default false). Make the store if it is missing, and a missing tag at 0. Off by
     default, because a store that was lost and silently begun anew would issue old numbers again."""
 
     store_timeout: timedelta | SupportsIndex | str | None
-    """store_timeout (0ms to 10m; default 5s). How long one store operation may take: waiting for another process's
+    """store_timeout (1ms to 10m; default 5s). How long one store operation may take: waiting for another process's
     lock, connecting, reading, writing."""
 
     directory: str | os.PathLike[str] | None

@@ -100,12 +100,12 @@ var scenes = map[string]func(db *sql.DB, store *idgen.SQLStore, tag string, opti
 	},
 	"inside": func(db *sql.DB, _ *idgen.SQLStore, tag string, options []idgen.Option) {
 		run(db, "BEGIN", "INSERT INTO idgen_segment(ns, tag, max_id) VALUES('theirs', '"+tag+"', 7)")
-		_, err := idgen.New(options...)
+		_, err := idgen.New(context.Background(), options...)
 		tell("", err)
 		run(db, "COMMIT")
 	},
 	"emptied": func(db *sql.DB, _ *idgen.SQLStore, _ string, options []idgen.Option) {
-		generator, err := idgen.New(options...)
+		generator, err := idgen.New(context.Background(), options...)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -120,10 +120,10 @@ var scenes = map[string]func(db *sql.DB, store *idgen.SQLStore, tag string, opti
 		for draw(generator, 10) != nil {
 			runtime.Gosched()
 		}
-		_ = generator.Close()
+		_ = generator.Close(context.Background())
 	},
 	"cause": func(_ *sql.DB, _ *idgen.SQLStore, _ string, options []idgen.Option) {
-		_, err := idgen.New(options...)
+		_, err := idgen.New(context.Background(), options...)
 		var ofMySQL *mysql.MySQLError
 		var ofPostgres *pgconn.PgError
 		fmt.Println(errors.As(err, &ofMySQL) || errors.As(err, &ofPostgres))
