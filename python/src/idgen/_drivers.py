@@ -70,7 +70,7 @@ def check_source(connect: Callable[[], Any], has_release: bool) -> None:
     if inspect.iscoroutinefunction(connect) or getattr(getattr(pool, "dialect", None), "is_async", False):
         raise _no_async()
     if _lends_one_to_all(getattr(pool, "pool", None)):
-        raise _lent_to_others("SQLAlchemy's StaticPool")
+        raise lent_to_others()
     if _counts(pool) and not has_release:
         raise _no_release()
 
@@ -81,8 +81,6 @@ def check_connection(connection: Any, has_release: bool) -> None:
         if inspect.iscoroutine(connection):
             connection.close()  # it is never awaited, as we say here
         raise _no_async()
-    if _lends_one_to_all(getattr(connection, "_pool", None)):  # of SQLAlchemy's proxy
-        raise _lent_to_others("SQLAlchemy's StaticPool")
     if pool_that_counts(connection) and not has_release:
         raise _no_release()
 
@@ -95,6 +93,10 @@ def pool_that_counts(connection: Any) -> Any:
 
 def _counts(pool: Any) -> bool:
     return hasattr(pool, "putconn") and not getattr(pool, "close_returns", False)
+
+
+def is_lent_to_others(connection: Any) -> bool:
+    return _lends_one_to_all(getattr(connection, "_pool", None))  # of SQLAlchemy's proxy
 
 
 def _lends_one_to_all(pool: Any) -> bool:
@@ -118,11 +120,11 @@ def _no_release() -> Error:
     )
 
 
-def _lent_to_others(lender: str) -> Error:
+def lent_to_others() -> Error:
     return error(
         StoreUnsafeError,
-        f"the connection comes from {lender}, which lends one connection to all: the commit of a grant would be one of "
-        f"the program's own rows too. Nothing was granted; {OWN_POOL}",
+        "the connection comes from SQLAlchemy's StaticPool, which lends one connection to all: the commit of a grant "
+        f"would be one of the program's own rows too. Nothing was granted; {OWN_POOL}",
     )
 
 

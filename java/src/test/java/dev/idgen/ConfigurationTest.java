@@ -230,7 +230,7 @@ class ConfigurationTest {
           : status < 60                                    ? ClockException.class
           : status < 80                                    ? StoreException.class
                                                            : IdgenException.class;
-      var error = Errors.of(status, Text.utf8("why"), 1_500_000, 3);
+      var error = Errors.of(status, Text.utf8("why"), 1_500_000, 3, 0);
       assertInstanceOf(family, error);
       assertEquals("why", error.getMessage());
       assertEquals(Duration.ofNanos(1_500_000), error.retryAfter());
