@@ -233,7 +233,7 @@ CLASS_BY_NAME: dict[str, type[Error]] = {
 
 
 def from_core(
-    message: str, status: int, name: str, retryable: bool, retry_after_ns: int, written: int, cause: int
+    message: str, status: int, name: str, retryable: bool, retry_after_ns: int, written: int, cause: int = 0
 ) -> Error:
     """The exception for a status of the core. Called by the extension module only."""
     retry_after = retry_after_ns / 1e9 if retry_after_ns else None
