@@ -497,13 +497,19 @@ func isNoTable(err error) bool {
 
 // numberOf finds the field Number of go-sql-driver's MySQLError, without a dependency on it.
 func numberOf(err error) uint64 {
-	for ; err != nil; err = errors.Unwrap(err) {
-		value := reflect.Indirect(reflect.ValueOf(err))
-		if value.Kind() != reflect.Struct {
-			continue
-		}
+	if value := reflect.Indirect(reflect.ValueOf(err)); value.Kind() == reflect.Struct {
 		if field := value.FieldByName("Number"); field.IsValid() && field.CanUint() {
 			return field.Uint()
+		}
+	}
+	switch wrapping := err.(type) {
+	case interface{ Unwrap() error }:
+		return numberOf(wrapping.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, wrapped := range wrapping.Unwrap() {
+			if number := numberOf(wrapped); number != 0 {
+				return number
+			}
 		}
 	}
 	return 0

@@ -179,9 +179,9 @@ def in_style(style: str, sql: str, values: dict[str, Any]) -> tuple[str, Any]:
     return _MARK.sub(lambda found: mark.format(found[1]), sql), {name: values[name] for name in order}
 
 
-def nobody_lends(seconds: float, has_release: bool) -> Error:
+def nobody_lends(seconds: float, closes: bool) -> Error:
     """Whoever asks for an id may hold the connection that this waits for: so the call is not to wait on."""
-    forgotten = "" if has_release else ". A pool that counts its connections wants them back by release="
+    forgotten = ". A pool that counts its connections wants them back by release=" if closes else ""
     failed = error(
         StoreUnavailableError,
         f"no connection within {seconds:g} s (pool_timeout): the pool has lent all of them, or the server does not "
@@ -200,7 +200,7 @@ def is_duplicate(exception: BaseException) -> bool:
     return 1062 in _codes_of(exception)
 
 
-def translated(exception: BaseException, has_release: bool) -> Error:
+def translated(exception: BaseException, closes: bool) -> Error:
     """By what the server said, which a pool may have wrapped."""
     text = text_of(exception)
     cause: BaseException | None = exception
@@ -222,7 +222,7 @@ def translated(exception: BaseException, has_release: bool) -> Error:
     failed = error(StoreUnavailableError, f"the store's database, or the pool of its connections: {text}")
     if _says_that_the_pool_is_empty(exception):
         advice = f"ask for ids before a transaction begins, or {OWN_POOL}"
-        if not has_release:
+        if closes:
             advice += "; a pool that counts its connections wants them back by release="
         failed = error(StoreUnavailableError, f"the pool has lent all its connections: {advice}. It said: {text}")
         failed._ends_waits = True

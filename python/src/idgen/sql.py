@@ -157,6 +157,7 @@ class SqlStore:
         self._dialect = dialect
         self._release = release or _close
         self._lender = Lender(connect, self._release, pool_timeout)
+        self._closes = False  # connections, in place of giving them back
         self._shared: Any = None  # a connection that the pool lends to others at the same time
 
     def segment_take(self, namespace: str, tag: str, count: int) -> int:
@@ -255,9 +256,9 @@ class SqlStore:
         except Error:
             raise
         except NobodyLendsError:
-            raise _drivers.nobody_lends(self._lender.bound, self._has_release) from None
+            raise _drivers.nobody_lends(self._lender.bound, self._closes) from None
         except Exception as exception:
-            raise _drivers.translated(exception, self._has_release) from exception
+            raise _drivers.translated(exception, self._closes) from exception
 
     def _begun(self, connection: Any, namespace: str, tag: str) -> _Statements:
         try:
@@ -267,6 +268,7 @@ class SqlStore:
             _drivers.check_connection(connection, self._has_release)
             statements = _Statements(connection, self._dialect, namespace, tag)
             statements.begin()
+            self._closes = not self._has_release and not statements.is_proxied
             return statements
         except BaseException as refused:
             # Closing the connection of somebody's transaction would roll that back. A `release` is its pool's own.
@@ -282,6 +284,7 @@ class _Statements:
         self._connection = connection
         # An SQLAlchemy engine's raw_connection is a proxy.
         self._driver = getattr(connection, "driver_connection", None) or connection
+        self.is_proxied = self._driver is not connection
         name, self._style = _drivers.driver_of(self._driver)
         self.dialect = dialect or _drivers.DIALECT_BY_DRIVER.get(name, "")
         if not self.dialect:
