@@ -55,8 +55,9 @@ func (o storeOption) apply(c *config) error {
 type storeSink struct {
 	store atomic.Pointer[Store]
 
-	// What the store returned at last, under the number that the core gives back with the errors of the calls that fail for it: it answers
-	// on another thread, or later. The latest two, because a call may still be on its way with one while the next attempt fails.
+	// What the store returned at last, under the number that the core gives back with the errors of the calls that fail
+	// for it: it answers on another thread, or later. The latest two, because a call may still be on its way with one
+	// while the next attempt fails.
 	mutex    sync.Mutex
 	returned [2]failedAttempt
 }

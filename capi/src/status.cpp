@@ -13,8 +13,8 @@ static_assert(static_cast<int>(idgen::Status::host) == IDGEN_E_HOST);
 
 namespace idgen::capi {
 
-idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_view message,
-                      std::uint64_t retry_after_ns, std::uint64_t cause) noexcept {
+idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_view message, std::uint64_t retry_after_ns,
+                      std::uint64_t cause) noexcept {
   if (!err || err->struct_size < sizeof(idgen_error_t)) return status;
   err->status = status;
   err->retry_after_ns = retry_after_ns;
