@@ -14,9 +14,9 @@ var errNobodyLends = errors.New("the pool gave no connection within the bound")
 
 // lender borrows a pool's connections, and waits for the pool no longer than a bound.
 //
-// A context could end the wait too, and our place among those who wait for the pool with it: transactions that empty the pool and then wait
-// for us would empty it again before we come back. So a goroutine goes on waiting, and a connection that comes too late is offered to the
-// next caller for as long as the bound.
+// A context could end the wait too, and our place among those who wait for the pool with it: transactions that empty
+// the pool and then wait for us would empty it again before we come back. So a goroutine goes on waiting, and a
+// connection that comes too late is offered to the next caller for as long as the bound.
 type lender struct {
 	mutex   sync.Mutex
 	offers  chan offer

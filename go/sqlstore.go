@@ -24,19 +24,20 @@ const (
 	SQLite                      // a database of the program's own; never the file of a sqlite: store that is in use
 )
 
-// SQLStore grants segments from a database, over the program's own connection pool. The table is that of the stores mysql:// and
-// postgres://, so both may draw from one tag at the same time. It names no driver: those that tell a number (Number) or an SQLSTATE
-// (SQLState()) with their errors have them told apart; that is all that are common.
+// SQLStore grants segments from a database, over the program's own connection pool. The table is that of the stores
+// mysql:// and postgres://, so both may draw from one tag at the same time. It names no driver: those that tell a
+// number (Number) or an SQLSTATE (SQLState()) with their errors have them told apart; that is all that are common.
 //
-// Give it a small pool of its own; two connections serve any number of generators. In a pool that transactions share, the transactions
-// that ask for ids can hold all connections, and wait for the one that the store needs. Such a call ends with an error that says so, after
-// PoolTimeout, and does not wait for wait_max.
+// Give it a small pool of its own; two connections serve any number of generators. In a pool that transactions share,
+// the transactions that ask for ids can hold all connections, and wait for the one that the store needs. Such a call
+// ends with an error that says so, after PoolTimeout, and does not wait for wait_max.
 //
-// A grant is one statement, committed before it is used, because a pool may hand out sessions that do not commit by themselves. A
-// connection that comes inside a transaction is refused with [ErrStoreUnsafe] and left as it is. The driver's own time limits hold, and
-// should be set.
+// A grant is one statement, committed before it is used, because a pool may hand out sessions that do not commit by
+// themselves. A connection that comes inside a transaction is refused with [ErrStoreUnsafe] and left as it is. The
+// driver's own time limits hold, and should be set.
 type SQLStore struct {
-	// PoolTimeout is how long one call waits for a connection of the pool; 0 is 2 seconds. To be set before the first call.
+	// PoolTimeout is how long one call waits for a connection of the pool; 0 is 2 seconds. To be set before the first
+	// call.
 	PoolTimeout time.Duration
 
 	db      *sql.DB
@@ -44,7 +45,8 @@ type SQLStore struct {
 	lender  lender
 }
 
-// NewSQLStore makes a store over a pool, which stays the caller's and must outlive the generator. Nothing is asked of it yet.
+// NewSQLStore makes a store over a pool, which stays the caller's and must outlive the generator. Nothing is asked of
+// it yet.
 func NewSQLStore(db *sql.DB, dialect Dialect) *SQLStore { return &SQLStore{db: db, dialect: dialect} }
 
 const (
@@ -59,8 +61,8 @@ const (
 	howToCreate = "Make it with SQLStore.CreateSegment(NAMESPACE, TAG) or `idgen segment create --store URL --tag TAG`"
 )
 
-// How the transaction of a call begins. MySQL's statement fails inside another transaction, where BEGIN would commit that; else it says what
-// holds anyway, and the next statement begins a transaction or commits by itself.
+// How the transaction of a call begins. MySQL's statement fails inside another transaction, where BEGIN would commit
+// that; else it says what holds anyway, and the next statement begins a transaction or commits by itself.
 var begin = map[Dialect]string{MySQL: "SET TRANSACTION READ WRITE", Postgres: "BEGIN", SQLite: "BEGIN"}
 
 // As the native stores make it; a test compares them.
@@ -97,8 +99,8 @@ var createTable = map[Dialect]string{
   PRIMARY KEY (ns, tag))`,
 }
 
-// One statement is one atomic step. PostgreSQL: no grant is acknowledged before it is on disk, whatever the session says. TiDB may run a
-// transaction optimistically, so what LAST_INSERT_ID gave may not be what was committed.
+// One statement is one atomic step. PostgreSQL: no grant is acknowledged before it is on disk, whatever the session
+// says. TiDB may run a transaction optimistically, so what LAST_INSERT_ID gave may not be what was committed.
 var takeTail = map[Dialect]string{
 	MySQL: "UPDATE idgen_segment SET max_id = LAST_INSERT_ID(max_id + ?), grants = grants + 1, updated_unix_ms = ?" + whereTag +
 		" AND max_id BETWEEN 0 AND ? AND LOCATE('TiDB', VERSION()) = 0",
@@ -148,8 +150,8 @@ func (s *SQLStore) SegmentReturn(ctx context.Context, namespace, tag string, las
 	})
 }
 
-// CreateSegment makes a tag at 0, so that its first id is 1, and the table if it is missing. May block on the database. Errors:
-// ErrTagExists, those of the store.
+// CreateSegment makes a tag at 0, so that its first id is 1, and the table if it is missing. May block on the database.
+// Errors: ErrTagExists, those of the store.
 func (s *SQLStore) CreateSegment(ctx context.Context, namespace, tag string) error {
 	insert := insertRow
 	if s.dialect != MySQL { // where a failed statement would fail the transaction
@@ -195,8 +197,9 @@ func (s *SQLStore) ListSegments(ctx context.Context) (rows []SegmentRow, err err
 	return rows, err
 }
 
-// AdvanceSegment lifts MaxID to to, or by 1 if it is there already, and never lowers it: no later grant holds a number up to to. What a
-// running generator has reserved before it still issues. Returns the state after it; errors as for ShowSegment.
+// AdvanceSegment lifts MaxID to to, or by 1 if it is there already, and never lowers it: no later grant holds a number
+// up to to. What a running generator has reserved before it still issues. Returns the state after it; errors as for
+// ShowSegment.
 func (s *SQLStore) AdvanceSegment(ctx context.Context, namespace, tag string, to int64) (info SegmentInfo, err error) {
 	if to < 0 {
 		return SegmentInfo{}, &Error{Status: ErrArgument,
@@ -268,7 +271,8 @@ func (s *SQLStore) rows(ctx context.Context, on *sql.Conn, text string, argument
 	for found.Next() {
 		var row SegmentRow
 		var updated int64
-		if err := found.Scan(&row.Namespace, &row.Tag, &row.MaxID, &row.Grants, &updated, &row.Step, &row.Rate, &row.Holder); err != nil {
+		err := found.Scan(&row.Namespace, &row.Tag, &row.MaxID, &row.Grants, &updated, &row.Step, &row.Rate, &row.Holder)
+		if err != nil {
 			return nil, err
 		}
 		row.Updated = time.UnixMilli(updated).UTC()
@@ -387,8 +391,8 @@ func roll(on *sql.Conn) {
 	}
 }
 
-// isInTransaction asks a connection of pgx or lib/pq, without a dependency on them. PostgreSQL itself answers BEGIN inside a transaction
-// with no more than a warning.
+// isInTransaction asks a connection of pgx or lib/pq, without a dependency on them. PostgreSQL itself answers BEGIN
+// inside a transaction with no more than a warning.
 func isInTransaction(connection any) bool {
 	value := reflect.ValueOf(connection)
 	for _, name := range []string{"Conn", "PgConn", "TxStatus"} { // pgx
@@ -498,13 +502,19 @@ func isNoTable(err error) bool {
 
 // numberOf finds the field Number of go-sql-driver's MySQLError, without a dependency on it.
 func numberOf(err error) uint64 {
-	for ; err != nil; err = errors.Unwrap(err) {
-		value := reflect.Indirect(reflect.ValueOf(err))
-		if value.Kind() != reflect.Struct {
-			continue
-		}
+	if value := reflect.Indirect(reflect.ValueOf(err)); value.Kind() == reflect.Struct {
 		if field := value.FieldByName("Number"); field.IsValid() && field.CanUint() {
 			return field.Uint()
+		}
+	}
+	switch wrapping := err.(type) {
+	case interface{ Unwrap() error }:
+		return numberOf(wrapping.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, wrapped := range wrapping.Unwrap() {
+			if number := numberOf(wrapped); number != 0 {
+				return number
+			}
 		}
 	}
 	return 0

@@ -106,8 +106,8 @@ func (e *Error) Name() string { return e.Status.Name() }
 // Retryable says whether the same call can succeed later without a change by anybody.
 func (e *Error) Retryable() bool { return e.Status.Retryable() }
 
-// Unwrap makes errors.Is and errors.As work with the status; for a cancelled wait, with what ended the context; and for a failure of the
-// program's own store, with what that returned.
+// Unwrap makes errors.Is and errors.As work with the status; for a cancelled wait, with what ended the context; and for
+// a failure of the program's own store, with what that returned.
 func (e *Error) Unwrap() []error { return append([]error{e.Status}, e.causes...) }
 
 // failed turns a failure of the C side, which it frees, into an error.

@@ -61,8 +61,9 @@ type storeSink struct {
 	caller  atomic.Pointer[context.Context] // of a New or Close that is running; else nil
 	timeout time.Duration                   // store_timeout
 
-	// What the store returned at last, under the number that the core gives back with the errors of the calls that fail for it: it answers
-	// on another thread, or later. The latest two, because a call may still be on its way with one while the next attempt fails.
+	// What the store returned at last, under the number that the core gives back with the errors of the calls that fail
+	// for it: it answers on another thread, or later. The latest two, because a call may still be on its way with one
+	// while the next attempt fails.
 	mutex    sync.Mutex
 	returned [2]failedAttempt
 }

@@ -31,8 +31,8 @@ typedef struct {
 } idgen_go_handle;
 
 /* Not IDGEN_ERROR_INIT: that would clear 496 bytes for every id. */
-#define IDGEN_GO_ERROR(name) \
-  idgen_error_t name;        \
+#define IDGEN_GO_ERROR(name)                                                                                 \
+  idgen_error_t name;                                                                                        \
   name.struct_size = (uint32_t)sizeof name, name.status = IDGEN_OK, name.retry_after_ns = 0, name.cause = 0, \
   name.message[0] = '\0'
 

@@ -33,7 +33,7 @@ idgen_status_t fail(idgen_error_t* error, idgen_status_t status, const char* mes
 // What a store answers: the result; or the status, the ns after which a retry makes sense, the number of its exception.
 constexpr jsize kNumbers = 3;
 
-// Calls method(byte[] namespace, byte[] tag, long, long, long[3]). It returns null if all went well and else the message.
+// Calls method(byte[] namespace, byte[] tag, long, long, long[3]). It returns null if all went well, else the message.
 idgen_status_t ask(void* context, jmethodID Store::*method, const char* name_space, const char* tag, std::uint64_t a,
                    std::uint64_t b, jlong (&numbers)[kNumbers], idgen_error_t* error) {
   const auto* store = static_cast<const Store*>(context);

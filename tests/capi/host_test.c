@@ -332,7 +332,8 @@ static void a_store_finds_its_failure_again_by_a_number(void) {
   store.cause = UINT64_MAX;
   uint64_t ids[200];
   size_t written = 0;
-  CHECK_ERR(1007, idgen_next_batch(g, ids, 200, &written, &err)); /* another thread has asked, and the text is another */
+  CHECK_ERR(1007,
+            idgen_next_batch(g, ids, 200, &written, &err)); /* another thread has asked, and the text is another */
   CHECK_SAYS("wait_max");
   CHECK(err.cause == UINT64_MAX);
   CHECK_ERR(IDGEN_OK, idgen_close(g, &err));
@@ -346,8 +347,8 @@ static void a_store_that_waits_for_its_caller_ends_the_callers_wait(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
   struct store store;
   store_init(&store);
-  idgen_config_t *config = config_with("kind", "segment", "tag", "t", "segment.step", "10", "segment.runway", "0",
-                                       "wait_max", "60s", NULL);
+  idgen_config_t *config =
+      config_with("kind", "segment", "tag", "t", "segment.step", "10", "segment.runway", "0", "wait_max", "60s", NULL);
   use_store(config, &store);
   idgen_t *g = GENERATOR(config);
   store.fail_takes = IDGEN_E_STORE_UNAVAILABLE;

@@ -579,9 +579,9 @@ typedef struct idgen_window {
 /* A store of the host. Each call is one atomic, durable step; it must not return IDGEN_OK before the commit is acknowledged. An error
  * after the commit was sent is fine: the grant is then burned. Statuses: IDGEN_E_STORE_*, IDGEN_E_TAG_UNKNOWN, IDGEN_E_WORKER_BUSY,
  * IDGEN_E_FORMAT_MISMATCH, IDGEN_E_CLOCK_BACK, or the host's own from 1000 on; retried if retryable or >= 1000.
- * err is never NULL; fill err->message. err->cause, a number of the host's, comes back with the error of the call that failed for it, so
- * that a binding finds its exception again. err->retry_after_ns = IDGEN_ENDS_WAITS: the caller may hold what the store waits for, so no
- * caller waits for a retry. */
+ * err is never NULL; fill err->message. err->cause, a number of the host's, comes back with the error of the call that
+ * failed for it, so that a binding finds its exception again. err->retry_after_ns = IDGEN_ENDS_WAITS: the caller may
+ * hold what the store waits for, so no caller waits for a retry. */
 #define IDGEN_ENDS_WAITS UINT64_MAX
 
 typedef struct idgen_store {

@@ -69,7 +69,8 @@ const StatusText& status_text(Status status) noexcept;
 // Copying one never fails: a failure is kept and thrown again where memory may be short.
 class Error : public std::exception {
  public:
-  // As retry_after_ns: no caller is to wait for a retry, because it may hold what the store waits for. Also of a retryable status.
+  // As retry_after_ns: no caller is to wait for a retry, because it may hold what the store waits for. Also with a
+  // retryable status.
   static constexpr std::uint64_t kEndsWaits = ~std::uint64_t{0};
 
   Error(Status status, std::string_view message, std::uint64_t retry_after_ns = 0, std::uint64_t cause = 0);

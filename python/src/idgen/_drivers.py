@@ -70,7 +70,7 @@ def check_source(connect: Callable[[], Any], has_release: bool) -> None:
     if inspect.iscoroutinefunction(connect) or getattr(getattr(pool, "dialect", None), "is_async", False):
         raise _no_async()
     if _lends_one_to_all(getattr(pool, "pool", None)):
-        raise _lent_to_others("SQLAlchemy's StaticPool")
+        raise lent_to_others()
     if _counts(pool) and not has_release:
         raise _no_release()
 
@@ -81,8 +81,6 @@ def check_connection(connection: Any, has_release: bool) -> None:
         if inspect.iscoroutine(connection):
             connection.close()  # it is never awaited, as we say here
         raise _no_async()
-    if _lends_one_to_all(getattr(connection, "_pool", None)):  # of SQLAlchemy's proxy
-        raise _lent_to_others("SQLAlchemy's StaticPool")
     if pool_that_counts(connection) and not has_release:
         raise _no_release()
 
@@ -95,6 +93,10 @@ def pool_that_counts(connection: Any) -> Any:
 
 def _counts(pool: Any) -> bool:
     return hasattr(pool, "putconn") and not getattr(pool, "close_returns", False)
+
+
+def is_lent_to_others(connection: Any) -> bool:
+    return _lends_one_to_all(getattr(connection, "_pool", None))  # of SQLAlchemy's proxy
 
 
 def _lends_one_to_all(pool: Any) -> bool:
@@ -118,11 +120,11 @@ def _no_release() -> Error:
     )
 
 
-def _lent_to_others(lender: str) -> Error:
+def lent_to_others() -> Error:
     return error(
         StoreUnsafeError,
-        f"the connection comes from {lender}, which lends one connection to all: the commit of a grant would be one of "
-        f"the program's own rows too. Nothing was granted; {OWN_POOL}",
+        "the connection comes from SQLAlchemy's StaticPool, which lends one connection to all: the commit of a grant "
+        f"would be one of the program's own rows too. Nothing was granted; {OWN_POOL}",
     )
 
 
@@ -177,9 +179,9 @@ def in_style(style: str, sql: str, values: dict[str, Any]) -> tuple[str, Any]:
     return _MARK.sub(lambda found: mark.format(found[1]), sql), {name: values[name] for name in order}
 
 
-def nobody_lends(seconds: float, has_release: bool) -> Error:
+def nobody_lends(seconds: float, closes: bool) -> Error:
     """Whoever asks for an id may hold the connection that this waits for: so the call is not to wait on."""
-    forgotten = "" if has_release else ". A pool that counts its connections wants them back by release="
+    forgotten = ". A pool that counts its connections wants them back by release=" if closes else ""
     failed = error(
         StoreUnavailableError,
         f"no connection within {seconds:g} s (pool_timeout): the pool has lent all of them, or the server does not "
@@ -198,7 +200,7 @@ def is_duplicate(exception: BaseException) -> bool:
     return 1062 in _codes_of(exception)
 
 
-def translated(exception: BaseException, has_release: bool) -> Error:
+def translated(exception: BaseException, closes: bool) -> Error:
     """By what the server said, which a pool may have wrapped."""
     text = text_of(exception)
     cause: BaseException | None = exception
@@ -220,7 +222,7 @@ def translated(exception: BaseException, has_release: bool) -> Error:
     failed = error(StoreUnavailableError, f"the store's database, or the pool of its connections: {text}")
     if _says_that_the_pool_is_empty(exception):
         advice = f"ask for ids before a transaction begins, or {OWN_POOL}"
-        if not has_release:
+        if closes:
             advice += "; a pool that counts its connections wants them back by release="
         failed = error(StoreUnavailableError, f"the pool has lent all its connections: {advice}. It said: {text}")
         failed._ends_waits = True

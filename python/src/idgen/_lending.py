@@ -1,4 +1,4 @@
-"""Borrows a pool's connections, and waits for the pool no longer than a bound.
+"""Borrows a pool's connections, and waits for the pool no longer than a bound. Giving them back is the borrower's part.
 
 A pool's own wait can be long, or endless, and nobody can end it. So a thread of ours waits there, and the caller waits
 for that thread. A connection that comes too late is kept for the next caller for as long as the bound: a pool that
@@ -10,6 +10,7 @@ thread can never be the connection of the transaction that asks for an id.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import weakref
@@ -49,7 +50,7 @@ class Lender:
         self._seekers = 0  # threads that will take a job each, once they have a connection; never fewer than jobs
 
     def run(self, work: Callable[[Any], _Result]) -> _Result:
-        """work(connection). Raises NobodyLendsError, and what the pool and `work` raise."""
+        """work(connection), which also gives it back. Raises NobodyLendsError, and what the pool and `work` raise."""
         job = _Job(work)
         self._wait_for_connection(job)
         try:
@@ -81,17 +82,16 @@ class Lender:
                 job.result.set_exception(exception)
             return
         job = self._next_job(self.bound)
-        try:
-            try:
-                result = job.work(connection) if job else None
-            finally:
+        if job is None:
+            with contextlib.suppress(Exception):  # nobody is left to be told
                 self._release(connection)
+            return
+        try:
+            result = job.work(connection)
         except BaseException as exception:
-            if job:
-                job.result.set_exception(exception)
+            job.result.set_exception(exception)
         else:
-            if job:
-                job.result.set_result(result)
+            job.result.set_result(result)
         job = connection = None  # as above
 
     def _next_job(self, linger: float) -> _Job | None:

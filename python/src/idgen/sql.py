@@ -21,6 +21,7 @@ from ._errors import (
     ExhaustedError,
     StoreDamagedError,
     StoreUnavailableError,
+    StoreUnsafeError,
     TagExistsError,
     TagUnknownError,
     UnsupportedError,
@@ -154,7 +155,10 @@ class SqlStore:
         if not pool_timeout > 0:
             raise ValueError(f"pool_timeout: {pool_timeout!r} is not a number of seconds above 0")
         self._dialect = dialect
-        self._lender = Lender(connect, release or _close, pool_timeout)
+        self._release = release or _close
+        self._lender = Lender(connect, self._release, pool_timeout)
+        self._closes = False  # connections, in place of giving them back
+        self._shared: Any = None  # a connection that the pool lends to others at the same time
 
     def segment_take(self, namespace: str, tag: str, count: int) -> int:
         if count < 1:
@@ -233,9 +237,7 @@ class SqlStore:
         """use(statements) in one transaction. What the pool and the driver raise becomes an idgen.Error."""
 
         def work(connection: Any) -> _Result:
-            _drivers.check_connection(connection, self._has_release)
-            statements = _Statements(connection, self._dialect, namespace, tag)
-            statements.begin()
+            statements = self._begun(connection, namespace, tag)
             try:
                 result = use(statements)
                 statements.commit()
@@ -244,15 +246,35 @@ class SqlStore:
                 with contextlib.suppress(Exception):
                     connection.rollback()
                 raise
+            finally:
+                self._release(connection)
 
         try:
+            if self._shared is not None:
+                raise _drivers.lent_to_others()
             return self._lender.run(work)
         except Error:
             raise
         except NobodyLendsError:
-            raise _drivers.nobody_lends(self._lender.bound, self._has_release) from None
+            raise _drivers.nobody_lends(self._lender.bound, self._closes) from None
         except Exception as exception:
-            raise _drivers.translated(exception, self._has_release) from exception
+            raise _drivers.translated(exception, self._closes) from exception
+
+    def _begun(self, connection: Any, namespace: str, tag: str) -> _Statements:
+        try:
+            if _drivers.is_lent_to_others(connection):
+                self._shared = connection  # and kept: SQLAlchemy would roll back when it goes
+                raise _drivers.lent_to_others()
+            _drivers.check_connection(connection, self._has_release)
+            statements = _Statements(connection, self._dialect, namespace, tag)
+            statements.begin()
+            self._closes = not self._has_release and not statements.is_proxied
+            return statements
+        except BaseException as refused:
+            # Closing the connection of somebody's transaction would roll that back. A `release` is its pool's own.
+            if self._has_release or not isinstance(refused, StoreUnsafeError):
+                self._release(connection)
+            raise
 
 
 class _Statements:
@@ -262,6 +284,7 @@ class _Statements:
         self._connection = connection
         # An SQLAlchemy engine's raw_connection is a proxy.
         self._driver = getattr(connection, "driver_connection", None) or connection
+        self.is_proxied = self._driver is not connection
         name, self._style = _drivers.driver_of(self._driver)
         self.dialect = dialect or _drivers.DIALECT_BY_DRIVER.get(name, "")
         if not self.dialect:

@@ -95,7 +95,7 @@ var scenes = map[string]func(db *sql.DB, store *idgen.SQLStore, tag string, opti
 		tell(maxID(store.AdvanceSegment(context.Background(), "default", tag, 10)))
 		rows, err := store.ListSegments(context.Background())
 		rows = slices.DeleteFunc(rows, func(row idgen.SegmentRow) bool { return row.Tag != tag })
-		tell(rows[0].MaxID, err)
+		tell(maxIDs(rows), err)
 		tell(maxID(store.ShowSegment(context.Background(), "nobody", tag)))
 	},
 	"inside": func(db *sql.DB, _ *idgen.SQLStore, tag string, options []idgen.Option) {
@@ -128,6 +128,14 @@ var scenes = map[string]func(db *sql.DB, store *idgen.SQLStore, tag string, opti
 		var ofPostgres *pgconn.PgError
 		fmt.Println(errors.As(err, &ofMySQL) || errors.As(err, &ofPostgres))
 	},
+}
+
+func maxIDs(rows []idgen.SegmentRow) string {
+	words := []string{}
+	for _, row := range rows {
+		words = append(words, strconv.FormatInt(row.MaxID, 10))
+	}
+	return strings.Join(words, " ")
 }
 
 func tell(what any, err error) {

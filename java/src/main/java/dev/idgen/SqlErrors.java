@@ -3,6 +3,7 @@ package dev.idgen;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
+import java.util.regex.Pattern;
 
 /** What databases, drivers and pools say, in idgen's terms. */
 final class SqlErrors {
@@ -12,6 +13,8 @@ final class SqlErrors {
   private static final String ADVICE =
       "A transaction that asks for ids while it holds one may be waiting for itself: ask before it begins, or give"
           + " SqlStore a small pool of its own";
+
+  private static final Pattern ALL_LENT = Pattern.compile("total=([1-9]\\d*), active=\\1,");
 
   private SqlErrors() {}
 
@@ -70,9 +73,9 @@ final class SqlErrors {
     return failure;
   }
 
-  /** HikariCP names a server that does not answer as the cause; without one all connections are lent. */
+  /** HikariCP has one exception for a pool that has lent all and for a server that does not answer: its counts differ. */
   private static boolean isEmptyPool(Exception thrown) {
-    return thrown instanceof SQLTransientConnectionException && thrown.getCause() == null;
+    return thrown instanceof SQLTransientConnectionException && ALL_LENT.matcher("" + thrown.getMessage()).find();
   }
 
   static boolean isNoTable(Throwable thrown) {

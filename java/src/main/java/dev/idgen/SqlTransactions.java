@@ -22,8 +22,8 @@ final class SqlTransactions {
     }
     Object context = ask(connection, "org.mariadb.jdbc.Connection", "getContext");
     Object status = context == null ? null : call(context, "org.mariadb.jdbc.client.Context", "getServerStatus");
-    if (status instanceof Integer bits) return (bits & IN_TRANSACTION) != 0;
-    return failsInTransaction(connection);
+    if (status instanceof Integer bits && (bits & IN_TRANSACTION) == 0) return false;
+    return failsInTransaction(connection); // after an error the driver assumes that there is one
   }
 
   /** Asks MySQL by a statement that fails inside a transaction, and else says only what holds anyway. */

@@ -88,14 +88,14 @@ final class StoreSink {
     return current;
   }
 
-  /** The message; the status in numbers[0], the ns until a retry makes sense in numbers[1], the cause's in numbers[2]. */
+  /** The message; in numbers the status, the ns until a retry makes sense, the number of the cause. */
   private byte[] failure(Throwable e, long[] numbers) {
     if (e instanceof InterruptedException) Thread.currentThread().interrupt();
     numbers[0] = e instanceof IdgenException known ? known.status() : Status.HOST;
     numbers[1] = e instanceof IdgenException known ? known.endsWaits() ? ENDS_WAITS : known.retryAfter().toNanos() : 0;
     numbers[2] = NUMBERS.incrementAndGet();
     before = latest;
-    // An IdgenException says what the store found: what made it is the cause of the call's exception, which says that too.
+    // An IdgenException says what the store found, and the call's will say that too: the cause is behind it.
     latest = new Thrown(numbers[2], e instanceof IdgenException && e.getCause() != null ? e.getCause() : e);
     String message =
         e instanceof IdgenException ? String.valueOf(e.getMessage()) : "the program's own store: " + textOf(e);

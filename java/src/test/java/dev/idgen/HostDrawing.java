@@ -31,15 +31,17 @@ final class HostDrawing {
     String autocommit = properties.getOrDefault("pool.autocommit", "true");
     String broken = properties.get("pool.broken");
     properties.keySet().removeIf(key -> key.startsWith("pool."));
+    if (Set.of("tags", "inside", "emptied", "cause").contains(arguments[1])) {
+      var pool = pool(URI.create(arguments[0]), Boolean.parseBoolean(autocommit));
+      pool.setConnectionTimeout(PATIENCE.toMillis());
+      scene(arguments[1], pool, properties);
+      return;
+    }
     var builder = Generator.builder();
     if (!arguments[0].equals("native")) {
       DataSource pool =
           broken == null ? pool(URI.create(arguments[0]), Boolean.parseBoolean(autocommit)) : brokenPool(broken);
       builder.store(new SqlStore(pool, PATIENCE));
-    }
-    if (Set.of("tags", "inside", "emptied", "cause").contains(arguments[1])) {
-      scene(arguments[1], pool(URI.create(arguments[0]), Boolean.parseBoolean(autocommit)), properties);
-      return;
     }
     String table = properties.remove("table");
     String column = properties.remove("column");
@@ -176,7 +178,7 @@ final class HostDrawing {
     System.out.flush();
   }
 
-  private static DataSource pool(URI url, boolean autocommit) {
+  private static HikariDataSource pool(URI url, boolean autocommit) {
     String scheme = url.getScheme().equals("mysql") ? "mariadb" : "postgresql";
     // The tests' proxy reads the statements as they pass: without a threshold each has its text with it.
     String limits =

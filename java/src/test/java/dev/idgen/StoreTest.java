@@ -251,9 +251,11 @@ class StoreTest {
 
   @Test
   void aPoolThatSaysItIsEmptyEndsTheWaitOfItsCallers() {
-    assertTrue(refused(new SQLTransientConnectionException("request timed out")).endsWaits());
-    var down = new SQLTransientConnectionException("request timed out", new SQLException("refused", "08001"));
-    assertFalse(refused(down).endsWaits(), "the server is away, which can pass while a call waits");
+    var lent = new SQLTransientConnectionException("request timed out (total=4, active=4, idle=0, waiting=5)");
+    assertTrue(refused(lent).endsWaits());
+    assertTrue(refused(lent).getMessage().contains("pool of its own"));
+    var away = new SQLTransientConnectionException("request timed out (total=0, active=0, idle=0, waiting=5)");
+    assertFalse(refused(away).endsWaits(), "the server is away, which can pass while a call waits");
   }
 
   private static final class Service extends Counter {
