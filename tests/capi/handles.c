@@ -254,13 +254,16 @@ static void in_struct_sizes(void) {
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_config_set_store(config, &store, NULL, &err));
 }
 
-/* A caller's error struct that is too small, or has no size, is left alone; the status is right all the same. */
+/* A caller's error struct that is too small is left alone, and the status is right all the same. One without a size is filled, and says so. */
 static void error_structs(void) {
   idgen_error_t err;
   memset(&err, 0xAB, sizeof err);
   err.struct_size = 0;
   CHECK_CALL(IDGEN_E_UNKNOWN_KEY, idgen_config_set(config, "nonsense", "1", &err));
-  CHECK((unsigned char)err.message[0] == 0xAB);
+  CHECK(err.status == IDGEN_E_UNKNOWN_KEY);
+  CHECK_SAYS("IDGEN_ERROR_INIT");
+  CHECK_SAYS("nonsense");
+  memset(&err, 0xAB, sizeof err);
   err.struct_size = 16;
   CHECK_CALL(IDGEN_E_UNKNOWN_KEY, idgen_config_set(config, "nonsense", "1", &err));
   CHECK((unsigned char)err.message[0] == 0xAB);

@@ -285,7 +285,7 @@ TEST(RawClone, MadeOutsideOfATransactionGetsNumbersOfItsOwn) {
 TEST(StoreGate, AStoreThatIsLockedKeepsNoOtherWaiting) {
   const TempFolder folder;
   ThreadThatWaits waiting(folder);
-  EXPECT_EQ(draw_from(open_store(folder.url("other.db"), creating(0)), "ns", "t", 1), 1u);
+  EXPECT_EQ(draw_from(open_store(folder.url("other.db"), creating(1)), "ns", "t", 1), 1u);
   EXPECT_EQ(waiting.first, 0u);
 }
 
@@ -294,7 +294,7 @@ TEST(StoreGate, AStoreWhoseDiskHangsKeepsNoOtherWaitingAndCanBeDestroyed) {
   auto owner = open_store(folder.url(), creating());
   owner->window_take(window_request(7, 1000));
   ThreadInsideTheStore inside(folder);
-  EXPECT_EQ(draw_from(open_store(folder.url("other.db"), creating(0)), "ns", "t", 1), 1u);
+  EXPECT_EQ(draw_from(open_store(folder.url("other.db"), creating(1)), "ns", "t", 1), 1u);
   owner.reset();
   EXPECT_EQ(inside.first, 0u);
   inside.finish();

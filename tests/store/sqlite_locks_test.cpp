@@ -209,7 +209,7 @@ TEST(HostThatClosesAllDescriptors, LosesAWorkerThatSomebodyElseTookMeanwhileAndI
   });
   EXPECT_EQ(host.line(), "disjoint");
   EXPECT_THAT(host.line(), HasSubstr("(live)"));
-  EXPECT_THAT(host.line(), StartsWith("WORKER_BUSY: worker 1 of namespace \"orders\": grant 1 has ended"));
+  EXPECT_THAT(host.line(), StartsWith("WORKER_BUSY: worker 1 of namespace 'orders': grant 1 has ended"));
   EXPECT_EQ(host.line(), "untouched");
 }
 

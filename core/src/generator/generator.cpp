@@ -77,9 +77,8 @@ class Opening {
       const std::int64_t slice = std::min(ns, Patience::kSliceNs);
       const std::int64_t before = runtime_.mono_ns();
       runtime_.sleep_ns(slice);
-      const std::int64_t waited = std::max(slice, runtime_.mono_ns() - before);
-      ns -= waited;
-      patience_.spend(waited);
+      patience_.spend(std::max(slice, runtime_.mono_ns() - before));
+      ns -= slice;
       patience_.check(subject_);
     }
   }

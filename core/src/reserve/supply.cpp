@@ -154,6 +154,9 @@ bool Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patience
       } else if (failure_ && !is_retryable(*failure_)) {
         throw *failure_;
       }
+    } else if (posted_ != 0 && patience.may_wait() && lane_->is_here()) {
+      posted_ = 0;  // it was asked for ahead of need, and waits for this thread
+      is_mine = true;
     }
     if (!patience.may_wait()) {
       if (claimed) page_.counter.park(need);
@@ -213,7 +216,9 @@ Demand Supply::demand() {
 // Exactly one at a time: loading_ is set under the lock.
 bool Supply::post_load() {
   try {
-    lane_->post([self = shared_from_this(), asked = demand()] { self->load(asked); });
+    const std::uint64_t ticket = ++tickets_;
+    lane_->post([self = shared_from_this(), ticket, asked = demand()] { self->load_posted(ticket, asked); });
+    posted_ = ticket;
     loading_ = true;
     return true;
   } catch (const std::exception&) {
@@ -226,6 +231,15 @@ void Supply::start_loader() {
   if (!post_load())
     load_failed(Error(Status::store_unavailable,
                       "no thread could be started for background work; a call that may wait asks the store itself"));
+}
+
+void Supply::load_posted(std::uint64_t ticket, const Demand& demand) {
+  {
+    const Lock lock(page_.mutex);
+    if (posted_ != ticket) return;  // somebody could not wait for us
+    posted_ = 0;
+  }
+  load(demand);
 }
 
 void Supply::load(const Demand& demand) {
@@ -264,14 +278,14 @@ void Supply::load(const Demand& demand) {
     if (!loading_ && !closed_) start_loader();
     lock.unlock();
   }
-  if (failure && !had_failed) say(LogLevel::warning, "no new reservation: " + failure->message());
+  if (failure && !had_failed) say(LogLevel::warning, "no new reservation: ", failure->message());
   if (!failure && had_failed) say(LogLevel::info, "the store grants reservations again");
 }
 
-void Supply::say(LogLevel level, const std::string& what) const noexcept {
+void Supply::say(LogLevel level, std::string_view what, std::string_view detail) const noexcept {
   if (!log_) return;
   try {
-    log_(level, options_.subject + ": " + what);
+    log_(level, (options_.subject + ": ").append(what).append(detail));
   } catch (...) {  // a line of the log is not worth a failure
   }
 }
@@ -289,9 +303,15 @@ void Supply::leave_source(Lock& lock) {
   }
 }
 
-std::deque<Range> Supply::take_ready() {
+std::vector<Range> Supply::take_ready() {
   for (const Range& range : ready_) unused_ += range.size();
-  return std::exchange(ready_, {});
+  std::vector<Range> taken;
+  try {
+    taken.assign(ready_.begin(), ready_.end());
+  } catch (const std::bad_alloc&) {  // burned: closing does not fail
+  }
+  ready_.clear();
+  return taken;
 }
 
 void Supply::watch_age() {
@@ -386,20 +406,20 @@ void Supply::close() noexcept {
   close_waits_ = true;
   while (loading_ && runtime_.mono_ns() < deadline) runtime_.wait(lock, page_.changed, Patience::kSliceNs);
   close_waits_ = false;
-  const std::deque<Range> ready = take_ready();
+  const std::vector<Range> ready = take_ready();
   if (loading_) return;  // all is burned; the loader releases the source when it comes back
   lock.unlock();
   try {
     give_back(rest, ready);
   } catch (const std::exception& error) {
-    say(LogLevel::warning, std::string("closed; what was reserved and not used could not be given back, and is a gap: ") +
-                               error.what());
+    say(LogLevel::warning, "closed; what was reserved and not used could not be given back, and is a gap: ",
+        error.what());
   }
   source_.reset();  // what the host lent us goes now, not when the loader's task is swept up
 }
 
 // Latest first: the store takes back only what ends at its own mark. The owner has gone in any case.
-void Supply::give_back(const Range& rest, const std::deque<Range>& ready) {
+void Supply::give_back(const Range& rest, std::span<const Range> ready) {
   std::exception_ptr failure;
   try {
     for (auto range = ready.rbegin(); range != ready.rend(); ++range) source_->give_back(*range);

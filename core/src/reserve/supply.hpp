@@ -20,6 +20,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include "idgen/log.hpp"
 #include "idgen/runtime.hpp"
@@ -124,12 +127,13 @@ class Supply : public std::enable_shared_from_this<Supply> {
   void start_loader();
   bool post_load();  // false: no thread can be had
   Demand demand();
-  void load(const Demand& demand);  // with loading_ set, and no lock held
+  void load_posted(std::uint64_t ticket, const Demand& demand);  // on the lane
+  void load(const Demand& demand);                               // with loading_ set, and no lock held
   void retire();                    // on the lane: gives up what has become too old
   Present present() const { return options_.present ? options_.present() : Present{}; }
-  void give_back(const Range& rest, const std::deque<Range>& ready);
+  void give_back(const Range& rest, std::span<const Range> ready);
   void leave_source(Lock& lock);    // the source is free again; unlocks
-  std::deque<Range> take_ready();   // which is not issued, then
+  std::vector<Range> take_ready();  // which is not issued, then
   void watch_age();
   void measure();
   std::uint64_t held() const;   // granted and not drawn
@@ -140,7 +144,8 @@ class Supply : public std::enable_shared_from_this<Supply> {
   bool is_short() const;         // of the runway
   Error unexpected(const std::exception& error) const noexcept;
   void load_failed(const Error& error);
-  void say(LogLevel level, const std::string& what) const noexcept;  // to the log, with no lock held
+  // To the log, with no lock held.
+  void say(LogLevel level, std::string_view what, std::string_view detail = {}) const noexcept;
   [[noreturn]] void fail_waiting(const Patience& patience) const;
 
   const std::shared_ptr<Runtime> shared_runtime_;
@@ -159,6 +164,8 @@ class Supply : public std::enable_shared_from_this<Supply> {
   Range current_;
   std::deque<Range> ready_;
   bool loading_ = false;        // or giving back: the source is busy
+  std::uint64_t posted_ = 0;    // ticket of a load that the lane has not begun yet; 0: none
+  std::uint64_t tickets_ = 0;
   std::uint64_t rate_ = 0;      // numbers a second, between the last two measurements
   std::uint64_t measured_ = 0;  // numbers drawn until the last one
   std::int64_t measured_at_ns_ = 0;

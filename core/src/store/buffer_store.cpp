@@ -376,14 +376,14 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     state_->stock += count;
   }
 
-  // False: there was none.
+  // For as long as one operation in Redis may take. False: there was none, or it takes longer.
   bool waited_for_own_load(const Names& names) {
-    constexpr std::int64_t kSliceNs = 20'000'000;
+    constexpr std::int64_t kSliceNs = 20 * kNsPerMs;
+    const std::int64_t until = runtime_->mono_ns() + options_.timeout_ms * kNsPerMs;
     std::unique_lock lock(state_->mutex);
     if (!tag_at(names).loading) return false;
-    // The database's own time limits end it.
-    while (tag_at(names).loading) runtime_->wait(lock, state_->loaded, kSliceNs);
-    return true;
+    while (tag_at(names).loading && runtime_->mono_ns() < until) runtime_->wait(lock, state_->loaded, kSliceNs);
+    return !tag_at(names).loading;
   }
 
   // On a lane of their own, since the database may be away while Redis is not; one at a time for a tag. Its label was read before the database is asked.

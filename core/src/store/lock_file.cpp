@@ -63,12 +63,15 @@ static std::optional<StoreWitness> parse_witness(std::string_view text) {
   return witness;
 }
 
-static std::optional<StoreWitness> read_witness(int fd) {
-  char text[kWitnessSize + 1];  // one more, to see that there is no more
-  const ssize_t size = pread(fd, text, sizeof text, 0);
-  if (size < 0) return std::nullopt;
-  return parse_witness({text, static_cast<std::size_t>(size)});
-}
+// What the file holds, in a buffer that needs no memory: a descriptor is to be closed before anything is made of it.
+struct WitnessText {
+  char bytes[kWitnessSize + 1];  // one more, to see that there is no more
+  ssize_t size;
+  explicit WitnessText(int fd) noexcept : size(pread(fd, bytes, sizeof bytes, 0)) {}
+  std::optional<StoreWitness> parse() const {
+    return size < 0 ? std::nullopt : parse_witness({bytes, static_cast<std::size_t>(size)});
+  }
+};
 
 // ------------------------------------------------------------------------------------------------ the open descriptors
 
@@ -139,8 +142,8 @@ std::optional<LockFile> LockFile::open(const std::string& path, bool or_read_onl
   static constinit std::atomic<pid_t> cleaned{0};
   if (cleaned.exchange(getpid()) != getpid()) close_inherited();
 
-  Descriptor* const entry = Descriptor::add();
-  LockFile file(path, entry);  // gives the entry back if we fail
+  LockFile file(path, nullptr);
+  Descriptor* const entry = file.descriptor_ = Descriptor::add();  // given back if we fail
   entry->process = getpid();
   entry->mark = random_mark();
   constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
@@ -181,12 +184,12 @@ void LockFile::make(const std::string& database, const StoreWitness& witness) {
   if (error != 0 && error != EEXIST) throw lock_file_error(path, "make", error);
 }
 
-std::optional<StoreWitness> LockFile::witness_at(const std::string& path) noexcept {
+std::optional<StoreWitness> LockFile::witness_at(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return std::nullopt;
-  const std::optional<StoreWitness> witness = read_witness(fd);
+  const WitnessText text(fd);
   ::close(fd);
-  return witness;
+  return text.parse();
 }
 
 LockFile::LockFile(LockFile&& other) noexcept
@@ -247,7 +250,7 @@ bool LockFile::is_at(const std::string& path) const noexcept {
 }
 
 StoreWitness LockFile::witness() const {
-  if (std::optional<StoreWitness> witness = read_witness(descriptor_->fd.load(std::memory_order_relaxed)))
+  if (std::optional<StoreWitness> witness = WitnessText(descriptor_->fd.load(std::memory_order_relaxed)).parse())
     return *witness;
   throw Error(Status::store_damaged,
               "the lock file \"" + path_ +

@@ -43,7 +43,7 @@ class LockFile {
   // open().
   static void make(const std::string& database, const StoreWitness& witness);
   // Empty if it cannot be read.
-  static std::optional<StoreWitness> witness_at(const std::string& path) noexcept;
+  static std::optional<StoreWitness> witness_at(const std::string& path);
 
   LockFile(LockFile&& other) noexcept;
   LockFile& operator=(LockFile&& other) noexcept;
