@@ -67,11 +67,15 @@ func (l *lender) adopt() (offers chan offer, adopted bool) {
 
 func (l *lender) seek(db *sql.DB, bound time.Duration, offers chan offer) {
 	connection, err := db.Conn(context.Background())
+	linger := bound
+	if err != nil {
+		linger = 0 // why the server was away then is of no use to who comes later
+	}
 	for {
 		select {
 		case offers <- offer{connection, err}:
 			return
-		case <-time.After(bound):
+		case <-time.After(linger):
 		}
 		if _, adopted := l.adopt(); adopted { // nobody has come for it
 			if connection != nil {
@@ -79,5 +83,6 @@ func (l *lender) seek(db *sql.DB, bound time.Duration, offers chan offer) {
 			}
 			return
 		}
+		linger = bound // every other seeker has a caller: ours is about to ask
 	}
 }

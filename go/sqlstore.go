@@ -362,10 +362,17 @@ func (s *SQLStore) transact(ctx context.Context, use func(ctx context.Context, o
 func (s *SQLStore) begin(ctx context.Context, on *sql.Conn) error {
 	inside := false
 	if s.dialect == Postgres {
+		known := false
 		err := on.Raw(func(connection any) error {
-			inside = isInTransaction(connection)
+			inside, known = isInTransaction(connection)
 			return nil
 		})
+		if err == nil && !known { // a driver, or what is wrapped around one, that does not tell: only a transaction has had a statement before
+			err = on.QueryRowContext(ctx, "SELECT transaction_timestamp() <> statement_timestamp()").Scan(&inside)
+			if sqlStateOf(err) == "25P02" { // in_failed_sql_transaction
+				inside, err = true, nil
+			}
+		}
 		if err != nil {
 			return err
 		}
@@ -393,7 +400,7 @@ func roll(on *sql.Conn) {
 
 // isInTransaction asks a connection of pgx or lib/pq, without a dependency on them. PostgreSQL itself answers BEGIN
 // inside a transaction with no more than a warning.
-func isInTransaction(connection any) bool {
+func isInTransaction(connection any) (inside, known bool) {
 	value := reflect.ValueOf(connection)
 	for _, name := range []string{"Conn", "PgConn", "TxStatus"} { // pgx
 		method := value.MethodByName(name)
@@ -405,7 +412,10 @@ func isInTransaction(connection any) bool {
 	if indirect := reflect.Indirect(value); indirect.Kind() == reflect.Struct {
 		value = indirect.FieldByName("txnStatus") // lib/pq
 	}
-	return value.IsValid() && value.CanUint() && value.Uint() != 'I'
+	if !value.IsValid() || !value.CanUint() {
+		return false, false
+	}
+	return value.Uint() != 'I', true
 }
 
 // nobodyLends: whoever asks for an id may hold the connection that this waits for, so the call is not to wait on.
@@ -492,10 +502,18 @@ func translated(err error) error {
 	return &Error{Status: status, Message: text, causes: []error{err}}
 }
 
-func isNoTable(err error) bool {
-	var stated interface{ SQLState() string }
+// sqlStateOf is empty where the driver gives none.
+func sqlStateOf(err error) string {
+	var stated interface{ SQLState() string } // of pgx and lib/pq
 	if errors.As(err, &stated) {
-		return stated.SQLState() == "42P01"
+		return stated.SQLState()
+	}
+	return ""
+}
+
+func isNoTable(err error) bool {
+	if state := sqlStateOf(err); state != "" {
+		return state == "42P01"
 	}
 	return numberOf(err) == 1146 || err != nil && strings.Contains(err.Error(), "no such table: idgen_segment") // SQLite
 }

@@ -62,8 +62,13 @@ class Parameters {
     if (variable.empty()) return given;
     const char* const value = std::getenv(variable.c_str());
     if (value != nullptr) return value;
+    // The secret itself in the place of the name is an easy slip.
+    const bool is_name = std::all_of(variable.begin(), variable.end(), [](char c) {
+      return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    });
     throw Error(Status::value, "store = \"" + shown_ + "\": " + key + "_env names the environment variable " +
-                                   in_quotes(variable) + ", which is not set");
+                                   (is_name ? in_quotes(variable) : "(not shown, it may be the secret itself)") +
+                                   ", which is not set. Give the name of a variable, not the value");
   }
 
   // Settings of the server that the URL accepts although they can lose a commit: accept_loss=a,b.

@@ -39,7 +39,8 @@ local function refusal(done, number, count)
   if string.sub(done.err, 1, 4) ~= 'ERR ' then return done end -- a full disk, say: no fault of the counter
   return {'refused', number, done.err, count}
 end
--- What is known of tags that are not there: a field for each that was made, and the label of the first one.
+-- What is known of tags that are not there: a field for each that was made, and the label of the first one. A server that knows neither is
+-- new, unless it took over from another one before the first tag had reached it: then it has that one's id too.
 local store = KEYS[#KEYS]
 local function remember()
   redis.call('HSET', store, key, '1')
@@ -47,7 +48,11 @@ local function remember()
 end
 local function is_forgotten(rewind)
   local known = redis.call('HMGET', store, key, 'label')
-  return known[1] or (known[2] and known[2] ~= label and not rewind)
+  if known[1] then return true end
+  if rewind then return false end
+  if known[2] then return known[2] ~= label end
+  local before = string.match(info, 'master_replid2:(%x+)')
+  return before and string.find(before, '[^0]') ~= nil
 end
 )";
 
@@ -60,7 +65,7 @@ local function make()
 end
 local function add(count) return redis.pcall('HINCRBY', key, 'max_id', count) end
 local function put(number) redis.call('HSET', key, 'max_id', number) end
-local function relabel() redis.call('HSET', key, 'label', label) end
+local function relabel() redis.call('HSET', key, 'label', label) remember() end
 local function stamp(now) redis.call('HSET', key, 'updated_unix_ms', now) end
 local function granted(now)
   redis.call('HINCRBY', key, 'grants', 1)
@@ -83,7 +88,7 @@ local function make()
 end
 local function add(count) return redis.pcall('INCRBY', key, count) end
 local function put(number) redis.call('SET', key, number) end
-local function relabel() redis.call('SET', KEYS[2], label) end
+local function relabel() redis.call('SET', KEYS[2], label) remember() end
 local function stamp(now) end
 local function granted(now) end
 local function drawn_by(rate, holder) end

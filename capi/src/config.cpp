@@ -28,12 +28,12 @@ idgen_status_t idgen_config_get(const idgen_config_t* config, const char* key, c
 }
 
 idgen_status_t idgen_config_load(idgen_config_t* config, const char* toml_path, const char* name, idgen_error_t* err) {
-  return guard(err,
+  return guard_waiting(err,
                [&] { open_handle(config, "config").load(require(toml_path, "toml_path"), require(name, "name")); });
 }
 
 idgen_status_t idgen_config_names(const char* toml_path, char* buffer, size_t* size, idgen_error_t* err) {
-  return guard(err, [&] {
+  return guard_waiting(err, [&] {
     std::string names;
     for (const ConfigTable& table : read_toml(require(toml_path, "toml_path"))) names += table.name + "\n";
     write_text(names, buffer, size);

@@ -157,7 +157,7 @@ idgen_status_t idgen_metrics(const idgen_t* const* generators, size_t count, cha
 }
 
 idgen_status_t idgen_config_describe(const idgen_config_t* config, char* buffer, size_t* size, idgen_error_t* err) {
-  return guard(err, [&] { write_text(describe_generator(open_handle(config, "config")), buffer, size); });
+  return guard_waiting(err, [&] { write_text(describe_generator(open_handle(config, "config")), buffer, size); });
 }
 
 idgen_status_t idgen_describe(const idgen_t* generator, char* buffer, size_t* size, idgen_error_t* err) {

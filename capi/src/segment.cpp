@@ -39,7 +39,7 @@ idgen_segment_info_t info_of(const SegmentInfo& row) {
 extern "C" {
 
 idgen_status_t idgen_store_create(const idgen_config_t* config, idgen_error_t* err) {
-  return guard(err, [&] { tag_of(config, true).store->create(); });
+  return guard_waiting(err, [&] { tag_of(config, true).store->create(); });
 }
 
 idgen_status_t idgen_segment_create(const idgen_config_t* config, idgen_error_t* err) {

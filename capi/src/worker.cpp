@@ -19,7 +19,7 @@ idgen_worker_info_t worker_info_of(const WorkerInfo& worker) {
 extern "C" {
 
 idgen_status_t idgen_worker_show(const idgen_config_t* config, idgen_worker_info_t* out, idgen_error_t* err) {
-  return guard(err, [&] {
+  return guard_waiting(err, [&] {
     const Config& found = open_handle(config, "config");
     check_struct(out, "out");
     write_struct(out, worker_info_of(show_worker(found)), "out");
@@ -28,7 +28,7 @@ idgen_status_t idgen_worker_show(const idgen_config_t* config, idgen_worker_info
 
 idgen_status_t idgen_worker_plan_repair(const idgen_config_t* config, uint64_t highest_id, idgen_worker_info_t* out,
                                         idgen_error_t* err) {
-  return guard(err, [&] {
+  return guard_waiting(err, [&] {
     const Config& found = open_handle(config, "config");
     check_struct(out, "out");
     write_struct(out, worker_info_of(plan_worker_repair(found, highest_id)), "out");
@@ -37,7 +37,7 @@ idgen_status_t idgen_worker_plan_repair(const idgen_config_t* config, uint64_t h
 
 idgen_status_t idgen_worker_repair(const idgen_config_t* config, uint64_t highest_id, idgen_worker_info_t* out,
                                    idgen_error_t* err) {
-  return guard(err, [&] {
+  return guard_waiting(err, [&] {
     const Config& found = open_handle(config, "config");
     if (out) check_struct(out, "out");
     const WorkerInfo info = repair_worker(found, highest_id);

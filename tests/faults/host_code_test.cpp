@@ -162,6 +162,27 @@ TEST(HostCode, ALogThatHangsInAForkedChildHoldsUpNoOtherThread) {
   idgen_destroy(generator);
 }
 
+// Allowed by rule 9, if not wise: the child comes back from the same call.
+TEST(HostCode, AStoreThatForksInTheMiddleOfACallGivesTheChildNothing) {
+  const Config config({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "10"}, {"segment.runway", "0"}});
+  HostStore store;
+  store.use_in(config);
+  pid_t child = -1;
+  store.before = [&](const std::string&) {
+    if (child == -1) child = fork();
+  };
+  idgen_t* generator = nullptr;
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  const idgen_status_t status = idgen_create(config.get(), &generator, &err);
+  if (child == 0) _exit(status == IDGEN_E_FORKED ? 0 : 1);
+  EXPECT_EQ(status, IDGEN_OK) << err.message;
+  EXPECT_EQ(wait_for(child), 0);
+  std::uint64_t id = 0;
+  EXPECT_EQ(idgen_next(generator, &id, &err), IDGEN_OK);
+  EXPECT_EQ(id, 1u);
+  idgen_destroy(generator);
+}
+
 // A host with one big lock (an interpreter's), which it holds around calls that do not wait, and which its clock takes.
 TEST(HostCode, AClockThatTakesTheHostsLockClosesNoCircle) {
   for (const char* order : {"strict", "relaxed"}) {

@@ -170,7 +170,7 @@ TEST(StoreLockedByAnother, StillClosesAndFreesTheWorker) {
   {
     Locker locker(folder.path("ids.db"));
     const Outcome closed = ids.close();
-    EXPECT_EQ(closed.status, IDGEN_E_STORE_UNAVAILABLE) << closed.message;
+    EXPECT_EQ(closed.status, IDGEN_OK) << "the work is done: a gap is no failure. " << closed.message;
     EXPECT_EQ(ids.next(), 0u);
     EXPECT_EQ(ids.outcome().status, IDGEN_E_CLOSED);
   }

@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "generator/world.hpp"
 
 namespace idgen::sim {
@@ -280,6 +282,19 @@ TEST_F(Segment, TheTagDefaultsToTheGeneratorsName) {
   auto handle = open({{"kind", "segment"}, {"name", "invoices"}});
   handle->next();
   EXPECT_EQ(disk.tags.count("invoices"), 1u);
+}
+
+// As when a tinyid service goes from one database to two.
+TEST_F(Segment, StopsWhenTheRowTakesAStrideWhileItRuns) {
+  auto a = with({{"segment.step", "100"}, {"segment.runway", "0"}});
+  auto b = with({{"segment.step", "100"}, {"segment.runway", "0"}});
+  std::set<std::uint64_t> ids{a->next()};
+  for (int i = 0; i < 5000; ++i) ASSERT_TRUE(ids.insert(b->next()).second);
+  disk.stride = 2;
+  const Error error = error_of([&] {
+    for (int i = 0; i < 1000; ++i) ASSERT_TRUE(ids.insert(a->next()).second);
+  });
+  EXPECT_EQ(error.status(), Status::format_mismatch);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <future>
+#include <thread>
 
 #include "sim/sim_runtime.hpp"
 
@@ -35,13 +37,13 @@ class ScriptedSource final : public Source {
 class SupplyTest : public ::testing::Test {
  protected:
   std::shared_ptr<Supply> make(std::int64_t runway_ns = 0, std::uint64_t stock_max = 1'000'000,
-                               std::int64_t max_age_ns = 0) {
+                               std::int64_t max_age_ns = 0, std::shared_ptr<Runtime> on = {}) {
     auto source = std::make_unique<ScriptedSource>();
     source->script = &script;
     source->returned = &returned;
     source->draws = &draws;
     source->demands = &demands;
-    return std::make_shared<Supply>(runtime, page, std::move(source),
+    return std::make_shared<Supply>(on ? on : runtime, page, std::move(source),
                                     Supply::Options{.carry_mask = 0,
                                                     .draws_first = true,
                                                     .prefetch = 0.1,
@@ -298,23 +300,48 @@ TEST_F(SupplyTest, ClosingGivesBackWhatIsUnusedLatestFirst) {
 }
 
 TEST_F(SupplyTest, ClosingWaitsForAGrantOnItsWayAndGivesItBackToo) {
+  supply = make(0, 1'000'000, 0, {std::shared_ptr<void>(), &system_runtime()});  // real threads
+  std::promise<void> asked, answer;
+  grant(1, 101);
+  script.push_back([&] {
+    asked.set_value();
+    answer.get_future().wait();
+    return Range{101, 201};
+  });
+  prime();
+  for (int i = 0; i < 20; ++i) next();
+  asked.get_future().wait();
+  std::thread closing([&] { supply->close(); });
+  answer.set_value();
+  closing.join();
+  ASSERT_EQ(returned.size(), 2u);
+  EXPECT_EQ(returned[0].first, 101u);
+}
+
+TEST_F(SupplyTest, ClosingDoesNotWaitForALoadThatTheLaneHasNotBegun) {
   grant(1, 101);
   grant(101, 201);
   prime();
   for (int i = 0; i < 20; ++i) next();
   ASSERT_EQ(runtime->tasks(), 1u);
+  runtime->hold_back(true);  // behind another generator's call
+  const std::int64_t before = runtime->mono_ns();
   supply->close();
-  ASSERT_EQ(returned.size(), 2u);
-  EXPECT_EQ(returned[0].first, 101u);
+  EXPECT_EQ(runtime->mono_ns(), before);
+  ASSERT_EQ(returned.size(), 1u);
+  EXPECT_EQ(returned[0].first, 21u);
+  runtime->run_all();
+  EXPECT_EQ(draws, 1) << "nothing is drawn for a generator that is closed";
 }
 
 TEST_F(SupplyTest, AGrantThatArrivesAfterClosingIsBurned) {
   grant(1, 101);
-  grant(101, 201);
+  script.push_back([&] {
+    supply->close();  // while the store is asked
+    return Range{101, 201};
+  });
   prime();
   for (int i = 0; i < 20; ++i) next();
-  runtime->hold_back(true);
-  supply->close();
   runtime->run_all();
   std::uint64_t n;
   EXPECT_FALSE((*page)->counter.draw(n));

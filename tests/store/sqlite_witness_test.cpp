@@ -103,13 +103,20 @@ TEST_F(SqliteWitness, ADatabaseThatIsPutInPlaceWithoutALockFileGetsOne) {
 TEST_F(SqliteWitness, ThatHoldsSomethingElseIsDamaged) {
   draw_from(open_store(folder.url(), creating()), "ns", "t", 10);
   const std::string whole = line();
-  for (const std::string& text : {std::string(), whole.substr(1), whole + "x", std::string("idgen"), whole + whole}) {
+  for (const std::string& text : {std::string(), whole.substr(1), std::string("idgen"), "x" + whole}) {
     std::ofstream(lock, std::ios::binary) << text;
     EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_damaged, "does not hold what idgen writes into it");
   }
   fs::remove(lock);
   fs::create_symlink(folder.file("elsewhere"), lock);
   EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_unsafe, lock);
+}
+
+// A program that writes to a descriptor which it has closed may hit the lock file, behind its line.
+TEST_F(SqliteWitness, WithSomethingBehindItsLineIsRead) {
+  draw_from(open_store(folder.url(), creating()), "ns", "t", 10);
+  std::ofstream(lock, std::ios::binary | std::ios::app) << "a line of some log\n";
+  EXPECT_EQ(draw_from(open(), "ns", "t", 1), 11u);
 }
 
 TEST_F(SqliteWitness, ThatMissedTheLastCommitIsNoReasonToRefuse) {

@@ -45,9 +45,11 @@ class Opening {
   template <class Work>
   auto attempt(Work&& work) -> decltype(work()) {
     for (;;) {
+      const std::int64_t before = runtime_.mono_ns();
       try {
         return work();
       } catch (const Error& error) {
+        patience_.spend(runtime_.mono_ns() - before);
         if (!wait_after(error)) throw;
       }
     }
@@ -139,7 +141,12 @@ void Generator::begin(Patience& patience) {
   std::shared_ptr<Supply> supply(
       new Supply(runtime_, page_, make_source(), std::move(options),
                  [logs = logs_](LogLevel level, const std::string& message) { logs->say(level, message); }));
-  Opening(*runtime_, subject_, patience, config_.get("on_clock_back") == "wait").attempt([&] { supply->prime(); });
+  try {
+    Opening(*runtime_, subject_, patience, config_.get("on_clock_back") == "wait").attempt([&] { supply->prime(); });
+  } catch (...) {
+    supply->drop();
+    throw;
+  }
   supply_ = std::move(supply);
   page().alive.store(true, std::memory_order_release);
 }

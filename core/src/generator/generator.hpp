@@ -82,8 +82,8 @@ class Generator {
 };
 
 // Throw whatever can be wrong with a configuration or a store. May block.
-std::shared_ptr<Generator> make_segment_generator(const Config& config, const Cancelled& cancelled);
-std::shared_ptr<Generator> make_snowflake_generator(const Config& config, const Cancelled& cancelled);
+std::shared_ptr<Generator> make_segment_generator(const Config& config, Patience& patience);
+std::shared_ptr<Generator> make_snowflake_generator(const Config& config, Patience& patience);
 
 // What describe() would say of such a generator. They reserve nothing.
 std::string describe_segment_generator(const Config& config);

@@ -46,11 +46,11 @@ std::shared_ptr<Generator> new_generator(std::shared_ptr<Generator> generator) {
 }  // namespace
 
 std::shared_ptr<Generator> acquire_generator(const Config& config, const Cancelled& cancelled) {
-  if (config.get("kind") == "segment") return new_generator(make_segment_generator(config, cancelled));
+  Patience patience(config.duration_ms("wait_max") * 1'000'000, cancelled);
+  if (config.get("kind") == "segment") return new_generator(make_segment_generator(config, patience));
   Runtime& runtime = config.runtime ? *config.runtime : system_runtime();
   const std::string key = snowflake_identity(config);
   const std::shared_ptr<Slot<Generator>> slot = slot_of(key);
-  Patience patience(config.duration_ms("wait_max") * 1'000'000, cancelled);
   std::unique_lock lock(slot->mutex);
   for (;;) {
     // A generator that the parent held is not ours: the child's own attempt says what to do.
@@ -69,7 +69,7 @@ std::shared_ptr<Generator> acquire_generator(const Config& config, const Cancell
     lock.lock();
   }
   SlotTurn turn(*slot, lock);
-  auto generator = new_generator(make_snowflake_generator(config, cancelled));
+  auto generator = new_generator(make_snowflake_generator(config, patience));
   generator->place = key;
   turn.set(generator);
   return generator;

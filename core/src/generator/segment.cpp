@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <deque>
 #include <limits>
+#include <utility>
 
 #include "generator/generator.hpp"
 #include "idgen/text.hpp"
@@ -13,7 +14,8 @@ namespace {
 struct Stride {
   std::uint64_t stride = 1;
   std::uint64_t offset = 0;
-  bool operator==(const Stride&) const = default;
+  bool is_settled = false;  // there was a grant: handles have copied it
+  bool operator==(const Stride& other) const { return stride == other.stride && offset == other.offset; }
   std::uint64_t id(std::uint64_t number) const { return number * stride + offset; }
   // The smallest number whose id is not below `id`.
   std::uint64_t number_from(std::uint64_t id) const { return id <= offset ? 0 : (id - offset + stride - 1) / stride; }
@@ -87,17 +89,17 @@ class SegmentSource final : public Source {
                                              std::to_string(grant.first) + " on, stride " +
                                              std::to_string(grant.stride) + "; that cannot be meant");
     }
+    const bool was_settled = std::exchange(stride_->is_settled, true);
     if (grant.stride == 1) return;  // the row says nothing
-    const Stride row{grant.stride, grant.offset};
+    const Stride row{grant.stride, grant.offset, true};
     if (*stride_ == row) return;
-    if (known_ || stride_->stride != 1) {
+    if (was_settled || stride_->stride != 1) {
       throw Error(Status::format_mismatch,
                   "tag " + in_quotes(tag_) + ": its row says " + row.text() + ", this generator goes by " +
                       stride_->text() +
                       ". Leave segment.stride to the row, and open the generator again after a change");
     }
     *stride_ = row;
-    known_ = true;
   }
 
   const std::shared_ptr<Store> store_;
@@ -105,7 +107,6 @@ class SegmentSource final : public Source {
   const std::string tag_;
   const std::uint64_t step_;
   const std::shared_ptr<Stride> stride_;
-  bool known_ = false;
   const std::string holder_;
   std::deque<End>
       ends_;  // of the latest grants, if the stride is above 1: an id beyond the last number belongs to a grant too
@@ -203,8 +204,7 @@ std::string SegmentGenerator::describe() const {
 
 }  // namespace
 
-std::shared_ptr<Generator> make_segment_generator(const Config& config, const Cancelled& cancelled) {
-  Patience patience(config.duration_ms("wait_max") * 1'000'000, cancelled);
+std::shared_ptr<Generator> make_segment_generator(const Config& config, Patience& patience) {
   auto generator = std::make_shared<SegmentGenerator>(config, patience);
   generator->begin(patience);
   generator->take_stride();

@@ -153,7 +153,9 @@ class ClockWitness {
       suspect_.reset();
       return;
     }
-    if (!suspect_ || std::abs(suspect_->ahead(wall_ns, mono_ns)) > kSteadyNs) suspect_ = Reading{wall_ns, mono_ns};
+    // Steady is also one that stands still, as in tests. One that leapt on, or back, begins anew.
+    const bool is_steady = suspect_ && suspect_->ahead(wall_ns, mono_ns) <= kSteadyNs && wall_ns >= suspect_->wall_ns;
+    if (!is_steady) suspect_ = Reading{wall_ns, mono_ns};
     const std::int64_t left_ns = kConfirmedNs - (mono_ns - suspect_->mono_ns);
     if (left_ns <= 0) return;
     throw Error(Status::clock_leap,
@@ -249,6 +251,7 @@ class WindowSource final : public Source {
   }
 
   void release() override {
+    if (request_.epoch == 0) return;  // the worker is not ours
     store_->window_return(request_.name_space, request_.worker, request_.epoch, latest_.end_ms,
                           std::min(returned_to_ms_, latest_.end_ms));
   }
@@ -545,10 +548,9 @@ WorkerPlace worker_place(const Config& config) {
   return {std::move(layout), node.number, node.bits, mask};
 }
 
-std::shared_ptr<Generator> make_snowflake_generator(const Config& config, const Cancelled& cancelled) {
+std::shared_ptr<Generator> make_snowflake_generator(const Config& config, Patience& patience) {
   const Layout layout = layout_of(config);
   check_usable(config, layout);
-  Patience patience(config.duration_ms("wait_max") * 1'000'000, cancelled);
   auto generator = std::make_shared<SnowflakeGenerator>(config, layout, node_of(config, layout), patience);
   generator->begin(patience);
   return generator;

@@ -25,6 +25,8 @@ struct HotPage {
   std::atomic<std::uint64_t> slack;
   // False in a child: everything else here is zero then, and nothing was reserved by this process.
   std::atomic<bool> alive;
+  // True from a supply's first grant on; false in a child, also in one that host code made in the middle of a call.
+  std::atomic<bool> supplied;
   alignas(64) std::mutex mutex;
   bool beginning;  // under mutex: a thread of a child draws the first reservation
   std::condition_variable changed;

@@ -32,13 +32,28 @@ Supply::Supply(std::shared_ptr<Runtime> runtime, std::shared_ptr<ForkPage<HotPag
       lane_(options_.lane ? options_.lane : runtime_.make_lane()),
       log_(std::move(log)) {}
 
+void Supply::check_process() const {
+  if (page_.supplied.load(std::memory_order_relaxed)) return;
+  throw Error(Status::forked, options_.subject + ": this process was forked in the middle of this call; call again");
+}
+
 void Supply::prime() {
+  page_.supplied.store(true, std::memory_order_relaxed);
   const Range range = source_->draw({});
   const Present now = present();
   Lock lock(page_.mutex);
+  check_process();
   measured_at_ns_ = runtime_.mono_ns();
   accept(range);
   install(ready_.front(), now);
+}
+
+void Supply::drop() noexcept {
+  if (!page_.supplied.load(std::memory_order_relaxed)) return;  // a child: it is the parent's
+  try {
+    source_->release();
+  } catch (...) {  // whoever acquires it next is told by the store who had it
+  }
 }
 
 std::uint64_t Supply::held() const {
@@ -131,6 +146,7 @@ bool Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patience
   Lock lock(page_.mutex);
   bool counted = false;
   for (;;) {
+    check_process();
     if (closed_) throw Error(Status::closed, options_.subject + ": the generator is closed; open a new one");
     if (failed_for_good_) throw *failure_;
     const std::uint64_t need = claimed ? *claimed : std::max(now.need, page_.counter.next());
@@ -396,6 +412,10 @@ void Supply::close() noexcept {
   Lock lock(page_.mutex);
   if (closed_) return;
   closed_ = true;
+  if (posted_ != 0) {  // the lane has not begun it: nothing is on its way
+    posted_ = 0;
+    loading_ = false;
+  }
   page_.changed.notify_all();
   const std::uint64_t unused = page_.counter.seal();
   const Range rest{std::max(unused, current_.first), current_.end};

@@ -103,6 +103,8 @@ class Supply : public std::enable_shared_from_this<Supply> {
 
   // The first range, drawn by the caller. Throws what the source throws.
   void prime();
+  // After a prime() that threw: what it acquired all the same (a worker) is let go.
+  void drop() noexcept;
 
   // The counter gave nothing. True: the caller can try again. False: only waiting would help, and it may not wait. Throws when waiting is over or in
   // vain.
@@ -120,6 +122,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
+  void check_process() const;  // throws Error{forked} in a child that goes on in the middle of its parent's call
   bool open_range(std::optional<std::uint64_t> claimed, Patience& patience);
   void accept(const Range& range);                    // checks a grant (I7) and makes it the range in use or the one ready
   void install(Range range, const Present& present);  // opens the counter up to the mark

@@ -1,6 +1,7 @@
 // Work that may block for longer than its caller cares to wait: a store that is asked to open, or to take something back.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <functional>
@@ -8,11 +9,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "idgen/runtime.hpp"
 #include "idgen/status.hpp"
+#include "runtime/fork_page.hpp"
 
 namespace idgen {
 
@@ -30,6 +31,9 @@ T run_abandonably(Runtime& runtime, const std::string& subject, const std::funct
   };
   constexpr std::int64_t kSliceNs = 20'000'000;
   const auto state = std::make_shared<State>();
+  const ForkPage<std::atomic<bool>> here;  // false in a child, whose thread for this the parent has
+  here->store(true);
+  bool is_posted = true;
   try {
     runtime.make_lane()->post([state, work, late = std::move(late)] {
       std::optional<T> made;
@@ -52,12 +56,16 @@ T run_abandonably(Runtime& runtime, const std::string& subject, const std::funct
       lock.unlock();
       if (made) late(std::move(*made));
     });
-  } catch (const std::system_error&) {
-    return work(cancelled);
+  } catch (const std::exception&) {
+    is_posted = false;
   }
+  if (!is_posted) return work(cancelled);
   for (;;) {
     std::unique_lock lock(state->mutex);
     if (!state->made && !state->failure) runtime.wait(lock, state->changed, kSliceNs);
+    if (!here->load()) {
+      throw Error(Status::forked, subject + ": this process was forked in the middle of this call; call again");
+    }
     if (state->failure) std::rethrow_exception(state->failure);
     if (state->made) return std::move(*state->made);
     lock.unlock();

@@ -111,8 +111,12 @@ class SystemLane final : public Lane, public std::enable_shared_from_this<System
   bool wait_for_work(std::unique_lock<std::mutex>& lock) {
     const Clock::time_point idle_until = Clock::now() + kIdle;
     for (;;) {
+      if (!state_->tasks) return false;  // a child that was forked by a task
       const bool empty = state_->tasks->empty();
-      if (empty && !has_owner_) return false;
+      if (!has_owner_ && (empty || state_->tasks->begin()->first > Clock::now())) {
+        state_->tasks->clear();  // timers know weakly whom they are for, and that was the owner
+        return false;
+      }
       const Clock::time_point until = empty ? idle_until : state_->tasks->begin()->first;
       if (const bool over = until <= Clock::now()) return !empty && over;
       state_->added.wait_until(lock, until);

@@ -56,17 +56,26 @@ class StoreGate {
           "this process was made while its parent was inside a store transaction, by a raw clone() or by a "
           "fork() that the disk kept waiting, so it cannot use stores; make it with fork(), or call exec in it");
     }
-    if (process_.compare_exchange_strong(parent, getpid())) forks_.store(0);
+    forks_.store(0);  // before anybody of this process counts one
+    process_.compare_exchange_strong(parent, getpid());
   }
 
   static void enter() {
     if (registered_ != 0) throw std::bad_alloc();
+    // A fork handler of the host's may wait for a lock that this thread holds.
+    const auto deadline = std::chrono::steady_clock::now() + 2 * kLongestForkWait;
     for (;;) {
       take_over();
       // Counts before it looks, as fork() does the other way round: one of the two sees the other.
       inside_.fetch_add(1);
       if (forks_.load() == 0) return;
       inside_.fetch_sub(1);
+      if (std::chrono::steady_clock::now() >= deadline) {
+        throw Error(Status::store_unavailable,
+                    "another thread's fork() does not come to an end; a fork handler of the program may be waiting "
+                    "for a lock that this thread holds. Try again",
+                    kRetryNs);
+      }
       std::this_thread::sleep_for(kPoll);
     }
   }

@@ -50,7 +50,9 @@ static std::string witness_text(const StoreWitness& witness) {
 }
 
 static std::optional<StoreWitness> parse_witness(std::string_view text) {
-  if (text.size() != kWitnessSize || !text.starts_with(kWitnessStore) || text.back() != '\n') return std::nullopt;
+  if (text.size() < kWitnessSize) return std::nullopt;
+  text = text.substr(0, kWitnessSize);  // what a stray write may have put behind it is not ours
+  if (!text.starts_with(kWitnessStore) || text.back() != '\n') return std::nullopt;
   StoreWitness witness;
   witness.identity = text.substr(kWitnessStore.size(), kIdentityDigits);
   if (witness.identity.find_first_not_of("0123456789abcdef") != std::string::npos) return std::nullopt;
@@ -65,7 +67,7 @@ static std::optional<StoreWitness> parse_witness(std::string_view text) {
 
 // What the file holds, in a buffer that needs no memory: a descriptor is to be closed before anything is made of it.
 struct WitnessText {
-  char bytes[kWitnessSize + 1];  // one more, to see that there is no more
+  char bytes[kWitnessSize];
   ssize_t size;
   explicit WitnessText(int fd) noexcept : size(pread(fd, bytes, sizeof bytes, 0)) {}
   std::optional<StoreWitness> parse() const {
@@ -114,13 +116,13 @@ struct LockFile::Descriptor {
   }
 };
 
-// An offset that no host's descriptor has by chance; below 8 GiB, which every file system can address.
+// An offset that no host's descriptor has by chance; below 2 GiB, which every file system can address.
 static off_t random_mark() {
   std::uint32_t bits = 0;
   if (getrandom(&bits, sizeof bits, 0) != sizeof bits) {
     throw Error(Status::internal, "the kernel gave no random bytes (getrandom failed)");
   }
-  return (off_t{1} << 32) + static_cast<off_t>(bits);
+  return (off_t{1} << 30) + static_cast<off_t>(bits & 0x3fffffff);
 }
 
 // In a child: at once, before code of the host runs in it and opens files under our numbers. Calls nothing that could
@@ -147,8 +149,9 @@ std::optional<LockFile> LockFile::open(const std::string& path, bool or_read_onl
   entry->process = getpid();
   entry->mark = random_mark();
   constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-  int fd = ::open(path.c_str(), O_RDWR | kFlags);
-  if (fd < 0 && or_read_only && (errno == EACCES || errno == EROFS)) fd = ::open(path.c_str(), O_RDONLY | kFlags);
+  int fd = above_standard_streams(::open(path.c_str(), O_RDWR | kFlags));
+  if (fd < 0 && or_read_only && (errno == EACCES || errno == EROFS))
+    fd = above_standard_streams(::open(path.c_str(), O_RDONLY | kFlags));
   if (fd < 0 && errno == ENOENT) return std::nullopt;
   struct stat at {};
   if (fd < 0 || fstat(fd, &at) != 0 || lseek(fd, entry->mark, SEEK_SET) != entry->mark) {
@@ -170,10 +173,11 @@ void LockFile::make(const std::string& database, const StoreWitness& witness) {
   NewFile file(path);
   const int fd = file.open(mode);
   if (fd < 0) throw lock_file_error(path, "make", errno);
-  // As accessible as the database itself, so that whoever may use the one may use the other.
-  if ((known && geteuid() == 0 && fchown(fd, info.st_uid, info.st_gid) != 0) || fchmod(fd, mode) != 0) {
-    // A file system without owners or modes: whoever is refused later is told the file's name.
-  }
+  // As accessible as the database itself, so that whoever may use the one may use the other. Only root gives a file away, but everybody may give one
+  // to a group of his own. Where neither can be done, whoever is refused later is told the file's name.
+  const bool is_given = known && geteuid() == 0 && fchown(fd, info.st_uid, info.st_gid) == 0;
+  if (known && !is_given && fchown(fd, static_cast<uid_t>(-1), info.st_gid) != 0) errno = 0;
+  if (fchmod(fd, mode) != 0) errno = 0;
   const std::string text = witness_text(witness);
   errno = 0;  // a short write sets none
   const bool written = pwrite(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) && fsync(fd) == 0;
@@ -216,6 +220,7 @@ static struct flock lock_of(short type, std::int64_t byte) {
 }
 
 bool LockFile::try_lock(std::int64_t byte) const {
+  if (!is_open()) throw lock_file_error(path_, "lock a byte of", EBADF);
   const int fd = descriptor_->fd.load(std::memory_order_relaxed);
   const bool writable = (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR;
   struct flock lock = lock_of(writable ? F_WRLCK : F_RDLCK, byte);
@@ -259,6 +264,7 @@ StoreWitness LockFile::witness() const {
 }
 
 void LockFile::note(const StoreWitness& witness) const {
+  if (!is_open()) throw lock_file_error(path_, "write", EBADF);  // the host closed it: the number may be another file's
   const std::string text = witness_text(witness);
   const ssize_t written = pwrite(descriptor_->fd.load(std::memory_order_relaxed), text.data(), text.size(), 0);
   if (written != static_cast<ssize_t>(text.size())) throw lock_file_error(path_, "write", written < 0 ? errno : ENOSPC);

@@ -27,6 +27,8 @@ struct StoreWitness {
   std::uint64_t commits = 0;  // of the database, when it was last written; the database may be one ahead, never behind
 };
 
+static_assert(sizeof(off_t) == 8, "compile with _FILE_OFFSET_BITS=64: the bytes that are locked lie beyond 2 GiB");
+
 // The byte that is locked around a transaction. Those of the workers lie below it.
 constexpr std::int64_t kTransactionByte = std::int64_t{1} << 62;
 

@@ -22,6 +22,16 @@ inline std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+// A host that has closed descriptors 0 to 2 still prints to them. 0 to 2 become another number; -1 with errno if there is none.
+inline int above_standard_streams(int fd) {
+  if (fd < 0 || fd > STDERR_FILENO) return fd;
+  const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  const int error = errno;
+  close(fd);
+  errno = error;
+  return moved;
+}
+
 // Removes the unfinished file unless it was moved.
 class NewFile {
  public:
@@ -42,7 +52,7 @@ class NewFile {
   int open(mode_t mode) {
     const int fd = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     made_ = fd >= 0;
-    return fd;
+    return above_standard_streams(fd);
   }
 
   // Gives it the name `to` unless that exists. 0 or an errno.

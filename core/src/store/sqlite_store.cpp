@@ -5,6 +5,7 @@
 // noticed instead of being written to as a ghost, and uniqueness does not rest on SQLite's own locks, which any close()
 // in the process may drop.
 #include <sys/types.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -68,7 +69,12 @@ class SqliteStore final : public Store {
         timeout_ms_(options.timeout_ms) {}
 
   // In a child nothing is released: what the parent acquired is not in its list.
-  ~SqliteStore() override { OwnerLocks::at(lock_path_).release_all(this); }
+  ~SqliteStore() override {
+    try {
+      OwnerLocks::at(lock_path_).release_all(this);
+    } catch (const std::exception&) {  // they could not be made, so nothing was ever owned
+    }
+  }
 
   SegmentGrant segment_grant(const std::string& name_space, const std::string& tag,
                              const SegmentRequest& request) override {
@@ -127,7 +133,7 @@ class SqliteStore final : public Store {
       const StoredWorker found = read_worker(db, name_space, worker);
       SqliteStatement format(db, "SELECT format FROM idgen_namespace WHERE ns = ?1", name_space);
       return WindowInfo{found.row.epoch, found.row.hw, format.next() ? format.text(0, "format") : "", found.row.holder,
-                        found.found && has_live_owner(name_space, worker)};
+                        found.found && has_live_owner(name_space, worker, found.row)};
     });
   }
 
@@ -135,7 +141,7 @@ class SqliteStore final : public Store {
                      std::int64_t hw_ms) override {
     transact(SqliteAccess::write, [&](SqliteConnection& db) {
       const StoredWorker found = read_worker(db, name_space, worker);
-      const bool is_live = found.found && has_live_owner(name_space, worker);
+      const bool is_live = found.found && has_live_owner(name_space, worker, found.row);
       const WorkerRow row = repaired_row(name_space, worker, found.row, is_live, seen, hw_ms);
       SqliteStatement(db, "UPDATE idgen_worker SET epoch = ?3, owner = NULL, hw = ?4 WHERE ns = ?1 AND worker = ?2",
                       name_space, worker, row.epoch, row.hw)
@@ -284,13 +290,14 @@ class SqliteStore final : public Store {
 
   // Throws StoreLocked, Error{store_*, unsupported}.
   TransactionLock lock_transaction(SqliteAccess access) const {
-    for (;;) {
+    for (int attempt = 0; attempt < 3; ++attempt) {
       std::optional<LockFile> file = open_lock_file(access);
       if (!file && access == SqliteAccess::read) return TransactionLock(std::nullopt);
       if (!file) continue;  // deleted in this moment
       if (!file->try_lock(kTransactionByte)) throw StoreLocked(store_locked_error(path_, timeout_ms_));
       if (file->is_at(lock_path_)) return TransactionLock(std::move(file));
     }
+    throw StoreLocked(store_locked_error(path_, timeout_ms_));  // somebody replaces it again and again
   }
 
   // Makes it for a database without one: a new store, or a copy that was put in place without it.
@@ -550,11 +557,21 @@ class SqliteStore final : public Store {
   }
 
   // REQUIRES: a transaction that writes.
-  bool has_live_owner(const std::string& name_space, std::uint64_t worker) const {
+  bool has_live_owner(const std::string& name_space, std::uint64_t worker, const WorkerRow& row) const {
     OwnerLocks& owners = OwnerLocks::at(lock_path_);
     if (owners.claim(name_space, worker, this) != OwnerLocks::Claim::granted) return true;
     owners.release(name_space, worker, 0);
-    return false;
+    // It may live and have lost its lock: the host closed all descriptors, somebody deleted the lock file.
+    return row.owned && is_process_here(row.holder);
+  }
+
+  // "process 4711 on db-3", as holder_text() writes it: whether that is this machine, or container, and it runs.
+  static bool is_process_here(const std::string& holder) {
+    int process = 0;
+    char host[256] = "", here[256] = "";
+    if (std::sscanf(holder.c_str(), "process %d on %255s", &process, host) != 2 || process <= 0) return false;
+    if (gethostname(here, sizeof here - 1) != 0 || std::strcmp(host, here) != 0) return false;
+    return kill(process, 0) == 0 || errno == EPERM;
   }
 
   // The kernel does not say whose lock it is. The row does, unless its owner has died and left a raw clone that keeps

@@ -70,8 +70,11 @@ final class Lender {
     } catch (Throwable e) {
       offer = new Offer(null, e);
     }
+    // Why the server was away then is of no use to who comes later.
+    long lingerNs = offer.connection == null ? 0 : boundNs;
     try {
-      while (!offers.offer(offer, boundNs, TimeUnit.NANOSECONDS)) {
+      while (!offers.offer(offer, lingerNs, TimeUnit.NANOSECONDS)) {
+        lingerNs = boundNs;
         if (!adopt()) continue; // somebody has just come for it
         if (offer.connection != null) offer.connection.close();
         return;
