@@ -201,7 +201,7 @@ class SqliteStore final : public Store {
         lock_path_ +
         "), and a restart need not wait.\n"
         "Another file, on this machine or another one, guards its own numbers only: use one file for one set of ids. "
-        "The identity tells two files apart.\n"
+        "The identity tells two files apart, unless one is a copy of the other.\n"
         "An older copy of the file in its place is refused as long as the lock file is kept.\n";
     text += create_
                 ? "A missing file is made anew, at 0 (store_create = true), unless its lock file is still there: if "
