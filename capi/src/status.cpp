@@ -1,5 +1,7 @@
 #include "idgen/status.hpp"
 
+#include <cstddef>
+
 #include "border.hpp"
 #include "idgen/text.hpp"
 
@@ -16,10 +18,10 @@ namespace idgen::capi {
 idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_view message,
                       std::uint64_t retry_after_ns, std::uint64_t cause) noexcept {
   if (!err) return status;
-  // Zeroed instead of begun with IDGEN_ERROR_INIT: it has at least the room of the first version's, and its owner wants to know.
+  // Zeroed instead of begun with IDGEN_ERROR_INIT: it has room for a message, and its owner wants to know.
   const bool is_zeroed = err->struct_size == 0;
-  constexpr std::size_t kFirstVersion = sizeof(idgen_error_t);
-  if (err->struct_size < kFirstVersion && !is_zeroed) return status;
+  constexpr std::size_t kUpToMessage = offsetof(idgen_error_t, cause);  // what every caller's has room for
+  if (err->struct_size < kUpToMessage && !is_zeroed) return status;
   err->status = status;
   err->retry_after_ns = retry_after_ns;
   std::size_t used = 0;
@@ -27,7 +29,7 @@ idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_vie
     used = copy_text("(err.struct_size is 0: begin with idgen_error_t err = IDGEN_ERROR_INIT) ", err->message,
                      sizeof err->message);
   copy_text(message, err->message + used, sizeof err->message - used);
-  err->cause = cause;
+  if (err->struct_size >= kUpToMessage + sizeof err->cause) err->cause = cause;
   return status;
 }
 

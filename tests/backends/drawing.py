@@ -20,6 +20,7 @@ class Error(ctypes.Structure):
         ("status", ctypes.c_int32),
         ("retry_after_ns", ctypes.c_uint64),
         ("message", ctypes.c_char * 496),
+        ("cause", ctypes.c_uint64),
     )
 
     def __init__(self):
