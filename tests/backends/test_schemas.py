@@ -210,7 +210,7 @@ def test_a_tag_is_lifted_and_never_lowered(everywhere):
 def test_near_the_end_nothing_is_granted_and_nothing_is_written(everywhere):
     tag = everywhere.row(highest=LARGEST - 6)
     before = everywhere.counter(tag)
-    refused(everywhere.draw(tag), "EXHAUSTED", tag, "2^63 - 1")
+    refused(everywhere.draw(tag, 10), "EXHAUSTED", tag, "2^63 - 1")
     assert everywhere.counter(tag) == before
     if everywhere.schema == "leaf":
         refused(everywhere.segment(tag, "advance", "--to", str(LARGEST)), "VALUE", str(LARGEST - 1))
