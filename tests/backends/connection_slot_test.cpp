@@ -111,6 +111,7 @@ TEST(NoFork, ForkWaitsForAConnectionThatIsMadeAtOnce) {
   connecting.join();
 }
 
+#if !defined(__SANITIZE_THREAD__)  // its run time takes a child's thread at the address of one of its parent's for that one, and ends
 TEST(NoFork, ForkDoesNotWaitForOneThatTakesLongAndItsChildKnows) {
   std::promise<void> inside, done;
   std::thread connecting([&] {
@@ -139,6 +140,7 @@ TEST(NoFork, ForkDoesNotWaitForOneThatTakesLongAndItsChildKnows) {
   done.set_value();
   connecting.join();
 }
+#endif
 
 TEST(Trial, AConnectionThatHangsIsAnErrorInTimeForEveryCallerAndIsWaitedForAgain) {
   auto released = std::make_shared<std::promise<void>>();

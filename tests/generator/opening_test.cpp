@@ -1,6 +1,7 @@
 // Opening and closing: what is waited for, what a failure means, how a caller gets away.
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <thread>
 
 #include "generator/world.hpp"
@@ -55,13 +56,16 @@ TEST_F(Opening, DoesNotWaitForWhatWaitingCannotChange) {
 }
 
 TEST_F(Opening, CanBeLeftWhileTheStoreIsDown) {
-  store->before = [] { throw Error(Status::store_unavailable, "it does not answer"); };
+  std::atomic<bool> is_away{true};
+  store->before = [&] {
+    if (is_away) throw Error(Status::store_unavailable, "it does not answer");
+  };
   Config settings = config({{"worker", "1"}, {"wait_max", "1h"}});
   settings.runtime = nullptr;  // real threads
   int asked = 0;
   EXPECT_EQ(error_of([&] { Handle(settings, [&] { return ++asked == 3; }); }).status(), Status::cancelled);
   while (store.use_count() > 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  store->before = [] {};
+  is_away = false;
   EXPECT_NO_THROW(Handle(settings).next()) << "nothing of it is left in the way";
 }
 

@@ -1,6 +1,7 @@
 // A store in plain sight: the rules of store.hpp in a few lines, and a switch for everything that can go wrong.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <limits>
 #include <map>
@@ -42,7 +43,7 @@ class SimStore final : public Store {
   // Called after the commit: may throw, as an acknowledgement that was lost.
   std::function<void()> after = [] {};
   bool dead = false;  // the process was killed: nothing it says is heard
-  int calls = 0;
+  std::atomic<int> calls = 0;
   int disconnects = 0;
   std::vector<WindowRequest> requests;
   std::vector<SegmentRequest> grants;
