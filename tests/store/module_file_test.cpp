@@ -51,6 +51,29 @@ TEST(ModuleFile, AFolderIsJudgedByWhereItsLinksLead) {
   EXPECT_THAT(opened_with(folder.file("link")), HasSubstr("its folder can be written by everybody"));
 }
 
+TEST(ModuleFile, AFolderAboveThatOthersCouldRenameInIsRefusedAndAStickyOneIsNot) {
+  const TempFolder folder;
+  plant(folder.file("shared/mine/modules"));
+  const std::string shared = folder.file("shared");
+  chmod(shared.c_str(), 0777);
+  const std::string said = opened_with(shared + "/mine/modules");
+  EXPECT_THAT(said, AllOf(HasSubstr(in_quotes(shared) + ", which is above it, can be written by everybody"),
+                          testing::Not(HasSubstr("[ran]"))));
+  chmod(shared.c_str(), 01777);
+  EXPECT_THAT(opened_with(shared + "/mine/modules"), HasSubstr("[ran]"));
+}
+
+TEST(ModuleFile, WhatIsAboveThisLibraryTooIsNotAsked) {
+  const TempFolder folder;
+  plant(folder.file("app/modules"));
+  const std::string module = std::filesystem::canonical(folder.file("app/modules/libidgen_redis.so")).string();
+  const std::string app = folder_of_file(folder_of_file(module));
+  chmod(app.c_str(), 0777);
+  EXPECT_EQ(module_objection(module, app + "/libidgen.so"), "");
+  EXPECT_THAT(module_objection(module, ""), HasSubstr(in_quotes(app) + ", which is above it"));
+  EXPECT_THAT(module_objection(module, app + "s/libidgen.so"), HasSubstr(in_quotes(app) + ", which is above it"));
+}
+
 TEST(ModuleFile, ARelativeFolderBeginsWhereTheConfigurationIs) {
   const TempFolder folder;
   plant(folder.file("modules"));
@@ -67,7 +90,7 @@ TEST(ModuleFile, OnlyThoseAreTrustedWhoCouldHaveReplacedThisLibrary) {
     found.st_uid = user;
     found.st_gid = group;
     found.st_mode = mode;
-    return module_objection(found, trust);
+    return module_objection(found, ModulePart::file, trust);
   };
   for (const uid_t user : {0u, 1000u, 2000u}) EXPECT_EQ(objection(user, 99, 0755), "") << user;
   EXPECT_THAT(objection(1001, 50, 0755),
@@ -78,7 +101,7 @@ TEST(ModuleFile, OnlyThoseAreTrustedWhoCouldHaveReplacedThisLibrary) {
   const ModuleTrust of_a_jar{.user = 1000, .owner = std::nullopt, .group = std::nullopt};
   struct stat found {};
   found.st_uid = 2000;
-  EXPECT_NE(module_objection(found, of_a_jar), "");
+  EXPECT_NE(module_objection(found, ModulePart::file, of_a_jar), "");
 }
 
 TEST(ModuleFile, ThisProgramsOwnFileIsKnownByWhereTheKernelMappedItFrom) {

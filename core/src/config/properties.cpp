@@ -52,8 +52,8 @@ constexpr Property kProperties[] = {
      kSince, 1, 600'000},
     {"backend.path", text, "", "a folder", "",
      "Folder of the modules libidgen_NAME.so, which stores other than sqlite and memory need. Empty = idgen/backends "
-     "beside this library; with a jar or a Go program there is none. A module is loaded only if it and its folder can "
-     "be written by nobody but root, this user and the owner of this library.",
+     "beside this library; with a jar or a Go program there is none. A module is loaded only if it, its folder and "
+     "those above can be written by nobody but root, this user and the owner of this library.",
      kSince, 0, 4096},
     {"store_create", boolean, "false", "true | false", "",
      "Make the store if it is missing, and a missing tag at 0. Off by default, because a store that was lost and "

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
@@ -14,6 +15,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
+
+#include "idgen/text.hpp"
 
 namespace idgen {
 
@@ -60,18 +64,47 @@ inline ModuleTrust module_trust(const std::string& own) {
   return trust;
 }
 
-// Why a module, or the folder it is in, may be somebody else's; "" if it is not.
-inline std::string module_objection(const struct stat& found, const ModuleTrust& trust) {
+// What a path leads through, from the thing itself upwards.
+enum class ModulePart { file, folder, above };
+
+// Why this part of a module's path may be somebody else's; "" if it is not.
+inline std::string module_objection(const struct stat& found, ModulePart part, const ModuleTrust& trust) {
   const bool is_ours = found.st_uid == 0 || found.st_uid == trust.user || found.st_uid == trust.owner;
   if (!is_ours) {
     return "belongs to the user with the number " + std::to_string(found.st_uid) +
            "; allowed: root, the user of this process (" + std::to_string(trust.user) + ") and the owner of libidgen";
   }
+  // What is ours in a sticky folder, as a temporary one is, nobody else can rename or remove.
+  if (part == ModulePart::above && (found.st_mode & S_ISVTX) != 0) return "";
   if ((found.st_mode & S_IWOTH) != 0) return "can be written by everybody; take that away with `chmod o-w`";
   if ((found.st_mode & S_IWGRP) != 0 && found.st_gid != trust.group)
     return "can be written by the group with the number " + std::to_string(found.st_gid) +
            "; take that away with `chmod g-w`";
   return "";
+}
+
+// Why the module at `path` (a real path) is not to be loaded, as the end of a sentence; "" if it may be. Looks at the file, its folder
+// and the folders above, whose owners could put another folder in its place. In a folder that this library is below too,
+// whoever could do that could have replaced this library as well: there it ends.
+inline std::string module_objection(const std::string& path, const std::string& own) {
+  const ModuleTrust trust = module_trust(own);
+  ModulePart part = ModulePart::file;
+  for (std::string at = path;; at = folder_of_file(at)) {
+    if (part != ModulePart::file && own.starts_with(at + '/')) return "";
+    const std::string name = at.empty() ? "/" : at;
+    struct stat found {};
+    const std::string objection = stat(name.c_str(), &found) != 0
+                                      ? "cannot be looked at: " + std::generic_category().message(errno)
+                                      : module_objection(found, part, trust);
+    if (!objection.empty()) {
+      return (part == ModulePart::file     ? "it "
+              : part == ModulePart::folder ? "its folder "
+                                           : in_quotes(name) + ", which is above it, ") +
+             objection;
+    }
+    if (at.empty()) return "";
+    part = part == ModulePart::file ? ModulePart::folder : ModulePart::above;
+  }
 }
 
 }  // namespace idgen

@@ -38,7 +38,6 @@ std::vector<std::string> module_folders(const std::string& own, const StoreOptio
 // Its real path. Throws if it is not there, or if it may be somebody else's; nothing of it has run by then.
 std::string find_module(const StoreScheme& scheme, const std::string& file, const StoreOptions& options) {
   const std::string own = own_file();
-  const ModuleTrust trust = module_trust(own);
   std::string searched;
   for (const std::string& folder : module_folders(own, options)) {
     const std::unique_ptr<char, decltype(&std::free)> real(realpath((folder + "/" + file).c_str(), nullptr),
@@ -50,16 +49,8 @@ std::string find_module(const StoreScheme& scheme, const std::string& file, cons
       continue;
     }
     const std::string path = real.get();
-    for (const std::string& part : {path, folder_of_file(path)}) {
-      struct stat found {};
-      const std::string objection = stat(part.empty() ? "/" : part.c_str(), &found) != 0
-                                        ? "cannot be looked at: " + std::generic_category().message(errno)
-                                        : module_objection(found, trust);
-      if (!objection.empty()) {
-        fail_to_load(scheme, "the module " + in_quotes(path) + " was not loaded, because " +
-                                 (part == path ? "it " : "its folder ") + objection);
-      }
-    }
+    if (const std::string objection = module_objection(path, own); !objection.empty())
+      fail_to_load(scheme, "the module " + in_quotes(path) + " was not loaded, because " + objection);
     return path;
   }
   if (searched.empty()) {

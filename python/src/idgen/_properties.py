@@ -68,8 +68,8 @@ class Properties(TypedDict, total=False):
 
     backend_path: str | os.PathLike[str] | None
     """backend.path (a folder). Folder of the modules libidgen_NAME.so, which stores other than sqlite and memory need.
-    Empty = idgen/backends beside this library; with a jar or a Go program there is none. A module is loaded only if it
-    and its folder can be written by nobody but root, this user and the owner of this library."""
+    Empty = idgen/backends beside this library; with a jar or a Go program there is none. A module is loaded only if it,
+    its folder and those above can be written by nobody but root, this user and the owner of this library."""
 
     store_create: bool | str | None
     """store_create (true | false; default false). Make the store if it is missing, and a missing tag at 0. Off by
