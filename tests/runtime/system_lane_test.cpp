@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <future>
 #include <string>
 #include <thread>
@@ -53,6 +54,22 @@ TEST(SystemLane, ATaskThatHangsDelaysNoOtherLane) {
   EXPECT_EQ(ran.get_future().wait_for(std::chrono::seconds(20)), std::future_status::ready);
   go_on.set_value();
   done.get_future().wait();
+}
+
+TEST(SystemLane, ATimerHasItsTurnOnALaneThatIsNeverIdle) {
+  const auto lane = make_system_lane();
+  std::promise<void> rang;
+  std::promise<bool> over;
+  const auto ringing = rang.get_future().share();
+  std::function<void(int)> go_on = [&](int left) {
+    const bool has_rung = ringing.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    if (has_rung || left == 0) return over.set_value(has_rung);
+    lane->post([&go_on, left] { go_on(left - 1); });
+  };
+  lane->post_after(1'000'000, [&] { rang.set_value(); });
+  lane->post([&] { go_on(2'000'000); });
+  EXPECT_TRUE(over.get_future().get());
+  ringing.wait();
 }
 
 TEST(SystemLane, KnowsItsOwnThread) {

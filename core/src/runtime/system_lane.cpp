@@ -48,7 +48,8 @@ class SystemLane final : public Lane, public std::enable_shared_from_this<System
   SystemLane& operator=(const SystemLane&) = delete;
   ~SystemLane() override { delete state_->tasks; }  // the thread, if there is one, holds the lane
 
-  void post(std::function<void()> task) override { add(Clock::time_point::min(), std::move(task)); }
+  // Due now, not before everything else: whoever posts without a pause must not keep a timer from its turn.
+  void post(std::function<void()> task) override { add(Clock::now(), std::move(task)); }
   void post_after(std::int64_t delay_ns, std::function<void()> task) override {
     add(Clock::now() + std::chrono::nanoseconds(std::max<std::int64_t>(delay_ns, 0)), std::move(task));
   }
