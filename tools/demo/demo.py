@@ -1,6 +1,6 @@
 """Four processes, in C, Python, Java and Go, draw ids at full speed from one idgen.toml and one SQLite file.
 
-Run by `make demo`, or by hand after `make build dist`:  python tools/demo/demo.py [--seconds S] [--limit N]
+Run by `make demo`; by hand:  scripts/demo [--seconds S] [--limit N]
 
 Each process gets TOML WORKER SECONDS LIMIT DIRECTORY NAME... and does for each NAME in turn:
   - open that table of the TOML file, with its own worker number, and print `ready NAME`
@@ -15,8 +15,6 @@ The exit status is 1 if an id was issued twice, if two languages decode an id di
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import json
 import mmap
 import os
 import queue
@@ -86,33 +84,58 @@ def fail(message: str) -> NoReturn:
     raise SystemExit(f"demo: {message}")
 
 
-def run(*command: str | Path) -> str:
-    done = subprocess.run([str(word) for word in command], cwd=ROOT, capture_output=True, text=True, check=False)
+def run(*command: str | Path, **environment: str | Path) -> str:
+    done = subprocess.run(
+        [str(word) for word in command],
+        cwd=ROOT,
+        env=os.environ | {name: str(value) for name, value in environment.items()},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode != 0:
         fail(f"`{' '.join(map(str, command))}` failed:\n{done.stderr or done.stdout}")
     return done.stdout
 
 
+def fresh(folder: Path) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
 def prepare(build: Path) -> dict[str, list[str]]:
-    """Compiles what has to be, and returns how each language's process is started."""
-    library = build / "lib" / "libidgen.so"
-    jars = [jar for jar in (build / "dist").glob("idgen-*.jar") if not jar.stem.endswith(("-sources", "-javadoc"))]
-    if not library.exists() or not jars:
-        fail(f"{library} or {build}/dist/idgen-*.jar is missing: run `make build dist` first")
-    if importlib.util.find_spec("idgen") is None:
-        fail(f"{sys.executable} has no package idgen: pip install build/dist/idgen-*.whl")
-    made = build / "demo"
-    made.mkdir(parents=True, exist_ok=True)
-    lib = library.parent
-    run("cc", "-O2", "-std=gnu11", "-Wall", f"-I{ROOT}/capi/include", HERE / "demo.c", "-o", made / "demo-c",
+    """Makes the four programs from the build tree `build`, and returns how each language's process is started."""
+    lib = build / "lib"
+    headers = ROOT / "capi" / "include"
+    run("cc", "-O2", "-std=gnu11", "-Wall", f"-I{headers}", HERE / "demo.c", "-o", build / "demo-c",
         f"-L{lib}", "-lidgen", f"-Wl,-rpath,{lib}")  # fmt: skip
-    run("c++", "-O2", "-std=c++20", "-Wall", HERE / "count_duplicates.cpp", "-o", made / "count_duplicates")
-    run("go", "build", "-o", made / "demo-go", "./tools/demo/go")
+    run("c++", "-O2", "-std=c++20", "-Wall", HERE / "count_duplicates.cpp", "-o", build / "count_duplicates")
+
+    package = fresh(build / "python") / "idgen"
+    shutil.copytree(ROOT / "python" / "src" / "idgen", package, ignore=shutil.ignore_patterns("__pycache__"))
+    for module in (build / "bindings" / "python").glob("_core*.so"):
+        shutil.copy(module, package)
+
+    classes = fresh(build / "classes")
+    sources = [
+        *(ROOT / "java" / "src" / "main" / "java").rglob("*.java"),
+        *(build / "java" / "generated").rglob("*.java"),
+    ]
+    run("javac", "-d", classes, *sources, HERE / "Demo.java")
+
+    # Go compiles the library from source unless it is told that there is one: that would be a minute more.
+    packages = fresh(build / "pkgconfig")
+    (packages / "idgen.pc").write_text(
+        f"Name: idgen\nDescription: the library of the demo\nVersion: 0\nCflags: -I{headers}\n"
+        f"Libs: -L{lib} -lidgen -Wl,-rpath,{lib}\n"
+    )
+    run("go", "build", "-tags", "idgen_system", "-o", build / "demo-go", "./tools/demo/go", PKG_CONFIG_PATH=packages)
     return {
-        "C": [str(made / "demo-c")],
+        "C": [str(build / "demo-c")],
         "Python": [sys.executable, str(HERE / "demo.py"), "--child"],
-        "Java": ["java", "-cp", str(max(jars)), str(HERE / "Demo.java")],
-        "Go": [str(made / "demo-go")],
+        "Java": ["java", f"-Djava.library.path={lib}", "-cp", str(classes), "Demo"],
+        "Go": [str(build / "demo-go")],
     }
 
 
@@ -206,13 +229,16 @@ def grouped(number: int) -> str:
     return f"{number:,}".replace(",", " ")
 
 
+CREATE = "import idgen, sys; idgen.segment_create(store='sqlite:ids.db', tag='orders', directory=sys.argv[1])"
+
+
 def race(
-    commands: dict[str, list[str]], tool: Path, directory: Path, seconds: float, limit: int
+    commands: dict[str, list[str]], directory: Path, seconds: float, limit: int
 ) -> tuple[list[Process], int, list]:
     """Runs the four through both kinds; returns them, an id, and how each of them decoded it."""
     toml = directory / "idgen.toml"
     shutil.copy(HERE / "idgen.toml", toml)
-    run(tool, "segment", "create", "--config", toml, "--name", "orders")
+    run(sys.executable, "-c", CREATE, toml.parent)
 
     heard: queue.Queue = queue.Queue()
     processes: list[Process] = []
@@ -249,7 +275,7 @@ def race(
 
 
 def duplicates_in(build: Path, files: list[Path]) -> tuple[int, int]:
-    total, duplicates = run(build / "demo" / "count_duplicates", *files).split()
+    total, duplicates = run(build / "count_duplicates", *files).split()
     return int(total), int(duplicates)
 
 
@@ -278,8 +304,6 @@ def report(build: Path, processes: list[Process], directory: Path, one_id: int, 
 
     print(f"\nthe id {one_id}, decoded by each:")
     answers = dict(zip(LANGUAGES, decoded, strict=True))
-    command = json.loads(run(build / "bin" / "idgen", "decode", "--json", str(one_id)))
-    answers["idgen"] = [str(command[key]) for key in ("unix_ms", "worker", "sequence")]
     for who, (unix_ms, worker, sequence) in answers.items():
         print(f"  {who:8} unix_ms {unix_ms}  worker {worker}  sequence {sequence}")
     equal = len({tuple(answer) for answer in answers.values()}) == 1
@@ -296,13 +320,14 @@ def main() -> int:
     parser.add_argument(
         "--limit", type=int, default=25_000_000, help="most ids of a kind and process (default: 25000000)"
     )
-    parser.add_argument("--build", type=Path, default=ROOT / "build", help="folder of the build (default: build)")
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "demo", help="build tree (default: build/demo)")
     options = parser.parse_args()
     build = options.build.resolve()
 
-    print("Preparing (the first time, Go compiles the library: a minute or two) ...", flush=True)
+    print("  compiling the four programs ...", flush=True)
     commands = prepare(build)
-    with tempfile.TemporaryDirectory(prefix="run-", dir=build / "demo") as name:
+    os.environ["PYTHONPATH"] = str(build / "python")
+    with tempfile.TemporaryDirectory(prefix="run-", dir=build) as name:
         directory = Path(name)
         needed = options.limit * 8 * len(LANGUAGES) * len(NAMES)
         free = shutil.disk_usage(directory).free
@@ -310,7 +335,7 @@ def main() -> int:
         if limit < options.limit:
             print(f"The disk has room for {grouped(limit)} ids of a kind and process only.")
         begin = time.monotonic()
-        processes, one_id, decoded = race(commands, build / "bin" / "idgen", directory, options.seconds, limit)
+        processes, one_id, decoded = race(commands, directory, options.seconds, limit)
         good = report(build, processes, directory, one_id, decoded)
         print(f"\n{'No id was issued twice' if good else 'FAILED'}, {time.monotonic() - begin:.0f} s")
     return 0 if good else 1

@@ -41,8 +41,6 @@ std::uint64_t* member(idgen_parts_t& parts, std::uint32_t kind) {
 const char* python_name(const idgen_field_t& field) { return field.kind == IDGEN_FIELD_TIME ? "ticks" : field.name; }
 
 py::module_ values_module() { return py::module_::import("idgen._values"); }
-py::object type_named(const char* name) { return py::module_::import("idgen._types").attr(name); }
-
 std::unique_ptr<Layout> parse(const std::string& text, const py::object& epoch) {
   if (text.find('\0') != std::string::npos) throw_error(IDGEN_E_ARGUMENT, "a layout has no NUL characters");
   std::string epoch_text;

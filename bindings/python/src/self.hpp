@@ -32,6 +32,9 @@ T& checked(const py::object& self) {
   return *value;
 }
 
+// A class of the package's own Python code, by its name.
+inline py::object type_named(const char* name) { return py::module_::import("idgen._types").attr(name); }
+
 // A function on a T as a method of its Python class.
 template <typename T, typename Result, typename... Arguments>
 auto method(Result (*function)(T&, Arguments...)) {

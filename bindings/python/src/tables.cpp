@@ -7,6 +7,7 @@
 #include "config.hpp"
 #include "gil.hpp"
 #include "layout.hpp"
+#include "self.hpp"
 
 namespace idgen_python {
 namespace {
@@ -28,8 +29,6 @@ std::int32_t encoding_number(const std::string& name) {
   }
   throw_error(IDGEN_E_ARGUMENT, "no encoding is named '" + name + "'; there are " + names);
 }
-
-py::object type_named(const char* name) { return py::module_::import("idgen._types").attr(name); }
 
 std::string format_id(const py::object& id, const std::string& encoding) {
   char text[64];

@@ -1,0 +1,2 @@
+// Made only so that the headers of the tests are precompiled; see CMakeLists.txt.
+int main() {}
