@@ -6,17 +6,24 @@ DESTDIR ?=
 export PREFIX DESTDIR
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-% setup build dist bench install format lint abi-baseline clean
+.PHONY: help demo test test-all test-rest test-% setup build dist bench install format lint abi-baseline clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 	@echo "  make test-PART     one part of the tests: $$(scripts/test --list)"
 
-demo: build dist ## four processes (C, Python, Java, Go) on one configuration and one store, under a minute
+demo: ## four processes (C, Python, Java, Go) on one configuration and one store
+	scripts/setup demo
 	scripts/demo
 
-test: setup ## every check, in about half an hour on two cores
+test: setup ## what a change breaks first, in some ten minutes on two cores
 	scripts/test
+
+test-all: setup ## everything: also faults at full length, sanitizers, projects that use idgen
+	scripts/test --all
+
+test-rest: setup ## what `make test` leaves out of `make test-all`
+	scripts/test --rest
 
 test-%: setup
 	scripts/test $*

@@ -25,7 +25,7 @@ def measure_stores(setting: Setting) -> Samples:
             try:
                 urls.append(f"{name}={ends.enter_context(kind()).url()}")
             except FileNotFoundError as missing:
-                raise NotMeasured(f"{missing}; `scripts/setup --servers` installs the servers") from missing
+                raise NotMeasured(f"{missing}; `scripts/setup servers` installs the servers") from missing
         modules = setting.build / "lib" / "idgen" / "backends"
         command = [setting.program, "stores", str(setting.rounds), "3" if setting.quick else "10", modules, *urls]
         return dict(json.loads(run(*command)))
