@@ -205,6 +205,69 @@ func TestADamagedStoreIsRefused(t *testing.T) {
 	}
 }
 
+func TestAStoreIsMadeWithoutATagAndAgainWithoutHarm(t *testing.T) {
+	options := idgen.Options{"store": sqliteStore(t), "tag": "invoices"}
+	if err := idgen.CreateStore(options); err != nil {
+		t.Fatal(err)
+	}
+	if rows, err := idgen.ListSegments(options); err != nil || len(rows) != 0 {
+		t.Errorf("%+v, %v", rows, err)
+	}
+	last := mustNext(t, mustNew(t, options, idgen.WithWorker(1)))
+	if err := idgen.CreateSegment(options); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := idgen.AdvanceSegment(7, options); err != nil {
+		t.Fatal(err)
+	}
+	if err := idgen.CreateStore(options); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := idgen.ShowSegment(options); err != nil || info.MaxID != 7 {
+		t.Errorf("%+v, %v", info, err)
+	}
+	if id := mustNext(t, mustNew(t, options, idgen.WithWorker(1))); id <= last {
+		t.Errorf("%d after %d", id, last)
+	}
+	if err := idgen.CreateStore(idgen.WithStore("memory")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAStoreThatIsLostIsNotMadeAnew(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ids.db")
+	store := idgen.WithStore("sqlite:" + path)
+	if err := idgen.CreateStore(store); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	for _, create := range []bool{false, true} {
+		err := idgen.CreateStore(store, idgen.WithStoreCreate(create))
+		wantStatus(t, err, idgen.ErrStoreMissing)
+		if !strings.Contains(err.Error(), "is lost: its lock file is there") {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("it was made: %v", err)
+	}
+}
+
+func TestAStoreThatIsMadeWithItsFirstTagIsNotMadeWithout(t *testing.T) {
+	err := idgen.CreateStore(idgen.WithHostStore(&hookedStore{}))
+	wantStatus(t, err, idgen.ErrUnsupported)
+	if !strings.Contains(err.Error(), "own store is made by the host") {
+		t.Error(err)
+	}
+	err = idgen.CreateStore(idgen.WithStore("postgres://app@h.invalid/ids"))
+	wantStatus(t, err, idgen.ErrUnsupported)
+	if !strings.Contains(err.Error(), "made together with its first tag") {
+		t.Error(err)
+	}
+}
+
 func TestSegmentsAreCreatedShownAndOnlyEverAdvanced(t *testing.T) {
 	options := idgen.Options{"store": sqliteStore(t), "tag": "invoices"}
 	_, err := idgen.ShowSegment(options)

@@ -60,7 +60,9 @@ func WithBufferTimeout(value time.Duration) Option { return With("buffer.timeout
 func WithBackendPath(value string) Option { return With("backend.path", value) }
 
 // WithStoreCreate sets store_create (true | false; default false). Make the store if it is missing, and a missing tag
-// at 0. Off by default, because a store that was lost and silently begun anew would issue old numbers again.
+// at 0. Off by default, because a store that was lost and silently begun anew would issue old numbers again. A SQLite
+// store is lost, never new, if its lock file PATH-lock exists without the database: that is STORE_MISSING, even with
+// true.
 func WithStoreCreate(value bool) Option { return With("store_create", value) }
 
 // WithStoreTimeout sets store_timeout (1ms to 10m; default 5s). How long one store operation may take: waiting for

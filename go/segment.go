@@ -27,6 +27,21 @@ type SegmentRow struct {
 	SegmentInfo
 }
 
+// CreateStore makes the store if it is missing, without a tag: all that snowflakes need. An existing store is left as it
+// is. For sqlite:, and memory, where there is nothing to make. Call it once, at setup, and leave the option store_create
+// off: a lost store is then an error. Reads the options store, directory and store_timeout. May block on the store.
+// Errors: ErrStoreMissing (the store is lost: its lock file exists without the database), ErrStoreRegressed (an older
+// copy took its place), ErrUnsupported (a server, whose store is made with its first tag; a store of the program's own),
+// those of the store.
+func CreateStore(options ...Option) error {
+	c, err := newConfig(options)
+	if err != nil {
+		return err
+	}
+	defer c.destroy()
+	return failed(C.idgen_go_store_create(c.handle))
+}
+
 // CreateSegment makes the tag that the options name, at 0 (the first id is 1), and the store if it is missing. Reads the options store,
 // namespace, tag and directory. May block on the store. Errors: ErrTagExists, those of the store.
 func CreateSegment(options ...Option) error {

@@ -39,7 +39,13 @@ idgen_segment_info_t info_of(const SegmentInfo& row) {
 extern "C" {
 
 idgen_status_t idgen_store_create(const idgen_config_t* config, idgen_error_t* err) {
-  return guard_waiting(err, [&] { tag_of(config, true).store->create(); });
+  return guard_waiting(err, [&] {
+    const Config& settings = open_handle(config, "config");
+    if (settings.store) return settings.store->create();
+    StoreOptions options = settings.store_options();
+    options.create = true;
+    create_store(settings.get("store"), options);
+  });
 }
 
 idgen_status_t idgen_segment_create(const idgen_config_t* config, idgen_error_t* err) {

@@ -1,13 +1,15 @@
 """The samples of README.md and docs/python.md, run word for word.
 
-Each ```python block runs in an empty folder of its own, in a process of its own. A block that follows a ```toml block
-finds it there as idgen.toml. ```console blocks are commands after `$ ` and what they print; `...` stands for anything.
+Each ```python block runs in a folder of its own, in a process of its own. The folder is empty but for the store that
+the page's block with `store_create(` makes. A block that follows a ```toml block finds it there as idgen.toml.
+```console blocks are commands after `$ ` and what they print; `...` stands for anything.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -38,13 +40,31 @@ def all_blocks(language: str) -> list[tuple[str, str, str]]:
     return found
 
 
+def run_in(folder: Path, name: str, code: str) -> None:
+    result = run_python(f"import os; os.chdir({str(folder)!r})\n" + code)
+    assert (result.returncode, result.stderr) == (0, ""), f"{name}\n{result.stderr}"
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """By the page's name a folder in which its store has been made, twice: that changes nothing."""
+    folders = {}
+    for page in PAGES:
+        folders[page.name] = tmp_path_factory.mktemp(page.stem)
+        setup = [block for block in blocks(page, "python") if "store_create(" in block[2]]
+        assert setup, f"{page} makes no store"
+        for name, _, code in setup + setup:
+            run_in(folders[page.name], name, code)
+    return folders
+
+
 @pytest.mark.parametrize(
     ("name", "toml", "code"), all_blocks("python"), ids=lambda value: value if ".md:" in value else ""
 )
-def test_a_python_sample_runs(name: str, toml: str, code: str, tmp_path: Path) -> None:
+def test_a_python_sample_runs(name: str, toml: str, code: str, tmp_path: Path, stores: dict[str, Path]) -> None:
+    shutil.copytree(stores[name.partition(":")[0]], tmp_path, dirs_exist_ok=True)
     (tmp_path / "idgen.toml").write_text(toml)
-    result = run_python(f"import os; os.chdir({str(tmp_path)!r})\n" + code)
-    assert (result.returncode, result.stderr) == (0, ""), f"{name}\n{result.stderr}"
+    run_in(tmp_path, name, code)
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,7 @@ batch: array[int] = generator.next_batch(10)
 others: idgen.Properties = {**settings, "tag": "others"}
 generator = Generator(**others)
 try:
+    idgen.store_create(**settings)
     idgen.segment_create(**settings)
 except (idgen.Error, idgen.CancelledError) as error:
     ids: array[int] | None = error.ids

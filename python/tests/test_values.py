@@ -119,6 +119,38 @@ def test_a_path_that_is_not_utf8_can_be_opened(tmp_path: Path) -> None:
     assert idgen.config_names(path) == ("a",)
 
 
+def test_a_store_is_made_without_a_tag_and_again_without_harm(tmp_path: Path) -> None:
+    store = f"sqlite:{tmp_path / 'ids.db'}"
+    idgen.store_create(store=store)
+    assert idgen.segment_list(store=store) == []
+    with idgen.Generator(worker=1, store=store) as events:
+        last = events.next()
+    idgen.segment_create(store=store, tag="orders")
+    idgen.segment_advance(7, store=store, tag="orders")
+    idgen.store_create(store="sqlite:ids.db", directory=tmp_path)
+    assert idgen.segment_show(store=store, tag="orders").max_id == 7
+    with idgen.Generator(worker=1, store=store) as events:
+        assert events.next() > last
+    idgen.store_create(store="memory")
+
+
+def test_a_store_that_is_lost_is_not_made_anew(tmp_path: Path) -> None:
+    path = tmp_path / "ids.db"
+    idgen.store_create(store=f"sqlite:{path}")
+    path.unlink()
+    for create in (False, True):
+        with pytest.raises(idgen.StoreMissingError, match="is lost: its lock file is there"):
+            idgen.store_create(store=f"sqlite:{path}", store_create=create)
+    assert not path.exists()
+
+
+def test_a_store_that_is_made_with_its_first_tag_is_not_made_without() -> None:
+    with pytest.raises(idgen.UnsupportedError, match="own store is made by the host"):
+        idgen.store_create(store=own_store)
+    with pytest.raises(idgen.UnsupportedError, match="made together with its first tag"):
+        idgen.store_create(store="postgres://app@h.invalid/ids")
+
+
 def test_segments_are_made_shown_and_lifted_but_never_lowered(tmp_path: Path) -> None:
     store = f"sqlite:{tmp_path / 'ids.db'}"
     with pytest.raises(idgen.StoreMissingError):

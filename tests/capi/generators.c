@@ -220,6 +220,9 @@ void segments(void) {
   CHECK_ERR(IDGEN_E_STORE_MISSING, idgen_create(config, &g, &err));
   CHECK_ERR(IDGEN_E_STORE_MISSING, idgen_segment_show(config, &info, &err));
   CHECK_ERR(IDGEN_E_STORE_MISSING, idgen_segment_advance(config, 1, &info, &err));
+  CHECK_ERR(IDGEN_OK, idgen_store_create(config, &err));
+  CHECK_ERR(IDGEN_OK, idgen_store_create(config, &err)); /* stays as it is */
+  CHECK_ERR(IDGEN_E_TAG_UNKNOWN, idgen_segment_show(config, &info, &err));
   CHECK_ERR(IDGEN_OK, idgen_segment_create(config, &err));
   CHECK_ERR(IDGEN_E_TAG_EXISTS, idgen_segment_create(config, &err));
   CHECK_ERR(IDGEN_OK, idgen_segment_show(config, &info, &err));

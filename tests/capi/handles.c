@@ -71,6 +71,7 @@ static void config_calls_refuse(idgen_config_t *wrong) {
   CHECK_ERR(IDGEN_E_HANDLE, idgen_config_get(wrong, "worker", NULL, &size, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_config_load(wrong, "x.toml", "x", &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_create(wrong, &made, &err));
+  CHECK_ERR(IDGEN_E_HANDLE, idgen_store_create(wrong, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_segment_create(wrong, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_segment_show(wrong, &info, &err));
   idgen_worker_info_t worker = IDGEN_WORKER_INFO_INIT;

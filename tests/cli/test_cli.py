@@ -28,7 +28,19 @@ TOOL = os.environ.get("IDGEN_TOOL", str(ROOT / "build" / "bin" / "idgen"))
 BACKENDS = Path(TOOL).resolve().parents[1] / "lib" / "idgen" / "backends"
 
 OK, FAILURE, USAGE, TRY_AGAIN = 0, 1, 2, 75
-COMMANDS = ("next", "decode", "explain", "layout", "segment", "worker", "properties", "doctor", "bench", "version")
+COMMANDS = (
+    "next",
+    "decode",
+    "explain",
+    "layout",
+    "store",
+    "segment",
+    "worker",
+    "properties",
+    "doctor",
+    "bench",
+    "version",
+)
 LARGEST = 2**63 - 1
 NASTY = "a\nb\t\x1b[2Jc\u0085d"  # ends a comment, forges a line, steers a terminal
 ESCAPE = "\033["
@@ -582,6 +594,56 @@ class Progress(Cli):
         self.assertEqual(self.run_with_terminal_on_stderr("next", "--store", "memory", "--worker", 1), "")
 
 
+class Store(Cli):
+    STORE = ("--store", "sqlite:ids.db")
+
+    def test_create_makes_a_store_without_a_tag_which_is_all_that_snowflakes_need(self):
+        out = self.good("store", "create", *self.STORE).out
+        self.assertEqual(len(self.good("segment", "show", *self.STORE).lines), 1)  # the head
+        self.good("next", *self.STORE, "--worker", 1)
+        with sqlite3.connect(self.dir / "ids.db") as store:
+            ((identity,),) = store.execute("SELECT lower(hex(identity)) FROM idgen_store")
+        self.assertEqual(out, f"store sqlite:{self.dir.resolve()}/ids.db, identity {identity}: ready\n")
+
+    def test_create_of_a_store_that_is_there_says_the_same_and_changes_nothing(self):
+        first = self.good("store", "create", *self.STORE).out
+        self.good("segment", "create", *self.STORE, "--tag", "orders")
+        self.good("segment", "advance", *self.STORE, "--tag", "orders", "--to", 7)
+        self.assertEqual(self.good("store", "create", *self.STORE).out, first)
+        self.assertEqual(self.good("next", "--kind", "segment", *self.STORE, "--tag", "orders").out, "8\n")
+
+    def test_create_takes_the_store_of_a_file_s_table(self):
+        (self.dir / "sub").mkdir()
+        (self.dir / "sub" / "idgen.toml").write_text(
+            '[events]\nworker = 7\nstore = "sqlite:ids.db"\n[orders]\nstore = "memory"\n'
+        )
+        config = ("--config", "sub/idgen.toml")
+        self.assertIn("events, orders", self.usage("store", "create", *config))
+        self.good("store", "create", *config, "--name", "events")
+        self.good("next", *config, "--name", "events")
+        self.assertTrue((self.dir / "sub" / "ids.db").exists())
+
+    def test_create_makes_no_new_store_in_place_of_a_lost_one(self):
+        self.good("store", "create", *self.STORE)
+        (self.dir / "ids.db").unlink()
+        error = self.refused("STORE_MISSING", "store", "create", *self.STORE)
+        self.assertIn("is lost: its lock file is there", error)
+        self.assertFalse((self.dir / "ids.db").exists())
+
+    def test_create_is_refused_where_a_store_is_made_with_its_first_tag_without_asking_the_server(self):
+        for url in ("mysql://u:secret@h.invalid/d", "redis://h.invalid"):
+            error = self.refused("UNSUPPORTED", "store", "create", "--store", url)
+            self.assertIn("made together with its first tag", error)
+            self.assertIn("idgen segment create", error)
+
+    def test_create_in_memory_is_there_as_soon_as_it_is_named(self):
+        self.assertEqual(self.good("store", "create", "--store", "memory:a").out, "store memory:a: ready\n")
+
+    def test_a_path_stays_whole_and_on_one_line(self):
+        out = self.good("store", "create", "--store", "sqlite:a: b\n.db").out
+        self.assertRegex(out, r"\Astore sqlite:/.*/a: b\\n\.db, identity [0-9a-f]{32}: ready\n\Z")
+
+
 class Segment(Cli):
     STORE = ("--store", "sqlite:ids.db")
 
@@ -629,6 +691,29 @@ class Segment(Cli):
         for part in ("cannot be undone", "moves up by 1", "--force", "which may lie below N"):
             self.assertIn(part, text)
         self.assertNotIn("stays as it is", text)  # it never did
+
+    def test_a_restored_store_is_lifted_before_its_lock_file_is_deleted_as_the_help_and_the_error_say(self):
+        self.good("segment", "create", *self.STORE, "--tag", "orders")
+        older = (self.dir / "ids.db").read_bytes()
+        self.good("next", "--kind", "segment", *self.STORE, "--tag", "orders", "-n", 5)
+        (self.dir / "ids.db").write_bytes(older)
+        error = self.refused("STORE_REGRESSED", "next", "--kind", "segment", *self.STORE, "--tag", "orders")
+        self.assertRegex(error, "advance`, then delete .*ids.db-lock")
+        self.assertIn("then delete PATH-lock. Delete it first only if", self.good("segment", "advance", "--help").out)
+        self.good("segment", "advance", *self.STORE, "--tag", "orders", "--to", 5)
+        self.refused("STORE_REGRESSED", "next", "--kind", "segment", *self.STORE, "--tag", "orders")
+        (self.dir / "ids.db-lock").unlink()
+        self.assertEqual(self.good("next", "--kind", "segment", *self.STORE, "--tag", "orders").out, "6\n")
+
+    def test_a_store_in_another_ones_place_is_lifted_after_its_lock_file_is_deleted_as_the_error_says(self):
+        self.good("segment", "create", *self.STORE, "--tag", "orders")
+        self.good("segment", "create", "--store", "sqlite:other.db", "--tag", "orders")
+        (self.dir / "other.db").rename(self.dir / "ids.db")
+        lift = ("segment", "advance", *self.STORE, "--tag", "orders", "--to", 5)
+        self.assertRegex(self.refused("STORE_MISSING", *lift), 'delete ".*ids.db-lock", then lift every tag')
+        (self.dir / "ids.db-lock").unlink()
+        self.good(*lift)
+        self.assertEqual(self.good("next", "--kind", "segment", *self.STORE, "--tag", "orders").out, "6\n")
 
     def test_tags_and_namespaces_are_separate(self):
         for namespace in ("a", "b"):
@@ -863,8 +948,17 @@ class Doctor(Cli):
         self.assertRegex(out, r"(?m)^ok +events ")
         self.assertIn("worker: worker 7 of namespace 'default'", out)
         self.assertIn("10000 numbers at a time", out)  # what a service does, not what doctor took
-        for word in ("crash", "clock", "not covered"):
+        for word in ("crash", "clock", "refused (STORE_REGRESSED) while its lock file is kept"):
             self.assertIn(word, out)
+        not_covered = re.findall("(?m)^ +not covered: (.*)", out)
+        restored = "a store restored from a backup while this process is down, unless its latest lock file was kept"
+        self.assertEqual([line.startswith(restored) for line in not_covered], [True, False] * 2)
+
+    def test_a_store_that_cannot_be_restored_has_nothing_to_say_about_that(self):
+        (self.dir / "idgen.toml").write_text('[events]\nworker = 7\nstore = "memory"\n')
+        out = self.good("doctor", "--config", "idgen.toml").out
+        self.assertIn("not covered: a byte-wise clone", out)
+        self.assertNotIn("restored", out)
 
     def test_one_that_cannot_be_opened_fails_and_the_others_are_still_examined(self):
         self.configure()
@@ -997,6 +1091,7 @@ class Bench(Cli):
 class Everything(Cli):
     def test_help_of_every_command_has_usage_examples_and_exit_statuses(self):
         subcommands = [
+            "store create",
             *("segment create", "segment show", "segment advance", "segment set-step", "segment import"),
             *("worker show", "worker repair"),
         ]
@@ -1021,6 +1116,7 @@ class Everything(Cli):
             "decode": (1,),
             "explain": (1,),
             "layout": (),
+            "store create": store,
             "segment create": (*store, "--tag", "new"),
             "segment show": tag,
             "segment advance": (*tag, "--to", 5),

@@ -38,6 +38,7 @@ class SqliteFile : public ::testing::Test {
 
 TEST_F(SqliteFile, AMissingFileIsRefusedWithItsFullPathAndWhatToDo) {
   EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_missing, path);
+  EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_missing, "idgen store create --store sqlite:" + path);
   EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_missing, "idgen segment create");
   EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_missing, "store_create = true");
   EXPECT_FAILS(open()->window_take(window_request(7, 1000)), Status::store_missing, path);

@@ -13,6 +13,7 @@ void add_next(CLI::App& app, Run& run);
 void add_decode(CLI::App& app, Run& run);
 void add_explain(CLI::App& app, Run& run);
 void add_layout(CLI::App& app, Run& run);
+void add_store(CLI::App& app, Run& run);
 void add_segment(CLI::App& app, Run& run);
 void add_worker(CLI::App& app, Run& run);
 void add_properties(CLI::App& app, Run& run);

@@ -109,6 +109,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): only fo
   add_decode(app, run);
   add_explain(app, run);
   add_layout(app, run);
+  add_store(app, run);
   add_segment(app, run);
   add_worker(app, run);
   add_properties(app, run);

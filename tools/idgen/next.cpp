@@ -15,8 +15,8 @@ namespace {
 
 constexpr const char* kDetails =
     "The generator is configured by a table of a TOML file, by options, or by both: an option wins over the file,\n"
-    "--set over an option. `idgen properties` lists all properties. A store that is missing is made only with --set\n"
-    "store_create=true.\n"
+    "--set over an option. `idgen properties` lists all properties. A store that is missing is made by\n"
+    "`idgen store create`, a tag by `idgen segment create`, and both with --set store_create=true.\n"
     "\n"
     "Ids are drawn in batches, and all of them are written. Ctrl-C stops early: what was drawn is written, and what "
     "is\n"
@@ -30,7 +30,7 @@ constexpr const char* kDetails =
     "Examples:\n"
     "  idgen next --store memory --worker 1\n"
     "  idgen next --config idgen.toml --name orders -n 1000 --format base62\n"
-    "  idgen next --kind segment --tag orders --store sqlite:ids.db --set store_create=true -n 10\n"
+    "  idgen next --kind segment --tag orders --store sqlite:ids.db -n 10\n"
     "  idgen next --layout js53 --worker 7 --store sqlite:ids.db --set on_clock_back=fail\n";
 
 constexpr std::size_t kBatch = 1 << 16;

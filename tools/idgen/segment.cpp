@@ -244,6 +244,10 @@ void add_segment(CLI::App& app, Run& run) {
       "Generators go on with the range that they hold, which may lie below N: stop those of this tag first.\n"
       "A leap of more than 1000000000 needs --force.\n"
       "\n"
+      "A SQLite store that was restored from an older copy grants nothing (STORE_REGRESSED) while its PATH-lock is\n"
+      "kept. Stop all users, advance every tag, then delete PATH-lock. Delete it first only if the error says so\n"
+      "(STORE_MISSING: another store took its place).\n"
+      "\n"
       "Example, before a table with ids up to 5000000 moves to this counter:\n"
       "  idgen segment advance --store sqlite:ids.db --tag orders --to 5000000\n",
       arguments);

@@ -88,17 +88,23 @@ py::object segment_info(const idgen_segment_info_t& info) {
                                    text_object(info.holder));
 }
 
-void segment_create(const py::kwargs& properties) {
+using Creation = idgen_status_t (*)(const idgen_config_t*, idgen_error_t*);
+
+void create(Creation creation, const py::kwargs& properties) {
   Config config;
   config.set(properties);
   CallError error;
   idgen_status_t status = IDGEN_OK;
   {
     const WithoutGil may_wait_for_the_store;
-    status = idgen_segment_create(config.raw(), &error);
+    status = creation(config.raw(), &error);
   }
   check(status, error);
 }
+
+void store_create(const py::kwargs& properties) { create(idgen_store_create, properties); }
+
+void segment_create(const py::kwargs& properties) { create(idgen_segment_create, properties); }
 
 py::object segment_show(const py::kwargs& properties) {
   Config config;
@@ -231,6 +237,14 @@ void bind_tables(py::module_& module) {
   module.def("config_names", &config_names, py::arg("toml_path"),
              "config_names(toml_path) -> tuple[str, ...]\n\nThe generators in a TOML file, in its order. Raises "
              "ConfigFileError.");
+  module.def("store_create", &store_create,
+             "store_create(**properties) -> None\n\n"
+             "Makes the store if it is missing, without a tag: all that snowflakes need. An existing store is left as "
+             "it is.\nFor sqlite:, and memory, where there is nothing to make. Call it once, at setup, and leave the "
+             "property\nstore_create off: a lost store is then an error. Reads store, directory and store_timeout. May "
+             "block. Raises\nStoreMissingError (the store is lost: its lock file exists without the database), "
+             "StoreRegressedError (an older copy\ntook its place), UnsupportedError (a server, whose store is made "
+             "with its first tag; a store of the program's own),\nStoreError.");
   module.def("segment_create", &segment_create,
              "segment_create(**properties) -> None\n\n"
              "Makes the store if it is missing, and the tag at 0: the first id is 1. Reads store, namespace, tag and "

@@ -474,8 +474,11 @@ typedef struct idgen_segment_info {
 typedef void (*idgen_segment_fn)(void *ctx, const char *name_space, const char *tag, const idgen_segment_info_t *info);
 
 /* These read store, namespace, tag, segment.schema, directory and backend.path of a configuration; all may block on the store.
- * idgen_store_create: makes the store if it is missing, without a tag: all that snowflakes need. For sqlite: and memory.
- *         @return IDGEN_E_STORE_MISSING (it was there, and is lost), IDGEN_E_UNSUPPORTED (made with its first tag), 60..79, any.
+ * idgen_store_create: makes the store if it is missing, without a tag: all that snowflakes need. An existing store is
+ *         left as it is. For sqlite:, and memory, where there is nothing to make. Reads store, directory and
+ *         store_timeout; store_create has no effect. @return IDGEN_E_STORE_MISSING (it is lost: its lock file exists
+ *         without the database), IDGEN_E_STORE_REGRESSED (an older copy took its place), IDGEN_E_UNSUPPORTED (a server,
+ *         whose store is made with its first tag; a host's store), 60..79, any.
  * create: makes the store if it is missing and the tag at 0 (the first id is 1). @return IDGEN_E_TAG_EXISTS, 60..79, any.
  * show:   @return IDGEN_E_STORE_MISSING, IDGEN_E_TAG_UNKNOWN, 60..79, any.
  * advance: lifts max_id to `to`, or by 1 if it is there already; never lowers. No later grant holds a number up to `to`. What a running

@@ -130,6 +130,8 @@ class Store {
 
   // What a crash, a power loss and a lost file mean with this store: sentences for idgen_describe, a line each.
   virtual std::string describe() const = 0;
+  // Which restored store nobody notices, for a line "not covered" of idgen_describe; "" if there is none.
+  virtual std::string unnoticed_restore() const { return "a store restored from a backup while this process is down"; }
   // False: what it grants is gone with the process.
   virtual bool is_durable() const { return true; }
   // False: a child process cannot use it, because what it knows lives in the parent's memory.
@@ -179,6 +181,8 @@ struct StoreOptions {
 // Opens "memory", "memory:NAME", "sqlite:PATH", "buffer" or a URL that a module knows, such as "postgres://USER@HOST/DATABASE". Throws Error{value} for another
 // scheme, naming the known ones; Error{unsupported} if the module is not there; Error{store_*} if the store cannot be used.
 std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& options);
+// Makes a store without a tag. Throws as Store::create, and for a server's at once.
+void create_store(const std::string& url, const StoreOptions& options);
 
 // The same, or the store that this process has opened with the same URL and options before: a generator's. Waits for another thread that is
 // opening it, for as long as that takes.

@@ -57,8 +57,8 @@ constexpr Property kProperties[] = {
      kSince, 0, 4096},
     {"store_create", boolean, "false", "true | false", "",
      "Make the store if it is missing, and a missing tag at 0. Off by default, because a store that was lost and "
-     "silently begun anew "
-     "would issue old numbers again.",
+     "silently begun anew would issue old numbers again. A SQLite store is lost, never new, if its lock file "
+     "PATH-lock exists without the database: that is STORE_MISSING, even with true.",
      kSince},
     {"store_timeout", duration, "5s", "1ms to 10m", "ms",
      "How long one store operation may take: waiting for another process's lock, connecting, reading, writing.", kSince,

@@ -195,10 +195,10 @@ std::string SegmentGenerator::describe() const {
                         " if that is at most segment.stock_max = " + config_.get("segment.stock_max") + " numbers"
                   : std::string()) +
           ", then calls wait up to wait_max = " + config_.get("wait_max") + "\n";
-  text +=
-      "not covered: a store restored from a backup while this process is down (advance the tag above the highest id in "
-      "use), and a byte-wise "
-      "clone of the running machine\n";
+  const std::string restore = store_->unnoticed_restore();
+  if (!restore.empty())
+    text += "not covered: " + restore + "; advance the tag above the highest id in use before anything starts\n";
+  text += "not covered: a byte-wise clone of the running machine\n";
   return text;
 }
 

@@ -518,6 +518,10 @@ std::string SnowflakeGenerator::describe() const {
   text += "store outage: of up to half of window = " + window +
           " is not noticed in steady use; then, or after a pause of a window, calls wait up to wait_max = " +
           config_.get("wait_max") + "\n";
+  const std::string restore = store_->unnoticed_restore();
+  if (!restore.empty())
+    text +=
+        "not covered: " + restore + "; start nothing before the clock has passed the time of the highest id in use\n";
   text += "not covered: a byte-wise clone of the running machine, until its window of " + window + " has passed\n";
   return text;
 }

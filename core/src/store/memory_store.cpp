@@ -189,6 +189,7 @@ class MemoryStore final : public Store {
            "library in the same process (a wheel beside a jar, two class loaders).\n";
   }
 
+  std::string unnoticed_restore() const override { return ""; }
   bool is_durable() const override { return false; }
   bool survives_fork() const override { return false; }
 

@@ -120,11 +120,13 @@ void refuse_schema_of_host(const std::string& schema) {
   if (schema != "idgen") throw_schema_unknown("a store of the program's own", schema);
 }
 
-void Store::create() {
+[[noreturn]] static void throw_made_with_its_first_tag() {
   throw Error(Status::unsupported,
               "a store of this kind is made together with its first tag; use `idgen segment create`, or the statements "
               "that `idgen segment create --print` shows");
 }
+
+void Store::create() { throw_made_with_its_first_tag(); }
 
 std::uint64_t Store::segment_max_of(const std::string& table, const std::string&) {
   throw Error(Status::unsupported,
@@ -159,6 +161,12 @@ std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& op
   check_schema(*parsed.scheme, options.schema);
   if (!parsed.scheme->module.empty()) return open_module_store(*parsed.scheme, url, options);
   return parsed.scheme->open(parsed.rest, options);
+}
+
+void create_store(const std::string& url, const StoreOptions& options) {
+  // Said without its module, and without reaching for the server.
+  if (!parse_store_name(url).scheme->module.empty()) throw_made_with_its_first_tag();
+  open_store(url, options)->create();
 }
 
 std::string store_identity(const std::string& url, const StoreOptions& options) {

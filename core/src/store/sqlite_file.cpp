@@ -196,8 +196,8 @@ static Error sqlite_file_missing(const std::string& path) {
       Status::store_missing,
       store +
           " does not exist. If it was there before, bring it back: a new one begins at 0 and would repeat ids. "
-          "Else make it with `idgen segment create --store sqlite:" +
-          path + " --tag TAG`, or set store_create = true");
+          "Else make it with `idgen store create --store sqlite:" +
+          path + "`, or a tag along with it with `idgen segment create`, or set store_create = true");
 }
 
 SqliteFileId check_sqlite_file(const std::string& path) {

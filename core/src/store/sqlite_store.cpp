@@ -202,7 +202,7 @@ class SqliteStore final : public Store {
         "), and a restart need not wait.\n"
         "Another file, on this machine or another one, guards its own numbers only: use one file for one set of ids. "
         "The identity tells two files apart, unless one is a copy of the other.\n"
-        "An older copy of the file in its place is refused as long as the lock file is kept.\n";
+        "A file restored from an older copy is refused (STORE_REGRESSED) while its lock file is kept.\n";
     text += create_
                 ? "A missing file is made anew, at 0 (store_create = true), unless its lock file is still there: if "
                   "both are lost, ids repeat.\n"
@@ -217,6 +217,10 @@ class SqliteStore final : public Store {
               ", a container's own layer: it is gone with the container.\n";
     }
     return text;
+  }
+
+  std::string unnoticed_restore() const override {
+    return Store::unnoticed_restore() + ", unless its latest lock file was kept (a snapshot brings an older one back)";
   }
 
   bool survives_fork() const override { return true; }
@@ -328,19 +332,21 @@ class SqliteStore final : public Store {
   }
 
   void check_witness(const StoreWitness& found, const StoreWitness& known, SqliteAccess access) const {
-    const std::string advice =
-        "stop all users of the store, lift every tag above the highest id in use with `idgen segment advance`, then "
-        "delete \"" +
-        lock_path_ + "\"";
+    // The order of the steps differs: beside another store's lock file even `advance` is refused.
     if (found.identity != known.identity) {
-      throw Error(Status::store_missing, "store \"sqlite:" + path_ + "\": another store took its place (identity " +
-                                             found.identity + ", its lock file is of " + known.identity +
-                                             "). Bring the right one back; if this one is right, " + advice);
+      throw Error(Status::store_missing,
+                  "store \"sqlite:" + path_ + "\": another store took its place (identity " + found.identity +
+                      ", its lock file is of " + known.identity +
+                      "). Bring the right one back; if this one is right, stop all users of the store, delete \"" +
+                      lock_path_ + "\", then lift every tag above the highest id in use with `idgen segment advance`");
     }
     if (found.commits >= known.commits || access == SqliteAccess::read || access == SqliteAccess::repair) return;
-    throw Error(Status::store_regressed, "store \"sqlite:" + path_ + "\": the file is an older copy, at commit " +
-                                             std::to_string(found.commits) + " of " + std::to_string(known.commits) +
-                                             ". Bring the latest one back; if it is lost, " + advice);
+    throw Error(Status::store_regressed,
+                "store \"sqlite:" + path_ + "\": the file is an older copy, at commit " +
+                    std::to_string(found.commits) + " of " + std::to_string(known.commits) +
+                    ". Bring the latest one back; if it is lost, stop all users of the store, lift every tag above the "
+                    "highest id in use with `idgen segment advance`, then delete \"" +
+                    lock_path_ + "\"");
   }
 
   // While SQLite's locks are gone, because the host has closed a descriptor of the file, another process that reads the

@@ -33,6 +33,7 @@ from ._core import (
     segment_show,
     segment_statements,
     statuses as statuses,
+    store_create,
 )
 from ._errors import (
     ArgumentError as ArgumentError,
@@ -140,6 +141,7 @@ __all__ = [
     "segment_set_step",
     "segment_show",
     "segment_statements",
+    "store_create",
 ]
 
 # Threads of the core, and daemon threads that wait in it, must not come back into an interpreter that is going.

@@ -73,7 +73,8 @@ class Properties(TypedDict, total=False):
 
     store_create: bool | str | None
     """store_create (true | false; default false). Make the store if it is missing, and a missing tag at 0. Off by
-    default, because a store that was lost and silently begun anew would issue old numbers again."""
+    default, because a store that was lost and silently begun anew would issue old numbers again. A SQLite store is
+    lost, never new, if its lock file PATH-lock exists without the database: that is STORE_MISSING, even with true."""
 
     store_timeout: timedelta | SupportsIndex | str | None
     """store_timeout (1ms to 10m; default 5s). How long one store operation may take: waiting for another process's

@@ -781,6 +781,25 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
+     * Makes the store if it is missing, without a tag: all that snowflakes need. An existing store is left as it is. For
+     * {@code sqlite:}, and {@code memory}, where there is nothing to make. Call it once, at setup, and leave {@link
+     * #storeCreate(boolean)} off: a lost store is then an error. May wait for the store. Reads {@code store}, {@code
+     * directory} and {@code store_timeout} of this configuration.
+     *
+     * @throws StoreException if the store is lost: its lock file exists without the database (status {@link
+     *     Status#STORE_MISSING}); if an older copy took its place ({@link Status#STORE_REGRESSED}); if it cannot be made
+     * @throws ConfigException for a server, whose store is made with its first tag, and for a store of the program's own
+     *     (status {@link Status#UNSUPPORTED}); if a property of this configuration cannot be used
+     */
+    public void createStore() {
+      with(
+          config -> {
+            IdgenJNI.idgen_store_create(config);
+            return null;
+          });
+    }
+
+    /**
      * Makes the tag in the store at 0, so that its first id is 1, and the store too if it is missing. May wait for the
      * store. Reads {@code store}, {@code namespace}, {@code tag} and {@code directory} of this configuration, as the
      * next two methods do.

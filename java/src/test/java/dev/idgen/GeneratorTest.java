@@ -195,6 +195,52 @@ class GeneratorTest {
   }
 
   @Test
+  void aStoreIsMadeWithoutATagAndAgainWithoutHarm() {
+    snowflake().storeCreate(false).createStore();
+    assertEquals(List.of(), segment().listSegments());
+    long last;
+    try (var events = snowflake().storeCreate(false).build()) {
+      last = events.next();
+    }
+    segment().createSegment();
+    segment().advanceSegment(7);
+    segment().createStore();
+    assertEquals(7, segment().showSegment().maxId());
+    try (var events = snowflake().storeCreate(false).build()) {
+      assertTrue(events.next() > last);
+    }
+    segment().store("memory").createStore();
+  }
+
+  @Test
+  void aStoreThatIsLostIsNotMadeAnew() throws Exception {
+    segment().createStore();
+    Files.delete(folder.resolve("ids.db"));
+    for (boolean create : new boolean[] {false, true}) {
+      var lost = assertThrows(StoreException.class, () -> segment().storeCreate(create).createStore());
+      assertEquals(Status.STORE_MISSING, lost.status());
+      assertTrue(lost.getMessage().contains("is lost: its lock file is there"), lost.getMessage());
+    }
+    assertFalse(Files.exists(folder.resolve("ids.db")));
+  }
+
+  @Test
+  void aStoreThatIsMadeWithItsFirstTagIsNotMadeWithout() {
+    Store own = (namespace, tag, count) -> 1;
+    var postgres = segment().store("postgres://app@h.invalid/ids");
+    var cases =
+        Map.of(
+            "own store is made by the host", segment().store(own),
+            "made together with its first tag", postgres);
+    cases.forEach(
+        (part, builder) -> {
+          var refused = assertThrows(ConfigException.class, builder::createStore);
+          assertEquals(Status.UNSUPPORTED, refused.status());
+          assertTrue(refused.getMessage().contains(part), refused.getMessage());
+        });
+  }
+
+  @Test
   void theCountersOfATagAreCreatedShownAndLifted() {
     segment().createSegment();
     var exists = assertThrows(StoreException.class, () -> segment().createSegment());

@@ -1,14 +1,16 @@
 package dev.idgen;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
@@ -18,7 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * Compiles and runs every Java sample of the documentation as it stands there. A sample is the body of a main method:
  * its imports are moved to the top, and nothing else is added but {@code import dev.idgen.*}. It runs in a folder of
- * its own that has the document's first {@code toml} sample as idgen.toml. Where a sample is followed by a block marked
+ * its own that has the document's first {@code toml} sample as idgen.toml, and the store that the document's sample with
+ * {@code createStore()} has made. Where a sample is followed by a block marked
  * {@code text}, it must print exactly that.
  */
 class SamplesTest {
@@ -30,17 +33,27 @@ class SamplesTest {
 
   @TempDir Path folder;
 
-  private record Sample(String name, String code, String toml, String output) {}
+  private record Sample(String document, String name, String code, String toml, String output) {
+    boolean makesTheStore() {
+      return code.contains(".createStore()");
+    }
+  }
+
+  /** By document: a folder in which its store has been made. */
+  private final Map<String, Path> stores = new HashMap<>();
 
   @TestFactory
-  Stream<DynamicTest> everySampleOfTheDocumentationRuns() throws IOException {
+  Stream<DynamicTest> everySampleOfTheDocumentationRuns() throws Exception {
     var samples = new ArrayList<Sample>();
     for (String document : DOCUMENTS) {
       var found = samplesOf(document);
-      assertFalse(found.isEmpty(), document + " has no Java sample");
+      var setup = found.stream().filter(Sample::makesTheStore).findFirst();
+      assertTrue(setup.isPresent(), document + " makes no store");
+      stores.put(document, Files.createDirectories(folder.resolve("store of " + document)));
+      run(setup.get(), stores.get(document));
       samples.addAll(found);
     }
-    return samples.stream().map(sample -> DynamicTest.dynamicTest(sample.name(), () -> run(sample)));
+    return samples.stream().map(sample -> DynamicTest.dynamicTest(sample.name(), () -> runBesideItsStore(sample)));
   }
 
   private static List<Sample> samplesOf(String document) throws IOException {
@@ -52,14 +65,21 @@ class SamplesTest {
       if (block.group(1).equals("toml") && toml.isEmpty()) toml = block.group(2);
       if (!block.group(1).equals("java")) continue;
       long line = text.substring(0, block.start()).lines().count() + 1;
-      samples.add(new Sample(document + " line " + line, block.group(2), toml, block.group(3)));
+      samples.add(new Sample(document, document + " line " + line, block.group(2), toml, block.group(3)));
     }
     return samples;
   }
 
-  private void run(Sample sample) throws Exception {
-    Path place = folder.resolve(sample.name().replaceAll("\\W+", "-"));
-    Files.createDirectories(place);
+  /** The sample that makes the store finds it there: to make it again changes nothing. */
+  private void runBesideItsStore(Sample sample) throws Exception {
+    Path place = Files.createDirectories(folder.resolve(sample.name().replaceAll("\\W+", "-")));
+    for (String file : List.of("ids.db", "ids.db-lock")) {
+      Files.copy(stores.get(sample.document()).resolve(file), place.resolve(file));
+    }
+    run(sample, place);
+  }
+
+  private static void run(Sample sample, Path place) throws Exception {
     Files.writeString(place.resolve("idgen.toml"), sample.toml());
     Path source = Files.writeString(place.resolve("Sample.java"), program(sample.code()));
     Compiler.compile(place, List.of("-cp", ChildJvm.CLASSES.toString()), source);

@@ -1,0 +1,67 @@
+// idgen store: what holds the rows of segments and workers.
+#include <memory>
+
+#include "command.hpp"
+#include "help.hpp"
+#include "output.hpp"
+#include "settings.hpp"
+#include "text.hpp"
+
+namespace idgen_tool {
+namespace {
+
+// "store sqlite:/srv/ids.db, identity 0f4d..." as every description of a generator on it says.
+std::string name_and_identity(const Config& config) {
+  const Config described = make_config();
+  for (const char* key : {"store", "directory"}) set(described, key, value(config, key));
+  set(described, "kind", "segment");  // of no tag in particular: nothing is asked of it
+  const std::string text = read_text([&](char* buffer, std::size_t* size, idgen_error_t* error) {
+    return idgen_config_describe(described.get(), buffer, size, error);
+  });
+  const std::size_t begin = text.find("\nstore ");
+  const std::size_t identity = text.find(", identity ", begin);  // after a path, in which there may be anything
+  const std::size_t end = text.find(": ", identity == std::string::npos ? begin : identity);
+  if (end == std::string::npos) return "store " + one_line(without_secrets(value(config, "store")));
+  return one_line(text.substr(begin + 1, end - begin - 1));
+}
+
+int create(const Settings& settings) {
+  const Config config = settings.make();
+  ErrorSlot error;
+  check(idgen_store_create(config.get(), error), error);
+  print(name_and_identity(config) + ": ready\n");
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_store(CLI::App& app, Run& run) {
+  CLI::App* command = add_command(
+      app, "store", "Make the store that holds segments and workers.",
+      "store create --store URL | --config FILE [--name NAME]",
+      "A store keeps what was reserved, so that no id is issued twice. Make it once, by hand: a lost store\n"
+      "is then an error, never a new store.\n"
+      "\n"
+      "Example:\n"
+      "  idgen store create --store sqlite:ids.db\n");
+  command->require_subcommand(1);
+
+  auto settings = std::make_shared<Settings>();
+  CLI::App* sub = add_command(
+      *command, "create", "Make a store that is missing, without a tag.",
+      "store create --store URL | --config FILE [--name NAME]",
+      "That is all that snowflakes need; segments need `idgen segment create`, which makes the tag too. An existing\n"
+      "store is left as it is, so this can be repeated. Prints the store and its identity.\n"
+      "\n"
+      "For sqlite:PATH, and memory, where there is nothing to make. A server is refused (UNSUPPORTED): its store is\n"
+      "made with its first tag. A store is lost if its PATH-lock exists without the database: then no new one is made\n"
+      "(STORE_MISSING).\n"
+      "\n"
+      "Examples:\n"
+      "  idgen store create --store sqlite:ids.db\n"
+      "  idgen store create --config idgen.toml --name events\n");
+  settings->add_options(*sub, {"store"});
+  sub->callback([settings, &run] { run = [settings] { return create(*settings); }; });
+}
+
+}  // namespace idgen_tool
