@@ -47,8 +47,8 @@ Sample one_second(idgen_t* generator, Draw draw) {
   return {ids / (ns / 1e6 * kPerMs), used / ids, used / ns};
 }
 
-// What the machine allows whoever sleeps until the next tick: the share of ticks that a thread is awake in which does nothing else. A tick
-// slept through is 4096 ids that nobody can make up for.
+// What the machine allows whoever sleeps until the next tick: the share of ticks that a thread is awake in which does
+// nothing else. A tick slept through is 4096 ids that nobody can make up for.
 double sleeper() {
   const auto wall_ns = [] {
     timespec now;

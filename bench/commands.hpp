@@ -17,7 +17,8 @@ void cap(int rounds);
 void refill(const std::string& folder, int seconds);
 // Time of create and memory of a generator. Files go below folder.
 void footprint(const std::string& folder, int rounds);
-// ns of one call on segments from each of NAME=URL, and the CPU time of them all when nothing is asked. `modules`: backend.path.
+// ns of one call on segments from each of NAME=URL, and the CPU time of them all when nothing is asked. `modules`:
+// backend.path.
 void stores(int rounds, int seconds, const std::string& modules, std::span<char*> urls);
 // Runs one subject so many times and prints nothing: for a tool that counts instructions.
 void count(const std::string& subject, std::size_t times);

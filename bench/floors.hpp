@@ -71,7 +71,8 @@ inline void clock_and_compare_and_set(Shared& shared, std::size_t count) {
   }
 }
 
-// A time-ordered counter of 22 bits a millisecond and nothing else: repeated until the step is made, for the sake of several threads.
+// A time-ordered counter of 22 bits a millisecond and nothing else: repeated until the step is made, for the sake of
+// several threads.
 inline void time_ordered_counter(Shared& shared, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t now = realtime_ms() << 22;

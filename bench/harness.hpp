@@ -1,6 +1,6 @@
-// Measures in turns. A machine is never quiet: what else it does must hit a floor and its subject alike, so each round runs
-// every subject for a few milliseconds, one after the other, and the report compares within a round. Programs here print
-// samples and judge nothing; report.py takes ratios and medians.
+// Measures in turns. A machine is never quiet: what else it does must hit a floor and its subject alike, so each round
+// runs every subject for a few milliseconds, one after the other, and the report compares within a round. Programs here
+// print samples and judge nothing; report.py takes ratios and medians.
 #pragma once
 
 #include <time.h>
@@ -21,8 +21,8 @@ inline double ns_since(Clock::time_point start) {
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
 }
 
-// CPU time of this thread: what a call costs when the scheduler gives the core to somebody else now and then. It would hide a call that
-// waits, so whoever uses it reports the waits that the generators have counted as well.
+// CPU time of this thread: what a call costs when the scheduler gives the core to somebody else now and then. It would
+// hide a call that waits, so whoever uses it reports the waits that the generators have counted as well.
 inline double thread_cpu_ns() {
   timespec used;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);

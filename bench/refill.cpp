@@ -1,5 +1,6 @@
-// Five million ids a second, paced, from one thread, while the store is asked for more behind its back. What is counted is who waited;
-// what is timed is every single call, beside a bare fetch_add that is paced and timed in the same way: what that shows is the machine.
+// Five million ids a second, paced, from one thread, while the store is asked for more behind its back. What is counted
+// is who waited; what is timed is every single call, beside a bare fetch_add that is paced and timed in the same way:
+// what that shows is the machine.
 #include <atomic>
 #include <memory>
 #include <thread>
@@ -24,7 +25,8 @@ struct Tally {
   double seconds = 0;
 };
 
-// Calls draw() at the pace for so long. Due times that a preempted thread has missed by far are given up, not caught up with.
+// Calls draw() at the pace for so long. Due times that a preempted thread has missed by far are given up, not caught up
+// with.
 template <class Draw>
 void paced(double seconds, Tally& tally, Draw draw) {
   const auto start = Clock::now();

@@ -9,7 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// Block is a run of ids that belong to the caller: First, First+Step, …, Count of them. What the caller does not use is lost.
+// Block is a run of ids that belong to the caller: First, First+Step, …, Count of them. What the caller does not use is
+// lost.
 type Block struct {
 	First int64
 	Count int64
@@ -30,17 +31,17 @@ func (b Block) All() iter.Seq[int64] {
 	}
 }
 
-// Block takes a run of at most want ids: what is left of the reservation (segment) or of the tick (snowflake), at least one. May block
-// like Next. Errors: those of Next, and ErrArgument if want is not positive.
+// Block takes a run of at most want ids: what is left of the reservation (segment) or of the tick (snowflake), at least
+// one. May block like Next. Errors: those of Next, and ErrArgument if want is not positive.
 func (g *Generator) Block(want int64) (Block, error) {
 	return g.BlockContext(context.Background(), want)
 }
 
-// Blocks hands out the ids of a generator from blocks, by one atomic addition an id and one cgo call a block: for segments, where a
-// call for each id would cost ten times the id itself. Safe for use by any number of goroutines.
+// Blocks hands out the ids of a generator from blocks, by one atomic addition an id and one cgo call a block: for
+// segments, where a call for each id would cost ten times the id itself. Safe for use by any number of goroutines.
 //
-// The price: the ids of the current block are lost when the program ends, they can be handed out after the generator was closed, and
-// in a snowflake id the time is when the block was taken. Use Next where that matters.
+// The price: the ids of the current block are lost when the program ends, they can be handed out after the generator
+// was closed, and in a snowflake id the time is when the block was taken. Use Next where that matters.
 type Blocks struct {
 	generator *Generator
 	size      int64
@@ -58,8 +59,8 @@ func (g *Generator) Blocks(size int64) *Blocks {
 	return &Blocks{generator: g, size: size}
 }
 
-// Next is the next id of the current block; when that is used up, of a new one. Only the taking of a new block may block, like Next of
-// the generator, and can fail.
+// Next is the next id of the current block; when that is used up, of a new one. Only the taking of a new block may
+// block, like Next of the generator, and can fail.
 func (b *Blocks) Next() (int64, error) {
 	for {
 		block := b.current.Load()

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Clock replaces the system's clock: for tests, and for hosts that discipline their own. Now is called for every snowflake id, by any
-// goroutine or thread, several at once. Neither method may panic or call the same generator, and the clock must not hold the generator:
-// it would keep it, and itself, in memory for ever.
+// Clock replaces the system's clock: for tests, and for hosts that discipline their own. Now is called for every
+// snowflake id, by any goroutine or thread, several at once. Neither method may panic or call the same generator, and
+// the clock must not hold the generator: it would keep it, and itself, in memory for ever.
 type Clock interface {
 	Now() time.Time
 	// Sleep waits for the clock to move on by about d.
@@ -33,9 +33,10 @@ const (
 // WithClock sets a clock. It costs a call back into Go for each snowflake id.
 func WithClock(clock Clock) Option { return clockOption{clock} }
 
-// WithLog sets what is told what an operator wants to know: a clock set back, a store that fails and comes back. Never called on the
-// fast path; may be called by any thread, several at once. It must not panic or call the same generator. A function that holds the
-// generator (a method of what the generator is a part of) keeps it in memory until Close is called, also if nobody else uses it.
+// WithLog sets what is told what an operator wants to know: a clock set back, a store that fails and comes back. Never
+// called on the fast path; may be called by any thread, several at once. It must not panic or call the same generator.
+// A function that holds the generator (a method of what the generator is a part of) keeps it in memory until Close is
+// called, also if nobody else uses it.
 func WithLog(log func(level LogLevel, message string)) Option { return logOption{log} }
 
 type clockOption struct{ clock Clock }
@@ -65,8 +66,8 @@ type logSink struct {
 	call atomic.Pointer[func(LogLevel, string)]
 }
 
-// forgetHost lets a closed generator's log and store go: if they hold the generator, the collector would never find that
-// unreachable. Another generator on the same worker has a log of its own.
+// forgetHost lets a closed generator's log and store go: if they hold the generator, the collector would never find
+// that unreachable. Another generator on the same worker has a log of its own.
 func (g *Generator) forgetHost() {
 	if g == nil || g.owner == nil {
 		return

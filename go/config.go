@@ -49,7 +49,8 @@ func newConfig(options []Option) (*config, error) {
 	return c, nil
 }
 
-// storeTimeout is the property store_timeout, as the core has accepted it: a whole number and a unit, ms where there is none.
+// storeTimeout is the property store_timeout, as the core has accepted it: a whole number and a unit, ms where there is
+// none.
 func (c *config) storeTimeout() (time.Duration, error) {
 	key := C.CString("store_timeout")
 	defer C.free(unsafe.Pointer(key))

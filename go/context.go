@@ -11,8 +11,8 @@ import (
 	"unsafe"
 )
 
-// NextContext is Next with a way out: when ctx ends, a wait ends within about 20 ms with an error that is ErrCancelled, ctx.Err() and the
-// context's cause. Costs one crossing like Next while there is nothing to wait for.
+// NextContext is Next with a way out: when ctx ends, a wait ends within about 20 ms with an error that is ErrCancelled,
+// ctx.Err() and the context's cause. Costs one crossing like Next while there is nothing to wait for.
 func (g *Generator) NextContext(ctx context.Context) (int64, error) {
 	if ctx.Err() != nil {
 		return 0, cancelled(ctx, ErrCancelled.Error())

@@ -2,8 +2,8 @@
 
 package idgen
 
-// The configuration file, read in Go: the core's own reader needs a C++ library that a Go build does not have. The same meaning and
-// the same messages as idgen_config_load.
+// The configuration file, read in Go: the core's own reader needs a C++ library that a Go build does not have. The same
+// meaning and the same messages as idgen_config_load.
 
 import (
 	"errors"
@@ -159,7 +159,8 @@ func tomlText(value any) (string, bool) {
 		case "date-local":
 			return v.Format(time.DateOnly) + "T00:00:00Z", true
 		case "datetime-local":
-			return v.Format("2006-01-02T15:04:05.999999999"), true // no offset: refused by the core, as it refuses its own
+			// No offset: refused by the core, as it refuses its own.
+			return v.Format("2006-01-02T15:04:05.999999999"), true
 		}
 		return v.Format(time.RFC3339Nano), true
 	}

@@ -19,20 +19,21 @@ type Generator struct {
 	owner  *owner // so that a copy of this struct keeps the handle alive too
 }
 
-// Open makes the generator that the table [name] of a TOML file describes. Options are set after the file's, so they override it. A
-// relative store path starts from the file's folder. May block, up to wait_max; ctx ends the wait, and is not kept.
+// Open makes the generator that the table [name] of a TOML file describes. Options are set after the file's, so they
+// override it. A relative store path starts from the file's folder. May block, up to wait_max; ctx ends the wait, and
+// is not kept.
 //
 // Errors: ErrConfigFile for a file that is missing, unreadable, malformed, or has no such table; and those of New.
 func Open(ctx context.Context, path, name string, options ...Option) (*Generator, error) {
 	return create(ctx, append([]Option{file{path, name}}, options...))
 }
 
-// New makes a generator from options alone: New(ctx, Options{"kind": "segment", …}) or New(ctx, WithKind("segment"), …).
-// It checks the whole configuration, opens the store and takes the first reservation. May block, up to wait_max; ctx ends
-// the wait, and is not kept.
+// New makes a generator from options alone: New(ctx, Options{"kind": "segment", …}) or New(ctx, WithKind("segment"),
+// …). It checks the whole configuration, opens the store and takes the first reservation. May block, up to wait_max;
+// ctx ends the wait, and is not kept.
 //
-// Errors: ErrUnknownKey, ErrValue, ErrLayout, ErrLifetime, ErrUnsupported, ErrWorkerBusy, ErrCancelled, those of the clock
-// and of the store.
+// Errors: ErrUnknownKey, ErrValue, ErrLayout, ErrLifetime, ErrUnsupported, ErrWorkerBusy, ErrCancelled, those of the
+// clock and of the store.
 func New(ctx context.Context, options ...Option) (*Generator, error) {
 	return create(ctx, options)
 }
@@ -53,13 +54,15 @@ func create(ctx context.Context, options []Option) (*Generator, error) {
 		return created.failure
 	})
 	if err != nil && c.store != nil && ctx.Err() != nil {
-		return nil, cancelled(ctx, ErrCancelled.Error()) // a store that listens to ctx may fail before the core has heard of it
+		// A store that listens to ctx may fail before the core has heard of it.
+		return nil, cancelled(ctx, ErrCancelled.Error())
 	}
 	if err != nil {
 		return nil, err
 	}
-	// Close stops a generator but keeps its memory: another goroutine may still be in a call. Nobody is when the collector finds it
-	// unreachable. In a goroutine of its own, because a generator that nobody closed gives its reservation back now, to a store.
+	// Close stops a generator but keeps its memory: another goroutine may still be in a call. Nobody is when the
+	// collector finds it unreachable. In a goroutine of its own, because a generator that nobody closed gives its
+	// reservation back now, to a store.
 	o := newOwner(created.handle, func(handle C.uintptr_t) { go C.idgen_go_destroy(handle) })
 	o.log, o.store = c.log, c.store
 	return &Generator{created.handle, o}, nil
@@ -72,8 +75,8 @@ func (g *Generator) pointer() C.uintptr_t {
 	return g.handle
 }
 
-// Next makes one id. May block, up to wait_max: for the next tick when the sequence of this one is used up, for a clock that was set
-// back, for the store when what is reserved is used up. Does not allocate.
+// Next makes one id. May block, up to wait_max: for the next tick when the sequence of this one is used up, for a clock
+// that was set back, for the store when what is reserved is used up. Does not allocate.
 //
 // Errors: ErrClosed, ErrExhausted, ErrOverloaded, those of the clock and of the store.
 func (g *Generator) Next() (int64, error) {
@@ -85,8 +88,8 @@ func (g *Generator) Next() (int64, error) {
 	return int64(result.value), nil
 }
 
-// TryNext makes one id at once or not at all. ErrWouldBlock says: not without waiting. Call Next then, which also finds out if something is
-// wrong. Never blocks.
+// TryNext makes one id at once or not at all. ErrWouldBlock says: not without waiting. Call Next then, which also finds
+// out if something is wrong. Never blocks.
 //
 // Errors: ErrWouldBlock, and of those of Next the ones that are not retryable.
 func (g *Generator) TryNext() (int64, error) {
@@ -104,8 +107,9 @@ func (g *Generator) TryNext() (int64, error) {
 // noIDs is where an empty slice, which has no address, is filled.
 var noIDs C.uint64_t
 
-// Fill fills ids, strictly increasing with order = strict, and returns how many it wrote: all, or fewer together with an error. Those
-// it wrote are real also then, and nobody else will ever get them. Much faster per id than Next. May block like Next.
+// Fill fills ids, strictly increasing with order = strict, and returns how many it wrote: all, or fewer together with
+// an error. Those it wrote are real also then, and nobody else will ever get them. Much faster per id than Next. May
+// block like Next.
 func (g *Generator) Fill(ids []int64) (int, error) {
 	into := &noIDs
 	if len(ids) > 0 {
@@ -119,8 +123,8 @@ func (g *Generator) Fill(ids []int64) (int, error) {
 	return int(result.value), nil
 }
 
-// All is an endless sequence of ids, each drawn when it is asked for: what the loop does not take is not lost. An error ends it, after
-// it was given to the loop once.
+// All is an endless sequence of ids, each drawn when it is asked for: what the loop does not take is not lost. An error
+// ends it, after it was given to the loop once.
 //
 //	for id, err := range orders.All() {
 //		…
@@ -147,13 +151,13 @@ func (g *Generator) Describe() (string, error) {
 	return C.GoString(result.text), nil
 }
 
-// Close stops the generator: calls that are waiting return ErrClosed, later ones too. What is unused goes back to the store,
-// for which Close may block until ctx ends. What the store does not take is never issued by anyone: a line in the log, and
-// no error. May be called more than once.
+// Close stops the generator: calls that are waiting return ErrClosed, later ones too. What is unused goes back to the
+// store, for which Close may block until ctx ends. What the store does not take is never issued by anyone: a line in
+// the log, and no error. May be called more than once.
 //
-// Errors: ErrCancelled if ctx ended first. The generator is closed all the same; the store is still told in the background,
-// but for a store of the program's own, whose context is ctx. A program that is told to stop by its context gives Close
-// another one:
+// Errors: ErrCancelled if ctx ended first. The generator is closed all the same; the store is still told in the
+// background, but for a store of the program's own, whose context is ctx. A program that is told to stop by its context
+// gives Close another one:
 //
 //	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 func (g *Generator) Close(ctx context.Context) error {

@@ -59,8 +59,8 @@ func partsFromC(p C.idgen_parts_t) Parts {
 	}
 }
 
-// Decode splits an id by the generator's own layout; works on a closed generator too. A plain segment has one field, Segment.
-// Errors: ErrValue for an id with bits outside the layout.
+// Decode splits an id by the generator's own layout; works on a closed generator too. A plain segment has one field,
+// Segment. Errors: ErrValue for an id with bits outside the layout.
 func (g *Generator) Decode(id int64) (Parts, error) {
 	result := C.idgen_go_decode(g.pointer(), C.uint64_t(id))
 	runtime.KeepAlive(g)
@@ -83,9 +83,9 @@ type Layout struct {
 	owner  *owner // as in Generator
 }
 
-// ParseLayout takes a preset's name ("default", "twitter", …) or a layout in full ("time:41ms worker:10 sequence:12", most significant
-// field first). epoch is RFC 3339 or Unix ms; "" = the preset's own, 2025-01-01 for a layout in full. Layouts whose time is over can
-// be parsed too. Errors: ErrLayout, ErrValue (epoch).
+// ParseLayout takes a preset's name ("default", "twitter", …) or a layout in full ("time:41ms worker:10 sequence:12",
+// most significant field first). epoch is RFC 3339 or Unix ms; "" = the preset's own, 2025-01-01 for a layout in full.
+// Layouts whose time is over can be parsed too. Errors: ErrLayout, ErrValue (epoch).
 func ParseLayout(layout, epoch string) (*Layout, error) {
 	if err := checkABI(); err != nil {
 		return nil, err
@@ -128,8 +128,9 @@ func (l *Layout) Decode(id int64) (Parts, error) {
 	return partsFromC(result.parts), nil
 }
 
-// Encode is the inverse of Decode, from the members that the layout has. It makes no claim of uniqueness: it is for tests and for range
-// queries by time. Errors: ErrValue for a member too large for its field, ErrUnsupported for a layout of more than 64 bits.
+// Encode is the inverse of Decode, from the members that the layout has. It makes no claim of uniqueness: it is for
+// tests and for range queries by time. Errors: ErrValue for a member too large for its field, ErrUnsupported for a
+// layout of more than 64 bits.
 func (l *Layout) Encode(p Parts) (int64, error) {
 	result := C.idgen_go_layout_encode(l.pointer(), C.idgen_parts_t{
 		time: C.uint64_t(p.Time), datacenter: C.uint64_t(p.Datacenter), worker: C.uint64_t(p.Worker),

@@ -133,7 +133,8 @@ func TestTheContextOfAStoreEndsAfterStoreTimeout(t *testing.T) {
 	}
 }
 
-// tailLost draws one of ten numbers, closes the generator by close, and returns what the log said. The rest must be a gap.
+// tailLost draws one of ten numbers, closes the generator by close, and returns what the log said. The rest must be a
+// gap.
 func tailLost(t *testing.T, store *hookedStore, close func(*idgen.Generator) error) string {
 	t.Helper()
 	var mutex sync.Mutex

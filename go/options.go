@@ -10,11 +10,13 @@ import (
 	"time"
 )
 
-// Option is a part of a configuration: [Options], one of the With functions, or [With]. Later ones override earlier ones.
+// Option is a part of a configuration: [Options], one of the With functions, or [With]. Later ones override earlier
+// ones.
 type Option interface{ apply(*config) error }
 
-// Options are properties by name, as in the configuration file: Options{"kind": "segment", "segment.step": "1000"}. [Properties] lists
-// the names. Durations are "250ms", "10s", …; booleans "true" and "false"; instants RFC 3339 or Unix ms.
+// Options are properties by name, as in the configuration file: Options{"kind": "segment", "segment.step": "1000"}.
+// [Properties] lists the names. Durations are "250ms", "10s", …; booleans "true" and "false"; instants RFC 3339 or Unix
+// ms.
 type Options map[string]string
 
 func (o Options) apply(c *config) error {
@@ -30,8 +32,8 @@ type setting struct{ key, value string }
 
 func (s setting) apply(c *config) error { return c.set(s.key, s.value) }
 
-// With sets one property from a Go value: a string, any integer or floating-point number, a bool, a time.Duration or a time.Time, both in
-// whole ms; of anything else what fmt.Sprint makes of it.
+// With sets one property from a Go value: a string, any integer or floating-point number, a bool, a time.Duration or a
+// time.Time, both in whole ms; of anything else what fmt.Sprint makes of it.
 func With(key string, value any) Option {
 	if moment, ok := value.(time.Time); ok && moment.Nanosecond()%int(time.Millisecond) != 0 {
 		return refusal{ErrValue, fmt.Sprintf("%s = %s is not a whole number of milliseconds, the finest there is; round it first",

@@ -9,8 +9,8 @@ import "runtime"
 
 // owner is what a handle of the C side lives as long as. All copies of a Generator or Layout refer to the same one.
 type owner struct {
-	// Of a generator. Being pointers they also keep the owner from being allocated together with other small objects, whose cleanups
-	// may never run.
+	// Of a generator. Being pointers they also keep the owner from being allocated together with other small objects,
+	// whose cleanups may never run.
 	log   *logSink
 	store *storeSink
 }

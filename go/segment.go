@@ -27,12 +27,12 @@ type SegmentRow struct {
 	SegmentInfo
 }
 
-// CreateStore makes the store if it is missing, without a tag: all that snowflakes need. An existing store is left as it
-// is. For sqlite:, and memory, where there is nothing to make. Call it once, at setup, and leave the option store_create
-// off: a lost store is then an error. Reads the options store, directory and store_timeout. May block on the store.
-// Errors: ErrStoreMissing (the store is lost: its lock file exists without the database), ErrStoreRegressed (an older
-// copy took its place), ErrUnsupported (a server, whose store is made with its first tag; a store of the program's own),
-// those of the store.
+// CreateStore makes the store if it is missing, without a tag: all that snowflakes need. An existing store is left as
+// it is. For sqlite:, and memory, where there is nothing to make. Call it once, at setup, and leave the option
+// store_create off: a lost store is then an error. Reads the options store, directory and store_timeout. May block on
+// the store. Errors: ErrStoreMissing (the store is lost: its lock file exists without the database), ErrStoreRegressed
+// (an older copy took its place), ErrUnsupported (a server, whose store is made with its first tag; a store of the
+// program's own), those of the store.
 func CreateStore(options ...Option) error {
 	c, err := newConfig(options)
 	if err != nil {
@@ -42,8 +42,8 @@ func CreateStore(options ...Option) error {
 	return failed(C.idgen_go_store_create(c.handle))
 }
 
-// CreateSegment makes the tag that the options name, at 0 (the first id is 1), and the store if it is missing. Reads the options store,
-// namespace, tag and directory. May block on the store. Errors: ErrTagExists, those of the store.
+// CreateSegment makes the tag that the options name, at 0 (the first id is 1), and the store if it is missing. Reads
+// the options store, namespace, tag and directory. May block on the store. Errors: ErrTagExists, those of the store.
 func CreateSegment(options ...Option) error {
 	c, err := newConfig(options)
 	if err != nil {
@@ -53,7 +53,8 @@ func CreateSegment(options ...Option) error {
 	return failed(C.idgen_go_segment_create(c.handle))
 }
 
-// ShowSegment reads the state of a tag; options as for CreateSegment. Errors: ErrStoreMissing, ErrTagUnknown, those of the store.
+// ShowSegment reads the state of a tag; options as for CreateSegment. Errors: ErrStoreMissing, ErrTagUnknown, those of
+// the store.
 func ShowSegment(options ...Option) (SegmentInfo, error) {
 	c, err := newConfig(options)
 	if err != nil {
@@ -63,8 +64,8 @@ func ShowSegment(options ...Option) (SegmentInfo, error) {
 	return segmentInfo(C.idgen_go_segment_show(c.handle))
 }
 
-// ListSegments reads the state of all tags of all namespaces of a store, in the order of their names. Reads the options store and
-// directory. May block on the store. Errors: ErrStoreMissing, those of the store.
+// ListSegments reads the state of all tags of all namespaces of a store, in the order of their names. Reads the options
+// store and directory. May block on the store. Errors: ErrStoreMissing, those of the store.
 func ListSegments(options ...Option) ([]SegmentRow, error) {
 	c, err := newConfig(options)
 	if err != nil {
@@ -83,8 +84,9 @@ func ListSegments(options ...Option) ([]SegmentRow, error) {
 	return rows, nil
 }
 
-// AdvanceSegment lifts MaxID to to, or by 1 if it is there already, and never lowers it: no later grant holds a number up to to. What a
-// running generator has reserved before it still issues. Returns the state after it; options and errors as for ShowSegment.
+// AdvanceSegment lifts MaxID to to, or by 1 if it is there already, and never lowers it: no later grant holds a number
+// up to to. What a running generator has reserved before it still issues. Returns the state after it; options and
+// errors as for ShowSegment.
 func AdvanceSegment(to int64, options ...Option) (SegmentInfo, error) {
 	c, err := newConfig(options)
 	if err != nil {
@@ -94,8 +96,9 @@ func AdvanceSegment(to int64, options ...Option) (SegmentInfo, error) {
 	return segmentInfo(C.idgen_go_segment_advance(c.handle, C.uint64_t(to)))
 }
 
-// SetSegmentStep says how many numbers all generators of a tag reserve at once, from their next range on; 0 leaves it to each one's
-// segment.step. Returns the state after it; options and errors as for ShowSegment, and ErrValue above 1000000000.
+// SetSegmentStep says how many numbers all generators of a tag reserve at once, from their next range on; 0 leaves it
+// to each one's segment.step. Returns the state after it; options and errors as for ShowSegment, and ErrValue above
+// 1000000000.
 func SetSegmentStep(step int64, options ...Option) (SegmentInfo, error) {
 	c, err := newConfig(options)
 	if err != nil {
@@ -105,10 +108,10 @@ func SetSegmentStep(step int64, options ...Option) (SegmentInfo, error) {
 	return segmentInfo(C.idgen_go_segment_set_step(c.handle, C.uint64_t(step)))
 }
 
-// SegmentMaxOf is the largest number in a column of any table in the store's database, 0 to 2^63 - 1; 0 if it has none: where a tag is
-// to begin that takes over from an AUTO_INCREMENT or a sequence. The table may be SCHEMA.TABLE. Reads the options store and backend.path.
-// May block on the store. Errors: ErrUnsupported (no SQL server), ErrValue (no such table or column, or its largest is no such number),
-// those of the store.
+// SegmentMaxOf is the largest number in a column of any table in the store's database, 0 to 2^63 - 1; 0 if it has none:
+// where a tag is to begin that takes over from an AUTO_INCREMENT or a sequence. The table may be SCHEMA.TABLE. Reads
+// the options store and backend.path. May block on the store. Errors: ErrUnsupported (no SQL server), ErrValue (no such
+// table or column, or its largest is no such number), those of the store.
 func SegmentMaxOf(table, column string, options ...Option) (int64, error) {
 	c, err := newConfig(options)
 	if err != nil {
@@ -129,9 +132,9 @@ func SegmentMaxOf(table, column string, options ...Option) (int64, error) {
 	return int64(result.value), failed(result.failure)
 }
 
-// SegmentStatements is what CreateSegment would run, the table's statements included, as SQL or commands for a migration; "" if there is
-// nothing to run. Options as for CreateSegment. Reaches for no server, changes nothing, does not block. Errors: ErrUnsupported (a store of
-// the program's own; the module is missing), ErrValue.
+// SegmentStatements is what CreateSegment would run, the table's statements included, as SQL or commands for a
+// migration; "" if there is nothing to run. Options as for CreateSegment. Reaches for no server, changes nothing, does
+// not block. Errors: ErrUnsupported (a store of the program's own; the module is missing), ErrValue.
 func SegmentStatements(options ...Option) (string, error) {
 	c, err := newConfig(options)
 	if err != nil {

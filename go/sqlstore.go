@@ -367,7 +367,8 @@ func (s *SQLStore) begin(ctx context.Context, on *sql.Conn) error {
 			inside, known = isInTransaction(connection)
 			return nil
 		})
-		if err == nil && !known { // a driver, or what is wrapped around one, that does not tell: only a transaction has had a statement before
+		// A driver, or what is wrapped around one, that does not tell: only a transaction has had a statement before.
+		if err == nil && !known {
 			err = on.QueryRowContext(ctx, "SELECT transaction_timestamp() <> statement_timestamp()").Scan(&inside)
 			if sqlStateOf(err) == "25P02" { // in_failed_sql_transaction
 				inside, err = true, nil
@@ -515,7 +516,8 @@ func isNoTable(err error) bool {
 	if state := sqlStateOf(err); state != "" {
 		return state == "42P01"
 	}
-	return numberOf(err) == 1146 || err != nil && strings.Contains(err.Error(), "no such table: idgen_segment") // SQLite
+	// SQLite.
+	return numberOf(err) == 1146 || err != nil && strings.Contains(err.Error(), "no such table: idgen_segment")
 }
 
 // numberOf finds the field Number of go-sql-driver's MySQLError, without a dependency on it.

@@ -51,9 +51,9 @@ func (g *Generator) Stats() (Stats, error) {
 	}, nil
 }
 
-// Metrics is what the generators count, closed ones too, in the Prometheus text format 0.0.4: metrics idgen_* with the labels name,
-// namespace and kind. Generators that share a worker's state count once; different ones with the same labels are added up. Serve it
-// as "text/plain; version=0.0.4". Errors: ErrHandle for a nil generator.
+// Metrics is what the generators count, closed ones too, in the Prometheus text format 0.0.4: metrics idgen_* with the
+// labels name, namespace and kind. Generators that share a worker's state count once; different ones with the same
+// labels are added up. Serve it as "text/plain; version=0.0.4". Errors: ErrHandle for a nil generator.
 func Metrics(generators ...*Generator) (string, error) {
 	if err := checkABI(); err != nil {
 		return "", err

@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// Status says what went wrong. Its values are the sentinels to compare errors with: errors.Is(err, ErrClosed). They are the numbers
-// of the C API, the same in all languages, and fixed for ever. Statuses from [ErrHost] on belong to a host's own store.
+// Status says what went wrong. Its values are the sentinels to compare errors with: errors.Is(err, ErrClosed). They are
+// the numbers of the C API, the same in all languages, and fixed for ever. Statuses from [ErrHost] on belong to a
+// host's own store.
 type Status int32
 
 // The call or the configuration is wrong: retrying cannot help.
@@ -40,24 +41,27 @@ const (
 
 // The clock.
 const (
-	ErrClockBack        Status = C.IDGEN_E_CLOCK_BACK         // behind the ids already issued, by more than the policy allows
+	// Behind the ids already issued, by more than the policy allows.
+	ErrClockBack        Status = C.IDGEN_E_CLOCK_BACK
 	ErrClockBeforeEpoch Status = C.IDGEN_E_CLOCK_BEFORE_EPOCH // before the layout's epoch
-	ErrClockLeap        Status = C.IDGEN_E_CLOCK_LEAP         // far ahead at once; nothing is reserved there until it stays so
+	// Far ahead at once; nothing is reserved there until it stays so.
+	ErrClockLeap Status = C.IDGEN_E_CLOCK_LEAP
 )
 
 // The store.
 const (
-	ErrStoreUnavailable Status = C.IDGEN_E_STORE_UNAVAILABLE // busy, unreachable or too slow, and nothing reserved is left
-	ErrStoreMissing     Status = C.IDGEN_E_STORE_MISSING     // not there, and store_create was not asked for
-	ErrStorePermission  Status = C.IDGEN_E_STORE_PERMISSION  // not readable, or not writable
-	ErrStoreFull        Status = C.IDGEN_E_STORE_FULL        // no space left on the device
-	ErrStoreDamaged     Status = C.IDGEN_E_STORE_DAMAGED     // not a database, not ours, or corrupt
-	ErrStoreVersion     Status = C.IDGEN_E_STORE_VERSION     // made by a newer version of idgen
-	ErrTagUnknown       Status = C.IDGEN_E_TAG_UNKNOWN       // the segment tag was not created
-	ErrTagExists        Status = C.IDGEN_E_TAG_EXISTS        // CreateSegment: the tag is there already
-	ErrStoreRegressed   Status = C.IDGEN_E_STORE_REGRESSED   // the store lost a commit; issuing stops
-	ErrFormatMismatch   Status = C.IDGEN_E_FORMAT_MISMATCH   // the namespace is in use with another layout or epoch
-	ErrStoreUnsafe      Status = C.IDGEN_E_STORE_UNSAFE      // a setting or file system that can lose a commit
+	// Busy, unreachable or too slow, and nothing reserved is left.
+	ErrStoreUnavailable Status = C.IDGEN_E_STORE_UNAVAILABLE
+	ErrStoreMissing     Status = C.IDGEN_E_STORE_MISSING    // not there, and store_create was not asked for
+	ErrStorePermission  Status = C.IDGEN_E_STORE_PERMISSION // not readable, or not writable
+	ErrStoreFull        Status = C.IDGEN_E_STORE_FULL       // no space left on the device
+	ErrStoreDamaged     Status = C.IDGEN_E_STORE_DAMAGED    // not a database, not ours, or corrupt
+	ErrStoreVersion     Status = C.IDGEN_E_STORE_VERSION    // made by a newer version of idgen
+	ErrTagUnknown       Status = C.IDGEN_E_TAG_UNKNOWN      // the segment tag was not created
+	ErrTagExists        Status = C.IDGEN_E_TAG_EXISTS       // CreateSegment: the tag is there already
+	ErrStoreRegressed   Status = C.IDGEN_E_STORE_REGRESSED  // the store lost a commit; issuing stops
+	ErrFormatMismatch   Status = C.IDGEN_E_FORMAT_MISMATCH  // the namespace is in use with another layout or epoch
+	ErrStoreUnsafe      Status = C.IDGEN_E_STORE_UNSAFE     // a setting or file system that can lose a commit
 )
 
 // Resources, defects, and the host's own.
@@ -87,8 +91,9 @@ func Statuses() []Status {
 
 // Error is what every call of this package that fails returns.
 type Error struct {
-	Status     Status
-	Message    string        // what was asked, what was found, what is allowed, what to do; the same text in every language
+	Status Status
+	// What was asked, what was found, what is allowed, what to do; the same text in every language.
+	Message    string
 	RetryAfter time.Duration // when a retry can first succeed; 0 = unknown, or retrying cannot help
 
 	// Of a cancelled wait: why the context ended. Of a failure of the program's own store: what that returned.

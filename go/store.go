@@ -21,14 +21,14 @@ import (
 
 // Store is a store of the program's own, for [WithHostStore] with kind = segment. [SQLStore] is one for databases.
 //
-// Each call is one atomic, durable step, and returns when its commit is acknowledged, not before. It may come on any thread, the
-// library's own included, and several at once; never on the path of an id. It must not use the generator.
+// Each call is one atomic, durable step, and returns when its commit is acknowledged, not before. It may come on any
+// thread, the library's own included, and several at once; never on the path of an id. It must not use the generator.
 //
-// The context ends after store_timeout, and with that of the New or Close that is running. A store that does not listen to it
-// has no time limit but its own.
+// The context ends after store_timeout, and with that of the New or Close that is running. A store that does not listen
+// to it has no time limit but its own.
 //
-// An error means: not known whether it happened. What was asked for is then never issued by anyone. An *[Error] or a [Status] goes on as
-// it is; any other becomes ErrHost, which is tried again, and so does a panic.
+// An error means: not known whether it happened. What was asked for is then never issued by anyone. An *[Error] or a
+// [Status] goes on as it is; any other becomes ErrHost, which is tried again, and so does a panic.
 type Store interface {
 	// SegmentTake does max_id += count for the tag, and returns the first number of the grant, the old max_id + 1.
 	SegmentTake(ctx context.Context, namespace, tag string, count int64) (first int64, err error)

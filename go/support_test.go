@@ -24,7 +24,8 @@ func mustNew(t testing.TB, options ...idgen.Option) *idgen.Generator {
 	return g
 }
 
-// newSegment and newSnowflake draw from memory: quick. It is one for the whole process, so each test has a tag, a namespace of its own.
+// newSegment and newSnowflake draw from memory: quick. It is one for the whole process, so each test has a tag, a
+// namespace of its own.
 func newSegment(t testing.TB, options ...idgen.Option) *idgen.Generator {
 	t.Helper()
 	return mustNew(t, append([]idgen.Option{

@@ -12,7 +12,8 @@ import (
 	"unsafe"
 )
 
-// Encoding is a text form of an id. All but Decimal have a fixed width, so that the order of the texts is the order of the ids.
+// Encoding is a text form of an id. All but Decimal have a fixed width, so that the order of the texts is the order of
+// the ids.
 type Encoding int32
 
 // The text forms.
@@ -33,8 +34,8 @@ func Format(id int64, encoding Encoding) (string, error) {
 	return C.GoString(&result.text[0]), nil
 }
 
-// Parse reads what Format writes. Errors: ErrText for a foreign character, an overflow or a wrong length, ErrArgument for an unknown
-// encoding.
+// Parse reads what Format writes. Errors: ErrText for a foreign character, an overflow or a wrong length, ErrArgument
+// for an unknown encoding.
 func Parse(text string, encoding Encoding) (int64, error) {
 	// With its length, and without a copy: an empty string may have no address, but the C side asks for one.
 	address := unsafe.StringData(text)

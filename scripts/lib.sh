@@ -6,8 +6,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export PATH="$root/build/venv/bin:$PATH"
 jobs=$(nproc)
 cd "$root"
-# The wheel is compiled from the same sources as the library, with the same flags: what is compiled already is taken from here.
-# Precompiled headers are told by what they were made from, as ccache's manual asks for.
+# The wheel is compiled from the same sources as the library, with the same flags: what is compiled already is taken
+# from here. Precompiled headers are told by what they were made from, as ccache's manual asks for.
 export CCACHE_DIR=$root/build/ccache CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 export CC=${CC:-cc} CXX=${CXX:-c++}
 if command -v ccache >/dev/null; then

@@ -1,7 +1,8 @@
 /* What Go calls instead of idgen.h itself. Shaped by what a crossing costs in cgo:
- *  - handles go as uintptr_t and results come back by value, so that nothing escapes to Go's heap: Next allocates nothing;
- *  - the details of an error come back in the same crossing, because a goroutine may be on another thread in the next one. A
- *    success pays nothing for it: only a failure allocates. */
+ *  - handles go as uintptr_t and results come back by value, so that nothing escapes to Go's heap: Next allocates
+ *    nothing;
+ *  - the details of an error come back in the same crossing, because a goroutine may be on another thread in the next
+ *    one. A success pays nothing for it: only a failure allocates. */
 #ifndef IDGEN_GO_H
 #define IDGEN_GO_H
 
@@ -93,8 +94,8 @@ static inline idgen_go_number idgen_go_fill_until(uintptr_t generator, uint64_t 
   IDGEN_GO_ERROR(error);
   size_t written = 0;
   idgen_go_number result;
-  result.failure = idgen_go_fail(
-      idgen_next_wait((idgen_t *)generator, ids, n, &written, idgen_go_asks(flag), flag, &error), &error);
+  result.failure =
+      idgen_go_fail(idgen_next_wait((idgen_t *)generator, ids, n, &written, idgen_go_asks(flag), flag, &error), &error);
   result.value = written;
   return result;
 }

@@ -1,6 +1,6 @@
 // What all Java natives are made of: arguments in, results out, failures thrown. Nothing here is kept between calls (no
-// cached class, no global reference; natives_log.cpp and natives_store.cpp have the exceptions), so that a class loader that is dropped
-// leaves nothing behind.
+// cached class, no global reference; natives_log.cpp and natives_store.cpp have the exceptions), so that a class loader
+// that is dropped leaves nothing behind.
 #ifndef IDGEN_BINDINGS_JAVA_JNI_SUPPORT_HPP
 #define IDGEN_BINDINGS_JAVA_JNI_SUPPORT_HPP
 
@@ -61,8 +61,8 @@ struct Waiter {
   jmethodID interrupted = nullptr;
 };
 
-// An idgen_cancelled_fn for a Waiter. Leaves the thread's interrupt status as it is. An exception in the question itself
-// (a stack overflow, say) ends the wait too, and is what the caller then gets.
+// An idgen_cancelled_fn for a Waiter. Leaves the thread's interrupt status as it is. An exception in the question
+// itself (a stack overflow, say) ends the wait too, and is what the caller then gets.
 int is_interrupted(void* waiter);
 
 // The bytes of a NUL-terminated text; null for NULL, and with an exception pending when the heap is full.
@@ -108,9 +108,9 @@ class Utf8 {
   std::size_t size_ = 0;
 };
 
-// For callbacks, which come on threads that the JVM does not know, too. Attached for the length of a scope, if it was not:
-// callbacks are rare, and a thread that stays attached holds a Java object for ever. A daemon, so that the JVM does not
-// wait for it when it ends.
+// For callbacks, which come on threads that the JVM does not know, too. Attached for the length of a scope, if it was
+// not: callbacks are rare, and a thread that stays attached holds a Java object for ever. A daemon, so that the JVM
+// does not wait for it when it ends.
 class Attached {
  public:
   explicit Attached(JavaVM* vm);

@@ -111,7 +111,8 @@ TEST(NoFork, ForkWaitsForAConnectionThatIsMadeAtOnce) {
   connecting.join();
 }
 
-#if !defined(__SANITIZE_THREAD__)  // its run time takes a child's thread at the address of one of its parent's for that one, and ends
+// Its run time takes a child's thread at the address of one of its parent's for that one, and ends.
+#if !defined(__SANITIZE_THREAD__)
 TEST(NoFork, ForkDoesNotWaitForOneThatTakesLongAndItsChildKnows) {
   std::promise<void> inside, done;
   std::thread connecting([&] {

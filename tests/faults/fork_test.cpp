@@ -134,7 +134,8 @@ TEST_P(Forks, NestSoThatEveryGenerationDrawsItsOwn) {
   Folder folder;
   make_store(folder.url("ids.db"));
   constexpr std::size_t kGenerations = 5, kDraws = 2000;
-  // A raw clone must not hit a store transaction (that has a test of its own): no refill is due before the mark of a large segment.
+  // A raw clone must not hit a store transaction (that has a test of its own): no refill is due before the mark of a
+  // large segment.
   Ids ids({{"kind", "segment"},
            {"tag", "t"},
            {"segment.step", GetParam() == By::fork ? "700" : "100000"},
@@ -166,8 +167,8 @@ TEST_P(Forks, NestSoThatEveryGenerationDrawsItsOwn) {
   report("%zu ids of %zu generations, all different", kGenerations * kDraws, kGenerations);
 }
 
-// Without the sanitizers: the allocator of ASan is copied with its locks held, and TSan lets no child start a thread where the parent's
-// had been ("dup thread with used id").
+// Without the sanitizers: the allocator of ASan is copied with its locks held, and TSan lets no child start a thread
+// where the parent's had been ("dup thread with used id").
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 // The lock of the slow path, the store and the background thread are all in use at the moment of the fork.
 TEST(ForkWhileThreadsDraw, GivesTwoHundredChildrenDifferentIds) {

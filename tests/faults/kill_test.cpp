@@ -13,8 +13,8 @@ namespace {
 
 constexpr int kKills = 200;
 constexpr std::size_t kRoom = std::size_t{1} << 20;
-// A restart may cost a few commits to the disk of a loaded machine. It must not cost a lease (10 s by default), a clock that has to catch up with
-// the window of the process before (up to 10 s), or a call that waits at all.
+// A restart may cost a few commits to the disk of a loaded machine. It must not cost a lease (10 s by default), a clock
+// that has to catch up with the window of the process before (up to 10 s), or a call that waits at all.
 constexpr std::int64_t kNoWaitNs = 2'000'000'000;
 constexpr std::int64_t kMaxAheadMs = 20'000;  // the default of max_ahead
 

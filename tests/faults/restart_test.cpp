@@ -74,8 +74,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"fail", 1, false}, Case{"fail", 1000, false}, Case{"fail", 3'600'000, false}),
     name_of);
 
-// Each start without a close in between reserves some ms more, until a start would be beyond max_ahead: that is waited for like any
-// clock that is behind, not refused.
+// Each start without a close in between reserves some ms more, until a start would be beyond max_ahead: that is waited
+// for like any clock that is behind, not refused.
 TEST(StartAfterStart, WaitsForTheClockWhenTheWorkersTimeIsFurtherAheadThanAllowed) {
   for (const char* policy : {"wait", "fail"}) {
     Folder folder;

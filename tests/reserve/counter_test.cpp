@@ -174,7 +174,8 @@ TEST(Counter, GivesNothingAtOrAboveTheCeiling) {
   EXPECT_EQ(counter.draw_between(0, 12, {}, 5, n), 0u);
 }
 
-// The race that the order of loads in counter.hpp is about: drawing while ranges are opened, with gaps between them and without.
+// The race that the order of loads in counter.hpp is about: drawing while ranges are opened, with gaps between them and
+// without.
 TEST(Counter, ThreadsDrawNothingTwiceAndNothingFromAGapWhileRangesAreOpened) {
   constexpr std::uint64_t kRanges = 6000, kSize = 700;
   // Every other range follows the one before without a gap.

@@ -1,5 +1,5 @@
-// Redis as a buffer sees it: two servers that replicate, fail over, forget and disagree, and a network in between. The contract of class Queue in a
-// few lines of its own, with bugs to plant.
+// Redis as a buffer sees it: two servers that replicate, fail over, forget and disagree, and a network in between. The
+// contract of class Queue in a few lines of its own, with bugs to plant.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
-// The real BufferStore in several processes, over a Redis that forgets, fails over and splits, and a database that comes and goes: one seed decides
-// everything. The oracle knows every number that was ever issued. Planted bugs show that it would see one.
+// The real BufferStore in several processes, over a Redis that forgets, fails over and splits, and a database that
+// comes and goes: one seed decides everything. The oracle knows every number that was ever issued. Planted bugs show
+// that it would see one.
 //
 // IDGEN_SIM_SEEDS=N runs N seeds; IDGEN_SIM_SEED=S runs seed S alone.
 #include <gtest/gtest.h>

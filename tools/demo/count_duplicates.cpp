@@ -1,7 +1,7 @@
 // Counts the ids that occur more than once in files of little-endian 64-bit ids. Exact: every id is compared.
 //
-// Each file is one generator's, drawn by one thread, and so in rising order (sorted here if it is not). A merge then meets
-// equal ids side by side, in one pass and without memory of its own. Prints "IDS DUPLICATES".
+// Each file is one generator's, drawn by one thread, and so in rising order (sorted here if it is not). A merge then
+// meets equal ids side by side, in one pass and without memory of its own. Prints "IDS DUPLICATES".
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -66,7 +66,8 @@ std::string mysql(const NumberedColumn& from) {
          above + ".\n" + "   After it, run this import again.\n";
 }
 
-// The sequence moves to `first`, if it has given no number above the tag. ALTER SEQUENCE locks: others wait in nextval().
+// The sequence moves to `first`, if it has given no number above the tag. ALTER SEQUENCE locks: others wait in
+// nextval().
 std::string move_sequence(const NumberedColumn& from, const std::string& change, std::uint64_t first) {
   const std::string table = quoted_path(from.table, '"');
   const std::string reached = std::to_string(from.max_id);

@@ -24,7 +24,8 @@ IoError cannot_write(int why) { return IoError(std::string("cannot write to stan
 void hold_standard_descriptors() noexcept {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(descriptor, F_GETFD) >= 0) continue;
-    // The lowest free number is this one. Reading from what is open for writing fails with EBADF, and the other way round.
+    // The lowest free number is this one. Reading from what is open for writing fails with EBADF, and the other way
+    // round.
     const int held = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     if (held < 0) return;  // no /dev: nothing can be done about it
   }

@@ -13,7 +13,8 @@ class ReaderGone {};
 class Interrupted {};
 
 // Before anything is opened: descriptors 0 to 2 that our parent closed are held by a null device, on which the unwanted
-// direction fails. Else the next file to be opened, a store perhaps, would get number 1, and ids would be written into it.
+// direction fails. Else the next file to be opened, a store perhaps, would get number 1, and ids would be written into
+// it.
 void hold_standard_descriptors() noexcept;
 
 // After the last Output: what a file system says only when a file is closed (NFS, quotas). Throws IoError.

@@ -1,4 +1,5 @@
-// The options that make a configuration: a file's table first, then single options, then --set, so that the later one wins.
+// The options that make a configuration: a file's table first, then single options, then --set, so that the later one
+// wins.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,10 +14,11 @@ namespace idgen_tool {
 
 class Settings {
  public:
-  // `keys`: properties that get an option of their own ("worker" becomes --worker, "segment.schema" --schema). --config, --name and --set are always there.
-  // The object must outlive the parser.
+  // `keys`: properties that get an option of their own ("worker" becomes --worker, "segment.schema" --schema).
+  // --config, --name and --set are always there. The object must outlive the parser.
   void add_options(CLI::App& command, const std::vector<std::string>& keys);
-  // Throws Failure (file, key or value) and UsageError (--name missing where the file has several tables, --set without "=").
+  // Throws Failure (file, key or value) and UsageError (--name missing where the file has several tables, --set without
+  // "=").
   Config make() const;
 
   // True: --set names the property.
@@ -34,7 +36,8 @@ class Settings {
 };
 
 // A command reserves what it needs, not what a service would hold: for `ids` segment ids, unless they are more than
-// segment.step, or --set has said how many. A step that the tag's row names stands in place of it; close() gives the rest back.
+// segment.step, or --set has said how many. A step that the tag's row names stands in place of it; close() gives the
+// rest back.
 void reserve_only(const Config& config, const Settings& settings, std::uint64_t ids);
 
 // The tables of a TOML file, in its order.

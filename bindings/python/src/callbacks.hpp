@@ -9,8 +9,9 @@
 
 namespace idgen_python {
 
-// A callable, or a store, that both the core and the generator's object hold: the core to call it from any thread, the object to show
-// it to Python's garbage collector. It owns one reference, which either of them can end while the other goes on.
+// A callable, or a store, that both the core and the generator's object hold: the core to call it from any thread, the
+// object to show it to Python's garbage collector. It owns one reference, which either of them can end while the other
+// goes on.
 class Callable {
  public:
   explicit Callable(const py::object& callable) : callable_(callable.inc_ref().ptr()) {}

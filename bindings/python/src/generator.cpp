@@ -231,9 +231,9 @@ PyObject* next_batch_method(PyObject* self, PyObject* number) noexcept {
   });
 }
 
-// Garbage collection: a clock, a store or a log may well hold the generator that calls it (`self.ids = Generator(log=self.log)`).
-// What is reachable only from itself is closed first, while these are whole, and then lets go of them. Whatever
-// the core still calls after that finds nothing.
+// Garbage collection: a clock, a store or a log may well hold the generator that calls it (`self.ids =
+// Generator(log=self.log)`). What is reachable only from itself is closed first, while these are whole, and then lets
+// go of them. Whatever the core still calls after that finds nothing.
 int traverse_type(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   const auto* generator = value_of<Generator>(self);

@@ -1,5 +1,5 @@
-// Package consumer builds programs of another module that use the Go package: in the build modes that link differently, and each program
-// in the documentation.
+// Package consumer builds programs of another module that use the Go package: in the build modes that link differently,
+// and each program in the documentation.
 package consumer
 
 import (
@@ -93,7 +93,8 @@ type result struct {
 
 func execute(t *testing.T, folder string, environment []string, command ...string) result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute) // a hung program must not hang the tests; compiling SQLite is slow
+	// A hung program must not hang the tests; compiling SQLite is slow.
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
 	run := exec.CommandContext(ctx, command[0], command[1:]...)
 	run.Dir = folder
@@ -113,8 +114,8 @@ func mustExecute(t *testing.T, folder string, command ...string) string {
 	return r.stdout
 }
 
-// A position-independent program resolves the weak references to SQLite in another way. (-race is what `go test -race` of the package
-// itself shows; a plain and a vendored build are in tests/consumers.)
+// A position-independent program resolves the weak references to SQLite in another way. (-race is what `go test -race`
+// of the package itself shows; a plain and a vendored build are in tests/consumers.)
 func TestAPositionIndependentProgramFindsSQLite(t *testing.T) {
 	folder := newModule(t, usesAStore)
 	mustExecute(t, folder, "go", "build", "-buildmode=pie", "-o", "consumer", ".")

@@ -1,7 +1,7 @@
 //go:build cgo
 
-// Command optiongen writes options_generated.go, the With functions, from the core's own table of properties, so that none is
-// forgotten and none says something else than the table. Run by go generate.
+// Command optiongen writes options_generated.go, the With functions, from the core's own table of properties, so that
+// none is forgotten and none says something else than the table. Run by go generate.
 package main
 
 import (

@@ -32,10 +32,10 @@ import java.util.stream.LongStream;
  *
  * <p><b>Waiting.</b> {@link #next()}, {@link #fill(long[]) fill}, {@link #nextBatch}, {@link #nextBlock}, {@link
  * #stream()} and {@link Builder#build()} may wait, up to the property {@code wait_max}: for the next tick when the
- * sequence of this one is used up, for a clock that was set back, for the store when what is reserved is used up. A wait
- * notices {@link Thread#interrupt()} within about 20 ms and ends with a {@link CancelledException}; the thread's
- * interrupt status stays set. No id is lost by it, but for those that {@code nextBatch} had made before. A call that does
- * not have to wait does not look at the interrupt status. A waiting virtual thread keeps its carrier.
+ * sequence of this one is used up, for a clock that was set back, for the store when what is reserved is used up. A
+ * wait notices {@link Thread#interrupt()} within about 20 ms and ends with a {@link CancelledException}; the thread's
+ * interrupt status stays set. No id is lost by it, but for those that {@code nextBatch} had made before. A call that
+ * does not have to wait does not look at the interrupt status. A waiting virtual thread keeps its carrier.
  */
 public final class Generator implements AutoCloseable {
   private final long handle;
@@ -781,15 +781,16 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Makes the store if it is missing, without a tag: all that snowflakes need. An existing store is left as it is. For
-     * {@code sqlite:}, and {@code memory}, where there is nothing to make. Call it once, at setup, and leave {@link
+     * Makes the store if it is missing, without a tag: all that snowflakes need. An existing store is left as it is.
+     * For {@code sqlite:}, and {@code memory}, where there is nothing to make. Call it once, at setup, and leave {@link
      * #storeCreate(boolean)} off: a lost store is then an error. May wait for the store. Reads {@code store}, {@code
      * directory} and {@code store_timeout} of this configuration.
      *
      * @throws StoreException if the store is lost: its lock file exists without the database (status {@link
-     *     Status#STORE_MISSING}); if an older copy took its place ({@link Status#STORE_REGRESSED}); if it cannot be made
-     * @throws ConfigException for a server, whose store is made with its first tag, and for a store of the program's own
-     *     (status {@link Status#UNSUPPORTED}); if a property of this configuration cannot be used
+     *     Status#STORE_MISSING}); if an older copy took its place ({@link Status#STORE_REGRESSED}); if it cannot be
+     *     made
+     * @throws ConfigException for a server, whose store is made with its first tag, and for a store of the program's
+     *     own (status {@link Status#UNSUPPORTED}); if a property of this configuration cannot be used
      */
     public void createStore() {
       with(
@@ -887,8 +888,8 @@ public final class Generator implements AutoCloseable {
      * @param table its name, or {@code SCHEMA.TABLE}
      * @param column its column of ids
      * @return 0 to 2^63 - 1; 0 if the column has no number
-     * @throws ConfigException if the store is no SQL server (status {@link Status#UNSUPPORTED}); if there is no such table
-     *     or column, or its largest is no such number ({@link Status#VALUE})
+     * @throws ConfigException if the store is no SQL server (status {@link Status#UNSUPPORTED}); if there is no such
+     *     table or column, or its largest is no such number ({@link Status#VALUE})
      * @throws StoreException if the store cannot be used
      */
     public long segmentMaxOf(String table, String column) {

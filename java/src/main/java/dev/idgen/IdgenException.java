@@ -44,8 +44,8 @@ public class IdgenException extends RuntimeException {
   /**
    * An exception for a {@link Store} of the program's own to throw.
    *
-   * @param status one of {@link Status}: those of stores, {@link Status#TAG_UNKNOWN} for one, or the program's own, from
-   *     {@link Status#HOST} on
+   * @param status one of {@link Status}: those of stores, {@link Status#TAG_UNKNOWN} for one, or the program's own,
+   *     from {@link Status#HOST} on
    * @param message what was asked, what was found, what is allowed, what to do
    * @return an exception of the status's class
    */

@@ -11,8 +11,8 @@ import javax.sql.DataSource;
  * Borrows a pool's connections, and waits for the pool no longer than a bound.
  *
  * <p>A pool's own wait can be long, or endless, and nobody can end it. So a thread of ours waits there, and the caller
- * waits for that thread. A connection that comes too late is offered to the next caller for as long as the bound: a pool
- * that serves its waiters in turn then serves us before the transactions that are about to empty it again.
+ * waits for that thread. A connection that comes too late is offered to the next caller for as long as the bound: a
+ * pool that serves its waiters in turn then serves us before the transactions that are about to empty it again.
  *
  * <p>A thread of its own has a second use: many frameworks bind a transaction to its thread, and what is borrowed on
  * another thread can never be the connection of the transaction that asks for an id.

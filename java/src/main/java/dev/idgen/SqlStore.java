@@ -8,8 +8,8 @@ import java.util.Objects;
 import javax.sql.DataSource;
 
 /**
- * Segments from a database, over connections of the program's own pool: MariaDB, MySQL and PostgreSQL. The table is that
- * of the stores {@code mysql://} and {@code postgres://}, so both may draw from one tag at the same time.
+ * Segments from a database, over connections of the program's own pool: MariaDB, MySQL and PostgreSQL. The table is
+ * that of the stores {@code mysql://} and {@code postgres://}, so both may draw from one tag at the same time.
  *
  * <pre>{@code
  * var config = new HikariConfig();
@@ -19,16 +19,18 @@ import javax.sql.DataSource;
  * var orders = Generator.builder().kind("segment").tag("orders").store(store).build();
  * }</pre>
  *
- * <p>Give it a small pool of its own; two connections serve any number of generators. In a pool that transactions share,
- * the transactions that ask for ids can hold all connections, and wait for the one that the store needs. Such a call
- * ends with a {@link StoreException} that says so, after {@code poolTimeout}, and does not wait for {@code wait_max}.
+ * <p>Give it a small pool of its own; two connections serve any number of generators. In a pool that transactions
+ * share, the transactions that ask for ids can hold all connections, and wait for the one that the store needs. Such a
+ * call ends with a {@link StoreException} that says so, after {@code poolTimeout}, and does not wait for {@code
+ * wait_max}.
  *
  * <p>A grant is one statement, committed before it is used. A connection that commits by itself makes that one round
  * trip. A connection that comes inside a transaction is refused ({@link Status#STORE_UNSAFE}) and left as it is.
  * Connections are borrowed on threads of the store's own, so never those of a thread's transaction.
  *
  * <p>What the database or the pool throws becomes a {@link StoreException} with that as its cause, retryable unless the
- * server says that it is for good: no table, no such tag, no right. The driver's own time limits hold, and should be set.
+ * server says that it is for good: no table, no such tag, no right. The driver's own time limits hold, and should be
+ * set.
  */
 public final class SqlStore implements Store {
   private static final Duration POOL_TIMEOUT = Duration.ofSeconds(2);

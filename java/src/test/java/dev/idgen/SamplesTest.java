@@ -20,9 +20,9 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * Compiles and runs every Java sample of the documentation as it stands there. A sample is the body of a main method:
  * its imports are moved to the top, and nothing else is added but {@code import dev.idgen.*}. It runs in a folder of
- * its own that has the document's first {@code toml} sample as idgen.toml, and the store that the document's sample with
- * {@code createStore()} has made. Where a sample is followed by a block marked
- * {@code text}, it must print exactly that.
+ * its own that has the document's first {@code toml} sample as idgen.toml, and the store that the document's sample
+ * with {@code createStore()} has made. Where a sample is followed by a block marked {@code text}, it must print exactly
+ * that.
  */
 class SamplesTest {
   private static final List<String> DOCUMENTS = List.of("java/README.md", "docs/java.md");

@@ -11,8 +11,9 @@ import me.ahoo.cosid.segment.IdSegmentDistributor;
 import me.ahoo.cosid.segment.IdSegmentDistributorDefinition;
 
 /**
- * Rows of the table cosid, by the statements and in the transaction of cosid-jdbc 2.13 and 3.2 (JdbcIdSegmentDistributor,
- * JdbcIdSegmentInitializer), written anew because that artifact could not be had. All else is CosId's.
+ * Rows of the table cosid, by the statements and in the transaction of cosid-jdbc 2.13 and 3.2
+ * (JdbcIdSegmentDistributor, JdbcIdSegmentInitializer), written anew because that artifact could not be had. All else
+ * is CosId's.
  */
 final class TableDistributor implements IdSegmentDistributor {
   private static final String CREATE =
