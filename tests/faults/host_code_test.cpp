@@ -11,29 +11,6 @@
 namespace idgen::faults {
 namespace {
 
-// A configuration, and a generator made from it.
-class Config {
- public:
-  explicit Config(const Settings& settings) {
-    EXPECT_EQ(idgen_config_create(&config_), IDGEN_OK);
-    for (const auto& [key, value] : settings)
-      EXPECT_EQ(idgen_config_set(config_, key.c_str(), value.c_str(), nullptr), IDGEN_OK) << key;
-  }
-  Config(const Config&) = delete;
-  Config& operator=(const Config&) = delete;
-  ~Config() { idgen_config_destroy(config_); }
-  idgen_config_t* get() const { return config_; }
-  idgen_t* open() const {
-    idgen_t* generator = nullptr;
-    idgen_error_t err = IDGEN_ERROR_INIT;
-    EXPECT_EQ(idgen_create(config_, &generator, &err), IDGEN_OK) << err.message;
-    return generator;
-  }
-
- private:
-  idgen_config_t* config_ = nullptr;
-};
-
 // A store of the host that counts, and does something else before.
 struct HostStore {
   std::function<void(const std::string& tag)> before = [](const std::string&) {};
