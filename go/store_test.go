@@ -3,6 +3,7 @@ package idgen_test
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"math"
@@ -279,6 +280,49 @@ func TestAConnectionThatComesTooLateServesTheNextCallOrGoesBack(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatal("nobody came for the connection, and it did not go back")
 		}
+	}
+}
+
+// A server that fails once it is told to, and at once after that.
+type awayServer struct {
+	asked atomic.Int32
+	told  chan struct{}
+}
+
+func (a *awayServer) Driver() driver.Driver { return nil }
+
+func (a *awayServer) Connect(context.Context) (driver.Conn, error) {
+	if a.asked.Add(1) > 1 {
+		return nil, errors.New("away now")
+	}
+	<-a.told
+	return nil, errors.New("away then")
+}
+
+func TestWhyAPoolHadNoConnectionIsNotToldToWhoComesLater(t *testing.T) {
+	server := &awayServer{told: make(chan struct{})}
+	db := sql.OpenDB(server)
+	defer func() { _ = db.Close() }()
+	store := idgen.NewSQLStore(db, idgen.SQLite)
+	store.PoolTimeout = time.Minute
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := store.SegmentTake(ctx, "default", "orders", 10); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	close(server.told)
+	stacks := make([]byte, 1<<20)
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if !strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "(*lender).seek") {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("it is kept for the next caller")
+		}
+	}
+	_, err := store.SegmentTake(t.Context(), "default", "orders", 10)
+	if err == nil || !strings.Contains(err.Error(), "away now") {
+		t.Error(err)
 	}
 }
 

@@ -59,7 +59,8 @@ namespace idgen::capi {
 idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_view message,
                       std::uint64_t retry_after_ns = 0, std::uint64_t cause = 0) noexcept;
 
-// Every exported function that can fail runs its body in here. The body returns an idgen_status_t, or nothing for IDGEN_OK.
+// Every exported function that can fail runs its body in here or in one of the two below. This one is for bodies that
+// neither wait, nor read a file, nor call the host.
 template <class Body>
 idgen_status_t guard(idgen_error_t* err, Body&& body) noexcept {
   try {
@@ -78,8 +79,9 @@ idgen_status_t guard(idgen_error_t* err, Body&& body) noexcept {
   }
 }
 
-// For the time of a call that may wait: the thread cannot be cancelled (pthread_cancel). A wait that is torn down in the
-// middle would leave locks behind, and what tears it down is no exception that could be turned into a status.
+// While it lives the thread cannot be cancelled (pthread_cancel): for calls in which something may be a cancellation
+// point. Torn down in the middle they would leave locks behind, and what tears them down is no exception that could be
+// turned into a status: it ends the process.
 class NotCancellable {
  public:
   NotCancellable() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
@@ -91,12 +93,19 @@ class NotCancellable {
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
-// guard() for a body that may wait. Not noexcept: a thread that is to be cancelled is cancelled here, before anything was done.
+// guard() for a body that calls the host: a clock, or the release of a context.
+template <class Body>
+idgen_status_t guard_uncancelled(idgen_error_t* err, Body&& body) noexcept {
+  const NotCancellable here;
+  return guard(err, body);
+}
+
+// guard() for a body that may wait, or reads a file. Not noexcept: a thread that is to be cancelled is cancelled here,
+// before anything was done.
 template <class Body>
 idgen_status_t guard_waiting(idgen_error_t* err, Body&& body) {
   pthread_testcancel();
-  const NotCancellable here;
-  return guard(err, body);
+  return guard_uncancelled(err, body);
 }
 
 // cancelled(ctx) of the border. Empty if it is NULL.

@@ -15,6 +15,7 @@ idgen_status_t idgen_config_create(idgen_config_t** out) {
 }
 
 void idgen_config_destroy(idgen_config_t* config) {
+  const NotCancellable here;
   if (config && config->is_intact()) delete config;
 }
 
@@ -28,8 +29,8 @@ idgen_status_t idgen_config_get(const idgen_config_t* config, const char* key, c
 }
 
 idgen_status_t idgen_config_load(idgen_config_t* config, const char* toml_path, const char* name, idgen_error_t* err) {
-  return guard_waiting(err,
-               [&] { open_handle(config, "config").load(require(toml_path, "toml_path"), require(name, "name")); });
+  return guard_waiting(
+      err, [&] { open_handle(config, "config").load(require(toml_path, "toml_path"), require(name, "name")); });
 }
 
 idgen_status_t idgen_config_names(const char* toml_path, char* buffer, size_t* size, idgen_error_t* err) {

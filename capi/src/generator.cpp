@@ -133,7 +133,7 @@ idgen_status_t idgen_next_block_wait(idgen_t* generator, uint64_t want, idgen_bl
 }
 
 idgen_status_t idgen_stats(const idgen_t* generator, idgen_stats_t* out, idgen_error_t* err) {
-  return guard(err, [&] {
+  return guard_uncancelled(err, [&] {
     const Stats stats = open_handle(generator, "generator").stats();
     const BufferStats buffer = stats.buffer.value_or(BufferStats{});
     write_struct(out,
@@ -147,7 +147,7 @@ idgen_status_t idgen_stats(const idgen_t* generator, idgen_stats_t* out, idgen_e
 }
 
 idgen_status_t idgen_metrics(const idgen_t* const* generators, size_t count, char* buffer, size_t* size) {
-  return guard(nullptr, [&] {
+  return guard_uncancelled(nullptr, [&] {
     require(size, "size");
     if (count > 0) require(generators, "generators");
     std::vector<const Handle*> handles;
@@ -161,7 +161,7 @@ idgen_status_t idgen_config_describe(const idgen_config_t* config, char* buffer,
 }
 
 idgen_status_t idgen_describe(const idgen_t* generator, char* buffer, size_t* size, idgen_error_t* err) {
-  return guard(err, [&] { write_text(open_handle(generator, "generator").describe(), buffer, size); });
+  return guard_waiting(err, [&] { write_text(open_handle(generator, "generator").describe(), buffer, size); });
 }
 
 }  // extern "C"

@@ -162,7 +162,7 @@ extern "C" {
 
 idgen_status_t idgen_config_set_clock(idgen_config_t* config, const idgen_clock_t* clock, void* ctx,
                                       idgen_error_t* err) {
-  return guard(err, [&] {
+  return guard_uncancelled(err, [&] {
     Config& target = open_handle(config, "config");
     check_vtable(clock, "clock");
     require(clock->now_ns, "clock.now_ns");
@@ -172,7 +172,7 @@ idgen_status_t idgen_config_set_clock(idgen_config_t* config, const idgen_clock_
 
 idgen_status_t idgen_config_set_store(idgen_config_t* config, const idgen_store_t* store, void* ctx,
                                       idgen_error_t* err) {
-  return guard(err, [&] {
+  return guard_uncancelled(err, [&] {
     Config& target = open_handle(config, "config");
     check_vtable(store, "store");
     if (!store->segment_take && !store->window_take) {
@@ -184,7 +184,7 @@ idgen_status_t idgen_config_set_store(idgen_config_t* config, const idgen_store_
 
 idgen_status_t idgen_config_set_log(idgen_config_t* config, idgen_log_fn log, void* ctx, void (*release)(void*),
                                     idgen_error_t* err) {
-  return guard(err, [&] {
+  return guard_uncancelled(err, [&] {
     Config& target = open_handle(config, "config");
     require(log, "log");
     auto context = std::make_shared<HostContext>(ctx, nullptr);

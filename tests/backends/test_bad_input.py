@@ -5,7 +5,7 @@ import time
 
 import pytest
 import servers
-from clients import Asked, command, create, draw, new_tag, run, segment, show
+from clients import IDGEN, MODULES, Asked, command, create, draw, new_tag, run, segment, show
 
 SECRET = "hidden-Pa55w0rd"
 RETRYABLE = {"STORE_UNAVAILABLE", "STORE_FULL"}
@@ -66,6 +66,26 @@ def test_no_message_shows_the_password(kind, url, status):
 def test_an_environment_variable_that_is_not_set_is_named(kind):
     done = draw(f"{kind}://app@127.0.0.1/0?password_env=IDGEN_TEST_UNSET", "orders")
     refused(done, "VALUE", "password_env", "IDGEN_TEST_UNSET", "not set")
+
+
+@pytest.mark.parametrize("kind", servers.KINDS)
+def test_a_secret_in_the_place_of_a_variables_name_is_not_shown(kind):
+    done = draw(f"{kind}://app@127.0.0.1/0?password_env={SECRET}", "orders")
+    refused(done, "VALUE", "password_env", "not shown", "Give the name of a variable")
+
+
+@pytest.mark.parametrize("kind", ["mysql", "postgres", "redis"])
+def test_a_password_of_the_environment_is_in_no_message_and_no_description(kind, started, tmp_path, monkeypatch):
+    url = started(kind).url(password="", password_env="IDGEN_TEST_PASSWORD")
+    monkeypatch.setenv("IDGEN_TEST_PASSWORD", SECRET)
+    refused(draw(url, "orders"), "STORE_PERMISSION", f"{kind}://")
+    monkeypatch.setenv("IDGEN_TEST_PASSWORD", "s3cr3t/%")
+    file = tmp_path / "idgen.toml"
+    file.write_text(f'[orders]\nkind = "segment"\nstore = "{url}"\ntag = "{create(url, new_tag())}"\n')
+    described = run([IDGEN, "doctor", "--config", file, "--set", f"backend.path={MODULES}"])
+    assert described.returncode == 0, described.stderr
+    assert f"{kind}://" in described.stdout
+    assert "s3cr3t" not in described.stdout + described.stderr
 
 
 @pytest.mark.parametrize("kind", servers.KINDS)

@@ -201,9 +201,9 @@ def test_scripts_that_are_flushed_are_sent_again(redis):
         assert client.ids(20) == list(range(11, 31))
 
 
-def is_not_made_anew(url, tag):
+def is_not_made_anew(url, tag, **properties):
     for _ in range(3):
-        done = draw(url, tag, store_create="true")
+        done = draw(url, tag, store_create="true", **properties)
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr.startswith("idgen: error: TAG_UNKNOWN")
         assert "there before" in done.stderr
@@ -231,6 +231,35 @@ def test_a_tag_that_was_made_after_the_dump_is_not_made_anew_by_store_create(red
     assert draw(accepting, tag, store_create="true").stdout == "1\n"
     redis.cli("DEL", f"idgen:default:{tag}")
     is_not_made_anew(accepting, tag)
+
+
+def test_a_replica_that_took_over_before_its_first_tag_makes_none_anew_by_store_create(redis):
+    with WithoutLog() as replica, Proxy(redis.port) as replication:
+        replica.follow(replication.port)
+        replication.refuse()  # from now on it lags
+        tag = new_tag()
+        highest = int(draw(redis.url(), tag, store_create="true").stdout)
+        redis.kill()
+        replica.lead()
+        is_not_made_anew(replica.url(), tag)
+        create(replica.url(), tag)
+        is_granted_after_advance(replica.url(), tag, highest)
+        assert draw(replica.url(), new_tag(), store_create="true").stdout == "1\n"  # of this life
+
+
+@pytest.mark.parametrize("schema", ["idgen", "cosid"])
+def test_a_tag_that_advance_has_taken_over_is_not_made_anew_by_store_create(redis, schema):
+    tag = new_tag()
+    if schema == "cosid":
+        redis.cli("SET", f"cosid:{{cosid.{tag}}}.adder", "30")  # as CosId makes it
+    else:
+        redis.cli("HSET", f"idgen:cosid:{tag}", "max_id", "30", "grants", "3")  # as it comes from another server
+    properties = {"schema": schema, "namespace": "cosid"}
+    done = segment(redis.url(), tag, "advance", "--to", "30", **properties)
+    assert done.returncode == 0, done.stderr
+    assert int(draw(redis.url(), tag, **properties).stdout) > 30
+    redis.cli("DEL", *redis.cli("KEYS", f"*{tag}*").split())
+    is_not_made_anew(redis.url(), tag, **properties)
 
 
 def test_the_key_of_what_is_known_of_all_tags_is_no_tag(redis):

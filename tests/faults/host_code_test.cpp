@@ -2,37 +2,16 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "support.hpp"
 
 namespace idgen::faults {
 namespace {
-
-// A configuration, and a generator made from it.
-class Config {
- public:
-  explicit Config(const Settings& settings) {
-    EXPECT_EQ(idgen_config_create(&config_), IDGEN_OK);
-    for (const auto& [key, value] : settings)
-      EXPECT_EQ(idgen_config_set(config_, key.c_str(), value.c_str(), nullptr), IDGEN_OK) << key;
-  }
-  Config(const Config&) = delete;
-  Config& operator=(const Config&) = delete;
-  ~Config() { idgen_config_destroy(config_); }
-  idgen_config_t* get() const { return config_; }
-  idgen_t* open() const {
-    idgen_t* generator = nullptr;
-    idgen_error_t err = IDGEN_ERROR_INIT;
-    EXPECT_EQ(idgen_create(config_, &generator, &err), IDGEN_OK) << err.message;
-    return generator;
-  }
-
- private:
-  idgen_config_t* config_ = nullptr;
-};
 
 // A store of the host that counts, and does something else before.
 struct HostStore {
@@ -89,7 +68,10 @@ TEST(HostCode, AStoreThatHangsDelaysNoGeneratorOfAnotherStore) {
   std::uint64_t id = 0;
   for (int i = 0; i < 3; ++i) EXPECT_EQ(idgen_try_next(a, &id), IDGEN_OK);
   entered.wait();
-  Ids b({{"kind", "segment"}, {"tag", "t"}, {"store", folder.url("ids.db")}, {"segment.step", "1000"},
+  Ids b({{"kind", "segment"},
+         {"tag", "t"},
+         {"store", folder.url("ids.db")},
+         {"segment.step", "1000"},
          {"segment.runway", "0"}});
   ASSERT_TRUE(b) << b.outcome().message;
   for (int i = 0; i < 50'000; ++i) ASSERT_NE(b.next(), 0u) << i << ": " << b.outcome().message;
@@ -183,6 +165,146 @@ TEST(HostCode, AStoreThatForksInTheMiddleOfACallGivesTheChildNothing) {
   idgen_destroy(generator);
 }
 
+// The same from the callback that says whether a wait is to end. When it is asked first, the wait has not begun.
+TEST(HostCode, ACancelledCallbackThatForksGivesTheChildForkedOrNumbersOfItsOwn) {
+  using Wait = std::function<idgen_status_t(idgen_t*, const Config&, idgen_cancelled_fn, void*, std::uint64_t* id)>;
+  const std::pair<const char*, Wait> waits[] = {
+      {"idgen_next_wait",
+       [](idgen_t* generator, const Config&, idgen_cancelled_fn cancelled, void* ctx, std::uint64_t* id) {
+         std::size_t written = 0;
+         return idgen_next_wait(generator, id, 1, &written, cancelled, ctx, nullptr);
+       }},
+      {"idgen_next_block_wait",
+       [](idgen_t* generator, const Config&, idgen_cancelled_fn cancelled, void* ctx, std::uint64_t* id) {
+         idgen_block_t block = IDGEN_BLOCK_INIT;
+         const idgen_status_t status = idgen_next_block_wait(generator, 1, &block, cancelled, ctx, nullptr);
+         *id = block.first;
+         return status;
+       }},
+      {"idgen_create_wait",
+       [](idgen_t*, const Config& config, idgen_cancelled_fn cancelled, void* ctx, std::uint64_t* id) {
+         idgen_t* made = nullptr;
+         idgen_status_t status = idgen_create_wait(config.get(), &made, cancelled, ctx, nullptr);
+         if (status == IDGEN_OK) status = idgen_next(made, id, nullptr);
+         idgen_destroy(made);
+         return status;
+       }},
+  };
+  for (int i = 0; i < 6; ++i) {
+    const auto& [name, wait] = waits[i / 2];
+    Folder folder;
+    make_store(folder.url("ids.db"));
+    const Config config({{"kind", "segment"},
+                         {"tag", "t"},
+                         {"store", folder.url("ids.db")},
+                         {"segment.step", "1"},
+                         {"segment.runway", "0"},
+                         {"store_timeout", "60s"},
+                         {"wait_max", "60s"}});
+    idgen_t* const generator = config.open();
+    std::vector<std::uint64_t> ids;
+    Shared<std::uint64_t> childs(2);
+    struct Fork {
+      int left;
+      std::optional<Locker> locker{};
+      pid_t child = -1;
+    } forking{i % 2 == 0 ? 1 : 3};
+    forking.locker.emplace(folder.path("ids.db"));
+    const auto forks = [](void* ctx) {
+      auto& self = *static_cast<Fork*>(ctx);
+      if (--self.left != 0) return 0;
+      fflush(stdout);
+      self.child = fork();
+      if (self.child == 0) alarm(60);
+      if (self.child > 0) self.locker.reset();
+      return 0;
+    };
+    idgen_status_t status = IDGEN_OK;
+    std::uint64_t id = 0;
+    for (; forking.child == -1 && status == IDGEN_OK; ids.push_back(id))
+      status = wait(generator, config, forks, &forking, &id);
+    if (forking.child == 0) {
+      if (status == IDGEN_OK) childs[0] = id;
+      if (status != IDGEN_OK && status != IDGEN_E_FORKED) _exit(1);
+      _exit(wait(generator, config, nullptr, nullptr, &childs[1]) == IDGEN_OK ? 0 : 2);
+    }
+    EXPECT_EQ(status, IDGEN_OK) << name;
+    EXPECT_EQ(wait_for(forking.child), 0) << name;
+    ASSERT_EQ(idgen_next(generator, &id, nullptr), IDGEN_OK) << name;
+    ids.push_back(id);
+    EXPECT_EQ(count_duplicates({ids, {childs[0], childs[1]}}), 0u) << name;
+    idgen_destroy(generator);
+  }
+}
+
+// And from the clock, at any of its readings: while opening, in the fast path, in a wait for a tick, in a refill.
+// What the child still issues is not its parent's.
+TEST(HostCode, AClockThatForksGivesTheChildNothingOfItsParents) {
+  for (const char* order : {"strict", "relaxed"}) {
+    int forked = 0;
+    for (int reading = 1; reading <= 60; ++reading) {
+      Folder folder;
+      constexpr std::size_t kMost = 4096;
+      Shared<std::uint64_t> childs(kMost);
+      std::vector<std::uint64_t> ids;
+      struct Host {
+        int left;
+        int readings = 0;
+        const std::vector<std::uint64_t>& ids;
+        std::size_t drawn_before = 0;
+        std::int64_t now_ns = (kEpochMs + 3'600'000) * 1'000'000;
+        pid_t child = -1;
+        const pid_t parent = getpid();
+        std::int64_t read() {
+          if (getpid() == parent && --left == 0) {
+            drawn_before = ids.size();
+            fflush(stdout);
+            child = fork();
+            if (child == 0) alarm(60);
+          }
+          return now_ns += ++readings % 4 == 0 ? 4'000'000 : 0;
+        }
+      } host{reading, 0, ids};
+      const idgen_clock_t clock{
+          sizeof clock, 0, [](void* ctx) { return static_cast<Host*>(ctx)->read(); },
+          [](void* ctx, std::uint64_t ns) { static_cast<Host*>(ctx)->now_ns += static_cast<std::int64_t>(ns); },
+          nullptr};
+      const Config config({{"worker", "1"},
+                           {"store", folder.url("ids.db")},
+                           {"store_create", "true"},
+                           {"layout", "time:41ms worker:10 sequence:1"},
+                           {"order", order},
+                           {"window", "100ms"},
+                           {"max_ahead", "100ms"},
+                           {"wait_max", "2s"}});
+      ASSERT_EQ(idgen_config_set_clock(config.get(), &clock, &host, nullptr), IDGEN_OK);
+      idgen_t* generator = nullptr;
+      idgen_status_t status = idgen_create(config.get(), &generator, nullptr);
+      for (int i = 0; i < 20 && (status == IDGEN_OK || status == IDGEN_E_FORKED); ++i) {
+        std::uint64_t id = 0;
+        idgen_block_t block = IDGEN_BLOCK_INIT;
+        if (!generator) break;
+        if ((status = idgen_next(generator, &id, nullptr)) == IDGEN_OK) ids.push_back(id);
+        if (idgen_try_next(generator, &id) == IDGEN_OK) ids.push_back(id);
+        if (idgen_next_block(generator, 1, &block, nullptr) == IDGEN_OK) ids.push_back(block.first);
+      }
+      if (host.child == 0) {
+        std::copy(ids.begin() + static_cast<std::ptrdiff_t>(host.drawn_before), ids.end(), childs.data());
+        _exit(ids.size() <= kMost ? 0 : 1);
+      }
+      if (host.child > 0) {
+        ++forked;
+        EXPECT_EQ(wait_for(host.child), 0) << order << " " << reading;
+      }
+      EXPECT_TRUE(is_strictly_rising(ids)) << order << " " << reading;
+      for (std::size_t i = 0; i < kMost && childs[i] != 0; ++i)
+        EXPECT_EQ(std::count(ids.begin(), ids.end(), childs[i]), 0) << order << " " << reading << ": " << childs[i];
+      idgen_destroy(generator);
+    }
+    EXPECT_GT(forked, 50) << order;
+  }
+}
+
 // A host with one big lock (an interpreter's), which it holds around calls that do not wait, and which its clock takes.
 TEST(HostCode, AClockThatTakesTheHostsLockClosesNoCircle) {
   for (const char* order : {"strict", "relaxed"}) {
@@ -259,15 +381,17 @@ TEST(HostCode, AThreadIsCancelledOutsideOfCallsAndTheGeneratorGoesOn) {
       entered.open();
       gate.wait();
     };
-    if (!cancel_a_waiting_thread(generator, [&] { entered.wait(); }, [] {})) return 1;
+    if (!cancel_a_waiting_thread(
+            generator, [&] { entered.wait(); }, [] {}))
+      return 1;
     gate.open();
     std::uint64_t id = 0;
     if (idgen_next(generator, &id, nullptr) != IDGEN_OK) return 2;
     idgen_destroy(generator);
 
     // The same while it waits for the clock, with the sequence used up again and again.
-    const Config timed({{"worker", "1"}, {"store", "memory"}, {"layout", "time:41ms worker:10 sequence:2"},
-                        {"wait_max", "1s"}});
+    const Config timed(
+        {{"worker", "1"}, {"store", "memory"}, {"layout", "time:41ms worker:10 sequence:2"}, {"wait_max", "1s"}});
     idgen_t* const snowflake = timed.open();
     idgen_stats_t stats = IDGEN_STATS_INIT;
     const bool cancelled = cancel_a_waiting_thread(

@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -68,35 +67,6 @@ bool has_granted(Ids& ids, std::uint64_t ranges) {
   while (ids.stats().refills < ranges && mono_ns() < deadline) usleep(1000);
   return ids.stats().refills == ranges;
 }
-
-// Another process holds the write lock of the file, as a backup or a careless admin does, until it is killed.
-class Locker {
- public:
-  explicit Locker(const std::string& path) {
-    int ready[2];
-    if (pipe(ready) != 0) throw std::runtime_error("pipe");
-    process_ = spawn([&] {
-      sqlite3* db = nullptr;
-      if (sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READWRITE, nullptr) != SQLITE_OK) return 1;
-      sqlite3_busy_timeout(db, 10'000);
-      if (sqlite3_exec(db, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr) != SQLITE_OK) return 2;
-      if (write(ready[1], "1", 1) != 1) return 3;
-      for (;;) pause();
-    });
-    close(ready[1]);
-    char byte;
-    EXPECT_EQ(read(ready[0], &byte, 1), 1) << "the file could not be locked";
-    close(ready[0]);
-  }
-  ~Locker() {
-    kill(process_, SIGKILL);
-    int how;
-    waitpid(process_, &how, 0);
-  }
-
- private:
-  pid_t process_;
-};
 
 TEST(StoreLockedByAnother, IsServedFromStockThenRefusedThenRecovered) {
   Folder folder;

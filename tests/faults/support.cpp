@@ -1,5 +1,7 @@
 #include "support.hpp"
 
+#include <signal.h>
+#include <sqlite3.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -105,6 +107,29 @@ int wait_for(pid_t child) {
   if (WIFEXITED(how)) return WEXITSTATUS(how);
   ADD_FAILURE() << "child " << child << " was ended by signal " << WTERMSIG(how);
   return -1;
+}
+
+Locker::Locker(const std::string& path, const std::string& how) {
+  int ready[2];
+  if (pipe(ready) != 0) throw std::runtime_error("pipe");
+  process_ = spawn([&] {
+    sqlite3* db = nullptr;
+    if (sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READWRITE, nullptr) != SQLITE_OK) return 1;
+    sqlite3_busy_timeout(db, 10'000);
+    if (sqlite3_exec(db, ("BEGIN " + how).c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) return 2;
+    if (write(ready[1], "1", 1) != 1) return 3;
+    for (;;) pause();
+  });
+  close(ready[1]);
+  char byte;
+  EXPECT_EQ(read(ready[0], &byte, 1), 1) << "the file could not be locked";
+  close(ready[0]);
+}
+
+Locker::~Locker() {
+  kill(process_, SIGKILL);
+  int how;
+  waitpid(process_, &how, 0);
 }
 
 std::int64_t mono_ns() {

@@ -66,6 +66,29 @@ class Ids {
   Outcome outcome_;
 };
 
+// A configuration, and a generator made from it.
+class Config {
+ public:
+  explicit Config(const Settings& settings) {
+    EXPECT_EQ(idgen_config_create(&config_), IDGEN_OK);
+    for (const auto& [key, value] : settings)
+      EXPECT_EQ(idgen_config_set(config_, key.c_str(), value.c_str(), nullptr), IDGEN_OK) << key;
+  }
+  Config(const Config&) = delete;
+  Config& operator=(const Config&) = delete;
+  ~Config() { idgen_config_destroy(config_); }
+  idgen_config_t* get() const { return config_; }
+  idgen_t* open() const {
+    idgen_t* generator = nullptr;
+    idgen_error_t err = IDGEN_ERROR_INIT;
+    EXPECT_EQ(idgen_create(config_, &generator, &err), IDGEN_OK) << err.message;
+    return generator;
+  }
+
+ private:
+  idgen_config_t* config_ = nullptr;
+};
+
 // An empty folder that goes with it.
 class Folder {
  public:
@@ -85,6 +108,19 @@ void make_store(const std::string& url, const std::string& tag = "t");
 pid_t spawn(const std::function<int()>& body);
 // Its exit status; -1 and a failed test if it did not exit by itself.
 int wait_for(pid_t child);
+
+// Another process holds the write lock of the file, as a backup or a careless admin does, until it is killed. With
+// "EXCLUSIVE" nobody can read it either.
+class Locker {
+ public:
+  explicit Locker(const std::string& path, const std::string& how = "IMMEDIATE");
+  Locker(const Locker&) = delete;
+  Locker& operator=(const Locker&) = delete;
+  ~Locker();
+
+ private:
+  pid_t process_;
+};
 
 // Memory that parent and children share.
 template <class T>

@@ -46,6 +46,22 @@ TEST_F(Opening, EndsAfterWaitMaxWithWhatTheStoreSaid) {
   EXPECT_EQ(runtime->mono_ns() - before, 2 * kSecond);
 }
 
+TEST_F(Opening, CountsTheTimeThatTheStoreTakesToFail) {
+  for (const char* kind : {"snowflake", "segment"}) {
+    store->before = [this] {
+      runtime->pass(700 * kMs);
+      throw Error(Status::store_unavailable, "it does not answer");
+    };
+    const std::int64_t before = runtime->mono_ns();
+    const Error error = error_of([&] {
+      open({{"kind", kind}, {kind == std::string("segment") ? "tag" : "worker", "1"}, {"wait_max", "2s"}});
+    });
+    EXPECT_EQ(error.status(), Status::store_unavailable);
+    EXPECT_GE(runtime->mono_ns() - before, 2 * kSecond);
+    EXPECT_LE(runtime->mono_ns() - before, 2 * kSecond + 700 * kMs) << "one attempt may begin just in time";
+  }
+}
+
 TEST_F(Opening, DoesNotWaitForWhatWaitingCannotChange) {
   for (const Status status : {Status::store_permission, Status::store_missing, Status::worker_busy, Status::host}) {
     away_for(3600 * kSecond, status);

@@ -89,6 +89,18 @@ TEST_P(WorkerRowOfEveryStore, IsLeftAloneWhileItsOwnerLives) {
   EXPECT_TRUE(show_worker(config()).is_live) << "looking has not taken its lock away";
 }
 
+// Another generator keeps the store open, so that closing the store is not what frees the worker.
+TEST_P(WorkerRowOfEveryStore, IsFreeAfterACreationThatFailedWhenTheStoreHadGrantedIt) {
+  take_window_ahead(Layout::parse("default").last_unix_ms() - now_ms());
+  const Handle other(config(8));
+  Config beyond_the_layouts_time = config();
+  beyond_the_layouts_time.set("on_clock_back", "continue");
+  EXPECT_FAILS(Handle{beyond_the_layouts_time}, Status::exhausted, "its last tick ended");
+  const WorkerInfo worker = show_worker(config());
+  EXPECT_EQ(worker.epoch, 2u);
+  EXPECT_FALSE(worker.is_live);
+}
+
 TEST_P(WorkerRowOfEveryStore, IsLeftAloneIfSomebodyAcquiredItSinceItWasSeen) {
   take_window_ahead(kYearMs);
   const std::shared_ptr<Store> store = open();

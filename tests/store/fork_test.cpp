@@ -5,6 +5,8 @@
 #include <array>
 #include <atomic>
 #include <fstream>
+#include <future>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -225,6 +227,109 @@ TEST(ForkedChild, IsMadeThoughTheDiskHangsAndMayNotUseStores) {
   inside.finish();
   EXPECT_EQ(inside.first, 1u);
   EXPECT_EQ(in_child([&] { return std::to_string(draw_from(other, "ns", "t", 1)); }), "1");
+}
+
+// Fork handlers of the host's, from before the library was loaded: all of them run while the gate is closed.
+struct HostsHandlers {
+  std::function<void()> before = [] {}, in_parent = [] {}, in_child = [] {};
+
+  static inline std::atomic<const HostsHandlers*> all{nullptr};
+  static void run(const std::function<void()> HostsHandlers::*handler) {
+    if (const HostsHandlers* const handlers = all) (handlers->*handler)();
+  }
+  [[gnu::constructor(101)]] static void install() {
+    pthread_atfork([] { run(&HostsHandlers::before); }, [] { run(&HostsHandlers::in_parent); },
+                   [] { run(&HostsHandlers::in_child); });
+  }
+
+  // A child made while they are there.
+  std::string in_child_of_fork(const std::function<std::string()>& work) const {
+    all = this;
+    const std::string report = idgen::in_child([&] {
+      all = nullptr;
+      return work();
+    });
+    all = nullptr;
+    return report;
+  }
+};
+
+TEST(HostsForkHandler, MayWaitForAThreadThatDraws) {
+  const TempFolder folder;
+  const auto store = open_store(folder.url(), creating());
+  store->segment_create("ns", "t");
+  std::mutex of_the_host;
+  std::promise<void> locked;
+  Error error(Status::ok, "");
+  std::thread drawing([&] {
+    const std::lock_guard lock(of_the_host);
+    locked.set_value();
+    while (error.status() == Status::ok) error = error_of([&] { draw_from(store, "ns", "t", 1); });
+  });
+  locked.get_future().wait();
+  HostsHandlers handlers;
+  handlers.before = [&] { const std::lock_guard lock(of_the_host); };
+  EXPECT_EQ(handlers.in_child_of_fork([&] { return report_of([&] { draw_from(store, "ns", "t", 1); }); }),
+            "OK: nothing was thrown");
+  drawing.join();
+  EXPECT_EQ(error.status(), Status::store_unavailable);
+  EXPECT_THAT(error.message(), HasSubstr("fork() does not come to an end"));
+  EXPECT_NE(draw_from(store, "ns", "t", 1), 0u);
+}
+
+TEST(HostsForkHandler, MayDraw) {
+  const TempFolder folder;
+  const auto store = open_store(folder.url(), creating());
+  store->segment_create("ns", "t");
+  const auto draw = [&] { return report_of([&] { draw_from(store, "ns", "t", 1); }); };
+  std::string before, in_parent, in_child;
+  HostsHandlers handlers;
+  handlers.before = [&] { before = draw(); };
+  handlers.in_parent = [&] { in_parent = draw(); };
+  handlers.in_child = [&] { in_child = draw(); };
+  EXPECT_EQ(handlers.in_child_of_fork([&] { return in_child + ", " + draw(); }),
+            "OK: nothing was thrown, OK: nothing was thrown");
+  EXPECT_EQ(before, "OK: nothing was thrown");
+  EXPECT_EQ(in_parent, "OK: nothing was thrown");
+  EXPECT_EQ(draw(), "OK: nothing was thrown");
+}
+
+TEST(HostsForkHandler, MayFork) {
+  const TempFolder folder;
+  const auto store = open_store(folder.url(), creating());
+  store->segment_create("ns", "t");
+  const auto draw = [&] { return report_of([&] { draw_from(store, "ns", "t", 1); }); };
+  // What each child of a handler's says, which comes out of the fork() that was under way as its parent does.
+  std::array<int, 2> reports{};
+  ASSERT_EQ(pipe2(reports.data(), O_CLOEXEC), 0);
+  for (const auto handler : {&HostsHandlers::before, &HostsHandlers::in_parent, &HostsHandlers::in_child}) {
+    HostsHandlers handlers;
+    const pid_t parent = getpid();
+    handlers.*handler = [&] {
+      HostsHandlers::all = nullptr;
+      if (fork() < 0) std::abort();
+    };
+    HostsHandlers::all = &handlers;
+    const pid_t child = fork();
+    HostsHandlers::all = nullptr;
+    if (getpid() != parent) {
+      write_all(reports[1], draw() + "\n");
+      while (wait(nullptr) > 0) {
+      }
+      _exit(0);
+    }
+    EXPECT_EQ(draw(), "OK: nothing was thrown");
+    waitpid(child, nullptr, 0);
+    while (wait(nullptr) > 0) {
+    }
+  }
+  close(reports[1]);
+  std::string said;
+  char c = 0;
+  while (read(reports[0], &c, 1) == 1) said += c;
+  close(reports[0]);
+  EXPECT_THAT(said, StartsWith("OK: nothing was thrown\n"));
+  EXPECT_THAT(said, testing::Not(HasSubstr("STORE_UNAVAILABLE")));
 }
 
 // As in_child, by a clone() that the C library knows nothing of. `work` must not allocate more than it needs to.

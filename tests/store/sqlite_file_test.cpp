@@ -302,6 +302,35 @@ TEST_F(SqliteFile, TheLockFileIsAsAccessibleAsTheDatabase) {
   EXPECT_EQ(fs::status(path + "-lock").permissions(), fs::perms(0660));
 }
 
+// Of a store that a group shares. Only root can give a file away, but everybody can give one to a group of his own.
+TEST_F(SqliteFile, TheLockFileBelongsToTheGroupThatTheDatabaseIsSharedBy) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to be two members of a group";
+  constexpr gid_t kGroup = 54321;
+  const auto become_member = [&](uid_t user) {
+    if (setgroups(1, &kGroup) != 0 || setgid(user) != 0 || setuid(user) != 0) throw std::runtime_error("setuid");
+  };
+  make_store();
+  fs::permissions(path, fs::perms(0660));
+  fs::permissions(folder.path(), fs::perms(0770));
+  for (const std::string& shared : {path, folder.path()}) ASSERT_EQ(chown(shared.c_str(), 65534, kGroup), 0);
+  for (const uid_t maker : {0, 54322}) {
+    fs::remove(path + "-lock");
+    for (const uid_t user : {maker, uid_t{54323}}) {
+      EXPECT_EQ(in_child([&] {
+                  if (user != 0) become_member(user);
+                  return report_of([&] { draw_from(open(), "ns", "t", 1); });
+                }),
+                "OK: nothing was thrown")
+          << maker << " " << user;
+    }
+    struct stat lock {};
+    ASSERT_EQ(stat((path + "-lock").c_str(), &lock), 0);
+    EXPECT_EQ(lock.st_gid, kGroup);
+    EXPECT_EQ(lock.st_mode & 0777, 0660u);
+    EXPECT_EQ(lock.st_uid, maker == 0 ? 65534 : maker) << "root makes it for who has the database";
+  }
+}
+
 // A process of its own file systems; throws if the system does not permit that.
 void enter_mount_namespace() {
   if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) {

@@ -189,6 +189,27 @@ TEST(HostThatClosesAllDescriptors, InAChildKeepsThoseThatItOpensThen) {
   EXPECT_EQ(daemon.line(), "untouched");
 }
 
+// As a daemon without standard streams, which prints all the same.
+TEST(HostThatClosesAllDescriptors, PrintsIntoNoFileOfTheStore) {
+  const TempFolder folder;
+  store_with_tag_at_10(folder);
+  Child daemon([&](int report) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) close(fd);
+    const AtCommit looking([&](const char* journal) {
+      for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+        char file[4096] = "closed";
+        if (readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), file, sizeof file - 1) < 0) errno = 0;
+        write_all(report, std::string(file) + "\n");
+      }
+      return unlink(journal);
+    });
+    open_store(folder.url(), not_creating())->window_take(window_request(1, 1000));
+  });
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
+    EXPECT_THAT(daemon.line(), testing::AnyOf("closed", "/dev/null")) << fd;
+  EXPECT_EQ(daemon.wait(), 0);
+}
+
 TEST(HostThatClosesAllDescriptors, LosesAWorkerThatSomebodyElseTookMeanwhileAndIssuesNothingTwice) {
   const TempFolder folder;
   Child host([&](int report) {

@@ -121,7 +121,7 @@ IDGEN_API void idgen_abi_1(void);
 /* 40..59: the clock. */
 #define IDGEN_E_CLOCK_BACK 40         /* the clock is behind the last id, by more than the policy allows. Retryable */
 #define IDGEN_E_CLOCK_BEFORE_EPOCH 41 /* the clock is before the layout's epoch */
-#define IDGEN_E_CLOCK_LEAP 42         /* the clock has leapt far ahead, and nothing is reserved there until it stays so. Retryable */
+#define IDGEN_E_CLOCK_LEAP 42         /* leapt far ahead; nothing is reserved there until it stays so. Retryable */
 
 /* 60..79: the store. */
 #define IDGEN_E_STORE_UNAVAILABLE 60 /* busy, unreachable or too slow, and nothing reserved is left. Retryable */
@@ -181,11 +181,13 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_get(const idgen_config_t *
 
 /* Sets what the table [name] of a TOML file holds, then `name` to the table's name and `directory` to the file's folder, so that
  * a relative store path means the same from any working directory. Nested tables are joined with dots. Properties set
- * before keep their value unless the file has them; set more after it to override. A failed load changes nothing.
+ * before keep their value unless the file has them; set more after it to override. A failed load changes nothing. May
+ * block on the file.
  * @return IDGEN_E_CONFIG_FILE (missing, unreadable, malformed, no such table), IDGEN_E_UNKNOWN_KEY, IDGEN_E_VALUE, any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_load(idgen_config_t *config, const char *toml_path,
                                                            const char *name, idgen_error_t *err);
-/* The names of the generators in a TOML file, in the file's order, each ended by '\n'. @return IDGEN_E_CONFIG_FILE, IDGEN_E_BUFFER, any. */
+/* The names of the generators in a TOML file, in the file's order, each ended by '\n'. May block on the file.
+ * @return IDGEN_E_CONFIG_FILE, IDGEN_E_BUFFER, any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_names(const char *toml_path, char *buffer, size_t *size,
                                                             idgen_error_t *err);
 
@@ -444,7 +446,8 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_stats(const idgen_t *generator, i
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_metrics(const idgen_t *const *generators, size_t count, char *buffer,
                                                        size_t *size);
 
-/* What this configuration protects against and what not, in words, a line each. @return IDGEN_E_BUFFER, any. */
+/* What this configuration protects against and what not, in words, a line each. May block on the store's file.
+ * @return IDGEN_E_BUFFER, any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_describe(const idgen_t *generator, char *buffer, size_t *size,
                                                         idgen_error_t *err);
 
@@ -545,7 +548,7 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_repair(const idgen_config_
 typedef struct idgen_clock {
   uint32_t struct_size;
   uint32_t reserved;
-  int64_t (*now_ns)(void *ctx);             /* required: ns since 1970-01-01 UTC; called on every id */
+  int64_t (*now_ns)(void *ctx); /* required: ns since 1970-01-01 UTC; called on every id; no cancellation point */
   void (*sleep_ns)(void *ctx, uint64_t ns); /* optional: waits for the clock; default: a real sleep */
   void (*release)(void *ctx);               /* optional: called once, when nothing uses ctx any more */
 } idgen_clock_t;

@@ -27,7 +27,8 @@ namespace idgen {
 
 class StoreGate {
  public:
-  // The right to do store I/O. Waits only for a fork() that another thread is making.
+  // The right to do store I/O. Waits only for a fork() that another thread is making: the thread that forks has it in
+  // the host's fork handlers too.
   class Pass {
    public:
     // Throws Error{forked} in a child that was made while its parent was inside.
@@ -68,7 +69,7 @@ class StoreGate {
       take_over();
       // Counts before it looks, as fork() does the other way round: one of the two sees the other.
       inside_.fetch_add(1);
-      if (forks_.load() == 0) return;
+      if (forks_.load() <= mine_) return;
       inside_.fetch_sub(1);
       if (std::chrono::steady_clock::now() >= deadline) {
         throw Error(Status::store_unavailable,
@@ -81,6 +82,7 @@ class StoreGate {
   }
 
   static void before_fork() {
+    ++mine_;
     forks_.fetch_add(1);
     const auto deadline = std::chrono::steady_clock::now() + kLongestForkWait;
     while (inside_.load() > 0 && !is_inherited() && std::chrono::steady_clock::now() < deadline) {
@@ -88,8 +90,14 @@ class StoreGate {
     }
     drained_ = inside_.load() == 0;
   }
-  static void after_fork_in_parent() { forks_.fetch_sub(1); }
+  static void after_fork_in_parent() {
+    // A fork handler of the host's may fork too: its child comes out of this fork() as well, and has none to count off.
+    if (mine_ == 0) return;
+    --mine_;
+    forks_.fetch_sub(1);
+  }
   static void after_fork_in_child() {
+    mine_ = 0;
     if (!drained_) return;
     inside_.store(0);  // a thread may have counted itself for a moment, only to see that it has to wait
     forks_.store(0);
@@ -101,6 +109,7 @@ class StoreGate {
   static inline std::atomic<int> inside_{0};
   static inline std::atomic<int> forks_{0};  // being made
   static inline std::atomic<pid_t> process_{getpid()};
+  static inline thread_local int mine_ = 0;  // of forks_, by this thread
   static inline thread_local bool drained_ = false;
   // When the library is loaded: no fork can come in between.
   static inline const int registered_ = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);

@@ -225,6 +225,30 @@ class StoreTest {
   }
 
   @Test
+  void whyAPoolHadNoConnectionIsNotToldToWhoComesLater() throws Exception {
+    var asked = new AtomicInteger();
+    var seeker = new AtomicReference<Thread>();
+    var answers = new CountDownLatch(1);
+    var pool =
+        asking(
+            () -> {
+              if (asked.incrementAndGet() > 1) throw new SQLException("away now");
+              seeker.set(Thread.currentThread());
+              answers.await();
+              throw new SQLException("away then");
+            });
+    var store = new SqlStore(pool, Duration.ofMillis(500));
+    assertThrows(StoreException.class, () -> store.segmentTake("default", "orders", 10));
+    answers.countDown();
+    // At its end, or offering what it has: nobody has come for it.
+    while (!List.of(Thread.State.TERMINATED, Thread.State.TIMED_WAITING).contains(seeker.get().getState())) {
+      Thread.onSpinWait();
+    }
+    var away = assertThrows(StoreException.class, () -> store.segmentTake("default", "orders", 10));
+    assertTrue(away.getMessage().contains("away now"), away::getMessage);
+  }
+
+  @Test
   void aConnectionThatNobodyCameForGoesBack() throws Exception {
     var lent = new CountDownLatch(1);
     var closed = new CountDownLatch(1);

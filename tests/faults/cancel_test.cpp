@@ -1,0 +1,348 @@
+// pthread_cancel: a thread is cancelled on the way into a call that may block, never within. What cancels it is no
+// exception that may be caught, and what it tears down leaves locks behind.
+#include <pthread.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <optional>
+#include <thread>
+
+#include "support.hpp"
+
+namespace idgen::faults {
+namespace {
+
+// What the host's code does that is a cancellation point: it reads a file, say.
+std::atomic<bool> clock_reads_a_file{false};
+std::int64_t now_ns(void*) {
+  if (clock_reads_a_file) pthread_testcancel();
+  return (kEpochMs + 3'600'000) * 1'000'000;
+}
+void release(void*) { pthread_testcancel(); }
+
+constexpr idgen_clock_t kClock{sizeof kClock, 0, now_ns, nullptr, release};
+constexpr idgen_store_t kStore{sizeof kStore,
+                               0,
+                               [](void*, const char*, const char*, std::uint64_t, std::uint64_t*,
+                                  idgen_error_t*) -> idgen_status_t { return IDGEN_E_HOST; },
+                               nullptr,
+                               nullptr,
+                               nullptr,
+                               release};
+
+// What the calls are made on: one store, with a tag and a worker.
+struct Scene {
+  Folder folder;
+  const std::string url = folder.url("ids.db");
+  const std::string toml = folder.path("idgen.toml");
+  Config segment{{{"kind", "segment"},
+                  {"tag", "t"},
+                  {"store", url},
+                  {"segment.step", "10"},
+                  {"segment.runway", "0"},
+                  {"store_timeout", "60s"},
+                  {"wait_max", "60s"}}};
+  Config snowflake{{{"worker", "1"}, {"store", url}, {"store_timeout", "60s"}}};
+  idgen_t* generator = nullptr;
+  idgen_t* on_clock = nullptr;
+  int made = 0;
+
+  Scene() {
+    make_store(url);
+    idgen_destroy(snowflake.open());
+    generator = segment.open();
+    const Config timed({{"worker", "2"}, {"store", url}});
+    EXPECT_EQ(idgen_config_set_clock(timed.get(), &kClock, nullptr, nullptr), IDGEN_OK);
+    on_clock = timed.open();
+    std::ofstream(toml) << "[orders]\nkind = \"segment\"\ntag = \"t\"\nstore = \"" << url << "\"\n";
+  }
+  ~Scene() {
+    clock_reads_a_file = false;
+    idgen_destroy(generator);
+    idgen_destroy(on_clock);
+  }
+
+  // Calls that take a tag which is not there yet.
+  const idgen_config_t* with_new_tag() {
+    EXPECT_EQ(idgen_config_set(segment.get(), "tag", ("t" + std::to_string(++made)).c_str(), nullptr), IDGEN_OK);
+    return segment.get();
+  }
+  idgen_status_t keep_nothing(idgen_status_t status, idgen_t* opened) {
+    idgen_destroy(opened);
+    return status;
+  }
+};
+
+enum class WaitsFor { nothing, store, file };
+
+struct Call {
+  const char* name;
+  WaitsFor waits_for;
+  std::function<idgen_status_t(Scene&)> make;
+  idgen_status_t gives = IDGEN_OK;
+};
+void PrintTo(const Call& call, std::ostream* out) { *out << call.name; }
+
+int never(void*) { return 0; }
+
+// Draws past what is reserved.
+template <class Draw>
+idgen_status_t thirty_times(Draw&& draw) {
+  idgen_status_t status = IDGEN_OK;
+  for (int i = 0; i < 30 && status == IDGEN_OK; ++i) status = draw();
+  return status;
+}
+
+// The second replaces, and so releases, what the first has set.
+template <class Set>
+idgen_status_t twice(Set&& set) {
+  const Config config({});
+  const idgen_status_t first = set(config.get());
+  return first == IDGEN_OK ? set(config.get()) : first;
+}
+
+// All that may wait, that reads files, or that calls the host: tests/abi/check misses whatever is not here.
+const std::vector<Call> kCalls = {
+    {"idgen_config_load", WaitsFor::file,
+     [](Scene& s) { return idgen_config_load(s.segment.get(), s.toml.c_str(), "orders", nullptr); }},
+    {"idgen_config_destroy", WaitsFor::nothing,
+     [](Scene&) {
+       const Config config({});
+       return idgen_config_set_store(config.get(), &kStore, nullptr, nullptr);
+     }},
+    {"idgen_config_set_clock", WaitsFor::nothing,
+     [](Scene&) {
+       return twice([](idgen_config_t* c) { return idgen_config_set_clock(c, &kClock, nullptr, nullptr); });
+     }},
+    {"idgen_config_set_store", WaitsFor::nothing,
+     [](Scene&) {
+       return twice([](idgen_config_t* c) { return idgen_config_set_store(c, &kStore, nullptr, nullptr); });
+     }},
+    {"idgen_config_set_log", WaitsFor::nothing,
+     [](Scene&) {
+       const auto log = [](void*, std::int32_t, const char*) {};
+       return twice([&](idgen_config_t* c) { return idgen_config_set_log(c, log, nullptr, release, nullptr); });
+     }},
+    {"idgen_config_names", WaitsFor::file,
+     [](Scene& s) {
+       char names[64];
+       std::size_t size = sizeof names;
+       return idgen_config_names(s.toml.c_str(), names, &size, nullptr);
+     }},
+    {"idgen_open", WaitsFor::file,
+     [](Scene& s) {
+       idgen_t* opened = nullptr;
+       const idgen_status_t status = idgen_open(s.toml.c_str(), "orders", &opened, nullptr);
+       return s.keep_nothing(status, opened);
+     }},
+    {"idgen_create", WaitsFor::store,
+     [](Scene& s) {
+       idgen_t* opened = nullptr;
+       const idgen_status_t status = idgen_create(s.segment.get(), &opened, nullptr);
+       return s.keep_nothing(status, opened);
+     }},
+    {"idgen_create_wait", WaitsFor::store,
+     [](Scene& s) {
+       idgen_t* opened = nullptr;
+       const idgen_status_t status = idgen_create_wait(s.segment.get(), &opened, never, nullptr, nullptr);
+       return s.keep_nothing(status, opened);
+     }},
+    {"idgen_close", WaitsFor::store, [](Scene& s) { return idgen_close(s.generator, nullptr); }},
+    {"idgen_close_wait", WaitsFor::store,
+     [](Scene& s) { return idgen_close_wait(s.generator, never, nullptr, nullptr); }},
+    {"idgen_destroy", WaitsFor::store,
+     [](Scene& s) {
+       idgen_destroy(std::exchange(s.generator, nullptr));
+       return IDGEN_OK;
+     }},
+    {"idgen_try_next", WaitsFor::nothing,
+     [](Scene& s) {
+       std::uint64_t id;
+       (void)thirty_times([&] { return idgen_try_next(s.generator, &id); });
+       return IDGEN_OK;
+     }},
+    {"idgen_next", WaitsFor::store,
+     [](Scene& s) {
+       std::uint64_t id;
+       return thirty_times([&] { return idgen_next(s.generator, &id, nullptr); });
+     }},
+    {"idgen_next_batch", WaitsFor::store,
+     [](Scene& s) {
+       std::uint64_t ids[30];
+       std::size_t written;
+       return idgen_next_batch(s.generator, ids, 30, &written, nullptr);
+     }},
+    {"idgen_next_wait", WaitsFor::store,
+     [](Scene& s) {
+       std::uint64_t ids[30];
+       std::size_t written;
+       return idgen_next_wait(s.generator, ids, 30, &written, never, nullptr, nullptr);
+     }},
+    {"idgen_next_block", WaitsFor::store,
+     [](Scene& s) {
+       idgen_block_t block = IDGEN_BLOCK_INIT;
+       return thirty_times([&] { return idgen_next_block(s.generator, 10, &block, nullptr); });
+     }},
+    {"idgen_next_block_wait", WaitsFor::store,
+     [](Scene& s) {
+       idgen_block_t block = IDGEN_BLOCK_INIT;
+       return thirty_times([&] { return idgen_next_block_wait(s.generator, 10, &block, never, nullptr, nullptr); });
+     }},
+    {"idgen_stats", WaitsFor::nothing,
+     [](Scene& s) {
+       clock_reads_a_file = true;
+       idgen_stats_t stats = IDGEN_STATS_INIT;
+       return idgen_stats(s.on_clock, &stats, nullptr);
+     }},
+    {"idgen_metrics", WaitsFor::nothing,
+     [](Scene& s) {
+       clock_reads_a_file = true;
+       char text[8192];
+       std::size_t size = sizeof text;
+       return idgen_metrics(&s.on_clock, 1, text, &size);
+     }},
+    {"idgen_describe", WaitsFor::nothing,
+     [](Scene& s) {
+       char text[4096];
+       std::size_t size = sizeof text;
+       return idgen_describe(s.generator, text, &size, nullptr);
+     }},
+    {"idgen_config_describe", WaitsFor::nothing,
+     [](Scene& s) {
+       char text[4096];
+       std::size_t size = sizeof text;
+       return idgen_config_describe(s.segment.get(), text, &size, nullptr);
+     }},
+    {"idgen_store_create", WaitsFor::store,
+     [](Scene& s) {
+       // One that is not there yet, and the one that is.
+       const Config other({{"store", s.folder.url(std::to_string(++s.made))}});
+       const idgen_status_t status = idgen_store_create(other.get(), nullptr);
+       return status == IDGEN_OK ? idgen_store_create(s.segment.get(), nullptr) : status;
+     }},
+    {"idgen_segment_create", WaitsFor::store, [](Scene& s) { return idgen_segment_create(s.with_new_tag(), nullptr); }},
+    {"idgen_segment_show", WaitsFor::store,
+     [](Scene& s) {
+       idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
+       return idgen_segment_show(s.segment.get(), &info, nullptr);
+     }},
+    {"idgen_segment_advance", WaitsFor::store,
+     [](Scene& s) { return idgen_segment_advance(s.segment.get(), 100, nullptr, nullptr); }},
+    {"idgen_segment_set_step", WaitsFor::store,
+     [](Scene& s) { return idgen_segment_set_step(s.segment.get(), 20, nullptr, nullptr); }},
+    {"idgen_segment_list", WaitsFor::store,
+     [](Scene& s) {
+       const auto each = [](void*, const char*, const char*, const idgen_segment_info_t*) {};
+       return idgen_segment_list(s.segment.get(), each, nullptr, nullptr);
+     }},
+    {"idgen_segment_max_of", WaitsFor::nothing,
+     [](Scene& s) {
+       std::uint64_t largest;
+       return idgen_segment_max_of(s.segment.get(), "idgen_segment", "max_id", &largest, nullptr);
+     },
+     IDGEN_E_UNSUPPORTED},
+    {"idgen_segment_statements", WaitsFor::nothing,
+     [](Scene& s) {
+       char text[4096];
+       std::size_t size = sizeof text;
+       return idgen_segment_statements(s.segment.get(), text, &size, nullptr);
+     }},
+    {"idgen_worker_show", WaitsFor::store,
+     [](Scene& s) {
+       idgen_worker_info_t info = IDGEN_WORKER_INFO_INIT;
+       return idgen_worker_show(s.snowflake.get(), &info, nullptr);
+     }},
+    {"idgen_worker_plan_repair", WaitsFor::store,
+     [](Scene& s) {
+       idgen_worker_info_t info = IDGEN_WORKER_INFO_INIT;
+       return idgen_worker_plan_repair(s.snowflake.get(), 1, &info, nullptr);
+     },
+     IDGEN_E_VALUE},  // there is nothing to repair
+    {"idgen_worker_repair", WaitsFor::store,
+     [](Scene& s) { return idgen_worker_repair(s.snowflake.get(), 1, nullptr, nullptr); }, IDGEN_E_VALUE},
+};
+
+// A thread that makes one call, and is gone when it is next cancelled outside of one.
+class Caller {
+ public:
+  // is_cancelled: already when it begins.
+  Caller(const Call& call, Scene& scene, bool is_cancelled) : call_(call), scene_(scene), is_cancelled_(is_cancelled) {
+    if (pthread_create(&thread_, nullptr, run, this) != 0) throw std::runtime_error("pthread_create");
+  }
+  Caller(const Caller&) = delete;
+  Caller& operator=(const Caller&) = delete;
+
+  void cancel() const { pthread_cancel(thread_); }
+  bool was_cancelled() const {
+    void* result = nullptr;
+    return pthread_join(thread_, &result) == 0 && result == PTHREAD_CANCELED;
+  }
+  // Only inside the call does it sleep.
+  void wait_until_it_waits() const {
+    for (std::string text; text.find(") S ") == std::string::npos; std::this_thread::yield())
+      if (const long id = id_; id != 0)
+        std::getline(std::ifstream("/proc/self/task/" + std::to_string(id) + "/stat"), text);
+  }
+
+ private:
+  static void* run(void* of) {
+    auto& self = *static_cast<Caller*>(of);
+    if (self.is_cancelled_) pthread_cancel(pthread_self());
+    self.id_ = syscall(SYS_gettid);
+    (void)self.call_.make(self.scene_);
+    pthread_testcancel();
+    return nullptr;
+  }
+
+  const Call& call_;
+  Scene& scene_;
+  const bool is_cancelled_;
+  std::atomic<long> id_{0};
+  pthread_t thread_;
+};
+
+class CancelledThread : public testing::TestWithParam<Call> {};
+
+TEST_P(CancelledThread, EndsBeforeTheCallOrAfterItAndOthersGoOn) {
+  const pid_t child = spawn([&] {
+    Scene scene;
+    if (!Caller(GetParam(), scene, true).was_cancelled()) return 1;
+    return GetParam().make(scene) == GetParam().gives ? 0 : 2;
+  });
+  EXPECT_EQ(wait_for(child), 0);
+}
+
+TEST_P(CancelledThread, WhileItWaitsComesBackFromTheCallFirst) {
+  const pid_t child = spawn([&] {
+    Scene scene;
+    if (GetParam().waits_for == WaitsFor::store) {
+      std::optional<Locker> locker(std::in_place, scene.folder.path("ids.db"), "EXCLUSIVE");
+      const Caller caller(GetParam(), scene, false);
+      caller.wait_until_it_waits();
+      caller.cancel();
+      locker.reset();
+      if (!caller.was_cancelled()) return 1;
+    }
+    if (GetParam().waits_for == WaitsFor::file) {
+      const std::string text = scene.toml + ".text";
+      if (rename(scene.toml.c_str(), text.c_str()) != 0 || mkfifo(scene.toml.c_str(), 0600) != 0) return 3;
+      const Caller caller(GetParam(), scene, false);
+      caller.wait_until_it_waits();
+      caller.cancel();
+      std::ofstream(scene.toml) << std::ifstream(text).rdbuf();
+      if (!caller.was_cancelled()) return 1;
+      if (rename(text.c_str(), scene.toml.c_str()) != 0) return 4;
+    }
+    return GetParam().make(scene) == GetParam().gives ? 0 : 2;
+  });
+  EXPECT_EQ(wait_for(child), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(In, CancelledThread, testing::ValuesIn(kCalls),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace idgen::faults
