@@ -165,6 +165,9 @@ TEST(HostCode, AStoreThatForksInTheMiddleOfACallGivesTheChildNothing) {
   idgen_destroy(generator);
 }
 
+// Without the sanitizers: a child of a process with threads finds ASan's allocator as another thread held it, and TSan
+// lets it start no thread.
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 // The same from the callback that says whether a wait is to end. When it is asked first, the wait has not begun.
 TEST(HostCode, ACancelledCallbackThatForksGivesTheChildForkedOrNumbersOfItsOwn) {
   using Wait = std::function<idgen_status_t(idgen_t*, const Config&, idgen_cancelled_fn, void*, std::uint64_t* id)>;
@@ -304,6 +307,8 @@ TEST(HostCode, AClockThatForksGivesTheChildNothingOfItsParents) {
     EXPECT_GT(forked, 50) << order;
   }
 }
+
+#endif
 
 // A host with one big lock (an interpreter's), which it holds around calls that do not wait, and which its clock takes.
 TEST(HostCode, AClockThatTakesTheHostsLockClosesNoCircle) {
