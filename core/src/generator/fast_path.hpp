@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-#include "idgen/generator.hpp"
+#include "idgen/handle.hpp"
 #include "reserve/hot_page.hpp"
 
 namespace idgen {

@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "idgen/config.hpp"
 #include "generator/log_list.hpp"
-#include "idgen/generator.hpp"
+#include "idgen/config.hpp"
+#include "idgen/handle.hpp"
 #include "reserve/hot_page.hpp"
 #include "reserve/supply.hpp"
 #include "runtime/fork_page.hpp"
