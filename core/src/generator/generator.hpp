@@ -58,7 +58,7 @@ class Generator {
   Generator(const Config& config, Layout layout, std::string subject, Patience& patience);
 
   virtual std::unique_ptr<Source> make_source() = 0;
-  // What it makes of prefetch, runway_ns, stock_max and max_age_ns; of timed numbers, present and lifted.
+  // What it makes of sizing and max_age_ns; of timed numbers, present and lifted.
   virtual void set_options(Supply::Options& options) = 0;
   // The reason why a child cannot begin anew, or empty.
   virtual std::string fork_obstacle() const = 0;

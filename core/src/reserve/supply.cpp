@@ -13,9 +13,6 @@ constexpr std::int64_t kFirstRetryNs = 20 * kMillisecond;
 constexpr std::int64_t kLastRetryNs = 5'000 * kMillisecond;
 // So little of a range that asking again half way is not worth it.
 constexpr std::uint64_t kFewLeft = 64;
-constexpr std::size_t kLongestChain = 64;
-// A rate is taken over no less: what a burst draws in a few milliseconds is not what a second draws.
-constexpr std::int64_t kMeasureNs = 1'000 * kMillisecond;
 
 bool is_retryable(const Error& error) { return status_text(error.status()).retryable && !error.ends_waits(); }
 
@@ -65,9 +62,7 @@ std::uint64_t Supply::held() const {
 
 std::uint64_t Supply::drawn() const { return stats_.granted - unused_ - held(); }
 
-std::uint64_t Supply::rate_over(std::int64_t ns) const {
-  return static_cast<std::uint64_t>(static_cast<double>(drawn() - measured_) * 1e9 / static_cast<double>(ns));
-}
+std::uint64_t Supply::rate_over(std::int64_t ns) const { return rate_of(drawn() - measured_, ns); }
 
 void Supply::measure() {
   const std::int64_t now = runtime_.mono_ns();
@@ -82,22 +77,9 @@ void Supply::measure() {
   measured_over_ns_ = passed;
 }
 
-std::uint64_t Supply::runway() const {
-  const double numbers = static_cast<double>(rate_) * static_cast<double>(options_.runway_ns) / 1e9;
-  return numbers < static_cast<double>(options_.stock_max) ? static_cast<std::uint64_t>(numbers) : options_.stock_max;
-}
+Pace Supply::pace() const { return {.rate = rate_, .last_size = last_size_, .is_starved = starved_}; }
 
-std::uint64_t Supply::wanted() const {
-  if (options_.runway_ns == 0) return 0;
-  const auto size = static_cast<std::uint64_t>(static_cast<double>(runway()) / (1 - std::min(options_.prefetch, 0.5)));
-  const std::uint64_t grown = std::clamp(starved_ ? last_size_ * 2 : size, last_size_ / 2, last_size_ * 2);
-  return std::min(grown, options_.stock_max / 2);  // two are held
-}
-
-bool Supply::is_short() const {
-  const std::uint64_t now = held();
-  return now < runway() && now + std::max(wanted(), last_size_) <= options_.stock_max && ready_.size() < kLongestChain;
-}
+bool Supply::is_more_wanted() const { return is_short(options_.sizing, pace(), held(), ready_.size()); }
 
 void Supply::accept(const Range& range) {
   if (range.first >= range.end) {
@@ -130,11 +112,10 @@ void Supply::accept(const Range& range) {
 }
 
 void Supply::install(Range range, const Present& present) {
-  const auto mark = static_cast<std::uint64_t>(static_cast<double>(range.size()) * options_.prefetch);
   if (options_.lifted && page_.counter.next() < range.first) options_.lifted(present, range.first);
   current_ = range;
   ready_.pop_front();
-  page_.counter.open(range.first, range.first + std::clamp<std::uint64_t>(mark, 1, range.size()), options_.carry_mask);
+  page_.counter.open(range.first, range.first + mark_of(options_.sizing, range.size()), options_.carry_mask);
 }
 
 bool Supply::refill(Patience& patience) { return open_range({}, patience); }
@@ -206,7 +187,7 @@ bool Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patience
 // Lifts the limit to the end of the range and asks for the next. While the store is failing: half way there, to ask again then.
 void Supply::pass_mark(std::uint64_t need) {
   measure();
-  const bool provided = loading_ || (!ready_.empty() && !is_short());
+  const bool provided = loading_ || (!ready_.empty() && !is_more_wanted());
   const bool too_soon = runtime_.mono_ns() < retry_at_ns_;
   const std::uint64_t left = current_.end - need;
   page_.counter.set_limit(!provided && too_soon && left > kFewLeft ? need + left / 2 : current_.end);
@@ -226,7 +207,7 @@ void Supply::fail_waiting(const Patience& patience) const {
 
 Demand Supply::demand() {
   measure();
-  return {wanted(), rate_};
+  return {.wanted = next_size(options_.sizing, pace()), .rate = rate_};
 }
 
 // Exactly one at a time: loading_ is set under the lock.
@@ -287,9 +268,9 @@ void Supply::load(const Demand& demand) {
     load_failed(*failure);
     watch_age();
   }
-  const bool is_more_wanted = !failure && !closed_ && is_short();
+  const bool goes_on = !failure && !closed_ && is_more_wanted();
   leave_source(lock);
-  if (is_more_wanted) {
+  if (goes_on) {
     lock.lock();
     if (!loading_ && !closed_) start_loader();
     lock.unlock();
@@ -432,8 +413,8 @@ void Supply::close() noexcept {
   try {
     give_back(rest, ready);
   } catch (const std::exception& error) {
-    say(LogLevel::warning, "closed; what was reserved and not used could not be given back, and is a gap: ",
-        error.what());
+    say(LogLevel::warning,
+        "closed; what was reserved and not used could not be given back, and is a gap: ", error.what());
   }
   source_.reset();  // what the host lent us goes now, not when the loader's task is swept up
 }

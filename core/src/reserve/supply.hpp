@@ -4,8 +4,8 @@
 // range: the slow path lifts the limit to the range's end and starts the loader. So a caller waits only when all ranges are used up, and
 // nothing at all happens while nobody asks.
 //
-// How much is held follows the rate at which numbers are drawn, as it shows at each of these moments: a range is to be so large that what is left
-// at its mark lasts for the runway, at most twice or half the one before; and as long as it is not, the loader goes on with another one.
+// How much is held follows the rate at which numbers are drawn, as it shows at each of these moments: see sizing.hpp. As long as a range is smaller
+// than that, the loader goes on with another one.
 //
 // Loads are made on the store's lane, so that a caller waits no longer than it wants to. It makes one itself where the lane cannot: when no thread
 // is to be had, and on the lane's own thread (a store of the host that draws from another generator on the same store).
@@ -29,6 +29,7 @@
 #include "idgen/status.hpp"
 #include "reserve/hot_page.hpp"
 #include "reserve/patience.hpp"
+#include "reserve/sizing.hpp"
 #include "runtime/fork_page.hpp"
 
 namespace idgen {
@@ -82,11 +83,9 @@ struct SupplyStats {
 class Supply : public std::enable_shared_from_this<Supply> {
  public:
   struct Options {
-    std::uint64_t carry_mask;    // low bits of numbers that go on from range to range
-    bool draws_first;            // numbers are drawn by Counter::draw(n), whether or not there are any left
-    double prefetch = 1;         // share of a range after which the next is asked for
-    std::int64_t runway_ns = 0;  // how long what is left at the mark is to last; 0: nothing but `prefetch` is looked at
-    std::uint64_t stock_max = 0;     // numbers held beyond which no more is asked for the sake of the runway
+    std::uint64_t carry_mask;  // low bits of numbers that go on from range to range
+    bool draws_first;          // numbers are drawn by Counter::draw(n), whether or not there are any left
+    Sizing sizing{};
     std::int64_t max_age_ns = 0;     // what was granted longer ago is given up; 0: never
     std::int64_t close_wait_ns = 0;  // how long close() waits for a grant that is on its way
     std::string subject;             // "tag 'orders'": begins log lines and messages
@@ -124,7 +123,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
 
   void check_process() const;  // throws Error{forked} in a child that goes on in the middle of its parent's call
   bool open_range(std::optional<std::uint64_t> claimed, Patience& patience);
-  void accept(const Range& range);                    // checks a grant (I7) and makes it the range in use or the one ready
+  void accept(const Range& range);  // checks a grant (I7) and makes it the range in use or the one ready
   void install(Range range, const Present& present);  // opens the counter up to the mark
   void pass_mark(std::uint64_t need);
   void start_loader();
@@ -132,7 +131,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   Demand demand();
   void load_posted(std::uint64_t ticket, const Demand& demand);  // on the lane
   void load(const Demand& demand);                               // with loading_ set, and no lock held
-  void retire();                    // on the lane: gives up what has become too old
+  void retire();                                                 // on the lane: gives up what has become too old
   Present present() const { return options_.present ? options_.present() : Present{}; }
   void give_back(const Range& rest, std::span<const Range> ready);
   void leave_source(Lock& lock);    // the source is free again; unlocks
@@ -142,9 +141,8 @@ class Supply : public std::enable_shared_from_this<Supply> {
   std::uint64_t held() const;   // granted and not drawn
   std::uint64_t drawn() const;  // since the beginning
   std::uint64_t rate_over(std::int64_t ns) const;
-  std::uint64_t runway() const;  // numbers that are drawn in runway_ns, within stock_max
-  std::uint64_t wanted() const;  // size of the next range
-  bool is_short() const;         // of the runway
+  Pace pace() const;
+  bool is_more_wanted() const;  // at once, whatever the mark says
   Error unexpected(const std::exception& error) const noexcept;
   void load_failed(const Error& error);
   // To the log, with no lock held.
@@ -166,8 +164,8 @@ class Supply : public std::enable_shared_from_this<Supply> {
   bool close_waits_ = false;
   Range current_;
   std::deque<Range> ready_;
-  bool loading_ = false;        // or giving back: the source is busy
-  std::uint64_t posted_ = 0;    // ticket of a load that the lane has not begun yet; 0: none
+  bool loading_ = false;      // or giving back: the source is busy
+  std::uint64_t posted_ = 0;  // ticket of a load that the lane has not begun yet; 0: none
   std::uint64_t tickets_ = 0;
   std::uint64_t rate_ = 0;      // numbers a second, between the last two measurements
   std::uint64_t measured_ = 0;  // numbers drawn until the last one
