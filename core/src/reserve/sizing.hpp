@@ -1,7 +1,9 @@
-// How many numbers to reserve next, and when to ask for them. Values in, values out: the supply measures and decides when to look here.
+// How many numbers to reserve next, and when to ask for them. Values in, values out: the supply measures and decides
+// when to look here.
 //
-// What is left of a range at its mark is to last for the runway, at the rate of late. So a range is rate × runway / (1 − prefetch), at most twice or
-// half the one before; and while the source gives less than that, the supply chains ranges until the runway is held.
+// What is left of a range at its mark is to last for the runway, at the rate of late. So a range is rate × runway / (1
+// − prefetch), at most twice or half the one before; and while the source gives less than that, the supply chains
+// ranges until the runway is held.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +40,8 @@ std::uint64_t runway_of(const Sizing& sizing, std::uint64_t rate) noexcept;
 // Size of the next range. 0: as the source sees fit.
 std::uint64_t next_size(const Sizing& sizing, const Pace& pace) noexcept;
 
-// Whether one more range is to be asked for at once: `held` numbers, of which `ready_ranges` ranges are untouched, do not last for the runway, and
-// another range does not pass stock_max.
+// Whether one more range is to be asked for at once: `held` numbers, of which `ready_ranges` ranges are untouched, do
+// not last for the runway, and another range does not pass stock_max.
 bool is_short(const Sizing& sizing, const Pace& pace, std::uint64_t held, std::size_t ready_ranges) noexcept;
 
 }  // namespace idgen

@@ -38,7 +38,7 @@ void Supply::prime() {
   page_.supplied.store(true, std::memory_order_relaxed);
   const Range range = source_->draw({});
   const Present now = present();
-  Lock lock(page_.mutex);
+  MutexLock lock(page_.mutex);
   check_process();
   measured_at_ns_ = runtime_.mono_ns();
   accept(range);
@@ -124,7 +124,7 @@ bool Supply::claim(std::uint64_t number, Patience& patience) { return open_range
 
 bool Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patience) {
   Present now = present();
-  Lock lock(page_.mutex);
+  MutexLock lock(page_.mutex);
   bool counted = false;
   for (;;) {
     check_process();
@@ -232,7 +232,7 @@ void Supply::start_loader() {
 
 void Supply::load_posted(std::uint64_t ticket, const Demand& demand) {
   {
-    const Lock lock(page_.mutex);
+    const MutexLock lock(page_.mutex);
     if (posted_ != ticket) return;  // somebody could not wait for us
     posted_ = 0;
   }
@@ -252,7 +252,7 @@ void Supply::load(const Demand& demand) {
   }
   const auto took = static_cast<std::uint64_t>(runtime_.mono_ns() - started);
 
-  Lock lock(page_.mutex);
+  MutexLock lock(page_.mutex);
   stats_.refill_ns_max = std::max(stats_.refill_ns_max, took);
   const bool had_failed = failures_in_a_row_ > 0;
   if (range) {
@@ -269,7 +269,9 @@ void Supply::load(const Demand& demand) {
     watch_age();
   }
   const bool goes_on = !failure && !closed_ && is_more_wanted();
-  leave_source(lock);
+  const bool is_abandoned = leave_source();
+  lock.unlock();
+  if (is_abandoned) let_source_go();
   if (goes_on) {
     lock.lock();
     if (!loading_ && !closed_) start_loader();
@@ -287,13 +289,15 @@ void Supply::say(LogLevel level, std::string_view what, std::string_view detail)
   }
 }
 
-void Supply::leave_source(Lock& lock) {
+bool Supply::leave_source() {
   loading_ = false;
-  const bool abandoned = closed_ && !close_waits_;
-  if (abandoned) take_ready();
+  const bool is_abandoned = closed_ && !close_waits_;
+  if (is_abandoned) take_ready();
   page_.changed.notify_all();
-  lock.unlock();
-  if (!abandoned) return;
+  return is_abandoned;
+}
+
+void Supply::let_source_go() {
   try {
     source_->release();
   } catch (...) {  // nobody is left to be told
@@ -326,7 +330,7 @@ void Supply::watch_age() {
 }
 
 void Supply::retire() {
-  Lock lock(page_.mutex);
+  MutexLock lock(page_.mutex);
   watching_ = false;
   if (closed_ || failed_for_good_ || loading_) return;  // a loader that comes back watches again
   const std::int64_t now = runtime_.mono_ns();
@@ -362,7 +366,9 @@ void Supply::retire() {
   } catch (...) {  // burned
   }
   lock.lock();
-  leave_source(lock);
+  const bool is_abandoned = leave_source();
+  lock.unlock();
+  if (is_abandoned) let_source_go();
 }
 
 Error Supply::unexpected(const std::exception& error) const noexcept {
@@ -390,7 +396,7 @@ void Supply::load_failed(const Error& error) {
 }
 
 void Supply::close() noexcept {
-  Lock lock(page_.mutex);
+  MutexLock lock(page_.mutex);
   if (closed_) return;
   closed_ = true;
   if (posted_ != 0) {  // the lane has not begun it: nothing is on its way
@@ -433,7 +439,7 @@ void Supply::give_back(const Range& rest, std::span<const Range> ready) {
 }
 
 SupplyStats Supply::stats() const {
-  Lock lock(page_.mutex);
+  MutexLock lock(page_.mutex);
   SupplyStats stats = stats_;
   stats.remaining = held();
   stats.issued = drawn();
