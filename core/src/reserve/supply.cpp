@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/assert.hpp"
+
 namespace idgen {
 namespace {
 
@@ -99,6 +101,7 @@ void Supply::accept(const Range& range) {
                                              "failed over, or set by hand). Issuing has stopped. " +
                                              source_->after_regress());
   }
+  IDGEN_ASSERT("I7: a grant lies above all earlier ones", highest_end_ <= range.first && range.first < range.end);
   highest_end_ = range.end;
   last_size_ = range.size();
   starved_ = false;
@@ -109,13 +112,16 @@ void Supply::accept(const Range& range) {
   failures_in_a_row_ = 0;
   stats_.granted += range.size();
   ++stats_.refills;
+  check_guarantees();
 }
 
 void Supply::install(Range range, const Present& present) {
+  IDGEN_ASSERT("I1: only what was granted is opened", range.end == ready_.front().end && range.end <= highest_end_);
   if (options_.lifted && page_.counter.next() < range.first) options_.lifted(present, range.first);
   current_ = range;
   ready_.pop_front();
   page_.counter.open(range.first, range.first + mark_of(options_.sizing, range.size()), options_.carry_mask);
+  check_guarantees();
 }
 
 bool Supply::refill(Patience& patience) { return open_range({}, patience); }
@@ -134,6 +140,7 @@ bool Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patience
     if (claimed && (need < current_.first || need >= Counter::kParked)) return false;
     if (need < page_.counter.limit()) return true;  // somebody else has seen to it
     if (need < current_.end) {
+      IDGEN_ASSERT("I1: what is claimed lies in the range that is open", current_.first <= need);
       pass_mark(need);
       return true;
     }
@@ -192,6 +199,7 @@ void Supply::pass_mark(std::uint64_t need) {
   const std::uint64_t left = current_.end - need;
   page_.counter.set_limit(!provided && too_soon && left > kFewLeft ? need + left / 2 : current_.end);
   if (!provided && !too_soon) start_loader();
+  check_guarantees();
 }
 
 void Supply::fail_waiting(const Patience& patience) const {
@@ -293,6 +301,7 @@ bool Supply::leave_source() {
   loading_ = false;
   const bool is_abandoned = closed_ && !close_waits_;
   if (is_abandoned) take_ready();
+  check_guarantees();
   page_.changed.notify_all();
   return is_abandoned;
 }
@@ -359,6 +368,7 @@ void Supply::retire() {
   // Nobody has been given a number of these, or ever will be without another grant. What lies between them may be others'.
   highest_end_ = old.back().first;
   for (std::size_t i = old.size() - 1; i > 0 && old[i - 1].end == old[i].first; --i) highest_end_ = old[i - 1].first;
+  check_guarantees();
   loading_ = true;
   lock.unlock();
   try {
@@ -369,6 +379,20 @@ void Supply::retire() {
   const bool is_abandoned = leave_source();
   lock.unlock();
   if (is_abandoned) let_source_go();
+}
+
+void Supply::check_guarantees() const {
+#if IDGEN_ASSERTIONS
+  IDGEN_ASSERT("I1: the limit lies within what was granted", page_.counter.limit() <= current_.end);
+  std::uint64_t end = current_.end;
+  for (const Range& range : ready_) {
+    IDGEN_ASSERT("I7: what is ready lies above what is in use", end <= range.first && range.first < range.end);
+    end = range.end;
+  }
+  IDGEN_ASSERT("I7: the witness is no lower than what is held", end <= highest_end_);
+  IDGEN_ASSERT("I7: a store that went back stops issuing", !failed_for_good_ || end == 0);
+  IDGEN_ASSERT("I4: no more is drawn than was granted", unused_ + held() <= stats_.granted);
+#endif
 }
 
 Error Supply::unexpected(const std::exception& error) const noexcept {
@@ -414,6 +438,7 @@ void Supply::close() noexcept {
   while (loading_ && runtime_.mono_ns() < deadline) runtime_.wait(lock, page_.changed, Patience::kSliceNs);
   close_waits_ = false;
   const std::vector<Range> ready = take_ready();
+  check_guarantees();
   if (loading_) return;  // all is burned; the loader releases the source when it comes back
   lock.unlock();
   try {
@@ -440,6 +465,7 @@ void Supply::give_back(const Range& rest, std::span<const Range> ready) {
 
 SupplyStats Supply::stats() const {
   MutexLock lock(page_.mutex);
+  check_guarantees();
   SupplyStats stats = stats_;
   stats.remaining = held();
   stats.issued = drawn();

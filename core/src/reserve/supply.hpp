@@ -151,7 +151,8 @@ class Supply : public std::enable_shared_from_this<Supply> {
   std::uint64_t drawn() const IDGEN_REQUIRES(page_.mutex);  // since the beginning
   std::uint64_t rate_over(std::int64_t ns) const IDGEN_REQUIRES(page_.mutex);
   Pace pace() const IDGEN_REQUIRES(page_.mutex);
-  bool is_more_wanted() const IDGEN_REQUIRES(page_.mutex);  // at once, whatever the mark says
+  bool is_more_wanted() const IDGEN_REQUIRES(page_.mutex);    // at once, whatever the mark says
+  void check_guarantees() const IDGEN_REQUIRES(page_.mutex);  // where assertions are on
   Error unexpected(const std::exception& error) const noexcept;
   void load_failed(const Error& error) IDGEN_REQUIRES(page_.mutex);
   void say(LogLevel level, std::string_view what, std::string_view detail = {}) const noexcept IDGEN_RUNS_HOST_CODE;
