@@ -1,4 +1,5 @@
 //go:build cgo && !idgen_system
 
 // The room core/src/reserve.
+#include "../core/src/reserve/sizing.cpp"
 #include "../core/src/reserve/supply.cpp"

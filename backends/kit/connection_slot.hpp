@@ -5,9 +5,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <utility>
 
+#include "idgen/mutex.hpp"
 #include "no_fork.hpp"
 #include "no_sigpipe.hpp"
 #include "runtime/fork_page.hpp"
@@ -41,7 +41,7 @@ class ConnectionSlot {
   auto use(Connect connect, Work&& work) {
     State& state = state_->get();
     const CloseIfUnneeded afterwards{*this};
-    const std::lock_guard lock(state.mutex);
+    const MutexLock lock(state.mutex);
     const NoSigpipe no_sigpipe;
     state.is_unneeded = false;
     if (state.connection && is_gone(*state.connection)) state.connection.reset();
@@ -64,14 +64,14 @@ class ConnectionSlot {
 
  private:
   struct State {
-    std::mutex mutex;
-    std::unique_ptr<Connection> connection;
-    Trial<Connection> trial;
+    Mutex mutex;
+    std::unique_ptr<Connection> connection IDGEN_GUARDED_BY(mutex);
+    Trial<Connection> trial IDGEN_GUARDED_BY(mutex);
     std::atomic<bool> is_unneeded = false;
   };
 
   template <class Connect>
-  std::unique_ptr<Connection> connected(State& state, Connect connect) const {
+  std::unique_ptr<Connection> connected(State& state, Connect connect) const IDGEN_REQUIRES(state.mutex) {
     const auto guarded = [connect = std::move(connect)] {
       const NoFork no_fork;
       return connect();
@@ -91,8 +91,9 @@ class ConnectionSlot {
   void close_if_unneeded() noexcept {
     State* const state = state_->made();
     if (state == nullptr || !state->is_unneeded) return;
-    const std::unique_lock lock(state->mutex, std::try_to_lock);
-    if (!lock || !state->is_unneeded) return;
+    if (!state->mutex.try_lock()) return;
+    const MutexLock lock(state->mutex, std::adopt_lock);
+    if (!state->is_unneeded) return;
     const NoSigpipe no_sigpipe;
     state->connection.reset();
   }

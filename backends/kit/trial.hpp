@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "idgen/mutex.hpp"
 #include "idgen/status.hpp"
 
 namespace idgen::backend {
@@ -27,8 +27,9 @@ class Trial {
   std::unique_ptr<Connection> run(Make make, std::int64_t timeout_ms) {
     if (!attempt_) attempt_ = start(std::move(make));
     Attempt& attempt = *attempt_;
-    std::unique_lock lock(attempt.mutex);
-    if (!attempt.ended.wait_for(lock, std::chrono::milliseconds(timeout_ms), [&] { return attempt.is_over; })) {
+    MutexLock lock(attempt.mutex);
+    const auto is_over = [&]() IDGEN_REQUIRES(attempt.mutex) { return attempt.is_over; };
+    if (!attempt.ended.wait_for(lock.to_wait_with(), std::chrono::milliseconds(timeout_ms), is_over)) {
       throw Error(Status::store_unavailable,
                   "this process was forked while its parent was connecting to a store, and its own first connection "
                   "was not made within " +
@@ -43,9 +44,10 @@ class Trial {
 
  private:
   struct Attempt {
-    std::mutex mutex;
+    Mutex mutex;
     std::condition_variable ended;
-    bool is_over = false;
+    bool is_over IDGEN_GUARDED_BY(mutex) = false;
+    // Of the attempt's thread until it is over, of the caller from then on.
     std::unique_ptr<Connection> made;
     std::exception_ptr failure;
   };
@@ -60,7 +62,7 @@ class Trial {
         } catch (...) {
           attempt->failure = std::current_exception();
         }
-        const std::lock_guard lock(attempt->mutex);
+        const MutexLock lock(attempt->mutex);
         attempt->is_over = true;
         attempt->ended.notify_all();
       }).detach();

@@ -13,9 +13,9 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <system_error>
 
+#include "idgen/mutex.hpp"
 #include "record.hpp"
 #include "socket.hpp"
 
@@ -109,7 +109,10 @@ class ZooKeeperConnection {
 
  private:
   void open_session() {
-    state_ = 0;
+    {
+      const MutexLock lock(mutex_);
+      state_ = 0;
+    }
     handle_ =
         zookeeper_init(hosts_.c_str(), &ZooKeeperConnection::watch, static_cast<int>(timeout_ms_), nullptr, this, 0);
     if (handle_ == nullptr) {
@@ -118,8 +121,9 @@ class ZooKeeperConnection {
     }
     zoo_set_servers_resolution_delay(handle_, -1);  // see NoFork: not on a thread of its own
     try {
-      std::unique_lock lock(mutex_);
-      changed_.wait_for(lock, std::chrono::milliseconds(timeout_ms_), [&] { return state_ != 0; });
+      MutexLock lock(mutex_);
+      const auto is_decided = [&]() IDGEN_REQUIRES(mutex_) { return state_ != 0; };
+      changed_.wait_for(lock.to_wait_with(), std::chrono::milliseconds(timeout_ms_), is_decided);
       if (state_ != ZOO_CONNECTED_STATE) {
         throw Error(state_ == ZOO_AUTH_FAILED_STATE ? Status::store_permission : Status::store_unavailable,
                     "cannot connect to " + shown_ + " within " + std::to_string(timeout_ms_) + " ms (store_timeout)");
@@ -207,7 +211,7 @@ class ZooKeeperConnection {
     if (state == ZOO_CONNECTED_STATE) close_on_exec_of(handle);
     if (state != ZOO_CONNECTED_STATE && state != ZOO_AUTH_FAILED_STATE && state != ZOO_EXPIRED_SESSION_STATE) return;
     auto& connection = *static_cast<ZooKeeperConnection*>(self);
-    const std::lock_guard lock(connection.mutex_);
+    const MutexLock lock(connection.mutex_);
     connection.state_ = state;
     connection.changed_.notify_all();
   }
@@ -268,9 +272,9 @@ class ZooKeeperConnection {
   Records<ZooKeeperConnection> records_;
   std::map<std::string, std::int64_t> fenced_;  // by path: the node whose fence is known to be up
   zhandle_t* handle_ = nullptr;
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable changed_;
-  int state_ = 0;  // under mutex_: the first one that decides
+  int state_ IDGEN_GUARDED_BY(mutex_) = 0;  // the first one that decides
 };
 
 }  // namespace

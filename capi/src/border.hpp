@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "idgen/config.hpp"
-#include "idgen/generator.hpp"
+#include "idgen/handle.hpp"
 #include "idgen/idgen.h"
 #include "idgen/layout.hpp"
 #include "idgen/status.hpp"

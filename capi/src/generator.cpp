@@ -1,10 +1,9 @@
-#include "idgen/generator.hpp"
-
 #include <memory>
 #include <vector>
 
 #include "border.hpp"
 #include "generator/draw.hpp"
+#include "idgen/handle.hpp"
 
 using namespace idgen;
 using namespace idgen::capi;

@@ -53,7 +53,7 @@ class HostClock final : public Runtime {
   }
   void nonce(std::span<std::uint8_t> out) override { system_.nonce(out); }
   std::shared_ptr<Lane> make_lane() override { return system_.make_lane(); }
-  void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, std::int64_t timeout_ns) override {
+  void wait(MutexLock& lock, std::condition_variable& changed, std::int64_t timeout_ns) override {
     system_.wait(lock, changed, timeout_ns);
   }
 

@@ -55,14 +55,15 @@ TEST(Schema, TheRowsStepAndStrideDecideHowMuchIsTaken) {
 TEST(Schema, ARowsTermsAreReadAndThoseThatCannotBeMeantAreRefused) {
   EXPECT_EQ(terms_of(schema("tinyid"), row(1, 100, "3", "2")), (RowTerms{100, 3, 2}));
   EXPECT_EQ(terms_of(schema("tinyid"), row(1, 0, "2147483647", "2147483646")), (RowTerms{0, 2147483647, 2147483646}));
-  for (const auto& [delta, remainder] : {std::pair{"0", "0"},
-                                         {"-1", "0"},
-                                         {"3", "3"},
-                                         {"3", "-1"},
-                                         {"", "0"},
-                                         {"1", "x"},
-                                         {"99999999999999999999", "0"}})
-    EXPECT_FAILS(terms_of(schema("tinyid"), row(1, 100, delta, remainder)), Status::store_damaged, "Correct the row");
+  for (const auto& terms : {std::pair{"0", "0"},
+                            {"-1", "0"},
+                            {"3", "3"},
+                            {"3", "-1"},
+                            {"", "0"},
+                            {"1", "x"},
+                            {"99999999999999999999", "0"}})
+    EXPECT_FAILS(terms_of(schema("tinyid"), row(1, 100, terms.first, terms.second)), Status::store_damaged,
+                 "Correct the row");
 }
 
 TEST(Schema, OnlyWhatARowSaysIsCompared) {

@@ -11,7 +11,7 @@
 #include <string>
 #include <unordered_set>
 
-#include "idgen/generator.hpp"
+#include "idgen/handle.hpp"
 #include "sim/held_locks.hpp"
 #include "sim/sim_runtime.hpp"
 #include "sim/sim_store.hpp"

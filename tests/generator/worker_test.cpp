@@ -1,7 +1,7 @@
 // A worker's row that a wrong clock has pushed far ahead, and how it comes back.
 #include "idgen/worker.hpp"
 
-#include "idgen/generator.hpp"
+#include "idgen/handle.hpp"
 #include "sim/sim_runtime.hpp"
 #include "store/store_test_support.hpp"
 

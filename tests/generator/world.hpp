@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "idgen/generator.hpp"
+#include "idgen/handle.hpp"
 #include "idgen/text.hpp"
 #include "sim/sim_runtime.hpp"
 #include "sim/sim_store.hpp"

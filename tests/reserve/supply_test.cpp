@@ -43,17 +43,16 @@ class SupplyTest : public ::testing::Test {
     source->returned = &returned;
     source->draws = &draws;
     source->demands = &demands;
-    return std::make_shared<Supply>(on ? on : runtime, page, std::move(source),
-                                    Supply::Options{.carry_mask = 0,
-                                                    .draws_first = true,
-                                                    .prefetch = 0.1,
-                                                    .runway_ns = runway_ns,
-                                                    .stock_max = stock_max,
-                                                    .max_age_ns = max_age_ns,
-                                                    .close_wait_ns = 5 * kSecond,
-                                                    .subject = "test",
-                                                    .lifted = [this](const Present&, std::uint64_t first) { lifted.push_back(first); }},
-                                    Log());
+    return std::make_shared<Supply>(
+        on ? on : runtime, page, std::move(source),
+        Supply::Options{.carry_mask = 0,
+                        .draws_first = true,
+                        .sizing = {.prefetch = 0.1, .runway_ns = runway_ns, .stock_max = stock_max},
+                        .max_age_ns = max_age_ns,
+                        .close_wait_ns = 5 * kSecond,
+                        .subject = "test",
+                        .lifted = [this](const Present&, std::uint64_t first) { lifted.push_back(first); }},
+        Log());
   }
   ~SupplyTest() override { runtime->drop_all(); }
   void grant(std::uint64_t first, std::uint64_t end) {

@@ -1,7 +1,7 @@
 // A buffer's two sides, one step at a time, on simulated time.
 #include <gtest/gtest.h>
 
-#include "idgen/generator.hpp"
+#include "idgen/handle.hpp"
 #include "sim/sim_queue.hpp"
 #include "sim/sim_runtime.hpp"
 #include "sim/sim_store.hpp"

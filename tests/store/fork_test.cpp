@@ -109,7 +109,7 @@ class ThreadInsideTheStore {
           first = draw_from(store_, "ns", "t", 1);
         }) {
     // Not before it sleeps: a thread that is inside malloc() would leave a raw clone with a locked heap.
-    while (StoreGate::inside() == 0 || !sleeps()) std::this_thread::yield();
+    while (ForkGate::inside() == 0 || !sleeps()) std::this_thread::yield();
   }
   ~ThreadInsideTheStore() {
     finish();
@@ -193,7 +193,7 @@ TEST(ForkedChild, IsNotMadeInTheMiddleOfATransaction) {
   ThreadInsideTheStore inside(folder);
   let_go_at_fork = &inside;
   const std::string report = in_child([&] {
-    return std::to_string(StoreGate::inside()) + " inside, drew " +
+    return std::to_string(ForkGate::inside()) + " inside, drew " +
            std::to_string(draw_from(open_store(folder.url(), not_creating()), "ns", "t", 1));
   });
   inside.finish();
@@ -387,14 +387,14 @@ TEST(RawClone, MadeOutsideOfATransactionGetsNumbersOfItsOwn) {
   EXPECT_EQ(report, "11 WORKER_BUSY");
 }
 
-TEST(StoreGate, AStoreThatIsLockedKeepsNoOtherWaiting) {
+TEST(ForkGate, AStoreThatIsLockedKeepsNoOtherWaiting) {
   const TempFolder folder;
   ThreadThatWaits waiting(folder);
   EXPECT_EQ(draw_from(open_store(folder.url("other.db"), creating(1)), "ns", "t", 1), 1u);
   EXPECT_EQ(waiting.first, 0u);
 }
 
-TEST(StoreGate, AStoreWhoseDiskHangsKeepsNoOtherWaitingAndCanBeDestroyed) {
+TEST(ForkGate, AStoreWhoseDiskHangsKeepsNoOtherWaitingAndCanBeDestroyed) {
   const TempFolder folder;
   auto owner = open_store(folder.url(), creating());
   owner->window_take(window_request(7, 1000));

@@ -6,8 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
+
+#include "idgen/mutex.hpp"
 
 namespace idgen {
 
@@ -30,17 +31,17 @@ class Runtime {
   virtual ~Runtime() = default;
 
   // ns since 1970-01-01 UTC. Jumps when somebody sets the clock; on the path of every id. May be the host's code: never under a lock.
-  virtual std::int64_t wall_ns() noexcept = 0;
+  virtual std::int64_t wall_ns() noexcept IDGEN_RUNS_HOST_CODE = 0;
   // ns since some start; only moves forward, counts suspended time. For measuring waits. Never the host's code.
   virtual std::int64_t mono_ns() noexcept = 0;
   // Waits for the wall clock to move on by about ns. May be the host's code: never under a lock.
-  virtual void sleep_ns(std::int64_t ns) = 0;
+  virtual void sleep_ns(std::int64_t ns) IDGEN_RUNS_HOST_CODE = 0;
   // Random bytes from the kernel: drawn anew by every process image (I3).
   virtual void nonce(std::span<std::uint8_t> out) = 0;
   // Costs no thread until something is posted.
   virtual std::shared_ptr<Lane> make_lane() = 0;
   // Waits for changed, for at most timeout_ns. A simulator runs posted tasks here instead.
-  virtual void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, std::int64_t timeout_ns) = 0;
+  virtual void wait(MutexLock& lock, std::condition_variable& changed, std::int64_t timeout_ns) = 0;
 
   // True: wall_ns() is the system's clock, and the fast path may read that itself.
   virtual bool is_system_clock() const noexcept { return false; }

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "idgen/mutex.hpp"
 #include "idgen/status.hpp"
 
 namespace idgen {
@@ -96,17 +97,17 @@ class Store {
   // max_id += count, where count = max(the row's step, or request.step if it has none; request.wanted). The grant begins at the old max_id + 1.
   // Throws Error{tag_unknown, exhausted (2^63 - 1 would be passed), store_*}.
   virtual SegmentGrant segment_grant(const std::string& name_space, const std::string& tag,
-                                     const SegmentRequest& request) = 0;
+                                     const SegmentRequest& request) IDGEN_RUNS_HOST_CODE = 0;
   // If max_id == last: max_id = last - unused. Else nothing: somebody else has drawn since.
   virtual void segment_return(const std::string& name_space, const std::string& tag, std::uint64_t last,
-                              std::uint64_t unused) = 0;
+                              std::uint64_t unused) IDGEN_RUNS_HOST_CODE = 0;
 
   // start = max(hw, now_ms), end = max(start + min_ms, now_ms + width_ms), hw = end. See idgen_store_t in idgen.h.
   // Throws Error{worker_busy, format_mismatch, clock_back (start > max_start_ms; nothing changed), store_*}.
-  virtual Window window_take(const WindowRequest& request) = 0;
+  virtual Window window_take(const WindowRequest& request) IDGEN_RUNS_HOST_CODE = 0;
   // Gives the worker up: whoever acquires next need not be told that we live. If hw == end_ms: hw = used_ms.
   virtual void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t epoch,
-                             std::int64_t end_ms, std::int64_t used_ms) = 0;
+                             std::int64_t end_ms, std::int64_t used_ms) IDGEN_RUNS_HOST_CODE = 0;
 
   // For `idgen worker`. Throw Error{unsupported} where a store does not know them.
   virtual WindowInfo window_show(const std::string& name_space, std::uint64_t worker);

@@ -3,14 +3,14 @@
 
 #include <time.h>
 
-#include "idgen/generator.hpp"
+#include "idgen/handle.hpp"
 #include "reserve/hot_page.hpp"
 
 namespace idgen {
 
 inline std::int64_t floor_div(std::int64_t a, std::int64_t b) noexcept { return a / b - (a % b < 0); }
 
-inline std::int64_t wall_ms(const Shape& shape) noexcept {
+inline std::int64_t wall_ms(const Shape& shape) noexcept IDGEN_RUNS_HOST_CODE {
   if (shape.host_clock) [[unlikely]]
     return floor_div(shape.host_clock->wall_ns(), 1'000'000);
   timespec now;
@@ -44,7 +44,8 @@ inline std::uint64_t draw_timed(HotPage& page, const Shape& shape, std::uint64_t
   const std::uint64_t ceiling = floor + ((page.slack.load(std::memory_order_relaxed) + 1) << shape.sequence_bits);
   return page.counter.draw_between(floor, ceiling, start_of(shape, tick), want, first);
 }
-inline std::uint64_t draw_timed(HotPage& page, const Shape& shape, std::uint64_t want, std::uint64_t& first) noexcept {
+inline std::uint64_t draw_timed(HotPage& page, const Shape& shape, std::uint64_t want,
+                                std::uint64_t& first) noexcept IDGEN_RUNS_HOST_CODE {
   return draw_timed(page, shape, tick_at(shape, wall_ms(shape)), want, first);
 }
 
@@ -54,7 +55,7 @@ inline std::uint64_t draw_numbers(HotPage& page, const Shape& shape, std::uint64
   return shape.timed ? draw_timed(page, shape, tick, want, first) : page.counter.draw(want, first);
 }
 inline std::uint64_t draw_numbers(HotPage& page, const Shape& shape, std::uint64_t want,
-                                  std::uint64_t& first) noexcept {
+                                  std::uint64_t& first) noexcept IDGEN_RUNS_HOST_CODE {
   return shape.timed ? draw_timed(page, shape, want, first) : page.counter.draw(want, first);
 }
 
@@ -62,13 +63,13 @@ inline std::uint64_t draw_numbers(HotPage& page, const Shape& shape, std::uint64
 inline bool is_current(const Stripe& stripe, const Shape& shape, std::uint64_t tick) noexcept {
   return !shape.timed || (tick <= shape.max_tick && stripe.counter.next() >= tick << shape.sequence_bits);
 }
-inline bool is_current(const Stripe& stripe, const Shape& shape) noexcept {
+inline bool is_current(const Stripe& stripe, const Shape& shape) noexcept IDGEN_RUNS_HOST_CODE {
   return !shape.timed || is_current(stripe, shape, tick_at(shape, wall_ms(shape)));
 }
 
 // Up to want numbers from this thread's stripe.
 inline std::uint64_t draw_from_stripe(Stripe& stripe, const Shape& shape, std::uint64_t want,
-                                      std::uint64_t& first) noexcept {
+                                      std::uint64_t& first) noexcept IDGEN_RUNS_HOST_CODE {
   return is_current(stripe, shape) ? stripe.counter.draw(want, first) : 0;
 }
 

@@ -159,7 +159,7 @@ bool Generator::ensure_alive(Patience& patience) {
   }
   if (!patience.may_wait()) return false;
   // One thread of the child begins anew, the others wait for it.
-  std::unique_lock lock(page().mutex);
+  MutexLock lock(page().mutex);
   while (page().beginning) {
     if (patience.left_ns() <= 0) {
       throw Error(Status::store_unavailable,
@@ -177,7 +177,7 @@ bool Generator::ensure_alive(Patience& patience) {
   page().beginning = true;
   lock.unlock();
   const auto ended = [&] {
-    const std::lock_guard again(page().mutex);
+    const MutexLock again(page().mutex);
     page().beginning = false;
     page().changed.notify_all();
   };
@@ -206,15 +206,14 @@ void Generator::close() noexcept {
 
 Generator::Fed Generator::feed_stripe(std::uint64_t want, bool may_wait) noexcept {
   Stripe& stripe = page().stripes[thread_stripe()];
-  std::unique_lock lock(stripe.mutex, std::defer_lock);
   std::uint64_t tick = 0;
   for (;;) {
     if (shape_.timed) tick = tick_at(shape_, wall_ms(shape_));  // not under the lock: the clock may be the host's
-    if (lock.try_lock()) break;
+    if (stripe.mutex.try_lock()) break;
     if (!may_wait) return Fed::by_another;
-    lock.lock();
-    lock.unlock();  // by now the clock has moved on
+    const MutexLock until_then(stripe.mutex);  // by then the clock has moved on
   }
+  const MutexLock lock(stripe.mutex, std::adopt_lock);
   if (stripe.counter.next() < stripe.counter.limit() && is_current(stripe, shape_, tick))
     return Fed::yes;  // another thread was faster
   std::uint64_t first;

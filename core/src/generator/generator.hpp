@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "idgen/config.hpp"
 #include "generator/log_list.hpp"
-#include "idgen/generator.hpp"
+#include "idgen/config.hpp"
+#include "idgen/handle.hpp"
 #include "reserve/hot_page.hpp"
 #include "reserve/supply.hpp"
 #include "runtime/fork_page.hpp"
@@ -18,18 +18,18 @@ class Generator {
   virtual ~Generator();
 
   // Draws the first reservation. Until then there is nothing but describe().
-  void begin(Patience& patience);
+  void begin(Patience& patience) IDGEN_RUNS_HOST_CODE;
 
   // Slow path: the counter gave nothing. True: try again. False: only waiting would help, and the caller may not.
-  virtual bool make_room(Patience& patience) = 0;
+  virtual bool make_room(Patience& patience) IDGEN_RUNS_HOST_CODE = 0;
   // A strict segment's number was drawn, but not in the open range. True: it may be issued, for a range that holds it has been opened. False: it
   // is given up; or only waiting would help, and the caller may not.
-  bool claim(std::uint64_t drawn, Patience& patience);
+  bool claim(std::uint64_t drawn, Patience& patience) IDGEN_RUNS_HOST_CODE;
   virtual Stats stats() const;
   virtual std::string describe() const = 0;
 
   // The last handle has gone: gives the reservation back. In a child: leaves it alone, it is the parent's. Idempotent.
-  void close() noexcept;
+  void close() noexcept IDGEN_RUNS_HOST_CODE;
   // Of all handles.
   LogList& logs() const noexcept { return *logs_; }
 
@@ -47,7 +47,7 @@ class Generator {
     no,          // the main counter has none
     by_another,  // who is at it now; only if the caller may not wait
   };
-  Fed feed_stripe(std::uint64_t want, bool may_wait) noexcept;
+  Fed feed_stripe(std::uint64_t want, bool may_wait) noexcept IDGEN_RUNS_HOST_CODE;
 
   std::atomic<std::uint32_t> handles{0};
   std::string
@@ -58,14 +58,14 @@ class Generator {
   Generator(const Config& config, Layout layout, std::string subject, Patience& patience);
 
   virtual std::unique_ptr<Source> make_source() = 0;
-  // What it makes of prefetch, runway_ns, stock_max and max_age_ns; of timed numbers, present and lifted.
+  // What it makes of sizing and max_age_ns; of timed numbers, present and lifted.
   virtual void set_options(Supply::Options& options) = 0;
   // The reason why a child cannot begin anew, or empty.
   virtual std::string fork_obstacle() const = 0;
 
   // In a child: begins anew, or throws Error{forked}. False: beginning would wait for the store, and the caller may not.
-  bool ensure_alive(Patience& patience);
-  void log(LogLevel level, const std::string& message) const;
+  bool ensure_alive(Patience& patience) IDGEN_RUNS_HOST_CODE;
+  void log(LogLevel level, const std::string& message) const IDGEN_RUNS_HOST_CODE;
 
   const Config config_;
   const Layout layout_;

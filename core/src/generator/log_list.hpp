@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "idgen/log.hpp"
+#include "idgen/mutex.hpp"
 #include "reserve/hot_page.hpp"
 #include "runtime/fork_page.hpp"
 
@@ -35,10 +35,10 @@ class LogList {
     });
   }
 
-  void say(LogLevel level, const std::string& message) const {
+  void say(LogLevel level, const std::string& message) const IDGEN_RUNS_HOST_CODE {
     List all;
     {
-      const std::lock_guard lock((*page_)->mutex);
+      const MutexLock lock((*page_)->mutex);
       if (const List* const list = list_.load()) all = *list;
     }
     for (auto log = all.begin(); log != all.end(); ++log) {
@@ -52,7 +52,7 @@ class LogList {
   template <class Change>
   void change(Change&& change) {
     std::unique_ptr<const List> old;  // goes with no lock held: a log's end may be the host's code
-    const std::lock_guard lock((*page_)->mutex);
+    const MutexLock lock((*page_)->mutex);
     const List* const before = list_.load();
     auto next = std::make_unique<List>(before ? *before : List());
     change(*next);

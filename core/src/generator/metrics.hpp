@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "idgen/generator.hpp"
+#include "idgen/handle.hpp"
 
 namespace idgen {
 

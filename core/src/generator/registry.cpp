@@ -51,7 +51,7 @@ std::shared_ptr<Generator> acquire_generator(const Config& config, const Cancell
   Runtime& runtime = config.runtime ? *config.runtime : system_runtime();
   const std::string key = snowflake_identity(config);
   const std::shared_ptr<Slot<Generator>> slot = slot_of(key);
-  std::unique_lock lock(slot->mutex);
+  MutexLock lock(slot->mutex);
   for (;;) {
     // A generator that the parent held is not ours: the child's own attempt says what to do.
     if (auto generator = slot->value.lock(); generator && generator->handles > 0) return shared(generator, config);
@@ -68,7 +68,8 @@ std::shared_ptr<Generator> acquire_generator(const Config& config, const Cancell
     patience.check(config.get("name"));
     lock.lock();
   }
-  SlotTurn turn(*slot, lock);
+  SlotTurn turn(*slot);
+  lock.unlock();
   auto generator = new_generator(make_snowflake_generator(config, patience));
   generator->place = key;
   turn.set(generator);
@@ -81,7 +82,7 @@ void release_generator(const std::shared_ptr<Generator>& generator) {
     return;
   }
   const std::shared_ptr<Slot<Generator>> slot = slot_of(generator->place);
-  std::unique_lock lock(slot->mutex);
+  MutexLock lock(slot->mutex);
   if (--generator->handles > 0) return;
   // In a child the slot may be empty, or hold a generator of the child's own.
   if (slot->value.lock() != generator) {
@@ -90,7 +91,8 @@ void release_generator(const std::shared_ptr<Generator>& generator) {
     return;
   }
   slot->value.reset();
-  const SlotTurn turn(*slot, lock);  // who wants the worker waits until it has been given back
+  const SlotTurn turn(*slot);  // who wants the worker waits until it has been given back
+  lock.unlock();
   generator->close();
 }
 

@@ -148,9 +148,9 @@ class SegmentGenerator final : public Generator {
     return std::make_unique<SegmentSource>(store_, config_.get("namespace"), tag_of(config_), step_, stride_);
   }
   void set_options(Supply::Options& options) override {
-    options.prefetch = config_.number("segment.prefetch");
-    options.runway_ns = config_.duration_ms("segment.runway") * 1'000'000;
-    options.stock_max = stock_max_;
+    options.sizing = {.prefetch = config_.number("segment.prefetch"),
+                      .runway_ns = config_.duration_ms("segment.runway") * 1'000'000,
+                      .stock_max = stock_max_};
     options.max_age_ns = config_.duration_ms("segment.max_age") * 1'000'000;
   }
   std::string fork_obstacle() const override {

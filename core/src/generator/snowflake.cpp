@@ -353,7 +353,7 @@ class SnowflakeGenerator final : public Generator {
                                           clock_back_ == ClockBack::go_on ? -1 : max_ahead_ms_);
   }
   void set_options(Supply::Options& options) override {
-    options.prefetch = 0.5;
+    options.sizing.prefetch = 0.5;
     options.present = [this] {
       const std::uint64_t next = page().counter.next();
       const std::uint64_t tick = tick_at(shape_, floor_div(runtime_->wall_ns(), 1'000'000));

@@ -10,14 +10,16 @@
 //    a range's first number before its limit, so whoever reads that limit then reads a first number above n (I1).
 //  - A child process finds zeros: no number is below a limit of 0 (I3).
 //
-// The locked instruction comes first because it waits for all loads before it: looking at the limit first costs a quarter more, and a second
-// transfer of the cache line when threads share it. The price is that a number drawn at the limit has left the counter: it can still be
-// issued by the one who drew it (Supply::claim).
+// The locked instruction comes first because it waits for all loads before it: looking at the limit first costs a
+// quarter more, and a second transfer of the cache line when threads share it. The price is that a number drawn at the
+// limit has left the counter: it can still be issued by the one who drew it (Supply::claim).
 #pragma once
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+
+#include "runtime/assert.hpp"
 
 namespace idgen {
 
@@ -25,7 +27,8 @@ class alignas(64) Counter {
  public:
   // No limit is above this.
   static constexpr std::uint64_t kEnd = std::uint64_t{1} << 63;
-  // Where a counter stands that is parked or sealed: so far above kEnd that what is drawn at the end of the last range is not taken for it.
+  // Where a counter stands that is parked or sealed: so far above kEnd that what is drawn at the end of the last range
+  // is not taken for it.
   static constexpr std::uint64_t kParked = std::uint64_t{3} << 62;
 
   // Fast path. Draws one number. False: it does not lie in the open range; nobody else draws it.
@@ -39,8 +42,8 @@ class alignas(64) Counter {
     return draw_between(0, ~std::uint64_t{0}, {}, want, first);
   }
 
-  // Where to go on when the counter is behind the floor: at floor + ((next + salt) & mask). Mask 0 starts at the floor; salt 0 carries the
-  // low bits on, so that the low bits of ids stay evenly spread.
+  // Where to go on when the counter is behind the floor: at floor + ((next + salt) & mask). Mask 0 starts at the floor;
+  // salt 0 carries the low bits on, so that the low bits of ids stay evenly spread.
   struct Start {
     std::uint64_t mask = 0;
     std::uint64_t salt = 0;
@@ -62,6 +65,8 @@ class alignas(64) Counter {
         return 0;
       const std::uint64_t count = std::min(want, end - from);
       if (next_.compare_exchange_weak(seen, from + count, std::memory_order_acq_rel, std::memory_order_acquire)) {
+        IDGEN_ASSERT("I4: the counter only moves up", seen <= from && from < from + count);
+        IDGEN_ASSERT("I1: nothing is drawn beyond the last range of all", from + count <= kEnd);
         first = from;
         return count;
       }
@@ -77,9 +82,12 @@ class alignas(64) Counter {
 
   // The rest is for the slow path, under its lock.
 
-  // Opens a range that lies above all earlier ones, at its first number plus the low bits of next_ that carry_mask keeps. limit may be below
-  // the range's end, to be raised later.
+  // Opens a range that lies above all earlier ones, at its first number plus the low bits of next_ that carry_mask
+  // keeps. limit may be below the range's end, to be raised later.
   void open(std::uint64_t first, std::uint64_t limit, std::uint64_t carry_mask = 0) noexcept {
+    IDGEN_ASSERT("I1: a range is one of numbers that there are", first <= limit && limit <= kEnd);
+    IDGEN_ASSERT("I1: nothing is opened once all is sealed", !is_sealed());
+    IDGEN_ASSERT("I7: a range lies above all earlier ones", first_.load() <= first && limit_.load() <= first);
     first_.store(first, std::memory_order_relaxed);
     // Released: who finds next_ here finds no limit of a range that was given up before.
     std::uint64_t seen = next_.load(std::memory_order_relaxed);
@@ -88,19 +96,26 @@ class alignas(64) Counter {
     }
     if (seen >= kParked)
       next_.store(std::max(first, resume_.load(std::memory_order_relaxed)), std::memory_order_release);
+    IDGEN_ASSERT("I4: the counter stands in the range that opens, or beyond", next() >= first);
     limit_.store(limit, std::memory_order_release);
   }
-  // Moves the limit inside the open range.
-  void set_limit(std::uint64_t limit) noexcept { limit_.store(limit, std::memory_order_release); }
-  // Nothing is left. Until the next range is opened, draws are lost above all limits: else a poller would eat into a range that is yet to come.
+  // Moves the limit inside the open range. 0: nothing of it is issued.
+  void set_limit(std::uint64_t limit) noexcept {
+    IDGEN_ASSERT("I1: the limit lies in the open range", limit == 0 || (first_.load() <= limit && limit <= kEnd));
+    limit_.store(limit, std::memory_order_release);
+  }
+  // Nothing is left. Until the next range is opened, draws are lost above all limits: else a poller would eat into a
+  // range that is yet to come.
   void park() noexcept { leave(); }
   // The same, by one who drew `given_up` at last and does not need it: it is drawn again, if nobody has drawn since.
   void park(std::uint64_t given_up) noexcept {
     leave();
+    IDGEN_ASSERT("I4: the counter stands above what was drawn", given_up < resume_.load());
     if (resume_.load(std::memory_order_relaxed) == given_up + 1) resume_.store(given_up, std::memory_order_relaxed);
   }
-  // What is left of the open range goes back. Returns the first number of it that nobody drew or ever will here: one below is burned with it, so
-  // that a draw_between() under way, which compares next_ only, cannot take a later range that goes on here for this one.
+  // What is left of the open range goes back. Returns the first number of it that nobody drew or ever will here: one
+  // below is burned with it, so that a draw_between() under way, which compares next_ only, cannot take a later range
+  // that goes on here for this one.
   std::uint64_t give_up() noexcept {
     limit_.store(0, std::memory_order_release);
     leave();
@@ -118,8 +133,10 @@ class alignas(64) Counter {
  private:
   void leave() noexcept {
     const std::uint64_t stood = next_.exchange(kParked, std::memory_order_acq_rel);
+    IDGEN_ASSERT("I4: the counter only moves up", stood >= resume_.load());
     if (stood < kParked) resume_.store(stood, std::memory_order_relaxed);
   }
+  bool is_sealed() const noexcept { return resume_.load(std::memory_order_relaxed) == kParked; }
 
   std::atomic<std::uint64_t> next_{0};
   std::atomic<std::uint64_t> limit_{0};

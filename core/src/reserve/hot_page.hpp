@@ -5,8 +5,8 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <mutex>
 
+#include "idgen/mutex.hpp"
 #include "reserve/counter.hpp"
 
 namespace idgen {
@@ -16,7 +16,7 @@ inline constexpr std::size_t kStripes = 32;
 
 struct Stripe {
   Counter counter;
-  std::mutex mutex;  // of its refill
+  Mutex mutex;  // of its refill
 };
 
 struct HotPage {
@@ -27,8 +27,8 @@ struct HotPage {
   std::atomic<bool> alive;
   // True from a supply's first grant on; false in a child, also in one that host code made in the middle of a call.
   std::atomic<bool> supplied;
-  alignas(64) std::mutex mutex;
-  bool beginning;  // under mutex: a thread of a child draws the first reservation
+  alignas(64) Mutex mutex;
+  bool beginning IDGEN_GUARDED_BY(mutex);  // a thread of a child draws the first reservation
   std::condition_variable changed;
   Stripe stripes[kStripes];
 };

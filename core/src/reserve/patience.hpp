@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 
+#include "idgen/mutex.hpp"
 #include "idgen/status.hpp"
 
 namespace idgen {
@@ -40,8 +41,8 @@ class Patience {
   // After progress.
   void renew() noexcept { left_ns_ = wait_max_ns_; }
 
-  // Throws Error{closed} or Error{cancelled}. With no lock held.
-  void check(const std::string& subject) const {
+  // Throws Error{closed} or Error{cancelled}.
+  void check(const std::string& subject) const IDGEN_RUNS_HOST_CODE {
     if (closed_ && closed_->load(std::memory_order_acquire)) {
       throw Error(Status::closed, subject + ": the generator is closed; open a new one");
     }

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/assert.hpp"
+
 namespace idgen {
 namespace {
 
@@ -13,9 +15,6 @@ constexpr std::int64_t kFirstRetryNs = 20 * kMillisecond;
 constexpr std::int64_t kLastRetryNs = 5'000 * kMillisecond;
 // So little of a range that asking again half way is not worth it.
 constexpr std::uint64_t kFewLeft = 64;
-constexpr std::size_t kLongestChain = 64;
-// A rate is taken over no less: what a burst draws in a few milliseconds is not what a second draws.
-constexpr std::int64_t kMeasureNs = 1'000 * kMillisecond;
 
 bool is_retryable(const Error& error) { return status_text(error.status()).retryable && !error.ends_waits(); }
 
@@ -41,7 +40,7 @@ void Supply::prime() {
   page_.supplied.store(true, std::memory_order_relaxed);
   const Range range = source_->draw({});
   const Present now = present();
-  Lock lock(page_.mutex);
+  MutexLock lock(page_.mutex);
   check_process();
   measured_at_ns_ = runtime_.mono_ns();
   accept(range);
@@ -65,9 +64,7 @@ std::uint64_t Supply::held() const {
 
 std::uint64_t Supply::drawn() const { return stats_.granted - unused_ - held(); }
 
-std::uint64_t Supply::rate_over(std::int64_t ns) const {
-  return static_cast<std::uint64_t>(static_cast<double>(drawn() - measured_) * 1e9 / static_cast<double>(ns));
-}
+std::uint64_t Supply::rate_over(std::int64_t ns) const { return rate_of(drawn() - measured_, ns); }
 
 void Supply::measure() {
   const std::int64_t now = runtime_.mono_ns();
@@ -82,22 +79,9 @@ void Supply::measure() {
   measured_over_ns_ = passed;
 }
 
-std::uint64_t Supply::runway() const {
-  const double numbers = static_cast<double>(rate_) * static_cast<double>(options_.runway_ns) / 1e9;
-  return numbers < static_cast<double>(options_.stock_max) ? static_cast<std::uint64_t>(numbers) : options_.stock_max;
-}
+Pace Supply::pace() const { return {.rate = rate_, .last_size = last_size_, .is_starved = starved_}; }
 
-std::uint64_t Supply::wanted() const {
-  if (options_.runway_ns == 0) return 0;
-  const auto size = static_cast<std::uint64_t>(static_cast<double>(runway()) / (1 - std::min(options_.prefetch, 0.5)));
-  const std::uint64_t grown = std::clamp(starved_ ? last_size_ * 2 : size, last_size_ / 2, last_size_ * 2);
-  return std::min(grown, options_.stock_max / 2);  // two are held
-}
-
-bool Supply::is_short() const {
-  const std::uint64_t now = held();
-  return now < runway() && now + std::max(wanted(), last_size_) <= options_.stock_max && ready_.size() < kLongestChain;
-}
+bool Supply::is_more_wanted() const { return is_short(options_.sizing, pace(), held(), ready_.size()); }
 
 void Supply::accept(const Range& range) {
   if (range.first >= range.end) {
@@ -117,6 +101,7 @@ void Supply::accept(const Range& range) {
                                              "failed over, or set by hand). Issuing has stopped. " +
                                              source_->after_regress());
   }
+  IDGEN_ASSERT("I7: a grant lies above all earlier ones", highest_end_ <= range.first && range.first < range.end);
   highest_end_ = range.end;
   last_size_ = range.size();
   starved_ = false;
@@ -127,14 +112,16 @@ void Supply::accept(const Range& range) {
   failures_in_a_row_ = 0;
   stats_.granted += range.size();
   ++stats_.refills;
+  check_guarantees();
 }
 
 void Supply::install(Range range, const Present& present) {
-  const auto mark = static_cast<std::uint64_t>(static_cast<double>(range.size()) * options_.prefetch);
+  IDGEN_ASSERT("I1: only what was granted is opened", range.end == ready_.front().end && range.end <= highest_end_);
   if (options_.lifted && page_.counter.next() < range.first) options_.lifted(present, range.first);
   current_ = range;
   ready_.pop_front();
-  page_.counter.open(range.first, range.first + std::clamp<std::uint64_t>(mark, 1, range.size()), options_.carry_mask);
+  page_.counter.open(range.first, range.first + mark_of(options_.sizing, range.size()), options_.carry_mask);
+  check_guarantees();
 }
 
 bool Supply::refill(Patience& patience) { return open_range({}, patience); }
@@ -143,7 +130,7 @@ bool Supply::claim(std::uint64_t number, Patience& patience) { return open_range
 
 bool Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patience) {
   Present now = present();
-  Lock lock(page_.mutex);
+  MutexLock lock(page_.mutex);
   bool counted = false;
   for (;;) {
     check_process();
@@ -153,6 +140,7 @@ bool Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patience
     if (claimed && (need < current_.first || need >= Counter::kParked)) return false;
     if (need < page_.counter.limit()) return true;  // somebody else has seen to it
     if (need < current_.end) {
+      IDGEN_ASSERT("I1: what is claimed lies in the range that is open", current_.first <= need);
       pass_mark(need);
       return true;
     }
@@ -206,11 +194,12 @@ bool Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patience
 // Lifts the limit to the end of the range and asks for the next. While the store is failing: half way there, to ask again then.
 void Supply::pass_mark(std::uint64_t need) {
   measure();
-  const bool provided = loading_ || (!ready_.empty() && !is_short());
+  const bool provided = loading_ || (!ready_.empty() && !is_more_wanted());
   const bool too_soon = runtime_.mono_ns() < retry_at_ns_;
   const std::uint64_t left = current_.end - need;
   page_.counter.set_limit(!provided && too_soon && left > kFewLeft ? need + left / 2 : current_.end);
   if (!provided && !too_soon) start_loader();
+  check_guarantees();
 }
 
 void Supply::fail_waiting(const Patience& patience) const {
@@ -226,7 +215,7 @@ void Supply::fail_waiting(const Patience& patience) const {
 
 Demand Supply::demand() {
   measure();
-  return {wanted(), rate_};
+  return {.wanted = next_size(options_.sizing, pace()), .rate = rate_};
 }
 
 // Exactly one at a time: loading_ is set under the lock.
@@ -251,7 +240,7 @@ void Supply::start_loader() {
 
 void Supply::load_posted(std::uint64_t ticket, const Demand& demand) {
   {
-    const Lock lock(page_.mutex);
+    const MutexLock lock(page_.mutex);
     if (posted_ != ticket) return;  // somebody could not wait for us
     posted_ = 0;
   }
@@ -271,7 +260,7 @@ void Supply::load(const Demand& demand) {
   }
   const auto took = static_cast<std::uint64_t>(runtime_.mono_ns() - started);
 
-  Lock lock(page_.mutex);
+  MutexLock lock(page_.mutex);
   stats_.refill_ns_max = std::max(stats_.refill_ns_max, took);
   const bool had_failed = failures_in_a_row_ > 0;
   if (range) {
@@ -287,9 +276,11 @@ void Supply::load(const Demand& demand) {
     load_failed(*failure);
     watch_age();
   }
-  const bool is_more_wanted = !failure && !closed_ && is_short();
-  leave_source(lock);
-  if (is_more_wanted) {
+  const bool goes_on = !failure && !closed_ && is_more_wanted();
+  const bool is_abandoned = leave_source();
+  lock.unlock();
+  if (is_abandoned) let_source_go();
+  if (goes_on) {
     lock.lock();
     if (!loading_ && !closed_) start_loader();
     lock.unlock();
@@ -306,13 +297,16 @@ void Supply::say(LogLevel level, std::string_view what, std::string_view detail)
   }
 }
 
-void Supply::leave_source(Lock& lock) {
+bool Supply::leave_source() {
   loading_ = false;
-  const bool abandoned = closed_ && !close_waits_;
-  if (abandoned) take_ready();
+  const bool is_abandoned = closed_ && !close_waits_;
+  if (is_abandoned) take_ready();
+  check_guarantees();
   page_.changed.notify_all();
-  lock.unlock();
-  if (!abandoned) return;
+  return is_abandoned;
+}
+
+void Supply::let_source_go() {
   try {
     source_->release();
   } catch (...) {  // nobody is left to be told
@@ -345,7 +339,7 @@ void Supply::watch_age() {
 }
 
 void Supply::retire() {
-  Lock lock(page_.mutex);
+  MutexLock lock(page_.mutex);
   watching_ = false;
   if (closed_ || failed_for_good_ || loading_) return;  // a loader that comes back watches again
   const std::int64_t now = runtime_.mono_ns();
@@ -374,6 +368,7 @@ void Supply::retire() {
   // Nobody has been given a number of these, or ever will be without another grant. What lies between them may be others'.
   highest_end_ = old.back().first;
   for (std::size_t i = old.size() - 1; i > 0 && old[i - 1].end == old[i].first; --i) highest_end_ = old[i - 1].first;
+  check_guarantees();
   loading_ = true;
   lock.unlock();
   try {
@@ -381,7 +376,23 @@ void Supply::retire() {
   } catch (...) {  // burned
   }
   lock.lock();
-  leave_source(lock);
+  const bool is_abandoned = leave_source();
+  lock.unlock();
+  if (is_abandoned) let_source_go();
+}
+
+void Supply::check_guarantees() const {
+#if IDGEN_ASSERTIONS
+  IDGEN_ASSERT("I1: the limit lies within what was granted", page_.counter.limit() <= current_.end);
+  std::uint64_t end = current_.end;
+  for (const Range& range : ready_) {
+    IDGEN_ASSERT("I7: what is ready lies above what is in use", end <= range.first && range.first < range.end);
+    end = range.end;
+  }
+  IDGEN_ASSERT("I7: the witness is no lower than what is held", end <= highest_end_);
+  IDGEN_ASSERT("I7: a store that went back stops issuing", !failed_for_good_ || end == 0);
+  IDGEN_ASSERT("I4: no more is drawn than was granted", unused_ + held() <= stats_.granted);
+#endif
 }
 
 Error Supply::unexpected(const std::exception& error) const noexcept {
@@ -409,7 +420,7 @@ void Supply::load_failed(const Error& error) {
 }
 
 void Supply::close() noexcept {
-  Lock lock(page_.mutex);
+  MutexLock lock(page_.mutex);
   if (closed_) return;
   closed_ = true;
   if (posted_ != 0) {  // the lane has not begun it: nothing is on its way
@@ -427,13 +438,14 @@ void Supply::close() noexcept {
   while (loading_ && runtime_.mono_ns() < deadline) runtime_.wait(lock, page_.changed, Patience::kSliceNs);
   close_waits_ = false;
   const std::vector<Range> ready = take_ready();
+  check_guarantees();
   if (loading_) return;  // all is burned; the loader releases the source when it comes back
   lock.unlock();
   try {
     give_back(rest, ready);
   } catch (const std::exception& error) {
-    say(LogLevel::warning, "closed; what was reserved and not used could not be given back, and is a gap: ",
-        error.what());
+    say(LogLevel::warning,
+        "closed; what was reserved and not used could not be given back, and is a gap: ", error.what());
   }
   source_.reset();  // what the host lent us goes now, not when the loader's task is swept up
 }
@@ -452,7 +464,8 @@ void Supply::give_back(const Range& rest, std::span<const Range> ready) {
 }
 
 SupplyStats Supply::stats() const {
-  Lock lock(page_.mutex);
+  MutexLock lock(page_.mutex);
+  check_guarantees();
   SupplyStats stats = stats_;
   stats.remaining = held();
   stats.issued = drawn();

@@ -1,14 +1,15 @@
 // Feeds a counter with reservations: one in use, a chain of those that are ready, one loader.
 //
-// The limit of the range in use first stands at a mark inside it. Passing the mark is how the fast path, without knowing, asks for the next
-// range: the slow path lifts the limit to the range's end and starts the loader. So a caller waits only when all ranges are used up, and
-// nothing at all happens while nobody asks.
+// The limit of the range in use first stands at a mark inside it. Passing the mark is how the fast path, without
+// knowing, asks for the next range: the slow path lifts the limit to the range's end and starts the loader. So a caller
+// waits only when all ranges are used up, and nothing at all happens while nobody asks.
 //
-// How much is held follows the rate at which numbers are drawn, as it shows at each of these moments: a range is to be so large that what is left
-// at its mark lasts for the runway, at most twice or half the one before; and as long as it is not, the loader goes on with another one.
+// How much is held follows the rate at which numbers are drawn, as it shows at each of these moments: see sizing.hpp.
+// As long as a range is smaller than that, the loader goes on with another one.
 //
-// Loads are made on the store's lane, so that a caller waits no longer than it wants to. It makes one itself where the lane cannot: when no thread
-// is to be had, and on the lane's own thread (a store of the host that draws from another generator on the same store).
+// Loads are made on the store's lane, so that a caller waits no longer than it wants to. It makes one itself where the
+// lane cannot: when no thread is to be had, and on the lane's own thread (a store of the host that draws from another
+// generator on the same store).
 //
 // No code of the host runs under the lock: not its clock (Options::present), not its log, not its store.
 //
@@ -25,10 +26,12 @@
 #include <vector>
 
 #include "idgen/log.hpp"
+#include "idgen/mutex.hpp"
 #include "idgen/runtime.hpp"
 #include "idgen/status.hpp"
 #include "reserve/hot_page.hpp"
 #include "reserve/patience.hpp"
+#include "reserve/sizing.hpp"
 #include "runtime/fork_page.hpp"
 
 namespace idgen {
@@ -50,15 +53,17 @@ struct Demand {
 class Source {
  public:
   virtual ~Source() = default;
-  // One durable grant, above all earlier ones. Throws when there is none, or when the outcome is unknown: then it is burned (I5).
-  virtual Range draw(const Demand& demand) = 0;
-  // Nobody issued the end of the latest grant: the store may take it back if nobody has drawn since. Throws what the store throws.
-  virtual void give_back(const Range& unused) = 0;
+  // One durable grant, above all earlier ones. Throws when there is none, or when the outcome is unknown: then it is
+  // burned (I5).
+  virtual Range draw(const Demand& demand) IDGEN_RUNS_HOST_CODE = 0;
+  // Nobody issued the end of the latest grant: the store may take it back if nobody has drawn since. Throws what the
+  // store throws.
+  virtual void give_back(const Range& unused) IDGEN_RUNS_HOST_CODE = 0;
   // For messages: what a number stands for, and what to do when the store went back.
   virtual std::string name_of(std::uint64_t number) const { return std::to_string(number); }
   virtual std::string after_regress() const = 0;
   // The owner has gone, whether or not something was given back.
-  virtual void release() {}
+  virtual void release() IDGEN_RUNS_HOST_CODE {}
 };
 
 // What the clock has to do with timed numbers, as it stood at one moment.
@@ -82,18 +87,17 @@ struct SupplyStats {
 class Supply : public std::enable_shared_from_this<Supply> {
  public:
   struct Options {
-    std::uint64_t carry_mask;    // low bits of numbers that go on from range to range
-    bool draws_first;            // numbers are drawn by Counter::draw(n), whether or not there are any left
-    double prefetch = 1;         // share of a range after which the next is asked for
-    std::int64_t runway_ns = 0;  // how long what is left at the mark is to last; 0: nothing but `prefetch` is looked at
-    std::uint64_t stock_max = 0;     // numbers held beyond which no more is asked for the sake of the runway
+    std::uint64_t carry_mask;  // low bits of numbers that go on from range to range
+    bool draws_first;          // numbers are drawn by Counter::draw(n), whether or not there are any left
+    Sizing sizing{};
     std::int64_t max_age_ns = 0;     // what was granted longer ago is given up; 0: never
     std::int64_t close_wait_ns = 0;  // how long close() waits for a grant that is on its way
     std::string subject;             // "tag 'orders'": begins log lines and messages
     std::shared_ptr<Lane> lane{};    // where loads are made; null: one of its own
     // Of timed numbers: reads the clock. Called with no lock held.
     std::function<Present()> present{};
-    // Called under the lock when a range is about to open that lies above where the counter stands: what `present` said, and its first number.
+    // Called under the lock when a range is about to open that lies above where the counter stands: what `present`
+    // said, and its first number.
     std::function<void(const Present&, std::uint64_t first)> lifted{};
   };
 
@@ -102,87 +106,90 @@ class Supply : public std::enable_shared_from_this<Supply> {
          Options options, Log log);
 
   // The first range, drawn by the caller. Throws what the source throws.
-  void prime();
+  void prime() IDGEN_RUNS_HOST_CODE;
   // After a prime() that threw: what it acquired all the same (a worker) is let go.
-  void drop() noexcept;
+  void drop() noexcept IDGEN_RUNS_HOST_CODE;
 
-  // The counter gave nothing. True: the caller can try again. False: only waiting would help, and it may not wait. Throws when waiting is over or in
-  // vain.
-  bool refill(Patience& patience);
+  // The counter gave nothing. True: the caller can try again. False: only waiting would help, and it may not wait.
+  // Throws when waiting is over or in vain.
+  bool refill(Patience& patience) IDGEN_RUNS_HOST_CODE;
 
-  // The same for one who has drawn `number`, but not in the open range. True: it is in a range that is open now, and may be issued. False: it is
-  // given up, because its range has passed, or because only waiting would help.
-  bool claim(std::uint64_t number, Patience& patience);
+  // The same for one who has drawn `number`, but not in the open range. True: it is in a range that is open now, and
+  // may be issued. False: it is given up, because its range has passed, or because only waiting would help.
+  bool claim(std::uint64_t number, Patience& patience) IDGEN_RUNS_HOST_CODE;
 
-  // Stops issuing for good and gives back what is unused. What the store does not take back is a gap, and a line in the log: no failure.
-  void close() noexcept;
+  // Stops issuing for good and gives back what is unused. What the store does not take back is a gap, and a line in the
+  // log: no failure.
+  void close() noexcept IDGEN_RUNS_HOST_CODE;
 
   SupplyStats stats() const;
 
  private:
-  using Lock = std::unique_lock<std::mutex>;
-
   void check_process() const;  // throws Error{forked} in a child that goes on in the middle of its parent's call
-  bool open_range(std::optional<std::uint64_t> claimed, Patience& patience);
-  void accept(const Range& range);                    // checks a grant (I7) and makes it the range in use or the one ready
-  void install(Range range, const Present& present);  // opens the counter up to the mark
-  void pass_mark(std::uint64_t need);
-  void start_loader();
-  bool post_load();  // false: no thread can be had
-  Demand demand();
-  void load_posted(std::uint64_t ticket, const Demand& demand);  // on the lane
-  void load(const Demand& demand);                               // with loading_ set, and no lock held
-  void retire();                    // on the lane: gives up what has become too old
-  Present present() const { return options_.present ? options_.present() : Present{}; }
-  void give_back(const Range& rest, std::span<const Range> ready);
-  void leave_source(Lock& lock);    // the source is free again; unlocks
-  std::vector<Range> take_ready();  // which is not issued, then
-  void watch_age();
-  void measure();
-  std::uint64_t held() const;   // granted and not drawn
-  std::uint64_t drawn() const;  // since the beginning
-  std::uint64_t rate_over(std::int64_t ns) const;
-  std::uint64_t runway() const;  // numbers that are drawn in runway_ns, within stock_max
-  std::uint64_t wanted() const;  // size of the next range
-  bool is_short() const;         // of the runway
+  bool open_range(std::optional<std::uint64_t> claimed, Patience& patience) IDGEN_RUNS_HOST_CODE;
+  // Checks a grant (I7) and makes it one that is ready.
+  void accept(const Range& range) IDGEN_REQUIRES(page_.mutex);
+  // Opens the counter up to the mark.
+  void install(Range range, const Present& present) IDGEN_REQUIRES(page_.mutex);
+  void pass_mark(std::uint64_t need) IDGEN_REQUIRES(page_.mutex);
+  void start_loader() IDGEN_REQUIRES(page_.mutex);
+  bool post_load() IDGEN_REQUIRES(page_.mutex);  // false: no thread can be had
+  Demand demand() IDGEN_REQUIRES(page_.mutex);
+  void load_posted(std::uint64_t ticket, const Demand& demand) IDGEN_RUNS_HOST_CODE;  // on the lane
+  void load(const Demand& demand) IDGEN_RUNS_HOST_CODE;                               // with loading_ set
+  void retire() IDGEN_RUNS_HOST_CODE;  // on the lane: gives up what has become too old
+  Present present() const IDGEN_RUNS_HOST_CODE { return options_.present ? options_.present() : Present{}; }
+  void give_back(const Range& rest, std::span<const Range> ready) IDGEN_RUNS_HOST_CODE;
+  // The source is free again. True: it is not needed any more, and let_source_go() is to follow, once the lock is
+  // released.
+  bool leave_source() IDGEN_REQUIRES(page_.mutex);
+  void let_source_go() IDGEN_RUNS_HOST_CODE;
+  std::vector<Range> take_ready() IDGEN_REQUIRES(page_.mutex);  // which is not issued, then
+  void watch_age() IDGEN_REQUIRES(page_.mutex);
+  void measure() IDGEN_REQUIRES(page_.mutex);
+  std::uint64_t held() const IDGEN_REQUIRES(page_.mutex);   // granted and not drawn
+  std::uint64_t drawn() const IDGEN_REQUIRES(page_.mutex);  // since the beginning
+  std::uint64_t rate_over(std::int64_t ns) const IDGEN_REQUIRES(page_.mutex);
+  Pace pace() const IDGEN_REQUIRES(page_.mutex);
+  bool is_more_wanted() const IDGEN_REQUIRES(page_.mutex);    // at once, whatever the mark says
+  void check_guarantees() const IDGEN_REQUIRES(page_.mutex);  // where assertions are on
   Error unexpected(const std::exception& error) const noexcept;
-  void load_failed(const Error& error);
-  // To the log, with no lock held.
-  void say(LogLevel level, std::string_view what, std::string_view detail = {}) const noexcept;
-  [[noreturn]] void fail_waiting(const Patience& patience) const;
+  void load_failed(const Error& error) IDGEN_REQUIRES(page_.mutex);
+  void say(LogLevel level, std::string_view what, std::string_view detail = {}) const noexcept IDGEN_RUNS_HOST_CODE;
+  [[noreturn]] void fail_waiting(const Patience& patience) const IDGEN_REQUIRES(page_.mutex);
 
   const std::shared_ptr<Runtime> shared_runtime_;
   const std::shared_ptr<ForkPage<HotPage>> shared_page_;
   Runtime& runtime_;
   HotPage& page_;
-  std::unique_ptr<Source> source_;  // gone once closed
+  std::unique_ptr<Source> source_;  // of whoever has set loading_; gone once closed
   const Options options_;
   const std::shared_ptr<Lane> lane_;
   const Log log_;
   const Error out_of_memory_{Status::no_memory, "out of memory"};  // made while there is some
 
-  // All under page_.mutex.
-  bool closed_ = false;
-  bool close_waits_ = false;
-  Range current_;
-  std::deque<Range> ready_;
-  bool loading_ = false;        // or giving back: the source is busy
-  std::uint64_t posted_ = 0;    // ticket of a load that the lane has not begun yet; 0: none
-  std::uint64_t tickets_ = 0;
-  std::uint64_t rate_ = 0;      // numbers a second, between the last two measurements
-  std::uint64_t measured_ = 0;  // numbers drawn until the last one
-  std::int64_t measured_at_ns_ = 0;
-  std::int64_t measured_over_ns_ = 1'000'000'000;
-  std::uint64_t unused_ = 0;       // of what was granted: neither held any more, nor drawn
-  bool starved_ = false;           // somebody has waited since the last range: the rate would be higher
-  std::uint64_t last_size_ = 0;    // of the latest range
-  bool watching_ = false;          // retire() is posted
-  std::uint64_t highest_end_ = 0;  // I7: the witness
-  std::optional<Error> failure_;   // of the latest attempt
-  bool failed_for_good_ = false;   // issuing has stopped: the store went back
-  std::uint64_t failures_in_a_row_ = 0;
-  std::int64_t retry_at_ns_ = 0;  // mono; no attempt before
-  SupplyStats stats_;
+  bool closed_ IDGEN_GUARDED_BY(page_.mutex) = false;
+  bool close_waits_ IDGEN_GUARDED_BY(page_.mutex) = false;
+  Range current_ IDGEN_GUARDED_BY(page_.mutex);
+  std::deque<Range> ready_ IDGEN_GUARDED_BY(page_.mutex);
+  bool loading_ IDGEN_GUARDED_BY(page_.mutex) = false;      // or giving back: the source is busy
+  std::uint64_t posted_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // ticket of a load that the lane has not begun yet; 0: none
+  std::uint64_t tickets_ IDGEN_GUARDED_BY(page_.mutex) = 0;
+  std::uint64_t rate_ IDGEN_GUARDED_BY(page_.mutex) = 0;      // numbers a second, between the last two measurements
+  std::uint64_t measured_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // numbers drawn until the last one
+  std::int64_t measured_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;
+  std::int64_t measured_over_ns_ IDGEN_GUARDED_BY(page_.mutex) = 1'000'000'000;
+  std::uint64_t unused_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // of what was granted: neither held any more, nor drawn
+  bool starved_ IDGEN_GUARDED_BY(page_.mutex) =
+      false;  // somebody has waited since the last range: the rate would be higher
+  std::uint64_t last_size_ IDGEN_GUARDED_BY(page_.mutex) = 0;    // of the latest range
+  bool watching_ IDGEN_GUARDED_BY(page_.mutex) = false;          // retire() is posted
+  std::uint64_t highest_end_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // I7: the witness
+  std::optional<Error> failure_ IDGEN_GUARDED_BY(page_.mutex);   // of the latest attempt
+  bool failed_for_good_ IDGEN_GUARDED_BY(page_.mutex) = false;   // issuing has stopped: the store went back
+  std::uint64_t failures_in_a_row_ IDGEN_GUARDED_BY(page_.mutex) = 0;
+  std::int64_t retry_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // mono; no attempt before
+  SupplyStats stats_ IDGEN_GUARDED_BY(page_.mutex);
 };
 
 }  // namespace idgen

@@ -1,4 +1,5 @@
-// Work that may block for longer than its caller cares to wait: a store that is asked to open, or to take something back.
+// Work that may block for longer than its caller cares to wait: a store that is asked to open, or to take something
+// back.
 #pragma once
 
 #include <atomic>
@@ -6,28 +7,32 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "idgen/mutex.hpp"
 #include "idgen/runtime.hpp"
 #include "idgen/status.hpp"
 #include "runtime/fork_page.hpp"
 
 namespace idgen {
 
-// work(cancelled) on a thread of its own, for as long as cancelled() says no. After that the work goes on alone, is told so by the cancelled() it was
-// given, and what it still makes goes to late(). On this thread if no other can be had. Throws Error{cancelled}, or what the work throws.
+// Asks the host.
+inline bool says(const std::function<bool()>& cancelled) IDGEN_RUNS_HOST_CODE { return cancelled(); }
+
+// work(cancelled) on a thread of its own, for as long as cancelled() says no. After that the work goes on alone, is
+// told so by the cancelled() it was given, and what it still makes goes to late(). On this thread if no other can be
+// had. Throws Error{cancelled}, or what the work throws.
 template <class T>
 T run_abandonably(Runtime& runtime, const std::string& subject, const std::function<bool()>& cancelled,
                   std::function<T(const std::function<bool()>&)> work, std::function<void(T)> late) {
   struct State {
-    std::mutex mutex;
+    Mutex mutex;
     std::condition_variable changed;
-    bool is_abandoned = false;
-    std::optional<T> made;
-    std::exception_ptr failure;
+    bool is_abandoned IDGEN_GUARDED_BY(mutex) = false;
+    std::optional<T> made IDGEN_GUARDED_BY(mutex);
+    std::exception_ptr failure IDGEN_GUARDED_BY(mutex);
   };
   constexpr std::int64_t kSliceNs = 20'000'000;
   const auto state = std::make_shared<State>();
@@ -40,13 +45,13 @@ T run_abandonably(Runtime& runtime, const std::string& subject, const std::funct
       std::exception_ptr failure;
       try {
         made = work([&] {
-          const std::lock_guard lock(state->mutex);
+          const MutexLock lock(state->mutex);
           return state->is_abandoned;
         });
       } catch (...) {
         failure = std::current_exception();
       }
-      std::unique_lock lock(state->mutex);
+      MutexLock lock(state->mutex);
       if (!state->is_abandoned) {
         state->made = std::move(made);
         state->failure = failure;
@@ -61,7 +66,7 @@ T run_abandonably(Runtime& runtime, const std::string& subject, const std::funct
   }
   if (!is_posted) return work(cancelled);
   for (;;) {
-    std::unique_lock lock(state->mutex);
+    MutexLock lock(state->mutex);
     if (!state->made && !state->failure) runtime.wait(lock, state->changed, kSliceNs);
     if (!here->load()) {
       throw Error(Status::forked, subject + ": this process was forked in the middle of this call; call again");
@@ -69,7 +74,7 @@ T run_abandonably(Runtime& runtime, const std::string& subject, const std::funct
     if (state->failure) std::rethrow_exception(state->failure);
     if (state->made) return std::move(*state->made);
     lock.unlock();
-    if (!cancelled()) continue;
+    if (!says(cancelled)) continue;
     lock.lock();
     if (state->made || state->failure) continue;  // just in time
     state->is_abandoned = true;

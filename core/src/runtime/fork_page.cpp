@@ -4,8 +4,8 @@
 
 #include <condition_variable>
 #include <cstring>
-#include <mutex>
 
+#include "idgen/mutex.hpp"
 #include "idgen/status.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -41,7 +41,7 @@ bool fresh_is_zero() {
 }  // namespace
 
 void* map_fork_page(std::size_t bytes) {
-  const bool locks_are_zero = fresh_is_zero<std::mutex>() && fresh_is_zero<std::condition_variable>();
+  const bool locks_are_zero = fresh_is_zero<Mutex>() && fresh_is_zero<std::condition_variable>();
   if (!locks_are_zero) refuse("this C library's locks are not zero when free");
   void* page = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) throw std::bad_alloc();

@@ -14,7 +14,7 @@ void* map_fork_page(std::size_t bytes);
 void unmap_fork_page(void* page, std::size_t bytes) noexcept;
 
 // A T that a child finds as all zero bytes. T must be in its initial state when all its bytes are zero: true for atomics of integers and, with
-// glibc and musl, for std::mutex and std::condition_variable, so that a lock held by a thread that the child lacks is free there.
+// glibc and musl, for Mutex and std::condition_variable, so that a lock held by a thread that the child lacks is free there.
 template <class T>
 class ForkPage {
  public:

@@ -1,14 +1,14 @@
-// What a process shares by a key. A value is made, and given up, by one thread at a time and with no lock held meanwhile, since that may ask a store or
-// the host; others who want it wait.
+// What a process shares by a key. A value is made, and given up, by one thread at a time and with no lock held
+// meanwhile, since that may ask a store or the host; others who want it wait.
 #pragma once
 
 #include <condition_variable>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
+#include "idgen/mutex.hpp"
 #include "runtime/fork_page.hpp"
 #include "runtime/made_once.hpp"
 
@@ -16,28 +16,25 @@ namespace idgen {
 
 template <class T>
 struct Slot {
-  std::mutex mutex;
+  Mutex mutex;
   std::condition_variable changed;
-  bool is_busy = false;  // somebody makes the value, or gives it up
-  std::weak_ptr<T> value;
+  bool is_busy IDGEN_GUARDED_BY(mutex) = false;  // somebody makes the value, or gives it up
+  std::weak_ptr<T> value IDGEN_GUARDED_BY(mutex);
 };
 
-// While it lives, its thread alone makes or gives up the value; the slot's mutex is free.
+// While it lives, its thread alone makes or gives up the value, for which it releases the slot's lock.
 template <class T>
 class SlotTurn {
  public:
-  // REQUIRES: the slot's lock is held, and nobody is at it. Unlocks.
-  SlotTurn(Slot<T>& slot, std::unique_lock<std::mutex>& lock) : slot_(slot) {
-    slot_.is_busy = true;
-    lock.unlock();
-  }
+  // REQUIRES: nobody is at it.
+  explicit SlotTurn(Slot<T>& slot) IDGEN_REQUIRES(slot.mutex) : slot_(slot) { slot_.is_busy = true; }
   // What there is from now on.
   void set(const std::shared_ptr<T>& value) {
-    const std::lock_guard lock(slot_.mutex);
+    const MutexLock lock(slot_.mutex);
     slot_.value = value;
   }
   ~SlotTurn() {
-    const std::lock_guard lock(slot_.mutex);
+    const MutexLock lock(slot_.mutex);
     slot_.is_busy = false;
     slot_.changed.notify_all();
   }
@@ -54,7 +51,7 @@ class Slots {
  public:
   std::shared_ptr<Slot<T>> at(const std::string& key) {
     State& state = *page_.get();
-    const std::lock_guard lock(state.mutex);
+    const MutexLock lock(state.mutex);
     if (!state.slots) state.slots = new std::map<std::string, std::shared_ptr<Slot<T>>>;
     std::shared_ptr<Slot<T>>& slot = (*state.slots)[key];
     if (!slot) slot = std::make_shared<Slot<T>>();
@@ -63,8 +60,8 @@ class Slots {
 
  private:
   struct State {
-    std::mutex mutex;
-    std::map<std::string, std::shared_ptr<Slot<T>>>* slots;
+    Mutex mutex;
+    std::map<std::string, std::shared_ptr<Slot<T>>>* slots IDGEN_GUARDED_BY(mutex);
   };
   MadeOnce<ForkPage<State>> page_;
 };

@@ -8,9 +8,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <map>
-#include <mutex>
 #include <thread>
 
+#include "idgen/mutex.hpp"
 #include "runtime/fork_page.hpp"
 
 namespace idgen {
@@ -57,7 +57,7 @@ class SystemLane final : public Lane, public std::enable_shared_from_this<System
 
   // Nobody can post any more.
   void let_go() {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     has_owner_ = false;
     state_->added.notify_one();
   }
@@ -65,14 +65,14 @@ class SystemLane final : public Lane, public std::enable_shared_from_this<System
  private:
   // Zero in a child: it has no such thread, and starts one of its own. `tasks` is then the parent's, half changed perhaps: left alone.
   struct State {
-    std::mutex mutex;
+    Mutex mutex;
     std::condition_variable added;
-    Tasks* tasks;
-    bool has_thread;
+    Tasks* tasks IDGEN_GUARDED_BY(mutex);
+    bool has_thread IDGEN_GUARDED_BY(mutex);
   };
 
   void add(Clock::time_point due, std::function<void()> task) {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     if (!state_->tasks) state_->tasks = new Tasks;
     const auto added = state_->tasks->emplace(due, std::move(task));
     if (state_->has_thread) {
@@ -92,7 +92,7 @@ class SystemLane final : public Lane, public std::enable_shared_from_this<System
   void run() {
     pthread_setname_np(pthread_self(), "idgen");
     here_ = this;
-    std::unique_lock lock(state_->mutex);
+    MutexLock lock(state_->mutex);
     while (wait_for_work(lock)) {
       std::function<void()> task = std::move(state_->tasks->begin()->second);
       state_->tasks->erase(state_->tasks->begin());
@@ -109,7 +109,7 @@ class SystemLane final : public Lane, public std::enable_shared_from_this<System
 
   // True: the first task is due. False: there has been none for a while, or nobody is left who could post one. The lane of
   // one task (run_abandonably) is let go at once; else whoever opens and closes many generators would collect threads.
-  bool wait_for_work(std::unique_lock<std::mutex>& lock) {
+  bool wait_for_work(MutexLock& lock) IDGEN_REQUIRES(state_->mutex) {
     const Clock::time_point idle_until = Clock::now() + kIdle;
     for (;;) {
       if (!state_->tasks) return false;  // a child that was forked by a task
@@ -120,7 +120,7 @@ class SystemLane final : public Lane, public std::enable_shared_from_this<System
       }
       const Clock::time_point until = empty ? idle_until : state_->tasks->begin()->first;
       if (const bool over = until <= Clock::now()) return !empty && over;
-      state_->added.wait_until(lock, until);
+      state_->added.wait_until(lock.to_wait_with(), until);
     }
   }
 

@@ -44,8 +44,8 @@ class SystemRuntime final : public Runtime {
 
   std::shared_ptr<Lane> make_lane() override { return make_system_lane(); }
 
-  void wait(std::unique_lock<std::mutex>& lock, std::condition_variable& changed, std::int64_t timeout_ns) override {
-    changed.wait_for(lock, std::chrono::nanoseconds(timeout_ns));
+  void wait(MutexLock& lock, std::condition_variable& changed, std::int64_t timeout_ns) override {
+    changed.wait_for(lock.to_wait_with(), std::chrono::nanoseconds(timeout_ns));
   }
 
   bool is_system_clock() const noexcept override { return true; }

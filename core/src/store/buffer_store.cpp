@@ -5,9 +5,9 @@
 #include <atomic>
 #include <condition_variable>
 #include <map>
-#include <mutex>
 #include <utility>
 
+#include "idgen/mutex.hpp"
 #include "runtime/fork_page.hpp"
 #include "store/breaker.hpp"
 #include "store/grant_rules.hpp"
@@ -80,14 +80,14 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
       queue_.get();
     } catch (const Error& error) {
       if (error.status() != Status::store_unavailable) throw;
-      failed(state_->queue);
+      failed(&State::queue);
       why = error.message();
     }
     try {
       database_.get();
     } catch (const Error& error) {
       if (error.status() != Status::store_unavailable || !why.empty()) throw;
-      failed(state_->database);
+      failed(&State::database);
     }
   }
 
@@ -165,7 +165,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
                                                  "did not answer: " +
                                                  brief(dropped.why) + ". Advance it again when Redis is back");
     }
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     tag_at({name_space, tag}).stopped = false;
     return info;
   }
@@ -198,7 +198,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   }
   std::optional<BufferStats> buffer_stats() const override {
     const std::int64_t now = runtime_->mono_ns();
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     return BufferStats{.redis = state_->queue.state(options_.errors, now),
                        .database = state_->database.state(options_.errors, now),
                        .stock = state_->stock};
@@ -216,12 +216,12 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
 
   // All zero in a child, which knows nothing then; it draws anew in any case.
   struct State {
-    std::mutex mutex;
+    Mutex mutex;
     std::condition_variable loaded;
-    Breaker queue;
-    Breaker database;
-    std::uint64_t stock;
-    std::map<Names, Tag>* tags;
+    Breaker queue IDGEN_GUARDED_BY(mutex);
+    Breaker database IDGEN_GUARDED_BY(mutex);
+    std::uint64_t stock IDGEN_GUARDED_BY(mutex);
+    std::map<Names, Tag>* tags IDGEN_GUARDED_BY(mutex);
   };
 
   template <class T>
@@ -230,24 +230,24 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     std::string why;  // there is none
   };
 
-  Tag& tag_at(const Names& names) {  // REQUIRES: the mutex
+  Tag& tag_at(const Names& names) IDGEN_REQUIRES(state_->mutex) {
     if (!state_->tags) state_->tags = new std::map<Names, Tag>;
     return (*state_->tags)[names];
   }
   Tag known_of(const Names& names) {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     return tag_at(names);
   }
   void note(const Names& names, const Asked<QueuePart>& part) {
     if (!part.answer) return;
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     Tag& tag = tag_at(names);
     tag.stopped = part.answer->stopped;
     tag.highest = std::max(tag.highest, part.answer->witness);
     state_->stock = part.answer->stock;
   }
   SegmentGrant issued(const Names& names, const SegmentGrant& grant) {
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     Tag& tag = tag_at(names);
     tag.floor = std::max(tag.floor, grant.first + grant.count - 1);
     return grant;
@@ -265,23 +265,23 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   // No answer is no error: the database is asked then.
   template <class Work>
   auto ask_queue(Work&& work) -> Asked<decltype(work(std::declval<Queue&>()))> {
-    if (const std::int64_t left = pause_left(state_->queue); left >= 0)
+    if (const std::int64_t left = pause_left(&State::queue); left >= 0)
       return {std::nullopt, "it is left alone for " + std::to_string(left / kNsPerMs) + " ms after failures"};
     try {
       auto answer = work(queue_.get());
-      succeeded(state_->queue);
+      succeeded(&State::queue);
       return {std::move(answer), ""};
     } catch (const Error& error) {
-      failed(state_->queue);
+      failed(&State::queue);
       return {std::nullopt, error.message()};
     } catch (...) {
-      failed(state_->queue);
+      failed(&State::queue);
       throw;
     }
   }
   template <class Work>
   auto ask_database(Work&& work) -> decltype(work(std::declval<Store&>())) {
-    if (const std::int64_t left = pause_left(state_->database); left >= 0) {
+    if (const std::int64_t left = pause_left(&State::database); left >= 0) {
       throw Error(Status::store_unavailable,
                   "the database is left alone for " + std::to_string(left / kNsPerMs) + " ms after " +
                       std::to_string(options_.errors) + " failures in a row (buffer.errors, buffer.pause)",
@@ -305,23 +305,24 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   struct Settle {
     BufferStore& store;
     bool is_well = false;
-    ~Settle() { is_well ? store.succeeded(store.state_->database) : store.failed(store.state_->database); }
+    ~Settle() { is_well ? store.succeeded(&State::database) : store.failed(&State::database); }
   };
 
   // -1: ask. Else how long not to.
-  std::int64_t pause_left(Breaker& breaker) {
+  std::int64_t pause_left(Breaker State::*side) {
     const std::int64_t now = runtime_->mono_ns();
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
+    Breaker& breaker = (*state_).*side;
     return breaker.allows(options_.errors, now) ? -1 : std::max<std::int64_t>(breaker.open_until_ns() - now, 0);
   }
-  void succeeded(Breaker& breaker) {
-    const std::lock_guard lock(state_->mutex);
-    breaker.succeeded();
+  void succeeded(Breaker State::*side) {
+    const MutexLock lock(state_->mutex);
+    ((*state_).*side).succeeded();
   }
-  void failed(Breaker& breaker) {
+  void failed(Breaker State::*side) {
     const std::int64_t now = runtime_->mono_ns();
-    const std::lock_guard lock(state_->mutex);
-    breaker.failed(options_.errors, options_.pause_ms * kNsPerMs, now);
+    const MutexLock lock(state_->mutex);
+    ((*state_).*side).failed(options_.errors, options_.pause_ms * kNsPerMs, now);
   }
 
   // One grant of the database: count numbers for the caller, and the stock.
@@ -353,14 +354,14 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
         return true;
       });
       {
-        const std::lock_guard lock(state_->mutex);
+        const MutexLock lock(state_->mutex);
         Tag& tag = tag_at(names);
         tag.stopped = true;
         tag.highest = std::max(tag.highest, witness);
       }
       throw_regressed(names, witness);
     }
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     Tag& tag = tag_at(names);
     tag.highest = std::max(tag.highest, last);
     return grant;
@@ -372,7 +373,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
       return queue.load(names.first, names.second, part.label, first, count, options_.stock_max);
     });
     if (!loaded.answer || !*loaded.answer) return;
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     state_->stock += count;
   }
 
@@ -380,7 +381,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   bool waited_for_own_load(const Names& names) {
     constexpr std::int64_t kSliceNs = 20 * kNsPerMs;
     const std::int64_t until = runtime_->mono_ns() + options_.timeout_ms * kNsPerMs;
-    std::unique_lock lock(state_->mutex);
+    MutexLock lock(state_->mutex);
     if (!tag_at(names).loading) return false;
     while (tag_at(names).loading && runtime_->mono_ns() < until) runtime_->wait(lock, state_->loaded, kSliceNs);
     return !tag_at(names).loading;
@@ -390,11 +391,11 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   void load_ahead(const Names& names, const QueuePart& part, const SegmentRequest& request) {
     const std::uint64_t stock = missing(part);
     {
-      const std::lock_guard lock(state_->mutex);
+      const MutexLock lock(state_->mutex);
       if (stock == 0 || std::exchange(tag_at(names).loading, true)) return;
     }
     const auto ended = [names](BufferStore& self) {
-      const std::lock_guard lock(self.state_->mutex);
+      const MutexLock lock(self.state_->mutex);
       self.tag_at(names).loading = false;
       self.state_->loaded.notify_all();
     };

@@ -25,7 +25,7 @@
 
 namespace idgen {
 
-class StoreGate {
+class ForkGate {
  public:
   // The right to do store I/O. Waits only for a fork() that another thread is making: the thread that forks has it in
   // the host's fork handlers too.

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <map>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "idgen/mutex.hpp"
 #include "runtime/fork_page.hpp"
 #include "runtime/made_once.hpp"
 #include "store/grant_rules.hpp"
@@ -29,15 +29,15 @@ struct MemoryWorker {
 
 struct MemoryState {
   const pid_t process = getpid();
-  std::mutex mutex;
-  std::map<MemoryKey, SegmentInfo> segments;
-  std::map<MemoryWorkerKey, MemoryWorker> workers;
-  std::map<std::string, std::string> formats;
+  Mutex mutex;
+  std::map<MemoryKey, SegmentInfo> segments IDGEN_GUARDED_BY(mutex);
+  std::map<MemoryWorkerKey, MemoryWorker> workers IDGEN_GUARDED_BY(mutex);
+  std::map<std::string, std::string> formats IDGEN_GUARDED_BY(mutex);
 };
 
 struct MemoryStates {
-  std::mutex mutex;
-  std::map<std::string, std::shared_ptr<MemoryState>> by_name;
+  Mutex mutex;
+  std::map<std::string, std::shared_ptr<MemoryState>> by_name IDGEN_GUARDED_BY(mutex);
 };
 
 // Never freed. A child makes its own and leaks the parent's, whose mutex may have been locked when it was copied.
@@ -53,7 +53,7 @@ class MemoryStore final : public Store {
 
   ~MemoryStore() override {
     if (state_->process != getpid()) return;
-    const std::lock_guard lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     for (auto& [key, worker] : state_->workers) {
       if (worker.through != this) continue;
       worker.through = nullptr;
@@ -63,7 +63,8 @@ class MemoryStore final : public Store {
 
   SegmentGrant segment_grant(const std::string& name_space, const std::string& tag,
                              const SegmentRequest& request) override {
-    const auto lock = locked();
+    check_process();
+    const MutexLock lock(state_->mutex);
     const MemoryKey key{name_space, tag};
     const auto found = state_->segments.find(key);
     if (found == state_->segments.end() && !create_) throw_tag_unknown(name_space, tag, url_, kMemoryTagHow);
@@ -76,7 +77,8 @@ class MemoryStore final : public Store {
   void segment_return(const std::string& name_space, const std::string& tag, std::uint64_t last,
                       std::uint64_t unused) override {
     check_segment_return(last, unused);
-    const auto lock = locked();
+    check_process();
+    const MutexLock lock(state_->mutex);
     SegmentInfo& segment = segment_at(name_space, tag);
     if (segment.max_id != last || unused == 0) return;
     segment.max_id = last - unused;
@@ -85,7 +87,8 @@ class MemoryStore final : public Store {
 
   Window window_take(const WindowRequest& request) override {
     check_window_request(request);
-    const auto lock = locked();
+    check_process();
+    const MutexLock lock(state_->mutex);
     const auto format = state_->formats.find(request.name_space);
     if (format != state_->formats.end() && format->second != request.format) {
       throw_format_mismatch(request.name_space, format->second, request.format);
@@ -114,7 +117,8 @@ class MemoryStore final : public Store {
 
   void window_return(const std::string& name_space, std::uint64_t number, std::uint64_t epoch, std::int64_t end_ms,
                      std::int64_t used_ms) override {
-    const auto lock = locked();
+    check_process();
+    const MutexLock lock(state_->mutex);
     const auto found = state_->workers.find({name_space, number});
     if (found == state_->workers.end()) return;
     MemoryWorker& worker = found->second;
@@ -125,10 +129,11 @@ class MemoryStore final : public Store {
     worker.through = nullptr;
   }
 
-  void create() override { locked(); }  // there as soon as it is named
+  void create() override { check_process(); }  // there as soon as it is named
 
   WindowInfo window_show(const std::string& name_space, std::uint64_t worker) override {
-    const auto lock = locked();
+    check_process();
+    const MutexLock lock(state_->mutex);
     const auto found = state_->workers.find({name_space, worker});
     if (found == state_->workers.end()) return {};
     const WorkerRow& row = found->second.row;
@@ -137,25 +142,29 @@ class MemoryStore final : public Store {
 
   void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
                      std::int64_t hw_ms) override {
-    const auto lock = locked();
+    check_process();
+    const MutexLock lock(state_->mutex);
     WorkerRow& row = state_->workers[{name_space, worker}].row;
     row = repaired_row(name_space, worker, row, row.owned, seen, hw_ms);
   }
 
   void segment_create(const std::string& name_space, const std::string& tag) override {
-    const auto lock = locked();
+    check_process();
+    const MutexLock lock(state_->mutex);
     const auto [found, made] = state_->segments.try_emplace({name_space, tag}, new_segment(name_space, tag));
     if (!made) throw_tag_exists(name_space, tag, found->second.max_id);
   }
 
   SegmentInfo segment_show(const std::string& name_space, const std::string& tag) override {
-    const auto lock = locked();
+    check_process();
+    const MutexLock lock(state_->mutex);
     return segment_at(name_space, tag);
   }
 
   SegmentInfo segment_advance(const std::string& name_space, const std::string& tag, std::uint64_t to) override {
     check_advance(to);
-    const auto lock = locked();
+    check_process();
+    const MutexLock lock(state_->mutex);
     SegmentInfo& segment = segment_at(name_space, tag);
     segment.max_id = advanced(name_space, tag, segment.max_id, to);
     ++segment.grants;
@@ -165,7 +174,8 @@ class MemoryStore final : public Store {
 
   SegmentInfo segment_set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) override {
     check_step(step);
-    const auto lock = locked();
+    check_process();
+    const MutexLock lock(state_->mutex);
     SegmentInfo& segment = segment_at(name_space, tag);
     segment.step = step;
     segment.updated_unix_ms = store_clock_unix_ms();
@@ -173,7 +183,8 @@ class MemoryStore final : public Store {
   }
 
   std::vector<SegmentInfo> segment_list() override {
-    const auto lock = locked();
+    check_process();
+    const MutexLock lock(state_->mutex);
     std::vector<SegmentInfo> rows;
     for (const auto& [key, segment] : state_->segments) rows.push_back(segment);
     return rows;
@@ -194,16 +205,15 @@ class MemoryStore final : public Store {
   bool survives_fork() const override { return false; }
 
  private:
-  std::unique_lock<std::mutex> locked() const {
+  void check_process() const {
     if (state_->process != getpid()) {
       throw Error(Status::forked,
                   "the store " + url_ + " lives in the memory of process " + std::to_string(state_->process) +
                       ", which made this process by fork; open a generator in the child, or use a sqlite store");
     }
-    return std::unique_lock(state_->mutex);
   }
 
-  SegmentInfo& segment_at(const std::string& name_space, const std::string& tag) const {
+  SegmentInfo& segment_at(const std::string& name_space, const std::string& tag) const IDGEN_REQUIRES(state_->mutex) {
     const auto found = state_->segments.find({name_space, tag});
     if (found == state_->segments.end()) throw_tag_unknown(name_space, tag, url_, kMemoryTagHow);
     return found->second;
@@ -220,7 +230,7 @@ std::string memory_store_identity(const std::string& rest, const StoreOptions&) 
 
 std::shared_ptr<Store> open_memory_store(const std::string& rest, const StoreOptions& options) {
   MemoryStates& states = memory_states();
-  const std::lock_guard lock(states.mutex);
+  const MutexLock lock(states.mutex);
   std::shared_ptr<MemoryState>& state = states.by_name[rest];
   if (state == nullptr) state = std::make_shared<MemoryState>();
   return std::make_shared<MemoryStore>(memory_store_identity(rest, options), state, options.create);

@@ -8,11 +8,11 @@
 namespace idgen {
 
 struct OwnerLocksOfProcess {
-  std::mutex mutex;
-  std::map<std::string, std::unique_ptr<OwnerLocks>> by_path;
+  Mutex mutex;
+  std::map<std::string, std::unique_ptr<OwnerLocks>> by_path IDGEN_GUARDED_BY(mutex);
 
   OwnerLocks& at(const std::string& path) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     std::unique_ptr<OwnerLocks>& locks = by_path[path];
     if (locks == nullptr) locks.reset(new OwnerLocks(path));
     return *locks;
@@ -38,7 +38,7 @@ void OwnerLocks::open_locked() {
 }
 
 OwnerLocks::Claim OwnerLocks::claim(const std::string& name_space, std::uint64_t worker, const void* through) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const Key key{name_space, worker};
   if (owned_.contains(key)) return Claim::held_here;  // the kernel does not see this: a description never blocks itself
   open_locked();
@@ -54,20 +54,20 @@ OwnerLocks::Claim OwnerLocks::claim(const std::string& name_space, std::uint64_t
 
 void OwnerLocks::own(const std::string& name_space, std::uint64_t worker, std::uint64_t epoch,
                      std::int64_t first_start_ms) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Owned& owned = owned_.at({name_space, worker});
   owned.epoch = epoch;
   owned.first_start_ms = first_start_ms;
 }
 
 std::optional<OwnerLocks::Owned> OwnerLocks::find(const std::string& name_space, std::uint64_t worker) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = owned_.find({name_space, worker});
   return found == owned_.end() ? std::nullopt : std::optional(found->second);
 }
 
 void OwnerLocks::release(const std::string& name_space, std::uint64_t worker, std::uint64_t epoch) noexcept {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (auto at = owned_.begin(); at != owned_.end(); ++at) {
     if (at->first.first != name_space || at->first.second != worker || at->second.epoch != epoch) continue;
     unlock(at->first);
@@ -77,7 +77,7 @@ void OwnerLocks::release(const std::string& name_space, std::uint64_t worker, st
 }
 
 void OwnerLocks::release_all(const void* through) noexcept {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (auto at = owned_.begin(); at != owned_.end();) {
     if (at->second.through == through) unlock(at->first);
     at = at->second.through == through ? owned_.erase(at) : std::next(at);
@@ -85,7 +85,7 @@ void OwnerLocks::release_all(const void* through) noexcept {
 }
 
 void OwnerLocks::restore() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!owned_.empty()) open_locked();
 }
 

@@ -9,11 +9,11 @@
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "idgen/mutex.hpp"
 #include "store/lock_file.hpp"
 
 namespace idgen {
@@ -62,14 +62,14 @@ class OwnerLocks {
   using Key = std::pair<std::string, std::uint64_t>;  // namespace, worker
 
   explicit OwnerLocks(std::string path) : path_(std::move(path)) {}
-  void open_locked();
-  void unlock(const Key& key) const noexcept;
+  void open_locked() IDGEN_REQUIRES(mutex_);
+  void unlock(const Key& key) const noexcept IDGEN_REQUIRES(mutex_);
 
   friend struct OwnerLocksOfProcess;
   const std::string path_;
-  std::mutex mutex_;
-  std::optional<LockFile> file_;
-  std::map<Key, Owned> owned_;
+  Mutex mutex_;
+  std::optional<LockFile> file_ IDGEN_GUARDED_BY(mutex_);
+  std::map<Key, Owned> owned_ IDGEN_GUARDED_BY(mutex_);
 };
 
 }  // namespace idgen

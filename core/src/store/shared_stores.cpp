@@ -31,13 +31,14 @@ std::shared_ptr<Store> shared_store(const std::string& url, const StoreOptions& 
   const std::shared_ptr<Slot<Store>> slot = slots.at(key);
   Runtime& runtime = options.runtime ? *options.runtime : system_runtime();
   constexpr std::int64_t kSliceNs = 20'000'000;
-  std::unique_lock lock(slot->mutex);
+  MutexLock lock(slot->mutex);
   for (;;) {
     if (std::shared_ptr<Store> store = slot->value.lock()) return store;
     if (!slot->is_busy) break;
     runtime.wait(lock, slot->changed, kSliceNs);
   }
-  SlotTurn turn(*slot, lock);
+  SlotTurn turn(*slot);
+  lock.unlock();
   std::shared_ptr<Store> store = open_store(url, options);
   turn.set(store);
   return store;

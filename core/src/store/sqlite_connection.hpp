@@ -48,7 +48,7 @@ inline Error store_locked_error(const std::string& path, std::int64_t timeout_ms
                "store \"sqlite:" + path + "\": locked by another process or thread; waited " +
                    std::to_string(timeout_ms) +
                    " ms (store_timeout). Try again, or find who keeps a transaction open on it",
-               StoreGate::kRetryNs);
+               ForkGate::kRetryNs);
 }
 
 inline bool is_lock_of_sqlite(int result) {
@@ -117,7 +117,7 @@ inline Error sqlite_failure(const std::string& path, int result, int system_errn
       return Error(Status::internal, store + found);
   }
   return Error(Status::store_unavailable, store + found + ". Check the disk and its file system, then try again",
-               StoreGate::kRetryNs);
+               ForkGate::kRetryNs);
 }
 
 class SqliteConnection {
@@ -184,7 +184,7 @@ class SqliteConnection {
 
   // For somebody who reads the file by other means while we commit: no new reader is let in meanwhile, so a reader
   // cannot keep us out by taking turns with others. fork() may have to wait for it, so it is short; the long wait is
-  // the caller's, outside of StoreGate.
+  // the caller's, outside of ForkGate.
   static constexpr int kReaderWaitMs = 20;
 
   // A setting that was asked for and not taken would go unnoticed until the power fails, so each is read back.

@@ -241,7 +241,7 @@ static Error sqlite_create_error(const std::string& path, int error) {
   }
   if (error == ENOSPC || error == EDQUOT) return Error(Status::store_full, text + ". Free space on the device");
   if (error == ENOENT || error == ENOTDIR) return sqlite_file_missing(path);
-  return Error(Status::store_unavailable, text, StoreGate::kRetryNs);
+  return Error(Status::store_unavailable, text, ForkGate::kRetryNs);
 }
 
 void create_sqlite_file(const std::string& path, std::int64_t timeout_ms) {

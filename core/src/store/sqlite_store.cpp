@@ -4,8 +4,8 @@
 // sure that the commit is there, and closes: nothing is carried across fork(), a file that was deleted or replaced is
 // noticed instead of being written to as a ghost, and uniqueness does not rest on SQLite's own locks, which any close()
 // in the process may drop.
-#include <sys/types.h>
 #include <signal.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -239,7 +239,7 @@ class SqliteStore final : public Store {
   auto transact(SqliteAccess access, const Work& work) -> decltype(work(std::declval<SqliteConnection&>())) {
     for (LockWait wait(timeout_ms_);;) {
       try {
-        const StoreGate::Pass pass;
+        const ForkGate::Pass pass;
         return transact_now(access, work);
       } catch (const StoreLocked& locked) {
         if (!wait.pause()) throw Error(locked);
@@ -355,7 +355,7 @@ class SqliteStore final : public Store {
   void confirm(SqliteConnection& db, std::uint64_t commits, const LockFile& lock) const {
     const auto throw_unknown_outcome = [&](const char* what) {
       throw Error(Status::store_unavailable,
-                  "store \"sqlite:" + path_ + "\": " + what + "; what was granted is not used", StoreGate::kRetryNs);
+                  "store \"sqlite:" + path_ + "\": " + what + "; what was granted is not used", ForkGate::kRetryNs);
     };
     try {
       if (read_witness(db).commits != commits) {
@@ -377,7 +377,7 @@ class SqliteStore final : public Store {
     throw Error(Status::store_unavailable,
                 "store \"sqlite:" + path_ +
                     "\": another file took its place during the transaction; what was granted is not used",
-                StoreGate::kRetryNs);
+                ForkGate::kRetryNs);
   }
 
   void check_schema(SqliteConnection& db) const {
@@ -608,8 +608,9 @@ std::string sqlite_store_identity(const std::string& rest, const StoreOptions& o
 std::string sqlite_segment_statements(const std::string& name_space, const std::string& tag) {
   std::string text;
   for (const char* const statement : sqlite_schema()) text += std::string(statement) + ";\n";
-  return text + "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES(" + sql_text(name_space, "char") +
-         ", " + sql_text(tag, "char") + ", 0, 0, " + std::to_string(store_clock_unix_ms()) + ");\n";
+  return text + "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES(" +
+         sql_text(name_space, "char") + ", " + sql_text(tag, "char") + ", 0, 0, " +
+         std::to_string(store_clock_unix_ms()) + ");\n";
 }
 
 std::shared_ptr<Store> open_sqlite_store(const std::string& rest, const StoreOptions& options) {

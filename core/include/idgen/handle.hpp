@@ -1,4 +1,4 @@
-// Generators, as capi/ and the tests use them.
+// Handles on generators, as capi/ and the tests use them.
 //
 // A Handle is what a user holds. Behind it stands a Generator, which owns a reservation and may be shared by several handles: two handles
 // on one snowflake worker with the same configuration are one generator.
