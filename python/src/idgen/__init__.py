@@ -1,4 +1,4 @@
-"""Unique, ordered 64-bit ids, made inside the process that needs them.
+"""Unique, ordered 64-bit ids, made inside your process.
 
     >>> import idgen
     >>> orders = idgen.Generator(worker=1, store="memory")
@@ -7,7 +7,7 @@
     1
 
 Every id is a number drawn from a reservation that a store has committed to this generator alone. That, and not a clock,
-is why no id is issued twice. Python, Java, Go and C share one core: the same configuration, decoding and errors.
+is why no id is issued twice. Python, Java, Go and C share one core, so configuration, decoding and errors are the same.
 """
 
 from __future__ import annotations
