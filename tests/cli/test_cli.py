@@ -17,6 +17,7 @@ import subprocess
 import tempfile
 import termios
 import unittest
+import xml.etree.ElementTree as xml
 from pathlib import Path
 from typing import ClassVar
 
@@ -39,6 +40,8 @@ COMMANDS = (
     "properties",
     "doctor",
     "bench",
+    "completion",
+    "man",
     "version",
 )
 LARGEST = 2**63 - 1
@@ -317,6 +320,111 @@ class Explain(Cli):
         picture = out.split("\n\n", 2)[2]
         self.assertLessEqual(max(map(len, picture.splitlines())), 80)
         self.assertIn("├", picture)
+
+    def test_json_adds_to_what_decode_says_of_the_id(self):
+        decoded = json.loads(self.good("decode", "--layout", "twitter", self.ID, "--json").out)
+        (line,) = self.good("explain", "--layout", "twitter", self.ID, "--json").lines
+        explained = json.loads(line)
+        self.assertEqual({key: explained.pop(key) for key in decoded}, decoded)
+        self.assertEqual(
+            explained,
+            {
+                "hex": f"{self.ID:016x}",
+                "crockford": "1ASD13XH1F800",
+                "base58": "4aaW4SzAyQK",
+                "base62": "1ptWyK4WgZU",
+                "text": "time:41ms datacenter:5 worker:5 sequence:12",
+                "epoch": "2010-11-04T01:42:54.657Z",
+                "epoch_unix_ms": 1288834974657,
+                "plausible": True,
+                "time_bits": 41,
+                "time_shift": 22,
+                "datacenter_bits": 5,
+                "datacenter_shift": 17,
+                "worker_bits": 5,
+                "worker_shift": 12,
+                "sequence_bits": 12,
+                "sequence_shift": 0,
+            },
+        )
+
+    def test_json_without_a_layout_is_an_object_for_each_picture(self):
+        objects = [json.loads(line) for line in self.good("explain", self.ID, "--json").lines]
+        drawn = re.findall(r"^([a-z0-9-]+)  (?:unsigned )?time:", self.good("explain", self.ID).out, re.MULTILINE)
+        self.assertEqual([o["layout"] for o in objects], drawn)
+        self.assertEqual({o["plausible"] for o in objects}, {True})
+
+    def test_json_of_an_id_of_no_preset_has_what_each_would_read(self):
+        objects = [json.loads(line) for line in self.good("explain", 12345, "--json").lines]
+        self.assertIn("twitter", [o["layout"] for o in objects])
+        self.assertEqual({o["plausible"] for o in objects}, {False, None})
+
+    def test_json_of_a_layout_without_time_has_the_same_members_as_null(self):
+        explained = json.loads(self.good("explain", "--layout", "business64", 77, "--json").out)
+        self.assertEqual([explained[k] for k in ("epoch", "epoch_unix_ms", "plausible")], [None] * 3)
+        self.assertEqual((explained["segment"], explained["segment_shift"]), (77, 0))
+
+    def svg(self, *arguments):
+        self.assertEqual(self.good("explain", *arguments, "--svg", "id.svg").out, "")
+        return xml.fromstring((self.dir / "id.svg").read_text())
+
+    def test_the_svg_has_a_box_for_each_field_to_scale_with_its_bits(self):
+        svg = self.svg("--layout", "twitter", self.ID)
+        groups = svg.findall("{*}g")
+        widths = [float(group.find("{*}rect").get("width")) for group in groups]
+        self.assertEqual([width / widths[0] for width in widths], [1, 41, 5, 5, 12])
+        starts = [float(group.find("{*}rect").get("x")) for group in groups]
+        self.assertEqual([starts[0] + sum(widths[:i]) for i in range(5)], starts)
+        bits = "".join("".join(group.find("{*}text").itertext()) for group in groups)
+        self.assertEqual(bits, f"{self.ID:064b}")
+
+    def test_the_svg_says_what_the_picture_for_a_terminal_says_and_stays_inside_its_frame(self):
+        svg = self.svg("--layout", "twitter", self.ID)
+        labels = ["".join(group.findall("{*}text")[-1].itertext()) for group in svg.findall("{*}g")]
+        out = self.good("explain", "--layout", "twitter", self.ID).out
+        self.assertEqual(len(labels), 5)
+        for label in labels:
+            self.assertIn(f"└ {label}\n", out)
+        self.assertIn("worker 26 of 31", svg.find("{*}desc").text)
+        _, _, width, height = map(float, svg.get("viewBox").split())
+        for text in svg.iter("{http://www.w3.org/2000/svg}text"):
+            if text.get("x"):
+                self.assertLess(float(text.get("x")), width)
+            self.assertLess(float(text.get("y")), height)
+
+    def test_the_svg_has_colors_for_light_and_for_dark_pages(self):
+        style = self.svg("--layout", "twitter", self.ID).find("{*}style").text
+        light, dark = style.split("@media (prefers-color-scheme: dark)")
+        for part in (light, dark):
+            self.assertRegex(part, r"text \{.*fill: #")
+            self.assertRegex(part, r"\.page \{ fill: #")
+
+    def test_the_svg_without_a_layout_has_a_picture_for_each_plausible_one(self):
+        svg = self.svg(self.ID)
+        objects = [json.loads(line) for line in self.good("explain", self.ID, "--json").lines]
+        self.assertEqual(
+            [line.split(":")[0] for line in svg.find("{*}desc").text.splitlines()], [o["layout"] for o in objects]
+        )
+
+    def test_the_svg_goes_to_standard_output_for_a_dash(self):
+        out = self.good("explain", "--layout", "twitter", self.ID, "--svg", "-").out
+        self.assertEqual(xml.fromstring(out).tag, "{http://www.w3.org/2000/svg}svg")
+
+    def test_an_svg_that_cannot_be_written_is_an_error_that_names_the_file(self):
+        for path, why in (
+            ("none/id.svg", "No such file or directory"),
+            (".", "Is a directory"),
+            ("/dev/full", "No space left on device"),
+        ):
+            result = self.run_tool("explain", "--layout", "twitter", self.ID, "--svg", path)
+            self.assertEqual((result.status, result.out), (FAILURE, ""))
+            self.assertEqual(result.err, f"idgen: error: cannot write {path}: {why}\n")
+
+    def test_an_svg_of_no_layout_is_not_written(self):
+        self.assertIn("--layout", self.usage("explain", 12345, "--svg", "id.svg"))
+        self.usage("explain", self.ID, "--svg", "id.svg", "--json")
+        self.refused("TEXT", "explain", "abc", "--svg", "id.svg")
+        self.assertEqual(list(self.dir.iterdir()), [])
 
     def test_bad_ids_and_layouts_are_refused(self):
         self.refused("TEXT", "explain", "abc")
@@ -930,6 +1038,17 @@ class Properties(Cli):
         for line in self.good("properties", "--json").lines:
             self.assertIn(json.loads(line)["name"], out)
 
+    def test_the_prose_of_the_page_ends_at_120_columns_and_reads_as_before(self):
+        page = self.good("properties", "--markdown").out
+        prose = [line for line in page.splitlines() if not line.startswith("|")]
+        self.assertLessEqual(max(map(len, prose)), 120)
+        for line in self.good("properties", "--json").lines:
+            p = json.loads(line)
+            section = page.partition(f"\n## {p['name']}\n\n")[2].partition("\n\n")[0]
+            self.assertEqual(" ".join(section.split("\n")), p["help"])
+            for start in section.split("\n"):  # nothing that Markdown takes for a list, a heading or a quotation
+                self.assertNotRegex(start, r"^([-+*#>]|\d+[.)]) ", p["name"])
+
     def test_two_forms_at_once_are_a_usage_error(self):
         self.usage("properties", "--json", "--markdown")
 
@@ -968,6 +1087,31 @@ class Doctor(Cli):
         self.assertRegex(result.out, r"(?m)^fail +orders +TAG_UNKNOWN: ")
         self.assertRegex(result.out, r"(?m)^ok +events ")
         self.assertEqual(result.err, "idgen: error: 1 of 2 generators could not be opened\n")
+
+    def test_json_is_an_object_for_each_generator_with_the_same_members(self):
+        self.configure()
+        self.good("segment", "create", "--store", "sqlite:ids.db", "--tag", "other")
+        result = self.run_tool("doctor", "--config", "idgen.toml", "--json")
+        self.assertEqual(
+            (result.status, result.err), (FAILURE, "idgen: error: 1 of 2 generators could not be opened\n")
+        )
+        orders, events = (json.loads(line) for line in result.lines)
+        members = ["name", "verdict", "status", "message", "opened_ms", "description"]
+        self.assertEqual((list(orders), list(events)), (members, members))
+        self.assertEqual([orders[key] for key in members[:3]], ["orders", "fail", "TAG_UNKNOWN"])
+        self.assertIn("orders", orders["message"])
+        self.assertIsNone(orders["opened_ms"])
+        self.assertEqual([events[key] for key in members[:4]], ["events", "ok", "OK", ""])
+        self.assertGreater(events["opened_ms"], 0)
+        out = self.run_tool("doctor", "--config", "idgen.toml", "--name", "events").out
+        said = [line.strip() for line in out.splitlines()[1:]]
+        self.assertEqual(events["description"].splitlines(), said)
+
+    def test_json_says_of_a_file_that_cannot_be_read_what_the_command_says_without_it(self):
+        self.assertEqual(
+            self.refused("CONFIG_FILE", "doctor", "--config", "none.toml", "--json"),
+            self.refused("CONFIG_FILE", "doctor", "--config", "none.toml"),
+        )
 
     def test_one_table_alone_can_be_examined(self):
         self.configure()
@@ -1087,6 +1231,19 @@ class Bench(Cli):
         self.assertGreater(share, 0)
         self.assertLessEqual(share, 100.5)  # the format allows no more; the rest is the clock's grain
 
+    def test_json_has_the_same_members_in_every_row_and_ratios_that_fit_the_times(self):
+        rows = [json.loads(line) for line in self.good("bench", "--json").lines]
+        for row in rows:
+            self.assertEqual(list(row), ["name", "ns_per_id", "ids_per_second", "floor", "times_floor", "share_of_cap"])
+        ns = {row["name"]: row["ns_per_id"] for row in rows}
+        measured = [row for row in rows if row["floor"]]
+        self.assertEqual(len(measured), 4)
+        for row in measured:
+            self.assertAlmostEqual(row["times_floor"], row["ns_per_id"] / ns[row["floor"]], delta=0.1)
+            self.assertAlmostEqual(row["ids_per_second"] * row["ns_per_id"] / 1e9, 1, delta=0.01)
+        self.assertEqual([row["share_of_cap"] is None for row in rows], [True] * 7 + [False])
+        self.assertLessEqual(rows[-1]["share_of_cap"], 1.005)
+
 
 class Everything(Cli):
     def test_help_of_every_command_has_usage_examples_and_exit_statuses(self):
@@ -1126,6 +1283,8 @@ class Everything(Cli):
             "properties": (),
             "doctor": ("--config", "idgen.toml"),
             "bench": (),
+            "completion": ("bash",),
+            "man": (),
             "version": (),
         }
 
@@ -1187,6 +1346,10 @@ class Everything(Cli):
         for arguments in ((), ("nxt",)):
             self.assertIn("next, decode, explain", self.usage(*arguments))
         self.assertIn("-x", self.usage("-x"))
+
+    def test_one_file_alone_knows_the_library_that_reads_command_lines(self):
+        sources = (ROOT / "tools" / "idgen").glob("*.?pp")
+        self.assertEqual([path.name for path in sources if "CLI/" in path.read_text()], ["parser.cpp"])
 
     def test_the_command_needs_the_c_abi_and_nothing_of_the_core(self):
         done = subprocess.run(["nm", "-D", "--undefined-only", "-C", TOOL], capture_output=True, text=True, check=True)

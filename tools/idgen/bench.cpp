@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "command.hpp"
 #include "handles.hpp"
-#include "help.hpp"
+#include "json.hpp"
 #include "output.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
@@ -17,19 +19,21 @@
 namespace idgen_tool {
 namespace {
 
-constexpr const char* kDetails =
-    "Takes about three seconds on one thread, with the memory store, so that no disk is measured (and with\n"
-    "segments so large that no refill is). Rows are taken in turns, 7 times;\n"
-    "the figure is the median. Read the ratios: they hold on other machines, nanoseconds do not.\n"
-    "\n"
-    "A floor is the work that no generator can do without, measured in the same run:\n"
-    "  one fetch_add          a counter that threads share\n"
-    "  clock + one CAS        clock_gettime(CLOCK_REALTIME) and one compare-and-set: a time-ordered counter\n"
-    "  storing 8 bytes        an array of 1024 ids filled by a loop\n"
-    "`share of the cap` draws with 41 bits of ms and 12 of sequence: the format itself allows 4096 ids a millisecond.\n"
-    "\n"
-    "Example:\n"
-    "  idgen bench\n";
+constexpr const char* kDetails = R"(
+Takes about three seconds on one thread, with the memory store, so that no disk is measured (and with
+segments so large that no refill is). Rows are taken in turns, 7 times;
+the figure is the median. Read the ratios: they hold on other machines, nanoseconds do not.
+
+A floor is the work that no generator can do without, measured in the same run:
+  one fetch_add          a counter that threads share
+  clock + one CAS        clock_gettime(CLOCK_REALTIME) and one compare-and-set: a time-ordered counter
+  storing 8 bytes        an array of 1024 ids filled by a loop
+`share of the cap` draws with 41 bits of ms and 12 of sequence: the format itself allows 4096 ids a millisecond.
+
+With --json each row is one object on a line: name, ns_per_id, ids_per_second, floor (the name of its floor; null for a
+floor itself), times_floor (how many times the floor's time it takes), share_of_cap (1 is all that the format allows;
+null in all rows but that one).
+)";
 
 constexpr int kRounds = 7;
 constexpr std::size_t kBatch = 1024;
@@ -128,7 +132,44 @@ double share_of_cap() {
   }
 }
 
-int bench() {
+constexpr const char* kShareOfCap = "share of the cap, 12-bit sequence";
+
+std::string as_table(std::vector<Row>& rows, double share, const Terminal& terminal) {
+  std::string out = terminal.paint(ink::bold, padded("", 34) + right_aligned("ns an id", 10) +
+                                                  right_aligned("ids/s", 16) + "  against its floor") +
+                    '\n';
+  for (Row& row : rows) {
+    const double ns = row.median();
+    std::string line =
+        padded(row.name, 34) + right_aligned(fixed(ns, 2), 10) + right_aligned(approximate(1e9 / ns), 16);
+    if (row.floor < 0) {
+      out += terminal.paint(ink::dim, line + "  floor") + '\n';
+    } else {
+      Row& floor = rows[static_cast<std::size_t>(row.floor)];
+      out += line + "  " + fixed(ns / floor.median(), 2) + " x " + floor.name + '\n';
+    }
+  }
+  return out + padded(kShareOfCap, 34) + right_aligned(fixed(share * 100, 2), 10) + " % of 4096 a millisecond\n";
+}
+
+std::string as_json(std::vector<Row>& rows, double share) {
+  std::string out;
+  const auto line = [&](const std::string& name, double ns, Row* floor, bool is_share) {
+    JsonObject object;
+    object.text("name", name).real("ns_per_id", rounded(ns, 3)).real("ids_per_second", std::round(1e9 / ns));
+    floor ? object.text("floor", floor->name) : object.null("floor");
+    floor ? object.real("times_floor", rounded(ns / floor->median(), 3)) : object.null("times_floor");
+    is_share ? object.real("share_of_cap", rounded(share, 4)) : object.null("share_of_cap");
+    out += object.str() + '\n';
+  };
+  for (Row& row : rows) {
+    line(row.name, row.median(), row.floor < 0 ? nullptr : &rows[static_cast<std::size_t>(row.floor)], false);
+  }
+  line(kShareOfCap, 1e6 / (4096 * share), nullptr, true);
+  return out;
+}
+
+int bench(bool json) {
   std::atomic<std::uint64_t> shared{0};
   const Generator segment = make({{"kind", "segment"},
                                   {"store", "memory:bench"},
@@ -138,7 +179,7 @@ int bench() {
   const Generator snowflake =
       make({{"store", "memory:bench"}, {"layout", "time:40ms worker:1 sequence:22"}, {"worker", "1"}});
 
-  Row rows[] = {
+  std::vector<Row> rows = {
       {"one fetch_add", -1,
        [&](std::size_t count) {
          for (std::size_t i = 0; i < count; ++i) {
@@ -174,32 +215,24 @@ int bench() {
     for (Row& row : rows) row.ns.push_back(time_ns(row, row.count) / static_cast<double>(row.count));
   }
 
-  const Terminal terminal(stdout);
-  Output out;
-  out.line(terminal.paint(
-      ink::bold, padded("", 34) + right_aligned("ns an id", 10) + right_aligned("ids/s", 16) + "  against its floor"));
-  for (Row& row : rows) {
-    const double ns = row.median();
-    std::string line =
-        padded(row.name, 34) + right_aligned(fixed(ns, 2), 10) + right_aligned(approximate(1e9 / ns), 16);
-    if (row.floor < 0) {
-      out.line(terminal.paint(ink::dim, line + "  floor"));
-    } else {
-      out.line(line + "  " + fixed(ns / rows[row.floor].median(), 2) + " x " + rows[row.floor].name);
-    }
-  }
-  out.line(padded("share of the cap, 12-bit sequence", 34) + right_aligned(fixed(share_of_cap() * 100, 2), 10) +
-           " % of 4096 a millisecond");
-  out.flush();
+  const double share = share_of_cap();
+  print(json ? as_json(rows, share) : as_table(rows, share, Terminal(stdout)));
   return kExitOk;
 }
 
 }  // namespace
 
-void add_bench(CLI::App& app, Run& run) {
-  CLI::App* command =
-      add_command(app, "bench", "Measure id generation on this machine, beside its floors.", "bench", kDetails);
-  command->callback([&run] { run = bench; });
+Command bench_command() {
+  auto json = std::make_shared<bool>(false);
+  return {
+      .name = "bench",
+      .summary = "Measure id generation on this machine, beside its floors.",
+      .usage = {"[--json]"},
+      .details = kDetails,
+      .examples = {"idgen bench"},
+      .options = {{.names = "--json", .help = "One JSON object for each row.", .target = json.get()}},
+      .run = [json] { return bench(*json); },
+  };
 }
 
 }  // namespace idgen_tool

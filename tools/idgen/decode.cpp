@@ -2,9 +2,8 @@
 #include <memory>
 
 #include "command.hpp"
-#include "help.hpp"
+#include "decoded.hpp"
 #include "id_input.hpp"
-#include "json.hpp"
 #include "layout_fields.hpp"
 #include "output.hpp"
 #include "stop.hpp"
@@ -13,21 +12,17 @@
 namespace idgen_tool {
 namespace {
 
-constexpr const char* kDetails =
-    "An id is decimal or 0x hexadecimal; `-` reads ids from standard input, separated by spaces or lines.\n"
-    "\n"
-    "With --json each id is one object on a line:\n"
-    "  id        the id, as a string: 64 bits do not fit a JavaScript number\n"
-    "  layout    the preset's name, or the layout in full\n"
-    "  time      start of the id's tick: RFC 3339, UTC, milliseconds; null outside the years 0000 to 9999\n"
-    "  unix_ms   the same as Unix milliseconds\n"
-    "  ...       one member for each other field, named as in the layout; above 2^53 - 1 as a string\n"
-    "A layout without a time field has neither time nor unix_ms.\n"
-    "\n"
-    "Examples:\n"
-    "  idgen decode --layout twitter 1541815603606036480 --json\n"
-    "  idgen decode --layout 'time:41ms worker:10 sequence:12' --epoch 2020-01-01T00:00:00Z 0x3ab0f2e1c0a01000\n"
-    "  psql -Atc 'select id from orders' | idgen decode - --json | jq -r .time\n";
+constexpr const char* kDetails = R"(
+An id is decimal or 0x hexadecimal; `-` reads ids from standard input, separated by spaces or lines.
+
+With --json each id is one object on a line:
+  id        the id, as a string: 64 bits do not fit a JavaScript number
+  layout    the preset's name, or the layout in full
+  time      start of the id's tick: RFC 3339, UTC, milliseconds; null outside the years 0000 to 9999
+  unix_ms   the same as Unix milliseconds
+  ...       one member for each other field, named as in the layout; above 2^53 - 1 as a string
+A layout without a time field has neither time nor unix_ms.
+)";
 
 struct Arguments {
   std::string layout = "default";
@@ -35,25 +30,6 @@ struct Arguments {
   bool json = false;
   std::vector<std::string> ids;
 };
-
-std::string as_json(std::uint64_t id, const idgen_layout_info_t& info, const std::vector<idgen_field_t>& fields,
-                    const idgen_parts_t& parts) {
-  JsonObject object;
-  object.text("id", std::to_string(id)).text("layout", title_of(info));
-  for (const idgen_field_t& field : fields) {
-    if (field.kind != IDGEN_FIELD_TIME) {
-      object.number(field.name, value_of(parts, field.kind));
-      continue;
-    }
-    if (const auto time = rfc3339(parts.unix_ms)) {
-      object.text("time", *time);
-    } else {
-      object.null("time");
-    }
-    object.signed_number("unix_ms", parts.unix_ms);
-  }
-  return object.str();
-}
 
 std::string as_lines(std::uint64_t id, const idgen_layout_info_t& info, const std::vector<idgen_field_t>& fields,
                      const idgen_parts_t& parts) {
@@ -80,7 +56,7 @@ int decode_ids(const Arguments& arguments) {
     for_each_id(arguments.ids, [&](std::uint64_t id) {
       const idgen_parts_t parts = decode(layout, id);
       if (arguments.json) {
-        out.line(as_json(id, info, fields, parts));
+        out.line(decoded(id, info, fields, parts).str());
       } else {
         if (!first) out.line("");
         out.write(as_lines(id, info, fields, parts));
@@ -98,19 +74,27 @@ int decode_ids(const Arguments& arguments) {
 
 }  // namespace
 
-void add_decode(CLI::App& app, Run& run) {
+Command decode_command() {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = add_command(app, "decode", "Split ids into their fields.",
-                                  "decode [--layout LAYOUT] [--epoch TIME] [--json] ID...", kDetails);
-  command->add_option("ID", arguments->ids, "Ids to decode; - reads standard input.")->required();
-  command
-      ->add_option("--layout", arguments->layout,
-                   "A preset (`idgen layout` lists them) or a layout in full. Default: default.")
-      ->type_name("LAYOUT");
-  command->add_option("--epoch", arguments->epoch, "What time 0 means: RFC 3339 or Unix ms. Default: the layout's.")
-      ->type_name("TIME");
-  command->add_flag("--json", arguments->json, "One JSON object a line.");
-  command->callback([arguments, &run] { run = [arguments] { return decode_ids(*arguments); }; });
+  return {
+      .name = "decode",
+      .summary = "Split ids into their fields.",
+      .usage = {"[--layout LAYOUT] [--epoch TIME] [--json] ID..."},
+      .details = kDetails,
+      .examples = {"idgen decode --layout twitter 1541815603606036480 --json",
+                   "idgen decode --layout 'time:41ms worker:10 sequence:12' --epoch 2020-01-01T00:00:00Z "
+                   "0x3ab0f2e1c0a01000",
+                   "psql -Atc 'select id from orders' | idgen decode - --json | jq -r .time"},
+      .options = {{.names = "ID",
+                   .help = "Ids to decode; - reads standard input.",
+                   .target = &arguments->ids,
+                   .is_required = true},
+                  layout_option(arguments->layout,
+                                "A preset (`idgen layout` lists them) or a layout in full. Default: default."),
+                  epoch_option(arguments->epoch),
+                  {.names = "--json", .help = "One JSON object a line.", .target = &arguments->json}},
+      .run = [arguments] { return decode_ids(*arguments); },
+  };
 }
 
 }  // namespace idgen_tool

@@ -1,10 +1,12 @@
 // idgen doctor: open every generator of a file, and say what its configuration protects against and what not.
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <sstream>
+#include <utility>
 
 #include "command.hpp"
-#include "help.hpp"
+#include "json.hpp"
 #include "output.hpp"
 #include "settings.hpp"
 #include "terminal.hpp"
@@ -13,23 +15,35 @@
 namespace idgen_tool {
 namespace {
 
-constexpr const char* kDetails =
-    "Opens each generator of FILE (or the one of --name) as a service would, closes it, and prints what the\n"
-    "configuration guarantees and what it does not. It draws no id: of a segment it takes one number (or the step "
-    "that\n"
-    "the tag's row names), of a worker's time a window, and gives both back.\n"
-    "\n"
-    "  ok    could be opened\n"
-    "  warn  could be opened, but one side of its buffer, Redis or the database, is down\n"
-    "  fail  could not. WORKER_BUSY: a running service owns the worker, and the guard is at work. Check before you "
-    "start it.\n"
-    "\n"
-    "The exit status is 0 only if every generator could be opened; 75 if all that failed can succeed later.\n"
-    "\n"
-    "Examples:\n"
-    "  idgen doctor --config idgen.toml\n"
-    "  idgen doctor --config idgen.toml --name orders\n"
-    "  idgen doctor --config idgen.toml --name events --set worker=9\n";
+constexpr const char* kDetails = R"(
+Opens each generator of FILE (or the one of --name) as a service would, closes it, and prints what the
+configuration guarantees and what it does not. It draws no id: of a segment it takes one number (or the step that
+the tag's row names), of a worker's time a window, and gives both back.
+
+  ok    could be opened
+  warn  could be opened, but one side of its buffer, Redis or the database, is down
+  fail  could not. WORKER_BUSY: a running service owns the worker, and the guard is at work. Check before starting it.
+
+With --json: name, verdict (ok, warn or fail), status (OK, or why it could not be opened), message (of a warning or
+a failure, else ""), opened_ms (null if it could not), description (what is guaranteed, lines; "" if not known).
+
+The exit status is 0 only if every generator could be opened; 75 if all that failed can succeed later.
+)";
+
+struct Arguments {
+  Settings settings;
+  bool json = false;
+};
+
+// What was found out about one generator.
+struct Finding {
+  std::string name;
+  std::string verdict;  // "ok", "warn" or "fail"
+  idgen_status_t status = IDGEN_OK;
+  std::string message{};  // of a warning or a failure
+  std::optional<double> opened_ms{};
+  std::string description{};  // lines
+};
 
 double ms_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
@@ -47,30 +61,63 @@ std::string down_sides(const Generator& generator) {
 }
 
 // Opens the generator as a service would, but for one number where a service takes a segment, and draws no id.
-void examine(const Settings& settings, const std::string& name, const Terminal& terminal, Output& out) {
-  const Config as_configured = settings.make(name);
-  const std::string described = read_text([&](char* buffer, std::size_t* size, idgen_error_t* err) {
+void open_and_close(const Settings& settings, Finding& finding) {
+  const Config as_configured = settings.make(finding.name);
+  finding.description = read_text([&](char* buffer, std::size_t* size, idgen_error_t* err) {
     return idgen_config_describe(as_configured.get(), buffer, size, err);
   });
-  const Config config = settings.make(name);
+  const Config config = settings.make(finding.name);
   reserve_only(config, settings, 1);
   set(config, "buffer.errors", "1");  // a side that fails once is told to be down
   const auto begin = std::chrono::steady_clock::now();
   const Generator generator = make_generator(config);
-  const double opened_ms = ms_since(begin);
-  const std::string warning = down_sides(generator);
+  finding.opened_ms = ms_since(begin);
+  finding.message = down_sides(generator);
+  finding.verdict = finding.message.empty() ? "ok" : "warn";
   ErrorSlot error;
   check(idgen_close(generator.get(), error), error);
-
-  const std::string verdict =
-      warning.empty() ? terminal.paint(ink::green, "ok") + "    " : terminal.paint(ink::yellow, "warn") + "  ";
-  out.line(verdict + terminal.paint(ink::bold, one_line(name)) + "  opened in " + fixed(opened_ms, 1) + " ms" +
-           (warning.empty() ? "" : "; " + warning));
-  std::istringstream lines(described);
-  for (std::string line; std::getline(lines, line);) out.line("        " + one_line(line));
 }
 
-int diagnose(const Settings& settings) {
+// `all_retryable` becomes false if this one failed for good.
+Finding examine(const Settings& settings, const std::string& name, bool& all_retryable) {
+  Finding finding{name, "fail"};
+  try {
+    open_and_close(settings, finding);
+  } catch (const Failure& failure) {
+    all_retryable = all_retryable && failure.exit_status() == kExitTryAgain;
+    finding.verdict = "fail";
+    finding.status = failure.status();
+    finding.message = failure.what();
+    finding.opened_ms.reset();
+  }
+  return finding;
+}
+
+std::string as_json(const Finding& finding) {
+  JsonObject object;
+  object.text("name", finding.name).text("verdict", finding.verdict).text("status", idgen_status_name(finding.status));
+  object.text("message", finding.message);
+  finding.opened_ms ? object.real("opened_ms", rounded(*finding.opened_ms, 3)) : object.null("opened_ms");
+  return object.text("description", finding.description).str() + '\n';
+}
+
+std::string as_lines(const Finding& finding, const Terminal& terminal) {
+  const std::string name = terminal.paint(ink::bold, one_line(finding.name)) + "  ";
+  if (finding.verdict == "fail") {
+    return terminal.paint(ink::red, "fail") + "  " + name + idgen_status_name(finding.status) + ": " +
+           one_line(finding.message) + '\n';
+  }
+  std::string out =
+      finding.message.empty() ? terminal.paint(ink::green, "ok") + "    " : terminal.paint(ink::yellow, "warn") + "  ";
+  out += name + "opened in " + fixed(*finding.opened_ms, 1) + " ms" +
+         (finding.message.empty() ? "" : "; " + finding.message) + '\n';
+  std::istringstream lines(finding.description);
+  for (std::string line; std::getline(lines, line);) out += "        " + one_line(line) + '\n';
+  return out;
+}
+
+int diagnose(const Arguments& arguments) {
+  const Settings& settings = arguments.settings;
   const Terminal terminal(stdout);
   const std::vector<std::string> names =
       settings.name().empty() ? names_in(settings.file()) : std::vector{settings.name()};
@@ -79,15 +126,10 @@ int diagnose(const Settings& settings) {
   std::size_t failed = 0;
   bool all_retryable = true;
   for (const std::string& name : names) {
-    if (&name != &names.front()) out.line("");
-    try {
-      examine(settings, name, terminal, out);
-    } catch (const Failure& failure) {
-      ++failed;
-      all_retryable = all_retryable && failure.exit_status() == kExitTryAgain;
-      out.line(terminal.paint(ink::red, "fail") + "  " + terminal.paint(ink::bold, one_line(name)) + "  " +
-               idgen_status_name(failure.status()) + ": " + one_line(failure.what()));
-    }
+    if (&name != &names.front() && !arguments.json) out.line("");
+    const Finding finding = examine(settings, name, all_retryable);
+    if (finding.verdict == "fail") ++failed;
+    out.write(arguments.json ? as_json(finding) : as_lines(finding, terminal));
     out.flush();
   }
   if (failed == 0) return kExitOk;
@@ -99,13 +141,22 @@ int diagnose(const Settings& settings) {
 
 }  // namespace
 
-void add_doctor(CLI::App& app, Run& run) {
-  auto settings = std::make_shared<Settings>();
-  CLI::App* command = add_command(app, "doctor", "Open every generator of a file and say what it guarantees.",
-                                  "doctor --config FILE [--name NAME] [--set KEY=VALUE]...", kDetails);
-  settings->add_options(*command, {});
-  command->get_option("--config")->required();
-  command->callback([settings, &run] { run = [settings] { return diagnose(*settings); }; });
+Command doctor_command() {
+  auto arguments = std::make_shared<Arguments>();
+  std::vector<Option> options = arguments->settings.options({});
+  options.front().is_required = true;  // --config
+  return {
+      .name = "doctor",
+      .summary = "Open every generator of a file and say what it guarantees.",
+      .usage = {"--config FILE [--name NAME] [--set KEY=VALUE]... [--json]"},
+      .details = kDetails,
+      .examples = {"idgen doctor --config idgen.toml", "idgen doctor --config idgen.toml --name orders",
+                   "idgen doctor --config idgen.toml --name events --set worker=9"},
+      .options =
+          joined(std::move(options),
+                 {{.names = "--json", .help = "One JSON object for each generator.", .target = &arguments->json}}),
+      .run = [arguments] { return diagnose(*arguments); },
+  };
 }
 
 }  // namespace idgen_tool

@@ -1,19 +1,17 @@
-// What --help prints: usage, options in one aligned column, then the text of the command itself with its examples.
+// What --help prints: summary, usage, options in one aligned column, details, examples, exit statuses.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+#include "command.hpp"
 
 namespace idgen_tool {
 
-// Adds a subcommand whose help reads: summary, usage (without "idgen "), options, `details`, exit status.
-CLI::App* add_command(CLI::App& app, const std::string& name, const std::string& summary, const std::string& usage,
-                      const std::string& details);
+std::string help_of(const std::string& full_name, const Command& command);
 
-// A check for CLI::Option: "" if the text is a number from 0 to 2^64 - 1, else what is wrong.
-std::string whole_number(const std::string& text);
-
-// The same help for the program itself.
-void set_program_help(CLI::App& app, const std::string& usage, const std::string& details);
+// "-n, --count N"
+std::string heading_of(const Option& option);
+// "Examples"
+std::string example_title_of(const Command& command);
 
 }  // namespace idgen_tool

@@ -2,7 +2,6 @@
 #include <utility>
 #include <vector>
 
-#include "help.hpp"
 #include "json.hpp"
 #include "moving_over.hpp"
 #include "output.hpp"
@@ -144,40 +143,56 @@ int import_tag(const SegmentArguments& arguments) {
 
 }  // namespace
 
-void add_import(CLI::App& segment, Run& run) {
-  std::shared_ptr<SegmentArguments> arguments;
-  CLI::App* sub = add_segment_action(
-      segment, run, import_tag, "import", "Make a tag, or lift it, so that it goes on above numbers that exist.",
-      "import --store URL --tag TAG --from-table TABLE --from-column COLUMN [--margin N]\n"
-      "       idgen segment import --store URL --tag TAG --from-tag TAG [--from-schema SCHEMA] [--margin N]",
-      "Reads where the numbers of a table of your own, or of another tag in the same store, end; makes the tag if it\n"
-      "is missing; then lifts it as `advance` does, never lowers it.\n"
-      "\n"
-      "Whoever still makes numbers at the source must have stopped, whatever the margin. For a table whose rows still\n"
-      "get their ids from AUTO_INCREMENT or a sequence it prints the two ways in which both can insert at once, with\n"
-      "the statements for that table.\n"
-      "\n"
-      "With --json: source, found, margin, namespace, tag, created, max_id.\n"
-      "\n"
-      "Examples:\n"
-      "  idgen segment import --store mysql://app@db/ids --tag orders --from-table shop.orders --from-column id\n"
-      "  idgen segment import --store mysql://app@db/ids --tag orders --from-schema leaf --from-tag order\n",
-      arguments);
+Command import_command() {
+  auto arguments = std::make_shared<SegmentArguments>();
   auto& from = arguments->from;
-  sub->add_option("--from-table", from.table, "A table of the store's database, or DATABASE.TABLE.")
-      ->type_name("TABLE");
-  sub->add_option("--from-column", from.column, "Its column of ids.")->type_name("COLUMN");
-  sub->add_option("--from-tag", from.tag, "A tag of the same store; the tag's own name if not given.")
-      ->type_name("TAG");
-  sub->add_option("--from-schema", from.schema, "The schema of that tag; segment.schema if not given.")
-      ->type_name("idgen|leaf|tinyid|cosid");
-  sub->add_option("--from-namespace", from.name_space, "The namespace of that tag; the tag's own if not given.")
-      ->type_name("NAMESPACE");
-  sub->add_option("--margin", from.margin, "Numbers to leave free above what was found. Default: 0.")
-      ->type_name("N")
-      ->check(whole_number);
-  sub->add_flag("--force", arguments->force, "Allow a margin of more than 1000000000. It cannot be had again.");
-  sub->add_flag("--json", arguments->json, "One JSON object.");
+  Command command{
+      .name = "import",
+      .summary = "Make a tag, or lift it, so that it goes on above numbers that exist.",
+      .usage = {"--store URL --tag TAG --from-table TABLE --from-column COLUMN [--margin N]",
+                "--store URL --tag TAG --from-tag TAG [--from-schema SCHEMA] [--margin N]"},
+      .details = R"(
+Reads where the numbers of a table of your own, or of another tag in the same store, end; makes the tag if it
+is missing; then lifts it as `advance` does, never lowers it.
+
+Whoever still makes numbers at the source must have stopped, whatever the margin. For a table whose rows still
+get their ids from AUTO_INCREMENT or a sequence it prints the two ways in which both can insert at once, with
+the statements for that table.
+
+With --json: source, found, margin, namespace, tag, created, max_id.
+)",
+      .examples =
+          {"idgen segment import --store mysql://app@db/ids --tag orders --from-table shop.orders --from-column id",
+           "idgen segment import --store mysql://app@db/ids --tag orders --from-schema leaf --from-tag order"},
+      .options =
+          {{.names = "--from-table",
+            .placeholder = "TABLE",
+            .help = "A table of the store's database, or DATABASE.TABLE.",
+            .target = &from.table},
+           {.names = "--from-column", .placeholder = "COLUMN", .help = "Its column of ids.", .target = &from.column},
+           {.names = "--from-tag",
+            .placeholder = "TAG",
+            .help = "A tag of the same store; the tag's own name if not given.",
+            .target = &from.tag},
+           {.names = "--from-schema",
+            .placeholder = "idgen|leaf|tinyid|cosid",
+            .help = "The schema of that tag; segment.schema if not given.",
+            .target = &from.schema,
+            .values = {"idgen", "leaf", "tinyid", "cosid"}},
+           {.names = "--from-namespace",
+            .placeholder = "NAMESPACE",
+            .help = "The namespace of that tag; the tag's own if not given.",
+            .target = &from.name_space},
+           {.names = "--margin",
+            .placeholder = "N",
+            .help = "Numbers to leave free above what was found. Default: 0.",
+            .target = &from.margin},
+           {.names = "--force",
+            .help = "Allow a margin of more than 1000000000. It cannot be had again.",
+            .target = &arguments->force},
+           {.names = "--json", .help = "One JSON object.", .target = &arguments->json}},
+  };
+  return segment_action(command, import_tag, arguments);
 }
 
 }  // namespace idgen_tool

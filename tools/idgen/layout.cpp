@@ -2,8 +2,7 @@
 #include <memory>
 
 #include "command.hpp"
-#include "help.hpp"
-#include "json.hpp"
+#include "decoded.hpp"
 #include "layout_fields.hpp"
 #include "output.hpp"
 #include "terminal.hpp"
@@ -12,22 +11,14 @@
 namespace idgen_tool {
 namespace {
 
-constexpr const char* kDetails =
-    "LAYOUT is a preset's name or a layout in full: fields from the most significant one on, each NAME:BITS; time says "
-    "its\n"
-    "tick too (time:41ms, time:32s, time:39x10ms). Without LAYOUT the presets are listed.\n"
-    "\n"
-    "With --json: layout, text, bits, unsigned, js_safe, epoch, epoch_unix_ms, tick_ms, first, last, last_unix_ms, "
-    "years_left,\n"
-    "ids_per_tick, ids_per_second, workers; without LAYOUT one object a line for each preset. Dates after the year "
-    "9999\n"
-    "are null; a layout without a time field has none of epoch, tick, first, last, years_left and ids_per_second.\n"
-    "\n"
-    "Examples:\n"
-    "  idgen layout\n"
-    "  idgen layout twitter\n"
-    "  idgen layout 'time:41ms worker:8 sequence:14' --epoch 2026-01-01T00:00:00Z\n"
-    "  idgen layout default --json | jq .years_left\n";
+constexpr const char* kDetails = R"(
+LAYOUT is a preset's name or a layout in full: fields from the most significant one on, each NAME:BITS; time says its
+tick too (time:41ms, time:32s, time:39x10ms). Without LAYOUT the presets are listed.
+
+With --json: layout, text, bits, unsigned, js_safe, epoch, epoch_unix_ms, tick_ms, first, last, last_unix_ms,
+years_left, ids_per_tick, ids_per_second, workers; without LAYOUT one object a line for each preset. Dates after the
+year 9999 are null; a layout without a time field has none of epoch, tick, first, last, years_left and ids_per_second.
+)";
 
 struct Arguments {
   std::string layout;
@@ -42,11 +33,6 @@ std::string tick(std::int64_t ms) {
   if (ms == 1000) return "second";
   if (ms % 1000 == 0) return grouped(static_cast<std::uint64_t>(ms / 1000)) + " s";
   return grouped(static_cast<std::uint64_t>(ms)) + " ms";
-}
-
-JsonObject& date(JsonObject& object, const char* name, std::int64_t unix_ms) {
-  if (const auto time = rfc3339(unix_ms)) return object.text(name, *time);
-  return object.null(name);
 }
 
 std::string as_json(const idgen_layout_info_t& info) {
@@ -161,15 +147,24 @@ int show(const Arguments& arguments) {
 
 }  // namespace
 
-void add_layout(CLI::App& app, Run& run) {
+Command layout_command() {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = add_command(app, "layout", "Say what a layout can do and how long it lasts; list the presets.",
-                                  "layout [LAYOUT] [--epoch TIME] [--json]", kDetails);
-  command->add_option("LAYOUT", arguments->layout, "A preset or a layout in full; left out: all presets.");
-  command->add_option("--epoch", arguments->epoch, "What time 0 means: RFC 3339 or Unix ms. Default: the layout's.")
-      ->type_name("TIME");
-  command->add_flag("--json", arguments->json, "JSON, one object a line.");
-  command->callback([arguments, &run] { run = [arguments] { return show(*arguments); }; });
+  return {
+      .name = "layout",
+      .summary = "Say what a layout can do and how long it lasts; list the presets.",
+      .usage = {"[LAYOUT] [--epoch TIME] [--json]"},
+      .details = kDetails,
+      .examples = {"idgen layout", "idgen layout twitter",
+                   "idgen layout 'time:41ms worker:8 sequence:14' --epoch 2026-01-01T00:00:00Z",
+                   "idgen layout default --json | jq .years_left"},
+      .options = {{.names = "LAYOUT",
+                   .help = "A preset or a layout in full; left out: all presets.",
+                   .target = &arguments->layout,
+                   .values = preset_names()},
+                  epoch_option(arguments->epoch),
+                  {.names = "--json", .help = "JSON, one object a line.", .target = &arguments->json}},
+      .run = [arguments] { return show(*arguments); },
+  };
 }
 
 }  // namespace idgen_tool

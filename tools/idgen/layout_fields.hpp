@@ -1,4 +1,5 @@
-// A layout's fields with an id's values, read through the C ABI. Shared by decode, explain, doctor and layout.
+// A layout's fields with an id's values, read through the C ABI, and the options that name a layout. Shared by decode,
+// explain and layout.
 #pragma once
 
 #include <idgen/idgen.h>
@@ -6,9 +7,27 @@
 #include <string>
 #include <vector>
 
+#include "command.hpp"
 #include "handles.hpp"
 
 namespace idgen_tool {
+
+inline std::vector<std::string> preset_names() {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < idgen_layout_preset_count(); ++i) names.push_back(idgen_layout_preset_at(i));
+  return names;
+}
+
+inline Option layout_option(std::string& layout, const std::string& help) {
+  return {.names = "--layout", .placeholder = "LAYOUT", .help = help, .target = &layout, .values = preset_names()};
+}
+
+inline Option epoch_option(std::string& epoch) {
+  return {.names = "--epoch",
+          .placeholder = "TIME",
+          .help = "What time 0 means: RFC 3339 or Unix ms. Default: the layout's.",
+          .target = &epoch};
+}
 
 inline std::vector<idgen_field_t> fields_of(const Layout& layout, const idgen_layout_info_t& info) {
   std::vector<idgen_field_t> fields;

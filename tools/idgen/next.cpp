@@ -1,10 +1,10 @@
 // idgen next: draw ids, one a line.
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <vector>
 
 #include "command.hpp"
-#include "help.hpp"
 #include "output.hpp"
 #include "progress.hpp"
 #include "settings.hpp"
@@ -13,25 +13,18 @@
 namespace idgen_tool {
 namespace {
 
-constexpr const char* kDetails =
-    "The generator is configured by a table of a TOML file, by options, or by both: an option wins over the file,\n"
-    "--set over an option. `idgen properties` lists all properties. A store that is missing is made by\n"
-    "`idgen store create`, a tag by `idgen segment create`, and both with --set store_create=true.\n"
-    "\n"
-    "Ids are drawn in batches, and all of them are written. Ctrl-C stops early: what was drawn is written, and what "
-    "is\n"
-    "left of the reservation goes back to the store. With -n and standard error on a terminal, a long run shows a\n"
-    "progress bar.\n"
-    "\n"
-    "No more segment ids are reserved than N, as long as that is less than segment.step. Reserves otherwise: a step "
-    "that\n"
-    "the tag's row names, and --set segment.step=N.\n"
-    "\n"
-    "Examples:\n"
-    "  idgen next --store memory --worker 1\n"
-    "  idgen next --config idgen.toml --name orders -n 1000 --format base62\n"
-    "  idgen next --kind segment --tag orders --store sqlite:ids.db -n 10\n"
-    "  idgen next --layout js53 --worker 7 --store sqlite:ids.db --set on_clock_back=fail\n";
+constexpr const char* kDetails = R"(
+The generator is configured by a table of a TOML file, by options, or by both: an option wins over the file,
+--set over an option. `idgen properties` lists all properties. A store that is missing is made by
+`idgen store create`, a tag by `idgen segment create`, and both with --set store_create=true.
+
+Ids are drawn in batches, and all of them are written. Ctrl-C stops early: what was drawn is written, and what is
+left of the reservation goes back to the store. With -n and standard error on a terminal, a long run shows a
+progress bar.
+
+No more segment ids are reserved than N, as long as that is less than segment.step. Reserves otherwise: a step that
+the tag's row names, and --set segment.step=N.
+)";
 
 constexpr std::size_t kBatch = 1 << 16;
 
@@ -43,12 +36,6 @@ struct Arguments {
 
 constexpr const char* kEncodings[] = {"decimal", "hex", "crockford", "base58",
                                       "base62"};  // in the order of IDGEN_TEXT_*
-
-std::string formats() {
-  std::string out;
-  for (const char* name : kEncodings) out += (out.empty() ? "" : ", ") + std::string(name);
-  return out;
-}
 
 std::int32_t encoding_of(const std::string& name) {
   std::int32_t encoding = 0;
@@ -141,21 +128,33 @@ int next(const Arguments& arguments) {
 
 }  // namespace
 
-void add_next(CLI::App& app, Run& run) {
+Command next_command() {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = add_command(app, "next", "Draw ids, one a line.",
-                                  "next [--config FILE [--name NAME]] [OPTIONS] [-n N]", kDetails);
-  command->add_option("-n,--count", arguments->count, "How many ids. Default: 1.")->type_name("N")->check(whole_number);
-  command
-      ->add_option("--format", arguments->format,
-                   "How the ids are written: " + formats() + ". All but decimal have a fixed width. Default: decimal.")
-      ->type_name("FORMAT")
-      ->check([](const std::string& name) {
-        const bool known = std::find(std::begin(kEncodings), std::end(kEncodings), name) != std::end(kEncodings);
-        return known ? std::string() : "'" + name + "' is not one of " + formats();
-      });
-  arguments->settings.add_options(*command, {"kind", "layout", "epoch", "worker", "store", "namespace", "tag"});
-  command->callback([arguments, &run] { run = [arguments] { return next(*arguments); }; });
+  const std::vector<std::string> formats(std::begin(kEncodings), std::end(kEncodings));
+  return {
+      .name = "next",
+      .summary = "Draw ids, one a line.",
+      .usage = {"[--config FILE [--name NAME]] [OPTIONS] [-n N]"},
+      .details = kDetails,
+      .examples = {"idgen next --store memory --worker 1",
+                   "idgen next --config idgen.toml --name orders -n 1000 --format base62",
+                   "idgen next --kind segment --tag orders --store sqlite:ids.db -n 10",
+                   "idgen next --layout js53 --worker 7 --store sqlite:ids.db --set on_clock_back=fail"},
+      .options =
+          joined({{.names = "-n,--count",
+                   .placeholder = "N",
+                   .help = "How many ids. Default: 1.",
+                   .target = &arguments->count},
+                  {.names = "--format",
+                   .placeholder = "FORMAT",
+                   .help = "How the ids are written: " + listed(formats) +
+                           ". All but decimal have a fixed width. Default: decimal.",
+                   .target = &arguments->format,
+                   .value = Value::one_of,
+                   .values = formats}},
+                 arguments->settings.options({"kind", "layout", "epoch", "worker", "store", "namespace", "tag"})),
+      .run = [arguments] { return next(*arguments); },
+  };
 }
 
 }  // namespace idgen_tool

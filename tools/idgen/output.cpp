@@ -41,6 +41,23 @@ void print(std::string_view text) {
   out.flush();
 }
 
+void write_file(const std::string& path, std::string_view text) {
+  const auto fail = [&](int why) { throw IoError("cannot write " + path + ": " + std::strerror(why)); };
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) fail(errno);
+  while (!text.empty()) {
+    const ssize_t n = ::write(file, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      const int why = errno;
+      close(file);
+      fail(why);
+    }
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+  if (close(file) != 0 && errno != EINTR) fail(errno);
+}
+
 Output::Output() : buffer_(kSize) {}
 
 char* Output::reserve(std::size_t size) {

@@ -39,4 +39,7 @@ class Output {
 // All of it, at once.
 void print(std::string_view text);
 
+// Makes the file, or puts the text in place of what is in it. Throws IoError.
+void write_file(const std::string& path, std::string_view text);
+
 }  // namespace idgen_tool

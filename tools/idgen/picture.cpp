@@ -11,6 +11,31 @@ namespace {
 
 constexpr std::size_t kIndent = 1;
 
+const char* ink_of(std::uint32_t field_kind) {
+  switch (field_kind) {
+    case IDGEN_FIELD_TIME:
+      return ink::cyan;
+    case IDGEN_FIELD_DATACENTER:
+      return ink::magenta;
+    case IDGEN_FIELD_WORKER:
+      return ink::yellow;
+    case IDGEN_FIELD_PROCESS:
+      return ink::magenta;
+    case IDGEN_FIELD_SHARD:
+      return ink::blue;
+    case IDGEN_FIELD_SEQUENCE:
+      return ink::green;
+    case IDGEN_FIELD_SEGMENT:
+      return ink::green;
+    case IDGEN_FIELD_GENE:
+      return ink::blue;
+    case IDGEN_FIELD_VERSION:
+      return ink::pink;
+    default:
+      return ink::dim;
+  }
+}
+
 std::string bits_of(std::uint64_t id, const PictureField& field) {
   std::string out;
   for (unsigned i = field.bits; i-- > 0;) out += (id >> (field.shift + i)) & 1 ? '1' : '0';
@@ -51,7 +76,7 @@ class Row {
 };
 
 std::string label(const PictureField& field, const Terminal& terminal) {
-  return terminal.paint(field.ink, field.name) + (field.value.empty() ? "" : ' ' + field.value);
+  return terminal.paint(ink_of(field.kind), field.name) + (field.value.empty() ? "" : ' ' + field.value);
 }
 
 std::string list(std::uint64_t id, const std::vector<PictureField>& fields, const Terminal& terminal) {
@@ -60,7 +85,7 @@ std::string list(std::uint64_t id, const std::vector<PictureField>& fields, cons
     out.append(kIndent, ' ');
     out += label(field, terminal) + '\n';
     out.append(kIndent + 2, ' ');
-    out += terminal.paint(field.ink, bits_of(id, field)) + '\n';
+    out += terminal.paint(ink_of(field.kind), bits_of(id, field)) + '\n';
   }
   return out;
 }
@@ -98,43 +123,18 @@ std::string draw(std::uint64_t id, const std::vector<PictureField>& fields, cons
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const std::string numbers = ruler_over(fields[i]);
     ruler.put(starts[i], ink::dim, numbers, numbers.size());
-    bits.put(starts[i], fields[i].ink, bits_of(id, fields[i]), fields[i].bits);
-    brackets.put(starts[i], fields[i].ink, bracket_under(fields[i]), fields[i].bits);
+    bits.put(starts[i], ink_of(fields[i].kind), bits_of(id, fields[i]), fields[i].bits);
+    brackets.put(starts[i], ink_of(fields[i].kind), bracket_under(fields[i]), fields[i].bits);
   }
   std::string out = ruler.end() + bits.end() + brackets.end();
   for (std::size_t i = fields.size(); i-- > 0;) {
     Row row(terminal);
-    for (std::size_t j = 0; j < i; ++j) row.put(starts[j], fields[j].ink, "│", 1);
-    row.put(starts[i], fields[i].ink, "└ ", 2);
+    for (std::size_t j = 0; j < i; ++j) row.put(starts[j], ink_of(fields[j].kind), "│", 1);
+    row.put(starts[i], ink_of(fields[i].kind), "└ ", 2);
     row.put(starts[i] + 2, ink::plain, label(fields[i], terminal), 0);  // nothing follows it
     out += row.end();
   }
   return out;
-}
-
-const char* ink_of(std::uint32_t field_kind) {
-  switch (field_kind) {
-    case IDGEN_FIELD_TIME:
-      return ink::cyan;
-    case IDGEN_FIELD_DATACENTER:
-      return ink::magenta;
-    case IDGEN_FIELD_WORKER:
-      return ink::yellow;
-    case IDGEN_FIELD_PROCESS:
-      return ink::magenta;
-    case IDGEN_FIELD_SHARD:
-      return ink::blue;
-    case IDGEN_FIELD_SEQUENCE:
-      return ink::green;
-    case IDGEN_FIELD_SEGMENT:
-      return ink::green;
-    case IDGEN_FIELD_GENE:
-      return ink::blue;
-    case IDGEN_FIELD_VERSION:
-      return ink::pink;
-    default:
-      return ink::dim;
-  }
 }
 
 }  // namespace idgen_tool

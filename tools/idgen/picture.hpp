@@ -10,18 +10,16 @@
 namespace idgen_tool {
 
 struct PictureField {
-  const char* ink;
+  std::uint32_t kind;  // IDGEN_FIELD_*; 0: bits that belong to no field
   unsigned bits;
   unsigned shift;
   std::string name;
-  std::string value;  // "" for the bits that belong to no field
+  std::string value;  // "4 of 31"
 };
 
 // Fields from the most significant on, without gaps, down to bit 0. Lines end with '\n'. `width` is a wish: a picture
 // wider than it gives way to the plain list of fields.
 std::string draw(std::uint64_t id, const std::vector<PictureField>& fields, const Terminal& terminal,
                  std::size_t width);
-
-const char* ink_of(std::uint32_t field_kind);
 
 }  // namespace idgen_tool

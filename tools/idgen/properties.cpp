@@ -5,77 +5,57 @@
 #include <vector>
 
 #include "command.hpp"
-#include "help.hpp"
 #include "json.hpp"
-#include "layout_fields.hpp"
 #include "output.hpp"
+#include "settings.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
 
 namespace idgen_tool {
 namespace {
 
-constexpr const char* kDetails =
-    "The names are the same in a TOML file, in C, in each language and in --set. docs/configuration.md is what "
-    "--markdown\n"
-    "prints. With --json one object a line: name, type, default, range, unit, help, since.\n"
-    "\n"
-    "Examples:\n"
-    "  idgen properties\n"
-    "  idgen properties --json | jq -r 'select(.type == \"duration\") | .name'\n"
-    "  idgen properties --markdown > docs/configuration.md\n";
+constexpr const char* kDetails = R"(
+The names are the same in a TOML file, in C, in each language and in --set. docs/configuration.md is what --markdown
+prints. With --json one object a line: name, type, default, range, unit, help, since.
+)";
 
-constexpr const char* kIntroduction =
-    "# Configuration\n"
-    "\n"
-    "<!-- Made by `idgen properties --markdown` from the library's own table. Change that, not this page. -->\n"
-    "\n"
-    "A generator is configured by the properties on this page. Their names, meanings and checks are the same "
-    "everywhere, because\n"
-    "one table in the library holds them: in a TOML file, in C, in Python, Java and Go, and on the command line. All "
-    "have a\n"
-    "default, so that a configuration says only what is special about it.\n"
-    "\n"
-    "```toml\n"
-    "# idgen.toml: one table for each generator. The tag of a segment is the table's name unless it is set.\n"
-    "[orders]\n"
-    "kind  = \"segment\"\n"
-    "store = \"sqlite:ids.db\"       # beside this file\n"
-    "\n"
-    "[events]\n"
-    "kind   = \"snowflake\"\n"
-    "layout = \"time:41ms worker:10 sequence:12\"\n"
-    "worker = 7\n"
-    "store  = \"sqlite:ids.db\"\n"
-    "```\n"
-    "\n"
-    "The same property, everywhere:\n"
-    "\n"
-    "| Where | How |\n"
-    "|---|---|\n"
-    "| TOML file | `segment.step = 1000` |\n"
-    "| C | `idgen_config_set(config, \"segment.step\", \"1000\", &err)` |\n"
-    "| Python | `idgen.Generator(segment_step=1000)` |\n"
-    "| Java | `Generator.builder().segmentStep(1000)` |\n"
-    "| Go | `idgen.New(ctx, idgen.With(\"segment.step\", 1000))` |\n"
-    "| Command line | `idgen next --set segment.step=1000` |\n"
-    "\n"
-    "Durations are `\"250ms\"`, `\"10s\"`, `\"5m\"`, `\"2h\"`, `\"1d\"`, `\"3y\"` or a bare number of milliseconds; "
-    "instants are RFC 3339 or a number of\n"
-    "Unix milliseconds. An unknown name, a value of the wrong type and a value out of range are errors that say what "
-    "is allowed;\n"
-    "nothing is ignored. `idgen doctor --config idgen.toml` opens every generator of a file and says what its\n"
-    "configuration protects against and what not.\n";
+constexpr const char* kIntroduction = R"(# Configuration
 
-std::vector<idgen_property_t> all_properties() {
-  std::vector<idgen_property_t> out;
-  for (std::size_t i = 0; i < idgen_property_count(); ++i) {
-    idgen_property_t property = IDGEN_PROPERTY_INIT;
-    check(idgen_property_at(i, &property));
-    out.push_back(property);
-  }
-  return out;
-}
+<!-- Made by `idgen properties --markdown` from the library's own table. Change that, not this page. -->
+
+A generator is configured by the properties on this page. Their names, meanings and checks are the same everywhere,
+because one table in the library holds them: in a TOML file, in C, in Python, Java and Go, and on the command line. All
+have a default, so that a configuration says only what is special about it.
+
+```toml
+# idgen.toml: one table for each generator. The tag of a segment is the table's name unless it is set.
+[orders]
+kind  = "segment"
+store = "sqlite:ids.db"       # beside this file
+
+[events]
+kind   = "snowflake"
+layout = "time:41ms worker:10 sequence:12"
+worker = 7
+store  = "sqlite:ids.db"
+```
+
+The same property, everywhere:
+
+| Where | How |
+|---|---|
+| TOML file | `segment.step = 1000` |
+| C | `idgen_config_set(config, "segment.step", "1000", &err)` |
+| Python | `idgen.Generator(segment_step=1000)` |
+| Java | `Generator.builder().segmentStep(1000)` |
+| Go | `idgen.New(ctx, idgen.With("segment.step", 1000))` |
+| Command line | `idgen next --set segment.step=1000` |
+
+Durations are `"250ms"`, `"10s"`, `"5m"`, `"2h"`, `"1d"`, `"3y"` or a bare number of milliseconds; instants are RFC 3339
+or a number of Unix milliseconds. An unknown name, a value of the wrong type and a value out of range are errors that
+say what is allowed; nothing is ignored. `idgen doctor --config idgen.toml` opens every generator of a file and says
+what its configuration protects against and what not.
+)";
 
 std::string code(const std::string& text) { return text.empty() ? "" : "`" + text + "`"; }
 
@@ -111,10 +91,10 @@ std::string anchor(const std::string& name) {
   return out;
 }
 
-std::string first_sentence(const std::string& help) {
-  const auto stop = help.find(". ");
-  return stop == std::string::npos ? help : help.substr(0, stop + 1);
-}
+constexpr std::size_t kPageWidth = 120;
+
+// An entry of a list: its later lines stand below its text.
+std::string item(const std::string& text) { return "- " + wrapped(text, 2, kPageWidth).substr(2); }
 
 std::string markdown(const std::vector<idgen_property_t>& properties) {
   std::string out = kIntroduction;
@@ -125,12 +105,12 @@ std::string markdown(const std::vector<idgen_property_t>& properties) {
            cell(first_sentence(property.help)) + " |\n";
   }
   for (const auto& property : properties) {
-    out += "\n## " + std::string(property.name) + "\n\n" + property.help + "\n\n";
-    out += "- Type: " + std::string(property.type) + '\n';
-    out += "- Default: " + (*property.default_value ? code(property.default_value) : "none") + '\n';
-    if (*property.range) out += "- Allowed: " + allowed(property) + '\n';
-    if (*property.unit) out += "- Unit: " + std::string(property.unit) + '\n';
-    out += "- Since: " + std::string(property.since) + '\n';
+    out += "\n## " + std::string(property.name) + "\n\n" + wrapped(property.help, 0, kPageWidth) + '\n';
+    out += item("Type: " + std::string(property.type));
+    out += item("Default: " + (*property.default_value ? code(property.default_value) : "none"));
+    if (*property.range) out += item("Allowed: " + allowed(property));
+    if (*property.unit) out += item("Unit: " + std::string(property.unit));
+    out += item("Since: " + std::string(property.since));
   }
   return out;
 }
@@ -147,24 +127,6 @@ std::string json(const std::vector<idgen_property_t>& properties) {
     out += object.str() + '\n';
   }
   return out;
-}
-
-std::string wrapped(const std::string& text, std::size_t indent, std::size_t width) {
-  std::istringstream words(text);
-  std::string out(indent, ' ');
-  std::size_t column = indent;
-  for (std::string word; words >> word;) {
-    if (column > indent && column + 1 + word.size() > width) {
-      out += '\n' + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += word.size();
-  }
-  return out + '\n';
 }
 
 std::string list(const std::vector<idgen_property_t>& properties, const Terminal& terminal) {
@@ -198,13 +160,22 @@ int show(const Arguments& arguments) {
 
 }  // namespace
 
-void add_properties(CLI::App& app, Run& run) {
+Command properties_command() {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = add_command(app, "properties", "List the properties of a configuration.",
-                                  "properties [--json | --markdown]", kDetails);
-  CLI::Option* json = command->add_flag("--json", arguments->json, "One JSON object a line.");
-  command->add_flag("--markdown", arguments->markdown, "The page docs/configuration.md.")->excludes(json);
-  command->callback([arguments, &run] { run = [arguments] { return show(*arguments); }; });
+  return {
+      .name = "properties",
+      .summary = "List the properties of a configuration.",
+      .usage = {"[--json | --markdown]"},
+      .details = kDetails,
+      .examples = {"idgen properties", "idgen properties --json | jq -r 'select(.type == \"duration\") | .name'",
+                   "idgen properties --markdown > docs/configuration.md"},
+      .options = {{.names = "--json", .help = "One JSON object a line.", .target = &arguments->json},
+                  {.names = "--markdown",
+                   .help = "The page docs/configuration.md.",
+                   .target = &arguments->markdown,
+                   .excludes = "--json"}},
+      .run = [arguments] { return show(*arguments); },
+  };
 }
 
 }  // namespace idgen_tool

@@ -2,9 +2,9 @@
 #include "segment.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
-#include "help.hpp"
 #include "json.hpp"
 #include "output.hpp"
 #include "text.hpp"
@@ -32,13 +32,10 @@ std::string shown_tag(const Config& config) {
   return "tag '" + one_line(tag_of(config)) + "' in namespace '" + one_line(value(config, "namespace")) + "'";
 }
 
-CLI::App* add_segment_action(CLI::App& parent, Run& run, SegmentAction action, const std::string& name,
-                             const std::string& summary, const std::string& usage, const std::string& details,
-                             std::shared_ptr<SegmentArguments>& arguments) {
-  arguments = std::make_shared<SegmentArguments>();
-  CLI::App* command = add_command(parent, name, summary, "segment " + usage, details);
-  arguments->settings.add_options(*command, {"store", "tag", "namespace", "segment.schema"});
-  command->callback([arguments, &run, action] { run = [arguments, action] { return action(*arguments); }; });
+Command segment_action(Command command, SegmentAction action, const std::shared_ptr<SegmentArguments>& arguments) {
+  command.options =
+      joined(arguments->settings.options({"store", "tag", "namespace", "segment.schema"}), std::move(command.options));
+  command.run = [arguments, action] { return action(*arguments); };
   return command;
 }
 
@@ -187,90 +184,123 @@ int set_step(const SegmentArguments& arguments) {
   return kExitOk;
 }
 
+Option json_option(SegmentArguments& arguments, const std::string& help = "One JSON object.") {
+  return {.names = "--json", .help = help, .target = &arguments.json};
+}
+
+Command create_command() {
+  auto arguments = std::make_shared<SegmentArguments>();
+  Command command{
+      .name = "create",
+      .summary = "Make a tag, and its store if that is missing.",
+      .usage = {"--store URL --tag TAG [--namespace NAMESPACE] [--print]"},
+      .details = R"(
+The counter begins at 0: the first id is 1. A tag that exists is an error (TAG_EXISTS) and stays as it is.
+On a server it prints the statements that it ran. With --print it runs nothing and reaches for no server.
+)",
+      .examples = {"idgen segment create --store sqlite:ids.db --tag orders",
+                   "idgen segment create --config idgen.toml --name orders",
+                   "idgen segment create --store mysql://app@db/ids --tag orders --schema leaf --print"},
+      .options = {{.names = "--print",
+                   .help = "Only print the statements, for a migration.",
+                   .target = &arguments->only_print}},
+  };
+  return segment_action(command, create, arguments);
+}
+
+Command show_command() {
+  auto arguments = std::make_shared<SegmentArguments>();
+  Command command{
+      .name = "show",
+      .summary = "Show the state of a tag, or of all tags of a store.",
+      .usage = {"--store URL [--tag TAG] [--namespace NAMESPACE] [--json]"},
+      .details = R"(
+max_id is the highest number granted to any generator so far; the next range begins above it.
+Not all numbers up to it have been issued. Nothing is changed, and a missing store is not made.
+
+step is the operator's word on how many numbers a grant has, rate how many ids a second the holder
+drew, holder who took the latest grant; all three may be unset.
+
+Without --tag: all tags of all namespaces, a line each, with - for what is unset.
+
+With --json: namespace, tag, max_id, grants, updated (RFC 3339), updated_unix_ms, step, rate, holder
+(0, 0 and "" where unset).
+)",
+      .examples = {"idgen segment show --store sqlite:ids.db --tag orders --json",
+                   "idgen segment show --store postgres://app@db/ids"},
+      .options = {json_option(*arguments, "One JSON object a tag.")},
+  };
+  return segment_action(command, show, arguments);
+}
+
+Command advance_command() {
+  auto arguments = std::make_shared<SegmentArguments>();
+  Command command{
+      .name = "advance",
+      .summary = "Lift a tag's counter above numbers that are in use already.",
+      .usage = {"--store URL --tag TAG --to N [--force] [--namespace NAMESPACE] [--json]"},
+      .details = R"(
+The next range begins above N. A counter is never lowered, so this cannot be undone. One that is at N or above
+moves up by 1: nobody can give numbers below it back then. Prints the state after, as `show` does.
+
+Generators go on with the range that they hold, which may lie below N: stop those of this tag first.
+A leap of more than 1000000000 needs --force.
+
+A SQLite store that was restored from an older copy grants nothing (STORE_REGRESSED) while its PATH-lock is
+kept. Stop all users, advance every tag, then delete PATH-lock. Delete it first only if the error says so
+(STORE_MISSING: another store took its place).
+)",
+      .example_title = "Example, before a table with ids up to 5000000 moves to this counter",
+      .examples = {"idgen segment advance --store sqlite:ids.db --tag orders --to 5000000"},
+      .options = {{.names = "--to",
+                   .placeholder = "N",
+                   .help = "The highest number in use.",
+                   .target = &arguments->to,
+                   .is_required = true},
+                  {.names = "--force",
+                   .help = "Skip more than 1000000000 numbers. They cannot be had again.",
+                   .target = &arguments->force},
+                  json_option(*arguments)},
+  };
+  return segment_action(command, advance, arguments);
+}
+
+Command set_step_command() {
+  auto arguments = std::make_shared<SegmentArguments>();
+  Command command{
+      .name = "set-step",
+      .summary = "Say how many numbers are reserved at once, for all generators of a tag.",
+      .usage = {"--store URL --tag TAG --step N [--namespace NAMESPACE] [--json]"},
+      .details = R"(
+Stands in place of each generator's own segment.step, from its next range on; none has to be restarted.
+0 leaves it to the generators again. Prints the state after, as `show` does.
+)",
+      .examples = {"idgen segment set-step --store sqlite:ids.db --tag orders --step 50000"},
+      .options = {{.names = "--step",
+                   .placeholder = "N",
+                   .help = "Numbers, 0 to 1000000000.",
+                   .target = &arguments->to,
+                   .is_required = true},
+                  json_option(*arguments)},
+  };
+  return segment_action(command, set_step, arguments);
+}
+
 }  // namespace
 
-void add_segment(CLI::App& app, Run& run) {
-  CLI::App* command =
-      add_command(app, "segment", "Create, show, advance, tune or import the counter behind segment ids.",
-                  "segment create|show|advance|set-step|import --store URL --tag TAG [OPTIONS]",
-                  "A segment generator draws ranges of numbers from a counter, one for each tag, that a store keeps.\n"
-                  "\n"
-                  "Examples:\n"
-                  "  idgen segment create --store sqlite:ids.db --tag orders\n"
-                  "  idgen segment show --store sqlite:ids.db --tag orders --json\n"
-                  "  idgen segment advance --store sqlite:ids.db --tag orders --to 5000000\n");
-  command->require_subcommand(1);
-
-  std::shared_ptr<SegmentArguments> arguments;
-  CLI::App* sub = add_segment_action(
-      *command, run, create, "create", "Make a tag, and its store if that is missing.",
-      "create --store URL --tag TAG [--namespace NAMESPACE] [--print]",
-      "The counter begins at 0: the first id is 1. A tag that exists is an error (TAG_EXISTS) and stays as it is.\n"
-      "On a server it prints the statements that it ran. With --print it runs nothing and reaches for no server.\n"
-      "\n"
-      "Examples:\n"
-      "  idgen segment create --store sqlite:ids.db --tag orders\n"
-      "  idgen segment create --config idgen.toml --name orders\n"
-      "  idgen segment create --store mysql://app@db/ids --tag orders --schema leaf --print\n",
-      arguments);
-  sub->add_flag("--print", arguments->only_print, "Only print the statements, for a migration.");
-
-  sub = add_segment_action(
-      *command, run, show, "show", "Show the state of a tag, or of all tags of a store.",
-      "show --store URL [--tag TAG] [--namespace NAMESPACE] [--json]",
-      "max_id is the highest number granted to any generator so far; the next range begins above it.\n"
-      "Not all numbers up to it have been issued. Nothing is changed, and a missing store is not made.\n"
-      "\n"
-      "step is the operator's word on how many numbers a grant has, rate how many ids a second the holder\n"
-      "drew, holder who took the latest grant; all three may be unset.\n"
-      "\n"
-      "Without --tag: all tags of all namespaces, a line each, with - for what is unset.\n"
-      "\n"
-      "With --json: namespace, tag, max_id, grants, updated (RFC 3339), updated_unix_ms, step, rate, holder\n"
-      "(0, 0 and \"\" where unset).\n"
-      "\n"
-      "Examples:\n"
-      "  idgen segment show --store sqlite:ids.db --tag orders --json\n"
-      "  idgen segment show --store postgres://app@db/ids\n",
-      arguments);
-  sub->add_flag("--json", arguments->json, "One JSON object a tag.");
-
-  sub = add_segment_action(
-      *command, run, advance, "advance", "Lift a tag's counter above numbers that are in use already.",
-      "advance --store URL --tag TAG --to N [--force] [--namespace NAMESPACE] [--json]",
-      "The next range begins above N. A counter is never lowered, so this cannot be undone. One that is at N or above\n"
-      "moves up by 1: nobody can give numbers below it back then. Prints the state after, as `show` does.\n"
-      "\n"
-      "Generators go on with the range that they hold, which may lie below N: stop those of this tag first.\n"
-      "A leap of more than 1000000000 needs --force.\n"
-      "\n"
-      "A SQLite store that was restored from an older copy grants nothing (STORE_REGRESSED) while its PATH-lock is\n"
-      "kept. Stop all users, advance every tag, then delete PATH-lock. Delete it first only if the error says so\n"
-      "(STORE_MISSING: another store took its place).\n"
-      "\n"
-      "Example, before a table with ids up to 5000000 moves to this counter:\n"
-      "  idgen segment advance --store sqlite:ids.db --tag orders --to 5000000\n",
-      arguments);
-  sub->add_option("--to", arguments->to, "The highest number in use.")->type_name("N")->check(whole_number)->required();
-  sub->add_flag("--force", arguments->force, "Skip more than 1000000000 numbers. They cannot be had again.");
-  sub->add_flag("--json", arguments->json, "One JSON object.");
-
-  sub = add_segment_action(
-      *command, run, set_step, "set-step", "Say how many numbers are reserved at once, for all generators of a tag.",
-      "set-step --store URL --tag TAG --step N [--namespace NAMESPACE] [--json]",
-      "Stands in place of each generator's own segment.step, from its next range on; none has to be restarted.\n"
-      "0 leaves it to the generators again. Prints the state after, as `show` does.\n"
-      "\n"
-      "Example:\n"
-      "  idgen segment set-step --store sqlite:ids.db --tag orders --step 50000\n",
-      arguments);
-  sub->add_option("--step", arguments->to, "Numbers, 0 to 1000000000.")
-      ->type_name("N")
-      ->check(whole_number)
-      ->required();
-  sub->add_flag("--json", arguments->json, "One JSON object.");
-
-  add_import(*command, run);
+Command segment_command() {
+  return {
+      .name = "segment",
+      .summary = "Create, show, advance, tune or import the counter behind segment ids.",
+      .usage = {"create|show|advance|set-step|import --store URL --tag TAG [OPTIONS]"},
+      .details = R"(
+A segment generator draws ranges of numbers from a counter, one for each tag, that a store keeps.
+)",
+      .examples = {"idgen segment create --store sqlite:ids.db --tag orders",
+                   "idgen segment show --store sqlite:ids.db --tag orders --json",
+                   "idgen segment advance --store sqlite:ids.db --tag orders --to 5000000"},
+      .commands = {create_command(), show_command(), advance_command(), set_step_command(), import_command()},
+  };
 }
 
 }  // namespace idgen_tool

@@ -1,9 +1,7 @@
 // What the subcommands of `idgen segment` share: their arguments, and what a configuration says about a tag.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -30,9 +28,8 @@ struct SegmentArguments {
 
 using SegmentAction = int (*)(const SegmentArguments&);
 
-CLI::App* add_segment_action(CLI::App& parent, Run& run, SegmentAction action, const std::string& name,
-                             const std::string& summary, const std::string& usage, const std::string& details,
-                             std::shared_ptr<SegmentArguments>& arguments);
+// The command with the options that name a tag before its own, and with what it does.
+Command segment_action(Command command, SegmentAction action, const std::shared_ptr<SegmentArguments>& arguments);
 
 // The tag in force: a tag that was not set is the generator's name.
 std::string tag_of(const Config& config);
@@ -40,7 +37,5 @@ std::string tag_of(const Config& config);
 Config configuration(const SegmentArguments& arguments);
 // "tag 'orders' in namespace 'default'"
 std::string shown_tag(const Config& config);
-
-void add_import(CLI::App& segment, Run& run);
 
 }  // namespace idgen_tool

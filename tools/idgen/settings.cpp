@@ -1,16 +1,18 @@
 #include "settings.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <sstream>
+
+#include "layout_fields.hpp"
 
 namespace idgen_tool {
 namespace {
 
 // Help and type of a property, from the library's own table, so that they are written once.
 idgen_property_t property(const std::string& key) {
-  for (std::size_t i = 0; i < idgen_property_count(); ++i) {
-    idgen_property_t found = IDGEN_PROPERTY_INIT;
-    if (idgen_property_at(i, &found) == IDGEN_OK && key == found.name) return found;
+  for (const idgen_property_t& found : all_properties()) {
+    if (key == found.name) return found;
   }
   throw Failure(IDGEN_E_INTERNAL,
                 "this libidgen has no property '" + key + "'; the idgen command is of another version");
@@ -36,25 +38,36 @@ std::string without_spaces(std::string text) {
 
 }  // namespace
 
-void Settings::add_options(CLI::App& command, const std::vector<std::string>& keys) {
-  command.add_option("--config", file_, "TOML file with a table for each generator.")->type_name("FILE");
-  command
-      .add_option("--name", name_,
-                  "The table of FILE to use; not needed if it has only one. Without --config: the property `name`.")
-      ->type_name("NAME");
-  options_.reserve(keys.size());  // CLI11 keeps the address of each value
+std::vector<Option> Settings::options(const std::vector<std::string>& keys) {
+  std::vector<Option> out = {
+      {.names = "--config",
+       .placeholder = "FILE",
+       .help = "TOML file with a table for each generator.",
+       .target = &file_,
+       .value = Value::file},
+      {.names = "--name",
+       .placeholder = "NAME",
+       .help = "The table of FILE to use; not needed if it has only one. Without --config: the property `name`.",
+       .target = &name_},
+  };
+  options_.reserve(keys.size());  // the table keeps the address of each value
   for (const std::string& key : keys) {
     const idgen_property_t found = property(key);
+    options_.emplace_back(key, "");
     std::string help = found.help;
     if (*found.default_value) help += std::string(" Default: ") + found.default_value + ".";
-    options_.emplace_back(key, "");
-    const std::string option = "--" + key.substr(key.rfind('.') + 1);
-    command.add_option(option, options_.back().second, help)->type_name(without_spaces(type_name(found)));
+    out.push_back({.names = "--" + key.substr(key.rfind('.') + 1),
+                   .placeholder = without_spaces(type_name(found)),
+                   .help = help,
+                   .target = &options_.back().second,
+                   .values = key == "layout" ? preset_names() : choices(found)});
   }
-  command.add_option("--set", sets_, "Any property, as in the file; may be repeated. `idgen properties` lists them.")
-      ->type_name("KEY=VALUE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  out.push_back({.names = "--set",
+                 .placeholder = "KEY=VALUE",
+                 .help = "Any property, as in the file; may be repeated. `idgen properties` lists them.",
+                 .target = &sets_,
+                 .value = Value::setting});
+  return out;
 }
 
 Config Settings::make() const {
@@ -89,6 +102,27 @@ Config Settings::make(const std::string& name) const {
 bool Settings::sets(const std::string& key) const {
   return std::any_of(sets_.begin(), sets_.end(),
                      [&](const std::string& pair) { return pair.substr(0, pair.find('=')) == key; });
+}
+
+std::vector<idgen_property_t> all_properties() {
+  std::vector<idgen_property_t> out;
+  for (std::size_t i = 0; i < idgen_property_count(); ++i) {
+    idgen_property_t property = IDGEN_PROPERTY_INIT;
+    check(idgen_property_at(i, &property));
+    out.push_back(property);
+  }
+  return out;
+}
+
+std::vector<std::string> choices(const idgen_property_t& property) {
+  const std::string range = property.range;
+  std::vector<std::string> out;
+  if (range.find(" | ") == std::string::npos) return out;
+  std::istringstream words(range);
+  for (std::string word; words >> word;) {
+    if (word != "|") out.push_back(word.substr(0, word.find_first_of("P.")));  // "sqlite:PATH", "mysql://..."
+  }
+  return out;
 }
 
 void reserve_only(const Config& config, const Settings& settings, std::uint64_t ids) {

@@ -2,12 +2,12 @@
 // wins.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "command.hpp"
 #include "handles.hpp"
 
 namespace idgen_tool {
@@ -15,8 +15,8 @@ namespace idgen_tool {
 class Settings {
  public:
   // `keys`: properties that get an option of their own ("worker" becomes --worker, "segment.schema" --schema).
-  // --config, --name and --set are always there. The object must outlive the parser.
-  void add_options(CLI::App& command, const std::vector<std::string>& keys);
+  // --config, --name and --set are always there, --config first. The options point into this object.
+  std::vector<Option> options(const std::vector<std::string>& keys);
   // Throws Failure (file, key or value) and UsageError (--name missing where the file has several tables, --set without
   // "=").
   Config make() const;
@@ -39,6 +39,11 @@ class Settings {
 // segment.step, or --set has said how many. A step that the tag's row names stands in place of it; close() gives the
 // rest back.
 void reserve_only(const Config& config, const Settings& settings, std::uint64_t ids);
+
+// Every property that the library knows, in its order.
+std::vector<idgen_property_t> all_properties();
+// What a property's value can be, as words for a shell to complete: "wait", "borrow", "sqlite:". Empty if it is free.
+std::vector<std::string> choices(const idgen_property_t& property);
 
 // The tables of a TOML file, in its order.
 std::vector<std::string> names_in(const std::string& toml_path);

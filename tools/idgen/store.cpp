@@ -2,7 +2,6 @@
 #include <memory>
 
 #include "command.hpp"
-#include "help.hpp"
 #include "output.hpp"
 #include "settings.hpp"
 #include "text.hpp"
@@ -35,33 +34,35 @@ int create(const Settings& settings) {
 
 }  // namespace
 
-void add_store(CLI::App& app, Run& run) {
-  CLI::App* command = add_command(
-      app, "store", "Make the store that holds segments and workers.",
-      "store create --store URL | --config FILE [--name NAME]",
-      "A store keeps what was reserved, so that no id is issued twice. Make it once, by hand: a lost store\n"
-      "is then an error, never a new store.\n"
-      "\n"
-      "Example:\n"
-      "  idgen store create --store sqlite:ids.db\n");
-  command->require_subcommand(1);
-
+Command store_command() {
   auto settings = std::make_shared<Settings>();
-  CLI::App* sub = add_command(
-      *command, "create", "Make a store that is missing, without a tag.",
-      "store create --store URL | --config FILE [--name NAME]",
-      "That is all that snowflakes need; segments need `idgen segment create`, which makes the tag too. An existing\n"
-      "store is left as it is, so this can be repeated. Prints the store and its identity.\n"
-      "\n"
-      "For sqlite:PATH, and memory, where there is nothing to make. A server is refused (UNSUPPORTED): its store is\n"
-      "made with its first tag. A store is lost if its PATH-lock exists without the database: then no new one is made\n"
-      "(STORE_MISSING).\n"
-      "\n"
-      "Examples:\n"
-      "  idgen store create --store sqlite:ids.db\n"
-      "  idgen store create --config idgen.toml --name events\n");
-  settings->add_options(*sub, {"store"});
-  sub->callback([settings, &run] { run = [settings] { return create(*settings); }; });
+  Command create_command{
+      .name = "create",
+      .summary = "Make a store that is missing, without a tag.",
+      .usage = {"--store URL | --config FILE [--name NAME]"},
+      .details = R"(
+That is all that snowflakes need; segments need `idgen segment create`, which makes the tag too. An existing
+store is left as it is, so this can be repeated. Prints the store and its identity.
+
+For sqlite:PATH, and memory, where there is nothing to make. A server is refused (UNSUPPORTED): its store is
+made with its first tag. A store is lost if its PATH-lock exists without the database: then no new one is made
+(STORE_MISSING).
+)",
+      .examples = {"idgen store create --store sqlite:ids.db", "idgen store create --config idgen.toml --name events"},
+      .options = settings->options({"store"}),
+      .run = [settings] { return create(*settings); },
+  };
+  return {
+      .name = "store",
+      .summary = "Make the store that holds segments and workers.",
+      .usage = {"create --store URL | --config FILE [--name NAME]"},
+      .details = R"(
+A store keeps what was reserved, so that no id is issued twice. Make it once, by hand: a lost store
+is then an error, never a new store.
+)",
+      .examples = {"idgen store create --store sqlite:ids.db"},
+      .commands = {create_command},
+  };
 }
 
 }  // namespace idgen_tool

@@ -127,10 +127,40 @@ std::string approximate(double number) {
   return fixed(number, 1);
 }
 
+double rounded(double number, int digits) {
+  const double scale = std::pow(10.0, digits);
+  return std::round(number * scale) / scale;
+}
+
 std::string fixed(double number, int digits) {
   char out[400];
   std::snprintf(out, sizeof out, "%.*f", digits, number);
   return out;
+}
+
+std::string first_sentence(const std::string& text) {
+  const auto stop = text.find(". ");
+  return stop == std::string::npos ? text : text.substr(0, stop + 1);
+}
+
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width) {
+  std::string out;
+  std::size_t column = 0;  // of the line that is being filled
+  for (std::size_t at = text.find_first_not_of(" \n"); at != text.npos; at = text.find_first_not_of(" \n", at)) {
+    const std::string_view word = text.substr(at, text.find_first_of(" \n", at) - at);
+    at += word.size();
+    if (column > indent && column + 1 + word.size() <= width) {
+      out += ' ';
+      ++column;
+    } else {
+      if (column > 0) out += '\n';
+      out.append(indent, ' ');
+      column = indent;
+    }
+    out += word;
+    column += word.size();
+  }
+  return out + '\n';
 }
 
 std::string padded(std::string_view text, std::size_t width) {

@@ -26,7 +26,12 @@ std::string one_line(std::string_view text);
 
 std::string grouped(std::uint64_t number);  // "4 096 000"
 std::string approximate(double number);     // "4.19 billion"; grouped below ten million
+double rounded(double number, int digits);
 std::string fixed(double number, int digits);
+// "Numbers of a tag." of a help text with more sentences.
+std::string first_sentence(const std::string& text);
+// Words in lines of at most `width` columns, each after `indent` spaces and with its '\n'.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t width);
 std::string padded(std::string_view text, std::size_t width);         // spaces after
 std::string right_aligned(std::string_view text, std::size_t width);  // spaces before
 

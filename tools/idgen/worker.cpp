@@ -2,7 +2,6 @@
 #include <memory>
 
 #include "command.hpp"
-#include "help.hpp"
 #include "json.hpp"
 #include "output.hpp"
 #include "settings.hpp"
@@ -76,66 +75,74 @@ int repair(const Arguments& arguments) {
   return kExitOk;
 }
 
-using Action = int (*)(const Arguments&);
+std::vector<Option> options(Arguments& arguments) {
+  return joined(arguments.settings.options({"layout", "epoch", "worker", "store", "namespace"}),
+                {{.names = "--json", .help = "One JSON object.", .target = &arguments.json}});
+}
 
-CLI::App* add_action(CLI::App& parent, Run& run, Action action, const std::string& name, const std::string& summary,
-                     const std::string& usage, const std::string& details, std::shared_ptr<Arguments>& arguments) {
-  arguments = std::make_shared<Arguments>();
-  CLI::App* command = add_command(parent, name, summary, "worker " + usage, details);
-  arguments->settings.add_options(*command, {"layout", "epoch", "worker", "store", "namespace"});
-  command->add_flag("--json", arguments->json, "One JSON object.");
-  command->callback([arguments, &run, action] { run = [arguments, action] { return action(*arguments); }; });
-  return command;
+Command show_command() {
+  auto arguments = std::make_shared<Arguments>();
+  return {
+      .name = "show",
+      .summary = "Show up to where a worker's time is reserved, and who owns it.",
+      .usage = {"--config FILE [--name NAME] | --store URL --worker N [--layout LAYOUT] [--json]"},
+      .details = R"(
+Changes nothing. An owner is alive as long as its process is.
+
+With --json: namespace, worker, epoch (of the latest grant; 0: nobody has had it yet), hw (RFC 3339),
+hw_unix_ms, ahead_ms, max_ahead, live, holder.
+)",
+      .examples = {"idgen worker show --config idgen.toml --name events",
+                   "idgen worker show --store sqlite:ids.db --worker 7 --json"},
+      .options = options(*arguments),
+      .run = [arguments] { return show(*arguments); },
+  };
+}
+
+Command repair_command() {
+  auto arguments = std::make_shared<Arguments>();
+  return {
+      .name = "repair",
+      .summary = "Bring a worker back whose row lies far ahead of the clock.",
+      .usage = {"--config FILE [--name NAME] --above ID [--yes] [--json]"},
+      .details = R"(
+For a worker that refuses to start (CLOCK_BACK) because a clock was wrong once. Set the clock right first.
+
+ID is the highest id of this worker that is in use: ask every database that keeps such ids, and count what is
+on its way. Ids above it will be issued again. Nothing but your word says that none of them is in use.
+
+Refused while an owner is alive; if the row is not more than max_ahead ahead of the clock; if ID is not of this
+worker and layout, lies above the row, or is itself more than max_ahead ahead. The row then stands just above
+ID, but never below now. Without --yes nothing is changed: it says what would be, and what that relies on.
+)",
+      .examples = {"idgen worker repair --config idgen.toml --name events --above 1541815603606036480"},
+      .options = joined(options(*arguments), {{.names = "--above",
+                                               .placeholder = "ID",
+                                               .help = "The highest id of this worker that is in use, decimal.",
+                                               .target = &arguments->highest_id,
+                                               .is_required = true},
+                                              {.names = "--yes",
+                                               .help = "No id of this worker above ID is in use: repair it.",
+                                               .target = &arguments->is_confirmed}}),
+      .run = [arguments] { return repair(*arguments); },
+  };
 }
 
 }  // namespace
 
-void add_worker(CLI::App& app, Run& run) {
-  CLI::App* command =
-      add_command(app, "worker", "Show a snowflake worker's row, or repair one that lies far ahead of the clock.",
-                  "worker show|repair --config FILE [--name NAME] [OPTIONS]",
-                  "A store keeps a row for each worker: up to where its time is reserved. No id before that is issued\n"
-                  "again, so a worker waits where a wrong clock has pushed its row far ahead.\n"
-                  "\n"
-                  "Examples:\n"
-                  "  idgen worker show --config idgen.toml --name events\n"
-                  "  idgen worker repair --config idgen.toml --name events --above 1541815603606036480\n");
-  command->require_subcommand(1);
-
-  std::shared_ptr<Arguments> arguments;
-  add_action(*command, run, show, "show", "Show up to where a worker's time is reserved, and who owns it.",
-             "show --config FILE [--name NAME] | --store URL --worker N [--layout LAYOUT] [--json]",
-             "Changes nothing. An owner is alive as long as its process is.\n"
-             "\n"
-             "With --json: namespace, worker, epoch (of the latest grant; 0: nobody has had it yet), hw (RFC 3339),\n"
-             "hw_unix_ms, ahead_ms, max_ahead, live, holder.\n"
-             "\n"
-             "Examples:\n"
-             "  idgen worker show --config idgen.toml --name events\n"
-             "  idgen worker show --store sqlite:ids.db --worker 7 --json\n",
-             arguments);
-
-  CLI::App* sub = add_action(
-      *command, run, repair, "repair", "Bring a worker back whose row lies far ahead of the clock.",
-      "repair --config FILE [--name NAME] --above ID [--yes] [--json]",
-      "For a worker that refuses to start (CLOCK_BACK) because a clock was wrong once. Set the clock right first.\n"
-      "\n"
-      "ID is the highest id of this worker that is in use: ask every database that keeps such ids, and count what is\n"
-      "on its way. Ids above it will be issued again. Nothing but your word says that none of them is in use.\n"
-      "\n"
-      "Refused while an owner is alive; if the row is not more than max_ahead ahead of the clock; if ID is not of "
-      "this\n"
-      "worker and layout, lies above the row, or is itself more than max_ahead ahead. The row then stands just above\n"
-      "ID, but never below now. Without --yes nothing is changed: it says what would be, and what that relies on.\n"
-      "\n"
-      "Example:\n"
-      "  idgen worker repair --config idgen.toml --name events --above 1541815603606036480\n",
-      arguments);
-  sub->add_option("--above", arguments->highest_id, "The highest id of this worker that is in use, decimal.")
-      ->type_name("ID")
-      ->check(whole_number)
-      ->required();
-  sub->add_flag("--yes", arguments->is_confirmed, "No id of this worker above ID is in use: repair it.");
+Command worker_command() {
+  return {
+      .name = "worker",
+      .summary = "Show a snowflake worker's row, or repair one that lies far ahead of the clock.",
+      .usage = {"show|repair --config FILE [--name NAME] [OPTIONS]"},
+      .details = R"(
+A store keeps a row for each worker: up to where its time is reserved. No id before that is issued
+again, so a worker waits where a wrong clock has pushed its row far ahead.
+)",
+      .examples = {"idgen worker show --config idgen.toml --name events",
+                   "idgen worker repair --config idgen.toml --name events --above 1541815603606036480"},
+      .commands = {show_command(), repair_command()},
+  };
 }
 
 }  // namespace idgen_tool

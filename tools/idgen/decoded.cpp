@@ -1,0 +1,27 @@
+#include "decoded.hpp"
+
+#include "layout_fields.hpp"
+#include "text.hpp"
+
+namespace idgen_tool {
+
+JsonObject decoded(std::uint64_t id, const idgen_layout_info_t& info, const std::vector<idgen_field_t>& fields,
+                   const idgen_parts_t& parts) {
+  JsonObject object;
+  object.text("id", std::to_string(id)).text("layout", title_of(info));
+  for (const idgen_field_t& field : fields) {
+    if (field.kind == IDGEN_FIELD_TIME) {
+      date(object, "time", parts.unix_ms).signed_number("unix_ms", parts.unix_ms);
+    } else {
+      object.number(field.name, value_of(parts, field.kind));
+    }
+  }
+  return object;
+}
+
+JsonObject& date(JsonObject& object, const char* name, std::int64_t unix_ms) {
+  if (const auto time = rfc3339(unix_ms)) return object.text(name, *time);
+  return object.null(name);
+}
+
+}  // namespace idgen_tool

@@ -1,0 +1,19 @@
+// What an id says, as JSON: the object of `idgen decode`, to which `idgen explain` adds.
+#pragma once
+
+#include <idgen/idgen.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "json.hpp"
+
+namespace idgen_tool {
+
+JsonObject decoded(std::uint64_t id, const idgen_layout_info_t& info, const std::vector<idgen_field_t>& fields,
+                   const idgen_parts_t& parts);
+
+// RFC 3339; null outside the years 0000 to 9999.
+JsonObject& date(JsonObject& object, const char* name, std::int64_t unix_ms);
+
+}  // namespace idgen_tool
