@@ -46,7 +46,7 @@ install: build ## into PREFIX (/usr/local), below DESTDIR if given
 format: setup ## rewrite C, C++, Python and Go sources in the one style
 	scripts/format
 
-lint: setup ## format check, clang-tidy, thread-safety analysis, ruff, mypy, go vet, staticcheck, javac -Xlint
+lint: setup ## format, line lengths, clang-tidy, thread safety, ruff, mypy, go vet, staticcheck, javac -Xlint
 	scripts/lint
 
 abi-baseline: build ## accept the present ABI as the one to keep: rewrites tests/abi/libidgen.abi

@@ -52,7 +52,8 @@ func TestAClockSetBackIsHandledByThePolicy(t *testing.T) {
 		})
 		t.Run("wait "+back.String(), func(t *testing.T) {
 			clock := newFakeClock()
-			g := newSnowflake(t, idgen.WithClock(clock), idgen.WithOnClockBack("wait"), idgen.WithWaitMax(5*time.Second))
+			g := newSnowflake(t, idgen.WithClock(clock), idgen.WithOnClockBack("wait"),
+				idgen.WithWaitMax(5*time.Second))
 			first := mustNext(t, g)
 			clock.Step(-back)
 			next, err := g.Next()

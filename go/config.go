@@ -103,7 +103,8 @@ func compareABI(found uint32) error {
 	}
 	return &Error{
 		Status: ErrUnsupported,
-		Message: fmt.Sprintf("the idgen library has ABI %d, this program was compiled for ABI %d; compile it again with the installed library",
+		Message: fmt.Sprintf("the idgen library has ABI %d, this program was compiled for ABI %d; "+
+			"compile it again with the installed library",
 			found, C.IDGEN_ABI_VERSION),
 	}
 }

@@ -27,7 +27,10 @@ func TestACancelledContextEndsAWait(t *testing.T) {
 			_, err := g.FillContext(ctx, make([]int64, 5))
 			return err
 		},
-		"BlockContext": func(ctx context.Context, g *idgen.Generator) error { _, err := g.BlockContext(ctx, 5); return err },
+		"BlockContext": func(ctx context.Context, g *idgen.Generator) error {
+			_, err := g.BlockContext(ctx, 5)
+			return err
+		},
 	}
 	for name, call := range calls {
 		t.Run(name, func(t *testing.T) {

@@ -25,7 +25,9 @@ func Example() {
 
 func ExampleGenerator_Fill() {
 	ctx := context.Background()
-	orders, err := idgen.New(ctx, idgen.Options{"kind": "segment", "tag": "orders", "store": "memory:fill", "store_create": "true"})
+	orders, err := idgen.New(ctx, idgen.Options{
+		"kind": "segment", "tag": "orders", "store": "memory:fill", "store_create": "true",
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -38,7 +40,9 @@ func ExampleGenerator_Fill() {
 
 func ExampleGenerator_All() {
 	ctx := context.Background()
-	orders, err := idgen.New(ctx, idgen.Options{"kind": "segment", "tag": "orders", "store": "memory:all", "store_create": "true"})
+	orders, err := idgen.New(ctx, idgen.Options{
+		"kind": "segment", "tag": "orders", "store": "memory:all", "store_create": "true",
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -58,7 +62,9 @@ func ExampleGenerator_All() {
 func ExampleGenerator_NextContext() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	orders, err := idgen.New(ctx, idgen.Options{"kind": "segment", "tag": "orders", "store": "memory:context", "store_create": "true"})
+	orders, err := idgen.New(ctx, idgen.Options{
+		"kind": "segment", "tag": "orders", "store": "memory:context", "store_create": "true",
+	})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -99,7 +99,8 @@ func readTOML(path string) ([]tomlTable, error) {
 	if err != nil {
 		var parse toml.ParseError
 		if errors.As(err, &parse) {
-			return nil, configFileError("%s: line %d, column %d: %s", path, parse.Position.Line, parse.Position.Col, parse.Message)
+			return nil, configFileError("%s: line %d, column %d: %s", path, parse.Position.Line, parse.Position.Col,
+				parse.Message)
 		}
 		return nil, configFileError("%s: %v", path, err)
 	}
@@ -135,7 +136,8 @@ func (t *tomlTable) flatten(values map[string]any, prefix, path string) {
 		} else if text, ok := tomlText(values[key]); ok {
 			t.settings = append(t.settings, setting{name, text})
 		} else if t.err == nil {
-			t.err = configFileError("%s [%s]: %s is an array or a time of day; a text, number, boolean or instant is wanted",
+			t.err = configFileError("%s [%s]: %s is an array or a time of day; "+
+				"a text, number, boolean or instant is wanted",
 				path, t.name, name)
 		}
 	}

@@ -44,7 +44,9 @@ func TestASnowflakeRisesAndCarriesItsWorker(t *testing.T) {
 }
 
 func TestGoroutinesNeverGetTheSameId(t *testing.T) {
-	kinds := map[string]func(testing.TB, ...idgen.Option) *idgen.Generator{"segment": newSegment, "snowflake": newSnowflake}
+	kinds := map[string]func(testing.TB, ...idgen.Option) *idgen.Generator{
+		"segment": newSegment, "snowflake": newSnowflake,
+	}
 	for kind, newOfKind := range kinds {
 		for _, order := range []string{"strict", "relaxed"} {
 			t.Run(kind+" "+order, func(t *testing.T) { wantDistinct(t, newOfKind(t, idgen.WithOrder(order))) })
@@ -338,7 +340,8 @@ func TestCloseWhileOthersDrawLosesAndRepeatsNothing(t *testing.T) {
 func TestAForgottenGeneratorIsDestroyed(t *testing.T) {
 	released := make(chan struct{})
 	func() {
-		g, err := idgen.New(t.Context(), idgen.WithKind("segment"), idgen.WithStore("memory"), idgen.WithStoreCreate(true), idgen.WithTag(t.Name()),
+		g, err := idgen.New(t.Context(), idgen.WithKind("segment"), idgen.WithStore("memory"),
+			idgen.WithStoreCreate(true), idgen.WithTag(t.Name()),
 			idgen.WithClock(watched(newFakeClock(), released)))
 		if err != nil {
 			t.Fatal(err)
@@ -352,7 +355,8 @@ func TestAForgottenGeneratorIsDestroyed(t *testing.T) {
 func TestACopyKeepsAGeneratorAlive(t *testing.T) {
 	released := make(chan struct{})
 	g := func() idgen.Generator {
-		made, err := idgen.New(t.Context(), idgen.WithKind("segment"), idgen.WithStore("memory"), idgen.WithStoreCreate(true), idgen.WithTag(t.Name()),
+		made, err := idgen.New(t.Context(), idgen.WithKind("segment"), idgen.WithStore("memory"),
+			idgen.WithStoreCreate(true), idgen.WithTag(t.Name()),
 			idgen.WithClock(watched(newFakeClock(), released)))
 		if err != nil {
 			t.Fatal(err)
@@ -384,7 +388,8 @@ func TestAClosedGeneratorLetsALogThatHoldsItGo(t *testing.T) {
 	func() {
 		s := &service{}
 		var err error
-		s.ids, err = idgen.New(t.Context(), idgen.WithKind("segment"), idgen.WithStore("memory"), idgen.WithStoreCreate(true), idgen.WithTag(t.Name()),
+		s.ids, err = idgen.New(t.Context(), idgen.WithKind("segment"), idgen.WithStore("memory"),
+			idgen.WithStoreCreate(true), idgen.WithTag(t.Name()),
 			idgen.WithLog(func(idgen.LogLevel, string) { _ = s.ids }))
 		if err != nil {
 			t.Fatal(err)

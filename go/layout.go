@@ -134,7 +134,8 @@ func (l *Layout) Decode(id int64) (Parts, error) {
 func (l *Layout) Encode(p Parts) (int64, error) {
 	result := C.idgen_go_layout_encode(l.pointer(), C.idgen_parts_t{
 		time: C.uint64_t(p.Time), datacenter: C.uint64_t(p.Datacenter), worker: C.uint64_t(p.Worker),
-		process: C.uint64_t(p.Process), shard: C.uint64_t(p.Shard), sequence: C.uint64_t(p.Sequence), gene: C.uint64_t(p.Gene),
+		process: C.uint64_t(p.Process), shard: C.uint64_t(p.Shard),
+		sequence: C.uint64_t(p.Sequence), gene: C.uint64_t(p.Gene),
 		version: C.uint64_t(p.Version), segment: C.uint64_t(p.Segment), fixed: C.uint64_t(p.Fixed),
 	})
 	runtime.KeepAlive(l)
@@ -185,9 +186,11 @@ func (l *Layout) info(nowUnixMs int64) (LayoutInfo, error) {
 	}
 	i := &result.info
 	info := LayoutInfo{
-		Text: C.GoString(&i.text[0]), Preset: C.GoString(&i.preset[0]), Kinds: FieldKind(i.fields), Bits: uint32(i.bits),
+		Text: C.GoString(&i.text[0]), Preset: C.GoString(&i.preset[0]),
+		Kinds: FieldKind(i.fields), Bits: uint32(i.bits),
 		Unsigned: i.is_unsigned != 0, JSSafe: i.is_js_safe != 0, EpochUnixMs: int64(i.epoch_unix_ms),
-		Tick: time.Duration(i.tick_ms) * time.Millisecond, FirstUnixMs: int64(i.first_unix_ms), LastUnixMs: int64(i.last_unix_ms),
+		Tick:        time.Duration(i.tick_ms) * time.Millisecond,
+		FirstUnixMs: int64(i.first_unix_ms), LastUnixMs: int64(i.last_unix_ms),
 		YearsLeft: float64(i.years_left), IDsPerTick: uint64(i.ids_per_tick), IDsPerSecond: float64(i.ids_per_second),
 		Workers: uint64(i.workers),
 	}
@@ -197,7 +200,8 @@ func (l *Layout) info(nowUnixMs int64) (LayoutInfo, error) {
 			return LayoutInfo{}, err
 		}
 		info.Fields = append(info.Fields, Field{
-			Kind: FieldKind(at.field.kind), Name: C.GoString(at.field.name), Bits: uint32(at.field.bits), Shift: uint32(at.field.shift),
+			Kind: FieldKind(at.field.kind), Name: C.GoString(at.field.name),
+			Bits: uint32(at.field.bits), Shift: uint32(at.field.shift),
 		})
 	}
 	return info, nil

@@ -47,11 +47,13 @@ func TestATwitterIdDecodesToItsKnownParts(t *testing.T) {
 }
 
 func TestInfoSaysWhatALayoutCanDo(t *testing.T) {
-	info, err := mustLayout(t, "time:41ms worker:10 sequence:12", "2025-01-01T00:00:00Z").InfoAt(time.UnixMilli(1735689600000))
+	layout := mustLayout(t, "time:41ms worker:10 sequence:12", "2025-01-01T00:00:00Z")
+	info, err := layout.InfoAt(time.UnixMilli(1735689600000))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info.Text != "time:41ms worker:10 sequence:12" || info.Bits != 63 || info.IDsPerTick != 4096 || info.Workers != 1024 ||
+	if info.Text != "time:41ms worker:10 sequence:12" || info.Bits != 63 || info.IDsPerTick != 4096 ||
+		info.Workers != 1024 ||
 		info.IDsPerSecond != 4096_000 || info.Tick != time.Millisecond || info.Unsigned || info.JSSafe ||
 		info.LastUnixMs != 1735689600000+1<<41-1 || math.Abs(info.YearsLeft-69.68) > 0.1 {
 		t.Errorf("got %+v", info)

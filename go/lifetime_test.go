@@ -74,7 +74,8 @@ func TestACancelledContextEndsNew(t *testing.T) {
 			inside := make(chan struct{})
 			store := &hookedStore{take: func(ctx context.Context) error { close(inside); return hang(ctx) }}
 			err := cancelledBy(t, inside, func(ctx context.Context) error {
-				_, err := idgen.New(ctx, idgen.Options{"kind": "segment", "tag": "orders", "store_timeout": "10m", "wait_max": "1h"},
+				_, err := idgen.New(ctx, idgen.Options{
+					"kind": "segment", "tag": "orders", "store_timeout": "10m", "wait_max": "1h"},
 					idgen.WithHostStore(store))
 				return err
 			})
@@ -102,7 +103,8 @@ func TestAContextThatHasEndedOpensNothing(t *testing.T) {
 func TestAGeneratorOutlivesTheContextThatItWasMadeWith(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	store := &hookedStore{take: func(ctx context.Context) error { return ctx.Err() }}
-	orders, err := idgen.New(ctx, idgen.Options{"kind": "segment", "tag": "orders", "segment.step": "10"}, idgen.WithHostStore(store))
+	orders, err := idgen.New(ctx, idgen.Options{"kind": "segment", "tag": "orders", "segment.step": "10"},
+		idgen.WithHostStore(store))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +124,8 @@ func TestTheContextOfAStoreEndsAfterStoreTimeout(t *testing.T) {
 			once.Do(func() { found <- err })
 			return err
 		}}
-		_, err := idgen.New(t.Context(), idgen.Options{"kind": "segment", "tag": "orders", "store_timeout": timeout, "wait_max": "50ms"},
+		_, err := idgen.New(t.Context(), idgen.Options{
+			"kind": "segment", "tag": "orders", "store_timeout": timeout, "wait_max": "50ms"},
 			idgen.WithHostStore(store))
 		if err == nil {
 			t.Fatal("New succeeded on a store that never answers")
@@ -146,7 +149,8 @@ func tailLost(t *testing.T, store *hookedStore, close func(*idgen.Generator) err
 			lines = append(lines, message)
 		}
 	}
-	orders, err := idgen.New(t.Context(), idgen.Options{"kind": "segment", "tag": "orders", "segment.step": "10", "segment.runway": "0"},
+	orders, err := idgen.New(t.Context(), idgen.Options{
+		"kind": "segment", "tag": "orders", "segment.step": "10", "segment.runway": "0"},
 		idgen.WithHostStore(store), idgen.WithLog(log))
 	if err != nil {
 		t.Fatal(err)

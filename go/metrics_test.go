@@ -13,7 +13,8 @@ import (
 var (
 	helpLine   = regexp.MustCompile(`^# HELP (\w+) \S.*$`)
 	typeLine   = regexp.MustCompile(`^# TYPE (\w+) (counter|gauge)$`)
-	sampleLine = regexp.MustCompile(`^(\w+)({\w+="(?:[^"\\]|\\[\\"n])*"(?:,\w+="(?:[^"\\]|\\[\\"n])*")*}) (\+Inf|[0-9.e+-]+)$`)
+	sampleLine = regexp.MustCompile(`^(\w+)({\w+="(?:[^"\\]|\\[\\"n])*"(?:,\w+="(?:[^"\\]|\\[\\"n])*")*})` +
+		` (\+Inf|[0-9.e+-]+)$`)
 )
 
 // parseMetrics reads every sample by its name and labels, and takes nothing that Prometheus refuses.
@@ -33,7 +34,8 @@ func parseMetrics(t *testing.T, generators ...*idgen.Generator) map[string]float
 			metric = help[1]
 			i++
 			kind := typeLine.FindStringSubmatch(lines[i])
-			if described[metric] || kind == nil || kind[1] != metric || (kind[2] == "counter") != strings.HasSuffix(metric, "_total") {
+			if described[metric] || kind == nil || kind[1] != metric ||
+				(kind[2] == "counter") != strings.HasSuffix(metric, "_total") {
 				t.Fatalf("%q is not the type of %s, or it was described before", lines[i], metric)
 			}
 			described[metric] = true
@@ -62,13 +64,15 @@ func TestMetricsAreTheStatsOfEachGenerator(t *testing.T) {
 	samples := parseMetrics(t, orders, events)
 	ofOrders := `{name="orders",namespace="default",kind="segment"}`
 	ofEvents := `{name="events",namespace="` + t.Name() + `",kind="snowflake"}`
-	if samples["idgen_issued_total"+ofOrders] != 30 || samples["idgen_stock"+ofOrders] <= 0 || samples["idgen_handles"+ofOrders] != 1 {
+	if samples["idgen_issued_total"+ofOrders] != 30 || samples["idgen_stock"+ofOrders] <= 0 ||
+		samples["idgen_handles"+ofOrders] != 1 {
 		t.Errorf("of a segment that issued 30: %v", samples)
 	}
 	if left := samples["idgen_stock_seconds"+ofEvents]; left <= 0 || left > 60 {
 		t.Errorf("a window lasts %v s", left)
 	}
-	if _, counted := samples["idgen_issued_total"+ofEvents]; counted || samples["idgen_granted_seconds_total"+ofEvents] < 10 {
+	if _, counted := samples["idgen_issued_total"+ofEvents]; counted ||
+		samples["idgen_granted_seconds_total"+ofEvents] < 10 {
 		t.Errorf("of a snowflake, which counts time and not ids: %v", samples)
 	}
 	orders.Close(t.Context())
@@ -114,7 +118,8 @@ func TestStatsSayWhatWasIssuedAndHowLongTheRestLasts(t *testing.T) {
 	}
 	events := newSnowflake(t)
 	mustNext(t, events)
-	if stats, err := events.Stats(); err != nil || stats.StockSeconds <= 0 || stats.StockSeconds > 60 || stats.Rate != 0 {
+	if stats, err := events.Stats(); err != nil || stats.StockSeconds <= 0 || stats.StockSeconds > 60 ||
+		stats.Rate != 0 {
 		t.Errorf("%+v, %v", stats, err)
 	}
 }

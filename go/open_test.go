@@ -67,7 +67,8 @@ func TestOneFileConfiguresGeneratorsOfBothKinds(t *testing.T) {
 		t.Error(err)
 	}
 	// The tag is the table's name.
-	info, err := idgen.ShowSegment(idgen.WithStore("sqlite:"+filepath.Join(filepath.Dir(path), "ids.db")), idgen.WithTag("orders"))
+	info, err := idgen.ShowSegment(idgen.WithStore("sqlite:"+filepath.Join(filepath.Dir(path), "ids.db")),
+		idgen.WithTag("orders"))
 	if err != nil || info.MaxID < 500 || info.Grants < 1 || time.Since(info.Updated) > time.Minute {
 		t.Errorf("got %+v, %v", info, err)
 	}
@@ -85,7 +86,8 @@ func TestOptionsOverrideTheFile(t *testing.T) {
 }
 
 func TestNamesAreInTheFilesOrder(t *testing.T) {
-	names, err := idgen.Names(writeConfig(t, "[zebra]\n[ant]\nkind='segment'\n['with space']\n[zebra.segment]\nstep=1\n"))
+	path := writeConfig(t, "[zebra]\n[ant]\nkind='segment'\n['with space']\n[zebra.segment]\nstep=1\n")
+	names, err := idgen.Names(path)
 	if err != nil || !slices.Equal(names, []string{"zebra", "ant", "with space"}) {
 		t.Errorf("got %q, %v", names, err)
 	}
@@ -106,9 +108,12 @@ func TestAMistakeInTheFileIsNamedWithItsPlace(t *testing.T) {
 		{"a time of day", "[c]\nepoch = 07:32:00\n", "c", idgen.ErrConfigFile,
 			"PATH [c]: epoch is an array or a time of day; a text, number, boolean or instant is wanted"},
 		{"malformed", "[c]\nworker = = 3\n", "c", idgen.ErrConfigFile, "PATH: line 2, column "},
-		{"a key that does not exist", "[c]\nwroker = 3\n", "c", idgen.ErrUnknownKey, "PATH [c]: unknown property 'wroker'; the nearest is 'worker'"},
-		{"a mistake in another table", "[a]\nworker = [1, 2]\n[c]\nsegment.step = 0\n", "c", idgen.ErrValue, "PATH [c]: segment.step"},
-		{"a value out of range", "[c]\nsegment.step = 0\n", "c", idgen.ErrValue, "PATH [c]: segment.step = '0' is out of range"},
+		{"a key that does not exist", "[c]\nwroker = 3\n", "c", idgen.ErrUnknownKey,
+			"PATH [c]: unknown property 'wroker'; the nearest is 'worker'"},
+		{"a mistake in another table", "[a]\nworker = [1, 2]\n[c]\nsegment.step = 0\n", "c", idgen.ErrValue,
+			"PATH [c]: segment.step"},
+		{"a value out of range", "[c]\nsegment.step = 0\n", "c", idgen.ErrValue,
+			"PATH [c]: segment.step = '0' is out of range"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
 			path := writeConfig(t, c.content)
@@ -133,7 +138,8 @@ func TestAMissingFileIsNamed(t *testing.T) {
 }
 
 func TestGoValuesBecomeTheTextThatTheCoreTakes(t *testing.T) {
-	g := newSnowflake(t, idgen.WithWaitMax(1500*time.Millisecond), idgen.WithEpoch(time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)),
+	g := newSnowflake(t, idgen.WithWaitMax(1500*time.Millisecond),
+		idgen.WithEpoch(time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)),
 		idgen.With("window", "3s"), idgen.With("worker", uint8(5)), idgen.With("segment.prefetch", float32(0.5)))
 	layout, err := g.Layout()
 	if err != nil {
@@ -157,19 +163,26 @@ func TestBadOptionsAreRefusedWithWhatIsAllowed(t *testing.T) {
 		{"a choice that is none", idgen.WithOrder("loose"), idgen.ErrValue, "strict | relaxed"},
 		{"a negative number", idgen.WithWorker(-1), idgen.ErrValue, "'-1'"},
 		{"a worker too large for its field", idgen.WithWorker(1024), idgen.ErrValue, "1023"},
-		{"a duration finer than a millisecond", idgen.WithWaitMax(1500 * time.Microsecond), idgen.ErrValue, "wait_max = '1.5ms'"},
+		{"a duration finer than a millisecond", idgen.WithWaitMax(1500 * time.Microsecond), idgen.ErrValue,
+			"wait_max = '1.5ms'"},
 		{"a NUL in a value", idgen.WithTag("a\x00b"), idgen.ErrArgument, "NUL"},
 		{"a NUL in a key", idgen.With("a\x00b", 1), idgen.ErrArgument, "NUL"},
 		{"a layout that does not add up", idgen.WithLayout("time:60ms worker:10 sequence:12"), idgen.ErrLayout, ""},
-		{"an epoch in the future", idgen.WithEpoch(time.Now().Truncate(time.Second).AddDate(1, 0, 0)), idgen.ErrLifetime, ""},
-		{"an epoch finer than a millisecond", idgen.WithEpoch(time.Date(2025, 1, 1, 0, 0, 0, 500_000, time.UTC)), idgen.ErrValue,
+		{"an epoch in the future", idgen.WithEpoch(time.Now().Truncate(time.Second).AddDate(1, 0, 0)),
+			idgen.ErrLifetime, ""},
+		{"an epoch finer than a millisecond", idgen.WithEpoch(time.Date(2025, 1, 1, 0, 0, 0, 500_000, time.UTC)),
+			idgen.ErrValue,
 			"2025-01-01T00:00:00.0005Z is not a whole number of milliseconds"},
-		{"a layout past its lifetime", idgen.Options{"layout": "time:31s worker:10 sequence:12", "epoch": "1950-01-01T00:00:00Z"}, idgen.ErrLifetime, ""},
-		{"a missing store", idgen.Options{"store": "sqlite:/nonexistent/ids.db", "store_create": "false"}, idgen.ErrStoreMissing, "/nonexistent/ids.db"},
+		{"a layout past its lifetime",
+			idgen.Options{"layout": "time:31s worker:10 sequence:12", "epoch": "1950-01-01T00:00:00Z"},
+			idgen.ErrLifetime, ""},
+		{"a missing store", idgen.Options{"store": "sqlite:/nonexistent/ids.db", "store_create": "false"},
+			idgen.ErrStoreMissing, "/nonexistent/ids.db"},
 		{"a store of an unknown kind", idgen.WithStore("oracle://x"), 0, "no store of that kind"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
-			_, err := idgen.New(t.Context(), idgen.WithWorker(1), idgen.WithStore("memory"), idgen.WithStoreCreate(true), c.option)
+			_, err := idgen.New(t.Context(), idgen.WithWorker(1), idgen.WithStore("memory"),
+				idgen.WithStoreCreate(true), c.option)
 			var e *idgen.Error
 			if !errors.As(err, &e) || (c.want != 0 && e.Status != c.want) || !strings.Contains(e.Message, c.says) {
 				t.Errorf("got %v, want %s with %q", err, c.want.Name(), c.says)
@@ -181,7 +194,8 @@ func TestBadOptionsAreRefusedWithWhatIsAllowed(t *testing.T) {
 func TestASecondOwnerOfAWorkerWithAnotherConfigurationIsRefused(t *testing.T) {
 	store := sqliteStore(t)
 	first := newSnowflake(t, idgen.WithStore(store))
-	_, err := idgen.New(t.Context(), idgen.WithWorker(7), idgen.WithStore(store), idgen.WithNamespace(t.Name()), idgen.WithOnClockBack("fail"))
+	_, err := idgen.New(t.Context(), idgen.WithWorker(7), idgen.WithStore(store), idgen.WithNamespace(t.Name()),
+		idgen.WithOnClockBack("fail"))
 	wantStatus(t, err, idgen.ErrWorkerBusy)
 	// An equal one shares the first's state, and so never repeats an id.
 	second := newSnowflake(t, idgen.WithStore(store))
@@ -198,7 +212,8 @@ func TestADamagedStoreIsRefused(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Repeat("this is no database ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := idgen.New(t.Context(), idgen.WithKind("segment"), idgen.WithTag("orders"), idgen.WithStore("sqlite:"+path))
+	_, err := idgen.New(t.Context(), idgen.WithKind("segment"), idgen.WithTag("orders"),
+		idgen.WithStore("sqlite:"+path))
 	wantStatus(t, err, idgen.ErrStoreDamaged)
 	if !strings.Contains(err.Error(), path) {
 		t.Errorf("the message does not name the file: %s", err)
@@ -299,7 +314,9 @@ func TestSegmentsAreCreatedShownAndOnlyEverAdvanced(t *testing.T) {
 
 func TestWhatWouldMakeATagIsToldWithoutMakingIt(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ids.db")
-	options := idgen.Options{"store": "sqlite:" + path, "namespace": strings.Repeat("'", 128), "tag": "caf\u00e9" + strings.Repeat("'", 120)}
+	options := idgen.Options{
+		"store": "sqlite:" + path, "namespace": strings.Repeat("'", 128), "tag": "caf\u00e9" + strings.Repeat("'", 120),
+	}
 	statements, err := idgen.SegmentStatements(options)
 	if err != nil {
 		t.Fatal(err)
@@ -318,7 +335,8 @@ func TestWhatWouldMakeATagIsToldWithoutMakingIt(t *testing.T) {
 	if info, err := idgen.ShowSegment(options); err != nil || info.MaxID != 0 {
 		t.Errorf("got %+v, %v", info, err)
 	}
-	if text, err := idgen.SegmentStatements(idgen.WithStore("memory"), idgen.WithTag("orders")); text != "" || err != nil {
+	text, err := idgen.SegmentStatements(idgen.WithStore("memory"), idgen.WithTag("orders"))
+	if text != "" || err != nil {
 		t.Errorf("of memory: %q, %v", text, err)
 	}
 }
@@ -327,7 +345,9 @@ func TestStatementsAreRefusedWhereThereCanBeNone(t *testing.T) {
 	for want, options := range map[string][]idgen.Option{
 		"own makes its tags itself": {idgen.WithHostStore(&counter{})},
 		"mysql, mariadb, postgres":  {idgen.Options{"store": "memory", "segment.schema": "leaf", "tag": "orders"}},
-		"libidgen_postgres.so":      {idgen.Options{"store": "postgres://app@h.invalid/ids", "backend.path": t.TempDir(), "tag": "orders"}},
+		"libidgen_postgres.so": {idgen.Options{
+			"store": "postgres://app@h.invalid/ids", "backend.path": t.TempDir(), "tag": "orders",
+		}},
 	} {
 		text, err := idgen.SegmentStatements(options...)
 		wantStatus(t, err, idgen.ErrUnsupported)
@@ -340,7 +360,9 @@ func TestStatementsAreRefusedWhereThereCanBeNone(t *testing.T) {
 }
 
 func TestAStoreWithoutOtherTablesCannotReadOne(t *testing.T) {
-	for _, store := range []idgen.Option{idgen.WithStore("memory"), idgen.WithStore(sqliteStore(t)), idgen.WithHostStore(&counter{})} {
+	for _, store := range []idgen.Option{
+		idgen.WithStore("memory"), idgen.WithStore(sqliteStore(t)), idgen.WithHostStore(&counter{}),
+	} {
 		_, err := idgen.SegmentMaxOf("orders", "id", store)
 		wantStatus(t, err, idgen.ErrUnsupported)
 		if want := "'orders' cannot be read: only the stores mysql, mariadb"; !strings.Contains(err.Error(), want) {

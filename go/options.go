@@ -36,7 +36,8 @@ func (s setting) apply(c *config) error { return c.set(s.key, s.value) }
 // time.Time, both in whole ms; of anything else what fmt.Sprint makes of it.
 func With(key string, value any) Option {
 	if moment, ok := value.(time.Time); ok && moment.Nanosecond()%int(time.Millisecond) != 0 {
-		return refusal{ErrValue, fmt.Sprintf("%s = %s is not a whole number of milliseconds, the finest there is; round it first",
+		return refusal{ErrValue, fmt.Sprintf("%s = %s is not a whole number of milliseconds, "+
+			"the finest there is; round it first",
 			key, moment.Format(time.RFC3339Nano))}
 	}
 	return setting{key, valueText(value)}

@@ -26,8 +26,8 @@ func Properties() []Property {
 		}
 		p := at.property
 		all = append(all, Property{
-			Name: C.GoString(p.name), Type: C.GoString(p._type), Default: C.GoString(p.default_value), Range: C.GoString(p._range),
-			Unit: C.GoString(p.unit), Help: C.GoString(p.help), Since: C.GoString(p.since),
+			Name: C.GoString(p.name), Type: C.GoString(p._type), Default: C.GoString(p.default_value),
+			Range: C.GoString(p._range), Unit: C.GoString(p.unit), Help: C.GoString(p.help), Since: C.GoString(p.since),
 		})
 	}
 	return all

@@ -22,7 +22,8 @@ func TestEverySourceOfTheCoreIsCompiledExactlyOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, include := range regexp.MustCompile(`(?m)^#include "(\.\./[^"]+)"`).FindAllStringSubmatch(string(content), -1) {
+		includes := regexp.MustCompile(`(?m)^#include "(\.\./[^"]+)"`)
+		for _, include := range includes.FindAllStringSubmatch(string(content), -1) {
 			included[include[1]]++
 		}
 	}
@@ -41,7 +42,8 @@ func TestEverySourceOfTheCoreIsCompiledExactlyOnce(t *testing.T) {
 				want = 0
 			}
 			if included[filepath.ToSlash(source)] != want {
-				t.Errorf("%s is included %d times in go/core_*.cc, want %d", source, included[filepath.ToSlash(source)], want)
+				t.Errorf("%s is included %d times in go/core_*.cc, want %d", source, included[filepath.ToSlash(source)],
+					want)
 			}
 		}
 	}
@@ -56,9 +58,11 @@ func TestEveryFolderThatIsCompiledFromIsKeptByVendoring(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, root := range []string{"../core/include", "../core/src", "../capi/include", "../capi/src", "../bindings/go"} {
+	for _, root := range []string{"../core/include", "../core/src", "../capi/include", "../capi/src",
+		"../bindings/go"} {
 		err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || !strings.Contains(".c.h.cpp.hpp", filepath.Ext(path)) || filepath.Ext(path) == "" {
+			if err != nil || entry.IsDir() || !strings.Contains(".c.h.cpp.hpp", filepath.Ext(path)) ||
+				filepath.Ext(path) == "" {
 				return err
 			}
 			folder := filepath.ToSlash(filepath.Dir(path))

@@ -55,7 +55,8 @@ const (
 	readTail   = "SELECT max_id FROM idgen_segment" + whereTag
 	state      = "SELECT ns, tag, max_id, grants, updated_unix_ms, step, rate, holder FROM idgen_segment"
 	insertRow  = "INSERT INTO idgen_segment(ns, tag, updated_unix_ms, max_id, grants) VALUES(?, ?, ?, 0, 0)"
-	advanceTo  = "UPDATE idgen_segment SET max_id = CASE WHEN max_id < ? THEN ? ELSE max_id + 1 END, grants = grants + 1," +
+	advanceTo  = "UPDATE idgen_segment SET max_id = CASE WHEN max_id < ? THEN ? ELSE max_id + 1 END, " +
+		"grants = grants + 1," +
 		" updated_unix_ms = ?" + whereTag + " AND max_id BETWEEN 0 AND ?"
 
 	howToCreate = "Make it with SQLStore.CreateSegment(NAMESPACE, TAG) or `idgen segment create --store URL --tag TAG`"
@@ -102,7 +103,8 @@ var createTable = map[Dialect]string{
 // One statement is one atomic step. PostgreSQL: no grant is acknowledged before it is on disk, whatever the session
 // says. TiDB may run a transaction optimistically, so what LAST_INSERT_ID gave may not be what was committed.
 var takeTail = map[Dialect]string{
-	MySQL: "UPDATE idgen_segment SET max_id = LAST_INSERT_ID(max_id + ?), grants = grants + 1, updated_unix_ms = ?" + whereTag +
+	MySQL: "UPDATE idgen_segment SET max_id = LAST_INSERT_ID(max_id + ?), grants = grants + 1, " +
+		"updated_unix_ms = ?" + whereTag +
 		" AND max_id BETWEEN 0 AND ? AND LOCATE('TiDB', VERSION()) = 0",
 	Postgres: "UPDATE idgen_segment SET max_id = max_id + ?, grants = grants + 1, updated_unix_ms = ?" +
 		" FROM (SELECT set_config('synchronous_commit', 'on', true)) AS durable" + whereTag +
@@ -114,13 +116,15 @@ var takeTail = map[Dialect]string{
 // SegmentTake implements [Store].
 func (s *SQLStore) SegmentTake(ctx context.Context, namespace, tag string, count int64) (first int64, err error) {
 	if count < 1 {
-		return 0, &Error{Status: ErrArgument, Message: fmt.Sprintf("a segment of %d numbers cannot be meant; ask for at least 1", count)}
+		return 0, &Error{Status: ErrArgument,
+			Message: fmt.Sprintf("a segment of %d numbers cannot be meant; ask for at least 1", count)}
 	}
 	err = s.transact(ctx, func(ctx context.Context, on *sql.Conn) error {
 		last, err := s.take(ctx, on, namespace, tag, count)
 		if err == nil && last < count {
 			return &Error{Status: ErrStoreDamaged,
-				Message: fmt.Sprintf("the driver gave %d for the end of a grant of %d numbers; it was not used", last, count)}
+				Message: fmt.Sprintf("the driver gave %d for the end of a grant of %d numbers; it was not used",
+					last, count)}
 		}
 		first = last - count + 1
 		return err
@@ -141,7 +145,8 @@ func (s *SQLStore) SegmentReturn(ctx context.Context, namespace, tag string, las
 		return nil
 	}
 	return s.transact(ctx, func(ctx context.Context, on *sql.Conn) error {
-		changed, err := s.change(ctx, on, returnTail, unused, time.Now().UnixMilli(), s.stored(namespace), s.stored(tag), last)
+		changed, err := s.change(ctx, on, returnTail, unused, time.Now().UnixMilli(), s.stored(namespace),
+			s.stored(tag), last)
 		if err != nil || changed == 1 {
 			return err
 		}
@@ -161,7 +166,8 @@ func (s *SQLStore) CreateSegment(ctx context.Context, namespace, tag string) err
 		made, err := s.change(ctx, on, insert, s.stored(namespace), s.stored(tag), time.Now().UnixMilli())
 		if err == nil && made == 0 || err != nil && numberOf(err) == 1062 {
 			return &Error{Status: ErrTagExists,
-				Message: fmt.Sprintf("tag \"%s\" of namespace \"%s\" is in the table idgen_segment already", tag, namespace)}
+				Message: fmt.Sprintf("tag \"%s\" of namespace \"%s\" is in the table idgen_segment already",
+					tag, namespace)}
 		}
 		return err
 	}
@@ -262,7 +268,9 @@ func (s *SQLStore) show(ctx context.Context, on *sql.Conn, namespace, tag string
 	return rows[0].SegmentInfo, nil
 }
 
-func (s *SQLStore) rows(ctx context.Context, on *sql.Conn, text string, arguments ...any) (all []SegmentRow, err error) {
+func (s *SQLStore) rows(
+	ctx context.Context, on *sql.Conn, text string, arguments ...any,
+) (all []SegmentRow, err error) {
 	found, err := on.QueryContext(ctx, s.sql(text), arguments...)
 	if err != nil {
 		return nil, err
@@ -271,7 +279,8 @@ func (s *SQLStore) rows(ctx context.Context, on *sql.Conn, text string, argument
 	for found.Next() {
 		var row SegmentRow
 		var updated int64
-		err := found.Scan(&row.Namespace, &row.Tag, &row.MaxID, &row.Grants, &updated, &row.Step, &row.Rate, &row.Holder)
+		err := found.Scan(&row.Namespace, &row.Tag, &row.MaxID, &row.Grants, &updated, &row.Step, &row.Rate,
+			&row.Holder)
 		if err != nil {
 			return nil, err
 		}
@@ -289,7 +298,8 @@ func (s *SQLStore) refusal(ctx context.Context, on *sql.Conn, namespace, tag str
 			return err
 		}
 		if strings.Contains(version, "TiDB") {
-			return &Error{Status: ErrUnsupported, Message: "TiDB may run a transaction optimistically, so this store cannot know what it granted; " +
+			return &Error{Status: ErrUnsupported, Message: "TiDB may run a transaction optimistically, so this " +
+				"store cannot know what it granted; " +
 				`use store = "mysql://...", which knows TiDB`}
 		}
 	}
@@ -299,11 +309,13 @@ func (s *SQLStore) refusal(ctx context.Context, on *sql.Conn, namespace, tag str
 		return err
 	case found < 0:
 		return &Error{Status: ErrStoreDamaged, Message: fmt.Sprintf(
-			"the table idgen_segment holds %d where a number from 0 to 2^63 - 1 belongs. Set it right by hand, above the highest id in use", found)}
+			"the table idgen_segment holds %d where a number from 0 to 2^63 - 1 belongs. "+
+				"Set it right by hand, above the highest id in use", found)}
 	case found > math.MaxInt64-count:
 		return exhausted(namespace, tag, found, count)
 	}
-	return &Error{Status: ErrStoreUnavailable, Message: fmt.Sprintf("tag \"%s\" changed while it was read; nothing was granted", tag)}
+	return &Error{Status: ErrStoreUnavailable,
+		Message: fmt.Sprintf("tag \"%s\" changed while it was read; nothing was granted", tag)}
 }
 
 func (s *SQLStore) maxID(ctx context.Context, on *sql.Conn, namespace, tag string) (found int64, err error) {
@@ -316,13 +328,15 @@ func (s *SQLStore) maxID(ctx context.Context, on *sql.Conn, namespace, tag strin
 
 func unknown(namespace, tag string) error {
 	return &Error{Status: ErrTagUnknown, Message: fmt.Sprintf(
-		"tag \"%s\" of namespace \"%s\" is not in the table idgen_segment. %s: it begins at 0, so the first id is 1", tag, namespace,
+		"tag \"%s\" of namespace \"%s\" is not in the table idgen_segment. %s: it begins at 0, so the first id is 1",
+		tag, namespace,
 		howToCreate)}
 }
 
 func exhausted(namespace, tag string, found, count int64) error {
 	return &Error{Status: ErrExhausted, Message: fmt.Sprintf(
-		"tag \"%s\" of namespace \"%s\" stands at %d; %d more would pass 2^63 - 1. Take a smaller step, or a new tag", tag, namespace,
+		"tag \"%s\" of namespace \"%s\" stands at %d; %d more would pass 2^63 - 1. Take a smaller step, or a new tag",
+		tag, namespace,
 		found, count)}
 }
 
@@ -380,13 +394,15 @@ func (s *SQLStore) begin(ctx context.Context, on *sql.Conn) error {
 	}
 	if !inside {
 		_, err := on.ExecContext(ctx, begin[s.dialect])
-		inside = err != nil && (numberOf(err) == 1568 || strings.Contains(err.Error(), "transaction within a transaction"))
+		inside = err != nil &&
+			(numberOf(err) == 1568 || strings.Contains(err.Error(), "transaction within a transaction"))
 		if !inside {
 			return err
 		}
 	}
-	return &Error{Status: ErrStoreUnsafe, Message: "the pool gave a connection that is inside a transaction, which is its owner's to " +
-		"commit or to roll back: nothing was asked of it and nothing was granted. For connections that nobody else uses, give SQLStore a " +
+	return &Error{Status: ErrStoreUnsafe, Message: "the pool gave a connection that is inside a transaction, which " +
+		"is its owner's to commit or to roll back: nothing was asked of it and nothing was granted. For connections " +
+		"that nobody else uses, give SQLStore a " +
 		"small pool of its own"}
 }
 
@@ -423,12 +439,15 @@ func isInTransaction(connection any) (inside, known bool) {
 func (s *SQLStore) nobodyLends(bound time.Duration) error {
 	stats := s.db.Stats()
 	if stats.MaxOpenConnections == 0 || stats.InUse < stats.MaxOpenConnections {
-		return &Error{Status: ErrStoreUnavailable, Message: fmt.Sprintf("the server did not answer within %v (PoolTimeout)", bound)}
+		return &Error{Status: ErrStoreUnavailable,
+			Message: fmt.Sprintf("the server did not answer within %v (PoolTimeout)", bound)}
 	}
 	return &Error{
 		Status: ErrStoreUnavailable,
-		Message: fmt.Sprintf("no connection within %v (PoolTimeout): the pool has lent all its %d. A transaction that asks for ids while "+
-			"it holds one may be waiting for itself: ask before it begins, or give SQLStore a small pool of its own", bound,
+		Message: fmt.Sprintf("no connection within %v (PoolTimeout): the pool has lent all its %d. "+
+			"A transaction that asks for ids while it holds one may be waiting for itself: ask before it begins, or "+
+			"give SQLStore a small pool of its own",
+			bound,
 			stats.MaxOpenConnections),
 		endsWaits: true,
 	}

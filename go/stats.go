@@ -42,12 +42,15 @@ func (g *Generator) Stats() (Stats, error) {
 	}
 	s := result.stats
 	return Stats{
-		Handles: uint32(s.handles), Granted: uint64(s.granted), Remaining: uint64(s.remaining), Refills: uint64(s.refills),
+		Handles: uint32(s.handles), Granted: uint64(s.granted), Remaining: uint64(s.remaining),
+		Refills:        uint64(s.refills),
 		RefillFailures: uint64(s.refill_failures), RefillMax: time.Duration(s.refill_ns_max), Waits: uint64(s.waits),
-		Waited: time.Duration(s.wait_ns), StoreWaits: uint64(s.store_waits), ClockBackEvents: uint64(s.clock_back_events),
-		Forks: uint64(s.forks), Lead: time.Duration(s.lead_ms) * time.Millisecond,
+		Waited: time.Duration(s.wait_ns), StoreWaits: uint64(s.store_waits),
+		ClockBackEvents: uint64(s.clock_back_events), Forks: uint64(s.forks),
+		Lead:   time.Duration(s.lead_ms) * time.Millisecond,
 		Issued: uint64(s.issued), Rate: uint64(s.rate), StockSeconds: float64(s.stock_seconds),
-		BreakerRedis: uint32(s.breaker_redis), BreakerDatabase: uint32(s.breaker_database), BufferStock: uint64(s.buffer_stock),
+		BreakerRedis: uint32(s.breaker_redis), BreakerDatabase: uint32(s.breaker_database),
+		BufferStock: uint64(s.buffer_stock),
 	}, nil
 }
 

@@ -43,7 +43,8 @@ type storeOption struct{ store Store }
 
 func (o storeOption) apply(c *config) error {
 	if o.store == nil {
-		return &Error{Status: ErrArgument, Message: "the store is nil; leave WithHostStore out to use the property store"}
+		return &Error{Status: ErrArgument,
+			Message: "the store is nil; leave WithHostStore out to use the property store"}
 	}
 	c.store = &storeSink{}
 	c.store.store.Store(&o.store)
@@ -133,7 +134,8 @@ func (s *storeSink) context() (context.Context, context.CancelFunc) {
 }
 
 //export idgenGoSegmentTake
-func idgenGoSegmentTake(sink C.uintptr_t, namespace, tag *C.char, count C.uint64_t, first *C.uint64_t, failure *C.idgen_error_t) C.idgen_status_t {
+func idgenGoSegmentTake(sink C.uintptr_t, namespace, tag *C.char, count C.uint64_t, first *C.uint64_t,
+	failure *C.idgen_error_t) C.idgen_status_t {
 	return askStore(sink, failure, func(ctx context.Context, store Store) error {
 		granted, err := store.SegmentTake(ctx, C.GoString(namespace), C.GoString(tag), int64(count))
 		*first = C.uint64_t(max(granted, 0)) // the core refuses 0
@@ -142,13 +144,15 @@ func idgenGoSegmentTake(sink C.uintptr_t, namespace, tag *C.char, count C.uint64
 }
 
 //export idgenGoSegmentReturn
-func idgenGoSegmentReturn(sink C.uintptr_t, namespace, tag *C.char, last, unused C.uint64_t, failure *C.idgen_error_t) C.idgen_status_t {
+func idgenGoSegmentReturn(sink C.uintptr_t, namespace, tag *C.char, last, unused C.uint64_t,
+	failure *C.idgen_error_t) C.idgen_status_t {
 	return askStore(sink, failure, func(ctx context.Context, store Store) error {
 		return store.SegmentReturn(ctx, C.GoString(namespace), C.GoString(tag), int64(last), int64(unused))
 	})
 }
 
-func askStore(handle C.uintptr_t, failure *C.idgen_error_t, ask func(context.Context, Store) error) (status C.idgen_status_t) {
+func askStore(handle C.uintptr_t, failure *C.idgen_error_t,
+	ask func(context.Context, Store) error) (status C.idgen_status_t) {
 	sink := cgo.Handle(handle).Value().(*storeSink)
 	answer := func(err error) {
 		status = tell(failure, err)
@@ -167,7 +171,8 @@ func askStore(handle C.uintptr_t, failure *C.idgen_error_t, ask func(context.Con
 	}()
 	store := sink.store.Load()
 	if store == nil {
-		return tell(failure, &Error{Status: ErrStoreUnavailable, Message: "the generator was closed, and its store let go"})
+		return tell(failure, &Error{Status: ErrStoreUnavailable,
+			Message: "the generator was closed, and its store let go"})
 	}
 	ctx, cancel := sink.context()
 	defer cancel()
@@ -211,7 +216,8 @@ func tell(failure *C.idgen_error_t, err error) C.idgen_status_t {
 // What connection strings and drivers' messages may hold. Rather too much is hidden than too little.
 var (
 	passwordOfURL = regexp.MustCompile(`(://[^\s:/@]*):\S*@`)
-	password      = regexp.MustCompile(`(?i)\b(\w*(?:password|passwd|pwd|secret|token))(['"]?\s*[=:]\s*)('[^']*'|"[^"]*"|[^\s&;,)]+)`)
+	password      = regexp.MustCompile(`(?i)\b(\w*(?:password|passwd|pwd|secret|token))(['"]?\s*[=:]\s*)` +
+		`('[^']*'|"[^"]*"|[^\s&;,)]+)`)
 )
 
 // textOf is an error in words, without what looks like a password.

@@ -18,7 +18,8 @@ var encodings = []struct {
 	name     string
 	encoding idgen.Encoding
 }{
-	{"decimal", idgen.Decimal}, {"hex", idgen.Hex}, {"crockford", idgen.Crockford}, {"base58", idgen.Base58}, {"base62", idgen.Base62},
+	{"decimal", idgen.Decimal}, {"hex", idgen.Hex}, {"crockford", idgen.Crockford}, {"base58", idgen.Base58},
+	{"base62", idgen.Base62},
 }
 
 // row reads columns by name; what is not there, or is no number, ends the test.
@@ -100,7 +101,8 @@ func TestPresetsAreThoseOfTheVectors(t *testing.T) {
 			t.Errorf("%s: %v", r.line, err)
 			continue
 		}
-		if info.Preset != r.text("name") || info.Text != r.text("text") || info.EpochUnixMs != r.signed("epoch_unix_ms") ||
+		if info.Preset != r.text("name") || info.Text != r.text("text") ||
+			info.EpochUnixMs != r.signed("epoch_unix_ms") ||
 			uint64(info.Bits) != r.unsigned("bits") || info.IDsPerTick != r.unsigned("ids_per_tick") ||
 			info.Workers != r.unsigned("workers") || info.LastUnixMs != r.signed("last_unix_ms") ||
 			info.Unsigned != (r.text("is_unsigned") == "1") || info.JSSafe != (r.text("is_js_safe") == "1") ||
@@ -121,11 +123,14 @@ func TestLayoutsEncodeAndDecodeAsTheVectorsSay(t *testing.T) {
 			layouts[key] = mustLayout(t, r.text("layout"), r.text("epoch_unix_ms"))
 		}
 		want := idgen.Parts{
-			UnixMs: r.signed("unix_ms"), Time: r.unsigned("time"), Datacenter: r.unsigned("datacenter"), Worker: r.unsigned("worker"),
-			Process: r.unsigned("process"), Shard: r.unsigned("shard"), Sequence: r.unsigned("sequence"), Gene: r.unsigned("gene"),
+			UnixMs: r.signed("unix_ms"), Time: r.unsigned("time"), Datacenter: r.unsigned("datacenter"),
+			Worker: r.unsigned("worker"), Process: r.unsigned("process"), Shard: r.unsigned("shard"),
+			Sequence: r.unsigned("sequence"), Gene: r.unsigned("gene"),
 			Version: r.unsigned("version"), Segment: r.unsigned("segment"), Fixed: r.unsigned("fixed"),
 		}
-		for i, name := range []string{"time", "datacenter", "worker", "process", "shard", "sequence", "gene", "version", "segment", "fixed"} {
+		for i, name := range []string{
+			"time", "datacenter", "worker", "process", "shard", "sequence", "gene", "version", "segment", "fixed",
+		} {
 			if r.text(name) != "-" {
 				want.Fields |= 1 << i
 			}

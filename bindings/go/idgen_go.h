@@ -11,8 +11,7 @@
 #include <string.h>
 
 #if IDGEN_ABI_VERSION != 1
-#error \
-    "This Go package was written for ABI 1 of idgen: use the version of the package that belongs to the installed library."
+#error "This Go package is for ABI 1 of idgen: use the version of the package that belongs to the installed library."
 #endif
 
 /* error is NULL for IDGEN_OK, and where there was no memory for it; idgen_go_error_free takes both. */
@@ -65,7 +64,8 @@ static inline idgen_go_number idgen_go_next(uintptr_t generator) {
   return idgen_go_next_slowly(generator);
 }
 
-/* idgen_try_next fills no error: for the message of a status other than IDGEN_E_WOULD_BLOCK there is idgen_go_next_slowly. */
+/* idgen_try_next fills no error: for the message of a status other than IDGEN_E_WOULD_BLOCK there is
+ * idgen_go_next_slowly. */
 static inline idgen_go_number idgen_go_try_next(uintptr_t generator) {
   idgen_go_number result = {0, {NULL, IDGEN_OK}};
   result.failure.status = idgen_try_next((idgen_t *)generator, &result.value);

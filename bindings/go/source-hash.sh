@@ -5,5 +5,6 @@
 #     CGO_CXXFLAGS="-g -O2 -DIDGEN_SRC_HASH=$(bindings/go/source-hash.sh)" go build ./...
 set -eu
 cd "$(dirname "$0")/../.."
-find core capi bindings/go -type f \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' \) -print | LC_ALL=C sort |
+find core capi bindings/go -type f \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' \) -print |
+  LC_ALL=C sort |
   while IFS= read -r file; do printf '%s\n' "$file"; cat "$file"; done | cksum | cut -d ' ' -f 1

@@ -165,8 +165,9 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 %include "idgen/idgen.h"
 
 /* Written by hand: the hot calls (natives_next.cpp) return the id and throw, because an array for the result would
- * double their cost; what waits hears of interrupts (there and in natives_lifetime.cpp); texts of any length (natives_text.cpp); the log, the store and the list of segments, which call
- * back (natives_log.cpp, natives_store.cpp, natives_segments.cpp). */
+ * double their cost; what waits hears of interrupts (there and in natives_lifetime.cpp); texts of any length
+ * (natives_text.cpp); the log, the store and the list of segments, which call back (natives_log.cpp, natives_store.cpp,
+ * natives_segments.cpp). */
 %native(jniVersion) jint jniVersion();
 %native(next) jlong next(jlong generator);
 %native(tryNext) jboolean tryNext(jlong generator, jlongArray id);

@@ -1,4 +1,5 @@
-/* The floor of a Python call: a METH_NOARGS method of a C type that returns an int of 61 bits from memory, and nothing else. */
+/* The floor of a Python call: a METH_NOARGS method of a C type that returns an int of 61 bits from memory, and nothing
+ * else. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 

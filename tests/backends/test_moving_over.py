@@ -1,4 +1,4 @@
-"""Moving over from AUTO_INCREMENT and sequences, with the statements that `idgen segment import` prints, run as they stand.
+"""Moving over from AUTO_INCREMENT and sequences, with the statements of `idgen segment import`, run as they stand.
 
 Old pods, which insert without an id, go on beside new pods, which insert ids of idgen. No key may be there twice."""
 

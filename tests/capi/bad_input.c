@@ -1,4 +1,5 @@
-/* Input that is wrong, each with its status and a message that says what to do. And owners: of a worker, of a process. */
+/* Input that is wrong, each with its status and a message that says what to do. And owners: of a worker, of a
+ * process. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>

@@ -26,7 +26,8 @@ idgen_config_t *config_with(const char *first_key, ...);
 idgen_t *generator_from(idgen_config_t *config, const char *file, int line);
 #define GENERATOR(config) generator_from((config), __FILE__, __LINE__)
 
-/* Runs body in a forked child; its result comes back with err. A child that crashes is a failed check and returns -1. */
+/* Runs body in a forked child; its result comes back with err. A child that crashes is a failed check and returns
+ * -1. */
 idgen_status_t in_child(idgen_status_t (*body)(void *argument, idgen_error_t *err), void *argument, idgen_error_t *err);
 
 /* The groups. Each runs in an empty working directory of its own. */

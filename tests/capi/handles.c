@@ -255,7 +255,8 @@ static void in_struct_sizes(void) {
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_config_set_store(config, &store, NULL, &err));
 }
 
-/* A caller's error struct that is too small is left alone, and the status is right all the same. One without a size is filled, and says so. */
+/* A caller's error struct that is too small is left alone, and the status is right all the same. One without a size is
+ * filled, and says so. */
 static void error_structs(void) {
   idgen_error_t err;
   memset(&err, 0xAB, sizeof err);

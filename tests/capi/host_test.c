@@ -461,7 +461,8 @@ static void windows_on_a_host_store(void) {
   CHECK(store.released == 1 && clock.released == 1);
 }
 
-/* The worker is lost to another owner, who reserves time, goes, and we acquire it again. Closing must not give back what was his. */
+/* The worker is lost to another owner, who reserves time, goes, and we acquire it again. Closing must not give back
+ * what was his. */
 static void what_was_anothers_is_never_given_back(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
   struct store store;

@@ -1,8 +1,8 @@
 /* Memory that runs out, at every point of every call: a status, nothing leaked, and handles that still work.
  * This program brings its own malloc, which counts and, when told, fails.
  *
- * Not covered, because they do not keep it: idgen_config_load, idgen_config_names and idgen_open. They parse TOML by toml++, whose functions
- * are noexcept and end the process when there is no memory. */
+ * Not covered, because they do not keep it: idgen_config_load, idgen_config_names and idgen_open. They parse TOML by
+ * toml++, whose functions are noexcept and end the process when there is no memory. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <idgen/idgen.h>
@@ -404,7 +404,8 @@ static void exhaust(const char *name, idgen_status_t (*call)(idgen_error_t *err)
 #define EXHAUST(call) exhaust(#call, call, 0)
 #define EXHAUST_REFILLS(call) exhaust(#call, call, 1)
 
-/* The same for the background thread: a refill that finds no memory is an error for callers, never the end of the process. */
+/* The same for the background thread: a refill that finds no memory is an error for callers, never the end of the
+ * process. */
 static void background_runs_out(void) {
   doing = "background";
   long hits = 0;

@@ -1,4 +1,5 @@
-/* What a program does with idgen: makes ids, checks them, and proves that the store is in the library it was linked with. */
+/* What a program does with idgen: makes ids, checks them, and proves that the store is in the library it was linked
+ * with. */
 #include <idgen/idgen.h>
 #include <inttypes.h>
 #include <stdio.h>

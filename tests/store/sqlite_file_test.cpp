@@ -365,8 +365,8 @@ TEST_F(SqliteFile, AFileThatIsMountedByItselfIsUnsafe) {
                             HasSubstr("Mount the folder"), HasSubstr(" | OK")));
 }
 
-// A device with no space left: a small tmpfs, or where mounting is not permitted a limit on the size of files, which SQLite meets in
-// the same place. The report says which, and fails if neither could be had.
+// A device with no space left: a small tmpfs, or where mounting is not permitted a limit on the size of files, which
+// SQLite meets in the same place. The report says which, and fails if neither could be had.
 std::string on_a_full_device(const TempFolder& folder, const std::function<void()>& prepare,
                              const std::function<void()>& call) {
   return in_child([&]() -> std::string {

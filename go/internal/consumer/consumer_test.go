@@ -74,7 +74,8 @@ func newModule(t *testing.T, program string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	manifest := "module example.com/consumer\n\ngo 1.24.0\n\nrequire github.com/idgen/idgen v0.0.0\n\nreplace github.com/idgen/idgen => " + root + "\n"
+	manifest := "module example.com/consumer\n\ngo 1.24.0\n\nrequire github.com/idgen/idgen v0.0.0\n\n" +
+		"replace github.com/idgen/idgen => " + root + "\n"
 	for _, requirement := range regexp.MustCompile(`(?m)^\s+(\S+ v\S+)`).FindAllStringSubmatch(string(ours), -1) {
 		manifest += "\nrequire " + requirement[1] + " // indirect\n"
 	}
@@ -148,7 +149,8 @@ func TestTheProgramsOfTheDocumentationRun(t *testing.T) {
 					configuration = block.text
 				case "go":
 					programs++
-					t.Run(fmt.Sprintf("line %d", block.line), func(t *testing.T) { runProgram(t, folder, configuration, block.text) })
+					t.Run(fmt.Sprintf("line %d", block.line),
+						func(t *testing.T) { runProgram(t, folder, configuration, block.text) })
 				}
 			}
 			if programs == 0 {
@@ -213,14 +215,16 @@ func TestAnInstalledLibraryIsUsedIfAskedFor(t *testing.T) {
 		t.Skip("there is no build/lib/libidgen.so to use: make build")
 	}
 	packages := t.TempDir()
-	description := fmt.Sprintf("Name: idgen\nDescription: the build tree\nVersion: 0.1.0\nCflags: -I%s\nLibs: -L%s -lidgen\n",
+	description := fmt.Sprintf("Name: idgen\nDescription: the build tree\nVersion: 0.1.0\n"+
+		"Cflags: -I%s\nLibs: -L%s -lidgen\n",
 		filepath.Join(root, "capi", "include"), library)
 	if err := os.WriteFile(filepath.Join(packages, "idgen.pc"), []byte(description), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	folder := newModule(t, usesAStore)
 	environment := []string{"PKG_CONFIG_PATH=" + packages, "LD_LIBRARY_PATH=" + library}
-	if r := execute(t, folder, environment, "go", "build", "-tags", "idgen_system", "-o", "consumer", "."); r.failed != nil {
+	build := []string{"go", "build", "-tags", "idgen_system", "-o", "consumer", "."}
+	if r := execute(t, folder, environment, build...); r.failed != nil {
 		t.Fatalf("%v\n%s", r.failed, r.stderr)
 	}
 	if r := execute(t, folder, environment, "./consumer"); r.failed != nil || r.stdout != "1 <nil>\n" {

@@ -11,7 +11,8 @@ import (
 
 func main() {
 	ctx := context.Background()
-	events, err := idgen.New(ctx, idgen.Options{"kind": "snowflake", "worker": "7", "store": "sqlite:ids.db", "store_create": "true"})
+	events, err := idgen.New(ctx, idgen.Options{"kind": "snowflake", "worker": "7", "store": "sqlite:ids.db",
+		"store_create": "true"})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -32,7 +33,8 @@ func main() {
 		log.Fatal(err)
 	}
 
-	orders, err := idgen.New(ctx, idgen.Options{"kind": "segment", "tag": "orders", "store": "sqlite:ids.db", "store_create": "true"})
+	orders, err := idgen.New(ctx, idgen.Options{"kind": "segment", "tag": "orders", "store": "sqlite:ids.db",
+		"store_create": "true"})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -21,9 +21,9 @@ final class SqlErrors {
   static IdgenException insideATransaction() {
     return Errors.of(
         Status.STORE_UNSAFE,
-        "the pool gave a connection that is inside a transaction, which is its owner's to commit or to roll back: nothing"
-            + " was asked of it and nothing was granted. For connections that nobody else uses, give SqlStore a small pool"
-            + " of its own");
+        "the pool gave a connection that is inside a transaction, which is its owner's to commit or to roll back:"
+            + " nothing was asked of it and nothing was granted. For connections that nobody else uses, give SqlStore"
+            + " a small pool of its own");
   }
 
   static IdgenException transactionUnknown(String product) {
@@ -38,8 +38,10 @@ final class SqlErrors {
   static IdgenException nobodyLends(Duration bound) {
     return Errors.of(
             Status.STORE_UNAVAILABLE,
-            "no connection within " + bound.toMillis() + " ms (poolTimeout): the pool has lent all of them, or the server"
-                + " does not answer. " + ADVICE)
+            "no connection within "
+                + bound.toMillis()
+                + " ms (poolTimeout): the pool has lent all of them, or the server does not answer. "
+                + ADVICE)
         .thatEndsWaits();
   }
 
@@ -56,7 +58,8 @@ final class SqlErrors {
     }
     String text = StoreSink.textOf(thrown);
     if (status == 0 && isEmptyPool(thrown)) {
-      var failure = Errors.of(Status.STORE_UNAVAILABLE, "the pool gave no connection. " + ADVICE + ". It said: " + text);
+      var failure =
+          Errors.of(Status.STORE_UNAVAILABLE, "the pool gave no connection. " + ADVICE + ". It said: " + text);
       failure.initCause(thrown);
       return failure.thatEndsWaits();
     }
@@ -73,7 +76,9 @@ final class SqlErrors {
     return failure;
   }
 
-  /** HikariCP has one exception for a pool that has lent all and for a server that does not answer: its counts differ. */
+  /**
+   * HikariCP has one exception for a pool that has lent all and for a server that does not answer: its counts differ.
+   */
   private static boolean isEmptyPool(Exception thrown) {
     return thrown instanceof SQLTransientConnectionException && ALL_LENT.matcher("" + thrown.getMessage()).find();
   }

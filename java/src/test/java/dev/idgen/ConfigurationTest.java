@@ -126,7 +126,8 @@ class ConfigurationTest {
   @Test
   void messagesKeepEveryCharacterOfAPath() {
     var missing = Path.of("größer \uD83D\uDE00.toml");
-    assertMentions(refusal(ConfigException.class, Status.CONFIG_FILE, Generator.builder().load(missing, "orders")), missing.toString());
+    var refused = refusal(ConfigException.class, Status.CONFIG_FILE, Generator.builder().load(missing, "orders"));
+    assertMentions(refused, missing.toString());
   }
 
   @Test

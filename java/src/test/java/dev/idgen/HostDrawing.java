@@ -130,7 +130,9 @@ final class HostDrawing {
     }
   }
 
-  /** A proxy that takes part in a transaction, as frameworks have: it gives its connection, which close() leaves open. */
+  /**
+   * A proxy that takes part in a transaction, as frameworks have: it gives its connection, which close() leaves open.
+   */
   private static DataSource lending(Connection connection) {
     var shared =
         Proxy.newProxyInstance(
@@ -140,7 +142,9 @@ final class HostDrawing {
                 method.getName().equals("close") ? null : method.invoke(connection, arguments));
     return (DataSource)
         Proxy.newProxyInstance(
-            HostDrawing.class.getClassLoader(), new Class<?>[] {DataSource.class}, (proxy, method, arguments) -> shared);
+            HostDrawing.class.getClassLoader(),
+            new Class<?>[] {DataSource.class},
+            (proxy, method, arguments) -> shared);
   }
 
   // Of a table its largest number, without one the statements.
