@@ -10,59 +10,58 @@ import "time"
 // file sets it to the table's name.
 func WithName(value string) Option { return With("name", value) }
 
-// WithKind sets kind (snowflake | segment; default snowflake). snowflake: time, worker and sequence in one id, drawn
-// from a reserved window of the worker's time. segment: consecutive numbers, drawn from ranges of a tag's counter in
-// the store.
+// WithKind sets kind (snowflake | segment; default snowflake). snowflake: an id holds time, worker and sequence, and is
+// drawn from a reserved window of the worker's time. segment: consecutive numbers, drawn from ranges of a tag's counter
+// in the store.
 func WithKind(value string) Option { return With("kind", value) }
 
 // WithNamespace sets namespace (1 to 128 characters; default default). The set of ids that must not collide. All
-// snowflake generators of a namespace share one layout and epoch; the store refuses others.
+// snowflake generators of a namespace share one layout and epoch; the store refuses any other.
 func WithNamespace(value string) Option { return With("namespace", value) }
 
 // WithStore sets store (sqlite:PATH | mysql://... | postgres://... | redis://... | etcd://... | zookeeper://... |
-// buffer | memory; default sqlite:idgen.db). Where reservations are made durable; docs/stores.md has the form of each
-// URL. A relative path starts from `directory`. memory protects within this process only: not against a restart, and
-// not in a forked child. buffer: Redis in front of a database, see buffer.redis.
+// buffer | memory; default sqlite:idgen.db). Where reservations are kept; docs/stores.md explains each URL. A relative
+// path starts from `directory`. memory protects within this process only: not across a restart, and not in a forked
+// child. buffer: Redis in front of a database, see buffer.redis.
 func WithStore(value string) Option { return With("store", value) }
 
 // WithBufferRedis sets buffer.redis (redis://...). With store = buffer: the Redis that hands out segments which the
-// database has granted ahead of need. It may forget everything at any time: numbers are lost then, and none is issued
-// twice.
+// database granted ahead of need. It may forget everything at any time: the numbers it held are lost, and none is
+// issued twice.
 func WithBufferRedis(value string) Option { return With("buffer.redis", value) }
 
 // WithBufferDatabase sets buffer.database (mysql://... | postgres://... | etcd://... | zookeeper://... | sqlite:PATH).
-// With store = buffer: the store in which the tags live, and which alone makes numbers.
+// With store = buffer: the store that holds the tags and grants all numbers.
 func WithBufferDatabase(value string) Option { return With("buffer.database", value) }
 
-// WithBufferRunway sets buffer.runway (0ms to 7d; default 30m). How long the numbers in Redis are to last, at the rate
-// at which all processes take them, when the database goes away. At least four segments are held there.
+// WithBufferRunway sets buffer.runway (0ms to 7d; default 30m). How long the numbers in Redis should last while the
+// database is down, at the rate at which all processes draw. Redis holds at least four segments.
 func WithBufferRunway(value time.Duration) Option { return With("buffer.runway", value) }
 
-// WithBufferStockMax sets buffer.stock_max (1 to 1000000000000; default 100000000). How many numbers of a tag Redis
-// holds at most: what is lost when it forgets.
+// WithBufferStockMax sets buffer.stock_max (1 to 1000000000000; default 100000000). The most numbers of a tag that
+// Redis holds: what is lost if it forgets.
 func WithBufferStockMax(value int64) Option { return With("buffer.stock_max", value) }
 
-// WithBufferErrors sets buffer.errors (1 to 1000; default 3). After so many failures in a row Redis, or the database,
-// is not asked for buffer.pause.
+// WithBufferErrors sets buffer.errors (1 to 1000; default 3). After this many failures in a row, Redis or the database
+// is left alone for buffer.pause.
 func WithBufferErrors(value int64) Option { return With("buffer.errors", value) }
 
-// WithBufferPause sets buffer.pause (1ms to 1h; default 5s). How long a failing side is left alone. After that one
-// request tries it; if that fails too, the pause begins anew.
+// WithBufferPause sets buffer.pause (1ms to 1h; default 5s). How long a failing side is left alone. Then one request
+// tries it again; if that fails, the pause starts over.
 func WithBufferPause(value time.Duration) Option { return With("buffer.pause", value) }
 
-// WithBufferTimeout sets buffer.timeout (1ms to 10m; default 1s). How long one operation in Redis may take before the
-// database is asked in its place. For the database store_timeout holds.
+// WithBufferTimeout sets buffer.timeout (1ms to 10m; default 1s). How long one Redis operation may take before the
+// database is asked instead. For the database itself, store_timeout applies.
 func WithBufferTimeout(value time.Duration) Option { return With("buffer.timeout", value) }
 
-// WithBackendPath sets backend.path (a folder). Folder of the modules libidgen_NAME.so, which stores other than sqlite
-// and memory need. Empty = idgen/backends beside this library; with a jar or a Go program there is none. A module is
-// loaded only if it and its folder can be written by nobody but root, this user and the owner of this library.
+// WithBackendPath sets backend.path (a folder). Folder of the modules libidgen_NAME.so, which all stores but sqlite and
+// memory need. Empty = idgen/backends beside this library; with a jar or a Go program there is none. A module is loaded
+// only if nobody but root, this user and the owner of this library can write it, its folder or the folders above.
 func WithBackendPath(value string) Option { return With("backend.path", value) }
 
-// WithStoreCreate sets store_create (true | false; default false). Make the store if it is missing, and a missing tag
-// at 0. Off by default, because a store that was lost and silently begun anew would issue old numbers again. A SQLite
-// store is lost, never new, if its lock file PATH-lock exists without the database: that is STORE_MISSING, even with
-// true.
+// WithStoreCreate sets store_create (true | false; default false). Create the store if it is missing, and a missing tag
+// at 0. Off by default: a store that was lost and silently created again would issue old numbers. If a SQLite store's
+// lock file PATH-lock exists without the database, the store is lost, not new: that is STORE_MISSING, even with true.
 func WithStoreCreate(value bool) Option { return With("store_create", value) }
 
 // WithStoreTimeout sets store_timeout (1ms to 10m; default 5s). How long one store operation may take: waiting for
@@ -74,15 +73,15 @@ func WithStoreTimeout(value time.Duration) Option { return With("store_timeout",
 func WithDirectory(value string) Option { return With("directory", value) }
 
 // WithLayout sets layout (a preset or a layout in full). Bit fields of a snowflake id: a preset such as default,
-// twitter, js53, sonyflake, or "time:41ms worker:10 sequence:12". Empty = default. See docs/layouts.md.
+// twitter, js53 or sonyflake, or "time:41ms worker:10 sequence:12". Empty = default. See docs/layouts.md.
 func WithLayout(value string) Option { return With("layout", value) }
 
 // WithEpoch sets epoch (RFC 3339 or Unix ms). What time 0 of the layout means. Empty = the preset's epoch, else
 // 2025-01-01T00:00:00Z.
 func WithEpoch(value time.Time) Option { return With("epoch", value) }
 
-// WithLifetimeMin sets lifetime_min (0ms to 1000y; default 1y). Refuse a layout whose time field ends sooner than this
-// from now. 0 allows any layout whose time is not over yet.
+// WithLifetimeMin sets lifetime_min (0ms to 1000y; default 1y). Refuse a layout whose time field runs out sooner than
+// this. 0 allows any layout whose time has not run out yet.
 func WithLifetimeMin(value time.Duration) Option { return With("lifetime_min", value) }
 
 // WithDatacenter sets datacenter (0 to what the layout's field holds). Number of the datacenter, for layouts with that
@@ -90,7 +89,7 @@ func WithLifetimeMin(value time.Duration) Option { return With("lifetime_min", v
 func WithDatacenter(value int64) Option { return With("datacenter", value) }
 
 // WithWorker sets worker (0 to what the layout's field holds). Number of this generator among all that run side by side
-// in the namespace. Needed if the layout has the field. Its window in the store guards it: a second live owner is
+// in the namespace. Required if the layout has the field. Its window in the store guards it: a second live owner is
 // refused.
 func WithWorker(value int64) Option { return With("worker", value) }
 
@@ -103,80 +102,81 @@ func WithProcess(value int64) Option { return With("process", value) }
 func WithShard(value int64) Option { return With("shard", value) }
 
 // WithSequenceStart sets sequence_start (carry | zero | random; default carry). Where the sequence of a new tick
-// begins. carry: goes on from the last low bits (at most 10), so that id % 2^k stays even at low rates. zero: at 0.
+// starts. carry: continue from the last low bits (at most 10), so that id % 2^k stays even at low rates. zero: at 0.
 // random: at a random number below the same bound.
 func WithSequenceStart(value string) Option { return With("sequence_start", value) }
 
-// WithOnOverflow sets on_overflow (wait | borrow; default wait). When the sequence of the current tick is used up.
-// wait: until the next tick. borrow: go on in the next ticks, at most max_ahead ahead of the clock and never past what
-// is reserved.
+// WithOnOverflow sets on_overflow (wait | borrow; default wait). What to do when the sequence of the current tick is
+// used up. wait: wait for the next tick. borrow: use the following ticks, at most max_ahead ahead of the clock and
+// never past what is reserved.
 func WithOnOverflow(value string) Option { return With("on_overflow", value) }
 
-// WithOnClockBack sets on_clock_back (wait | continue | fail; default wait). When the clock is behind the ids already
-// issued. wait: until it has caught up, an error at once if that takes longer than wait_max. continue: go on from the
-// last id. fail: an error at once. Uniqueness does not depend on it.
+// WithOnClockBack sets on_clock_back (wait | continue | fail; default wait). What to do when the clock is behind the
+// ids already issued. wait: wait until it has caught up, or fail at once if that takes longer than wait_max. continue:
+// count on from the last id. fail: fail at once. Uniqueness does not depend on this.
 func WithOnClockBack(value string) Option { return With("on_clock_back", value) }
 
 // WithWindow sets window (100ms to 1h; default 10s). How far ahead a worker's time is reserved. The next window is
-// asked for in the middle of this one: a generator in steady use does not notice a store outage of up to half of it;
-// one that was idle for longer waits for the store once. After a crash ids begin up to this much ahead of the clock.
+// requested halfway through this one, so a generator in steady use does not notice a store outage of up to half a
+// window; one that was idle for longer waits for the store once. After a crash, ids start up to this far ahead of the
+// clock.
 func WithWindow(value time.Duration) Option { return With("window", value) }
 
 // WithMaxAhead sets max_ahead (0ms to 1d; default 20s). How far the time in an id may be ahead of the clock after a
-// crash or by borrowing. Beyond it on_clock_back decides. At least `window`.
+// crash or by borrowing. Beyond that, on_clock_back decides. At least `window`.
 func WithMaxAhead(value time.Duration) Option { return With("max_ahead", value) }
 
 // WithTag sets tag (1 to 128 characters). Name of the counter in the store, for kind = segment. Empty = the generator's
 // name.
 func WithTag(value string) Option { return With("tag", value) }
 
-// WithSegmentSchema sets segment.schema (idgen | leaf | tinyid | cosid; default idgen). Whose rows the numbers are
-// drawn from, for kind = segment. idgen: its own table. leaf, tinyid, cosid: the table (cosid also: the Redis keys) of
-// that generator, by its arithmetic, so that both may draw from one row at the same time (docs/stores.md).
+// WithSegmentSchema sets segment.schema (idgen | leaf | tinyid | cosid; default idgen). Which table the numbers come
+// from, for kind = segment. idgen: its own. leaf, tinyid, cosid: the table of that generator (cosid also: its Redis
+// keys), by its arithmetic, so that both can draw from one row at the same time (docs/stores.md).
 func WithSegmentSchema(value string) Option { return With("segment.schema", value) }
 
-// WithSegmentStep sets segment.step (1 to 1000000000; default 10000). How many numbers to reserve at once, if the tag's
-// row in the store does not say (`idgen segment set-step`), and if they last for segment.runway.
+// WithSegmentStep sets segment.step (1 to 1000000000; default 10000). How many numbers to reserve at once, unless the
+// tag's row in the store says otherwise (`idgen segment set-step`) or segment.runway needs more.
 func WithSegmentStep(value int64) Option { return With("segment.step", value) }
 
-// WithSegmentPrefetch sets segment.prefetch (0.01 to 1; default 0.1). Share of a segment after which the next one is
-// asked for.
+// WithSegmentPrefetch sets segment.prefetch (0.01 to 1; default 0.1). The share of a segment after which the next one
+// is requested.
 func WithSegmentPrefetch(value float64) Option { return With("segment.prefetch", value) }
 
-// WithSegmentRunway sets segment.runway (0ms to 1d; default 10s). How long the numbers that are reserved are to last,
-// at the rate at which they are drawn, when the store goes away. Segments grow and shrink with the rate, at most by
-// half or double from one to the next, and never below segment.step. 0: every segment is one step.
+// WithSegmentRunway sets segment.runway (0ms to 1d; default 10s). How long the reserved numbers should last while the
+// store is down, at the rate at which they are drawn. Segments grow and shrink with the rate, at most by a factor of
+// two each time, and never below segment.step. 0: every segment is one step.
 func WithSegmentRunway(value time.Duration) Option { return With("segment.runway", value) }
 
-// WithSegmentStockMax sets segment.stock_max (2 to 1000000000000; default 10000000). How many numbers to hold at most
-// for the sake of segment.runway: what a crash can lose. Two steps are held in any case.
+// WithSegmentStockMax sets segment.stock_max (2 to 1000000000000; default 10000000). The most numbers to hold for
+// segment.runway: what a crash can lose. Two steps are always allowed.
 func WithSegmentStockMax(value int64) Option { return With("segment.stock_max", value) }
 
-// WithSegmentMaxAge sets segment.max_age (0ms to 365d; default 0ms). Numbers that were reserved longer ago are not
-// issued any more, but given back to the store if nobody has drawn since, else lost: so that a process which draws
-// rarely does not issue numbers far below those of others. 0: without limit. With order = relaxed the blocks of threads
-// (at most 1024 numbers) do not age.
+// WithSegmentMaxAge sets segment.max_age (0ms to 365d; default 0ms). Numbers reserved longer ago than this are no
+// longer issued. They are given back to the store if nobody has drawn since; otherwise they are lost. So a process that
+// rarely draws does not issue numbers far below those of others. 0: no limit. With order = relaxed, the blocks of
+// threads (at most 1024 numbers) do not age.
 func WithSegmentMaxAge(value time.Duration) Option { return With("segment.max_age", value) }
 
 // WithSegmentStride sets segment.stride (1 to 1000000; default 1). Issue only ids with id % segment.stride ==
-// segment.offset, for ids that several masters make side by side, each from a store of its own. With the schema tinyid
-// the row says it: leave both alone.
+// segment.offset, for several masters that make ids side by side, each from a store of its own. With the schema tinyid
+// the row decides: leave both alone.
 func WithSegmentStride(value int64) Option { return With("segment.stride", value) }
 
 // WithSegmentOffset sets segment.offset (0 to segment.stride - 1; default 0). The remainder of ids by segment.stride.
 func WithSegmentOffset(value int64) Option { return With("segment.offset", value) }
 
-// WithOrder sets order (strict | relaxed; default strict). strict: every id of this generator is above all that were
-// issued before it. relaxed: threads draw from blocks of their own, so that they do not fight for one cache line; ids
-// are unique, and ordered within a thread only. After the clock was set back a thread first uses up its block (at most
+// WithOrder sets order (strict | relaxed; default strict). strict: every id of this generator is above all ids issued
+// before it. relaxed: each thread draws from a block of its own, so that threads do not compete for one cache line; ids
+// are unique, but ordered only within a thread. After the clock was set back, a thread first uses up its block (at most
 // 1024 ids), whatever on_clock_back says.
 func WithOrder(value string) Option { return With("order", value) }
 
-// WithOnFork sets on_fork (reacquire | error; default reacquire). What a call in a forked child does. reacquire: draw a
-// reservation of its own, where that is possible (segments on a durable store). error: FORKED. A fixed worker always
-// gives FORKED: the parent owns it.
+// WithOnFork sets on_fork (reacquire | error; default reacquire). What a call in a forked child does. reacquire: take a
+// reservation of its own where that is possible (segments on a durable store). error: fail with FORKED. A fixed worker
+// always gives FORKED, because the parent owns it.
 func WithOnFork(value string) Option { return With("on_fork", value) }
 
-// WithWaitMax sets wait_max (0ms to 1h; default 5s). How long one call may wait, for the clock or for the store, before
-// it returns a retryable error.
+// WithWaitMax sets wait_max (0ms to 1h; default 5s). How long one call may wait for the clock or the store before it
+// returns a retryable error.
 func WithWaitMax(value time.Duration) Option { return With("wait_max", value) }

@@ -24,57 +24,57 @@ class Properties(TypedDict, total=False):
     it to the table's name."""
 
     kind: Literal["snowflake", "segment"] | None
-    """kind (snowflake | segment; default snowflake). snowflake: time, worker and sequence in one id, drawn from a
-    reserved window of the worker's time. segment: consecutive numbers, drawn from ranges of a tag's counter in the
-    store."""
+    """kind (snowflake | segment; default snowflake). snowflake: an id holds time, worker and sequence, and is drawn
+    from a reserved window of the worker's time. segment: consecutive numbers, drawn from ranges of a tag's counter in
+    the store."""
 
     namespace: str | None
     """namespace (1 to 128 characters; default default). The set of ids that must not collide. All snowflake generators
-    of a namespace share one layout and epoch; the store refuses others."""
+    of a namespace share one layout and epoch; the store refuses any other."""
 
     store: str | Store | None
     """store (sqlite:PATH | mysql://... | postgres://... | redis://... | etcd://... | zookeeper://... | buffer | memory;
-    default sqlite:idgen.db). Where reservations are made durable; docs/stores.md has the form of each URL. A relative
-    path starts from `directory`. memory protects within this process only: not against a restart, and not in a forked
-    child. buffer: Redis in front of a database, see buffer.redis."""
+    default sqlite:idgen.db). Where reservations are kept; docs/stores.md explains each URL. A relative path starts from
+    `directory`. memory protects within this process only: not across a restart, and not in a forked child. buffer:
+    Redis in front of a database, see buffer.redis."""
 
     buffer_redis: str | None
-    """buffer.redis (redis://...). With store = buffer: the Redis that hands out segments which the database has granted
-    ahead of need. It may forget everything at any time: numbers are lost then, and none is issued twice."""
+    """buffer.redis (redis://...). With store = buffer: the Redis that hands out segments which the database granted
+    ahead of need. It may forget everything at any time: the numbers it held are lost, and none is issued twice."""
 
     buffer_database: str | None
     """buffer.database (mysql://... | postgres://... | etcd://... | zookeeper://... | sqlite:PATH). With store = buffer:
-    the store in which the tags live, and which alone makes numbers."""
+    the store that holds the tags and grants all numbers."""
 
     buffer_runway: timedelta | SupportsIndex | str | None
-    """buffer.runway (0ms to 7d; default 30m). How long the numbers in Redis are to last, at the rate at which all
-    processes take them, when the database goes away. At least four segments are held there."""
+    """buffer.runway (0ms to 7d; default 30m). How long the numbers in Redis should last while the database is down, at
+    the rate at which all processes draw. Redis holds at least four segments."""
 
     buffer_stock_max: SupportsIndex | str | None
-    """buffer.stock_max (1 to 1000000000000; default 100000000). How many numbers of a tag Redis holds at most: what is
-    lost when it forgets."""
+    """buffer.stock_max (1 to 1000000000000; default 100000000). The most numbers of a tag that Redis holds: what is
+    lost if it forgets."""
 
     buffer_errors: SupportsIndex | str | None
-    """buffer.errors (1 to 1000; default 3). After so many failures in a row Redis, or the database, is not asked for
+    """buffer.errors (1 to 1000; default 3). After this many failures in a row, Redis or the database is left alone for
     buffer.pause."""
 
     buffer_pause: timedelta | SupportsIndex | str | None
-    """buffer.pause (1ms to 1h; default 5s). How long a failing side is left alone. After that one request tries it; if
-    that fails too, the pause begins anew."""
+    """buffer.pause (1ms to 1h; default 5s). How long a failing side is left alone. Then one request tries it again; if
+    that fails, the pause starts over."""
 
     buffer_timeout: timedelta | SupportsIndex | str | None
-    """buffer.timeout (1ms to 10m; default 1s). How long one operation in Redis may take before the database is asked in
-    its place. For the database store_timeout holds."""
+    """buffer.timeout (1ms to 10m; default 1s). How long one Redis operation may take before the database is asked
+    instead. For the database itself, store_timeout applies."""
 
     backend_path: str | os.PathLike[str] | None
-    """backend.path (a folder). Folder of the modules libidgen_NAME.so, which stores other than sqlite and memory need.
-    Empty = idgen/backends beside this library; with a jar or a Go program there is none. A module is loaded only if it,
-    its folder and those above can be written by nobody but root, this user and the owner of this library."""
+    """backend.path (a folder). Folder of the modules libidgen_NAME.so, which all stores but sqlite and memory need.
+    Empty = idgen/backends beside this library; with a jar or a Go program there is none. A module is loaded only if
+    nobody but root, this user and the owner of this library can write it, its folder or the folders above."""
 
     store_create: bool | str | None
-    """store_create (true | false; default false). Make the store if it is missing, and a missing tag at 0. Off by
-    default, because a store that was lost and silently begun anew would issue old numbers again. A SQLite store is
-    lost, never new, if its lock file PATH-lock exists without the database: that is STORE_MISSING, even with true."""
+    """store_create (true | false; default false). Create the store if it is missing, and a missing tag at 0. Off by
+    default: a store that was lost and silently created again would issue old numbers. If a SQLite store's lock file
+    PATH-lock exists without the database, the store is lost, not new: that is STORE_MISSING, even with true."""
 
     store_timeout: timedelta | SupportsIndex | str | None
     """store_timeout (1ms to 10m; default 5s). How long one store operation may take: waiting for another process's
@@ -85,7 +85,7 @@ class Properties(TypedDict, total=False):
     sets it to the file's folder."""
 
     layout: str | None
-    """layout (a preset or a layout in full). Bit fields of a snowflake id: a preset such as default, twitter, js53,
+    """layout (a preset or a layout in full). Bit fields of a snowflake id: a preset such as default, twitter, js53 or
     sonyflake, or "time:41ms worker:10 sequence:12". Empty = default. See docs/layouts.md."""
 
     epoch: datetime | SupportsIndex | str | None
@@ -93,15 +93,16 @@ class Properties(TypedDict, total=False):
     2025-01-01T00:00:00Z."""
 
     lifetime_min: timedelta | SupportsIndex | str | None
-    """lifetime_min (0ms to 1000y; default 1y). Refuse a layout whose time field ends sooner than this from now. 0
-    allows any layout whose time is not over yet."""
+    """lifetime_min (0ms to 1000y; default 1y). Refuse a layout whose time field runs out sooner than this. 0 allows any
+    layout whose time has not run out yet."""
 
     datacenter: SupportsIndex | str | None
     """datacenter (0 to what the layout's field holds). Number of the datacenter, for layouts with that field."""
 
     worker: SupportsIndex | str | None
     """worker (0 to what the layout's field holds). Number of this generator among all that run side by side in the
-    namespace. Needed if the layout has the field. Its window in the store guards it: a second live owner is refused."""
+    namespace. Required if the layout has the field. Its window in the store guards it: a second live owner is
+    refused."""
 
     process: SupportsIndex | str | None
     """process (0 to what the layout's field holds). Number of the process, for layouts with that field (discord)."""
@@ -110,79 +111,80 @@ class Properties(TypedDict, total=False):
     """shard (0 to what the layout's field holds). Number of the shard, for layouts with that field (instagram)."""
 
     sequence_start: Literal["carry", "zero", "random"] | None
-    """sequence_start (carry | zero | random; default carry). Where the sequence of a new tick begins. carry: goes on
+    """sequence_start (carry | zero | random; default carry). Where the sequence of a new tick starts. carry: continue
     from the last low bits (at most 10), so that id % 2^k stays even at low rates. zero: at 0. random: at a random
     number below the same bound."""
 
     on_overflow: Literal["wait", "borrow"] | None
-    """on_overflow (wait | borrow; default wait). When the sequence of the current tick is used up. wait: until the next
-    tick. borrow: go on in the next ticks, at most max_ahead ahead of the clock and never past what is reserved."""
+    """on_overflow (wait | borrow; default wait). What to do when the sequence of the current tick is used up. wait:
+    wait for the next tick. borrow: use the following ticks, at most max_ahead ahead of the clock and never past what is
+    reserved."""
 
     on_clock_back: Literal["wait", "continue", "fail"] | None
-    """on_clock_back (wait | continue | fail; default wait). When the clock is behind the ids already issued. wait:
-    until it has caught up, an error at once if that takes longer than wait_max. continue: go on from the last id. fail:
-    an error at once. Uniqueness does not depend on it."""
+    """on_clock_back (wait | continue | fail; default wait). What to do when the clock is behind the ids already issued.
+    wait: wait until it has caught up, or fail at once if that takes longer than wait_max. continue: count on from the
+    last id. fail: fail at once. Uniqueness does not depend on this."""
 
     window: timedelta | SupportsIndex | str | None
-    """window (100ms to 1h; default 10s). How far ahead a worker's time is reserved. The next window is asked for in the
-    middle of this one: a generator in steady use does not notice a store outage of up to half of it; one that was idle
-    for longer waits for the store once. After a crash ids begin up to this much ahead of the clock."""
+    """window (100ms to 1h; default 10s). How far ahead a worker's time is reserved. The next window is requested
+    halfway through this one, so a generator in steady use does not notice a store outage of up to half a window; one
+    that was idle for longer waits for the store once. After a crash, ids start up to this far ahead of the clock."""
 
     max_ahead: timedelta | SupportsIndex | str | None
     """max_ahead (0ms to 1d; default 20s). How far the time in an id may be ahead of the clock after a crash or by
-    borrowing. Beyond it on_clock_back decides. At least `window`."""
+    borrowing. Beyond that, on_clock_back decides. At least `window`."""
 
     tag: str | None
     """tag (1 to 128 characters). Name of the counter in the store, for kind = segment. Empty = the generator's name."""
 
     segment_schema: Literal["idgen", "leaf", "tinyid", "cosid"] | None
-    """segment.schema (idgen | leaf | tinyid | cosid; default idgen). Whose rows the numbers are drawn from, for kind =
-    segment. idgen: its own table. leaf, tinyid, cosid: the table (cosid also: the Redis keys) of that generator, by its
-    arithmetic, so that both may draw from one row at the same time (docs/stores.md)."""
+    """segment.schema (idgen | leaf | tinyid | cosid; default idgen). Which table the numbers come from, for kind =
+    segment. idgen: its own. leaf, tinyid, cosid: the table of that generator (cosid also: its Redis keys), by its
+    arithmetic, so that both can draw from one row at the same time (docs/stores.md)."""
 
     segment_step: SupportsIndex | str | None
-    """segment.step (1 to 1000000000; default 10000). How many numbers to reserve at once, if the tag's row in the store
-    does not say (`idgen segment set-step`), and if they last for segment.runway."""
+    """segment.step (1 to 1000000000; default 10000). How many numbers to reserve at once, unless the tag's row in the
+    store says otherwise (`idgen segment set-step`) or segment.runway needs more."""
 
     segment_prefetch: float | str | None
-    """segment.prefetch (0.01 to 1; default 0.1). Share of a segment after which the next one is asked for."""
+    """segment.prefetch (0.01 to 1; default 0.1). The share of a segment after which the next one is requested."""
 
     segment_runway: timedelta | SupportsIndex | str | None
-    """segment.runway (0ms to 1d; default 10s). How long the numbers that are reserved are to last, at the rate at which
-    they are drawn, when the store goes away. Segments grow and shrink with the rate, at most by half or double from one
-    to the next, and never below segment.step. 0: every segment is one step."""
+    """segment.runway (0ms to 1d; default 10s). How long the reserved numbers should last while the store is down, at
+    the rate at which they are drawn. Segments grow and shrink with the rate, at most by a factor of two each time, and
+    never below segment.step. 0: every segment is one step."""
 
     segment_stock_max: SupportsIndex | str | None
-    """segment.stock_max (2 to 1000000000000; default 10000000). How many numbers to hold at most for the sake of
-    segment.runway: what a crash can lose. Two steps are held in any case."""
+    """segment.stock_max (2 to 1000000000000; default 10000000). The most numbers to hold for segment.runway: what a
+    crash can lose. Two steps are always allowed."""
 
     segment_max_age: timedelta | SupportsIndex | str | None
-    """segment.max_age (0ms to 365d; default 0ms). Numbers that were reserved longer ago are not issued any more, but
-    given back to the store if nobody has drawn since, else lost: so that a process which draws rarely does not issue
-    numbers far below those of others. 0: without limit. With order = relaxed the blocks of threads (at most 1024
+    """segment.max_age (0ms to 365d; default 0ms). Numbers reserved longer ago than this are no longer issued. They are
+    given back to the store if nobody has drawn since; otherwise they are lost. So a process that rarely draws does not
+    issue numbers far below those of others. 0: no limit. With order = relaxed, the blocks of threads (at most 1024
     numbers) do not age."""
 
     segment_stride: SupportsIndex | str | None
-    """segment.stride (1 to 1000000; default 1). Issue only ids with id % segment.stride == segment.offset, for ids that
-    several masters make side by side, each from a store of its own. With the schema tinyid the row says it: leave both
+    """segment.stride (1 to 1000000; default 1). Issue only ids with id % segment.stride == segment.offset, for several
+    masters that make ids side by side, each from a store of its own. With the schema tinyid the row decides: leave both
     alone."""
 
     segment_offset: SupportsIndex | str | None
     """segment.offset (0 to segment.stride - 1; default 0). The remainder of ids by segment.stride."""
 
     order: Literal["strict", "relaxed"] | None
-    """order (strict | relaxed; default strict). strict: every id of this generator is above all that were issued before
-    it. relaxed: threads draw from blocks of their own, so that they do not fight for one cache line; ids are unique,
-    and ordered within a thread only. After the clock was set back a thread first uses up its block (at most 1024 ids),
-    whatever on_clock_back says."""
+    """order (strict | relaxed; default strict). strict: every id of this generator is above all ids issued before it.
+    relaxed: each thread draws from a block of its own, so that threads do not compete for one cache line; ids are
+    unique, but ordered only within a thread. After the clock was set back, a thread first uses up its block (at most
+    1024 ids), whatever on_clock_back says."""
 
     on_fork: Literal["reacquire", "error"] | None
-    """on_fork (reacquire | error; default reacquire). What a call in a forked child does. reacquire: draw a reservation
-    of its own, where that is possible (segments on a durable store). error: FORKED. A fixed worker always gives FORKED:
-    the parent owns it."""
+    """on_fork (reacquire | error; default reacquire). What a call in a forked child does. reacquire: take a reservation
+    of its own where that is possible (segments on a durable store). error: fail with FORKED. A fixed worker always
+    gives FORKED, because the parent owns it."""
 
     wait_max: timedelta | SupportsIndex | str | None
-    """wait_max (0ms to 1h; default 5s). How long one call may wait, for the clock or for the store, before it returns a
+    """wait_max (0ms to 1h; default 5s). How long one call may wait for the clock or the store before it returns a
     retryable error."""
 
     clock: Callable[[], int] | None
