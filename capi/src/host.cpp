@@ -96,7 +96,7 @@ class HostStore final : public Store {
     asked.struct_size = sizeof asked;
     asked.name_space = request.name_space.c_str();
     asked.worker = request.worker;
-    asked.epoch = request.epoch;
+    asked.fence = request.fence;
     std::copy(request.owner.begin(), request.owner.end(), asked.owner);
     asked.holder = request.holder.c_str();
     asked.format = request.format.c_str();
@@ -107,16 +107,16 @@ class HostStore final : public Store {
     idgen_window_t window{};
     window.struct_size = sizeof window;
     call([&](idgen_error_t* err) { return store_.window_take(ctx_.get(), &asked, &window, err); });
-    if (window.epoch == 0 || window.end_ms <= window.start_ms) {
-      throw Error(Status::store_damaged, "the host's store granted an empty window, or one without an epoch");
+    if (window.fence == 0 || window.end_ms <= window.start_ms) {
+      throw Error(Status::store_damaged, "the host's store granted an empty window, or one without a fence");
     }
-    return {window.start_ms, window.end_ms, window.epoch};
+    return {window.start_ms, window.end_ms, window.fence};
   }
-  void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t epoch, std::int64_t end_ms,
+  void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t fence, std::int64_t end_ms,
                      std::int64_t used_ms) override {
     if (!store_.window_return) return;
     call([&](idgen_error_t* err) {
-      return store_.window_return(ctx_.get(), name_space.c_str(), worker, epoch, end_ms, used_ms, err);
+      return store_.window_return(ctx_.get(), name_space.c_str(), worker, fence, end_ms, used_ms, err);
     });
   }
 

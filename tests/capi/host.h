@@ -21,7 +21,7 @@ void use_clock(idgen_config_t *config, struct clock *clock);
 /* A store as the header describes it, for one tag and one worker; single steps can be made to fail. */
 struct store {
   _Atomic uint64_t max_id;
-  uint64_t epoch;
+  uint64_t fence;
   int64_t hw;
   unsigned char owner[16];
   atomic_int takes, returns, released;

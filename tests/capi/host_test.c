@@ -449,7 +449,7 @@ static void windows_on_a_host_store(void) {
   use_clock(config, &clock);
   idgen_t *g = GENERATOR(config);
   const idgen_window_request_t *asked = &store.last_request;
-  CHECK(asked->struct_size == sizeof *asked && asked->worker == 9 && asked->epoch == 0 && asked->now_ms == START_MS);
+  CHECK(asked->struct_size == sizeof *asked && asked->worker == 9 && asked->fence == 0 && asked->now_ms == START_MS);
   CHECK(asked->width_ms == 10000 && asked->min_ms > 0 && asked->max_start_ms == START_MS + 20000);
   CHECK(strstr(store.holder, "process ") && strstr(store.format, "time"));
   uint64_t ids[100];
@@ -477,7 +477,7 @@ static void what_was_anothers_is_never_given_back(void) {
   CHECK(store.hw == START_MS + 10000);
   const int64_t others_end = store.hw + 60000;
   store.hw = others_end;
-  ++store.epoch;
+  ++store.fence;
   memset(store.owner, 0xEE, sizeof store.owner);
   idgen_stats_t stats = IDGEN_STATS_INIT;
   clock.now_ns = (START_MS + 9000) * MS; /* inside the first window, past the mark */
@@ -487,7 +487,7 @@ static void what_was_anothers_is_never_given_back(void) {
     clock.now_ns += MS * 2 / 5;
     pause_ms(1);
   }
-  CHECK(stats.refills == 2 && stats.refill_failures >= 1 && store.epoch == 3);
+  CHECK(stats.refills == 2 && stats.refill_failures >= 1 && store.fence == 3);
   CHECK(id >> 22 < (uint64_t)(START_MS + 10000 - EPOCH_MS)); /* still in the first window */
   CHECK_ERR(IDGEN_OK, idgen_close(g, &err));
   CHECK(store.hw >= others_end);

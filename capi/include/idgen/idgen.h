@@ -129,7 +129,7 @@ IDGEN_API void idgen_abi_1(void);
 #define IDGEN_E_STORE_PERMISSION 62  /* not readable, or not writable */
 #define IDGEN_E_STORE_FULL 63        /* no space left on the device. Retryable */
 #define IDGEN_E_STORE_DAMAGED 64     /* not a database, not ours, or corrupt */
-#define IDGEN_E_STORE_VERSION 65     /* made by a newer version of idgen */
+#define IDGEN_E_STORE_VERSION 65     /* made by another version of idgen; the message says what to do */
 #define IDGEN_E_TAG_UNKNOWN 66       /* the segment tag was not created */
 #define IDGEN_E_TAG_EXISTS 67        /* idgen_segment_create: the tag is there already */
 #define IDGEN_E_STORE_REGRESSED 68   /* the store granted numbers again: it lost a commit. Issuing has stopped */
@@ -517,7 +517,7 @@ typedef struct idgen_worker_info {
   uint32_t struct_size;
   uint32_t is_live;   /* 1: an owner lives, or may live; 0: none does */
   uint64_t worker;    /* the number of all node fields together */
-  uint64_t epoch;     /* fencing token of the latest grant; 0: nobody has had the worker yet, and the rest is empty */
+  uint64_t fence;     /* fencing token of the latest grant; 0: nobody has had the worker yet, and the rest is empty */
   int64_t hw_unix_ms; /* its time is reserved up to here, exclusive: no later grant begins before */
   int64_t ahead_ms;   /* how far that is ahead of the configuration's clock; negative: behind */
   char holder[128];   /* the latest owner, "process 4711 on db-3"; "" = unknown */
@@ -564,7 +564,7 @@ typedef struct idgen_window_request {
   uint32_t reserved;
   const char *name_space;
   uint64_t worker;      /* the number of all node fields together */
-  uint64_t epoch;       /* fencing token of the grant being renewed; 0 = acquire */
+  uint64_t fence;       /* fencing token of the grant being renewed; 0 = acquire */
   uint8_t owner[16];    /* nonce of this process image */
   const char *holder;   /* who we are, for messages: "process 4711 on db-3" */
   const char *format;   /* canonical layout, tick and epoch: all users of a namespace must agree */
@@ -579,7 +579,7 @@ typedef struct idgen_window {
   uint32_t reserved;
   int64_t start_ms; /* Unix ms, inclusive */
   int64_t end_ms;   /* exclusive */
-  uint64_t epoch;   /* fencing token, > 0, raised by every acquire */
+  uint64_t fence;   /* fencing token, > 0, raised by every acquire */
 } idgen_window_t;
 
 /* A store of the host. Each call is one atomic, durable step; it must not return IDGEN_OK before the commit is acknowledged. An error
@@ -599,14 +599,14 @@ typedef struct idgen_store {
   /* Optional: if max_id == last, set it to last - unused; else do nothing. */
   idgen_status_t (*segment_return)(void *ctx, const char *name_space, const char *tag, uint64_t last, uint64_t unused,
                                    idgen_error_t *err);
-  /* Required for kind = snowflake. With hw, epoch, owner of the row (0, 0, none if new):
-   *   request.epoch == 0: another live owner gives IDGEN_E_WORKER_BUSY; else epoch += 1, owner = request.owner.
-   *   request.epoch != 0: must equal the row's epoch and owner, else IDGEN_E_WORKER_BUSY.
+  /* Required for kind = snowflake. With hw, fence, owner of the row (0, 0, none if new):
+   *   request.fence == 0: another live owner gives IDGEN_E_WORKER_BUSY; else fence += 1, owner = request.owner.
+   *   request.fence != 0: must equal the row's fence and owner, else IDGEN_E_WORKER_BUSY.
    *   start = max(hw, now_ms); end = max(start + min_ms, now_ms + width_ms); hw = end. */
   idgen_status_t (*window_take)(void *ctx, const idgen_window_request_t *request, idgen_window_t *window,
                                 idgen_error_t *err);
-  /* Optional: the owner with this epoch gives up; if hw == end_ms, set it to used_ms, the first unused ms. */
-  idgen_status_t (*window_return)(void *ctx, const char *name_space, uint64_t worker, uint64_t epoch, int64_t end_ms,
+  /* Optional: the owner with this fence gives up; if hw == end_ms, set it to used_ms, the first unused ms. */
+  idgen_status_t (*window_return)(void *ctx, const char *name_space, uint64_t worker, uint64_t fence, int64_t end_ms,
                                   int64_t used_ms, idgen_error_t *err);
   /* Optional: called once, when nothing uses ctx any more. */
   void (*release)(void *ctx);
