@@ -108,7 +108,7 @@ static inline idgen_go_number idgen_go_next_until(uintptr_t generator, int32_t *
 }
 
 typedef struct {
-  uint64_t first, count, step;
+  uint64_t first, count, stride;
   idgen_go_failure failure;
 } idgen_go_block;
 
@@ -118,7 +118,7 @@ static inline idgen_go_block idgen_go_next_block(uintptr_t generator, uint64_t w
   idgen_go_block result;
   result.failure = idgen_go_fail(
       idgen_next_block_wait((idgen_t *)generator, want, &block, idgen_go_asks(flag), flag, &error), &error);
-  result.first = block.first, result.count = block.count, result.step = block.step;
+  result.first = block.first, result.count = block.count, result.stride = block.stride;
   return result;
 }
 

@@ -127,7 +127,7 @@ idgen_status_t idgen_next_block_wait(idgen_t* generator, uint64_t want, idgen_bl
     check_struct(block, "block");
     if (want == 0) throw Error(Status::argument, "want is 0; ask for at least one id");
     const Block drawn = handle.next_block(want, to_cancelled(cancelled, ctx));
-    write_struct(block, idgen_block_t{0, 0, drawn.first, drawn.count, drawn.step}, "block");
+    write_struct(block, idgen_block_t{0, 0, drawn.first, drawn.count, drawn.stride}, "block");
   });
 }
 

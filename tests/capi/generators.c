@@ -100,7 +100,7 @@ void snowflakes(void) {
   CHECK(written == 4990);
   idgen_block_t block = IDGEN_BLOCK_INIT;
   CHECK_ERR(IDGEN_OK, idgen_next_block(g, 3, &block, &err));
-  CHECK(block.count >= 1 && block.count <= 3 && block.step == 1);
+  CHECK(block.count >= 1 && block.count <= 3 && block.stride == 1);
   ids[4992] = block.first;
   int called = 0;
   while (idgen_next_wait(g, ids + 4993, 7, &written, stop_at_once, &called, &err) == IDGEN_E_CANCELLED) {
@@ -238,7 +238,7 @@ void segments(void) {
   CHECK(written == 250 && strictly_rising(ids, 250) && ids[0] == 2 && ids[249] == 251); /* alone on the tag: no gap */
   idgen_block_t block = IDGEN_BLOCK_INIT;
   CHECK_ERR(IDGEN_OK, idgen_next_block(g, 1000000, &block, &err));
-  CHECK(block.first == 252 && block.count >= 1 && block.count <= 100 && block.step == 1);
+  CHECK(block.first == 252 && block.count >= 1 && block.count <= 100 && block.stride == 1);
   CHECK_ERR(IDGEN_OK, idgen_close(g, &err));
   idgen_destroy(g);
   /* What was not used was given back. */

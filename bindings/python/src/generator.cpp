@@ -327,7 +327,7 @@ py::object next_block(const py::object& self, const py::object& want) {
   }
   throw_if_interrupted();
   check(status, error);
-  return py::module_::import("idgen._types").attr("Block")(block.first, block.count, block.step);
+  return py::module_::import("idgen._types").attr("Block")(block.first, block.count, block.stride);
 }
 
 py::object next_until(const py::object& self, const py::object& token_object) {

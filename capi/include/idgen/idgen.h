@@ -269,13 +269,13 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_batch(idgen_t *generator, ui
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_wait(idgen_t *generator, uint64_t *ids, size_t n, size_t *written,
                                                          idgen_cancelled_fn cancelled, void *ctx, idgen_error_t *err);
 
-/* A run of ids for a host that counts itself: first, first + step, ..., count of them. */
+/* A run of ids for a host that counts itself: first, first + stride, ..., count of them. */
 typedef struct idgen_block {
   uint32_t struct_size;
   uint32_t reserved;
   uint64_t first;
-  uint64_t count; /* 1 <= count <= want: what is left of the reservation (segment) or of the tick (snowflake) */
-  uint64_t step;  /* 1 where the sequence is the lowest field */
+  uint64_t count;  /* 1 <= count <= want: what is left of the reservation (segment) or of the tick (snowflake) */
+  uint64_t stride; /* from one id to the next: 1 where the sequence is the lowest field */
 } idgen_block_t;
 
 #define IDGEN_BLOCK_INIT \
