@@ -22,7 +22,7 @@ static void texts(void) {
     char text[64];
     size_t size = sizeof text;
     uint64_t back = 0;
-    CHECK_CALL(IDGEN_OK, idgen_format(id, rows[i].encoding, text, &size));
+    CHECK_ERR(IDGEN_OK, idgen_format(id, rows[i].encoding, text, &size, &err));
     if (rows[i].encoding == IDGEN_TEXT_DECIMAL) CHECK(strcmp(text, rows[i].text) == 0);
     CHECK_ERR(IDGEN_OK, idgen_parse(text, SIZE_MAX, rows[i].encoding, &back, &err));
     CHECK(back == id);
@@ -39,7 +39,8 @@ static void texts(void) {
     char text[64];
     size_t size = sizeof text;
     uint64_t back;
-    CHECK_CALL(IDGEN_E_ARGUMENT, idgen_format(id, unknown[i], text, &size));
+    CHECK_ERR(IDGEN_E_ARGUMENT, idgen_format(id, unknown[i], text, &size, &err));
+    CHECK_SAYS("encoding");
     CHECK_ERR(IDGEN_E_ARGUMENT, idgen_parse("1", 1, unknown[i], &back, &err));
   }
 }
@@ -103,7 +104,7 @@ void snowflakes(void) {
   CHECK(block.count >= 1 && block.count <= 3 && block.stride == 1);
   ids[4992] = block.first;
   int called = 0;
-  while (idgen_next_wait(g, ids + 4993, 7, &written, stop_at_once, &called, &err) == IDGEN_E_CANCELLED) {
+  while (idgen_next_batch_wait(g, ids + 4993, 7, &written, stop_at_once, &called, &err) == IDGEN_E_CANCELLED) {
   } /* stopped if it had to wait for the next tick */
   CHECK(written == 7 && strictly_rising(ids, 5000));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_next_block(g, 0, &block, &err));
@@ -136,7 +137,7 @@ void snowflakes(void) {
   CHECK_CALL(IDGEN_E_CLOSED, idgen_try_next(g, &id));
   CHECK_ERR(IDGEN_E_CLOSED, idgen_next_batch(g, ids, 2, &written, &err));
   CHECK(written == 0);
-  CHECK_ERR(IDGEN_E_CLOSED, idgen_next_wait(g, ids, 2, &written, NULL, NULL, &err));
+  CHECK_ERR(IDGEN_E_CLOSED, idgen_next_batch_wait(g, ids, 2, &written, NULL, NULL, &err));
   CHECK_ERR(IDGEN_E_CLOSED, idgen_next_block(g, 1, &block, &err));
   /* Decoding, describing and counting go on. */
   CHECK_ERR(IDGEN_OK, idgen_decode(g, ids[0], &parts, &err));
@@ -182,7 +183,7 @@ void metrics(void) {
   const idgen_t *all[] = {orders, events, same, events};
   char text[16384];
   size_t size = sizeof text;
-  CHECK_CALL(IDGEN_OK, idgen_metrics(all, 4, text, &size));
+  CHECK_ERR(IDGEN_OK, idgen_metrics(all, 4, text, &size, &err));
   CHECK(size == strlen(text) + 1 && text[size - 2] == '\n' && strncmp(text, "# HELP idgen_", 13) == 0);
   CHECK(sample(text, "idgen_issued_total{name=\"orders\",namespace=\"default\",kind=\"segment\"}") == 30);
   CHECK(sample(text, "idgen_handles{name=\"orders\",namespace=\"default\",kind=\"segment\"}") == 0);
@@ -191,7 +192,7 @@ void metrics(void) {
   CHECK(strstr(text, "\"other\"") == NULL); /* the state is that of events */
 
   size = sizeof text;
-  CHECK_CALL(IDGEN_OK, idgen_metrics(NULL, 0, text, &size));
+  CHECK_ERR(IDGEN_OK, idgen_metrics(NULL, 0, text, &size, &err));
   CHECK(size == 1 && *text == '\0');
   idgen_destroy(orders);
   idgen_destroy(events);

@@ -32,16 +32,21 @@ static idgen_status_t fail(idgen_status_t status, idgen_error_t *err) {
   return status;
 }
 
-static idgen_status_t segment_take(void *ctx, const char *name_space, const char *tag, uint64_t count, uint64_t *first,
+static idgen_status_t segment_take(void *ctx, const idgen_segment_request_t *request, idgen_segment_t *segment,
                                    idgen_error_t *err) {
   struct store *store = ctx;
-  (void)name_space, (void)tag;
   ++store->takes;
   err->cause = store->cause;
   err->retry_after_ns = store->retry_after_ns;
   if (store->fail_takes) return fail(store->fail_takes, err);
-  *first = store->max_id + 1;
-  store->max_id += count;
+  segment->first = store->max_id + 1;
+  if (store->own_count) {
+    store->last_segment_request = *request;
+    snprintf(store->holder, sizeof store->holder, "%s, asked by %s/%s", request->holder, request->name_space,
+             request->tag);
+    segment->count = store->own_count;
+  }
+  store->max_id += segment->count;
   return IDGEN_OK;
 }
 

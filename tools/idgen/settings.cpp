@@ -10,7 +10,7 @@ namespace {
 idgen_property_t property(const std::string& key) {
   for (std::size_t i = 0; i < idgen_property_count(); ++i) {
     idgen_property_t found = IDGEN_PROPERTY_INIT;
-    if (idgen_property_at(i, &found) == IDGEN_OK && key == found.name) return found;
+    if (idgen_property_at(i, &found, nullptr) == IDGEN_OK && key == found.name) return found;
   }
   throw Failure(IDGEN_E_INTERNAL,
                 "this libidgen has no property '" + key + "'; the idgen command is of another version");
