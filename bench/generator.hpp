@@ -26,7 +26,7 @@ inline void check(idgen_status_t status, const idgen_error_t& error) {
 class Config {
  public:
   explicit Config(const Properties& properties = {}) {
-    check(idgen_config_create(&config_), error_);
+    check(idgen_config_create(&config_, &error_), error_);
     for (const auto& [key, value] : properties) set(key, value);
   }
   Config(const Config&) = delete;

@@ -60,11 +60,11 @@ struct SlowStore {
   std::atomic<std::uint64_t> last{0};
 };
 
-idgen_status_t take_slowly(void* ctx, const char*, const char*, std::uint64_t count, std::uint64_t* first,
+idgen_status_t take_slowly(void* ctx, const idgen_segment_request_t* request, idgen_segment_t* segment,
                            idgen_error_t*) {
   auto& store = *static_cast<SlowStore*>(ctx);
   std::this_thread::sleep_for(store.delay);
-  *first = store.last.fetch_add(count) + 1;
+  segment->first = store.last.fetch_add(request->count) + 1;
   return IDGEN_OK;
 }
 

@@ -9,16 +9,16 @@ import (
 	"sync/atomic"
 )
 
-// Block is a run of ids that belong to the caller: First, First+Step, …, Count of them. What the caller does not use is
+// Block is a run of ids that belong to the caller: First, First+Stride, …, Count of them. What the caller does not use is
 // lost.
 type Block struct {
-	First int64
-	Count int64
-	Step  int64 // 1 where the sequence is the lowest field of the layout
+	First  int64
+	Count  int64
+	Stride int64 // 1 where the sequence is the lowest field of the layout
 }
 
 // At is the id with this index, from 0 to Count-1.
-func (b Block) At(index int64) int64 { return b.First + index*b.Step }
+func (b Block) At(index int64) int64 { return b.First + index*b.Stride }
 
 // All are the ids of the block, in order.
 func (b Block) All() iter.Seq[int64] {

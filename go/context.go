@@ -64,7 +64,7 @@ func (g *Generator) BlockContext(ctx context.Context, want int64) (Block, error)
 	if err != nil {
 		return Block{}, err
 	}
-	return Block{First: int64(result.first), Count: int64(result.count), Step: int64(result.step)}, nil
+	return Block{First: int64(result.first), Count: int64(result.count), Stride: int64(result.stride)}, nil
 }
 
 // withFlag runs call with a flag that is set when ctx ends; with nil for a context that never does.

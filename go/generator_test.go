@@ -227,7 +227,7 @@ func TestABlockIsARunOfIdsThatNobodyElseGets(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := slices.Collect(block.All())
-	if len(got) == 0 || len(got) > 30 || int64(len(got)) != block.Count || block.Step != 1 {
+	if len(got) == 0 || len(got) > 30 || int64(len(got)) != block.Count || block.Stride != 1 {
 		t.Fatalf("got %v of %+v", got, block)
 	}
 	for i, id := range got {

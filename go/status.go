@@ -56,7 +56,7 @@ const (
 	ErrStorePermission  Status = C.IDGEN_E_STORE_PERMISSION // not readable, or not writable
 	ErrStoreFull        Status = C.IDGEN_E_STORE_FULL       // no space left on the device
 	ErrStoreDamaged     Status = C.IDGEN_E_STORE_DAMAGED    // not a database, not ours, or corrupt
-	ErrStoreVersion     Status = C.IDGEN_E_STORE_VERSION    // made by a newer version of idgen
+	ErrStoreVersion     Status = C.IDGEN_E_STORE_VERSION    // made by another version of idgen; the message says what to do
 	ErrTagUnknown       Status = C.IDGEN_E_TAG_UNKNOWN      // the segment tag was not created
 	ErrTagExists        Status = C.IDGEN_E_TAG_EXISTS       // CreateSegment: the tag is there already
 	ErrStoreRegressed   Status = C.IDGEN_E_STORE_REGRESSED  // the store lost a commit; issuing stops

@@ -36,7 +36,7 @@ func sentinels(t *testing.T) map[string]string {
 }
 
 func TestEveryStatusOfTheHeaderHasASentinelOfItsName(t *testing.T) {
-	header, err := os.ReadFile(filepath.Join("..", "capi", "include", "idgen", "idgen.h"))
+	header, err := os.ReadFile(filepath.Join("..", "capi", "include", "idgen", "status.h"))
 	if err != nil {
 		t.Fatal(err)
 	}

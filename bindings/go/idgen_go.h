@@ -94,8 +94,8 @@ static inline idgen_go_number idgen_go_fill_until(uintptr_t generator, uint64_t 
   IDGEN_GO_ERROR(error);
   size_t written = 0;
   idgen_go_number result;
-  result.failure =
-      idgen_go_fail(idgen_next_wait((idgen_t *)generator, ids, n, &written, idgen_go_asks(flag), flag, &error), &error);
+  result.failure = idgen_go_fail(
+      idgen_next_batch_wait((idgen_t *)generator, ids, n, &written, idgen_go_asks(flag), flag, &error), &error);
   result.value = written;
   return result;
 }
@@ -108,7 +108,7 @@ static inline idgen_go_number idgen_go_next_until(uintptr_t generator, int32_t *
 }
 
 typedef struct {
-  uint64_t first, count, step;
+  uint64_t first, count, stride;
   idgen_go_failure failure;
 } idgen_go_block;
 
@@ -118,17 +118,17 @@ static inline idgen_go_block idgen_go_next_block(uintptr_t generator, uint64_t w
   idgen_go_block result;
   result.failure = idgen_go_fail(
       idgen_next_block_wait((idgen_t *)generator, want, &block, idgen_go_asks(flag), flag, &error), &error);
-  result.first = block.first, result.count = block.count, result.step = block.step;
+  result.first = block.first, result.count = block.count, result.stride = block.stride;
   return result;
 }
 
 /* ------------------------------------------------------------------------------- configuration and lifetime */
 
 static inline idgen_go_handle idgen_go_config_create(void) {
+  IDGEN_GO_ERROR(error);
   idgen_config_t *config = NULL;
   idgen_go_handle result;
-  result.failure.error = NULL;
-  result.failure.status = idgen_config_create(&config);
+  result.failure = idgen_go_fail(idgen_config_create(&config, &error), &error);
   result.handle = (uintptr_t)config;
   return result;
 }
@@ -235,7 +235,7 @@ typedef struct {
 
 static inline idgen_go_field idgen_go_layout_field_at(uintptr_t layout, size_t index) {
   idgen_go_field result = {IDGEN_FIELD_INIT, IDGEN_OK};
-  result.status = idgen_layout_field_at((const idgen_layout_t *)layout, index, &result.field);
+  result.status = idgen_layout_field_at((const idgen_layout_t *)layout, index, &result.field, NULL);
   return result;
 }
 
@@ -250,7 +250,7 @@ typedef struct {
 static inline idgen_go_text idgen_go_format(uint64_t id, int32_t encoding) {
   idgen_go_text result = {"", IDGEN_OK};
   size_t size = sizeof result.text;
-  result.status = idgen_format(id, encoding, result.text, &size);
+  result.status = idgen_format(id, encoding, result.text, &size, NULL);
   return result;
 }
 
@@ -319,7 +319,7 @@ static inline idgen_go_long_text idgen_go_config_names(const char *path) {
 
 /* Handles as numbers: there is no pointer into Go's memory among them. */
 static inline idgen_go_long_text idgen_go_metrics(const uintptr_t *generators, size_t count) {
-  IDGEN_GO_LONG_TEXT(idgen_metrics((const idgen_t *const *)generators, count, buffer, &size));
+  IDGEN_GO_LONG_TEXT(idgen_metrics((const idgen_t *const *)generators, count, buffer, &size, &error));
 }
 
 typedef struct {
@@ -329,7 +329,7 @@ typedef struct {
 
 static inline idgen_go_property idgen_go_property_at(size_t index) {
   idgen_go_property result = {IDGEN_PROPERTY_INIT, IDGEN_OK};
-  result.status = idgen_property_at(index, &result.property);
+  result.status = idgen_property_at(index, &result.property, NULL);
   return result;
 }
 

@@ -19,9 +19,10 @@ static inline void idgen_go_sleep(void *ctx, uint64_t ns) { idgenGoSleep((uintpt
 static inline void idgen_go_log(void *ctx, int32_t level, const char *message) {
   idgenGoLog((uintptr_t)ctx, level, (char *)message);
 }
-static inline idgen_status_t idgen_go_segment_take(void *ctx, const char *name_space, const char *tag, uint64_t count,
-                                                   uint64_t *first, idgen_error_t *error) {
-  return idgenGoSegmentTake((uintptr_t)ctx, (char *)name_space, (char *)tag, count, first, error);
+static inline idgen_status_t idgen_go_segment_take(void *ctx, const idgen_segment_request_t *request,
+                                                   idgen_segment_t *segment, idgen_error_t *error) {
+  return idgenGoSegmentTake((uintptr_t)ctx, (char *)request->name_space, (char *)request->tag, request->count,
+                            &segment->first, error);
 }
 static inline idgen_status_t idgen_go_segment_return(void *ctx, const char *name_space, const char *tag, uint64_t last,
                                                      uint64_t unused, idgen_error_t *error) {
@@ -46,8 +47,8 @@ static inline idgen_go_failure idgen_go_config_set_store(uintptr_t config, uintp
 
 static inline idgen_go_failure idgen_go_config_set_log(uintptr_t config, uintptr_t ctx) {
   IDGEN_GO_ERROR(error);
-  return idgen_go_fail(
-      idgen_config_set_log((idgen_config_t *)config, idgen_go_log, (void *)ctx, idgen_go_release, &error), &error);
+  const idgen_log_t log = {(uint32_t)sizeof log, 0, idgen_go_log, idgen_go_release};
+  return idgen_go_fail(idgen_config_set_log((idgen_config_t *)config, &log, (void *)ctx, &error), &error);
 }
 
 #endif

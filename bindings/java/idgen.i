@@ -122,7 +122,7 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 %typemap(jstype) idgen_status_t "void"
 %typemap(javaout) idgen_status_t { $jnicall; }
 %typemap(out) idgen_status_t
-  "if constexpr (!reports_error<decltype(&$symname)>) { if ($1 != IDGEN_OK) raise(jenv, jcls, $1); }"
+  "static_assert(reports_error<decltype(&$symname)>, \"$symname has no err to throw an exception from\");"
 %typemap(in, numinputs=0) idgen_error_t *err (Error error) "$1 = &error;"
 %typemap(argout) idgen_error_t *err "if (result != IDGEN_OK) raise(jenv, jcls, result, $1);"
 
@@ -142,7 +142,7 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 %ignore idgen_close_wait;
 %ignore idgen_next;
 %ignore idgen_next_batch;
-%ignore idgen_next_wait;
+%ignore idgen_next_batch_wait;
 %ignore idgen_next_block;
 %ignore idgen_next_block_wait;
 %ignore idgen_try_next;
@@ -162,6 +162,7 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 %ignore idgen_format;
 %ignore IDGEN_VERSION_H;
 
+%include "idgen/status.h"
 %include "idgen/idgen.h"
 
 /* Written by hand: the hot calls (natives_next.cpp) return the id and throw, because an array for the result would

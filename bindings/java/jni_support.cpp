@@ -105,7 +105,7 @@ bool load(JNIEnv* env, jlongArray in, idgen_parts_t* parts) {
 }
 
 void store(JNIEnv* env, jlongArray out, const idgen_block_t& block) {
-  store(env, out, {static_cast<jlong>(block.first), static_cast<jlong>(block.count), static_cast<jlong>(block.step)});
+  store(env, out, {static_cast<jlong>(block.first), static_cast<jlong>(block.count), static_cast<jlong>(block.stride)});
 }
 
 void store(JNIEnv* env, jlongArray out, const idgen_stats_t& stats) {

@@ -48,9 +48,13 @@ JNIEXPORT void JNICALL Java_dev_idgen_IdgenJNI_configSetLog(JNIEnv* env, jclass 
   if (log->accept == nullptr) return;
   log->sink = env->NewGlobalRef(sink);
   if (log->sink == nullptr) return idgen_jni::raise(env, natives, IDGEN_E_NO_MEMORY);
+  idgen_log_t table{};
+  table.struct_size = sizeof table;
+  table.write = call;
+  table.release = release;
   Error error;
   const idgen_status_t status =
-      idgen_config_set_log(idgen_jni::handle<idgen_config_t>(config), call, log.get(), release, &error);
+      idgen_config_set_log(idgen_jni::handle<idgen_config_t>(config), &table, log.get(), &error);
   if (status == IDGEN_OK) {
     log.release();  // the library's now
   } else {

@@ -17,7 +17,7 @@ jlong next_slow(JNIEnv* env, jclass natives, idgen_t* generator) {
   Error error;
   std::uint64_t id = 0;
   std::size_t written = 0;
-  const idgen_status_t status = idgen_next_wait(generator, &id, 1, &written, is_interrupted, &waiter, &error);
+  const idgen_status_t status = idgen_next_batch_wait(generator, &id, 1, &written, is_interrupted, &waiter, &error);
   if (status != IDGEN_OK) idgen_jni::raise(env, natives, status, &error);
   return static_cast<jlong>(id);
 }
@@ -58,7 +58,7 @@ JNIEXPORT void JNICALL Java_dev_idgen_IdgenJNI_fill(JNIEnv* env, jclass natives,
     Error error;
     std::size_t written = 0;
     const auto wanted = static_cast<std::size_t>(std::min(kChunk, length - done));
-    const idgen_status_t status = idgen_next_wait(g, chunk, wanted, &written, is_interrupted, &waiter, &error);
+    const idgen_status_t status = idgen_next_batch_wait(g, chunk, wanted, &written, is_interrupted, &waiter, &error);
     if (written > 0 && env->ExceptionCheck() == JNI_FALSE) {
       env->SetLongArrayRegion(ids, offset + done, static_cast<jsize>(written), reinterpret_cast<const jlong*>(chunk));
     }

@@ -74,11 +74,12 @@ idgen_status_t ask(void* context, jmethodID Store::*method, const char* name_spa
   return refused ? static_cast<idgen_status_t>(numbers[0]) : IDGEN_OK;
 }
 
-idgen_status_t take(void* context, const char* name_space, const char* tag, std::uint64_t count, std::uint64_t* first,
+idgen_status_t take(void* context, const idgen_segment_request_t* request, idgen_segment_t* segment,
                     idgen_error_t* error) {
   jlong numbers[kNumbers] = {};
-  const idgen_status_t status = ask(context, &Store::take, name_space, tag, count, 0, numbers, error);
-  if (status == IDGEN_OK) *first = static_cast<std::uint64_t>(numbers[0]);
+  const idgen_status_t status =
+      ask(context, &Store::take, request->name_space, request->tag, request->count, 0, numbers, error);
+  if (status == IDGEN_OK) segment->first = static_cast<std::uint64_t>(numbers[0]);
   return status;
 }
 

@@ -52,8 +52,8 @@ JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_metrics(JNIEnv* env, jclass
   if (addresses == nullptr) return nullptr;
   static_assert(sizeof(jlong) == sizeof(const idgen_t*));
   const auto* handles = reinterpret_cast<const idgen_t* const*>(addresses);
-  jbyteArray text = text_of(env, natives, [&](char* buffer, std::size_t* size, idgen_error_t*) {
-    return idgen_metrics(handles, static_cast<std::size_t>(count), buffer, size);
+  jbyteArray text = text_of(env, natives, [&](char* buffer, std::size_t* size, idgen_error_t* error) {
+    return idgen_metrics(handles, static_cast<std::size_t>(count), buffer, size, error);
   });
   env->ReleaseLongArrayElements(generators, addresses, JNI_ABORT);
   return text;
@@ -74,8 +74,8 @@ JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_segmentStatements(JNIEnv* e
 }
 
 JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_format(JNIEnv* env, jclass natives, jlong id, jint encoding) {
-  return text_of(env, natives, [&](char* buffer, std::size_t* size, idgen_error_t*) {
-    return idgen_format(static_cast<std::uint64_t>(id), encoding, buffer, size);
+  return text_of(env, natives, [&](char* buffer, std::size_t* size, idgen_error_t* error) {
+    return idgen_format(static_cast<std::uint64_t>(id), encoding, buffer, size, error);
   });
 }
 

@@ -128,6 +128,12 @@ P* require(P* pointer, const char* what) {
   return pointer;
 }
 
+// Throws Error{argument}.
+inline void check_index(std::size_t index, std::size_t count) {
+  if (index < count) return;
+  throw Error(Status::argument, "index is " + std::to_string(index) + "; allowed: below " + std::to_string(count));
+}
+
 // Throws Error{argument} unless a result can be written there. Before a call does anything that cannot be undone.
 template <class S>
 void check_struct(const S* out, const char* what) {

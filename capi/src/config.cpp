@@ -7,8 +7,8 @@ using namespace idgen::capi;
 
 extern "C" {
 
-idgen_status_t idgen_config_create(idgen_config_t** out) {
-  return guard(nullptr, [&] {
+idgen_status_t idgen_config_create(idgen_config_t** out, idgen_error_t* err) {
+  return guard(err, [&] {
     require(out, "out");
     *out = new idgen_config;
   });
@@ -43,12 +43,12 @@ idgen_status_t idgen_config_names(const char* toml_path, char* buffer, size_t* s
 
 size_t idgen_property_count(void) { return properties().size(); }
 
-idgen_status_t idgen_property_at(size_t index, idgen_property_t* out) {
-  return guard(nullptr, [&] {
-    if (index >= properties().size()) throw Error(Status::argument, "index out of range");
+idgen_status_t idgen_property_at(size_t index, idgen_property_t* out, idgen_error_t* err) {
+  return guard(err, [&] {
+    check_index(index, properties().size());
     const Property& property = properties()[index];
     write_struct(out,
-                 idgen_property_t{0, property.name, property_type_name(property.type), property.default_value,
+                 idgen_property_t{0, 0, property.name, property_type_name(property.type), property.default_value,
                                   property.range, property.unit, property.help, property.since},
                  "out");
   });

@@ -100,11 +100,11 @@ idgen_status_t idgen_next(idgen_t* generator, uint64_t* id, idgen_error_t* err) 
 }
 
 idgen_status_t idgen_next_batch(idgen_t* generator, uint64_t* ids, size_t n, size_t* written, idgen_error_t* err) {
-  return idgen_next_wait(generator, ids, n, written, nullptr, nullptr, err);
+  return idgen_next_batch_wait(generator, ids, n, written, nullptr, nullptr, err);
 }
 
-idgen_status_t idgen_next_wait(idgen_t* generator, uint64_t* ids, size_t n, size_t* written,
-                               idgen_cancelled_fn cancelled, void* ctx, idgen_error_t* err) {
+idgen_status_t idgen_next_batch_wait(idgen_t* generator, uint64_t* ids, size_t n, size_t* written,
+                                     idgen_cancelled_fn cancelled, void* ctx, idgen_error_t* err) {
   std::size_t done = 0;
   const idgen_status_t status = guard_waiting(err, [&] {
     require(written, "written");
@@ -127,7 +127,7 @@ idgen_status_t idgen_next_block_wait(idgen_t* generator, uint64_t want, idgen_bl
     check_struct(block, "block");
     if (want == 0) throw Error(Status::argument, "want is 0; ask for at least one id");
     const Block drawn = handle.next_block(want, to_cancelled(cancelled, ctx));
-    write_struct(block, idgen_block_t{0, 0, drawn.first, drawn.count, drawn.step}, "block");
+    write_struct(block, idgen_block_t{0, 0, drawn.first, drawn.count, drawn.stride}, "block");
   });
 }
 
@@ -145,8 +145,9 @@ idgen_status_t idgen_stats(const idgen_t* generator, idgen_stats_t* out, idgen_e
   });
 }
 
-idgen_status_t idgen_metrics(const idgen_t* const* generators, size_t count, char* buffer, size_t* size) {
-  return guard_uncancelled(nullptr, [&] {
+idgen_status_t idgen_metrics(const idgen_t* const* generators, size_t count, char* buffer, size_t* size,
+                             idgen_error_t* err) {
+  return guard_uncancelled(err, [&] {
     require(size, "size");
     if (count > 0) require(generators, "generators");
     std::vector<const Handle*> handles;

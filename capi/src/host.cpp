@@ -34,6 +34,10 @@ void check_vtable(const V* vtable, const char* what) {
     throw Error(Status::argument, std::string(what) + ": struct_size is " + std::to_string(vtable->struct_size) +
                                       "; set it to sizeof, " + std::to_string(sizeof(V)));
   }
+  if (vtable->reserved != 0) {  // or it could never get a meaning: programs would be out there that leave it unset
+    throw Error(Status::argument,
+                std::string(what) + ".reserved is " + std::to_string(vtable->reserved) + "; set it to 0");
+  }
 }
 
 // The host's wall clock; all else is the system's.
@@ -70,18 +74,26 @@ class HostStore final : public Store {
 
   SegmentGrant segment_grant(const std::string& name_space, const std::string& tag,
                              const SegmentRequest& request) override {
-    const std::uint64_t count = std::max(request.step, request.wanted);
     need(store_.segment_take, "segment_take", "kind = segment");
-    std::uint64_t first = 0;
-    call([&](idgen_error_t* err) {
-      return store_.segment_take(ctx_.get(), name_space.c_str(), tag.c_str(), count, &first, err);
-    });
+    idgen_segment_request_t asked{};
+    asked.struct_size = sizeof asked;
+    asked.name_space = name_space.c_str();
+    asked.tag = tag.c_str();
+    asked.count = std::max(request.step, request.wanted);
+    asked.rate = request.rate;
+    asked.holder = request.holder.c_str();
+    idgen_segment_t granted{};
+    granted.struct_size = sizeof granted;
+    granted.count = asked.count;
+    call([&](idgen_error_t* err) { return store_.segment_take(ctx_.get(), &asked, &granted, err); });
     constexpr auto kLargest = static_cast<std::uint64_t>(INT64_MAX);
-    if (first == 0 || first > kLargest || count - 1 > kLargest - first) {
-      throw Error(Status::store_damaged, "the host's store granted " + std::to_string(count) + " numbers from " +
-                                             std::to_string(first) + " on; allowed: from 1 on, up to 2^63 - 1");
+    if (granted.first == 0 || granted.first > kLargest || granted.count == 0 ||
+        granted.count - 1 > kLargest - granted.first) {
+      throw Error(Status::store_damaged, "the host's store granted " + std::to_string(granted.count) +
+                                             " numbers from " + std::to_string(granted.first) +
+                                             " on; allowed: at least one, from 1 on, up to 2^63 - 1");
     }
-    return {.first = first, .count = count};
+    return {.first = granted.first, .count = granted.count};
   }
   void segment_return(const std::string& name_space, const std::string& tag, std::uint64_t last,
                       std::uint64_t unused) override {
@@ -96,7 +108,7 @@ class HostStore final : public Store {
     asked.struct_size = sizeof asked;
     asked.name_space = request.name_space.c_str();
     asked.worker = request.worker;
-    asked.epoch = request.epoch;
+    asked.fence = request.fence;
     std::copy(request.owner.begin(), request.owner.end(), asked.owner);
     asked.holder = request.holder.c_str();
     asked.format = request.format.c_str();
@@ -107,16 +119,16 @@ class HostStore final : public Store {
     idgen_window_t window{};
     window.struct_size = sizeof window;
     call([&](idgen_error_t* err) { return store_.window_take(ctx_.get(), &asked, &window, err); });
-    if (window.epoch == 0 || window.end_ms <= window.start_ms) {
-      throw Error(Status::store_damaged, "the host's store granted an empty window, or one without an epoch");
+    if (window.fence == 0 || window.end_ms <= window.start_ms) {
+      throw Error(Status::store_damaged, "the host's store granted an empty window, or one without a fence");
     }
-    return {window.start_ms, window.end_ms, window.epoch};
+    return {window.start_ms, window.end_ms, window.fence};
   }
-  void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t epoch, std::int64_t end_ms,
+  void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t fence, std::int64_t end_ms,
                      std::int64_t used_ms) override {
     if (!store_.window_return) return;
     call([&](idgen_error_t* err) {
-      return store_.window_return(ctx_.get(), name_space.c_str(), worker, epoch, end_ms, used_ms, err);
+      return store_.window_return(ctx_.get(), name_space.c_str(), worker, fence, end_ms, used_ms, err);
     });
   }
 
@@ -182,16 +194,16 @@ idgen_status_t idgen_config_set_store(idgen_config_t* config, const idgen_store_
   });
 }
 
-idgen_status_t idgen_config_set_log(idgen_config_t* config, idgen_log_fn log, void* ctx, void (*release)(void*),
-                                    idgen_error_t* err) {
+idgen_status_t idgen_config_set_log(idgen_config_t* config, const idgen_log_t* log, void* ctx, idgen_error_t* err) {
   return guard_uncancelled(err, [&] {
     Config& target = open_handle(config, "config");
-    require(log, "log");
+    check_vtable(log, "log");
     auto context = std::make_shared<HostContext>(ctx, nullptr);
-    target.log = std::make_shared<const Log>([log, context](LogLevel level, const std::string& message) {
-      log(context->get(), static_cast<int32_t>(level), message.c_str());
-    });
-    context->own(release);  // not before nothing can fail any more: on failure ctx stays the host's
+    target.log = std::make_shared<const Log>(
+        [write = require(log->write, "log.write"), context](LogLevel level, const std::string& message) {
+          write(context->get(), static_cast<int32_t>(level), message.c_str());
+        });
+    context->own(log->release);  // not before nothing can fail any more: on failure ctx stays the host's
   });
 }
 

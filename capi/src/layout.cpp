@@ -118,10 +118,11 @@ idgen_status_t idgen_layout_info(const idgen_layout_t* layout, int64_t now_unix_
   });
 }
 
-idgen_status_t idgen_layout_field_at(const idgen_layout_t* layout, size_t index, idgen_field_t* out) {
-  return guard(nullptr, [&] {
+idgen_status_t idgen_layout_field_at(const idgen_layout_t* layout, size_t index, idgen_field_t* out,
+                                     idgen_error_t* err) {
+  return guard(err, [&] {
     const auto fields = open_handle(layout, "layout").fields();
-    if (index >= fields.size()) throw Error(Status::argument, "index out of range");
+    check_index(index, fields.size());
     const Field& field = fields[index];
     write_struct(
         out,

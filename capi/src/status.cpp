@@ -65,7 +65,7 @@ int idgen_status_is_retryable(idgen_status_t status) {
 size_t idgen_status_count(void) { return idgen::status_texts().size(); }
 idgen_status_t idgen_status_at(size_t index) {
   const auto texts = idgen::status_texts();
-  return index < texts.size() ? static_cast<idgen_status_t>(texts[index].status) : IDGEN_E_ARGUMENT;
+  return index < texts.size() ? static_cast<idgen_status_t>(texts[index].status) : -1;
 }
 
 }  // extern "C"

@@ -19,8 +19,8 @@ Encoding checked(int32_t encoding) {
 
 extern "C" {
 
-idgen_status_t idgen_format(uint64_t id, int32_t encoding, char* buffer, size_t* size) {
-  return guard(nullptr, [&] { write_text(format_id(id, checked(encoding)), buffer, size); });
+idgen_status_t idgen_format(uint64_t id, int32_t encoding, char* buffer, size_t* size, idgen_error_t* err) {
+  return guard(err, [&] { write_text(format_id(id, checked(encoding)), buffer, size); });
 }
 
 idgen_status_t idgen_parse(const char* text, size_t length, int32_t encoding, uint64_t* id, idgen_error_t* err) {

@@ -9,7 +9,7 @@ using namespace idgen::capi;
 namespace {
 
 idgen_worker_info_t worker_info_of(const WorkerInfo& worker) {
-  idgen_worker_info_t info{sizeof info, worker.is_live, worker.worker, worker.epoch, worker.hw_ms, worker.ahead_ms, ""};
+  idgen_worker_info_t info{sizeof info, worker.is_live, worker.worker, worker.fence, worker.hw_ms, worker.ahead_ms, ""};
   copy_text(worker.holder, info.holder, sizeof info.holder);
   return info;
 }

@@ -31,7 +31,7 @@ constexpr StatusText kStatusTextTable[] = {
     {Status::store_permission, "STORE_PERMISSION", "the store cannot be read or written", false},
     {Status::store_full, "STORE_FULL", "no space is left for the store", true},
     {Status::store_damaged, "STORE_DAMAGED", "the store is not a database of idgen, or is corrupt", false},
-    {Status::store_version, "STORE_VERSION", "the store was made by a newer version of idgen", false},
+    {Status::store_version, "STORE_VERSION", "the store was made by another version of idgen", false},
     {Status::tag_unknown, "TAG_UNKNOWN", "the segment tag was not created", false},
     {Status::tag_exists, "TAG_EXISTS", "the segment tag exists already", false},
     {Status::store_regressed, "STORE_REGRESSED", "the store granted numbers that it had granted before", false},

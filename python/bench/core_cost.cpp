@@ -19,7 +19,7 @@ static double cost(const char* kind, const char* layout) {
   idgen_config_t* config = nullptr;
   idgen_t* generator = nullptr;
   idgen_error_t error = IDGEN_ERROR_INIT;
-  bool ready = idgen_config_create(&config) == IDGEN_OK;
+  bool ready = idgen_config_create(&config, nullptr) == IDGEN_OK;
   ready = ready && idgen_config_set(config, "kind", kind, &error) == IDGEN_OK;
   ready = ready && idgen_config_set(config, "store", "memory", &error) == IDGEN_OK;
   ready = ready && idgen_config_set(config, "store_create", "true", &error) == IDGEN_OK;

@@ -91,7 +91,7 @@ def test_fill_takes_numpy_memoryviews_and_casts(segment: idgen.Generator) -> Non
 
 def test_next_block_gives_a_run_that_nobody_else_gets(segment: idgen.Generator) -> None:
     block = segment.next_block(10)
-    assert (block.first, block.count, block.step) == (1, 10, 1)
+    assert (block.first, block.count, block.stride) == (1, 10, 1)
     assert list(block.ids) == list(range(1, 11))
     assert segment.next() == 11
 

@@ -27,7 +27,7 @@ int main(void) {
   check(strcmp(idgen_status_name(macro), name) == 0, "idgen_status_name(" #macro ") is " name); \
   check(macro >= IDGEN_E_HOST || known(macro), #macro " is among idgen_status_at()");           \
   statuses += macro < IDGEN_E_HOST;
-#include "twins.inc" /* a TWIN for every status in idgen.h, written by tests/abi/check */
-  check(idgen_status_count() == statuses, "idgen_status_count() is the number of statuses in idgen.h");
+#include "twins.inc" /* a TWIN for every status in status.h, written by tests/abi/check */
+  check(idgen_status_count() == statuses, "idgen_status_count() is the number of statuses in status.h");
   return failures != 0;
 }

@@ -40,7 +40,7 @@ class Drawing:
         self.error = Error()
         self.generator = ctypes.c_void_p()
         config = ctypes.c_void_p()
-        self.library.idgen_config_create(ctypes.byref(config))
+        self.library.idgen_config_create(ctypes.byref(config), ctypes.byref(self.error))
         for pair in properties:
             key, value = pair.split("=", 1)
             if self.library.idgen_config_set(config, key.encode(), value.encode(), ctypes.byref(self.error)):
@@ -69,7 +69,7 @@ class Drawing:
     def draw(self, count):
         ids = (ctypes.c_uint64 * count)()
         written = ctypes.c_size_t()
-        status = self.library.idgen_next_wait(
+        status = self.library.idgen_next_batch_wait(
             self.generator,
             ids,
             ctypes.c_size_t(count),

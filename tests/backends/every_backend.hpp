@@ -35,9 +35,9 @@ class StoreOfATest final : public Store {
     store_->segment_return(mine(ns), tag, last, unused);
   }
   Window window_take(const WindowRequest& request) override { return store_->window_take(request); }
-  void window_return(const std::string& ns, std::uint64_t worker, std::uint64_t epoch, std::int64_t end,
+  void window_return(const std::string& ns, std::uint64_t worker, std::uint64_t fence, std::int64_t end,
                      std::int64_t used) override {
-    store_->window_return(mine(ns), worker, epoch, end, used);
+    store_->window_return(mine(ns), worker, fence, end, used);
   }
   void segment_create(const std::string& ns, const std::string& tag) override { store_->segment_create(mine(ns), tag); }
   SegmentInfo segment_show(const std::string& ns, const std::string& tag) override {

@@ -354,7 +354,7 @@ class Generator:
     def __init__(self, properties):
         self.library = ctypes.CDLL(BUILD / "lib" / "libidgen.so")
         self.pointer, config = ctypes.c_void_p(), ctypes.c_void_p()
-        assert self.library.idgen_config_create(ctypes.byref(config)) == 0
+        assert self.library.idgen_config_create(ctypes.byref(config), None) == 0
         for pair in properties:
             key, value = pair.split("=", 1)
             assert self.library.idgen_config_set(config, key.encode(), value.encode(), None) == 0

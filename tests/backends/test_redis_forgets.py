@@ -308,7 +308,7 @@ def described(url):
         ctypes.c_size_t(1 << 16),
     )
     text = ctypes.create_string_buffer(size.value)
-    assert library.idgen_config_create(ctypes.byref(config)) == 0
+    assert library.idgen_config_create(ctypes.byref(config), None) == 0
     pairs = {
         "kind": "segment",
         "store": url,

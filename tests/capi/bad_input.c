@@ -45,7 +45,7 @@ static void keys_and_values(void) {
   static const char *const wrong[] = {"bogus", "-1", "1e99", "99999999999999999999999", "1 ", "nan", "10 parsecs"};
   for (size_t i = 0; i < idgen_property_count(); ++i) {
     idgen_property_t property = IDGEN_PROPERTY_INIT;
-    CHECK_CALL(IDGEN_OK, idgen_property_at(i, &property));
+    CHECK_ERR(IDGEN_OK, idgen_property_at(i, &property, &err));
     if (strcmp(property.type, "text") == 0) continue;
     for (size_t w = 0; w < sizeof wrong / sizeof *wrong; ++w) {
       if (strcmp(property.type, "instant") == 0 && strcmp(wrong[w], "-1") == 0) continue; /* a ms before 1970 */

@@ -64,7 +64,7 @@ idgen_config_t *config_with(const char *first_key, ...) {
   idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_config_t *config = NULL;
   va_list list;
-  if (idgen_config_create(&config)) abort();
+  if (idgen_config_create(&config, NULL)) abort();
   va_start(list, first_key);
   for (const char *key = first_key; key; key = va_arg(list, const char *)) {
     if (idgen_config_set(config, key, va_arg(list, const char *), &err)) {

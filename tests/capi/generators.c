@@ -12,18 +12,18 @@ static void texts(void) {
     int32_t encoding;
     const char *text;
   } rows[] = {{IDGEN_TEXT_DECIMAL, "1541815603606036480"},
-              {IDGEN_TEXT_HEX, "1565a0ae1c97e000"},
-              {IDGEN_TEXT_CROCKFORD, NULL},
-              {IDGEN_TEXT_BASE58, NULL},
-              {IDGEN_TEXT_BASE62, NULL}};
+              {IDGEN_TEXT_HEX, "1565a11f6217a000"},
+              {IDGEN_TEXT_CROCKFORD, "1ASD13XH1F800"},
+              {IDGEN_TEXT_BASE58, "4aaW4SzAyQK"},
+              {IDGEN_TEXT_BASE62, "1ptWyK4WgZU"}};
   idgen_error_t err = IDGEN_ERROR_INIT;
   const uint64_t id = 1541815603606036480u;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
     char text[64];
     size_t size = sizeof text;
     uint64_t back = 0;
-    CHECK_CALL(IDGEN_OK, idgen_format(id, rows[i].encoding, text, &size));
-    if (rows[i].encoding == IDGEN_TEXT_DECIMAL) CHECK(strcmp(text, rows[i].text) == 0);
+    CHECK_ERR(IDGEN_OK, idgen_format(id, rows[i].encoding, text, &size, &err));
+    CHECK(strcmp(text, rows[i].text) == 0);
     CHECK_ERR(IDGEN_OK, idgen_parse(text, SIZE_MAX, rows[i].encoding, &back, &err));
     CHECK(back == id);
     CHECK_ERR(IDGEN_OK, idgen_parse(text, size - 1, rows[i].encoding, &back, &err));
@@ -39,7 +39,8 @@ static void texts(void) {
     char text[64];
     size_t size = sizeof text;
     uint64_t back;
-    CHECK_CALL(IDGEN_E_ARGUMENT, idgen_format(id, unknown[i], text, &size));
+    CHECK_ERR(IDGEN_E_ARGUMENT, idgen_format(id, unknown[i], text, &size, &err));
+    CHECK_SAYS("encoding");
     CHECK_ERR(IDGEN_E_ARGUMENT, idgen_parse("1", 1, unknown[i], &back, &err));
   }
 }
@@ -100,10 +101,10 @@ void snowflakes(void) {
   CHECK(written == 4990);
   idgen_block_t block = IDGEN_BLOCK_INIT;
   CHECK_ERR(IDGEN_OK, idgen_next_block(g, 3, &block, &err));
-  CHECK(block.count >= 1 && block.count <= 3 && block.step == 1);
+  CHECK(block.count >= 1 && block.count <= 3 && block.stride == 1);
   ids[4992] = block.first;
   int called = 0;
-  while (idgen_next_wait(g, ids + 4993, 7, &written, stop_at_once, &called, &err) == IDGEN_E_CANCELLED) {
+  while (idgen_next_batch_wait(g, ids + 4993, 7, &written, stop_at_once, &called, &err) == IDGEN_E_CANCELLED) {
   } /* stopped if it had to wait for the next tick */
   CHECK(written == 7 && strictly_rising(ids, 5000));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_next_block(g, 0, &block, &err));
@@ -136,7 +137,7 @@ void snowflakes(void) {
   CHECK_CALL(IDGEN_E_CLOSED, idgen_try_next(g, &id));
   CHECK_ERR(IDGEN_E_CLOSED, idgen_next_batch(g, ids, 2, &written, &err));
   CHECK(written == 0);
-  CHECK_ERR(IDGEN_E_CLOSED, idgen_next_wait(g, ids, 2, &written, NULL, NULL, &err));
+  CHECK_ERR(IDGEN_E_CLOSED, idgen_next_batch_wait(g, ids, 2, &written, NULL, NULL, &err));
   CHECK_ERR(IDGEN_E_CLOSED, idgen_next_block(g, 1, &block, &err));
   /* Decoding, describing and counting go on. */
   CHECK_ERR(IDGEN_OK, idgen_decode(g, ids[0], &parts, &err));
@@ -182,7 +183,7 @@ void metrics(void) {
   const idgen_t *all[] = {orders, events, same, events};
   char text[16384];
   size_t size = sizeof text;
-  CHECK_CALL(IDGEN_OK, idgen_metrics(all, 4, text, &size));
+  CHECK_ERR(IDGEN_OK, idgen_metrics(all, 4, text, &size, &err));
   CHECK(size == strlen(text) + 1 && text[size - 2] == '\n' && strncmp(text, "# HELP idgen_", 13) == 0);
   CHECK(sample(text, "idgen_issued_total{name=\"orders\",namespace=\"default\",kind=\"segment\"}") == 30);
   CHECK(sample(text, "idgen_handles{name=\"orders\",namespace=\"default\",kind=\"segment\"}") == 0);
@@ -191,7 +192,7 @@ void metrics(void) {
   CHECK(strstr(text, "\"other\"") == NULL); /* the state is that of events */
 
   size = sizeof text;
-  CHECK_CALL(IDGEN_OK, idgen_metrics(NULL, 0, text, &size));
+  CHECK_ERR(IDGEN_OK, idgen_metrics(NULL, 0, text, &size, &err));
   CHECK(size == 1 && *text == '\0');
   idgen_destroy(orders);
   idgen_destroy(events);
@@ -238,7 +239,7 @@ void segments(void) {
   CHECK(written == 250 && strictly_rising(ids, 250) && ids[0] == 2 && ids[249] == 251); /* alone on the tag: no gap */
   idgen_block_t block = IDGEN_BLOCK_INIT;
   CHECK_ERR(IDGEN_OK, idgen_next_block(g, 1000000, &block, &err));
-  CHECK(block.first == 252 && block.count >= 1 && block.count <= 100 && block.step == 1);
+  CHECK(block.first == 252 && block.count >= 1 && block.count <= 100 && block.stride == 1);
   CHECK_ERR(IDGEN_OK, idgen_close(g, &err));
   idgen_destroy(g);
   /* What was not used was given back. */

@@ -32,16 +32,21 @@ static idgen_status_t fail(idgen_status_t status, idgen_error_t *err) {
   return status;
 }
 
-static idgen_status_t segment_take(void *ctx, const char *name_space, const char *tag, uint64_t count, uint64_t *first,
+static idgen_status_t segment_take(void *ctx, const idgen_segment_request_t *request, idgen_segment_t *segment,
                                    idgen_error_t *err) {
   struct store *store = ctx;
-  (void)name_space, (void)tag;
   ++store->takes;
   err->cause = store->cause;
   err->retry_after_ns = store->retry_after_ns;
   if (store->fail_takes) return fail(store->fail_takes, err);
-  *first = store->max_id + 1;
-  store->max_id += count;
+  segment->first = store->max_id + 1;
+  if (store->own_count) {
+    store->last_segment_request = *request;
+    snprintf(store->holder, sizeof store->holder, "%s, asked by %s/%s", request->holder, request->name_space,
+             request->tag);
+    segment->count = store->own_count;
+  }
+  store->max_id += segment->count;
   return IDGEN_OK;
 }
 
@@ -64,28 +69,28 @@ static idgen_status_t window_take(void *ctx, const idgen_window_request_t *reque
   snprintf(store->holder, sizeof store->holder, "%s", request->holder);
   snprintf(store->format, sizeof store->format, "%s", request->format);
   if (store->fail_takes) return fail(store->fail_takes, err);
-  if (request->epoch != 0 && (request->epoch != store->epoch || memcmp(request->owner, store->owner, 16) != 0)) {
+  if (request->fence != 0 && (request->fence != store->fence || memcmp(request->owner, store->owner, 16) != 0)) {
     return fail(IDGEN_E_WORKER_BUSY, err);
   }
   const int64_t start = store->hw > request->now_ms ? store->hw : request->now_ms;
   if (start > request->max_start_ms) return fail(IDGEN_E_CLOCK_BACK, err);
-  if (request->epoch == 0) ++store->epoch;
+  if (request->fence == 0) ++store->fence;
   memcpy(store->owner, request->owner, 16);
   window->start_ms = start;
   window->end_ms = start + request->min_ms > request->now_ms + request->width_ms ? start + request->min_ms
                                                                                  : request->now_ms + request->width_ms;
-  window->epoch = store->epoch;
+  window->fence = store->fence;
   store->hw = window->end_ms;
   return IDGEN_OK;
 }
 
-static idgen_status_t window_return(void *ctx, const char *name_space, uint64_t worker, uint64_t epoch, int64_t end_ms,
+static idgen_status_t window_return(void *ctx, const char *name_space, uint64_t worker, uint64_t fence, int64_t end_ms,
                                     int64_t used_ms, idgen_error_t *err) {
   struct store *store = ctx;
   (void)name_space, (void)worker;
   ++store->returns;
   if (store->fail_returns) return fail(store->fail_returns, err);
-  if (epoch != store->epoch) return fail(IDGEN_E_WORKER_BUSY, err);
+  if (fence != store->fence) return fail(IDGEN_E_WORKER_BUSY, err);
   store->returned_to = used_ms;
   if (store->hw == end_ms) store->hw = used_ms;
   return IDGEN_OK;

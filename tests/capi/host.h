@@ -21,13 +21,15 @@ void use_clock(idgen_config_t *config, struct clock *clock);
 /* A store as the header describes it, for one tag and one worker; single steps can be made to fail. */
 struct store {
   _Atomic uint64_t max_id;
-  uint64_t epoch;
+  uint64_t fence;
   int64_t hw;
   unsigned char owner[16];
   atomic_int takes, returns, released;
   _Atomic idgen_status_t fail_takes, fail_returns; /* 0 = work */
   _Atomic uint64_t cause, retry_after_ns;          /* of a take that fails */
+  uint64_t own_count;                              /* numbers a grant, whatever is asked for; 0 = as asked */
   idgen_window_request_t last_request;             /* its strings are gone */
+  idgen_segment_request_t last_segment_request;    /* with own_count only; its strings are gone */
   char holder[200], format[200];
   int64_t returned_to;
   uint64_t returned_unused;

@@ -48,7 +48,7 @@ static void ids_are_exact(void) {
   CHECK_CALL(IDGEN_E_WOULD_BLOCK, idgen_try_next(g, &id));
   clock.frozen = 1;
   int asked = 0;
-  CHECK_ERR(IDGEN_E_CANCELLED, idgen_next_wait(g, ids, 2, &written, stop, &asked, &err));
+  CHECK_ERR(IDGEN_E_CANCELLED, idgen_next_batch_wait(g, ids, 2, &written, stop, &asked, &err));
   CHECK(written == 0 && asked == 3);
   clock.frozen = 0;
   clock.slept_ns = 0;
@@ -438,6 +438,30 @@ static void a_close_that_fails_closes(void) {
   }
 }
 
+/* As a row with a step of its own wants it: fewer numbers than asked for, and more. */
+static void a_host_store_decides_how_much_it_grants(void) {
+  static const uint64_t counts[] = {7, 5000};
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  for (size_t i = 0; i < 2; ++i) {
+    struct store store;
+    store_init(&store);
+    store.own_count = counts[i];
+    idgen_config_t *config = config_with("kind", "segment", "namespace", "shop", "tag", "orders", "segment.step",
+                                         "1000", "segment.runway", "0", NULL);
+    use_store(config, &store);
+    idgen_t *g = GENERATOR(config);
+    uint64_t ids[100];
+    size_t written = 0;
+    CHECK_ERR(IDGEN_OK, idgen_next_batch(g, ids, 100, &written, &err));
+    for (size_t n = 0; n < written; ++n) CHECK(ids[n] == n + 1);
+    CHECK_ERR(IDGEN_OK, idgen_close(g, &err));
+    const idgen_segment_request_t *asked = &store.last_segment_request;
+    CHECK(asked->struct_size == sizeof *asked && asked->reserved == 0 && asked->count == 1000);
+    CHECK(strstr(store.holder, "process ") && strstr(store.holder, "asked by shop/orders"));
+    idgen_destroy(g);
+  }
+}
+
 static void windows_on_a_host_store(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
   struct store store;
@@ -449,7 +473,7 @@ static void windows_on_a_host_store(void) {
   use_clock(config, &clock);
   idgen_t *g = GENERATOR(config);
   const idgen_window_request_t *asked = &store.last_request;
-  CHECK(asked->struct_size == sizeof *asked && asked->worker == 9 && asked->epoch == 0 && asked->now_ms == START_MS);
+  CHECK(asked->struct_size == sizeof *asked && asked->worker == 9 && asked->fence == 0 && asked->now_ms == START_MS);
   CHECK(asked->width_ms == 10000 && asked->min_ms > 0 && asked->max_start_ms == START_MS + 20000);
   CHECK(strstr(store.holder, "process ") && strstr(store.format, "time"));
   uint64_t ids[100];
@@ -478,7 +502,7 @@ static void what_was_anothers_is_never_given_back(void) {
   CHECK(store.hw == START_MS + 10000);
   const int64_t others_end = store.hw + 60000;
   store.hw = others_end;
-  ++store.epoch;
+  ++store.fence;
   memset(store.owner, 0xEE, sizeof store.owner);
   idgen_stats_t stats = IDGEN_STATS_INIT;
   clock.now_ns = (START_MS + 9000) * MS; /* inside the first window, past the mark */
@@ -488,7 +512,7 @@ static void what_was_anothers_is_never_given_back(void) {
     clock.now_ns += MS * 2 / 5;
     pause_ms(1);
   }
-  CHECK(stats.refills == 2 && stats.refill_failures >= 1 && store.epoch == 3);
+  CHECK(stats.refills == 2 && stats.refill_failures >= 1 && store.fence == 3);
   CHECK(id >> 22 < (uint64_t)(START_MS + 10000 - EPOCH_MS)); /* still in the first window */
   CHECK_ERR(IDGEN_OK, idgen_close(g, &err));
   CHECK(store.hw >= others_end);
@@ -522,6 +546,7 @@ void host_store(void) {
   a_store_finds_its_failure_again_by_a_number();
   a_store_that_waits_for_its_caller_ends_the_callers_wait();
   a_close_that_fails_closes();
+  a_host_store_decides_how_much_it_grants();
   windows_on_a_host_store();
   what_was_anothers_is_never_given_back();
   a_host_store_may_be_partial();
@@ -541,14 +566,16 @@ static void release_log(void *ctx) { ++((struct log *)ctx)->released; }
 
 void host_log(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
+  const idgen_log_t with_release = {.struct_size = sizeof with_release, .write = write_log, .release = release_log};
+  const idgen_log_t without = {.struct_size = sizeof without, .write = write_log};
   struct log log, other;
   struct clock clock;
   memset(&log, 0, sizeof log);
   memset(&other, 0, sizeof other);
   clock_init(&clock, START_MS);
   idgen_config_t *config = config_with("store", "memory:log", "worker", "2", "on_clock_back", "continue", NULL);
-  CHECK_ERR(IDGEN_OK, idgen_config_set_log(config, write_log, &other, release_log, &err));
-  CHECK_ERR(IDGEN_OK, idgen_config_set_log(config, write_log, &log, release_log, &err));
+  CHECK_ERR(IDGEN_OK, idgen_config_set_log(config, &with_release, &other, &err));
+  CHECK_ERR(IDGEN_OK, idgen_config_set_log(config, &with_release, &log, &err));
   CHECK(other.released == 1);
   idgen_t *g = on_clock(&clock, config);
   uint64_t id = 0;
@@ -564,6 +591,6 @@ void host_log(void) {
   CHECK(log.released == 1 && log.lines == 1);
   /* Nobody needs to be told when it goes. */
   config = config_with("store", "memory:log", "worker", "2", NULL);
-  CHECK_ERR(IDGEN_OK, idgen_config_set_log(config, write_log, NULL, NULL, &err));
+  CHECK_ERR(IDGEN_OK, idgen_config_set_log(config, &without, NULL, &err));
   idgen_config_destroy(config);
 }

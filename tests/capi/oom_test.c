@@ -90,16 +90,16 @@ static int64_t now_ns(void *ctx) {
 }
 static void release(void *ctx) { --*(int *)ctx; }
 static void no_log(void *ctx, int32_t level, const char *message) { (void)ctx, (void)level, (void)message; }
-static idgen_status_t take(void *ctx, const char *ns, const char *tag, uint64_t count, uint64_t *first,
+static idgen_status_t take(void *ctx, const idgen_segment_request_t *request, idgen_segment_t *segment,
                            idgen_error_t *err) {
-  (void)ctx, (void)ns, (void)tag, (void)count, (void)err;
-  *first = 1;
+  (void)ctx, (void)request, (void)err;
+  segment->first = 1;
   return IDGEN_OK;
 }
 
 static idgen_config_t *configure(const char *const *pairs) {
   idgen_config_t *made = NULL;
-  if (idgen_config_create(&made)) abort();
+  if (idgen_config_create(&made, NULL)) abort();
   for (; *pairs; pairs += 2) {
     if (idgen_config_set(made, pairs[0], pairs[1], NULL)) abort();
   }
@@ -114,8 +114,7 @@ static const char *const kSpare[] = {"store", "sqlite:oom.db", "store_create", "
 /* The calls. Each leaves all as it found it, whether or not it succeeds. */
 static idgen_status_t call_config_create(idgen_error_t *err) {
   idgen_config_t *made = NULL;
-  (void)err;
-  const idgen_status_t status = idgen_config_create(&made);
+  const idgen_status_t status = idgen_config_create(&made, err);
   CHECK((status == IDGEN_OK) == (made != NULL));
   idgen_config_destroy(made);
   return status;
@@ -142,8 +141,7 @@ static idgen_status_t call_config_get(idgen_error_t *err) {
 }
 static idgen_status_t call_property_at(idgen_error_t *err) {
   idgen_property_t property = IDGEN_PROPERTY_INIT;
-  (void)err;
-  return idgen_property_at(3, &property);
+  return idgen_property_at(3, &property, err);
 }
 static idgen_status_t call_create_segment(idgen_error_t *err) {
   idgen_t *made = NULL;
@@ -231,7 +229,7 @@ static int never(void *ctx) {
 static idgen_status_t call_next_wait(idgen_error_t *err) {
   uint64_t ids[120];
   size_t written = 0;
-  const idgen_status_t status = idgen_next_wait(segment, ids, 120, &written, never, NULL, err);
+  const idgen_status_t status = idgen_next_batch_wait(segment, ids, 120, &written, never, NULL, err);
   CHECK(written <= 120 && (status == IDGEN_OK) == (written == 120));
   for (size_t i = 0; i < written; ++i) {
     CHECK(ids[i] > last_segment);
@@ -283,14 +281,13 @@ static idgen_status_t call_layout_encode(idgen_error_t *err) {
 }
 static idgen_status_t call_layout_field_at(idgen_error_t *err) {
   idgen_field_t field = IDGEN_FIELD_INIT;
-  (void)err;
-  return idgen_layout_field_at(layout, 0, &field);
+  return idgen_layout_field_at(layout, 0, &field, err);
 }
 static idgen_status_t call_format(idgen_error_t *err) {
   char text[64];
   size_t size = sizeof text;
   uint64_t id;
-  const idgen_status_t status = idgen_format(123, IDGEN_TEXT_HEX, text, &size);
+  const idgen_status_t status = idgen_format(123, IDGEN_TEXT_HEX, text, &size, err);
   return status ? status : idgen_parse(text, SIZE_MAX, IDGEN_TEXT_HEX, &id, err);
 }
 static idgen_status_t call_stats(idgen_error_t *err) {
@@ -309,8 +306,7 @@ static idgen_status_t call_metrics(idgen_error_t *err) {
   char text[16384];
   size_t size = sizeof text;
   const idgen_t *generators[] = {snowflake, segment};
-  (void)err;
-  return idgen_metrics(generators, 2, text, &size);
+  return idgen_metrics(generators, 2, text, &size, err);
 }
 static idgen_status_t call_segment_show(idgen_error_t *err) {
   idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
@@ -324,15 +320,16 @@ static idgen_status_t call_segment_create(idgen_error_t *err) {
 static idgen_status_t hand_over(int kind, int *owned, idgen_error_t *err) {
   const idgen_clock_t clock = {.struct_size = sizeof clock, .now_ns = now_ns, .release = release};
   const idgen_store_t store = {.struct_size = sizeof store, .segment_take = take, .release = release};
+  const idgen_log_t log = {.struct_size = sizeof log, .write = no_log, .release = release};
   idgen_config_t *made = NULL;
   const int was = calling;
   calling = 0;
-  if (idgen_config_create(&made)) abort();
+  if (idgen_config_create(&made, NULL)) abort();
   calling = was;
   *owned = 1;
   const idgen_status_t status = kind == 0   ? idgen_config_set_clock(made, &clock, owned, err)
                                 : kind == 1 ? idgen_config_set_store(made, &store, owned, err)
-                                            : idgen_config_set_log(made, no_log, owned, release, err);
+                                            : idgen_config_set_log(made, &log, owned, err);
   calling = 0;
   CHECK(*owned == 1); /* not released yet; on failure it stays the caller's */
   idgen_config_destroy(made);

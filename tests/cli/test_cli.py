@@ -1164,7 +1164,7 @@ class Worker(Cli):
     def test_show_says_up_to_where_time_is_reserved_and_who_owns_it(self):
         self.drawn()
         shown = self.show()
-        self.assertEqual((shown["namespace"], shown["worker"], shown["epoch"], shown["live"]), ("default", 7, 1, False))
+        self.assertEqual((shown["namespace"], shown["worker"], shown["fence"], shown["live"]), ("default", 7, 1, False))
         self.assertLess(abs(shown["ahead_ms"]), 60_000)
         self.assertRegex(shown["holder"], r"^process \d+ on ")
         out = self.good("worker", "show", *self.STORE).out
@@ -1197,7 +1197,7 @@ class Worker(Cli):
             self.assertIn(part, error)
         self.assertEqual(self.show()["hw_unix_ms"], ahead["hw_unix_ms"])
         repaired = json.loads(self.good(*self.repair(highest, "--yes"), "--json").out)
-        self.assertEqual(repaired["epoch"], ahead["epoch"] + 1)  # no grant before is renewed
+        self.assertEqual(repaired["fence"], ahead["fence"] + 1)  # no grant before is renewed
         made = json.loads(self.good("decode", highest, "--json").out)["unix_ms"]
         self.assertGreater(repaired["hw_unix_ms"], made)
         self.assertLess(abs(repaired["ahead_ms"]), 60_000)
@@ -1353,7 +1353,7 @@ class Everything(Cli):
 
     def test_the_command_needs_the_c_abi_and_nothing_of_the_core(self):
         done = subprocess.run(["nm", "-D", "--undefined-only", "-C", TOOL], capture_output=True, text=True, check=True)
-        self.assertRegex(done.stdout, r"\bidgen_next_wait\b")
+        self.assertRegex(done.stdout, r"\bidgen_next_batch_wait\b")
         self.assertNotIn(" idgen::", done.stdout)
 
 

@@ -20,7 +20,7 @@ static void make_ids(const char *properties[][2], const char *what) {
   idgen_t *generator = NULL;
   size_t written = 0;
 
-  must(idgen_config_create(&config), &err);
+  must(idgen_config_create(&config, &err), &err);
   for (size_t i = 0; properties[i][0] != NULL; ++i) {
     must(idgen_config_set(config, properties[i][0], properties[i][1], &err), &err);
   }

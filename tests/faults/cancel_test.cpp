@@ -26,12 +26,13 @@ void release(void*) { pthread_testcancel(); }
 constexpr idgen_clock_t kClock{sizeof kClock, 0, now_ns, nullptr, release};
 constexpr idgen_store_t kStore{sizeof kStore,
                                0,
-                               [](void*, const char*, const char*, std::uint64_t, std::uint64_t*,
+                               [](void*, const idgen_segment_request_t*, idgen_segment_t*,
                                   idgen_error_t*) -> idgen_status_t { return IDGEN_E_HOST; },
                                nullptr,
                                nullptr,
                                nullptr,
                                release};
+constexpr idgen_log_t kLog{sizeof kLog, 0, [](void*, std::int32_t, const char*) {}, release};
 
 // What the calls are made on: one store, with a tag and a worker.
 struct Scene {
@@ -122,10 +123,7 @@ const std::vector<Call> kCalls = {
        return twice([](idgen_config_t* c) { return idgen_config_set_store(c, &kStore, nullptr, nullptr); });
      }},
     {"idgen_config_set_log", WaitsFor::nothing,
-     [](Scene&) {
-       const auto log = [](void*, std::int32_t, const char*) {};
-       return twice([&](idgen_config_t* c) { return idgen_config_set_log(c, log, nullptr, release, nullptr); });
-     }},
+     [](Scene&) { return twice([](idgen_config_t* c) { return idgen_config_set_log(c, &kLog, nullptr, nullptr); }); }},
     {"idgen_config_names", WaitsFor::file,
      [](Scene& s) {
        char names[64];
@@ -175,11 +173,11 @@ const std::vector<Call> kCalls = {
        std::size_t written;
        return idgen_next_batch(s.generator, ids, 30, &written, nullptr);
      }},
-    {"idgen_next_wait", WaitsFor::store,
+    {"idgen_next_batch_wait", WaitsFor::store,
      [](Scene& s) {
        std::uint64_t ids[30];
        std::size_t written;
-       return idgen_next_wait(s.generator, ids, 30, &written, never, nullptr, nullptr);
+       return idgen_next_batch_wait(s.generator, ids, 30, &written, never, nullptr, nullptr);
      }},
     {"idgen_next_block", WaitsFor::store,
      [](Scene& s) {
@@ -202,7 +200,7 @@ const std::vector<Call> kCalls = {
        clock_reads_a_file = true;
        char text[8192];
        std::size_t size = sizeof text;
-       return idgen_metrics(&s.on_clock, 1, text, &size);
+       return idgen_metrics(&s.on_clock, 1, text, &size, nullptr);
      }},
     {"idgen_describe", WaitsFor::nothing,
      [](Scene& s) {

@@ -36,7 +36,7 @@ struct Drawer {
         case 2:
           status = idgen_next_block(g, 16, &block, &err);
           for (std::uint64_t i = 0; status == IDGEN_OK && i < block.count; ++i)
-            ids.push_back(block.first + i * block.step);
+            ids.push_back(block.first + i * block.stride);
           break;
         default:
           status = idgen_try_next(g, &id);

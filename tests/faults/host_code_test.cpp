@@ -19,13 +19,13 @@ struct HostStore {
   std::mutex mutex;
   std::uint64_t max_id = 0;
 
-  static idgen_status_t take(void* ctx, const char*, const char* tag, std::uint64_t count, std::uint64_t* first,
+  static idgen_status_t take(void* ctx, const idgen_segment_request_t* request, idgen_segment_t* segment,
                              idgen_error_t*) {
     auto& self = *static_cast<HostStore*>(ctx);
-    self.before(tag);
+    self.before(request->tag);
     const std::lock_guard lock(self.mutex);
-    *first = self.max_id + 1;
-    self.max_id += count;
+    segment->first = self.max_id + 1;
+    self.max_id += request->count;
     return IDGEN_OK;
   }
   void use_in(const Config& config) {
@@ -121,7 +121,8 @@ TEST(HostCode, ALogThatHangsInAForkedChildHoldsUpNoOtherThread) {
     self.entered.open();
     self.go_on.wait();
   };
-  ASSERT_EQ(idgen_config_set_log(config.get(), hangs, &said, nullptr, nullptr), IDGEN_OK);
+  const idgen_log_t log{sizeof log, 0, hangs, nullptr};
+  ASSERT_EQ(idgen_config_set_log(config.get(), &log, &said, nullptr), IDGEN_OK);
   idgen_t* const generator = config.open();
   const pid_t child = spawn([&] {
     std::thread logging([&] {
@@ -172,10 +173,10 @@ TEST(HostCode, AStoreThatForksInTheMiddleOfACallGivesTheChildNothing) {
 TEST(HostCode, ACancelledCallbackThatForksGivesTheChildForkedOrNumbersOfItsOwn) {
   using Wait = std::function<idgen_status_t(idgen_t*, const Config&, idgen_cancelled_fn, void*, std::uint64_t* id)>;
   const std::pair<const char*, Wait> waits[] = {
-      {"idgen_next_wait",
+      {"idgen_next_batch_wait",
        [](idgen_t* generator, const Config&, idgen_cancelled_fn cancelled, void* ctx, std::uint64_t* id) {
          std::size_t written = 0;
-         return idgen_next_wait(generator, id, 1, &written, cancelled, ctx, nullptr);
+         return idgen_next_batch_wait(generator, id, 1, &written, cancelled, ctx, nullptr);
        }},
       {"idgen_next_block_wait",
        [](idgen_t* generator, const Config&, idgen_cancelled_fn cancelled, void* ctx, std::uint64_t* id) {

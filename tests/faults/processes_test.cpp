@@ -81,7 +81,7 @@ TEST(ASecondCopyOfTheLibrary, IsRefusedAWorkerOfTheFirst) {
   Ids ids(settings);
   ASSERT_TRUE(ids) << ids.outcome().message;
   idgen_config_t* config = nullptr;
-  ASSERT_EQ(config_create(&config), IDGEN_OK);
+  ASSERT_EQ(config_create(&config, nullptr), IDGEN_OK);
   for (const auto& [key, value] : settings)
     ASSERT_EQ(config_set(config, key.c_str(), value.c_str(), nullptr), IDGEN_OK);
   idgen_t* second = nullptr;

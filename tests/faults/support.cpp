@@ -17,7 +17,7 @@ namespace idgen::faults {
 Ids::Ids(const Settings& settings, Clock* clock) {
   idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_config_t* config = nullptr;
-  outcome_.status = idgen_config_create(&config);
+  outcome_.status = idgen_config_create(&config, nullptr);
   for (const auto& [key, value] : settings) {
     if (outcome_.status == IDGEN_OK) outcome_.status = idgen_config_set(config, key.c_str(), value.c_str(), &err);
   }
@@ -81,7 +81,7 @@ Folder::~Folder() {
 void make_store(const std::string& url, const std::string& tag) {
   idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_config_t* config = nullptr;
-  ASSERT_EQ(idgen_config_create(&config), IDGEN_OK);
+  ASSERT_EQ(idgen_config_create(&config, nullptr), IDGEN_OK);
   EXPECT_EQ(idgen_config_set(config, "store", url.c_str(), &err), IDGEN_OK);
   EXPECT_EQ(idgen_config_set(config, "tag", tag.c_str(), &err), IDGEN_OK);
   EXPECT_EQ(idgen_segment_create(config, &err), IDGEN_OK) << err.message;

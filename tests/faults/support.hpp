@@ -70,7 +70,7 @@ class Ids {
 class Config {
  public:
   explicit Config(const Settings& settings) {
-    EXPECT_EQ(idgen_config_create(&config_), IDGEN_OK);
+    EXPECT_EQ(idgen_config_create(&config_, nullptr), IDGEN_OK);
     for (const auto& [key, value] : settings)
       EXPECT_EQ(idgen_config_set(config_, key.c_str(), value.c_str(), nullptr), IDGEN_OK) << key;
   }

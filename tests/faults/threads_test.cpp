@@ -41,7 +41,7 @@ bool draw_mixed(idgen_t* g, std::size_t n, std::vector<std::uint64_t>& out) {
       default: {
         idgen_block_t block = IDGEN_BLOCK_INIT;
         if (idgen_next_block(g, 300, &block, nullptr) != IDGEN_OK || block.count < 1 || block.count > 300) return false;
-        for (std::uint64_t i = 0; i < block.count; ++i) out.push_back(block.first + i * block.step);
+        for (std::uint64_t i = 0; i < block.count; ++i) out.push_back(block.first + i * block.stride);
       }
     }
   }

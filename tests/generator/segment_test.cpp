@@ -165,7 +165,7 @@ TEST_F(Segment, WithAStrideItIssuesOnlyItsShareOfTheNumbers) {
   for (std::size_t i = 0; i < ids.size(); ++i) EXPECT_EQ(ids[i], 302 + 3 * i);
   const Block block = handle->next_block(5);
   EXPECT_EQ(block.first, 362u);
-  EXPECT_EQ(block.step, 3u);
+  EXPECT_EQ(block.stride, 3u);
   std::uint64_t id = 0;
   EXPECT_EQ(handle->try_next(id), Status::ok);
   EXPECT_EQ(id, 362 + block.count * 3);

@@ -161,7 +161,7 @@ class Simulation {
           break;
         case 2: {
           const Block block = machine.handle->next_block(1 + below(64));
-          for (; written < block.count; ++written) ids[written] = block.first + written * block.step;
+          for (; written < block.count; ++written) ids[written] = block.first + written * block.stride;
           break;
         }
         default:

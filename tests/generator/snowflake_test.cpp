@@ -164,16 +164,16 @@ TEST_F(Snowflake, ABatchIsStrictlyRisingAndGoesOnWhereSinglesStopped) {
   EXPECT_GT(handle->next(), last);
 }
 
-TEST_F(Snowflake, ABlockLiesInOneTickAndSaysItsStep) {
+TEST_F(Snowflake, ABlockLiesInOneTickAndSaysItsStride) {
   auto plain = open({{"worker", "1"}});
   const Block block = plain->next_block(5000);
   EXPECT_EQ(block.count, 4096u);
-  EXPECT_EQ(block.step, 1u);
+  EXPECT_EQ(block.stride, 1u);
   disk = {};
   auto sony = open({{"layout", "sonyflake"}, {"worker", "9"}, {"namespace", "s"}});
   const Block spaced = sony->next_block(3);
-  EXPECT_EQ(spaced.step, 65536u);
-  const Parts last = sony->layout().decode(spaced.first + 2 * spaced.step);
+  EXPECT_EQ(spaced.stride, 65536u);
+  const Parts last = sony->layout().decode(spaced.first + 2 * spaced.stride);
   EXPECT_EQ(last.worker, 9u);
   EXPECT_EQ(last.sequence, sony->layout().decode(spaced.first).sequence + 2);
 }

@@ -43,11 +43,11 @@ TEST_P(WorkerRowOfEveryStore, SaysHowFarAheadTheWorkersTimeIsReservedAndWhoHadIt
   take_window_ahead(0);
   const WorkerInfo info = show_worker(config());
   EXPECT_EQ(info.worker, 7u);
-  EXPECT_EQ(info.epoch, 1u);
+  EXPECT_EQ(info.fence, 1u);
   EXPECT_EQ(info.ahead_ms, 10'000);
   EXPECT_FALSE(info.is_live);
   EXPECT_THAT(info.holder, ::testing::HasSubstr("process "));
-  EXPECT_EQ(show_worker(config(8)).epoch, 0u);
+  EXPECT_EQ(show_worker(config(8)).fence, 0u);
 }
 
 TEST_P(WorkerRowOfEveryStore, GoesBackToJustAboveTheHighestIdInUseButNeverBelowNow) {
@@ -72,8 +72,8 @@ TEST_P(WorkerRowOfEveryStore, GrantsOfBeforeTheRepairAreNotRenewed) {
   WindowRequest request = window_request(7, now_ms() + kYearMs);
   request.name_space = "default";
   request.format = Layout::parse("default").fingerprint();
-  request.epoch = store->window_take(request).epoch;
-  store->window_return("default", 7, request.epoch, now_ms() + kYearMs + 10'000, now_ms() + kYearMs + 10'000);
+  request.fence = store->window_take(request).fence;
+  store->window_return("default", 7, request.fence, now_ms() + kYearMs + 10'000, now_ms() + kYearMs + 10'000);
   repair_worker(config(), id_of(now_ms() - 1));
   EXPECT_FAILS(store->window_take(request), Status::worker_busy, "has ended");
 }
@@ -97,7 +97,7 @@ TEST_P(WorkerRowOfEveryStore, IsFreeAfterACreationThatFailedWhenTheStoreHadGrant
   beyond_the_layouts_time.set("on_clock_back", "continue");
   EXPECT_FAILS(Handle{beyond_the_layouts_time}, Status::exhausted, "its last tick ended");
   const WorkerInfo worker = show_worker(config());
-  EXPECT_EQ(worker.epoch, 2u);
+  EXPECT_EQ(worker.fence, 2u);
   EXPECT_FALSE(worker.is_live);
 }
 
@@ -154,7 +154,7 @@ TEST_P(WorkerRowOfEveryStore, ADescriptionReservesNothing) {
   EXPECT_THAT(describe_generator(segment), ::testing::HasSubstr("10000 numbers at a time"));
   EXPECT_EQ(open()->segment_show("default", "idgen").max_id, 0u);
   EXPECT_THAT(describe_generator(config()), ::testing::HasSubstr("worker 7"));
-  EXPECT_EQ(show_worker(config()).epoch, 0u);
+  EXPECT_EQ(show_worker(config()).fence, 0u);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace idgen::sim {
 // What is durable. Shared by all simulated processes.
 struct SimDisk {
   struct Worker {
-    std::uint64_t epoch = 0;
+    std::uint64_t fence = 0;
     Nonce owner{};
     std::int64_t hw = 0;
   };
@@ -72,26 +72,26 @@ class SimStore final : public Store {
     if (disk_.format.empty()) disk_.format = request.format;
     if (disk_.format != request.format) throw Error(Status::format_mismatch, "another format");
     SimDisk::Worker& row = disk_.workers[request.worker];
-    if (request.epoch != 0 && (row.epoch != request.epoch || row.owner != request.owner)) {
+    if (request.fence != 0 && (row.fence != request.fence || row.owner != request.owner)) {
       throw Error(Status::worker_busy, "taken over");
     }
     const std::int64_t hw = disk_.forgets_high_water ? 0 : row.hw;
     const std::int64_t start = std::max(hw, request.now_ms);
     if (start > request.max_start_ms) throw Error(Status::clock_back, "reserved too far ahead");
-    if (request.epoch == 0) {
-      ++row.epoch;
+    if (request.fence == 0) {
+      ++row.fence;
       row.owner = request.owner;
     }
     if (!disk_.grants_before_commit) row.hw = std::max(start + request.min_ms, request.now_ms + request.width_ms);
-    const Window window{start, std::max(start + request.min_ms, request.now_ms + request.width_ms), row.epoch};
+    const Window window{start, std::max(start + request.min_ms, request.now_ms + request.width_ms), row.fence};
     after();
     return window;
   }
-  void window_return(const std::string&, std::uint64_t worker, std::uint64_t epoch, std::int64_t end_ms,
+  void window_return(const std::string&, std::uint64_t worker, std::uint64_t fence, std::int64_t end_ms,
                      std::int64_t used_ms) override {
     enter();
     SimDisk::Worker& row = disk_.workers[worker];
-    if ((row.epoch == epoch && row.hw == end_ms) || disk_.returns_blindly) row.hw = std::min(used_ms, row.hw);
+    if ((row.fence == fence && row.hw == end_ms) || disk_.returns_blindly) row.hw = std::min(used_ms, row.hw);
     after();
   }
   void segment_create(const std::string&, const std::string& tag) override { disk_.tags[tag] = 0; }

@@ -35,8 +35,8 @@ TEST(ForkedChild, DoesNotInheritTheParentsWorker) {
   const std::string report = in_child([&] {
     return report_of([&] { store->window_take(renewal(request, window, 1000)); }) + "\n" +
            report_of([&] { store->window_take(request); }) + "\n" +
-           report_of([&] { store->window_return("orders", 7, window.epoch, window.end_ms, window.start_ms); }) + "\n" +
-           std::to_string(store->window_take(window_request(8, 1000)).epoch);
+           report_of([&] { store->window_return("orders", 7, window.fence, window.end_ms, window.start_ms); }) + "\n" +
+           std::to_string(store->window_take(window_request(8, 1000)).fence);
   });
   EXPECT_THAT(report, StartsWith("WORKER_BUSY"));
   EXPECT_THAT(report, HasSubstr("\nWORKER_BUSY: worker 7 of namespace 'orders' is owned by process " +
@@ -403,7 +403,7 @@ TEST(ForkGate, AStoreWhoseDiskHangsKeepsNoOtherWaitingAndCanBeDestroyed) {
   owner.reset();
   EXPECT_EQ(inside.first, 0u);
   inside.finish();
-  EXPECT_EQ(open_store(folder.url(), not_creating())->window_take(window_request(7, 1000, 2)).epoch, 2u);
+  EXPECT_EQ(open_store(folder.url(), not_creating())->window_take(window_request(7, 1000, 2)).fence, 2u);
 }
 
 }  // namespace

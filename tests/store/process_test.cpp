@@ -126,7 +126,7 @@ TEST(Processes, DestroyingOneStoreKeepsTheWorkersOfAnother) {
   {
     const auto other = open_store(folder.url(), creating());
     const Window window = other->window_take(window_request(8, 1000));
-    other->window_return("orders", 8, window.epoch, window.end_ms, window.start_ms);
+    other->window_return("orders", 8, window.fence, window.end_ms, window.start_ms);
     draw_from(other, "ns", "t", 1);
   }
   const std::string report = in_child([&] {
@@ -183,7 +183,7 @@ TEST(Processes, WorkersOfDifferentProcessesDoNotDisturbEachOther) {
   const WindowRequest request = window_request(8, 1000);
   const Window window = store->window_take(request);
   store->window_take(renewal(request, window, 6000));
-  store->window_return("orders", 8, window.epoch, window.end_ms, 1000);
+  store->window_return("orders", 8, window.fence, window.end_ms, 1000);
   EXPECT_FAILS(store->window_take(window_request(7, 1000)), Status::worker_busy, std::to_string(owner->pid()));
 }
 

@@ -28,7 +28,7 @@ class SqliteFile : public ::testing::Test {
     const auto store = open_store(folder.url(), creating());
     draw_from(store, "ns", "t", 10);
     const Window window = store->window_take(window_request(7, 1000));
-    store->window_return("orders", 7, window.epoch, window.end_ms, 2000);
+    store->window_return("orders", 7, window.fence, window.end_ms, 2000);
   }
   std::shared_ptr<Store> open() { return open_store(folder.url(), not_creating()); }
 
@@ -60,7 +60,7 @@ TEST_F(SqliteFile, CreatingMakesACompleteFileThatOthersMayReadAndLeavesNothingEl
   EXPECT_EQ(info.st_mode & 0777, 0644u);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 2);
   EXPECT_EQ(run_sql(path, "PRAGMA application_id"), std::to_string(0x6964676e));
-  EXPECT_EQ(run_sql(path, "PRAGMA user_version"), "2");
+  EXPECT_EQ(run_sql(path, "PRAGMA user_version"), "3");
   EXPECT_EQ(run_sql(path, "PRAGMA integrity_check"), "ok");
 }
 
@@ -68,13 +68,13 @@ TEST_F(SqliteFile, AStoreWithoutATagIsMadeOnceAndIsAllThatSnowflakesNeed) {
   open_store(folder.url(), creating())->create();
   open_store(folder.url(), creating())->create();
   EXPECT_TRUE(open()->segment_list().empty());
-  EXPECT_EQ(open()->window_take(window_request(7, 1000)).epoch, 1u);
+  EXPECT_EQ(open()->window_take(window_request(7, 1000)).fence, 1u);
   fs::remove(path);
   EXPECT_FAILS(open()->create(), Status::store_missing, "is lost");
 }
 
 TEST_F(SqliteFile, AStoreIsMadeByTheFirstWindowIfThatWasAskedFor) {
-  EXPECT_EQ(open_store(folder.url(), creating())->window_take(window_request(7, 1000)).epoch, 1u);
+  EXPECT_EQ(open_store(folder.url(), creating())->window_take(window_request(7, 1000)).fence, 1u);
 }
 
 TEST_F(SqliteFile, ACallThatIsRefusedMakesNoFile) {
@@ -138,8 +138,8 @@ TEST_F(SqliteFile, ValuesThatCannotBeAreReportedAsDamagedAndNothingIsGranted) {
       {"UPDATE idgen_segment SET max_id = 'ten'", "max_id is not a whole number", false},
       {"UPDATE idgen_segment SET max_id = 1.5", "max_id is not a whole number", false},
       {"UPDATE idgen_segment SET grants = -1", "grants is -1", false},
-      {"UPDATE idgen_worker SET epoch = 0", "epoch is 0", true},
-      {"UPDATE idgen_worker SET epoch = -3", "epoch is -3", true},
+      {"UPDATE idgen_worker SET fence = 0", "fence is 0", true},
+      {"UPDATE idgen_worker SET fence = -3", "fence is -3", true},
       {"UPDATE idgen_worker SET owner = x'00'", "owner is not a blob of 16 bytes", true},
       {"UPDATE idgen_worker SET owner = 'me'", "owner is not a blob", true},
       {"UPDATE idgen_worker SET hw = x'00'", "hw is not a whole number", true},
@@ -177,8 +177,8 @@ TEST_F(SqliteFile, ADatabaseOfSomebodyElseIsLeftAlone) {
 
 TEST_F(SqliteFile, ADatabaseOfANewerVersionIsLeftAlone) {
   make_store();
-  run_sql(path, "PRAGMA user_version = 3");
-  EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_version, "schema version 3, this idgen knows up to 2");
+  run_sql(path, "PRAGMA user_version = 4");
+  EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_version, "schema version 4, this idgen knows up to 3");
   EXPECT_FAILS(open()->segment_show("ns", "t"), Status::store_version, "Upgrade");
 }
 
@@ -186,6 +186,25 @@ TEST_F(SqliteFile, ADatabaseOfABuildBeforeTheFirstReleaseIsLeftAlone) {
   make_store();
   run_sql(path, "PRAGMA user_version = 1");
   EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_version, "before the first release");
+}
+
+// What the message says to do is enough: the numbers and the workers go on where they were.
+TEST_F(SqliteFile, ADatabaseOfVersion2IsRefusedWithTheStatementsThatBringItUpToDate) {
+  make_store();
+  const std::uint64_t drawn = draw_from(open(), "ns", "t", 1);
+  open()->window_take(window_request(7, 1000));
+  run_sql(path, "ALTER TABLE idgen_worker RENAME COLUMN fence TO epoch; PRAGMA user_version = 2");
+  const std::string before = bytes_of(path);
+  const Error refusal = error_of([&] { draw_from(open(), "ns", "t", 1); });
+  EXPECT_EQ(refusal.status(), Status::store_version);
+  EXPECT_THAT(std::string(refusal.message()),
+              ::testing::HasSubstr("schema version 2, which only builds before the first release made"));
+  EXPECT_EQ(bytes_of(path), before);
+  const std::string message(refusal.message());
+  run_sql(path, message.substr(message.find("BEGIN")));
+  EXPECT_EQ(draw_from(open(), "ns", "t", 1), drawn + 1);
+  EXPECT_EQ(open()->window_take(window_request(7, 1000, 2)).fence, 3u);
+  EXPECT_EQ(run_sql(path, "PRAGMA integrity_check"), "ok");
 }
 
 TEST_F(SqliteFile, AFolderOrADeviceIsNoStore) {

@@ -167,7 +167,7 @@ TEST(HostThatClosesAllDescriptors, KeepsThoseThatItOpensThenAndWeOurWorker) {
     store->window_take(window_request(2, 1000));
     write_all(report, acquire_elsewhere(folder, 2) + "\n");
     const Window second = store->window_take(window_request(3, 1000));
-    store->window_return("orders", 3, second.epoch, second.end_ms, 1000);
+    store->window_return("orders", 3, second.fence, second.end_ms, 1000);
     write_all(report, files.state() + "\n" + acquire_elsewhere(folder, 3) + "\n");
   });
   EXPECT_EQ(host.line(), "untouched");

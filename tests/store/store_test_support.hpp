@@ -193,7 +193,7 @@ inline WindowRequest window_request(std::uint64_t worker, std::int64_t now_ms, s
 }
 
 inline WindowRequest renewal(WindowRequest request, const Window& window, std::int64_t now_ms) {
-  request.epoch = window.epoch;
+  request.fence = window.fence;
   request.now_ms = now_ms;
   return request;
 }

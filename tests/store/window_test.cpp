@@ -13,7 +13,7 @@ TEST_P(WindowOfEveryStore, TheFirstWindowBeginsNow) {
   const Window window = open()->window_take(window_request(7, kNow));
   EXPECT_EQ(window.start_ms, kNow);
   EXPECT_EQ(window.end_ms, kNow + 10'000);
-  EXPECT_EQ(window.epoch, 1u);
+  EXPECT_EQ(window.fence, 1u);
 }
 
 TEST_P(WindowOfEveryStore, ARenewalGoesOnWhereTheWindowEnded) {
@@ -23,7 +23,7 @@ TEST_P(WindowOfEveryStore, ARenewalGoesOnWhereTheWindowEnded) {
   const Window second = store->window_take(renewal(request, first, kNow + 5'000));
   EXPECT_EQ(second.start_ms, first.end_ms);
   EXPECT_EQ(second.end_ms, kNow + 15'000);
-  EXPECT_EQ(second.epoch, first.epoch);
+  EXPECT_EQ(second.fence, first.fence);
 }
 
 TEST_P(WindowOfEveryStore, ARenewalThatComesLateBeginsNow) {
@@ -50,7 +50,7 @@ TEST_P(WindowOfEveryStore, TheNextOwnerBeginsAfterTheLastWindowEvenWithAClockSet
   const auto store = open();  // the first handle is gone: its owner does not live
   const Window after = store->window_take(window_request(7, kNow - 3'600'000, 2));
   EXPECT_EQ(after.start_ms, before.end_ms);
-  EXPECT_EQ(after.epoch, before.epoch + 1);
+  EXPECT_EQ(after.fence, before.fence + 1);
 }
 
 TEST_P(WindowOfEveryStore, AWindowThatWouldBeginTooFarAheadIsRefusedAndChangesNothing) {
@@ -70,12 +70,12 @@ TEST_P(WindowOfEveryStore, AWindowThatWouldBeginTooFarAheadIsRefusedAndChangesNo
 }
 
 TEST_P(WindowOfEveryStore, ARefusedAcquireLeavesTheWorkerFree) {
-  { EXPECT_EQ(open()->window_take(window_request(7, kNow)).epoch, 1u); }
+  { EXPECT_EQ(open()->window_take(window_request(7, kNow)).fence, 1u); }
   const auto store = open();
   WindowRequest set_back = window_request(7, kNow - 60'000, 2);
   set_back.max_start_ms = set_back.now_ms;
   EXPECT_FAILS(store->window_take(set_back), Status::clock_back, "70000 ms ahead");
-  EXPECT_EQ(open()->window_take(window_request(7, kNow, 3)).epoch, 2u);
+  EXPECT_EQ(open()->window_take(window_request(7, kNow, 3)).fence, 2u);
 }
 
 TEST_P(WindowOfEveryStore, ASecondOwnerIsRefusedWhileTheFirstLivesInTheSameProcess) {
@@ -86,10 +86,10 @@ TEST_P(WindowOfEveryStore, ASecondOwnerIsRefusedWhileTheFirstLivesInTheSameProce
   EXPECT_FAILS(
       second->window_take(window_request(7, kNow, 2)), Status::worker_busy,
       "worker 7 of namespace 'orders' is owned by process " + std::to_string(getpid()) + " on here (this process");
-  EXPECT_EQ(second->window_take(window_request(8, kNow, 2)).epoch, 1u);
+  EXPECT_EQ(second->window_take(window_request(8, kNow, 2)).fence, 1u);
   WindowRequest elsewhere = window_request(7, kNow, 2);
   elsewhere.name_space = "users";
-  EXPECT_EQ(second->window_take(elsewhere).epoch, 1u);
+  EXPECT_EQ(second->window_take(elsewhere).fence, 1u);
 }
 
 TEST_P(WindowOfEveryStore, ARenewalByAnybodyElseIsRefused) {
@@ -98,7 +98,7 @@ TEST_P(WindowOfEveryStore, ARenewalByAnybodyElseIsRefused) {
   const Window window = store->window_take(request);
   WindowRequest stranger = renewal(window_request(7, kNow, 2), window, kNow);
   WindowRequest stale = renewal(request, window, kNow);
-  stale.epoch = window.epoch + 1;
+  stale.fence = window.fence + 1;
   EXPECT_FAILS(store->window_take(stale), Status::worker_busy, "grant 2 has ended, the store is at grant 1");
   EXPECT_FAILS(store->window_take(renewal(window_request(9, kNow), window, kNow)), Status::worker_busy, "worker 9");
   EXPECT_FAILS(store->window_take(stranger), Status::worker_busy, "grant 1 has ended");
@@ -108,11 +108,11 @@ TEST_P(WindowOfEveryStore, AReturnedWorkerIsFreeAtOnceAndItsUnusedTimeIsNotLost)
   const auto store = open();
   const WindowRequest request = window_request(7, kNow);
   const Window window = store->window_take(request);
-  store->window_return("orders", 7, window.epoch, window.end_ms, kNow + 123);
+  store->window_return("orders", 7, window.fence, window.end_ms, kNow + 123);
   EXPECT_FAILS(store->window_take(renewal(request, window, kNow)), Status::worker_busy, "has ended");
   const Window next = open()->window_take(window_request(7, kNow, 2));
   EXPECT_EQ(next.start_ms, kNow + 123);
-  EXPECT_EQ(next.epoch, window.epoch + 1);
+  EXPECT_EQ(next.fence, window.fence + 1);
 }
 
 TEST_P(WindowOfEveryStore, AReturnAfterARenewalGivesBackToTheTimeUsed) {
@@ -120,7 +120,7 @@ TEST_P(WindowOfEveryStore, AReturnAfterARenewalGivesBackToTheTimeUsed) {
   const WindowRequest request = window_request(7, kNow);
   const Window first = store->window_take(request);
   const Window second = store->window_take(renewal(request, first, kNow + 5'000));
-  store->window_return("orders", 7, second.epoch, second.end_ms, kNow + 6'000);
+  store->window_return("orders", 7, second.fence, second.end_ms, kNow + 6'000);
   EXPECT_EQ(open()->window_take(window_request(7, kNow, 2)).start_ms, kNow + 6'000);
 }
 
@@ -129,25 +129,25 @@ TEST_P(WindowOfEveryStore, AReturnWithAnotherEndFreesTheWorkerButGivesNoTimeBack
   const WindowRequest request = window_request(7, kNow);
   const Window first = store->window_take(request);
   const Window second = store->window_take(renewal(request, first, kNow + 5'000));
-  store->window_return("orders", 7, first.epoch, first.end_ms, kNow + 1);
+  store->window_return("orders", 7, first.fence, first.end_ms, kNow + 1);
   EXPECT_EQ(open()->window_take(window_request(7, kNow, 2)).start_ms, second.end_ms);
 }
 
-TEST_P(WindowOfEveryStore, AReturnWithAnotherEpochDoesNothing) {
+TEST_P(WindowOfEveryStore, AReturnWithAnotherFenceDoesNothing) {
   const auto store = open();
   const Window window = store->window_take(window_request(7, kNow));
-  store->window_return("orders", 7, window.epoch + 1, window.end_ms, kNow);
-  store->window_return("orders", 8, window.epoch, window.end_ms, kNow);
+  store->window_return("orders", 7, window.fence + 1, window.end_ms, kNow);
+  store->window_return("orders", 8, window.fence, window.end_ms, kNow);
   EXPECT_FAILS(open()->window_take(window_request(7, kNow, 2)), Status::worker_busy, "worker 7");
 }
 
 TEST_P(WindowOfEveryStore, AReturnNeverReachesIntoTimeOfAnEarlierOwner) {
-  { EXPECT_EQ(open()->window_take(window_request(7, kNow)).epoch, 1u); }
+  { EXPECT_EQ(open()->window_take(window_request(7, kNow)).fence, 1u); }
   const auto store = open();
   const Window mine = store->window_take(window_request(7, kNow, 2));
-  EXPECT_FAILS(store->window_return("orders", 7, mine.epoch, mine.end_ms, mine.end_ms + 1), Status::argument,
+  EXPECT_FAILS(store->window_return("orders", 7, mine.fence, mine.end_ms, mine.end_ms + 1), Status::argument,
                "cannot have been used");
-  store->window_return("orders", 7, mine.epoch, mine.end_ms, mine.start_ms - 5'000);
+  store->window_return("orders", 7, mine.fence, mine.end_ms, mine.start_ms - 5'000);
   EXPECT_EQ(open()->window_take(window_request(7, kNow, 3)).start_ms, mine.start_ms);
 }
 
@@ -163,7 +163,7 @@ TEST_P(WindowOfEveryStore, AnotherFormatInTheSameNamespaceIsRefusedAndBothAreNam
   renewed.format = other.format;
   EXPECT_FAILS(store->window_take(renewed), Status::format_mismatch, "another namespace");
   other.name_space = "users";
-  EXPECT_EQ(store->window_take(other).epoch, 1u);
+  EXPECT_EQ(store->window_take(other).fence, 1u);
 }
 
 TEST_P(WindowOfEveryStore, NumbersThatCannotBeMeantAreRefused) {
@@ -179,7 +179,7 @@ TEST_P(WindowOfEveryStore, NumbersThatCannotBeMeantAreRefused) {
   request.width_ms = 2;
   request.min_ms = 0;
   EXPECT_FAILS(store->window_take(request), Status::argument, "empty");
-  EXPECT_EQ(store->window_take(window_request(7, kNow)).epoch, 1u);
+  EXPECT_EQ(store->window_take(window_request(7, kNow)).fence, 1u);
 }
 
 TEST_P(WindowOfEveryStore, DescribeSaysWhatARestartMeans) {

@@ -24,7 +24,7 @@ static idgen_t *open_generator(const char *toml, const char *name, const char *w
   idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_config_t *config = NULL;
   idgen_t *generator = NULL;
-  if (idgen_config_create(&config) != IDGEN_OK) die(name, "no memory");
+  if (idgen_config_create(&config, &err) != IDGEN_OK) die(name, err.message);
   if (idgen_config_load(config, toml, name, &err) != IDGEN_OK) die(name, err.message);
   if (idgen_config_set(config, "worker", worker, &err) != IDGEN_OK) die(name, err.message);
   if (idgen_create(config, &generator, &err) != IDGEN_OK) die(name, err.message);

@@ -21,7 +21,8 @@ using Layout = std::unique_ptr<idgen_layout_t, Destroyer<idgen_layout_destroy>>;
 
 inline Config make_config() {
   idgen_config_t* config = nullptr;
-  check(idgen_config_create(&config));
+  ErrorSlot error;
+  check(idgen_config_create(&config, error), error);
   return Config(config);
 }
 

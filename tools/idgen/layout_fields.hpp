@@ -33,7 +33,7 @@ inline std::vector<idgen_field_t> fields_of(const Layout& layout, const idgen_la
   std::vector<idgen_field_t> fields;
   for (std::size_t i = 0; i < info.field_count; ++i) {
     idgen_field_t field = IDGEN_FIELD_INIT;
-    check(idgen_layout_field_at(layout.get(), i, &field));
+    check(idgen_layout_field_at(layout.get(), i, &field, nullptr));
     fields.push_back(field);
   }
   return fields;
@@ -81,7 +81,7 @@ inline std::uint64_t largest(std::uint32_t bits) { return bits >= 64 ? UINT64_MA
 inline std::string format(std::uint64_t id, std::int32_t encoding) {
   char text[64];
   std::size_t size = sizeof text;
-  check(idgen_format(id, encoding, text, &size));
+  check(idgen_format(id, encoding, text, &size, nullptr));
   return text;
 }
 

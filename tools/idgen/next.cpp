@@ -83,7 +83,7 @@ void write_ids(Output& out, const std::uint64_t* ids, std::size_t count, std::in
     if (encoding == IDGEN_TEXT_DECIMAL) {
       size = decimal(ids[i], line);
     } else {
-      check(idgen_format(ids[i], encoding, line, &size));
+      check(idgen_format(ids[i], encoding, line, &size, nullptr));
       --size;  // the NUL
     }
     line[size] = '\n';
@@ -101,7 +101,7 @@ void draw(idgen_t* generator, std::uint64_t count, std::int32_t encoding) {
     std::size_t written = 0;
     const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(count - done, ids.size()));
     const idgen_status_t status =
-        idgen_next_wait(generator, ids.data(), want, &written, stop_requested, nullptr, error);
+        idgen_next_batch_wait(generator, ids.data(), want, &written, stop_requested, nullptr, error);
     write_ids(out, ids.data(), written, encoding);
     done += written;
     if (status == IDGEN_E_CANCELLED) break;

@@ -108,7 +108,7 @@ std::vector<idgen_property_t> all_properties() {
   std::vector<idgen_property_t> out;
   for (std::size_t i = 0; i < idgen_property_count(); ++i) {
     idgen_property_t property = IDGEN_PROPERTY_INIT;
-    check(idgen_property_at(i, &property));
+    check(idgen_property_at(i, &property, nullptr));
     out.push_back(property);
   }
   return out;

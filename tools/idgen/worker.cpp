@@ -19,9 +19,9 @@ struct Arguments {
 
 std::string as_json(const Config& config, const idgen_worker_info_t& info) {
   JsonObject object;
-  object.text("namespace", value(config, "namespace")).number("worker", info.worker).number("epoch", info.epoch);
+  object.text("namespace", value(config, "namespace")).number("worker", info.worker).number("fence", info.fence);
   const auto hw = rfc3339(info.hw_unix_ms);
-  hw&& info.epoch ? object.text("hw", *hw) : object.null("hw");
+  hw&& info.fence ? object.text("hw", *hw) : object.null("hw");
   object.signed_number("hw_unix_ms", info.hw_unix_ms).signed_number("ahead_ms", info.ahead_ms);
   object.text("max_ahead", value(config, "max_ahead"));
   object.boolean("live", info.is_live != 0).text("holder", info.holder);
@@ -31,7 +31,7 @@ std::string as_json(const Config& config, const idgen_worker_info_t& info) {
 std::string as_lines(const Config& config, const idgen_worker_info_t& info) {
   std::string out =
       "namespace   " + one_line(value(config, "namespace")) + "\nworker      " + std::to_string(info.worker) + '\n';
-  if (info.epoch == 0) return out + "not in the store: nobody has had it yet\n";
+  if (info.fence == 0) return out + "not in the store: nobody has had it yet\n";
   const std::string holder = *info.holder ? one_line(info.holder) : "unknown";
   out += "hw          " + instant(info.hw_unix_ms) + ", " + relative_to(now_unix_ms(), info.hw_unix_ms) +
          ": its time is reserved up to here\n";
@@ -89,7 +89,7 @@ Command show_command() {
       .details = R"(
 Changes nothing. An owner is alive as long as its process is.
 
-With --json: namespace, worker, epoch (of the latest grant; 0: nobody has had it yet), hw (RFC 3339),
+With --json: namespace, worker, fence (of the latest grant; 0: nobody has had it yet), hw (RFC 3339),
 hw_unix_ms, ahead_ms, max_ahead, live, holder.
 )",
       .examples = {"idgen worker show --config idgen.toml --name events",

@@ -114,15 +114,16 @@ idgen_status_t ask_store(void* context, idgen_error_t* error, Use&& use) {
   }
 }
 
-idgen_status_t store_take(void* context, const char* name_space, const char* tag, std::uint64_t count,
-                          std::uint64_t* first, idgen_error_t* error) {
+idgen_status_t store_take(void* context, const idgen_segment_request_t* request, idgen_segment_t* segment,
+                          idgen_error_t* error) {
   return ask_store(context, error, [&](const py::object& store) {
-    const py::object granted = store.attr("segment_take")(text_object(name_space), text_object(tag), count);
+    const py::object granted =
+        store.attr("segment_take")(text_object(request->name_space), text_object(request->tag), request->count);
     if (PyLong_Check(granted.ptr()) == 0) {
       throw py::type_error("segment_take returned " + std::string(py::repr(granted)) +
                            "; it must return an int, the first number of the grant");
     }
-    *first = PyLong_AsUnsignedLongLong(granted.ptr());
+    segment->first = PyLong_AsUnsignedLongLong(granted.ptr());
     if (PyErr_Occurred() != nullptr) throw py::error_already_set();
   });
 }
@@ -227,8 +228,12 @@ void set_log(idgen_config_t* config, const py::object& log, Callables* callables
   }
   const auto mine = std::make_shared<Callable>(log);
   auto* const context = new std::shared_ptr<Callable>(mine);
+  idgen_log_t table{};
+  table.struct_size = sizeof table;
+  table.write = log_line;
+  table.release = callable_release;
   CallError error;
-  const idgen_status_t status = idgen_config_set_log(config, log_line, context, callable_release, &error);
+  const idgen_status_t status = idgen_config_set_log(config, &table, context, &error);
   if (status != IDGEN_OK) callable_release(context);
   check(status, error);
   callables->push_back(mine);

@@ -8,7 +8,7 @@ namespace {
 std::string property_of(const std::string& keyword) {
   for (std::size_t i = 0; i < idgen_property_count(); ++i) {
     idgen_property_t property = IDGEN_PROPERTY_INIT;
-    if (idgen_property_at(i, &property) != IDGEN_OK) continue;
+    if (idgen_property_at(i, &property, nullptr) != IDGEN_OK) continue;
     std::string as_keyword = property.name;
     for (char& c : as_keyword) {
       if (c == '.') c = '_';
@@ -21,8 +21,8 @@ std::string property_of(const std::string& keyword) {
 }  // namespace
 
 Config::Config() {
-  const idgen_status_t status = idgen_config_create(&raw_);
-  if (status != IDGEN_OK) throw_error(status, CallError{});
+  CallError error;
+  check(idgen_config_create(&raw_, &error), error);
 }
 
 Config::~Config() { idgen_config_destroy(raw_); }

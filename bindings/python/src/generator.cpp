@@ -133,7 +133,7 @@ bool draw(idgen_t* raw, std::uint64_t* ids, std::size_t n, std::size_t* written,
   std::size_t more = 0;
   {
     WithoutGil wait;
-    *status = idgen_next_wait(raw, ids + *written, n - *written, &more, is_interrupted, &wait, error);
+    *status = idgen_next_batch_wait(raw, ids + *written, n - *written, &more, is_interrupted, &wait, error);
   }
   *written += more;
   return *status == IDGEN_OK && PyErr_Occurred() == nullptr;
@@ -327,7 +327,7 @@ py::object next_block(const py::object& self, const py::object& want) {
   }
   throw_if_interrupted();
   check(status, error);
-  return py::module_::import("idgen._types").attr("Block")(block.first, block.count, block.step);
+  return py::module_::import("idgen._types").attr("Block")(block.first, block.count, block.stride);
 }
 
 py::object next_until(const py::object& self, const py::object& token_object) {
@@ -339,7 +339,7 @@ py::object next_until(const py::object& self, const py::object& token_object) {
   idgen_status_t status = IDGEN_OK;
   {
     const WithoutGil waits;
-    status = idgen_next_wait(generator.raw(), &id, 1, &written, CancelToken::is_cancelled, &token, &error);
+    status = idgen_next_batch_wait(generator.raw(), &id, 1, &written, CancelToken::is_cancelled, &token, &error);
   }
   check(status, error);
   return py::int_(id);
@@ -392,9 +392,9 @@ py::str metrics(const py::iterable& generators) {
   for (const py::handle generator : kept) {
     handles.push_back(checked_generator(py::reinterpret_borrow<py::object>(generator)).raw());
   }
-  return text_object(read_text([&](char* buffer, std::size_t* size, idgen_error_t*) {
+  return text_object(read_text([&](char* buffer, std::size_t* size, idgen_error_t* error) {
     const WithoutGil takes_a_lock;
-    return idgen_metrics(handles.data(), handles.size(), buffer, size);
+    return idgen_metrics(handles.data(), handles.size(), buffer, size, error);
   }));
 }
 

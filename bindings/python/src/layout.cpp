@@ -192,7 +192,7 @@ Layout::Layout(idgen_layout_t* raw) : raw_(raw) {
   idgen_status_t status = idgen_layout_info(raw_, INT64_MIN, &info_, &error);
   for (std::uint32_t i = 0; status == IDGEN_OK && i < info_.field_count; ++i) {
     idgen_field_t field = IDGEN_FIELD_INIT;
-    status = idgen_layout_field_at(raw_, i, &field);
+    status = idgen_layout_field_at(raw_, i, &field, &error);
     fields_.push_back(field);
   }
   if (status != IDGEN_OK) {

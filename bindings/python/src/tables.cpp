@@ -33,8 +33,8 @@ std::int32_t encoding_number(const std::string& name) {
 std::string format_id(const py::object& id, const std::string& encoding) {
   char text[64];
   std::size_t size = sizeof text;
-  const idgen_status_t status = idgen_format(id_bits(id), encoding_number(encoding), text, &size);
-  if (status != IDGEN_OK) throw_error(status, CallError{});
+  CallError error;
+  check(idgen_format(id_bits(id), encoding_number(encoding), text, &size, &error), error);
   return text;
 }
 
@@ -50,8 +50,8 @@ py::tuple properties() {
   py::tuple rows(idgen_property_count());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     idgen_property_t property = IDGEN_PROPERTY_INIT;
-    const idgen_status_t status = idgen_property_at(i, &property);
-    if (status != IDGEN_OK) throw_error(status, CallError{});
+    CallError error;
+    check(idgen_property_at(i, &property, &error), error);
     rows[i] = row(property.name, property.type, property.default_value, property.range, property.unit, property.help,
                   property.since);
   }

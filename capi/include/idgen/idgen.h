@@ -15,47 +15,61 @@
  *     }
  *
  * Every id is a number drawn from a durable reservation. Before the first id of a range of numbers (a segment) or of a
- * range of a worker's time (a window) is handed out, a store has committed that range to this generator alone. That, and
- * not a clock or a lease, is why no id is issued twice.
+ * range of a worker's time (a window) is handed out, a store has committed that range to this generator alone. That,
+ * and not a clock or a lease, is why no id is issued twice.
  *
  * THE CONTRACT
  *
- *  1. Handles. idgen_t, idgen_config_t and idgen_layout_t are opaque. Whoever calls *_create or idgen_open owns the handle
- *     and frees it with the matching *_destroy. A handle of the wrong type gives IDGEN_E_HANDLE, never a crash.
- *  2. Memory. Nothing else that crosses this border is owned by anyone new: results go to the caller's memory, arguments are
+ *  1. Handles. idgen_t, idgen_config_t and idgen_layout_t are opaque. A function with a parameter `**out` makes one:
+ *     the caller owns it and frees it with the matching *_destroy. A handle of the wrong type gives IDGEN_E_HANDLE,
+ *     never a crash.
+ *  2. Memory. Nothing else that crosses this border changes owners: results go to the caller's memory, arguments are
  *     copied before the call returns, and every `const char *` returned is static.
- *  3. NULL. A NULL handle or a NULL required pointer gives IDGEN_E_HANDLE or IDGEN_E_ARGUMENT. `err` may always be NULL.
- *     *_destroy(NULL) does nothing.
- *  4. Strings are NUL-terminated UTF-8. Text results take a buffer and its size: *size holds the capacity on the way in and the
- *     size needed, NUL included, on the way out; too small gives IDGEN_E_BUFFER and writes nothing but *size.
- *  5. Errors. Every call that can fail returns an idgen_status_t: IDGEN_OK is 0, all others are failures listed at each
- *     function ("any" below means IDGEN_E_HANDLE, IDGEN_E_ARGUMENT, IDGEN_E_NO_MEMORY, IDGEN_E_INTERNAL). A failure fills
- *     `err`, if given: what was asked, what was found, what is allowed, what to do; after a success its content means nothing.
- *     There is no thread-local "last error". No C++ exception leaves the library; it never prints, aborts, exits or reads the
- *     environment. (One hole: where memory runs out inside the TOML reader, that library ends the process.)
- *  6. Structs that cross the border begin with struct_size, set by the caller to sizeof. They grow at the end only; the library
- *     writes no more than struct_size bytes. Use the *_INIT macros. An idgen_error_t of zeros is filled all the same, and says so.
- *  7. Threads. On one idgen_t every call but idgen_destroy may run at the same time on any number of threads. An
- *     idgen_config_t is for one thread at a time. idgen_layout_t is immutable. No call may run on a handle while, or after,
- *     it is being destroyed; idgen_close is there to stop the others first.
- *  8. Blocking. Only calls marked "may block" wait: for a store, for the clock, or for another thread's refill. Waiting is
- *     bounded by the property wait_max; where the calling thread itself asks the store (create, open, close, destroy, a child's first
- *     call, any call while no thread can be started), a locked store adds at most twice store_timeout. A thread is
- *     cancelled (pthread_cancel) when it enters such a call, never within. No call is safe in a signal handler.
- *  9. Fork. A child process inherits no right to issue the parent's ids: its first call lands in the slow path, by itself,
- *     also after a raw clone(). A segment generator draws a segment of its own (on_fork = reacquire) or returns IDGEN_E_FORKED
- *     (on_fork = error); a fixed worker, the memory store and a store of the host always return IDGEN_E_FORKED, because
- *     the parent still owns them.
- *     A raw clone() made while another thread was inside the store gets IDGEN_E_FORKED too: that thread's locks are not there.
- *     idgen_destroy in the child frees memory and leaves the parent's reservations alone. Not covered: a fork made by a
- *     signal handler that interrupted a call on the same handle, and a byte-wise clone of a running machine.
- * 10. Callbacks (clock, store, log) may be called from any thread, the library's own included, and several at once, never while a lock of
- *     the library is held. They must not call back into the same generator, throw, or longjmp; other generators are fine.
- *     `release` is called exactly once.
- * 11. Versions. Symbols are added, never changed or removed, within one IDGEN_ABI_VERSION. "Since" is 0.1 where nothing is said.
+ *  3. NULL. A NULL handle or a NULL required pointer gives IDGEN_E_HANDLE or IDGEN_E_ARGUMENT. `err` may always be
+ *     NULL. *_destroy(NULL) does nothing.
+ *  4. Strings are NUL-terminated UTF-8. Text results take a buffer and its size: *size holds the capacity on the way in
+ *     and the size needed, NUL included, on the way out. A buffer that is too small gives IDGEN_E_BUFFER, and nothing
+ *     but *size is written.
+ *  5. Errors. Every call that can fail returns an idgen_status_t: IDGEN_OK is 0, all others are failures, listed at
+ *     each function. There "any" means IDGEN_E_HANDLE, IDGEN_E_ARGUMENT, IDGEN_E_NO_MEMORY and IDGEN_E_INTERNAL, and
+ *     a range such as 60..79 means the statuses of status.h with these numbers. A failure fills `err`, if given: what
+ *     was asked, what was found, what is allowed, what to do. After a success its content means nothing. `err` is
+ *     always the last parameter; only idgen_try_next has none. There is no thread-local "last error". No C++ exception
+ *     leaves the library; it never prints, aborts, exits or reads the environment. (One hole: where memory runs out
+ *     inside the TOML reader, that reader ends the process.)
+ *  6. Structs that cross the border begin with struct_size, set to sizeof by whoever fills the struct in. They grow at
+ *     the end only; the library writes no more than struct_size bytes. Use the *_INIT macros. Members named `reserved`
+ *     are 0. An idgen_error_t of zeros is filled all the same, and says so.
+ *  7. Threads. "Threads: any" at a function means that any number of threads may call it at the same time, on the same
+ *     handle too. So it is with every call on an idgen_t but idgen_destroy, and with every call on an idgen_layout_t,
+ *     which never changes. "Threads: one" means one thread at a time on one handle: so it is with an idgen_config_t.
+ *     No call may run on a handle while, or after, it is being destroyed; idgen_close is there to stop the others
+ *     first.
+ *  8. Blocking. A call marked "Blocks: no" never waits. The others wait for what is named: a store, the clock, a file,
+ *     another thread's refill. Waiting is bounded by the property wait_max. Where the calling thread itself asks the
+ *     store (create, open, close, destroy, a child's first call, any call while no thread can be started), a locked
+ *     store adds at most twice store_timeout. A thread is cancelled (pthread_cancel) when it enters a call that
+ *     blocks, never within. No call is safe in a signal handler.
+ *  9. Fork. A child process inherits no right to issue the parent's ids: its first call lands in the slow path, by
+ *     itself, also after a raw clone(). A segment generator draws a segment of its own (on_fork = reacquire) or returns
+ *     IDGEN_E_FORKED (on_fork = error). A fixed worker, the memory store and a store of the host always return
+ *     IDGEN_E_FORKED, because the parent still owns them. A raw clone() made while another thread was inside the store
+ *     gets IDGEN_E_FORKED too: that thread's locks are not there. idgen_destroy in the child frees memory and leaves
+ *     the parent's reservations alone. Not covered: a fork made by a signal handler that interrupted a call on the same
+ *     handle, and a byte-wise clone of a running machine.
+ * 10. Callbacks (clock, store, log) may be called from any thread, the library's own included, and several at once,
+ *     never while a lock of the library is held. They must not call back into the same generator, throw, or longjmp;
+ *     other generators are fine. `release` is called exactly once.
+ * 11. Versions. Symbols are added, never changed or removed, within one IDGEN_ABI_VERSION. "Since" is 0.1 where nothing
+ *     is said.
  *
  * Ids are 64-bit. All presets but the ones marked unsigned keep the top bit clear, so they fit a signed 64-bit column.
- * The numbers of status codes, fields and encodings below are fixed for ever.
+ * The numbers of status codes, fields and encodings are fixed for ever.
+ *
+ * Names. `epoch` is what time 0 of a layout means; `fence` is the number that tells one owner of a worker from the one
+ * before. `step` is how many numbers a grant has; `stride` is the distance from one id to the next. Instants end in
+ * _unix_ms in results; in what passes between the library and a store of the host they are Unix ms as well, and are
+ * called start, end, now and used.
  */
 #ifndef IDGEN_H
 #define IDGEN_H
@@ -63,6 +77,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "status.h"
 #include "version.h"
 
 #ifdef __cplusplus
@@ -77,71 +92,11 @@ extern "C" {
 #define IDGEN_NODISCARD
 #endif
 
+/* ------------------------------------------------------------------------------------------------------ types */
+
 typedef struct idgen_generator idgen_t;     /* a generator */
 typedef struct idgen_config idgen_config_t; /* a configuration being built */
 typedef struct idgen_layout idgen_layout_t; /* the bit fields of an id, without a generator */
-typedef int32_t idgen_status_t;             /* 0 = OK; fixed width, not a C enum */
-
-/* ---------------------------------------------------------------------------------------------------- version */
-
-/* Twins of the macros IDGEN_VERSION, IDGEN_VERSION_STRING and IDGEN_ABI_VERSION, as compiled into the library. A binding
- * compares idgen_abi_version() with the macro it was built with and refuses a library that differs. */
-IDGEN_API uint32_t idgen_version(void);
-IDGEN_API const char *idgen_version_string(void);
-IDGEN_API uint32_t idgen_abi_version(void);
-
-/* Does nothing. A static client references it, so that an archive of another ABI fails to link. */
-IDGEN_API void idgen_abi_1(void);
-
-/* ----------------------------------------------------------------------------------------------------- status */
-
-#define IDGEN_OK 0
-
-/* 1..19: the call or the configuration is wrong. Retrying cannot help. */
-#define IDGEN_E_ARGUMENT 1     /* a NULL pointer, a struct_size or a number that cannot be meant */
-#define IDGEN_E_HANDLE 2       /* NULL or a handle of another type */
-#define IDGEN_E_BUFFER 3       /* the buffer is too small; its size was written back */
-#define IDGEN_E_UNKNOWN_KEY 4  /* no property has this name; the message names the nearest */
-#define IDGEN_E_VALUE 5        /* the value is not of the property's type or out of its range */
-#define IDGEN_E_LAYOUT 6       /* the layout does not parse or does not add up */
-#define IDGEN_E_LIFETIME 7     /* epoch in the future, time field already over, or fewer years left than lifetime_min */
-#define IDGEN_E_CONFIG_FILE 8  /* the TOML file is missing, unreadable or malformed, or has no such section */
-#define IDGEN_E_TEXT 9         /* text that is not an id in this encoding; the message has the position */
-#define IDGEN_E_UNSUPPORTED 10 /* known, but not for this kind of generator, layout or build */
-
-/* 20..39: the state of the generator. */
-#define IDGEN_E_CLOSED 20      /* idgen_close was called on this handle */
-#define IDGEN_E_FORKED 21      /* a child process, and what the parent holds cannot be reacquired */
-#define IDGEN_E_WOULD_BLOCK 22 /* idgen_try_next only: call idgen_next. Retryable */
-#define IDGEN_E_WORKER_BUSY 23 /* another live generator owns this worker; the message says which process. Retryable */
-#define IDGEN_E_EXHAUSTED 24   /* the layout has no ids left: its time or its segment field is used up */
-#define IDGEN_E_CANCELLED 25   /* the cancelled() callback of idgen_next_wait asked to stop */
-#define IDGEN_E_OVERLOADED 26  /* waited wait_max for the next tick of the clock. Retryable */
-
-/* 40..59: the clock. */
-#define IDGEN_E_CLOCK_BACK 40         /* the clock is behind the last id, by more than the policy allows. Retryable */
-#define IDGEN_E_CLOCK_BEFORE_EPOCH 41 /* the clock is before the layout's epoch */
-#define IDGEN_E_CLOCK_LEAP 42         /* leapt far ahead; nothing is reserved there until it stays so. Retryable */
-
-/* 60..79: the store. */
-#define IDGEN_E_STORE_UNAVAILABLE 60 /* busy, unreachable or too slow, and nothing reserved is left. Retryable */
-#define IDGEN_E_STORE_MISSING 61     /* the store does not exist, and store_create was not asked for */
-#define IDGEN_E_STORE_PERMISSION 62  /* not readable, or not writable */
-#define IDGEN_E_STORE_FULL 63        /* no space left on the device. Retryable */
-#define IDGEN_E_STORE_DAMAGED 64     /* not a database, not ours, or corrupt */
-#define IDGEN_E_STORE_VERSION 65     /* made by a newer version of idgen */
-#define IDGEN_E_TAG_UNKNOWN 66       /* the segment tag was not created */
-#define IDGEN_E_TAG_EXISTS 67        /* idgen_segment_create: the tag is there already */
-#define IDGEN_E_STORE_REGRESSED 68   /* the store granted numbers again: it lost a commit. Issuing has stopped */
-#define IDGEN_E_FORMAT_MISMATCH 69   /* the namespace is in use with another layout or epoch */
-#define IDGEN_E_STORE_UNSAFE 70      /* a setting or file system that can lose a commit */
-
-/* 80..99: resources and defects. */
-#define IDGEN_E_NO_MEMORY 80
-#define IDGEN_E_INTERNAL 90 /* a defect in idgen: please report the message */
-
-/* >= 1000: a status of a host's own store callback, passed through. */
-#define IDGEN_E_HOST 1000
 
 typedef struct idgen_error {
   uint32_t struct_size;    /* sizeof(idgen_error_t) */
@@ -154,46 +109,143 @@ typedef struct idgen_error {
 #define IDGEN_ERROR_INIT \
   { (uint32_t)sizeof(idgen_error_t), 0, 0, "", 0 }
 
-/* "CLOCK_BACK" for IDGEN_E_CLOCK_BACK; "UNKNOWN" for a number that is no status, "HOST" from 1000 on. Never NULL. */
-IDGEN_API const char *idgen_status_name(idgen_status_t status);
-/* One sentence on what the status means in general. Never NULL. */
-IDGEN_API const char *idgen_status_message(idgen_status_t status);
-/* 1 if the same call can succeed later without a change by anybody, else 0. */
-IDGEN_API int idgen_status_is_retryable(idgen_status_t status);
-/* All statuses of this build, for bindings that make a table: 0 <= index < idgen_status_count(). Out of range: IDGEN_E_ARGUMENT. */
-IDGEN_API size_t idgen_status_count(void);
-IDGEN_API idgen_status_t idgen_status_at(size_t index);
+/* A way out of a wait, for hosts with interrupts or contexts. While a function that takes one waits, cancelled(ctx) is
+ * called about every 20 ms on the calling thread, with no lock held; nonzero ends the wait with IDGEN_E_CANCELLED.
+ * NULL: no way out. */
+typedef int (*idgen_cancelled_fn)(void *ctx);
+
+/* ----------------------------------------------------------------------------------------- create, next, close */
+
+/* Makes the generator that the table [name] of a TOML file describes: idgen_config_create, idgen_config_load and
+ * idgen_create in one call.
+ * Errors: as idgen_config_load and idgen_create. Blocks: on the file, then as idgen_create. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_open(const char *toml_path, const char *name, idgen_t **out,
+                                                    idgen_error_t *err);
+
+/* Makes a generator: checks the whole configuration, opens the store, takes the first reservation. The configuration is
+ * copied: it can be changed, reused or destroyed afterwards.
+ *
+ * A second generator on the same snowflake worker: in this process it shares the state of the first if the
+ * configurations are equal, else it gets IDGEN_E_WORKER_BUSY. In another process it gets IDGEN_E_WORKER_BUSY while the
+ * first lives.
+ * Errors: IDGEN_E_VALUE, IDGEN_E_LAYOUT, IDGEN_E_LIFETIME, IDGEN_E_UNSUPPORTED, IDGEN_E_WORKER_BUSY, 40..79, from
+ * IDGEN_E_HOST on, any. Blocks: on the store; one that is down is waited for, up to wait_max. Threads: one. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_create(const idgen_config_t *config, idgen_t **out, idgen_error_t *err);
+
+/* idgen_create with a way out. The store is asked on a thread of the library's; what it still grants after
+ * IDGEN_E_CANCELLED is given back there. The host's own clock, store and log are called on that thread too.
+ * Errors: as idgen_create, IDGEN_E_CANCELLED. Blocks: as idgen_create, until cancelled. Threads: one. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_create_wait(const idgen_config_t *config, idgen_t **out,
+                                                           idgen_cancelled_fn cancelled, void *ctx, idgen_error_t *err);
+
+/* Draws one id.
+ * Errors: IDGEN_E_CLOSED, IDGEN_E_FORKED, IDGEN_E_WORKER_BUSY (another process has taken the worker),
+ * IDGEN_E_EXHAUSTED, IDGEN_E_OVERLOADED, 40..79, from IDGEN_E_HOST on, any. Blocks, up to wait_max: for the next tick
+ * when this tick's sequence is used up, for a clock that was set back (on_clock_back = wait), for the store when what
+ * is reserved is used up. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next(idgen_t *generator, uint64_t *id, idgen_error_t *err);
+
+/* Draws one id at once or not at all. Calls nothing back but a clock set by idgen_config_set_clock; when the range is
+ * used up it starts a refill in the background. On IDGEN_E_WOULD_BLOCK call idgen_next, not this one again: only a call
+ * that may wait finds out what is wrong.
+ * Errors: IDGEN_E_WOULD_BLOCK, and of the statuses of idgen_next those that are not retryable. Blocks: no, not for
+ * another call either. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_try_next(idgen_t *generator, uint64_t *id);
+
+/* Draws n ids into ids[0..n-1], strictly increasing with order = strict; n = 0 does nothing. *written is always set: on
+ * failure the first *written ids are real, and nobody else will ever get them.
+ * Errors: as idgen_next. Blocks: as idgen_next, wait_max counting from the last progress. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_batch(idgen_t *generator, uint64_t *ids, size_t n, size_t *written,
+                                                          idgen_error_t *err);
+
+/* idgen_next_batch with a way out; n = 1 is idgen_next with a way out.
+ * Errors: as idgen_next, IDGEN_E_CANCELLED. Blocks: as idgen_next_batch, until cancelled. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_batch_wait(idgen_t *generator, uint64_t *ids, size_t n,
+                                                               size_t *written, idgen_cancelled_fn cancelled, void *ctx,
+                                                               idgen_error_t *err);
+
+/* A run of ids for a host that counts itself: first, first + stride, ..., count of them. */
+typedef struct idgen_block {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t first;
+  uint64_t count;  /* 1 <= count <= want: what is left of the reservation (segment) or of the tick (snowflake) */
+  uint64_t stride; /* from one id to the next: 1 where the sequence is the lowest field */
+} idgen_block_t;
+
+#define IDGEN_BLOCK_INIT \
+  { (uint32_t)sizeof(idgen_block_t), 0, 0, 0, 0 }
+
+/* Draws a block of at most `want` ids, at least 1; want = 0 gives IDGEN_E_ARGUMENT. The ids of a block are the
+ * caller's: what it does not use is lost.
+ * Errors: as idgen_next. Blocks: as idgen_next. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_block(idgen_t *generator, uint64_t want, idgen_block_t *block,
+                                                          idgen_error_t *err);
+
+/* idgen_next_block with a way out.
+ * Errors: as idgen_next, IDGEN_E_CANCELLED. Blocks: as idgen_next, until cancelled. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_block_wait(idgen_t *generator, uint64_t want, idgen_block_t *block,
+                                                               idgen_cancelled_fn cancelled, void *ctx,
+                                                               idgen_error_t *err);
+
+/* Stops the handle: calls that are waiting return IDGEN_E_CLOSED, later ones too. The last handle on a reservation
+ * gives what is unused back to the store. What the store does not take back is never issued by anyone: that is a gap
+ * and a warning in the log, not a failure of the work that was done. Closing again does nothing.
+ * Errors: any. Blocks: on the store. Threads: any. */
+IDGEN_API idgen_status_t idgen_close(idgen_t *generator, idgen_error_t *err);
+
+/* idgen_close with a way out. After IDGEN_E_CANCELLED the handle is closed, and a thread of the library's still tells
+ * the store.
+ * Errors: IDGEN_E_CANCELLED, any. Blocks: on the store, until cancelled. Threads: any. */
+IDGEN_API idgen_status_t idgen_close_wait(idgen_t *generator, idgen_cancelled_fn cancelled, void *ctx,
+                                          idgen_error_t *err);
+
+/* Frees a generator, and closes it first if that has not been done.
+ * Errors: none. Blocks: as idgen_close, if it was not closed. Threads: the caller makes sure that no other call on the
+ * handle is running. */
+IDGEN_API void idgen_destroy(idgen_t *generator);
 
 /* ---------------------------------------------------------------------------------------------- configuration */
 
-/* Makes an empty configuration: every property at its default. Any; destroy it with idgen_config_destroy. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_create(idgen_config_t **out);
+/* Makes an empty configuration: every property at its default.
+ * Errors: any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_create(idgen_config_t **out, idgen_error_t *err);
+
+/* Frees a configuration. Generators made from it go on. If it still holds a clock, store or log of the host that no
+ * generator uses, their `release` is called.
+ * Errors: none. Blocks: no. Threads: the caller makes sure that no other call on the handle is running. */
 IDGEN_API void idgen_config_destroy(idgen_config_t *config);
 
-/* Sets one property. Durations are "250ms", "10s", "5m", "2h", "1d", "3y" or a bare number of ms; booleans "true"/"false"; instants
- * RFC 3339 or a number of Unix ms. A failed set changes nothing.
- * @return IDGEN_E_UNKNOWN_KEY, IDGEN_E_VALUE, any. */
+/* Sets one property; docs/configuration.md has the table. Durations are "250ms", "10s", "5m", "2h", "1d", "3y" or a
+ * bare number of ms; booleans "true" or "false"; instants RFC 3339 or a number of Unix ms. A failed set changes
+ * nothing.
+ * Errors: IDGEN_E_UNKNOWN_KEY, IDGEN_E_VALUE, any. Blocks: no. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set(idgen_config_t *config, const char *key, const char *value,
                                                           idgen_error_t *err);
-/* The value in force for a property, as text: what was set, else the default. @return IDGEN_E_UNKNOWN_KEY, IDGEN_E_BUFFER, any. */
+
+/* The value in force for a property, as text: what was set, else the default.
+ * Errors: IDGEN_E_UNKNOWN_KEY, IDGEN_E_BUFFER, any. Blocks: no. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_get(const idgen_config_t *config, const char *key, char *buffer,
                                                           size_t *size, idgen_error_t *err);
 
-/* Sets what the table [name] of a TOML file holds, then `name` to the table's name and `directory` to the file's folder, so that
- * a relative store path means the same from any working directory. Nested tables are joined with dots. Properties set
- * before keep their value unless the file has them; set more after it to override. A failed load changes nothing. May
- * block on the file.
- * @return IDGEN_E_CONFIG_FILE (missing, unreadable, malformed, no such table), IDGEN_E_UNKNOWN_KEY, IDGEN_E_VALUE, any. */
+/* Sets what the table [name] of a TOML file holds, then `name` to the table's name and `directory` to the file's
+ * folder, so that a relative store path means the same from any working directory. Nested tables are joined with dots.
+ * Properties set before keep their value unless the file has them; set more after it to override. A failed load changes
+ * nothing.
+ * Errors: IDGEN_E_CONFIG_FILE (missing, unreadable, malformed, no such table), IDGEN_E_UNKNOWN_KEY, IDGEN_E_VALUE, any.
+ * Blocks: on the file. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_load(idgen_config_t *config, const char *toml_path,
                                                            const char *name, idgen_error_t *err);
-/* The names of the generators in a TOML file, in the file's order, each ended by '\n'. May block on the file.
- * @return IDGEN_E_CONFIG_FILE, IDGEN_E_BUFFER, any. */
+
+/* The names of the generators in a TOML file, in the file's order, each ended by '\n'.
+ * Errors: IDGEN_E_CONFIG_FILE, IDGEN_E_BUFFER, any. Blocks: on the file. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_names(const char *toml_path, char *buffer, size_t *size,
                                                             idgen_error_t *err);
 
-/* The table of properties: what docs/configuration.md is made from. All strings are static. */
+/* A row of the table of properties, which docs/configuration.md is made from. All strings are static. */
 typedef struct idgen_property {
   uint32_t struct_size;
+  uint32_t reserved;
   const char *name;          /* "segment.step" */
   const char *type;          /* "integer", "number", "boolean", "duration", "instant", "text", "choice" */
   const char *default_value; /* "" = none */
@@ -204,93 +256,17 @@ typedef struct idgen_property {
 } idgen_property_t;
 
 #define IDGEN_PROPERTY_INIT \
-  { (uint32_t)sizeof(idgen_property_t), NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+  { (uint32_t)sizeof(idgen_property_t), 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
+/* How many properties there are.
+ * Errors: none. Blocks: no. Threads: any. */
 IDGEN_API size_t idgen_property_count(void);
-/* @return IDGEN_E_ARGUMENT for an index out of range, any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_property_at(size_t index, idgen_property_t *out);
 
-/* --------------------------------------------------------------------------------------------------- lifetime */
+/* One property, 0 <= index < idgen_property_count().
+ * Errors: IDGEN_E_ARGUMENT (index out of range), any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_property_at(size_t index, idgen_property_t *out, idgen_error_t *err);
 
-/* A way out of a wait, for hosts with interrupts or contexts. While a function that takes one waits, cancelled(ctx) is called about every 20 ms on the
- * calling thread, with no lock held; nonzero ends the wait with IDGEN_E_CANCELLED. NULL: none. */
-typedef int (*idgen_cancelled_fn)(void *ctx);
-
-/* Checks the whole configuration, opens the store, takes the first reservation. The configuration is copied: it can be
- * changed, reused or destroyed afterwards. May block: a store that is down is waited for, up to wait_max.
- *
- * A second generator on the same snowflake worker: in this process it shares the state of the first if the configurations are
- * equal, else IDGEN_E_WORKER_BUSY; in another process IDGEN_E_WORKER_BUSY while the first lives.
- * @return IDGEN_E_VALUE, IDGEN_E_LAYOUT, IDGEN_E_LIFETIME, IDGEN_E_UNSUPPORTED, IDGEN_E_WORKER_BUSY, 40..79, IDGEN_E_HOST.., any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_create(const idgen_config_t *config, idgen_t **out, idgen_error_t *err);
-
-/* idgen_create with a way out: the store is then asked on a thread of the library's, and what it still grants after IDGEN_E_CANCELLED is given back there.
- * The host's own clock, store and log are called on that thread too. @return as idgen_create, IDGEN_E_CANCELLED. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_create_wait(const idgen_config_t *config, idgen_t **out,
-                                                           idgen_cancelled_fn cancelled, void *ctx, idgen_error_t *err);
-
-/* idgen_config_create, _load, idgen_create and _destroy in one line. May block. @return as these. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_open(const char *toml_path, const char *name, idgen_t **out,
-                                                    idgen_error_t *err);
-
-/* Stops the handle: calls that are waiting return IDGEN_E_CLOSED, later ones too. The last handle on a reservation gives what is
- * unused back to the store. Idempotent. May block on the store. What the store does not take back is never issued by anyone: that is a gap
- * and a warning in the log, not a failure of the work that was done. @return any. */
-IDGEN_API idgen_status_t idgen_close(idgen_t *generator, idgen_error_t *err);
-
-/* idgen_close with a way out: after IDGEN_E_CANCELLED the handle is closed, and the store is still told, by a thread of the library's.
- * @return IDGEN_E_CANCELLED, any. */
-IDGEN_API idgen_status_t idgen_close_wait(idgen_t *generator, idgen_cancelled_fn cancelled, void *ctx,
-                                          idgen_error_t *err);
-
-/* Closes if that has not been done (then it may block, as idgen_close), and frees. The caller makes sure that no other call is running. */
-IDGEN_API void idgen_destroy(idgen_t *generator);
-
-/* ------------------------------------------------------------------------------------------------- generation */
-
-/* One id, at once or not at all. Never waits for the store, the clock or another call, and calls nothing back but a clock set by
- * idgen_config_set_clock; what it finds used up it has fetched in the background. On IDGEN_E_WOULD_BLOCK call idgen_next, not this one again:
- * only a call that may wait finds out what is wrong.
- * @return IDGEN_E_WOULD_BLOCK, and of the statuses of idgen_next those that are not retryable. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_try_next(idgen_t *generator, uint64_t *id);
-
-/* One id. May block, up to wait_max: for the next tick when the sequence of this one is used up, for a clock that was set back
- * (on_clock_back = wait), for the store when what is reserved is used up.
- * @return IDGEN_E_CLOSED, IDGEN_E_FORKED, IDGEN_E_EXHAUSTED, IDGEN_E_OVERLOADED, 40..79, IDGEN_E_HOST.., any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next(idgen_t *generator, uint64_t *id, idgen_error_t *err);
-
-/* n ids, strictly increasing with order = strict. May block like idgen_next, wait_max counting from the last progress.
- * *written is always valid: on failure the first *written ids are real, and nobody else will ever get them.
- * @return as idgen_next. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_batch(idgen_t *generator, uint64_t *ids, size_t n, size_t *written,
-                                                          idgen_error_t *err);
-
-/* idgen_next_batch with a way out: see idgen_cancelled_fn. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_wait(idgen_t *generator, uint64_t *ids, size_t n, size_t *written,
-                                                         idgen_cancelled_fn cancelled, void *ctx, idgen_error_t *err);
-
-/* A run of ids for a host that counts itself: first, first + step, ..., count of them. */
-typedef struct idgen_block {
-  uint32_t struct_size;
-  uint32_t reserved;
-  uint64_t first;
-  uint64_t count; /* 1 <= count <= want: what is left of the reservation (segment) or of the tick (snowflake) */
-  uint64_t step;  /* 1 where the sequence is the lowest field */
-} idgen_block_t;
-
-#define IDGEN_BLOCK_INIT \
-  { (uint32_t)sizeof(idgen_block_t), 0, 0, 0, 0 }
-
-/* May block like idgen_next. The ids of a block are the caller's: what it does not use is lost. @return as idgen_next. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_block(idgen_t *generator, uint64_t want, idgen_block_t *block,
-                                                          idgen_error_t *err);
-
-/* idgen_next_block with a way out. @return as idgen_next, IDGEN_E_CANCELLED. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_block_wait(idgen_t *generator, uint64_t want, idgen_block_t *block,
-                                                               idgen_cancelled_fn cancelled, void *ctx,
-                                                               idgen_error_t *err);
-
-/* ------------------------------------------------------------------------------------------- layouts, decoding */
+/* ------------------------------------------------------------------------------------------- decoding, layouts */
 
 /* Which members of idgen_parts_t an id of a layout has, and the `kind` of a field. */
 #define IDGEN_FIELD_TIME 1u
@@ -323,24 +299,37 @@ typedef struct idgen_parts {
 #define IDGEN_PARTS_INIT \
   { (uint32_t)sizeof(idgen_parts_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
-/* Splits an id by the generator's own layout. A plain segment has one field, `segment`. An id with bits outside the layout gives
- * IDGEN_E_VALUE. Works on a closed handle. @return IDGEN_E_VALUE, any. */
+/* Splits an id by the generator's own layout. A plain segment has one field, `segment`. Works on a closed handle.
+ * Errors: IDGEN_E_VALUE (bits outside the layout), any. Blocks: no. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_decode(const idgen_t *generator, uint64_t id, idgen_parts_t *parts,
                                                       idgen_error_t *err);
 
-/* A layout by preset name ("default", "twitter", ...) or in full ("time:41ms worker:10 sequence:12", most significant field first).
- * epoch: RFC 3339 or Unix ms as text; NULL or "" = the preset's, 1735689600000 (2025-01-01) for a layout in full.
- * Parses and decodes also layouts whose time is over: only idgen_create insists on a lifetime.
- * @return IDGEN_E_LAYOUT, IDGEN_E_VALUE (epoch), any. */
+/* Makes a copy of a generator's layout, to be destroyed by the caller. Works on a closed handle.
+ * Errors: any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_of(const idgen_t *generator, idgen_layout_t **out,
+                                                         idgen_error_t *err);
+
+/* Makes a layout by preset name ("default", "twitter", ...) or in full ("time:41ms worker:10 sequence:12", most
+ * significant field first). epoch: RFC 3339 or Unix ms as text; NULL or "" = the preset's, 1735689600000 (2025-01-01)
+ * for a layout in full. A layout whose time is over is a layout too: only idgen_create insists on a lifetime.
+ * Errors: IDGEN_E_LAYOUT, IDGEN_E_VALUE (epoch), any. Blocks: no. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_create(const char *layout, const char *epoch,
                                                              idgen_layout_t **out, idgen_error_t *err);
+
+/* Frees a layout.
+ * Errors: none. Blocks: no. Threads: the caller makes sure that no other call on the handle is running. */
 IDGEN_API void idgen_layout_destroy(idgen_layout_t *layout);
 
-/* @return IDGEN_E_VALUE (bits outside the layout), IDGEN_E_UNSUPPORTED (a 128-bit layout), any. */
+/* Splits an id.
+ * Errors: IDGEN_E_VALUE (bits outside the layout), IDGEN_E_UNSUPPORTED (a 128-bit layout), any. Blocks: no. Threads:
+ * any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_decode(const idgen_layout_t *layout, uint64_t id,
                                                              idgen_parts_t *parts, idgen_error_t *err);
-/* The inverse, from the members that the layout has (unix_ms and `fields` are not read). Makes no claim of uniqueness: it is for
- * tests, for range queries by time, and for data people. @return IDGEN_E_VALUE (a member too large for its field), IDGEN_E_UNSUPPORTED, any. */
+
+/* The inverse, from the members that the layout has; unix_ms and `fields` are not read. Makes no claim of uniqueness:
+ * it is for tests, for range queries by time, and for data people.
+ * Errors: IDGEN_E_VALUE (a member too large for its field), IDGEN_E_UNSUPPORTED (a 128-bit layout), any. Blocks: no.
+ * Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_encode(const idgen_layout_t *layout, const idgen_parts_t *parts,
                                                              uint64_t *id, idgen_error_t *err);
 
@@ -366,12 +355,10 @@ typedef struct idgen_layout_info {
 #define IDGEN_LAYOUT_INFO_INIT \
   { (uint32_t)sizeof(idgen_layout_info_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", "" }
 
-/* What a layout can do. now_unix_ms is for years_left; INT64_MIN = the system's clock. */
+/* What a layout can do. now_unix_ms is for years_left; INT64_MIN = the system's clock.
+ * Errors: any. Blocks: no. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_info(const idgen_layout_t *layout, int64_t now_unix_ms,
                                                            idgen_layout_info_t *out, idgen_error_t *err);
-/* A copy of a generator's layout, to be destroyed by the caller. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_of(const idgen_t *generator, idgen_layout_t **out,
-                                                         idgen_error_t *err);
 
 typedef struct idgen_field {
   uint32_t struct_size;
@@ -384,11 +371,17 @@ typedef struct idgen_field {
 #define IDGEN_FIELD_INIT \
   { (uint32_t)sizeof(idgen_field_t), 0, 0, 0, NULL }
 
-/* Fields from the most significant on. @return IDGEN_E_ARGUMENT for an index out of range, any. */
+/* One field of a layout, from the most significant on: 0 <= index < field_count of idgen_layout_info.
+ * Errors: IDGEN_E_ARGUMENT (index out of range), any. Blocks: no. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_field_at(const idgen_layout_t *layout, size_t index,
-                                                               idgen_field_t *out);
-/* Names of the presets; NULL for an index out of range. */
+                                                               idgen_field_t *out, idgen_error_t *err);
+
+/* How many presets there are.
+ * Errors: none. Blocks: no. Threads: any. */
 IDGEN_API size_t idgen_layout_preset_count(void);
+
+/* The name of a preset, 0 <= index < idgen_layout_preset_count(); NULL for an index out of range.
+ * Errors: none. Blocks: no. Threads: any. */
 IDGEN_API const char *idgen_layout_preset_at(size_t index);
 
 /* ------------------------------------------------------------------------------------------------------- text */
@@ -399,13 +392,30 @@ IDGEN_API const char *idgen_layout_preset_at(size_t index);
 #define IDGEN_TEXT_BASE58 3    /* 11 characters, alphabet without 0 O I l */
 #define IDGEN_TEXT_BASE62 4    /* 11 characters, 0-9 A-Z a-z */
 
-/* All but decimal have a fixed width, so that the order of the texts is the order of the ids. @return IDGEN_E_ARGUMENT (encoding), IDGEN_E_BUFFER, any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_format(uint64_t id, int32_t encoding, char *buffer, size_t *size);
-/* length = SIZE_MAX: text is NUL-terminated. @return IDGEN_E_TEXT (foreign digit, overflow, wrong length: with the position), IDGEN_E_ARGUMENT, any. */
+/* Writes an id as text, at most 21 bytes with its NUL. All encodings but decimal have a fixed width, so that texts sort
+ * like ids.
+ * Errors: IDGEN_E_ARGUMENT (encoding), IDGEN_E_BUFFER, any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_format(uint64_t id, int32_t encoding, char *buffer, size_t *size,
+                                                      idgen_error_t *err);
+
+/* Reads an id from `length` bytes of text; SIZE_MAX: text is NUL-terminated.
+ * Errors: IDGEN_E_TEXT (foreign digit, overflow, wrong length: with the position), IDGEN_E_ARGUMENT (encoding), any.
+ * Blocks: no. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_parse(const char *text, size_t length, int32_t encoding, uint64_t *id,
                                                      idgen_error_t *err);
 
 /* ------------------------------------------------------------------------------------------------- inspection */
+
+/* What this configuration protects against and what not, in words, a line each.
+ * Errors: IDGEN_E_BUFFER, any. Blocks: on the store's file. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_describe(const idgen_t *generator, char *buffer, size_t *size,
+                                                        idgen_error_t *err);
+
+/* The same of a generator that this configuration would make. Opens the store and reserves nothing; so what only a
+ * grant finds (the tag, a row's own stride, a live owner of the worker) is not told.
+ * Errors: IDGEN_E_BUFFER, as idgen_create. Blocks: on the store. Threads: one. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_describe(const idgen_config_t *config, char *buffer, size_t *size,
+                                                               idgen_error_t *err);
 
 typedef struct idgen_stats {
   uint32_t struct_size;
@@ -422,7 +432,7 @@ typedef struct idgen_stats {
   uint64_t forks;             /* times this state was begun anew in a child process */
   int64_t lead_ms;            /* how far the last id's time is ahead of the clock; 0 when not ahead, or without time */
   uint64_t issued;            /* numbers or ms given out: granted - remaining; once closed, less what was given back */
-  uint64_t rate;              /* ids a second, as the refills measured it; 0 = unknown, as always for a snowflake */
+  uint64_t rate;              /* ids per second, as the refills measured it; 0 = unknown, as always for a snowflake */
   double stock_seconds;       /* how long `remaining` lasts: numbers at `rate`, a worker's time by the clock;
                                  INFINITY when nothing is asked for or the rate is unknown */
   uint32_t breaker_redis;     /* of store = "buffer": 0 closed, 1 half-open, 2 open: Redis is left alone for a while */
@@ -433,31 +443,25 @@ typedef struct idgen_stats {
 #define IDGEN_STATS_INIT \
   { (uint32_t)sizeof(idgen_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
-/* Takes a lock that no store call is made under; does not block for longer than that. The counts are of this process. */
+/* What a generator has done, in this process. Works on a closed handle.
+ * Errors: any. Blocks: for a lock that no store call is made under, no longer. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_stats(const idgen_t *generator, idgen_stats_t *out, idgen_error_t *err);
 
-/* What idgen_stats counts, of `count` generators (0 gives ""), in the Prometheus text format 0.0.4: metrics idgen_*, labels name, namespace and
- * kind, times in seconds. Numbers and time have metrics of their own: idgen_issued_total, idgen_granted_total, idgen_stock and idgen_rate are
- * there for segments, idgen_buffer_stock and idgen_buffer_breaker (with a label side) for segments of store = "buffer",
- * idgen_issued_seconds_total and idgen_granted_seconds_total for snowflakes, all others for both. A closed generator is reported too. Handles that share a generator count once, under the name of the one that made it. Different generators with the same
- * labels are one sample: counts are added, of maxima, leads and breakers the largest counts, of idgen_stock_seconds
- * and idgen_buffer_stock the smallest.
- * @return IDGEN_E_HANDLE (also for a NULL in the array), IDGEN_E_BUFFER, any. */
+/* What idgen_stats counts, of `count` generators (0 gives ""), in the Prometheus text format 0.0.4: metrics idgen_*,
+ * labels name, namespace and kind, times in seconds. Numbers and time have metrics of their own: idgen_issued_total,
+ * idgen_granted_total, idgen_stock and idgen_rate are there for segments, idgen_buffer_stock and idgen_buffer_breaker
+ * (with a label side) for segments of store = "buffer", idgen_issued_seconds_total and idgen_granted_seconds_total for
+ * snowflakes, all others for both. A closed generator is reported too. Handles that share a generator count once, under
+ * the name of the one that made it. Different generators with the same labels are one sample: counts are added, of
+ * maxima, leads and breakers the largest counts, of idgen_stock_seconds and idgen_buffer_stock the smallest.
+ * Errors: IDGEN_E_HANDLE (also for a NULL in the array), IDGEN_E_BUFFER, any. Blocks: as idgen_stats. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_metrics(const idgen_t *const *generators, size_t count, char *buffer,
-                                                       size_t *size);
+                                                       size_t *size, idgen_error_t *err);
 
-/* What this configuration protects against and what not, in words, a line each. May block on the store's file.
- * @return IDGEN_E_BUFFER, any. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_describe(const idgen_t *generator, char *buffer, size_t *size,
-                                                        idgen_error_t *err);
-
-/* The same of a generator that this configuration would make. Opens the store, which may block, and reserves nothing; so
- * what only a grant finds (the tag, a row's own stride, a live owner of the worker) is not told.
- * @return IDGEN_E_BUFFER, as idgen_create. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_describe(const idgen_config_t *config, char *buffer, size_t *size,
-                                                               idgen_error_t *err);
-
-/* --------------------------------------------------------------------------------------- segments in the store */
+/* --------------------------------------------------------------------------------- a store, and its segments
+ *
+ * These functions take a configuration and read from it store, namespace, tag (or name), segment.schema, directory,
+ * store_timeout and backend.path. store_create has no effect on them. */
 
 typedef struct idgen_segment_info {
   uint32_t struct_size;
@@ -465,8 +469,8 @@ typedef struct idgen_segment_info {
   uint64_t max_id;         /* highest number granted so far; the next id is above it */
   uint64_t grants;         /* how often a range was granted, or the counter advanced */
   int64_t updated_unix_ms; /* when the row last changed, by the clock of whoever changed it */
-  uint64_t step;           /* numbers a grant, the operator's word; 0: each generator uses its own segment.step */
-  uint64_t rate;           /* ids a second that the holder drew when it took the latest grant; 0 = unknown */
+  uint64_t step;           /* numbers per grant, the operator's word; 0: each generator uses its own segment.step */
+  uint64_t rate;           /* ids per second that the holder drew when it took the latest grant; 0 = unknown */
   char holder[128];        /* who took the latest grant, "process 4711 on db-3"; "" = unknown */
 } idgen_segment_info_t;
 
@@ -476,48 +480,71 @@ typedef struct idgen_segment_info {
 /* A row of idgen_segment_list. The texts last until it returns. */
 typedef void (*idgen_segment_fn)(void *ctx, const char *name_space, const char *tag, const idgen_segment_info_t *info);
 
-/* These read store, namespace, tag, segment.schema, directory and backend.path of a configuration; all may block on the store.
- * idgen_store_create: makes the store if it is missing, without a tag: all that snowflakes need. An existing store is
- *         left as it is. For sqlite:, and memory, where there is nothing to make. Reads store, directory and
- *         store_timeout; store_create has no effect. @return IDGEN_E_STORE_MISSING (it is lost: its lock file exists
- *         without the database), IDGEN_E_STORE_REGRESSED (an older copy took its place), IDGEN_E_UNSUPPORTED (a server,
- *         whose store is made with its first tag; a host's store), 60..79, any.
- * create: makes the store if it is missing and the tag at 0 (the first id is 1). @return IDGEN_E_TAG_EXISTS, 60..79, any.
- * show:   @return IDGEN_E_STORE_MISSING, IDGEN_E_TAG_UNKNOWN, 60..79, any.
- * advance: lifts max_id to `to`, or by 1 if it is there already; never lowers. No later grant holds a number up to `to`. What a running
- *         generator has reserved before, it still issues: stop those first. @return as show, IDGEN_E_VALUE. `out` may be NULL. */
+/* Makes the store if it is missing, without a tag: all that snowflakes need. An existing store is left as it is. For
+ * sqlite:, and for memory, where there is nothing to make.
+ * Errors: IDGEN_E_STORE_MISSING (it is lost: its lock file exists without the database), IDGEN_E_STORE_REGRESSED (an
+ * older copy took its place), IDGEN_E_UNSUPPORTED (a server, whose store is made with its first tag; a host's store),
+ * IDGEN_E_VALUE (the URL), 60..79, any. Blocks: on the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_store_create(const idgen_config_t *config, idgen_error_t *err);
+
+/* Makes the store if it is missing, and in it the tag at 0: the first id is 1.
+ * Errors: IDGEN_E_TAG_EXISTS, IDGEN_E_UNSUPPORTED (a host's store), IDGEN_E_VALUE (the URL), 60..79, any. Blocks: on
+ * the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_create(const idgen_config_t *config, idgen_error_t *err);
+
+/* Reads a tag's row.
+ * Errors: IDGEN_E_STORE_MISSING, IDGEN_E_TAG_UNKNOWN, IDGEN_E_UNSUPPORTED (a host's store), IDGEN_E_VALUE (the URL),
+ * 60..79, any. Blocks: on the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_show(const idgen_config_t *config, idgen_segment_info_t *out,
                                                             idgen_error_t *err);
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_advance(const idgen_config_t *config, uint64_t to,
-                                                               idgen_segment_info_t *out, idgen_error_t *err);
-/* set_step: the operator's word on how many numbers are reserved at once, for all generators of the tag from their next grant on; 0 to
- *         1000000000, where 0 leaves it to each one's segment.step. @return as show, IDGEN_E_VALUE. `out` may be NULL. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_set_step(const idgen_config_t *config, uint64_t step,
-                                                                idgen_segment_info_t *out, idgen_error_t *err);
-/* list: calls `each` for all tags of all namespaces, in the order of their names, on this thread; it must not call idgen with `config`.
- *         @return IDGEN_E_STORE_MISSING, 60..79, IDGEN_E_ARGUMENT (each is NULL), any. */
+
+/* Calls `each` on this thread for all tags of all namespaces, in the order of their names. It must not call idgen with
+ * `config`.
+ * Errors: IDGEN_E_ARGUMENT (each is NULL), IDGEN_E_STORE_MISSING, IDGEN_E_UNSUPPORTED (a host's store), IDGEN_E_VALUE
+ * (the URL), 60..79, any. Blocks: on the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_list(const idgen_config_t *config, idgen_segment_fn each,
                                                             void *ctx, idgen_error_t *err);
 
-/* max_of: the largest number in a column of any table in the store's database, 0 if it has none: where a tag is to begin that takes
- *         over from an AUTO_INCREMENT or a sequence (docs/stores.md, if rows still get ids from it meanwhile). TABLE may be SCHEMA.TABLE. @return IDGEN_E_VALUE (no such table or column, or it holds
- *         no whole numbers up to 2^63 - 1), IDGEN_E_UNSUPPORTED (no SQL server), 60..79, any. */
+/* Lifts a tag's max_id to `to`, 0 to 2^63 - 1, or by 1 if it is there already; never lowers it. No later grant holds a
+ * number up to `to`. What a running generator has reserved before, it still issues: stop those first. `out`, the row
+ * afterwards, may be NULL.
+ * Errors: as idgen_segment_show, IDGEN_E_VALUE (to), IDGEN_E_EXHAUSTED (it stands at 2^63 - 1). Blocks: on the store.
+ * Threads: one. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_advance(const idgen_config_t *config, uint64_t to,
+                                                               idgen_segment_info_t *out, idgen_error_t *err);
+
+/* Writes the operator's word on how many numbers are reserved at once into a tag's row. It counts for all generators of
+ * the tag from their next grant on. 1 to 1000000000; 0 leaves it to each one's segment.step. `out`, the row afterwards,
+ * may be NULL.
+ * Errors: as idgen_segment_show, IDGEN_E_VALUE (step). Blocks: on the store. Threads: one. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_set_step(const idgen_config_t *config, uint64_t step,
+                                                                idgen_segment_info_t *out, idgen_error_t *err);
+
+/* The largest number in a column of any table in the store's database, 0 if it has none: where a tag is to begin that
+ * takes over from an AUTO_INCREMENT or a sequence (docs/stores.md, if rows still get ids from it meanwhile). TABLE may
+ * be SCHEMA.TABLE.
+ * Errors: IDGEN_E_VALUE (no such table or column, or it holds no whole numbers up to 2^63 - 1), IDGEN_E_UNSUPPORTED (no
+ * SQL server), 60..79, any. Blocks: on the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_max_of(const idgen_config_t *config, const char *table,
                                                               const char *column, uint64_t *max_id, idgen_error_t *err);
-/* statements: what create would run, the table's included, as text for a migration; reaches for no server. "" if there is nothing to run.
- *         @return IDGEN_E_BUFFER, IDGEN_E_VALUE, IDGEN_E_UNSUPPORTED. */
+
+/* What idgen_segment_create would run, the table's statement included, as text for a migration; "" if there is nothing
+ * to run. Reaches for no server.
+ * Errors: IDGEN_E_BUFFER, IDGEN_E_VALUE, IDGEN_E_UNSUPPORTED (a host's store), any. Blocks: on the module's file.
+ * Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_statements(const idgen_config_t *config, char *buffer,
                                                                   size_t *size, idgen_error_t *err);
 
-/* ---------------------------------------------------------------------------------------- workers in the store */
+/* ---------------------------------------------------------------------------------------- workers in the store
+ *
+ * These functions take a snowflake configuration and look at the worker that it names. */
 
 typedef struct idgen_worker_info {
   uint32_t struct_size;
   uint32_t is_live;   /* 1: an owner lives, or may live; 0: none does */
   uint64_t worker;    /* the number of all node fields together */
-  uint64_t epoch;     /* fencing token of the latest grant; 0: nobody has had the worker yet, and the rest is empty */
+  uint64_t fence;     /* of the latest grant, each owner's above the one before; 0: nobody has had the worker yet, and
+                         the rest is empty */
   int64_t hw_unix_ms; /* its time is reserved up to here, exclusive: no later grant begins before */
   int64_t ahead_ms;   /* how far that is ahead of the configuration's clock; negative: behind */
   char holder[128];   /* the latest owner, "process 4711 on db-3"; "" = unknown */
@@ -526,23 +553,31 @@ typedef struct idgen_worker_info {
 #define IDGEN_WORKER_INFO_INIT \
   { (uint32_t)sizeof(idgen_worker_info_t), 0, 0, 0, 0, 0, "" }
 
-/* These take a snowflake configuration and look at the worker that it names; all may block on the store.
- * show:   @return IDGEN_E_STORE_MISSING, IDGEN_E_UNSUPPORTED (kind = segment, or a store without workers), 60..79, any.
- * repair: for a row that a wrong clock has pushed far ahead. Sets hw just above the time of `highest_id`, but not below
- *         now, and ends all grants before. It relies on you: no id of this worker above `highest_id` may be in use,
- *         for those ids will be issued again. `out` may be NULL.
- *         @return as show; IDGEN_E_WORKER_BUSY (an owner lives, or has acquired it meanwhile), IDGEN_E_FORMAT_MISMATCH,
- *         IDGEN_E_VALUE: the row is at most max_ahead ahead; or the id is not this worker's, lies above the row, or is
- *         itself more than max_ahead ahead.
- * plan_repair: the row as repair would leave it, after the same checks; changes nothing. @return as repair. */
+/* Reads a worker's row.
+ * Errors: IDGEN_E_STORE_MISSING, IDGEN_E_UNSUPPORTED (kind = segment, or a store without workers), IDGEN_E_VALUE,
+ * IDGEN_E_LAYOUT, 60..79, any. Blocks: on the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_show(const idgen_config_t *config, idgen_worker_info_t *out,
                                                            idgen_error_t *err);
+
+/* The row as idgen_worker_repair would leave it, after the same checks; changes nothing.
+ * Errors: as idgen_worker_repair. Blocks: on the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_plan_repair(const idgen_config_t *config, uint64_t highest_id,
                                                                   idgen_worker_info_t *out, idgen_error_t *err);
+
+/* For a row that a wrong clock has pushed far ahead. Sets hw just above the time of `highest_id`, but not below now,
+ * and ends all grants before. It relies on you: no id of this worker above `highest_id` may be in use, for those ids
+ * will be issued again. `out`, the row afterwards, may be NULL.
+ * Errors: as idgen_worker_show; IDGEN_E_WORKER_BUSY (an owner lives, or has acquired it meanwhile),
+ * IDGEN_E_FORMAT_MISMATCH, IDGEN_E_VALUE: the row is at most max_ahead ahead; or the id is not this worker's, lies
+ * above the row, or is itself more than max_ahead ahead. Blocks: on the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_repair(const idgen_config_t *config, uint64_t highest_id,
                                                              idgen_worker_info_t *out, idgen_error_t *err);
 
-/* -------------------------------------------------------------------------------------- the host's own parts */
+/* -------------------------------------------------------------------------------------- the host's own parts
+ *
+ * A clock, a store and a log are handed over alike: a table of functions, which is copied, and ctx, which every one of
+ * them is given. On success the library owns ctx and calls release, if there is one, exactly once, when nothing uses
+ * ctx any more. On failure ctx stays the caller's. */
 
 /* A clock of the host: for tests, and for hosts that discipline their own. */
 typedef struct idgen_clock {
@@ -550,13 +585,32 @@ typedef struct idgen_clock {
   uint32_t reserved;
   int64_t (*now_ns)(void *ctx); /* required: ns since 1970-01-01 UTC; called on every id; no cancellation point */
   void (*sleep_ns)(void *ctx, uint64_t ns); /* optional: waits for the clock; default: a real sleep */
-  void (*release)(void *ctx);               /* optional: called once, when nothing uses ctx any more */
+  void (*release)(void *ctx);               /* optional */
 } idgen_clock_t;
 
-/* The function pointers are copied. On success the library owns ctx and calls release; on failure it does not.
- * @return IDGEN_E_ARGUMENT (a required member is NULL), any. */
+/* Replaces the system's clock for the generators made from this configuration.
+ * Errors: IDGEN_E_ARGUMENT (a required member is NULL), any. Blocks: no. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set_clock(idgen_config_t *config, const idgen_clock_t *clock,
                                                                 void *ctx, idgen_error_t *err);
+
+/* Numbers of a tag, as a store is asked for them. */
+typedef struct idgen_segment_request {
+  uint32_t struct_size;
+  uint32_t reserved;
+  const char *name_space;
+  const char *tag;
+  uint64_t count;     /* how many numbers, at least 1 */
+  uint64_t rate;      /* ids per second that the generator draws; 0 = unknown. For who looks at the row */
+  const char *holder; /* who we are, "process 4711 on db-3". For who looks at the row */
+} idgen_segment_request_t;
+
+/* What a store granted: first, first + 1, ..., count of them. */
+typedef struct idgen_segment {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t first; /* at least 1 */
+  uint64_t count; /* is request.count already; a store that decides otherwise writes its own, at least 1 */
+} idgen_segment_t;
 
 /* A window of a worker's time, as a store is asked for it. */
 typedef struct idgen_window_request {
@@ -564,7 +618,7 @@ typedef struct idgen_window_request {
   uint32_t reserved;
   const char *name_space;
   uint64_t worker;      /* the number of all node fields together */
-  uint64_t epoch;       /* fencing token of the grant being renewed; 0 = acquire */
+  uint64_t fence;       /* of the grant being renewed; 0 = acquire */
   uint8_t owner[16];    /* nonce of this process image */
   const char *holder;   /* who we are, for messages: "process 4711 on db-3" */
   const char *format;   /* canonical layout, tick and epoch: all users of a namespace must agree */
@@ -574,45 +628,47 @@ typedef struct idgen_window_request {
   int64_t max_start_ms; /* refuse with IDGEN_E_CLOCK_BACK, changing nothing, if the grant would start after this */
 } idgen_window_request_t;
 
+/* What a store granted. */
 typedef struct idgen_window {
   uint32_t struct_size;
   uint32_t reserved;
   int64_t start_ms; /* Unix ms, inclusive */
   int64_t end_ms;   /* exclusive */
-  uint64_t epoch;   /* fencing token, > 0, raised by every acquire */
+  uint64_t fence;   /* > 0, raised by every acquire: a fencing token */
 } idgen_window_t;
 
-/* A store of the host. Each call is one atomic, durable step; it must not return IDGEN_OK before the commit is acknowledged. An error
- * after the commit was sent is fine: the grant is then burned. Statuses: IDGEN_E_STORE_*, IDGEN_E_TAG_UNKNOWN, IDGEN_E_WORKER_BUSY,
- * IDGEN_E_FORMAT_MISMATCH, IDGEN_E_CLOCK_BACK, or the host's own from 1000 on; retried if retryable or >= 1000.
- * err is never NULL; fill err->message. err->cause, a number of the host's, comes back with the error of the call that
- * failed for it, so that a binding finds its exception again. err->retry_after_ns = IDGEN_ENDS_WAITS: the caller may
- * hold what the store waits for, so no caller waits for a retry. */
+/* As idgen_error_t.retry_after_ns of a store of the host: the caller may hold what the store waits for, so no caller
+ * waits for a retry. */
 #define IDGEN_ENDS_WAITS UINT64_MAX
 
+/* A store of the host. Each call is one atomic, durable step; it must not return IDGEN_OK before the commit is
+ * acknowledged. An error after the commit was sent is fine: the grant is then burned. Statuses: IDGEN_E_STORE_*,
+ * IDGEN_E_TAG_UNKNOWN, IDGEN_E_WORKER_BUSY, IDGEN_E_FORMAT_MISMATCH, IDGEN_E_CLOCK_BACK, or the host's own from 1000
+ * on; retried if retryable or >= 1000. err is never NULL; fill err->message. err->cause, a number of the host's, comes
+ * back with the error of the call that failed for it, so that a binding finds its exception again. */
 typedef struct idgen_store {
   uint32_t struct_size;
   uint32_t reserved;
-  /* Required for kind = segment: *first = max_id + 1; max_id += count. */
-  idgen_status_t (*segment_take)(void *ctx, const char *name_space, const char *tag, uint64_t count, uint64_t *first,
+  /* Required for kind = segment: segment.first = max_id + 1; max_id += segment.count. */
+  idgen_status_t (*segment_take)(void *ctx, const idgen_segment_request_t *request, idgen_segment_t *segment,
                                  idgen_error_t *err);
   /* Optional: if max_id == last, set it to last - unused; else do nothing. */
   idgen_status_t (*segment_return)(void *ctx, const char *name_space, const char *tag, uint64_t last, uint64_t unused,
                                    idgen_error_t *err);
-  /* Required for kind = snowflake. With hw, epoch, owner of the row (0, 0, none if new):
-   *   request.epoch == 0: another live owner gives IDGEN_E_WORKER_BUSY; else epoch += 1, owner = request.owner.
-   *   request.epoch != 0: must equal the row's epoch and owner, else IDGEN_E_WORKER_BUSY.
+  /* Required for kind = snowflake. With hw, fence, owner of the row (0, 0, none if new):
+   *   request.fence == 0: another live owner gives IDGEN_E_WORKER_BUSY; else fence += 1, owner = request.owner.
+   *   request.fence != 0: must equal the row's fence and owner, else IDGEN_E_WORKER_BUSY.
    *   start = max(hw, now_ms); end = max(start + min_ms, now_ms + width_ms); hw = end. */
   idgen_status_t (*window_take)(void *ctx, const idgen_window_request_t *request, idgen_window_t *window,
                                 idgen_error_t *err);
-  /* Optional: the owner with this epoch gives up; if hw == end_ms, set it to used_ms, the first unused ms. */
-  idgen_status_t (*window_return)(void *ctx, const char *name_space, uint64_t worker, uint64_t epoch, int64_t end_ms,
+  /* Optional: the owner with this fence gives up; if hw == end_ms, set it to used_ms, the first unused ms. */
+  idgen_status_t (*window_return)(void *ctx, const char *name_space, uint64_t worker, uint64_t fence, int64_t end_ms,
                                   int64_t used_ms, idgen_error_t *err);
-  /* Optional: called once, when nothing uses ctx any more. */
-  void (*release)(void *ctx);
+  void (*release)(void *ctx); /* optional */
 } idgen_store_t;
 
-/* Replaces the property `store`. Ownership of ctx as for the clock. @return IDGEN_E_ARGUMENT, any. */
+/* Replaces the property `store` for the generators made from this configuration.
+ * Errors: IDGEN_E_ARGUMENT (segment_take and window_take are both NULL), any. Blocks: no. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set_store(idgen_config_t *config, const idgen_store_t *store,
                                                                 void *ctx, idgen_error_t *err);
 
@@ -620,10 +676,61 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set_store(idgen_config_t *
 #define IDGEN_LOG_WARNING 2
 #define IDGEN_LOG_ERROR 3
 
-/* What an operator wants to know: a clock set back, a store that fails and comes back, a child that begins anew. Never from the fast path. */
-typedef void (*idgen_log_fn)(void *ctx, int32_t level, const char *message);
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set_log(idgen_config_t *config, idgen_log_fn log, void *ctx,
-                                                              void (*release)(void *ctx), idgen_error_t *err);
+/* A log of the host. It gets what an operator wants to know: a clock set back, a store that fails and comes back, a
+ * child that begins anew. Never called from the fast path. */
+typedef struct idgen_log {
+  uint32_t struct_size;
+  uint32_t reserved;
+  void (*write)(void *ctx, int32_t level, const char *message); /* required: IDGEN_LOG_*, one line */
+  void (*release)(void *ctx);                                   /* optional */
+} idgen_log_t;
+
+/* Sets the log of the generators made from this configuration; without one nothing is told.
+ * Errors: IDGEN_E_ARGUMENT (a required member is NULL), any. Blocks: no. Threads: one. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set_log(idgen_config_t *config, const idgen_log_t *log, void *ctx,
+                                                              idgen_error_t *err);
+
+/* ---------------------------------------------------------------------------------------- statuses, by number */
+
+/* "CLOCK_BACK" for IDGEN_E_CLOCK_BACK; "UNKNOWN" for a number that is no status, "HOST" from 1000 on. Never NULL.
+ * Errors: none. Blocks: no. Threads: any. */
+IDGEN_API const char *idgen_status_name(idgen_status_t status);
+
+/* One sentence on what the status means in general. Never NULL.
+ * Errors: none. Blocks: no. Threads: any. */
+IDGEN_API const char *idgen_status_message(idgen_status_t status);
+
+/* 1 if the same call can succeed later without a change by anybody, else 0.
+ * Errors: none. Blocks: no. Threads: any. */
+IDGEN_API int idgen_status_is_retryable(idgen_status_t status);
+
+/* How many statuses this build has, IDGEN_OK included, for bindings that make a table.
+ * Errors: none. Blocks: no. Threads: any. */
+IDGEN_API size_t idgen_status_count(void);
+
+/* One status, 0 <= index < idgen_status_count(), in the order of their numbers; -1, which is no status, for an index
+ * out of range.
+ * Errors: none. Blocks: no. Threads: any. */
+IDGEN_API idgen_status_t idgen_status_at(size_t index);
+
+/* ---------------------------------------------------------------------------------------------------- version */
+
+/* IDGEN_VERSION as compiled into the library.
+ * Errors: none. Blocks: no. Threads: any. */
+IDGEN_API uint32_t idgen_version(void);
+
+/* IDGEN_VERSION_STRING as compiled into the library.
+ * Errors: none. Blocks: no. Threads: any. */
+IDGEN_API const char *idgen_version_string(void);
+
+/* IDGEN_ABI_VERSION as compiled into the library. A binding compares it with the macro that it was built with, and
+ * refuses a library that differs.
+ * Errors: none. Blocks: no. Threads: any. */
+IDGEN_API uint32_t idgen_abi_version(void);
+
+/* Does nothing. A static client references it, so that an archive of another ABI fails to link.
+ * Errors: none. Blocks: no. Threads: any. */
+IDGEN_API void idgen_abi_1(void);
 
 #ifdef __cplusplus
 }

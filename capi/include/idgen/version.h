@@ -1,4 +1,4 @@
-/* The one place the version is written. CMake, pyproject.toml, pom.xml and version.go are compared with it by a test. */
+/* The one place the version is written. A test compares CMake, pyproject.toml, pom.xml and version.go with it. */
 #ifndef IDGEN_VERSION_H
 #define IDGEN_VERSION_H
 

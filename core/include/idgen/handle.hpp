@@ -42,7 +42,7 @@ struct Stats {
 struct Block {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
-  std::uint64_t step = 1;
+  std::uint64_t stride = 1;
 };
 
 struct HotPage;

@@ -28,7 +28,7 @@ using Nonce = std::array<std::uint8_t, 16>;
 struct WindowRequest {
   std::string name_space;
   std::uint64_t worker = 0;
-  std::uint64_t epoch = 0;  // fencing token of the grant being renewed; 0 = acquire
+  std::uint64_t fence = 0;  // fencing token of the grant being renewed; 0 = acquire
   Nonce owner{};            // of this process image
   std::string holder;       // "process 4711 on db-3"
   std::string format;       // Layout::fingerprint()
@@ -41,12 +41,12 @@ struct WindowRequest {
 struct Window {
   std::int64_t start_ms = 0;  // Unix ms
   std::int64_t end_ms = 0;    // exclusive
-  std::uint64_t epoch = 0;
+  std::uint64_t fence = 0;
 };
 
 // A worker's row, for those who look after it.
 struct WindowInfo {
-  std::uint64_t epoch = 0;  // 0: nobody has had the worker yet
+  std::uint64_t fence = 0;  // 0: nobody has had the worker yet
   std::int64_t hw_ms = 0;   // Unix ms, exclusive: the end of the latest window
   std::string format{};     // of the namespace
   std::string holder{};     // the latest
@@ -106,7 +106,7 @@ class Store {
   // Throws Error{worker_busy, format_mismatch, clock_back (start > max_start_ms; nothing changed), store_*}.
   virtual Window window_take(const WindowRequest& request) IDGEN_RUNS_HOST_CODE = 0;
   // Gives the worker up: whoever acquires next need not be told that we live. If hw == end_ms: hw = used_ms.
-  virtual void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t epoch,
+  virtual void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t fence,
                              std::int64_t end_ms, std::int64_t used_ms) IDGEN_RUNS_HOST_CODE = 0;
 
   // For `idgen worker`. Throw Error{unsupported} where a store does not know them.

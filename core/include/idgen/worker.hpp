@@ -13,7 +13,7 @@ namespace idgen {
 
 struct WorkerInfo {
   std::uint64_t worker = 0;   // the number of all node fields together
-  std::uint64_t epoch = 0;    // of the latest grant; 0: nobody has had the worker yet
+  std::uint64_t fence = 0;    // of the latest grant; 0: nobody has had the worker yet
   std::int64_t hw_ms = 0;     // Unix ms, exclusive: its time is reserved up to here
   std::int64_t ahead_ms = 0;  // of the clock
   bool is_live = false;       // an owner lives, or may live

@@ -32,13 +32,13 @@ void write_ids(const Shape& shape, std::uint64_t first, std::span<std::uint64_t>
   }
   // Within a tick ids are evenly spaced: no shifting per id.
   const std::uint64_t per_tick = std::uint64_t{1} << shape.sequence_bits;
-  const std::uint64_t step = std::uint64_t{1} << shape.sequence_shift;
+  const std::uint64_t stride = std::uint64_t{1} << shape.sequence_shift;
   for (std::size_t done = 0; done < out.size();) {
     const std::uint64_t number = first + done;
     const std::size_t run = std::min<std::uint64_t>(out.size() - done, per_tick - (number & (per_tick - 1)));
     const std::uint64_t base = shape.id(number);
     std::uint64_t* const to = out.data() + done;
-    for (std::size_t i = 0; i < run; ++i) to[i] = base + i * step;
+    for (std::size_t i = 0; i < run; ++i) to[i] = base + i * stride;
     done += run;
   }
 }

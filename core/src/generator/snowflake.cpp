@@ -220,10 +220,10 @@ class WindowSource final : public Source {
       window = store_->window_take(request_);
     } catch (const Error& error) {
       // Lost to another owner: what we hold stays ours to its end; then we ask anew.
-      if (error.status() == Status::worker_busy) request_.epoch = 0;
+      if (error.status() == Status::worker_busy) request_.fence = 0;
       throw;
     }
-    request_.epoch = window.epoch;
+    request_.fence = window.fence;
     latest_ = window;
     clock_.trust(now_ns, mono_ns);
     // Whole ticks inside the window. The start rounds up: the tick that a window begins in may be another's.
@@ -251,8 +251,8 @@ class WindowSource final : public Source {
   }
 
   void release() override {
-    if (request_.epoch == 0) return;  // the worker is not ours
-    store_->window_return(request_.name_space, request_.worker, request_.epoch, latest_.end_ms,
+    if (request_.fence == 0) return;  // the worker is not ours
+    store_->window_return(request_.name_space, request_.worker, request_.fence, latest_.end_ms,
                           std::min(returned_to_ms_, latest_.end_ms));
   }
 

@@ -34,7 +34,7 @@ struct FoundWorker {
            " of this clock, " + format_instant(now_ms);
   }
   WorkerInfo info(std::int64_t hw_ms) const {
-    return {place.number, row.epoch, hw_ms, ahead_ms(hw_ms), row.is_live, row.holder};
+    return {place.number, row.fence, hw_ms, ahead_ms(hw_ms), row.is_live, row.holder};
   }
 };
 
@@ -70,7 +70,7 @@ std::int64_t repaired_hw(const FoundWorker& found, std::uint64_t highest_id) {
   const Layout& layout = found.place.layout;
   const std::int64_t allowed_ms = found.config.duration_ms("max_ahead");
   const std::string stands = found.name() + ": its time is reserved up to " + found.beside_clock(found.row.hw_ms);
-  if (found.row.epoch == 0) {
+  if (found.row.fence == 0) {
     throw Error(Status::value, found.name() +
                                    " is not in the store: nobody has had it yet, so there is nothing to "
                                    "repair. Check namespace, worker and store");

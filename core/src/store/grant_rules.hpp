@@ -40,7 +40,7 @@ inline std::int64_t store_clock_unix_ms() {
 
 // A worker as a store knows it. A worker that nobody has had yet is all zero.
 struct WorkerRow {
-  std::uint64_t epoch = 0;
+  std::uint64_t fence = 0;
   Nonce owner{};
   bool owned = false;   // false: given up, or never had
   std::int64_t hw = 0;  // Unix ms, exclusive: the end of the latest window
@@ -57,9 +57,9 @@ inline std::string tag_name(const std::string& name_space, const std::string& ta
 
 // Throws Error{argument}: a caller's defect, so nothing was touched.
 inline void check_window_request(const WindowRequest& request) {
-  if (request.worker > kLargestNumber || request.epoch > kLargestNumber) {
-    throw Error(Status::argument, "worker " + std::to_string(request.worker) + " or epoch " +
-                                      std::to_string(request.epoch) + " is above 2^63 - 1");
+  if (request.worker > kLargestNumber || request.fence > kLargestNumber) {
+    throw Error(Status::argument, "worker " + std::to_string(request.worker) + " or fence " +
+                                      std::to_string(request.fence) + " is above 2^63 - 1");
   }
   if (request.width_ms < 0 || request.min_ms < 0 || (request.width_ms == 0 && request.min_ms == 0)) {
     throw Error(Status::argument, "a window of " + std::to_string(request.width_ms) + " ms, at least " +
@@ -69,8 +69,8 @@ inline void check_window_request(const WindowRequest& request) {
 
 [[noreturn]] inline void throw_not_owner(const WindowRequest& request, const WorkerRow& row) {
   throw Error(Status::worker_busy,
-              worker_name(request.name_space, request.worker) + ": grant " + std::to_string(request.epoch) +
-                  " has ended, the store is at grant " + std::to_string(row.epoch) +
+              worker_name(request.name_space, request.worker) + ": grant " + std::to_string(request.fence) +
+                  " has ended, the store is at grant " + std::to_string(row.fence) +
                   (row.holder.empty() ? std::string() : ", last held by " + row.holder) +
                   ". What this process has reserved stays its own; to go on, acquire the worker again");
 }
@@ -83,7 +83,7 @@ inline void check_window_request(const WindowRequest& request) {
                   ": ids of two formats collide. Use the same layout and epoch, or another namespace");
 }
 
-// The window that follows a row. REQUIRES: checked request, and a renewal's epoch and owner compared. Keeps I2: start >= hw.
+// The window that follows a row. REQUIRES: checked request, and a renewal's fence and owner compared. Keeps I2: start >= hw.
 // Throws Error{clock_back} if it would start after max_start_ms, Error{argument} if the numbers pass 2^63 - 1.
 inline Window next_window(const WorkerRow& row, const WindowRequest& request) {
   Window window;
@@ -113,21 +113,21 @@ inline Window next_window(const WorkerRow& row, const WindowRequest& request) {
     throw Error(Status::argument, "the window would be empty: width " + std::to_string(request.width_ms) +
                                       " ms, minimum " + std::to_string(request.min_ms) + " ms");
   }
-  window.epoch = request.epoch != 0 ? request.epoch : row.epoch + 1;
+  window.fence = request.fence != 0 ? request.fence : row.fence + 1;
   return window;
 }
 
 // The row after a repair: nobody's, and no grant before is renewed. Throws Error{worker_busy, argument}.
 inline WorkerRow repaired_row(const std::string& name_space, std::uint64_t worker, const WorkerRow& row, bool is_live,
                               const WindowInfo& seen, std::int64_t hw_ms) {
-  if (is_live || row.epoch != seen.epoch || row.hw != seen.hw_ms) {
+  if (is_live || row.fence != seen.fence || row.hw != seen.hw_ms) {
     throw Error(Status::worker_busy, worker_name(name_space, worker) +
                                          (is_live ? " has a live owner" : " was acquired") + " meanwhile, " +
                                          row.holder + "; nothing was changed. Stop it, then look again");
   }
   if (hw_ms >= row.hw) throw Error(Status::argument, "a repair that lowers nothing cannot be meant");
   WorkerRow repaired = row;
-  ++repaired.epoch;
+  ++repaired.fence;
   repaired.owner = {};
   repaired.owned = false;
   repaired.hw = hw_ms;

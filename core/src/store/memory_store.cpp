@@ -23,7 +23,7 @@ constexpr const char* kMemoryTagHow = "Set store_create = true";
 
 struct MemoryWorker {
   WorkerRow row;
-  std::int64_t first_start_ms = 0;  // of the grant with row.epoch
+  std::int64_t first_start_ms = 0;  // of the grant with row.fence
   const void* through = nullptr;    // the handle that acquired it
 };
 
@@ -96,33 +96,33 @@ class MemoryStore final : public Store {
     const MemoryWorkerKey key{request.name_space, request.worker};
     const auto found = state_->workers.find(key);
     const WorkerRow before = found == state_->workers.end() ? WorkerRow{} : found->second.row;
-    if (request.epoch == 0 && before.owned) {
+    if (request.fence == 0 && before.owned) {
       throw Error(Status::worker_busy, worker_name(request.name_space, request.worker) + " is owned by " +
                                            before.holder + " (this process, store " + url_ +
                                            "); close that generator, or use another worker number");
     }
-    if (request.epoch != 0 && (!before.owned || before.epoch != request.epoch || before.owner != request.owner)) {
+    if (request.fence != 0 && (!before.owned || before.fence != request.fence || before.owner != request.owner)) {
       throw_not_owner(request, before);
     }
     const Window window = next_window(before, request);
     state_->formats[request.name_space] = request.format;
     MemoryWorker& worker = state_->workers[key];
-    if (request.epoch == 0) {
+    if (request.fence == 0) {
       worker.first_start_ms = window.start_ms;
       worker.through = this;
     }
-    worker.row = {window.epoch, request.owner, true, window.end_ms, request.holder};
+    worker.row = {window.fence, request.owner, true, window.end_ms, request.holder};
     return window;
   }
 
-  void window_return(const std::string& name_space, std::uint64_t number, std::uint64_t epoch, std::int64_t end_ms,
+  void window_return(const std::string& name_space, std::uint64_t number, std::uint64_t fence, std::int64_t end_ms,
                      std::int64_t used_ms) override {
     check_process();
     const MutexLock lock(state_->mutex);
     const auto found = state_->workers.find({name_space, number});
     if (found == state_->workers.end()) return;
     MemoryWorker& worker = found->second;
-    if (!worker.row.owned || worker.row.epoch != epoch) return;
+    if (!worker.row.owned || worker.row.fence != fence) return;
     const std::int64_t lowered = high_water_after_return(worker.first_start_ms, end_ms, used_ms);
     if (worker.row.hw == end_ms) worker.row.hw = lowered;
     worker.row.owned = false;
@@ -137,7 +137,7 @@ class MemoryStore final : public Store {
     const auto found = state_->workers.find({name_space, worker});
     if (found == state_->workers.end()) return {};
     const WorkerRow& row = found->second.row;
-    return {row.epoch, row.hw, state_->formats[name_space], row.holder, row.owned};
+    return {row.fence, row.hw, state_->formats[name_space], row.holder, row.owned};
   }
 
   void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,

@@ -52,11 +52,11 @@ OwnerLocks::Claim OwnerLocks::claim(const std::string& name_space, std::uint64_t
   return Claim::granted;
 }
 
-void OwnerLocks::own(const std::string& name_space, std::uint64_t worker, std::uint64_t epoch,
+void OwnerLocks::own(const std::string& name_space, std::uint64_t worker, std::uint64_t fence,
                      std::int64_t first_start_ms) {
   const MutexLock lock(mutex_);
   Owned& owned = owned_.at({name_space, worker});
-  owned.epoch = epoch;
+  owned.fence = fence;
   owned.first_start_ms = first_start_ms;
 }
 
@@ -66,10 +66,10 @@ std::optional<OwnerLocks::Owned> OwnerLocks::find(const std::string& name_space,
   return found == owned_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void OwnerLocks::release(const std::string& name_space, std::uint64_t worker, std::uint64_t epoch) noexcept {
+void OwnerLocks::release(const std::string& name_space, std::uint64_t worker, std::uint64_t fence) noexcept {
   const MutexLock lock(mutex_);
   for (auto at = owned_.begin(); at != owned_.end(); ++at) {
-    if (at->first.first != name_space || at->first.second != worker || at->second.epoch != epoch) continue;
+    if (at->first.first != name_space || at->first.second != worker || at->second.fence != fence) continue;
     unlock(at->first);
     owned_.erase(at);
     return;

@@ -36,8 +36,8 @@ constexpr std::int64_t owner_byte(const std::string& name_space, std::uint64_t w
 class OwnerLocks {
  public:
   struct Owned {
-    std::uint64_t epoch = 0;          // 0: being acquired
-    std::int64_t first_start_ms = 0;  // of the grant with this epoch
+    std::uint64_t fence = 0;          // 0: being acquired
+    std::int64_t first_start_ms = 0;  // of the grant with this fence
     const void* through = nullptr;    // the store object that acquired it
   };
   enum class Claim { granted, held_here, held_elsewhere };
@@ -48,14 +48,14 @@ class OwnerLocks {
   // REQUIRES: the lock file exists. Throws what LockFile::open() and try_lock() throw.
   Claim claim(const std::string& name_space, std::uint64_t worker, const void* through);
   // Notes the grant, once it is committed.
-  void own(const std::string& name_space, std::uint64_t worker, std::uint64_t epoch, std::int64_t first_start_ms);
+  void own(const std::string& name_space, std::uint64_t worker, std::uint64_t fence, std::int64_t first_start_ms);
   // Empty if this process does not own the worker.
   std::optional<Owned> find(const std::string& name_space, std::uint64_t worker);
-  // With another epoch it does nothing.
-  void release(const std::string& name_space, std::uint64_t worker, std::uint64_t epoch) noexcept;
+  // With another fence it does nothing.
+  void release(const std::string& name_space, std::uint64_t worker, std::uint64_t fence) noexcept;
   void release_all(const void* through) noexcept;
   // Opens and locks anew what the host has closed, or somebody has deleted. What somebody else has taken meanwhile is
-  // lost; the next renewal finds that out by its epoch.
+  // lost; the next renewal finds that out by its fence.
   void restore();
 
  private:

@@ -34,7 +34,7 @@ static constexpr const char* kSqliteSchema[] = {
     R"(CREATE TABLE idgen_worker(
   ns TEXT NOT NULL,
   worker INTEGER NOT NULL,
-  epoch INTEGER NOT NULL,
+  fence INTEGER NOT NULL,
   owner BLOB,
   hw INTEGER NOT NULL,
   holder TEXT NOT NULL,
@@ -50,10 +50,10 @@ static constexpr const char* kSqliteSchema[] = {
   rate INTEGER NOT NULL DEFAULT 0,
   holder TEXT NOT NULL DEFAULT '',
   PRIMARY KEY(ns, tag)
-) WITHOUT ROWID)",     "PRAGMA user_version=2",
+) WITHOUT ROWID)",     "PRAGMA user_version=3",
     "PRAGMA application_id=1768187758",
 };
-static_assert(kSqliteApplicationId == 1768187758 && kSqliteSchemaVersion == 2);
+static_assert(kSqliteApplicationId == 1768187758 && kSqliteSchemaVersion == 3);
 
 std::span<const char* const> sqlite_schema() noexcept { return kSqliteSchema; }
 

@@ -15,7 +15,12 @@
 namespace idgen {
 
 constexpr std::int64_t kSqliteApplicationId = 0x6964676e;  // "idgn"
-constexpr std::int64_t kSqliteSchemaVersion = 2;           // 1 was only ever made by builds before the first release
+constexpr std::int64_t kSqliteSchemaVersion = 3;  // 1 and 2 were only ever made by builds before the first release
+
+// Statements for the sqlite3 command. Only the name of a column differs, so nothing is lost, and code for it is not worth
+// keeping.
+constexpr const char* kSqliteUpgradeFrom2 =
+    "BEGIN EXCLUSIVE; ALTER TABLE idgen_worker RENAME COLUMN epoch TO fence; PRAGMA user_version = 3; COMMIT";
 
 // What makes a store out of an empty database.
 std::span<const char* const> sqlite_schema() noexcept;

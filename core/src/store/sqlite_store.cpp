@@ -104,23 +104,23 @@ class SqliteStore final : public Store {
 
   Window window_take(const WindowRequest& request) override {
     check_window_request(request);
-    return request.epoch == 0 ? acquire(request) : renew(request);
+    return request.fence == 0 ? acquire(request) : renew(request);
   }
 
-  void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t epoch, std::int64_t end_ms,
+  void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t fence, std::int64_t end_ms,
                      std::int64_t used_ms) override {
     OwnerLocks& owners = OwnerLocks::at(lock_path_);
     const std::optional<OwnerLocks::Owned> owned = owners.find(name_space, worker);
-    if (!owned || owned->epoch != epoch) return;  // not ours to give: a child's call, or taken over
+    if (!owned || owned->fence != fence) return;  // not ours to give: a child's call, or taken over
     const std::int64_t lowered = high_water_after_return(owned->first_start_ms, end_ms, used_ms);
     // Whatever becomes of the row, this owner is gone: the window fences what it has issued.
     try {
-      return_window(name_space, worker, epoch, end_ms, lowered);
+      return_window(name_space, worker, fence, end_ms, lowered);
     } catch (...) {
-      owners.release(name_space, worker, epoch);
+      owners.release(name_space, worker, fence);
       throw;
     }
-    owners.release(name_space, worker, epoch);  // after the commit: until then the row still says that we live
+    owners.release(name_space, worker, fence);  // after the commit: until then the row still says that we live
   }
 
   void create() override {
@@ -132,7 +132,7 @@ class SqliteStore final : public Store {
     return transact(SqliteAccess::write, [&](SqliteConnection& db) {
       const StoredWorker found = read_worker(db, name_space, worker);
       SqliteStatement format(db, "SELECT format FROM idgen_namespace WHERE ns = ?1", name_space);
-      return WindowInfo{found.row.epoch, found.row.hw, format.next() ? format.text(0, "format") : "", found.row.holder,
+      return WindowInfo{found.row.fence, found.row.hw, format.next() ? format.text(0, "format") : "", found.row.holder,
                         found.found && has_live_owner(name_space, worker, found.row)};
     });
   }
@@ -143,8 +143,8 @@ class SqliteStore final : public Store {
       const StoredWorker found = read_worker(db, name_space, worker);
       const bool is_live = found.found && has_live_owner(name_space, worker, found.row);
       const WorkerRow row = repaired_row(name_space, worker, found.row, is_live, seen, hw_ms);
-      SqliteStatement(db, "UPDATE idgen_worker SET epoch = ?3, owner = NULL, hw = ?4 WHERE ns = ?1 AND worker = ?2",
-                      name_space, worker, row.epoch, row.hw)
+      SqliteStatement(db, "UPDATE idgen_worker SET fence = ?3, owner = NULL, hw = ?4 WHERE ns = ?1 AND worker = ?2",
+                      name_space, worker, row.fence, row.hw)
           .change_one_row();
     });
   }
@@ -402,6 +402,14 @@ class SqliteStore final : public Store {
                       ", which only builds before the first release made. Read its tags with that build (`idgen "
                       "segment show`), make a new store, and lift its tags above them with `idgen segment advance`");
     }
+    if (version == 2) {
+      throw Error(
+          Status::store_version,
+          found +
+              ", which only builds before the first release made. Stop all users of the store, then run this with "
+              "sqlite3: " +
+              kSqliteUpgradeFrom2);
+    }
     db.fail_damaged("schema version " + std::to_string(version) + " has never existed");
   }
 
@@ -459,12 +467,12 @@ class SqliteStore final : public Store {
   }
 
   static StoredWorker read_worker(SqliteConnection& db, const std::string& name_space, std::uint64_t worker) {
-    SqliteStatement row(db, "SELECT epoch, owner, hw, holder FROM idgen_worker WHERE ns = ?1 AND worker = ?2",
+    SqliteStatement row(db, "SELECT fence, owner, hw, holder FROM idgen_worker WHERE ns = ?1 AND worker = ?2",
                         name_space, worker);
     if (!row.next()) return {};
     StoredWorker stored;
     stored.found = true;
-    stored.row.epoch = row.natural(0, "epoch");
+    stored.row.fence = row.natural(0, "fence");
     stored.row.hw = row.number(2, "hw");
     stored.row.holder = row.text(3, "holder");
     if (const std::optional<std::string> owner = row.blob(1, "owner")) {
@@ -472,8 +480,8 @@ class SqliteStore final : public Store {
       std::memcpy(stored.row.owner.data(), owner->data(), owner->size());
       stored.row.owned = true;
     }
-    if (stored.row.epoch == 0 || stored.row.epoch >= kLargestNumber) {
-      db.fail_damaged("epoch is " + std::to_string(stored.row.epoch) + ", outside 1 to 2^63 - 2");
+    if (stored.row.fence == 0 || stored.row.fence >= kLargestNumber) {
+      db.fail_damaged("fence is " + std::to_string(stored.row.fence) + ", outside 1 to 2^63 - 2");
     }
     return stored;
   }
@@ -494,7 +502,7 @@ class SqliteStore final : public Store {
   Window acquire(const WindowRequest& request) {
     OwnerLocks& owners = OwnerLocks::at(lock_path_);
     bool claimed = false;
-    // Epoch 0: as long as the grant is not committed.
+    // Fence 0: as long as the grant is not committed.
     const auto let_go = [&] {
       if (std::exchange(claimed, false)) owners.release(request.name_space, request.worker, 0);
     };
@@ -509,14 +517,14 @@ class SqliteStore final : public Store {
         claimed = true;
         const Window granted = next_window(before, request);
         SqliteStatement(db,
-                        "INSERT INTO idgen_worker(ns, worker, epoch, owner, hw, holder) VALUES(?1, ?2, ?3, ?4, ?5, ?6) "
-                        "ON CONFLICT(ns, worker) DO UPDATE SET epoch = ?3, owner = ?4, hw = ?5, holder = ?6",
-                        request.name_space, request.worker, granted.epoch, request.owner, granted.end_ms,
+                        "INSERT INTO idgen_worker(ns, worker, fence, owner, hw, holder) VALUES(?1, ?2, ?3, ?4, ?5, ?6) "
+                        "ON CONFLICT(ns, worker) DO UPDATE SET fence = ?3, owner = ?4, hw = ?5, holder = ?6",
+                        request.name_space, request.worker, granted.fence, request.owner, granted.end_ms,
                         request.holder)
             .change_one_row();
         return granted;
       });
-      owners.own(request.name_space, request.worker, window.epoch, window.start_ms);
+      owners.own(request.name_space, request.worker, window.fence, window.start_ms);
       return window;
     } catch (...) {
       let_go();
@@ -528,8 +536,8 @@ class SqliteStore final : public Store {
   void release_if_taken_over(const WindowRequest& request, const WorkerRow& row) const {
     OwnerLocks& owners = OwnerLocks::at(lock_path_);
     const std::optional<OwnerLocks::Owned> owned = owners.find(request.name_space, request.worker);
-    if (!owned || owned->epoch == 0 || (row.owned && row.epoch == owned->epoch)) return;
-    owners.release(request.name_space, request.worker, owned->epoch);
+    if (!owned || owned->fence == 0 || (row.owned && row.fence == owned->fence)) return;
+    owners.release(request.name_space, request.worker, owned->fence);
   }
 
   Window renew(const WindowRequest& request) {
@@ -540,7 +548,7 @@ class SqliteStore final : public Store {
       const WorkerRow row = read_worker(db, request.name_space, request.worker).row;
       release_if_taken_over(request, row);
       const std::optional<OwnerLocks::Owned> owned = owners.find(request.name_space, request.worker);
-      const bool is_ours = owned && owned->epoch == request.epoch && row.owned && row.epoch == request.epoch &&
+      const bool is_ours = owned && owned->fence == request.fence && row.owned && row.fence == request.fence &&
                            row.owner == request.owner;
       if (!is_ours) throw_not_owner(request, row);
       const Window granted = next_window(row, request);
@@ -551,11 +559,11 @@ class SqliteStore final : public Store {
     });
   }
 
-  void return_window(const std::string& name_space, std::uint64_t worker, std::uint64_t epoch, std::int64_t end_ms,
+  void return_window(const std::string& name_space, std::uint64_t worker, std::uint64_t fence, std::int64_t end_ms,
                      std::int64_t lowered) {
     transact(SqliteAccess::write, [&](SqliteConnection& db) {
       const StoredWorker stored = read_worker(db, name_space, worker);
-      if (!stored.found || stored.row.epoch != epoch) return;
+      if (!stored.found || stored.row.fence != fence) return;
       SqliteStatement(db, "UPDATE idgen_worker SET owner = NULL, hw = ?3 WHERE ns = ?1 AND worker = ?2", name_space,
                       worker, stored.row.hw == end_ms ? lowered : stored.row.hw)
           .change_one_row();

@@ -166,7 +166,7 @@ class StoreDamagedError(StoreError):
 
 
 class StoreVersionError(StoreError):
-    """The store was made by a newer version of idgen."""
+    """The store was made by another version of idgen; the message says what to do."""
 
 
 class TagUnknownError(StoreError):

@@ -139,16 +139,16 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A run of ids that is the caller's: ``first``, ``first + step``, ... ``count`` of them. The unused are lost."""
+    """A run of ids that is the caller's: ``first``, ``first + stride``, ... ``count`` of them. The unused are lost."""
 
     first: int
     count: int
-    step: int
+    stride: int
 
     @property
     def ids(self) -> range:
         """The ids of the block, without making them."""
-        return range(self.first, self.first + self.count * self.step, self.step)
+        return range(self.first, self.first + self.count * self.stride, self.stride)
 
 
 class Field(NamedTuple):

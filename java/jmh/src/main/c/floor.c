@@ -16,7 +16,7 @@ JNIEXPORT jlong JNICALL Java_dev_idgen_bench_Floor_open(JNIEnv* env, jclass type
   (void)type;
   idgen_config_t* config = NULL;
   idgen_t* generator = NULL;
-  idgen_status_t status = idgen_config_create(&config);
+  idgen_status_t status = idgen_config_create(&config, NULL);
   if (!status) status = idgen_config_set(config, "store", "memory", NULL);
   if (!status) status = idgen_config_set(config, "store_create", "true", NULL);
   if (segment) {

@@ -4,23 +4,23 @@ import java.util.Objects;
 import java.util.stream.LongStream;
 
 /**
- * A run of ids for a program that counts itself: {@code first}, {@code first + step}, ... {@code count} of them. They
+ * A run of ids for a program that counts itself: {@code first}, {@code first + stride}, ... {@code count} of them. They
  * belong to whoever asked for them: what is not used is lost.
  *
  * @param first the lowest id
  * @param count how many there are, at least 1
- * @param step the distance from one to the next: 1 where the sequence is the layout's lowest field
+ * @param stride the distance from one to the next: 1 where the sequence is the layout's lowest field
  */
-public record Block(long first, long count, long step) {
+public record Block(long first, long count, long stride) {
   /**
    * One id of the run.
    *
    * @param index 0 for the first
-   * @return {@code first + index * step}
+   * @return {@code first + index * stride}
    * @throws IndexOutOfBoundsException unless {@code 0 <= index < count}
    */
   public long get(long index) {
-    return first + Objects.checkIndex(index, count) * step;
+    return first + Objects.checkIndex(index, count) * stride;
   }
 
   /**
@@ -29,6 +29,6 @@ public record Block(long first, long count, long step) {
    * @return a stream of {@code count} ids
    */
   public LongStream ids() {
-    return LongStream.range(0, count).map(index -> first + index * step);
+    return LongStream.range(0, count).map(index -> first + index * stride);
   }
 }

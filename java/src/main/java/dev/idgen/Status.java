@@ -80,7 +80,7 @@ public final class Status {
   /** Not a database, not ours, or corrupt. */
   public static final int STORE_DAMAGED = 64;
 
-  /** Made by a newer version of idgen. */
+  /** Made by another version of idgen; the message says what to do. */
   public static final int STORE_VERSION = 65;
 
   /** The segment tag was not created. */
