@@ -9,7 +9,7 @@ namespace bench {
 
 // ns of one call on one thread, beside the floors.
 void speed(int rounds);
-// ids a second of 1, 2, ... threads on one generator, beside bare shared counters.
+// ids per second of 1, 2, ... threads on one generator, beside bare shared counters.
 void threads(int rounds, unsigned most);
 // Share of 4096 ids a millisecond, and the CPU time it takes.
 void cap(int rounds);

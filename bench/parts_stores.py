@@ -42,7 +42,7 @@ def figures_stores(samples: Samples) -> list[Figure]:
         detail = f"{spread(values)}; {1e3 / median(values):.0f} M ids/s on one thread; memory beside it {memory:.2f} ns"
         figures.append(Figure(f"warm segment of {name}, by one of memory", median(ratios), "x", 1.1, detail=detail))
     slowest = max(median(values) for name, values in ns.items() if name != "fetch_add")
-    figures.append(Figure("ids a second on one thread, the slowest store", 1e3 / slowest, "M/s", 10, True))
+    figures.append(Figure("ids per second on one thread, the slowest store", 1e3 / slowest, "M/s", 10, True))
     figures.append(
         Figure(
             "CPU at rest",

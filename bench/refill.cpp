@@ -1,6 +1,6 @@
-// Five million ids a second, paced, from one thread, while the store is asked for more behind its back. What is counted
-// is who waited; what is timed is every single call, beside a bare fetch_add that is paced and timed in the same way:
-// what that shows is the machine.
+// Five million ids per second, paced, from one thread, while the store is asked for more behind its back. What is
+// counted is who waited; what is timed is every single call, beside a bare fetch_add that is paced and timed in the
+// same way: what that shows is the machine.
 #include <atomic>
 #include <memory>
 #include <thread>

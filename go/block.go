@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// Block is a run of ids that belong to the caller: First, First+Stride, …, Count of them. What the caller does not use is
-// lost.
+// Block is a run of ids that belong to the caller: First, First+Stride, …, Count of them. What the caller does not use
+// is lost.
 type Block struct {
 	First  int64
 	Count  int64

@@ -43,7 +43,7 @@ func With(key string, value any) Option {
 	return setting{key, valueText(value)}
 }
 
-// refusal is an option that cannot be meant: the error comes where all others do.
+// refusal is an invalid option: the error comes where all others do.
 type refusal struct {
 	status  Status
 	message string

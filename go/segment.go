@@ -16,7 +16,7 @@ type SegmentInfo struct {
 	Grants  uint64    // how often a range was granted, or the counter advanced
 	Updated time.Time // when the row last changed, by the clock of whoever changed it
 	Step    uint64    // numbers a grant, the operator's word; 0: each generator uses its own segment.step
-	Rate    uint64    // ids a second that the holder drew when it took the latest grant; 0 is unknown
+	Rate    uint64    // ids per second that the holder drew when it took the latest grant; 0 is unknown
 	Holder  string    // who took the latest grant, "process 4711 on db-3"; "" is unknown
 }
 

@@ -117,7 +117,7 @@ var takeTail = map[Dialect]string{
 func (s *SQLStore) SegmentTake(ctx context.Context, namespace, tag string, count int64) (first int64, err error) {
 	if count < 1 {
 		return 0, &Error{Status: ErrArgument,
-			Message: fmt.Sprintf("a segment of %d numbers cannot be meant; ask for at least 1", count)}
+			Message: fmt.Sprintf("a segment of %d numbers is invalid; ask for at least 1", count)}
 	}
 	err = s.transact(ctx, func(ctx context.Context, on *sql.Conn) error {
 		last, err := s.take(ctx, on, namespace, tag, count)

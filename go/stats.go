@@ -23,10 +23,10 @@ type Stats struct {
 	Waited          time.Duration // time spent in these waits
 	StoreWaits      uint64        // of Waits, those for the store: rises only after a pause or in an outage
 	ClockBackEvents uint64        // times the clock was found behind ids already issued
-	Forks           uint64        // times this state was begun anew in a child process
+	Forks           uint64        // times this state was started over in a child process
 	Lead            time.Duration // how far the last id's time is ahead of the clock; 0 when not ahead, or without time
 	Issued          uint64        // numbers or ms given out: Granted - Remaining; once closed, less what was given back
-	Rate            uint64        // ids a second, as the refills measured it; 0 is unknown, as always for a snowflake
+	Rate            uint64        // ids per second, as the refills measured it; 0 is unknown, as always for a snowflake
 	StockSeconds    float64       // how long Remaining lasts; +Inf when nothing is asked for or the rate is unknown
 	BreakerRedis    uint32        // of store = "buffer": 0 closed, 1 half-open, 2 open: Redis is left alone for a while
 	BreakerDatabase uint32        // the same of the database; both 0 for other stores

@@ -16,7 +16,7 @@ type Status int32
 
 // The call or the configuration is wrong: retrying cannot help.
 const (
-	ErrArgument    Status = C.IDGEN_E_ARGUMENT    // a number that cannot be meant
+	ErrArgument    Status = C.IDGEN_E_ARGUMENT    // an invalid number
 	ErrHandle      Status = C.IDGEN_E_HANDLE      // a nil or zero Generator or Layout
 	ErrBuffer      Status = C.IDGEN_E_BUFFER      // a buffer is too small
 	ErrUnknownKey  Status = C.IDGEN_E_UNKNOWN_KEY // no property has this name; the message names the nearest
@@ -56,12 +56,13 @@ const (
 	ErrStorePermission  Status = C.IDGEN_E_STORE_PERMISSION // not readable, or not writable
 	ErrStoreFull        Status = C.IDGEN_E_STORE_FULL       // no space left on the device
 	ErrStoreDamaged     Status = C.IDGEN_E_STORE_DAMAGED    // not a database, not ours, or corrupt
-	ErrStoreVersion     Status = C.IDGEN_E_STORE_VERSION    // made by another version of idgen; the message says what to do
-	ErrTagUnknown       Status = C.IDGEN_E_TAG_UNKNOWN      // the segment tag was not created
-	ErrTagExists        Status = C.IDGEN_E_TAG_EXISTS       // CreateSegment: the tag is there already
-	ErrStoreRegressed   Status = C.IDGEN_E_STORE_REGRESSED  // the store lost a commit; issuing stops
-	ErrFormatMismatch   Status = C.IDGEN_E_FORMAT_MISMATCH  // the namespace is in use with another layout or epoch
-	ErrStoreUnsafe      Status = C.IDGEN_E_STORE_UNSAFE     // a setting or file system that can lose a commit
+	// Made by another version of idgen; the message says what to do.
+	ErrStoreVersion   Status = C.IDGEN_E_STORE_VERSION
+	ErrTagUnknown     Status = C.IDGEN_E_TAG_UNKNOWN     // the segment tag was not created
+	ErrTagExists      Status = C.IDGEN_E_TAG_EXISTS      // CreateSegment: the tag is there already
+	ErrStoreRegressed Status = C.IDGEN_E_STORE_REGRESSED // the store lost a commit; issuing stops
+	ErrFormatMismatch Status = C.IDGEN_E_FORMAT_MISMATCH // the namespace is in use with another layout or epoch
+	ErrStoreUnsafe    Status = C.IDGEN_E_STORE_UNSAFE    // a setting or file system that can lose a commit
 )
 
 // Resources, defects, and the host's own.

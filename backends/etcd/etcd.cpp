@@ -1,5 +1,5 @@
-// Segments in etcd: one key a tag, replaced in a transaction that compares its value. Over the JSON gateway of the v3 API
-// (https://etcd.io/docs/v3.4/dev-guide/api_grpc_gateway/), so that libcurl is all it needs.
+// Segments in etcd: one key a tag, replaced in a transaction that compares its value. Over the JSON gateway of the v3
+// API (https://etcd.io/docs/v3.4/dev-guide/api_grpc_gateway/), so that libcurl is all it needs.
 #include <curl/curl.h>
 #include <sys/socket.h>
 
@@ -210,8 +210,8 @@ class EtcdConnection {
     }
   };
 
-  // Asks one endpoint after the other until one can be reached; what was sent is not sent again (libcurl may do so on a connection
-  // that turns out to be dead; the comparison, and the care of give_back(), make that harmless).
+  // Asks one endpoint after the other until one can be reached; what was sent is not sent again (libcurl may do so on a
+  // connection that turns out to be dead; the comparison, and the care of give_back(), make that harmless).
   Answer send(const char* path, const Json& body) {
     const std::string text = body.dump();
     std::string answer;

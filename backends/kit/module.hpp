@@ -1,4 +1,5 @@
-// The module's side of idgen/backend.h: turns a class with the methods below into the C functions, and every exception into a status.
+// The module's side of idgen/backend.h: turns a class with the methods below into the C functions, and every exception
+// into a status.
 #pragma once
 
 #include <cstring>
@@ -171,8 +172,8 @@ void add_queue(idgen_backend_store* out) {
   };
 }
 
-// S has a constructor S(const Settings&), which connects, and S::statements(settings, name_space, tag), the text of what create() runs. It may have
-// max_of(table, column).
+// S has a constructor S(const Settings&), which connects, and S::statements(settings, name_space, tag), the text of
+// what create() runs. It may have max_of(table, column).
 template <class S>
 constexpr idgen_backend module(const char* name) {
   return {

@@ -1,5 +1,5 @@
-// Writing to a connection that the other side has closed raises SIGPIPE, which ends a process that is not prepared for it: whether a client library prevents
-// that is up to each, and its version.
+// Writing to a connection that the other side has closed raises SIGPIPE, which ends a process that is not prepared for
+// it: whether a client library prevents that is up to each, and its version.
 #pragma once
 
 #include <pthread.h>

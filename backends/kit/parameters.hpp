@@ -1,4 +1,5 @@
-// The parameters of a URL, ?key=value&..., checked: a key that nobody reads is an error, and secrets may stand in an environment variable.
+// The parameters of a URL, ?key=value&..., checked: a key that nobody reads is an error, and secrets may stand in an
+// environment variable.
 #pragma once
 
 #include <unistd.h>

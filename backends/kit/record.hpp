@@ -1,5 +1,5 @@
-// A tag in stores that keep one value a key, which is replaced if it is still what was read: {"max_id":3000,"grants":3,"updated_unix_ms":1767225600000,
-// "step":0,"rate":250,"holder":"process 4711 on db-3"}.
+// A tag in stores that keep one value a key, which is replaced if it is still what was read:
+// {"max_id":3000,"grants":3,"updated_unix_ms":1767225600000, "step":0,"rate":250,"holder":"process 4711 on db-3"}.
 #pragma once
 
 #include <cstdint>
@@ -87,8 +87,8 @@ inline std::optional<std::string> name_of_path_part(const std::string& part) {
   return path_part(name) == part ? std::optional(name) : std::nullopt;
 }
 
-// Segments in such a store. Server knows: read(name_space, tag) -> optional<Held>, replace(name_space, tag, Held, text) -> bool, insert(name_space, tag, text)
-// -> bool, where Held has the text and whatever else the server compares.
+// Segments in such a store. Server knows: read(name_space, tag) -> optional<Held>, replace(name_space, tag, Held, text)
+// -> bool, insert(name_space, tag, text) -> bool, where Held has the text and whatever else the server compares.
 //
 // What was written last is remembered, so that a grant costs one round trip as long as nobody else draws from the tag.
 template <class Server>
@@ -112,7 +112,8 @@ class Records {
                  std::uint64_t unused) {
     check_segment_return(last, unused);
     if (unused == 0) return;
-    // A write that failed may be one that was done and sent again below us (libcurl): then the counter may stand at `last` anew, after somebody else's grant.
+    // A write that failed may be one that was done and sent again below us (libcurl): then the counter may stand at
+    // `last` anew, after somebody else's grant.
     std::optional<std::uint64_t> grants;
     change(server, name_space, tag, false, [&](SegmentInfo& info) {
       if (info.max_id != last || info.grants != grants.value_or(info.grants)) return false;

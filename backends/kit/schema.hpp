@@ -1,5 +1,6 @@
-// The tables that segments are drawn from: idgen's own, and those of Leaf, tinyid and CosId, by their own arithmetic, so that both may draw from one row
-// at the same time. Here is what holds in every database; the statements' other half, a Dialect, is with each database.
+// The tables that segments are drawn from: idgen's own, and those of Leaf, tinyid and CosId, by their own arithmetic,
+// so that both may draw from one row at the same time. Here is what holds in every database; the statements' other
+// half, a Dialect, is with each database.
 #pragma once
 
 #include <algorithm>
@@ -99,7 +100,8 @@ inline std::string filled(std::string_view text, const Words& words) {
   }
 }
 
-// What a row says about grants. A grant names what it went by, so that one round trip will do and nothing stale is obeyed.
+// What a row says about grants. A grant names what it went by, so that one round trip will do and nothing stale is
+// obeyed.
 struct RowTerms {
   std::uint64_t step = 0;
   std::uint64_t stride = 1;
@@ -110,7 +112,7 @@ struct RowTerms {
 struct SchemaRow {
   SegmentInfo info;
   std::uint64_t counter = 0;
-  std::string stride, offset;  // as they stand there: what cannot be meant hinders a grant only
+  std::string stride, offset;  // as they stand there: an invalid one hinders a grant only
 };
 
 // At least one stride: less could hold no id at all.
@@ -260,7 +262,8 @@ inline std::vector<std::string> parts_of_name(const std::string& what, const std
   return parts;
 }
 
-// Of texts 9 is larger than 10, and floating point may be shown rounded: MAX() of such a column may lie below ids in use. Throws Error{value}.
+// Of texts 9 is larger than 10, and floating point may be shown rounded: MAX() of such a column may lie below ids in
+// use. Throws Error{value}.
 inline void check_column(const std::string& table, const std::string& column, bool is_exact) {
   if (is_exact) return;
   throw Error(Status::value, "the column " + column + " of " + table +
@@ -278,7 +281,8 @@ inline std::uint64_t largest_of(const std::string& table, const std::string& col
               "the largest " + column + " of " + table + " is " + in_quotes(text) + ", no whole number up to 2^63 - 1");
 }
 
-// A store of such tables: the schema and its dialect, and what every database does and writes alike. Connection has run(sql) and quoted(text).
+// A store of such tables: the schema and its dialect, and what every database does and writes alike. Connection has
+// run(sql) and quoted(text).
 template <class Connection>
 class SchemaStore : public ConnectedStore<Connection> {
  public:

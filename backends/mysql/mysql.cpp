@@ -1,7 +1,8 @@
 // Segments in MariaDB, MySQL and TiDB.
 //
-// One round trip: UPDATE ... SET max_id = LAST_INSERT_ID(max_id + n), whose value comes back with the acknowledgement. TiDB runs a statement that
-// commits by itself optimistically at first, so there it is an explicit pessimistic transaction.
+// One round trip: UPDATE ... SET max_id = LAST_INSERT_ID(max_id + n), whose value comes back with the acknowledgement.
+// TiDB runs a statement that commits by itself optimistically at first, so there it is an explicit pessimistic
+// transaction.
 #include <mysql.h>
 
 #include <map>
@@ -21,7 +22,8 @@ constexpr std::string_view kAuth[] = {"safe", "caching_sha2_password", "sha256_p
 constexpr const char* kSafeAuth = "mysql_native_password,client_ed25519,parsec,auth_gssapi_client";
 constexpr unsigned kPort = 3306;
 
-// idgen's own names are bytes, not characters: no two of them are equal but for their collation's sake. The tables of the others are as theirs are made.
+// idgen's own names are bytes, not characters: no two of them are equal but for their collation's sake. The tables of
+// the others are as theirs are made.
 constexpr Dialect kDialects[] = {
     {.create_table = R"(CREATE TABLE IF NOT EXISTS idgen_segment (
   ns VARBINARY(512) NOT NULL,

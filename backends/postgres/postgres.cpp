@@ -1,5 +1,5 @@
-// Segments in PostgreSQL: UPDATE ... RETURNING, one statement that commits by itself. Not a SEQUENCE: the value that nextval() returns is not yet
-// durable when it arrives.
+// Segments in PostgreSQL: UPDATE ... RETURNING, one statement that commits by itself. Not a SEQUENCE: the value that
+// nextval() returns is not yet durable when it arrives.
 #include <libpq-fe.h>
 #include <poll.h>
 
@@ -16,8 +16,8 @@ constexpr std::string_view kParameters[] = {"user_env", "password_env", "tls", "
 constexpr std::string_view kTls[] = {"prefer", "off", "require", "verify"};
 constexpr std::uint16_t kPort = 5432;
 
-// Of an UPDATE: whatever the session says, as a pooler may have handed out another one than was set up, the commit is on disk before it is acknowledged, and
-// a warning about it is sent.
+// Of an UPDATE: whatever the session says, as a pooler may have handed out another one than was set up, the commit is
+// on disk before it is acknowledged, and a warning about it is sent.
 constexpr const char* kDurably =
     " FROM (SELECT set_config('synchronous_commit', 'on', true), set_config('client_min_messages', 'warning', true))"
     " AS durable";
@@ -176,7 +176,8 @@ class PostgresConnection {
     if (!PQsendQueryParams(connection_.get(), sql.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0)) {
       throw Error(Status::store_unavailable, shown_ + ": " + message());
     }
-    // The rows, and that the statement is complete, are sent before it is committed: a commit that fails is an error after them.
+    // The rows, and that the statement is complete, are sent before it is committed: a commit that fails is an error
+    // after them.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(2 * timeout_ms_ + 100);
     const std::string_view read_from = table.empty() ? schema_.table : std::string_view(table);
     Result result(next_result(deadline), read_from);
@@ -207,16 +208,16 @@ class PostgresConnection {
     return made;
   }
 
-  // "The transaction has already committed locally, but might not have been replicated to the standby": a success with a warning, whose words are
-  // in the server's language.
+  // "The transaction has already committed locally, but might not have been replicated to the standby": a success with
+  // a warning, whose words are in the server's language.
   static void notice(void* self, const PGresult* warning) {
     const char* const function = PQresultErrorField(warning, PG_DIAG_SOURCE_FUNCTION);
     if (function != nullptr && std::string_view(function) == "SyncRepWaitForLSN")
       static_cast<PostgresConnection*>(self)->not_replicated_ = true;
   }
 
-  // The server's statement_timeout is not enough: a server that has stopped, or a network that swallows packets, never answers.
-  // Null after the last one, when the server is ready for another statement.
+  // The server's statement_timeout is not enough: a server that has stopped, or a network that swallows packets, never
+  // answers. Null after the last one, when the server is ready for another statement.
   PGresult* next_result(std::chrono::steady_clock::time_point deadline) {
     while (PQisBusy(connection_.get())) {
       const auto left =

@@ -5,7 +5,8 @@
 //   witness  the highest number known to have been granted
 //   stopped  1: nothing is taken or loaded
 //   loader   until when (Unix s) somebody has been told to load
-//   since, taken, rate: numbers asked for since then (Unix s); numbers a second over the ten seconds or more before that
+//   since, taken, rate: numbers asked for since then (Unix s); numbers a second over the ten seconds or more before
+//   that
 #pragma once
 
 namespace idgen::backend {

@@ -1,4 +1,5 @@
-// Segments in Redis: one Lua script a grant, on one hash a tag; with segment.schema = cosid on the string that CosId counts in, and a label beside it.
+// Segments in Redis: one Lua script a grant, on one hash a tag; with segment.schema = cosid on the string that CosId
+// counts in, and a label beside it.
 //
 // Redis may forget what it has acknowledged: after a failover, a restart from an older dump, an eviction. Every way
 // back changes the server's replication id (not so its run id), so each tag carries the id under which it was
@@ -96,7 +97,8 @@ local function answer() return {'ok', redis.call('GET', key), '0', '0', '0', '0'
 if row[1] and not string.find(row[1], '^%d+$') then return {'refused', row[1], 'no counter', '0'} end
 )";
 
-// ARGV: step, wanted, now, whether to make the tag, whether a rewind is accepted, rate, holder. The answer ends with the count.
+// ARGV: step, wanted, now, whether to make the tag, whether a rewind is accepted, rate, holder. The answer ends with
+// the count.
 constexpr const char* kTake = R"(
 if not row[1] then
   if ARGV[4] ~= '1' then return {'unknown'} end
@@ -229,7 +231,8 @@ class RedisConnection {
   bool is_usable() const { return usable_; }
   int socket() const { return context_->fd; }
 
-  // Throws if there is no answer. An answer that is an error is for the caller; `what` is named in messages, the arguments may be secret.
+  // Throws if there is no answer. An answer that is an error is for the caller; `what` is named in messages, the
+  // arguments may be secret.
   Reply command(const Arguments& arguments, const char* what) {
     std::vector<const char*> pointers;
     std::vector<std::size_t> sizes;

@@ -1,4 +1,5 @@
-// TLS for a connection that hiredis has made: the version of Debian 12 has none of its own. OpenSSL speaks over hiredis's socket, with its time limits.
+// TLS for a connection that hiredis has made: the version of Debian 12 has none of its own. OpenSSL speaks over
+// hiredis's socket, with its time limits.
 #pragma once
 
 #include <openssl/err.h>
@@ -16,8 +17,8 @@ namespace idgen::backend {
 
 class Tls {
  public:
-  // `ca_file` "": the system's certificates. Throws Error{store_permission} for a certificate that does not fit, Error{store_unsafe} if the server does not
-  // speak TLS.
+  // `ca_file` "": the system's certificates. Throws Error{store_permission} for a certificate that does not fit,
+  // Error{store_unsafe} if the server does not speak TLS.
   Tls(const std::string& shown, int socket, const std::string& host, bool verify, const std::string& ca_file)
       : context_(SSL_CTX_new(TLS_client_method()), SSL_CTX_free), ssl_(nullptr, SSL_free) {
     if (!context_) throw std::bad_alloc();
@@ -66,7 +67,8 @@ class Tls {
   }
 
  private:
-  // A signal of the host's ends a read with a time limit, whatever SA_RESTART says; OpenSSL wants to be called again then.
+  // A signal of the host's ends a read with a time limit, whatever SA_RESTART says; OpenSSL wants to be called again
+  // then.
   template <class Call>
   int uninterrupted(Call&& call) {
     for (;;) {

@@ -1,5 +1,5 @@
-// Segments in ZooKeeper: one persistent node a tag, set if its version is still the one that was read. Not a sequential node: its counter has 31 bits,
-// and a lost answer leaves one behind.
+// Segments in ZooKeeper: one persistent node a tag, set if its version is still the one that was read. Not a sequential
+// node: its counter has 31 bits, and a lost answer leaves one behind.
 #include <dirent.h>
 #include <sys/socket.h>
 #include <zookeeper/zookeeper.h>

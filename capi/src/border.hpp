@@ -33,7 +33,8 @@ class TypedHandle {
 
  private:
   // Before the value, at the same place in every type: a handle of another, smaller type can be asked too.
-  // volatile: the destructor's store is not optimised away, so that a use after destroy is noticed as long as the memory is not reused.
+  // volatile: the destructor's store is not optimised away, so that a use after destroy is noticed as long as the
+  // memory is not reused.
   volatile std::uint32_t magic_ = kMagic;
 
  public:
@@ -54,8 +55,8 @@ struct idgen_layout : idgen::capi::TypedHandle<0x69646733, idgen::Layout> {
 
 namespace idgen::capi {
 
-// Fills err, if there is one, and returns the status. Needs no memory: it runs when there is none. Bytes that are not UTF-8 (a user's own, in
-// a value or a path) become '?'.
+// Fills err, if there is one, and returns the status. Needs no memory: it runs when there is none. Bytes that are not
+// UTF-8 (a user's own, in a value or a path) become '?'.
 idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_view message,
                       std::uint64_t retry_after_ns = 0, std::uint64_t cause = 0) noexcept;
 

@@ -4,7 +4,7 @@ namespace idgen {
 
 constexpr StatusText kStatusTextTable[] = {
     {Status::ok, "OK", "no error", false},
-    {Status::argument, "ARGUMENT", "a pointer is NULL or a number cannot be meant", false},
+    {Status::argument, "ARGUMENT", "a pointer is NULL or a number is invalid", false},
     {Status::handle, "HANDLE", "the handle is NULL or of another type", false},
     {Status::buffer, "BUFFER", "the buffer is too small; the size needed was written back", false},
     {Status::unknown_key, "UNKNOWN_KEY", "no property has this name", false},

@@ -173,7 +173,7 @@ def test_an_answer_that_comes_too_late_is_burned(shared, proxy, tag):
 
 
 def draw_steadily(generator, seconds):
-    """A million ids a second."""
+    """A million ids per second."""
     batch = array("Q", bytes(8 * 1000))
     due = time.monotonic()
     for _ in range(int(seconds * 1000)):

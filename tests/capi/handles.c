@@ -139,7 +139,7 @@ static void null_pointers_are_refused(void) {
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_next_batch_wait(generator, ids, 2, NULL, NULL, NULL, &err));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_next_block(generator, 1, NULL, &err));
   CHECK_ERR(IDGEN_OK, idgen_stats(generator, &after, &err));
-  CHECK(before.remaining == after.remaining); /* no id is lost on a call that cannot be meant */
+  CHECK(before.remaining == after.remaining); /* no id is lost on an invalid call */
   CHECK_ERR(IDGEN_OK, idgen_next_batch(generator, NULL, 0, &written, &err));
   CHECK(written == 0);
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_decode(generator, 1, NULL, &err));

@@ -346,7 +346,8 @@ TEST(HostCode, AClockThatTakesTheHostsLockClosesNoCircle) {
           std::uint64_t id = 0;
           while (!stop) waited += idgen_next(generator, &id, nullptr) == IDGEN_OK;
         });
-      // For twenty windows and more: at each end of one both kinds meet in the slow path. A circle ends in the child's alarm.
+      // For twenty windows and more: at each end of one both kinds meet in the slow path. A circle ends in the child's
+      // alarm.
       for (const std::int64_t end = mono_ns() + 2'500'000'000; mono_ns() < end;) usleep(10'000);
       stop = true;
       for (auto& thread : threads) thread.join();
@@ -357,7 +358,8 @@ TEST(HostCode, AClockThatTakesTheHostsLockClosesNoCircle) {
   }
 }
 
-// What pthread_cancel throws is no exception that may be caught: a thread is cancelled on the way into a call, never within.
+// What pthread_cancel throws is no exception that may be caught: a thread is cancelled on the way into a call, never
+// within.
 TEST(HostCode, AThreadIsCancelledOutsideOfCallsAndTheGeneratorGoesOn) {
   const auto cancel_a_waiting_thread = [](idgen_t* generator, const std::function<void()>& is_waiting,
                                           const std::function<void()>& let_go) {

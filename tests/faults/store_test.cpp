@@ -1,4 +1,5 @@
-// The store fails while a generator is running: callers live on what is reserved, then are told, then go on when it is back.
+// The store fails while a generator is running: callers live on what is reserved, then are told, then go on when it is
+// back.
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -35,8 +36,8 @@ std::size_t draw_all(Ids& ids, std::vector<std::uint64_t>& out, std::size_t most
   return count;
 }
 
-// The same after another file took the place of the store's. A refill that was under way at that moment finds its own file missing; a later one
-// opens what is there now.
+// The same after another file took the place of the store's. A refill that was under way at that moment finds its own
+// file missing; a later one opens what is there now.
 std::size_t draw_all_after_exchange(Ids& ids, std::vector<std::uint64_t>& out, std::size_t most = 100'000) {
   const std::int64_t deadline = mono_ns() + 10'000'000'000;
   std::size_t count = draw_all(ids, out, most);
@@ -292,7 +293,8 @@ TEST(StoreWithoutRoom, BecauseOfALimitIsSaidAndRecoveredFrom) {
   EXPECT_EQ(wait_for(child), 0);
 }
 
-// A real full device: a small one in memory where the system lets us mount it. Where it does not, the limit above is the test of this.
+// A real full device: a small one in memory where the system lets us mount it. Where it does not, the limit above is
+// the test of this.
 TEST(StoreWithoutRoom, BecauseTheDeviceIsFullIsSaidAndRecoveredFrom) {
   constexpr int kCannotMount = 77;
   Folder folder;

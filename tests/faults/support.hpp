@@ -1,4 +1,5 @@
-// What the tests of faults share: generators through the C border, child processes, memory that survives them, and exact checks.
+// What the tests of faults share: generators through the C border, child processes, memory that survives them, and
+// exact checks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -104,7 +105,8 @@ class Folder {
 // Makes the store, with a tag.
 void make_store(const std::string& url, const std::string& tag = "t");
 
-// A child made by fork() that runs body and leaves without a trace of the test framework: exit status = its result, 99 = an exception.
+// A child made by fork() that runs body and leaves without a trace of the test framework: exit status = its result, 99
+// = an exception.
 pid_t spawn(const std::function<int()>& body);
 // Its exit status; -1 and a failed test if it did not exit by itself.
 int wait_for(pid_t child);

@@ -99,7 +99,7 @@ idgen_store_waits_total{name="orders",namespace="shop",kind="segment"} 6
 # TYPE idgen_clock_back_events_total counter
 idgen_clock_back_events_total{name="events",namespace="shop",kind="snowflake"} 4
 idgen_clock_back_events_total{name="orders",namespace="shop",kind="segment"} 0
-# HELP idgen_forks_total Times that the generator was begun anew in a child process.
+# HELP idgen_forks_total Times that the generator was started over in a child process.
 # TYPE idgen_forks_total counter
 idgen_forks_total{name="events",namespace="shop",kind="snowflake"} 1
 idgen_forks_total{name="orders",namespace="shop",kind="segment"} 1

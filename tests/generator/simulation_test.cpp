@@ -1,5 +1,6 @@
-// The real core on simulated machines: one seed decides everything. Processes are killed at any point, taken over while they are paused, their
-// clocks jump, acknowledgements are lost, the store fails. The oracle knows every id ever issued.
+// The real core on simulated machines: one seed decides everything. Processes are killed at any point, taken over while
+// they are paused, their clocks jump, acknowledgements are lost, the store fails. The oracle knows every id ever
+// issued.
 //
 // IDGEN_SIM_SEEDS=N runs N seeds; IDGEN_SIM_SEED=S runs seed S alone.
 #include <gtest/gtest.h>

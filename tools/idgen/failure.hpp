@@ -28,7 +28,7 @@ class Failure : public std::runtime_error {
   std::uint64_t retry_after_ns_;
 };
 
-// The command line was understood by the parser, but cannot be meant.
+// The command line was understood by the parser, but makes no sense.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

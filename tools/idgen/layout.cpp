@@ -82,7 +82,7 @@ std::string as_lines(const Layout& layout, const idgen_layout_info_t& info, cons
                     (info.tick_ms == 1000 ? "" : ", " + approximate(info.ids_per_second) + " a second") +
                     ", from one generator");
     line("generators", workers(layout, info) + " side by side");
-    line("all together", approximate(info.ids_per_second * static_cast<double>(info.workers)) + " ids a second");
+    line("all together", approximate(info.ids_per_second * static_cast<double>(info.workers)) + " ids per second");
     line("first id", instant(info.first_unix_ms));
     line("last id", instant(info.last_unix_ms));
     if (info.years_left < 0) {

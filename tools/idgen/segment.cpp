@@ -63,7 +63,7 @@ void print(const Config& config, const idgen_segment_info_t& info, bool json) {
     out.line("grants      " + std::to_string(info.grants));
     out.line("updated     " + instant(info.updated_unix_ms) + ", " + relative_to(now_unix_ms(), info.updated_unix_ms));
     out.line("step        " + (info.step ? std::to_string(info.step) : "each generator's own segment.step"));
-    out.line("rate        " + (info.rate ? std::to_string(info.rate) + " ids a second" : "unknown"));
+    out.line("rate        " + (info.rate ? std::to_string(info.rate) + " ids per second" : "unknown"));
     out.line(std::string("holder      ") + (*info.holder ? one_line(info.holder) : "unknown"));
   }
   out.flush();
@@ -218,7 +218,7 @@ Command show_command() {
 max_id is the highest number granted to any generator so far; the next range begins above it.
 Not all numbers up to it have been issued. Nothing is changed, and a missing store is not made.
 
-step is the operator's word on how many numbers a grant has, rate how many ids a second the holder
+step is the operator's word on how many numbers a grant has, rate how many ids per second the holder
 drew, holder who took the latest grant; all three may be unset.
 
 Without --tag: all tags of all namespaces, a line each, with - for what is unset.

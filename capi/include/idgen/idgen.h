@@ -429,7 +429,7 @@ typedef struct idgen_stats {
   uint64_t wait_ns;           /* time spent in these waits */
   uint64_t store_waits;       /* of `waits`, those for the store: rises only after a pause or in an outage */
   uint64_t clock_back_events; /* times the clock was found behind ids already issued */
-  uint64_t forks;             /* times this state was begun anew in a child process */
+  uint64_t forks;             /* times this state was started over in a child process */
   int64_t lead_ms;            /* how far the last id's time is ahead of the clock; 0 when not ahead, or without time */
   uint64_t issued;            /* numbers or ms given out: granted - remaining; once closed, less what was given back */
   uint64_t rate;              /* ids per second, as the refills measured it; 0 = unknown, as always for a snowflake */

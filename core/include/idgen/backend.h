@@ -1,6 +1,6 @@
 /* What the library and a backend module say to each other. A module is a shared library, libidgen_NAME.so, that exports one function,
- * idgen_backend_NAME; the library loads it when a store's URL asks for it. Everything crosses as C, because a module may have been made by
- * another compiler than the library: exceptions, allocations and containers stay on their side.
+ * idgen_backend_NAME; the library loads it when a store's URL asks for it. Everything crosses as C, because a module
+ * may have been made by another compiler than the library: exceptions, allocations and containers stay on their side.
  *
  * For authors of backends. Applications use idgen.h. */
 #ifndef IDGEN_BACKEND_H

@@ -53,7 +53,8 @@ class Config {
   // What opening the store needs to know.
   StoreOptions store_options() const;
 
-  // [name] of a TOML file; see idgen_config_load. Throws Error{config_file, unknown_key, value}; then nothing has changed.
+  // [name] of a TOML file; see idgen_config_load. Throws Error{config_file, unknown_key, value}; then nothing has
+  // changed.
   void load(const std::string& toml_path, const std::string& name);
 
   bool operator==(const Config& other) const;

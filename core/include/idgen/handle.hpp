@@ -1,7 +1,7 @@
 // Handles on generators, as capi/ and the tests use them.
 //
-// A Handle is what a user holds. Behind it stands a Generator, which owns a reservation and may be shared by several handles: two handles
-// on one snowflake worker with the same configuration are one generator.
+// A Handle is what a user holds. Behind it stands a Generator, which owns a reservation and may be shared by several
+// handles: two handles on one snowflake worker with the same configuration are one generator.
 #pragma once
 
 #include <atomic>
@@ -75,14 +75,15 @@ struct Shape {
   }
 };
 
-// What Handle::describe() would say of a generator of this configuration. Opens its store, reserves nothing. Throws and waits as Handle(config).
+// What Handle::describe() would say of a generator of this configuration. Opens its store, reserves nothing. Throws and
+// waits as Handle(config).
 std::string describe_generator(const Config& config);
 
 // Threads: every method may run concurrently with every other, but for the destructor.
 class Handle {
  public:
-  // Throws whatever can be wrong with a configuration or a store; Error{cancelled} once cancelled() says so: what was begun is then given back
-  // in the background. May block.
+  // Throws whatever can be wrong with a configuration or a store; Error{cancelled} once cancelled() says so: what was
+  // begun is then given back in the background. May block.
   explicit Handle(const Config& config, const Cancelled& cancelled = {});
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
@@ -96,8 +97,9 @@ class Handle {
   void fill(std::span<std::uint64_t> ids, std::size_t& written, const Cancelled& cancelled = {});
   Block next_block(std::uint64_t want, const Cancelled& cancelled = {});
 
-  // next() and try_next() in parts, for capi/: a fast path that is inline (src/generator/draw.hpp) and the rest. A strict segment's number that
-  // was drawn beyond the open range goes from the one to the other: it may be issued later, and nobody else will draw it.
+  // next() and try_next() in parts, for capi/: a fast path that is inline (src/generator/draw.hpp) and the rest. A
+  // strict segment's number that was drawn beyond the open range goes from the one to the other: it may be issued
+  // later, and nobody else will draw it.
   static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
   bool is_plain() const noexcept { return plain_; }
   // Only if it is plain. False: `drawn` is to be passed on.
@@ -107,7 +109,8 @@ class Handle {
   Status try_next(std::uint64_t drawn, std::uint64_t& id) noexcept;
   std::uint64_t next(std::uint64_t drawn);
 
-  // Idempotent. Nothing but Error{cancelled}: it is closed all the same, and goes on to be given back in the background.
+  // Idempotent. Nothing but Error{cancelled}: it is closed all the same, and goes on to be given back in the
+  // background.
   void close(const Cancelled& cancelled = {});
 
   const Layout& layout() const noexcept;

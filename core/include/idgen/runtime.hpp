@@ -1,5 +1,5 @@
-// The one seam for everything that is not a value: time, sleep, randomness, background work. The simulator of the tests is another
-// implementation, so nothing in core/ may reach around it.
+// The one seam for everything that is not a value: time, sleep, randomness, background work. The simulator of the tests
+// is another implementation, so nothing in core/ may reach around it.
 #pragma once
 
 #include <condition_variable>
@@ -12,13 +12,14 @@
 
 namespace idgen {
 
-// A thread's worth of background work, one task after the other. Each store has one of its own, so that a store that hangs delays no
-// other. There is a thread only while there is work, and a little longer.
+// A thread's worth of background work, one task after the other. Each store has one of its own, so that a store that
+// hangs delays no other. There is a thread only while there is work, and a little longer.
 class Lane {
  public:
   virtual ~Lane() = default;
 
-  // Runs task soon on this lane's thread. Tasks may block. Throws std::system_error if no thread can be had: then nothing was posted.
+  // Runs task soon on this lane's thread. Tasks may block. Throws std::system_error if no thread can be had: then
+  // nothing was posted.
   virtual void post(std::function<void()> task) = 0;
   // The same, but not before delay_ns have passed.
   virtual void post_after(std::int64_t delay_ns, std::function<void()> task) = 0;
@@ -30,7 +31,8 @@ class Runtime {
  public:
   virtual ~Runtime() = default;
 
-  // ns since 1970-01-01 UTC. Jumps when somebody sets the clock; on the path of every id. May be the host's code: never under a lock.
+  // ns since 1970-01-01 UTC. Jumps when somebody sets the clock; on the path of every id. May be the host's code: never
+  // under a lock.
   virtual std::int64_t wall_ns() noexcept IDGEN_RUNS_HOST_CODE = 0;
   // ns since some start; only moves forward, counts suspended time. For measuring waits. Never the host's code.
   virtual std::int64_t mono_ns() noexcept = 0;

@@ -1,7 +1,7 @@
 // What can go wrong, and how it travels inside the library.
 //
-// Cold code throws Error; the fast path returns a Status and throws nothing. capi/ turns both into idgen_status_t. The numbers
-// are those of idgen.h, which is their definition; capi/ asserts that the two agree.
+// Cold code throws Error; the fast path returns a Status and throws nothing. capi/ turns both into idgen_status_t. The
+// numbers are those of idgen.h, which is their definition; capi/ asserts that the two agree.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Where reservations are made durable.
 //
-// A store does two things, each one atomic step that is on disk before the call returns: it grants the next numbers of a tag, and it
-// grants the next window of a worker's time. Grants of one tag, or of one worker, never overlap (I2). An exception after the
-// commit was sent means "unknown": the caller burns the grant (I5).
+// A store does two things, each one atomic step that is on disk before the call returns: it grants the next numbers of
+// a tag, and it grants the next window of a worker's time. Grants of one tag, or of one worker, never overlap (I2). An
+// exception after the commit was sent means "unknown": the caller burns the grant (I5).
 //
 // Threads: every method may be called from any thread, several at once. None is ever called from the fast path.
 #pragma once
@@ -56,7 +56,7 @@ struct WindowInfo {
 struct SegmentRequest {
   std::uint64_t step = 0;    // numbers to take if the row says nothing else
   std::uint64_t wanted = 0;  // at least so many; 0: the step will do
-  std::uint64_t rate = 0;    // ids a second that this generator draws; for SegmentInfo
+  std::uint64_t rate = 0;    // ids per second that this generator draws; for SegmentInfo
   std::string holder{};      // "process 4711 on db-3"; for SegmentInfo
 };
 
@@ -75,7 +75,7 @@ struct SegmentInfo {
   std::uint64_t grants = 0;
   std::int64_t updated_unix_ms = 0;
   std::uint64_t step = 0;  // the operator's word; 0: each generator uses its own segment.step
-  std::uint64_t rate = 0;  // ids a second, as the holder drew them when it took the latest grant; 0 = unknown
+  std::uint64_t rate = 0;  // ids per second, as the holder drew them when it took the latest grant; 0 = unknown
   std::string holder{};    // who took the latest grant, "process 4711 on db-3"; "" = unknown
 };
 
@@ -94,8 +94,8 @@ class Store {
   Store& operator=(const Store&) = delete;
   virtual ~Store();
 
-  // max_id += count, where count = max(the row's step, or request.step if it has none; request.wanted). The grant begins at the old max_id + 1.
-  // Throws Error{tag_unknown, exhausted (2^63 - 1 would be passed), store_*}.
+  // max_id += count, where count = max(the row's step, or request.step if it has none; request.wanted). The grant
+  // begins at the old max_id + 1. Throws Error{tag_unknown, exhausted (2^63 - 1 would be passed), store_*}.
   virtual SegmentGrant segment_grant(const std::string& name_space, const std::string& tag,
                                      const SegmentRequest& request) IDGEN_RUNS_HOST_CODE = 0;
   // If max_id == last: max_id = last - unused. Else nothing: somebody else has drawn since.
@@ -111,7 +111,8 @@ class Store {
 
   // For `idgen worker`. Throw Error{unsupported} where a store does not know them.
   virtual WindowInfo window_show(const std::string& name_space, std::uint64_t worker);
-  // hw = hw_ms, lower than it is; every grant before ends. Throws Error{worker_busy} if an owner lives or the row is not as `seen` any more.
+  // hw = hw_ms, lower than it is; every grant before ends. Throws Error{worker_busy} if an owner lives or the row is
+  // not as `seen` any more.
   virtual void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
                              std::int64_t hw_ms);
 
@@ -122,11 +123,13 @@ class Store {
   virtual SegmentInfo segment_show(const std::string& name_space, const std::string& tag) = 0;
   // All tags of all namespaces, in the order of their names.
   virtual std::vector<SegmentInfo> segment_list() = 0;
-  // max_id = max(max_id + 1, to): also ends the right of the latest grant's owner to give its rest back, which may lie below `to`.
+  // max_id = max(max_id + 1, to): also ends the right of the latest grant's owner to give its rest back, which may lie
+  // below `to`.
   virtual SegmentInfo segment_advance(const std::string& name_space, const std::string& tag, std::uint64_t to) = 0;
   // The operator's word on the step, for all generators, from their next grant on. 0: none.
   virtual SegmentInfo segment_set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) = 0;
-  // The largest number in a column of any table of the same database, 0 if it has none. Throws Error{unsupported} where there are no tables.
+  // The largest number in a column of any table of the same database, 0 if it has none. Throws Error{unsupported} where
+  // there are no tables.
   virtual std::uint64_t segment_max_of(const std::string& table, const std::string& column);
 
   // What a crash, a power loss and a lost file mean with this store: sentences for idgen_describe, a line each.
@@ -179,18 +182,20 @@ struct StoreOptions {
   std::shared_ptr<Runtime> runtime{};  // null: the system's
 };
 
-// Opens "memory", "memory:NAME", "sqlite:PATH", "buffer" or a URL that a module knows, such as "postgres://USER@HOST/DATABASE". Throws Error{value} for another
-// scheme, naming the known ones; Error{unsupported} if the module is not there; Error{store_*} if the store cannot be used.
+// Opens "memory", "memory:NAME", "sqlite:PATH", "buffer" or a URL that a module knows, such as
+// "postgres://USER@HOST/DATABASE". Throws Error{value} for another scheme, naming the known ones; Error{unsupported} if
+// the module is not there; Error{store_*} if the store cannot be used.
 std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& options);
 // Makes a store without a tag. Throws as Store::create, and for a server's at once.
 void create_store(const std::string& url, const StoreOptions& options);
 
-// The same, or the store that this process has opened with the same URL and options before: a generator's. Waits for another thread that is
-// opening it, for as long as that takes.
+// The same, or the store that this process has opened with the same URL and options before: a generator's. Waits for
+// another thread that is opening it, for as long as that takes.
 std::shared_ptr<Store> shared_store(const std::string& url, const StoreOptions& options);
 
-// What segment_create would run to make the tag, and the table if that is missing: statements or commands, a text to read or to put into a migration.
-// Reaches for no server; "" if there is nothing to run. Throws as open_store for what cannot be opened whatever the server says.
+// What segment_create would run to make the tag, and the table if that is missing: statements or commands, a text to
+// read or to put into a migration. Reaches for no server; "" if there is nothing to run. Throws as open_store for what
+// cannot be opened whatever the server says.
 std::string segment_statements(const std::string& url, const StoreOptions& options, const std::string& name_space,
                                const std::string& tag);
 

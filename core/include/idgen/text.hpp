@@ -1,4 +1,5 @@
-// Text forms: of ids (decimal, hex, Crockford base 32, base 58, base 62), of instants (RFC 3339) and of durations. Pure.
+// Text forms: of ids (decimal, hex, Crockford base 32, base 58, base 62), of instants (RFC 3339) and of durations.
+// Pure.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,8 @@ std::uint64_t parse_id(std::string_view text, Encoding encoding);
 
 // "2026-11-21T07:36:36.123Z", years 0000 to 9999 (clamped). Proleptic Gregorian, no leap seconds.
 std::string format_instant(std::int64_t unix_ms);
-// RFC 3339 with any offset, fraction to ms (further digits are dropped), or a bare number of Unix ms. Throws Error{value}.
+// RFC 3339 with any offset, fraction to ms (further digits are dropped), or a bare number of Unix ms. Throws
+// Error{value}.
 std::int64_t parse_instant(std::string_view text);
 
 // "250ms", "10s", "5m", "2h", "1d", "3y" (365.25 days), or a bare number of ms. Not negative. Throws Error{value}.
@@ -27,15 +29,16 @@ std::int64_t parse_duration_ms(std::string_view text);
 // The shortest exact form of the above.
 std::string format_duration_ms(std::int64_t ms);
 
-// Edit distance, for "did you mean": small is near. Two neighbours swapped count once; a text of over 64 bytes is near nothing.
+// Edit distance, for "did you mean": small is near. Two neighbours swapped count once; a text of over 64 bytes is near
+// nothing.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 // The name meant by a misspelt text, whatever its case: "" if none is near. Names are lower case.
 std::string_view nearest(std::string_view text, std::span<const std::string_view> names);
-// A user's text for an error message: in single quotes, cut after 80 characters, all but printable ASCII as \xNN, so that a message is always
-// one line of valid UTF-8.
+// A user's text for an error message: in single quotes, cut after 80 characters, all but printable ASCII as \xNN, so
+// that a message is always one line of valid UTF-8.
 std::string in_quotes(std::string_view text);
-// text into `size` bytes (at least 1), NUL included: cut between characters if it is too long, bytes that are not UTF-8 as '?'. Returns how many
-// bytes were written before the NUL. Needs no memory.
+// text into `size` bytes (at least 1), NUL included: cut between characters if it is too long, bytes that are not UTF-8
+// as '?'. Returns how many bytes were written before the NUL. Needs no memory.
 std::size_t copy_text(std::string_view text, char* out, std::size_t size) noexcept;
 
 }  // namespace idgen

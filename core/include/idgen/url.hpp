@@ -2,7 +2,8 @@
 //
 //     scheme://[user[:password]@]host[:port][,host[:port]...][/path][?key=value[&key=value...]]
 //
-// after RFC 3986, with several hosts; user, password, path and values are percent-decoded. An IPv6 address stands in [brackets].
+// after RFC 3986, with several hosts; user, password, path and values are percent-decoded. An IPv6 address stands in
+// [brackets].
 #pragma once
 
 #include <cstdint>

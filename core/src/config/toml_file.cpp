@@ -1,4 +1,5 @@
-// The only file that knows toml++. A build without it (the Go package reads TOML with a Go library) compiles toml_absent.cpp instead.
+// The only file that knows toml++. A build without it (the Go package reads TOML with a Go library) compiles
+// toml_absent.cpp instead.
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -51,7 +52,8 @@ void flatten(const toml::table& table, const std::string& prefix, const std::str
   }
 }
 
-// Read here and not by toml++, which cannot say why a file does not open, and ends the process when there is no memory to open it.
+// Read here and not by toml++, which cannot say why a file does not open, and ends the process when there is no memory
+// to open it.
 std::string read_text(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
   std::string text;

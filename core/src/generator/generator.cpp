@@ -59,7 +59,8 @@ class Opening {
   // False: there is nothing to wait for, or no time.
   bool wait_after(const Error& error) {
     const auto hint_ns = static_cast<std::int64_t>(error.retry_after_ns());
-    // Start after start without a close in between moves a worker's time up to max_ahead; from there on a start waits for the clock.
+    // Start after start without a close in between moves a worker's time up to max_ahead; from there on a start waits
+    // for the clock.
     const bool by_clock = waits_for_clock_ && error.status() == Status::clock_back && hint_ns > 0;
     if (!patience_.may_wait() || !(by_clock || is_away(error))) return false;
     if (by_clock && hint_ns > patience_.left_ns()) return false;

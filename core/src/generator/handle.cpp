@@ -164,7 +164,8 @@ void Handle::fill(std::span<std::uint64_t> ids, std::size_t& written, const Canc
 }
 
 Block Handle::next_block(std::uint64_t want, const Cancelled& cancelled) {
-  // A run ends with its tick. When running ahead of the clock more could be drawn, but what lies beyond would be given up.
+  // A run ends with its tick. When running ahead of the clock more could be drawn, but what lies beyond would be given
+  // up.
   if (shape_.timed) want = std::min(want, std::uint64_t{1} << shape_.sequence_bits);
   Patience patience(generator_->wait_max_ns(), closed_, cancelled);
   for (;;) {
@@ -198,7 +199,8 @@ const Layout& Handle::layout() const noexcept { return generator_->layout(); }
 
 Stats Handle::stats() const {
   Stats stats = generator_->stats();
-  // Numbers are used up by being asked for, which a closed generator is not; time, by the clock (SnowflakeGenerator::stats).
+  // Numbers are used up by being asked for, which a closed generator is not; time, by the clock
+  // (SnowflakeGenerator::stats).
   if (!shape_.timed && stats.rate > 0 && stats.handles > 0)
     stats.stock_seconds = static_cast<double>(stats.remaining) / static_cast<double>(stats.rate);
   return stats;

@@ -1,6 +1,7 @@
 // The logs of all handles that share a generator. Whatever is said is said once to each, with no lock held.
 //
-// A list is replaced, never changed, so that a child which was forked in that moment finds the old one or the new one, whole.
+// A list is replaced, never changed, so that a child which was forked in that moment finds the old one or the new one,
+// whole.
 #pragma once
 
 #include <algorithm>

@@ -24,7 +24,8 @@ std::string seconds_of_ms(std::uint64_t ms) { return number(static_cast<double>(
 
 enum class Kinds { all, segment, snowflake, buffer };
 
-// A metric has one unit and one meaning. So what is counted in numbers for a segment and in time for a snowflake is two metrics.
+// A metric has one unit and one meaning. So what is counted in numbers for a segment and in time for a snowflake is two
+// metrics.
 struct Metric {
   const char* name;
   const char* type;
@@ -76,7 +77,7 @@ constexpr Metric kMetrics[] = {
     {"idgen_clock_back_events_total", "counter", Kinds::all,
      "Times that the clock was found behind ids already issued.",
      [](const Stats& s) { return number(s.clock_back_events); }},
-    {"idgen_forks_total", "counter", Kinds::all, "Times that the generator was begun anew in a child process.",
+    {"idgen_forks_total", "counter", Kinds::all, "Times that the generator was started over in a child process.",
      [](const Stats& s) { return number(s.forks); }},
     {"idgen_lead_seconds", "gauge", Kinds::all, "How far the time of the last id is ahead of the clock.",
      [](const Stats& s) { return seconds_of_ms(static_cast<std::uint64_t>(s.lead_ms)); }},

@@ -11,8 +11,8 @@ std::shared_ptr<Slot<Generator>> slot_of(const std::string& key) {
   return slots.at(key);
 }
 
-// Two configurations that make the same ids under the same promises. Their stores are one already, however they are written; what a generator is
-// called, and what only segments have, is no promise of a worker.
+// Two configurations that make the same ids under the same promises. Their stores are one already, however they are
+// written; what a generator is called, and what only segments have, is no promise of a worker.
 bool same_promises(Config a, Config b) {
   for (Config* config : {&a, &b}) {
     for (const Property& property : properties()) {

@@ -1,5 +1,5 @@
-// Which snowflake workers this process holds. A second handle on a worker shares its generator if the configurations are
-// equal, and is refused otherwise; POSIX locks, which keep other processes out, do not see it.
+// Which snowflake workers this process holds. A second handle on a worker shares its generator if the configurations
+// are equal, and is refused otherwise; POSIX locks, which keep other processes out, do not see it.
 #pragma once
 
 #include <memory>

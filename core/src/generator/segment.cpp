@@ -87,7 +87,7 @@ class SegmentSource final : public Source {
       throw Error(Status::store_damaged, "tag " + in_quotes(tag_) + ": the store granted " +
                                              std::to_string(grant.count) + " numbers from " +
                                              std::to_string(grant.first) + " on, stride " +
-                                             std::to_string(grant.stride) + "; that cannot be meant");
+                                             std::to_string(grant.stride) + "; that is invalid");
     }
     const bool was_settled = std::exchange(stride_->is_settled, true);
     if (grant.stride == 1) return;  // the row says nothing

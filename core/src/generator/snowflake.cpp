@@ -1,7 +1,7 @@
 // Snowflake generators: numbers are (tick, sequence) pairs from reserved windows of a worker's time.
 //
-// The clock decides which number of the window comes next, never whether it is unique: that is the window's doing. A counter that is ahead
-// of the clock has either used up the sequence of the current tick, or the clock was set back.
+// The clock decides which number of the window comes next, never whether it is unique: that is the window's doing. A
+// counter that is ahead of the clock has either used up the sequence of the current tick, or the clock was set back.
 #include "generator/snowflake.hpp"
 
 #include <unistd.h>
@@ -19,8 +19,8 @@ namespace {
 
 constexpr FieldKind kNodeFields[] = {FieldKind::datacenter, FieldKind::worker, FieldKind::process, FieldKind::shard};
 
-// Renewed while the counter is ahead of the clock, a window grows by no more than this: so that crash after crash does not push a
-// worker's time ever further ahead.
+// Renewed while the counter is ahead of the clock, a window grows by no more than this: so that crash after crash does
+// not push a worker's time ever further ahead.
 constexpr std::int64_t kSmallWindowMs = 20;
 
 Layout layout_of(const Config& config) {
@@ -143,8 +143,8 @@ void check_usable(const Config& config, const Layout& layout) {
   }
 }
 
-// Tells a clock that leaps from time that passes. What a window reserves is reserved for good: if a clock that is ten years ahead for a moment were
-// believed at once, the worker's time would have gone on by ten years.
+// Tells a clock that leaps from time that passes. What a window reserves is reserved for good: if a clock that is ten
+// years ahead for a moment were believed at once, the worker's time would have gone on by ten years.
 class ClockWitness {
  public:
   // Throws Error{clock_leap} until the clock has stayed where it leapt to.
@@ -238,8 +238,8 @@ class WindowSource final : public Source {
   }
 
   void give_back(const Range& unused) override {
-    // Only what reaches up to the end of our latest window: between an older window and that one lies time of another owner, if we lost the
-    // worker in between.
+    // Only what reaches up to the end of our latest window: between an older window and that one lies time of another
+    // owner, if we lost the worker in between.
     if (to_ms(unused.end) != std::min(returned_to_ms_, latest_.end_ms)) return;
     const std::uint64_t mask = (std::uint64_t{1} << sequence_bits_) - 1;
     returned_to_ms_ = to_ms(unused.first + mask);
@@ -359,7 +359,8 @@ class SnowflakeGenerator final : public Generator {
       const std::uint64_t tick = tick_at(shape_, floor_div(runtime_->wall_ns(), 1'000'000));
       return Present{tick > shape_.max_tick ? next : wanted_at(next, tick), tick};
     };
-    // Where the store makes ids begin, there they begin, ahead of the clock or not: after a crash, or after a grant whose answer was lost.
+    // Where the store makes ids begin, there they begin, ahead of the clock or not: after a crash, or after a grant
+    // whose answer was lost.
     options.lifted = [this](const Present& present, std::uint64_t first_number) {
       const std::uint64_t first_tick = first_number >> shape_.sequence_bits;
       page().slack.store(std::max(borrow_ticks_, first_tick > present.tick ? first_tick - present.tick : 0));
@@ -423,8 +424,8 @@ class SnowflakeGenerator final : public Generator {
   // By policy: true to wait, false to go on, or throws.
   bool go_on_behind(std::uint64_t next, std::int64_t now_ns, std::int64_t left_ns, const Patience& patience) {
     const std::uint64_t next_tick = next >> shape_.sequence_bits;
-    // Once for each time that the clock is set back: the counter stands still until that is settled. It is said by a call that may wait, for the
-    // other kind calls nobody back.
+    // Once for each time that the clock is set back: the counter stands still until that is settled. It is said by a
+    // call that may wait, for the other kind calls nobody back.
     if (behind_at_.load(std::memory_order_relaxed) != next) {
       if (!patience.may_wait()) return true;
       if (behind_at_.exchange(next, std::memory_order_relaxed) != next) {

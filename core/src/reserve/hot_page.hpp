@@ -1,5 +1,5 @@
-// What a generator's fast path touches, and the lock of its slow path, in one page that a forked child finds zeroed: no counter there
-// has a limit, no lock is held, and `alive` is false.
+// What a generator's fast path touches, and the lock of its slow path, in one page that a forked child finds zeroed: no
+// counter there has a limit, no lock is held, and `alive` is false.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,8 @@
 
 namespace idgen {
 
-// order = relaxed: as many counters as this, each fed with blocks from the main one, so that threads do not fight for a cache line.
+// order = relaxed: as many counters as this, each fed with blocks from the main one, so that threads do not fight for a
+// cache line.
 inline constexpr std::size_t kStripes = 32;
 
 struct Stripe {
@@ -21,7 +22,8 @@ struct Stripe {
 
 struct HotPage {
   Counter counter;
-  // How many ticks the counter may run ahead of the clock: 0, or what borrowing, a crash or a clock set back made necessary (I6).
+  // How many ticks the counter may run ahead of the clock: 0, or what borrowing, a crash or a clock set back made
+  // necessary (I6).
   std::atomic<std::uint64_t> slack;
   // False in a child: everything else here is zero then, and nothing was reserved by this process.
   std::atomic<bool> alive;

@@ -191,7 +191,8 @@ bool Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patience
   }
 }
 
-// Lifts the limit to the end of the range and asks for the next. While the store is failing: half way there, to ask again then.
+// Lifts the limit to the end of the range and asks for the next. While the store is failing: half way there, to ask
+// again then.
 void Supply::pass_mark(std::uint64_t need) {
   measure();
   const bool provided = loading_ || (!ready_.empty() && !is_more_wanted());
@@ -359,13 +360,15 @@ void Supply::retire() {
   }
   for (const Range& range : old) unused_ += range.size();
   if (!none_in_use || !ready_.empty()) {
-    // Younger ranges lie above: the store cannot take back what is below them. They are drawn from at once, so held() would say nothing.
+    // Younger ranges lie above: the store cannot take back what is below them. They are drawn from at once, so held()
+    // would say nothing.
     if (none_in_use) install(ready_.front(), {});  // only untimed numbers age
     watch_age();
     return;
   }
   if (old.empty()) return;
-  // Nobody has been given a number of these, or ever will be without another grant. What lies between them may be others'.
+  // Nobody has been given a number of these, or ever will be without another grant. What lies between them may be
+  // others'.
   highest_end_ = old.back().first;
   for (std::size_t i = old.size() - 1; i > 0 && old[i - 1].end == old[i].first; --i) highest_end_ = old[i - 1].first;
   check_guarantees();

@@ -1,5 +1,5 @@
-// Memory that a forked child reads as zeros, also after a raw clone(): pages marked MADV_WIPEONFORK (Linux 4.14). pthread_atfork alone
-// would miss raw clones, getpid() on every id would cost 100 ns; this costs nothing.
+// Memory that a forked child reads as zeros, also after a raw clone(): pages marked MADV_WIPEONFORK (Linux 4.14).
+// pthread_atfork alone would miss raw clones, getpid() on every id would cost 100 ns; this costs nothing.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,9 @@ namespace idgen {
 void* map_fork_page(std::size_t bytes);
 void unmap_fork_page(void* page, std::size_t bytes) noexcept;
 
-// A T that a child finds as all zero bytes. T must be in its initial state when all its bytes are zero: true for atomics of integers and, with
-// glibc and musl, for Mutex and std::condition_variable, so that a lock held by a thread that the child lacks is free there.
+// A T that a child finds as all zero bytes. T must be in its initial state when all its bytes are zero: true for
+// atomics of integers and, with glibc and musl, for Mutex and std::condition_variable, so that a lock held by a thread
+// that the child lacks is free there.
 template <class T>
 class ForkPage {
  public:

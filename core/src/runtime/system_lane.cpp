@@ -23,8 +23,9 @@ using Tasks = std::multimap<Clock::time_point,
 // How long a thread without work stays: so long that a store that is asked every second keeps its thread.
 constexpr std::chrono::seconds kIdle{2};
 
-// The host's signals are the host's: none is delivered to our threads. But a signal that a thread's own instruction raises cannot wait: blocked,
-// it ends the process without a word, and a JVM handles it as a matter of course when a store of the host runs there.
+// The host's signals are the host's: none is delivered to our threads. But a signal that a thread's own instruction
+// raises cannot wait: blocked, it ends the process without a word, and a JVM handles it as a matter of course when a
+// store of the host runs there.
 class NoSignals {
  public:
   NoSignals() {
@@ -63,7 +64,8 @@ class SystemLane final : public Lane, public std::enable_shared_from_this<System
   }
 
  private:
-  // Zero in a child: it has no such thread, and starts one of its own. `tasks` is then the parent's, half changed perhaps: left alone.
+  // Zero in a child: it has no such thread, and starts one of its own. `tasks` is then the parent's, half changed
+  // perhaps: left alone.
   struct State {
     Mutex mutex;
     std::condition_variable added;
@@ -107,8 +109,9 @@ class SystemLane final : public Lane, public std::enable_shared_from_this<System
     state_->has_thread = false;
   }
 
-  // True: the first task is due. False: there has been none for a while, or nobody is left who could post one. The lane of
-  // one task (run_abandonably) is let go at once; else whoever opens and closes many generators would collect threads.
+  // True: the first task is due. False: there has been none for a while, or nobody is left who could post one. The lane
+  // of one task (run_abandonably) is let go at once; else whoever opens and closes many generators would collect
+  // threads.
   bool wait_for_work(MutexLock& lock) IDGEN_REQUIRES(state_->mutex) {
     const Clock::time_point idle_until = Clock::now() + kIdle;
     for (;;) {

@@ -387,7 +387,8 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     return !tag_at(names).loading;
   }
 
-  // On a lane of their own, since the database may be away while Redis is not; one at a time for a tag. Its label was read before the database is asked.
+  // On a lane of their own, since the database may be away while Redis is not; one at a time for a tag. Its label was
+  // read before the database is asked.
   void load_ahead(const Names& names, const QueuePart& part, const SegmentRequest& request) {
     const std::uint64_t stock = missing(part);
     {

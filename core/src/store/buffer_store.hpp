@@ -18,7 +18,8 @@ struct BufferParts {
   std::shared_ptr<Runtime> runtime;
 };
 
-// Opens both sides. One of them may be unavailable; it is then opened when it is back. Throws if neither is there, or one cannot be used.
+// Opens both sides. One of them may be unavailable; it is then opened when it is back. Throws if neither is there, or
+// one cannot be used.
 std::shared_ptr<Store> make_buffer_store(BufferParts parts);
 
 }  // namespace idgen

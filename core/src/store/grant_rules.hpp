@@ -1,4 +1,5 @@
-// The arithmetic of grants, the same for every store that idgen brings itself. Pure: a row and a request in, the new row out.
+// The arithmetic of grants, the same for every store that idgen brings itself. Pure: a row and a request in, the new
+// row out.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +19,8 @@ constexpr std::uint64_t kLargestStep = 1'000'000'000;
 
 inline bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
-// A text as SQL writes it, to be read by people and pasted: on one line, whatever a name holds, or the rest of it could be taken for another
-// statement. `function` makes a character of its number: char in SQLite, chr in PostgreSQL.
+// A text as SQL writes it, to be read by people and pasted: on one line, whatever a name holds, or the rest of it could
+// be taken for another statement. `function` makes a character of its number: char in SQLite, chr in PostgreSQL.
 inline std::string sql_text(const std::string& text, const std::string& function) {
   std::string out = "'";
   for (const char c : text) {
@@ -63,7 +64,7 @@ inline void check_window_request(const WindowRequest& request) {
   }
   if (request.width_ms < 0 || request.min_ms < 0 || (request.width_ms == 0 && request.min_ms == 0)) {
     throw Error(Status::argument, "a window of " + std::to_string(request.width_ms) + " ms, at least " +
-                                      std::to_string(request.min_ms) + " ms beyond its start, cannot be meant");
+                                      std::to_string(request.min_ms) + " ms beyond its start, is invalid");
   }
 }
 
@@ -83,8 +84,8 @@ inline void check_window_request(const WindowRequest& request) {
                   ": ids of two formats collide. Use the same layout and epoch, or another namespace");
 }
 
-// The window that follows a row. REQUIRES: checked request, and a renewal's fence and owner compared. Keeps I2: start >= hw.
-// Throws Error{clock_back} if it would start after max_start_ms, Error{argument} if the numbers pass 2^63 - 1.
+// The window that follows a row. REQUIRES: checked request, and a renewal's fence and owner compared. Keeps I2: start
+// >= hw. Throws Error{clock_back} if it would start after max_start_ms, Error{argument} if the numbers pass 2^63 - 1.
 inline Window next_window(const WorkerRow& row, const WindowRequest& request) {
   Window window;
   window.start_ms = row.hw > request.now_ms ? row.hw : request.now_ms;
@@ -125,7 +126,7 @@ inline WorkerRow repaired_row(const std::string& name_space, std::uint64_t worke
                                          (is_live ? " has a live owner" : " was acquired") + " meanwhile, " +
                                          row.holder + "; nothing was changed. Stop it, then look again");
   }
-  if (hw_ms >= row.hw) throw Error(Status::argument, "a repair that lowers nothing cannot be meant");
+  if (hw_ms >= row.hw) throw Error(Status::argument, "a repair that lowers nothing is invalid");
   WorkerRow repaired = row;
   ++repaired.fence;
   repaired.owner = {};
@@ -134,7 +135,8 @@ inline WorkerRow repaired_row(const std::string& name_space, std::uint64_t worke
   return repaired;
 }
 
-// Where hw stands after a return. No lower than where this grant began: what lies before is another owner's. Throws Error{argument}.
+// Where hw stands after a return. No lower than where this grant began: what lies before is another owner's. Throws
+// Error{argument}.
 inline std::int64_t high_water_after_return(std::int64_t first_start_ms, std::int64_t end_ms, std::int64_t used_ms) {
   if (used_ms > end_ms) {
     throw Error(Status::argument, "a window that ends at " + std::to_string(end_ms) + " cannot have been used up to " +
@@ -146,7 +148,7 @@ inline std::int64_t high_water_after_return(std::int64_t first_start_ms, std::in
 // The counter after a grant of count numbers. Throws Error{argument, exhausted}.
 inline std::uint64_t advance_by(const std::string& name_space, const std::string& tag, std::uint64_t max_id,
                                 std::uint64_t count) {
-  if (count == 0) throw Error(Status::argument, "a segment of 0 numbers cannot be meant; ask for at least 1");
+  if (count == 0) throw Error(Status::argument, "a segment of 0 numbers is invalid; ask for at least 1");
   if (count > kLargestNumber || max_id > kLargestNumber - count) {
     throw Error(Status::exhausted, tag_name(name_space, tag) + " stands at " + std::to_string(max_id) + "; " +
                                        std::to_string(count) +
@@ -205,8 +207,8 @@ inline void check_advance(std::uint64_t to) {
   }
 }
 
-// The counter after an advance. It never stays where it is: the owner of the latest grant gives its rest back if the counter still stands at
-// the grant's end, and that rest may lie below `to`. Throws Error{exhausted}.
+// The counter after an advance. It never stays where it is: the owner of the latest grant gives its rest back if the
+// counter still stands at the grant's end, and that rest may lie below `to`. Throws Error{exhausted}.
 inline std::uint64_t advanced(const std::string& name_space, const std::string& tag, std::uint64_t max_id,
                               std::uint64_t to) {
   return to > max_id ? to : advance_by(name_space, tag, max_id, 1);

@@ -173,8 +173,9 @@ void LockFile::make(const std::string& database, const StoreWitness& witness) {
   NewFile file(path);
   const int fd = file.open(mode);
   if (fd < 0) throw lock_file_error(path, "make", errno);
-  // As accessible as the database itself, so that whoever may use the one may use the other. Only root gives a file away, but everybody may give one
-  // to a group of his own. Where neither can be done, whoever is refused later is told the file's name.
+  // As accessible as the database itself, so that whoever may use the one may use the other. Only root gives a file
+  // away, but everybody may give one to a group of his own. Where neither can be done, whoever is refused later is told
+  // the file's name.
   const bool is_given = known && geteuid() == 0 && fchown(fd, info.st_uid, info.st_gid) == 0;
   if (known && !is_given && fchown(fd, static_cast<uid_t>(-1), info.st_gid) != 0) errno = 0;
   if (fchmod(fd, mode) != 0) errno = 0;

@@ -1,7 +1,7 @@
 // The store in this process's memory: for tests, and for ids that need not survive the process.
 //
-// One state per name, shared by all handles of the process and kept until it ends: a handle that is opened again must go on where
-// the last one stopped. A child process gets none of it: what the parent's memory knows is the parent's.
+// One state per name, shared by all handles of the process and kept until it ends: a handle that is opened again must
+// go on where the last one stopped. A child process gets none of it: what the parent's memory knows is the parent's.
 #include <unistd.h>
 
 #include <map>

@@ -83,9 +83,9 @@ inline std::string module_objection(const struct stat& found, ModulePart part, c
   return "";
 }
 
-// Why the module at `path` (a real path) is not to be loaded, as the end of a sentence; "" if it may be. Looks at the file, its folder
-// and the folders above, whose owners could put another folder in its place. In a folder that this library is below too,
-// whoever could do that could have replaced this library as well: there it ends.
+// Why the module at `path` (a real path) is not to be loaded, as the end of a sentence; "" if it may be. Looks at the
+// file, its folder and the folders above, whose owners could put another folder in its place. In a folder that this
+// library is below too, whoever could do that could have replaced this library as well: there it ends.
 inline std::string module_objection(const std::string& path, const std::string& own) {
   const ModuleTrust trust = module_trust(own);
   ModulePart part = ModulePart::file;

@@ -1,5 +1,5 @@
-// Stores that live in a module of their own, libidgen_NAME.so, because they need a client library that not everybody has. Loaded when a URL asks
-// for it, and never unloaded: client libraries keep threads and thread-local data.
+// Stores that live in a module of their own, libidgen_NAME.so, because they need a client library that not everybody
+// has. Loaded when a URL asks for it, and never unloaded: client libraries keep threads and thread-local data.
 #pragma once
 
 #include "store/queue.hpp"

@@ -22,7 +22,8 @@ inline std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// A host that has closed descriptors 0 to 2 still prints to them. 0 to 2 become another number; -1 with errno if there is none.
+// A host that has closed descriptors 0 to 2 still prints to them. 0 to 2 become another number; -1 with errno if there
+// is none.
 inline int above_standard_streams(int fd) {
   if (fd < 0 || fd > STDERR_FILENO) return fd;
   const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);

@@ -1,8 +1,9 @@
 /* The part of SQLite that idgen uses, and the only place that includes it.
  *
- * With IDGEN_SQLITE_DECLARE the declarations below stand in for <sqlite3.h>: a program that links SQLite from elsewhere (the Go package
- * does) needs no header of it. They are weak, so that such a program also links without SQLite; sqlite_is_linked() then says so. A test
- * compiles this list together with the real header, where a difference is an error.
+ * With IDGEN_SQLITE_DECLARE the declarations below stand in for <sqlite3.h>: a program that links SQLite from elsewhere
+ * (the Go package does) needs no header of it. They are weak, so that such a program also links without SQLite;
+ * sqlite_is_linked() then says so. A test compiles this list together with the real header, where a difference is an
+ * error.
  */
 #ifndef IDGEN_STORE_SQLITE_API_H
 #define IDGEN_STORE_SQLITE_API_H

@@ -17,8 +17,8 @@ namespace idgen {
 constexpr std::int64_t kSqliteApplicationId = 0x6964676e;  // "idgn"
 constexpr std::int64_t kSqliteSchemaVersion = 3;  // 1 and 2 were only ever made by builds before the first release
 
-// Statements for the sqlite3 command. Only the name of a column differs, so nothing is lost, and code for it is not worth
-// keeping.
+// Statements for the sqlite3 command. Only the name of a column differs, so nothing is lost, and code for it is not
+// worth keeping.
 constexpr const char* kSqliteUpgradeFrom2 =
     "BEGIN EXCLUSIVE; ALTER TABLE idgen_worker RENAME COLUMN epoch TO fence; PRAGMA user_version = 3; COMMIT";
 

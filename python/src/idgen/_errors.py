@@ -54,7 +54,7 @@ class ConfigError(Error, ValueError):
 
 
 class ArgumentError(ConfigError):
-    """An argument that cannot be meant."""
+    """An invalid argument."""
 
 
 class HandleError(ConfigError):

@@ -190,10 +190,10 @@ class Stats(NamedTuple):
     wait_ns: int  # time spent in these waits
     store_waits: int  # of `waits`, those for the store: rises only after a pause or in an outage
     clock_back_events: int  # times the clock was found behind ids already issued
-    forks: int  # times this state was begun anew in a child process
+    forks: int  # times this state was started over in a child process
     lead_ms: int  # how far the last id's time is ahead of the clock
     issued: int  # numbers or ms given out: granted - remaining; once closed, less what was given back
-    rate: int  # ids a second, as the refills measured it; 0 = unknown, as always for a snowflake
+    rate: int  # ids per second, as the refills measured it; 0 = unknown, as always for a snowflake
     stock_seconds: float  # how long `remaining` lasts; inf when nothing is asked for or the rate is unknown
     breaker_redis: int  # of store = "buffer": 0 closed, 1 half-open, 2 open: Redis is left alone for a while
     breaker_database: int  # the same of the database; both 0 for other stores
@@ -207,7 +207,7 @@ class SegmentInfo(NamedTuple):
     grants: int  # how often a range was granted, or the counter advanced
     updated_unix_ms: int
     step: int  # numbers a grant, the operator's word; 0: each generator uses its own segment.step
-    rate: int  # ids a second that the holder drew when it took the latest grant; 0 = unknown
+    rate: int  # ids per second that the holder drew when it took the latest grant; 0 = unknown
     holder: str  # who took the latest grant, "process 4711 on db-3"; "" = unknown
 
     @property

@@ -9,7 +9,7 @@ import java.time.Instant;
  * @param grants how often a range was granted, or the counter advanced
  * @param updated when the row last changed, by the clock of whoever changed it
  * @param step numbers a grant, the operator's word; 0: each generator uses its own {@code segment.step}
- * @param rate ids a second that the holder drew when it took the latest grant; 0 is unknown
+ * @param rate ids per second that the holder drew when it took the latest grant; 0 is unknown
  * @param holder who took the latest grant, {@code "process 4711 on db-3"}; empty is unknown
  */
 public record SegmentInfo(long maxId, long grants, Instant updated, long step, long rate, String holder) {

@@ -13,10 +13,10 @@ package dev.idgen;
  * @param waitNs time spent in these waits, in ns
  * @param storeWaits of {@code waits}, those for the store: rises only after a pause or in an outage
  * @param clockBackEvents times the clock was found behind ids already issued
- * @param forks times this state was begun anew in a child process
+ * @param forks times this state was started over in a child process
  * @param leadMs how far the last id's time is ahead of the clock, in ms; 0 when not ahead, or without time
  * @param issued numbers or ms given out: granted - remaining; once closed, less what was given back
- * @param rate ids a second, as the refills measured it; 0 is unknown, as always for a snowflake
+ * @param rate ids per second, as the refills measured it; 0 is unknown, as always for a snowflake
  * @param stockSeconds how long {@code remaining} lasts: numbers at {@code rate}, a worker's time by the clock; infinite
  *     when nothing is asked for or the rate is unknown
  * @param breakerRedis of {@code store = "buffer"}: 0 closed, 1 half-open, 2 open: Redis is left alone for a while

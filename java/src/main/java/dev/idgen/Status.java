@@ -5,7 +5,7 @@ package dev.idgen;
  * language.
  */
 public final class Status {
-  /** A number that cannot be meant. */
+  /** An invalid number. */
   public static final int ARGUMENT = 1;
 
   /** Not a handle of this type: a defect in this package. */

@@ -41,7 +41,7 @@ class ConcurrencyTest {
     return Generator.builder().store("sqlite:ids.db").directory(folder).storeCreate(true).worker(7);
   }
 
-  /** Two ids a second: whoever asks for more has to wait. */
+  /** Two ids per second: whoever asks for more has to wait. */
   private Generator slow() {
     return snowflake().layout("time:32s worker:30 sequence:1").waitMax(Duration.ofMinutes(1)).build();
   }
