@@ -18,7 +18,8 @@ import (
 	"github.com/idgen/idgen/go"
 )
 
-const table = `CREATE TABLE idgen_segment (ns TEXT, tag TEXT, max_id INTEGER NOT NULL, grants INTEGER NOT NULL DEFAULT 0,
+const table = `CREATE TABLE idgen_segment (
+  ns TEXT, tag TEXT, max_id INTEGER NOT NULL, grants INTEGER NOT NULL DEFAULT 0,
 	updated_unix_ms INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (ns, tag));
 	INSERT INTO idgen_segment(ns, tag, max_id) VALUES('default', 'orders', 0)`
 
@@ -49,7 +50,8 @@ func (c *counter) SegmentReturn(_ context.Context, _, _ string, last, unused int
 }
 
 func onStore(t *testing.T, store idgen.Store) (*idgen.Generator, error) {
-	return idgen.New(t.Context(), idgen.Options{"kind": "segment", "tag": "orders", "segment.step": "10"}, idgen.WithHostStore(store))
+	options := idgen.Options{"kind": "segment", "tag": "orders", "segment.step": "10"}
+	return idgen.New(t.Context(), options, idgen.WithHostStore(store))
 }
 
 func TestManyGoroutinesDrawFromTheProgramsStore(t *testing.T) {
@@ -84,15 +86,18 @@ func TestWhatAStoreReturnsBecomesTheErrorOfTheCall(t *testing.T) {
 		want    error
 		text    string
 	}{
-		{func() error { return &idgen.Error{Status: idgen.ErrTagUnknown, Message: "no such tag here"} }, idgen.ErrTagUnknown, "no such tag here"},
+		{func() error { return &idgen.Error{Status: idgen.ErrTagUnknown, Message: "no such tag here"} },
+			idgen.ErrTagUnknown, "no such tag here"},
 		{func() error { return fmt.Errorf("here: %w", idgen.ErrStoreMissing) }, idgen.ErrStoreMissing, "here: "},
 		{func() error { return errors.New("no\nroom") }, idgen.ErrHost, "the program's own store: no room"},
-		{func() error { return errors.New("db://app:s3cr3t:@/x@db password='s3 cr3t' pwd=s3cr3t") }, idgen.ErrHost, "db://app:***@db password=***"},
+		{func() error { return errors.New("db://app:s3cr3t:@/x@db password='s3 cr3t' pwd=s3cr3t") },
+			idgen.ErrHost, "db://app:***@db password=***"},
 		{func() error { panic("out of it") }, idgen.ErrHost, "panic: out of it"},
 		{func() error { return errors.New(strings.Repeat("ü", 600)) }, idgen.ErrHost, "üüü"},
 		{func() error { return &idgen.Error{} }, idgen.ErrHost, ""},
 	} {
-		_, err := idgen.New(t.Context(), idgen.Options{"kind": "segment", "tag": "orders", "wait_max": "0"}, idgen.WithHostStore(&counter{failure: c.failure}))
+		options := idgen.Options{"kind": "segment", "tag": "orders", "wait_max": "0"}
+		_, err := idgen.New(t.Context(), options, idgen.WithHostStore(&counter{failure: c.failure}))
 		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.text) || strings.Contains(err.Error(), "s3") ||
 			strings.ContainsRune(err.Error(), '\uFFFD') {
 			t.Errorf("got %v, wanted %v and %q", err, c.want, c.text)
@@ -101,7 +106,9 @@ func TestWhatAStoreReturnsBecomesTheErrorOfTheCall(t *testing.T) {
 	if _, err := onStore(t, nil); !errors.Is(err, idgen.ErrArgument) {
 		t.Error(err)
 	}
-	if _, err := idgen.New(t.Context(), idgen.Options{"kind": "snowflake", "worker": "1"}, idgen.WithHostStore(&counter{})); !errors.Is(err, idgen.ErrUnsupported) {
+	snowflake := idgen.Options{"kind": "snowflake", "worker": "1"}
+	_, err := idgen.New(t.Context(), snowflake, idgen.WithHostStore(&counter{}))
+	if !errors.Is(err, idgen.ErrUnsupported) {
 		t.Error(err)
 	}
 }
@@ -170,13 +177,15 @@ func TestTagsAreMadeAndShownAndAdvancedThroughTheStore(t *testing.T) {
 	if err := store.CreateSegment(t.Context(), "shop", "orders"); !errors.Is(err, idgen.ErrTagExists) {
 		t.Error(err)
 	}
-	if _, err := store.ShowSegment(t.Context(), "shop", "items"); !errors.Is(err, idgen.ErrTagUnknown) || !strings.Contains(err.Error(), "CreateSegment") {
+	if _, err := store.ShowSegment(t.Context(), "shop", "items"); !errors.Is(err, idgen.ErrTagUnknown) ||
+		!strings.Contains(err.Error(), "CreateSegment") {
 		t.Error(err)
 	}
 	if info, err := store.AdvanceSegment(t.Context(), "shop", "orders", 1000); err != nil || info.MaxID != 1000 {
 		t.Error(info, err)
 	}
-	if info, err := store.AdvanceSegment(t.Context(), "shop", "orders", 10); err != nil || info.MaxID != 1001 || info.Grants != 2 {
+	info, err := store.AdvanceSegment(t.Context(), "shop", "orders", 10)
+	if err != nil || info.MaxID != 1001 || info.Grants != 2 {
 		t.Error(info, err)
 	}
 	if err := store.CreateSegment(t.Context(), "shop", "items"); err != nil {
@@ -212,7 +221,8 @@ func TestAConnectionInsideATransactionIsRefusedAndLeftAsItIs(t *testing.T) {
 	}
 	run("COMMIT")
 	var theirs, ours int64
-	if err := db.QueryRow("SELECT sum(max_id * (tag = 'theirs')), sum(max_id * (tag = 'orders')) FROM idgen_segment").Scan(&theirs, &ours); err != nil ||
+	sums := "SELECT sum(max_id * (tag = 'theirs')), sum(max_id * (tag = 'orders')) FROM idgen_segment"
+	if err := db.QueryRow(sums).Scan(&theirs, &ours); err != nil ||
 		theirs != 7 || ours != 0 {
 		t.Error(theirs, ours, err)
 	}
@@ -222,7 +232,8 @@ func TestACallThatHoldsThePoolsLastConnectionEndsWithinTheBoundAndOnlyOnce(t *te
 	db := database(t, table)
 	store := idgen.NewSQLStore(db, idgen.SQLite)
 	store.PoolTimeout = 200 * time.Millisecond
-	orders, err := idgen.New(t.Context(), idgen.Options{"kind": "segment", "tag": "orders", "segment.step": "10", "segment.runway": "0",
+	orders, err := idgen.New(t.Context(), idgen.Options{
+		"kind": "segment", "tag": "orders", "segment.step": "10", "segment.runway": "0",
 		"wait_max": "60s"}, idgen.WithHostStore(store))
 	if err != nil {
 		t.Fatal(err)
@@ -235,7 +246,8 @@ func TestACallThatHoldsThePoolsLastConnectionEndsWithinTheBoundAndOnlyOnce(t *te
 	began := time.Now()
 	ids := make([]int64, 1000)
 	n, err := orders.Fill(ids)
-	if n != 10 || !errors.Is(err, idgen.ErrStoreUnavailable) || !strings.Contains(err.Error(), "small pool of its own") {
+	if n != 10 || !errors.Is(err, idgen.ErrStoreUnavailable) ||
+		!strings.Contains(err.Error(), "small pool of its own") {
 		t.Error(n, err)
 	}
 	if took := time.Since(began); took > 20*time.Second {
@@ -260,7 +272,8 @@ func TestAConnectionThatComesTooLateServesTheNextCallOrGoesBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := store.SegmentTake(t.Context(), "default", "orders", 10); !errors.Is(err, idgen.ErrStoreUnavailable) {
+		_, err = store.SegmentTake(t.Context(), "default", "orders", 10)
+		if !errors.Is(err, idgen.ErrStoreUnavailable) {
 			t.Error(err)
 		}
 		return mine
@@ -342,7 +355,8 @@ func TestTheCauseOfAnErrorIsWhatTheStoreReturned(t *testing.T) {
 	}
 	for i, store := range stores {
 		var err error
-		generators[i], err = idgen.New(t.Context(), idgen.Options{"kind": "segment", "tag": "orders", "segment.step": "10", "segment.runway": "0",
+		generators[i], err = idgen.New(t.Context(), idgen.Options{
+			"kind": "segment", "tag": "orders", "segment.step": "10", "segment.runway": "0",
 			"wait_max": "200ms"}, idgen.WithHostStore(store))
 		if err != nil {
 			t.Fatal(err)
@@ -357,7 +371,9 @@ func TestTheCauseOfAnErrorIsWhatTheStoreReturned(t *testing.T) {
 		}
 	}
 	var found *failure
-	if _, err := idgen.New(t.Context(), idgen.Options{"kind": "segment", "tag": "t"}, idgen.WithHostStore(stores[0])); !errors.As(err, &found) || found != wanted[0] {
+	segment := idgen.Options{"kind": "segment", "tag": "t"}
+	if _, err := idgen.New(t.Context(), segment, idgen.WithHostStore(stores[0])); !errors.As(err, &found) ||
+		found != wanted[0] {
 		t.Error(err, found)
 	}
 }
@@ -379,7 +395,8 @@ func TestMessagesOfTheDatabaseSayWhatToDo(t *testing.T) {
 		{store.SegmentReturn(t.Context(), "default", "nobody", 10, 5), idgen.ErrTagUnknown, "nobody"},
 		{store.SegmentReturn(t.Context(), "default", "orders", 10, 11), idgen.ErrArgument, "unused"},
 		{take(store, "orders", 0), idgen.ErrArgument, "at least 1"},
-		{take(idgen.NewSQLStore(database(t, "SELECT 1"), idgen.SQLite), "orders", 10), idgen.ErrStoreMissing, "idgen segment create"},
+		{take(idgen.NewSQLStore(database(t, "SELECT 1"), idgen.SQLite), "orders", 10),
+			idgen.ErrStoreMissing, "idgen segment create"},
 		{take(idgen.NewSQLStore(closed, idgen.SQLite), "orders", 10), idgen.ErrStoreUnavailable, "closed"},
 		{take(idgen.NewSQLStore(closed, 0), "orders", 10), idgen.ErrArgument, "Postgres"},
 	} {

@@ -1,12 +1,12 @@
 // The queue of a buffer: one hash a tag, one script an operation. Contracts: class Queue in store/queue.hpp.
 //
 //   life     the label: the server's replication id, and when the tag was first seen under it
-//   entries  "first:count:database first:count:database ...", rising; database: a hash of its name. Who counts in another one takes none of them
+//   entries  "first:count:database first:count:database ...", rising; database: a hash of its name. Whoever
+//            counts in another one takes none of them
 //   witness  the highest number known to have been granted
 //   stopped  1: nothing is taken or loaded
 //   loader   until when (Unix s) somebody has been told to load
-//   since, taken, rate: numbers asked for since then (Unix s); numbers a second over the ten seconds or more before
-//   that
+//   since, taken, rate: numbers requested since then (Unix s); numbers per second over the ten seconds or more before
 #pragma once
 
 namespace idgen::backend {

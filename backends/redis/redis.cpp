@@ -40,8 +40,9 @@ local function refusal(done, number, count)
   if string.sub(done.err, 1, 4) ~= 'ERR ' then return done end -- a full disk, say: no fault of the counter
   return {'refused', number, done.err, count}
 end
--- What is known of tags that are not there: a field for each that was made, and the label of the first one. A server that knows neither is
--- new, unless it took over from another one before the first tag had reached it: then it has that one's id too.
+-- What is known of tags that are not there: a field for each that was made, and the label of the first one. A server
+-- that knows neither is new, unless it took over from another one before the first tag had reached it: then it has that
+-- one's id too.
 local store = KEYS[#KEYS]
 local function remember()
   redis.call('HSET', store, key, '1')

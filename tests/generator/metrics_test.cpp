@@ -58,16 +58,16 @@ idgen_granted_total{name="orders",namespace="shop",kind="segment"} 3000
 # HELP idgen_stock Ids reserved and not yet issued.
 # TYPE idgen_stock gauge
 idgen_stock{name="orders",namespace="shop",kind="segment"} 1750
-# HELP idgen_rate Ids a second, as the refills measured it; 0 while unknown.
+# HELP idgen_rate Ids per second, measured from refill to refill; 0 = unknown.
 # TYPE idgen_rate gauge
 idgen_rate{name="orders",namespace="shop",kind="segment"} 500
-# HELP idgen_issued_seconds_total Of the worker's time reserved for this process, what ids were issued in or has gone by.
+# HELP idgen_issued_seconds_total Reserved worker time that is used up or has passed.
 # TYPE idgen_issued_seconds_total counter
 idgen_issued_seconds_total{name="events",namespace="shop",kind="snowflake"} 1.25
 # HELP idgen_granted_seconds_total Worker's time that the store has reserved for this process.
 # TYPE idgen_granted_seconds_total counter
 idgen_granted_seconds_total{name="events",namespace="shop",kind="snowflake"} 3
-# HELP idgen_stock_seconds How long what is reserved lasts without the store: a segment's ids at idgen_rate, a worker's time by the clock; +Inf when nothing is asked for or the rate is unknown.
+# HELP idgen_stock_seconds How long the reserve lasts without the store; +Inf = no draws, or no known rate.
 # TYPE idgen_stock_seconds gauge
 idgen_stock_seconds{name="events",namespace="shop",kind="snowflake"} +Inf
 idgen_stock_seconds{name="orders",namespace="shop",kind="segment"} 3.5

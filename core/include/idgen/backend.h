@@ -1,6 +1,7 @@
-/* What the library and a backend module say to each other. A module is a shared library, libidgen_NAME.so, that exports one function,
- * idgen_backend_NAME; the library loads it when a store's URL asks for it. Everything crosses as C, because a module
- * may have been made by another compiler than the library: exceptions, allocations and containers stay on their side.
+/* What the library and a backend module say to each other. A module is a shared library, libidgen_NAME.so, that exports
+ * one function, idgen_backend_NAME; the library loads it when a store's URL asks for it. Everything crosses as C,
+ * because a module may come from another compiler than the library: exceptions, allocations and containers stay on
+ * their side.
  *
  * For authors of backends. Applications use idgen.h. */
 #ifndef IDGEN_BACKEND_H
@@ -77,8 +78,8 @@ typedef struct idgen_backend_queue_part {
 typedef void (*idgen_backend_row_fn)(void *to, const idgen_backend_segment *row);
 typedef void (*idgen_backend_text_fn)(void *to, const char *text);
 
-/* An open store. The functions are those of the class Store in idgen/store.hpp, where their contracts stand; 0 or a status of idgen.h. Each may
- * be called from any thread, several at once. */
+/* An open store. The functions are those of the class Store in idgen/store.hpp, which has their contracts. They return
+ * 0 or a status of idgen.h. Each may be called from any thread, several at once. */
 typedef struct idgen_backend_store {
   void *ctx;
   int32_t (*segment_grant)(void *ctx, const char *name_space, const char *tag, const idgen_backend_request *request,
@@ -98,8 +99,8 @@ typedef struct idgen_backend_store {
   /* May be NULL: there are no other tables. */
   int32_t (*segment_max_of)(void *ctx, const char *table, const char *column, uint64_t *max_id,
                             idgen_backend_error *err);
-  /* The class Queue in core/src/store/queue.hpp. NULL in a module that has none. A queue is opened with the setting queue = 1; its other functions,
-   * but for describe and close, are then not called. */
+  /* The class Queue in core/src/store/queue.hpp. NULL in a module that has none. A queue is opened with the setting
+   * queue = 1; of the other functions only describe and close are then called. */
   int32_t (*queue_take)(void *ctx, const char *name_space, const char *tag, const idgen_backend_queue_request *request,
                         idgen_backend_queue_part *part, idgen_backend_error *err);
   int32_t (*queue_load)(void *ctx, const char *name_space, const char *tag, const char *label, uint64_t first,
@@ -114,8 +115,9 @@ typedef struct idgen_backend {
   uint32_t abi; /* IDGEN_BACKEND_ABI of the module */
   uint32_t reserved;
   const char *name; /* "postgres" */
-  /* Settings: url, create (0 or 1), timeout_ms, queue (0 or 1), queue_of (the database whose numbers are in it), schema (idgen, leaf, tinyid, cosid), step (what a tag is made with, where the schema's row
-   * needs one; 0 = unknown). Connects; `store` is filled only on success. */
+  /* Connects; `store` is filled only on success. Settings: url, create (0 or 1), timeout_ms, queue (0 or 1), queue_of
+   * (the database whose numbers are in it), schema (idgen, leaf, tinyid, cosid), step (what a tag is made with, where
+   * the schema's row needs one; 0 = unknown). */
   int32_t (*open)(const idgen_backend_setting *settings, size_t count, idgen_backend_store *store,
                   idgen_backend_error *err);
   /* What segment_create would run, as text. Connects to nothing. */

@@ -131,7 +131,8 @@ class StoreTest {
       assertEquals(1, orders.next());
       assertFalse(orders.describe().contains("store: the host's own"));
     }
-    try (var orders = Generator.builder().kind("segment").tag("t").store("sqlite:/no/where").store(new Counter()).build()) {
+    try (var orders =
+        Generator.builder().kind("segment").tag("t").store("sqlite:/no/where").store(new Counter()).build()) {
       assertEquals(1, orders.next());
     }
     assertEquals(
@@ -192,7 +193,9 @@ class StoreTest {
   private static DataSource asking(Callable<Connection> pool) {
     return (DataSource)
         Proxy.newProxyInstance(
-            StoreTest.class.getClassLoader(), new Class<?>[] {DataSource.class}, (proxy, method, arguments) -> pool.call());
+            StoreTest.class.getClassLoader(),
+            new Class<?>[] {DataSource.class},
+            (proxy, method, arguments) -> pool.call());
   }
 
   @Test
