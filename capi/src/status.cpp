@@ -15,8 +15,8 @@ static_assert(static_cast<int>(idgen::Status::host) == IDGEN_E_HOST);
 
 namespace idgen::capi {
 
-idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_view message,
-                      std::uint64_t retry_after_ns, std::uint64_t cause) noexcept {
+idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_view message, std::uint64_t retry_after_ns,
+                      std::uint64_t cause) noexcept {
   if (!err) return status;
   // Zeroed instead of begun with IDGEN_ERROR_INIT: it has room for a message, and its owner wants to know.
   const bool is_zeroed = err->struct_size == 0;

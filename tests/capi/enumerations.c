@@ -45,8 +45,8 @@ static void statuses(void) {
                                           IDGEN_E_STORE_UNSAFE,
                                           IDGEN_E_NO_MEMORY,
                                           IDGEN_E_INTERNAL};
-  static const idgen_status_t retryable[] = {IDGEN_E_WOULD_BLOCK, IDGEN_E_WORKER_BUSY,       IDGEN_E_OVERLOADED,
-                                             IDGEN_E_CLOCK_BACK,  IDGEN_E_CLOCK_LEAP,        IDGEN_E_STORE_UNAVAILABLE,
+  static const idgen_status_t retryable[] = {IDGEN_E_WOULD_BLOCK, IDGEN_E_WORKER_BUSY, IDGEN_E_OVERLOADED,
+                                             IDGEN_E_CLOCK_BACK,  IDGEN_E_CLOCK_LEAP,  IDGEN_E_STORE_UNAVAILABLE,
                                              IDGEN_E_STORE_FULL};
   const size_t count = sizeof header / sizeof *header;
   CHECK(idgen_status_count() == count);
