@@ -6,7 +6,7 @@ DESTDIR ?=
 export PREFIX DESTDIR
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-rest test-% setup build dist bench install format lint abi-baseline clean
+.PHONY: help demo test test-all test-rest test-% setup build dist bench install docs format lint abi-baseline clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -42,6 +42,9 @@ bench: build dist ## measure, and write build/bench/report.md
 
 install: build ## into PREFIX (/usr/local), below DESTDIR if given
 	scripts/install
+
+docs: setup ## README and docs/ as HTML, in build/site/
+	scripts/docs
 
 format: setup ## rewrite C, C++, Python and Go sources in the one style
 	scripts/format
