@@ -1,5 +1,5 @@
-"""docs-pages.py FOLDER: what mkdocs makes the HTML of the documentation from: README.md as the first page, docs/*.md, and
-mkdocs.yml. Links between pages stay links; a link to a file that is no page becomes its text."""
+"""docs-pages.py FOLDER: writes what mkdocs makes the HTML of the documentation from: README.md as the first page,
+docs/*.md, and mkdocs.yml. Links between pages stay links; a link to a file that is no page becomes its text."""
 
 from __future__ import annotations
 
