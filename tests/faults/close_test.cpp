@@ -1,10 +1,7 @@
 // close() while others draw, and what it leaves behind.
-#include <unistd.h>
-
-#include <filesystem>
-#include <iterator>
 #include <thread>
 
+#include "runtime/lane_threads.hpp"
 #include "support.hpp"
 
 namespace idgen::faults {
@@ -171,13 +168,7 @@ TEST(Close, WakesACallThatWaits) {
   EXPECT_EQ(ended, IDGEN_E_CLOSED);
 }
 
-std::size_t threads() {
-  const std::filesystem::directory_iterator tasks("/proc/self/task");
-  return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
-}
-
 TEST(Close, ManyGeneratorsThatWatchTheAgeOfTheirSegmentsLeaveNoThreadBehind) {
-  const std::size_t before = threads();
   for (int i = 0; i < 50; ++i) {
     Ids ids({{"kind", "segment"},
              {"tag", "t"},
@@ -186,9 +177,7 @@ TEST(Close, ManyGeneratorsThatWatchTheAgeOfTheirSegmentsLeaveNoThreadBehind) {
              {"segment.max_age", "1h"}});
     ASSERT_NE(ids.next(), 0u) << ids.outcome().message;
   }
-  const std::int64_t deadline = mono_ns() + 20'000'000'000;
-  while (threads() > before && mono_ns() < deadline) usleep(1000);
-  EXPECT_EQ(threads(), before);
+  EXPECT_EQ(threads_once_there_are(0), 0u);
 }
 
 }  // namespace

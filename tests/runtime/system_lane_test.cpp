@@ -6,32 +6,15 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <future>
 #include <string>
 #include <thread>
 
+#include "runtime/lane_threads.hpp"
+
 namespace idgen {
 namespace {
-
-// By their name, since a sanitizer has threads too. A thread that has just been started has none yet.
-std::size_t threads_of_lanes() {
-  std::size_t count = 0;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::string name;
-    std::getline(std::ifstream(task.path() / "comm"), name);
-    count += name == "idgen";
-  }
-  return count;
-}
-
-std::size_t threads_once_there_are(std::size_t wanted) {
-  for (int i = 0; i < 2000 && threads_of_lanes() != wanted; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  return threads_of_lanes();
-}
 
 TEST(SystemLane, RunsTasksInOrderOnOneThreadOfItsOwn) {
   const auto lane = make_system_lane();
