@@ -2,6 +2,7 @@
 // into a status.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -46,6 +47,19 @@ class SegmentStore {
   virtual void list(const std::function<void(const SegmentInfo&)>& row) = 0;
   virtual std::string describe() = 0;
   virtual void disconnect() noexcept = 0;
+  virtual void create_store() {}  // where nothing has to be made before the first row
+};
+
+// What a module implements as well if it grants windows of a worker's time. Contracts: class Store in idgen/store.hpp.
+class WindowStore {
+ public:
+  virtual ~WindowStore() = default;
+  virtual Window window_take(const WindowRequest& request) = 0;
+  virtual void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t fence,
+                             std::int64_t end_ms, std::int64_t used_ms) = 0;
+  virtual WindowInfo window_show(const std::string& name_space, std::uint64_t worker) = 0;
+  virtual void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
+                             std::int64_t hw_ms) = 0;
 };
 
 // What a module implements as well if it can keep the queue of a buffer. Contracts: class Queue in store/queue.hpp.
@@ -131,6 +145,61 @@ inline void report(idgen_backend_row_fn row, void* to, const SegmentInfo& info) 
   const idgen_backend_segment out{info.name_space.c_str(), info.tag.c_str(), info.max_id, info.grants,
                                   info.updated_unix_ms,    info.step,        info.rate,   info.holder.c_str()};
   row(to, &out);
+}
+
+template <class S>
+void add_windows(idgen_backend_store* out) {
+  static constexpr auto windows_of = [](void* ctx) -> WindowStore& {
+    return *static_cast<S*>(static_cast<SegmentStore*>(ctx));
+  };
+  out->window_take = [](void* ctx, const idgen_backend_window_request* request, idgen_backend_window* window,
+                        idgen_backend_error* e) -> std::int32_t {
+    return guard(e, [&] {
+      WindowRequest asked{.name_space = request->name_space,
+                          .worker = request->worker,
+                          .fence = request->fence,
+                          .owner = {},
+                          .holder = request->holder,
+                          .format = request->format,
+                          .now_ms = request->now_ms,
+                          .width_ms = request->width_ms,
+                          .min_ms = request->min_ms,
+                          .max_start_ms = request->max_start_ms,
+                          .max_lead_ms = request->max_lead_ms,
+                          .lease_ms = request->lease_ms};
+      std::copy(std::begin(request->owner), std::end(request->owner), asked.owner.begin());
+      const Window taken = windows_of(ctx).window_take(asked);
+      *window = {taken.start_ms, taken.end_ms, taken.fence};
+    });
+  };
+  out->window_return = [](void* ctx, const char* name_space, std::uint64_t worker, std::uint64_t fence,
+                          std::int64_t end_ms, std::int64_t used_ms, idgen_backend_error* e) -> std::int32_t {
+    return guard(e, [&] { windows_of(ctx).window_return(name_space, worker, fence, end_ms, used_ms); });
+  };
+  out->window_show = [](void* ctx, const char* name_space, std::uint64_t worker, idgen_backend_worker_fn row, void* to,
+                        idgen_backend_error* e) -> std::int32_t {
+    return guard(e, [&] {
+      const WindowInfo found = windows_of(ctx).window_show(name_space, worker);
+      const idgen_backend_worker shown{.worker = found.worker,
+                                       .fence = found.fence,
+                                       .hw_ms = found.hw_ms,
+                                       .format = found.format.c_str(),
+                                       .holder = found.holder.c_str(),
+                                       .is_live = found.is_live ? 1 : 0,
+                                       .has_clock = found.clock_ahead_ms ? 1 : 0,
+                                       .clock_ahead_ms = found.clock_ahead_ms.value_or(0)};
+      row(to, &shown);
+    });
+  };
+  out->window_repair = [](void* ctx, const char* name_space, std::uint64_t worker, std::uint64_t seen_fence,
+                          std::int64_t seen_hw_ms, std::int64_t hw_ms, idgen_backend_error* e) -> std::int32_t {
+    return guard(e, [&] {
+      WindowInfo seen;
+      seen.fence = seen_fence;
+      seen.hw_ms = seen_hw_ms;
+      windows_of(ctx).window_repair(name_space, worker, seen, hw_ms);
+    });
+  };
 }
 
 template <class S>
@@ -231,6 +300,10 @@ constexpr idgen_backend module(const char* name) {
           }
           out->close = [](void* ctx) { delete static_cast<SegmentStore*>(ctx); };
           out->disconnect = [](void* ctx) { static_cast<SegmentStore*>(ctx)->disconnect(); };
+          out->create = [](void* ctx, idgen_backend_error* e) -> std::int32_t {
+            return guard(e, [&] { static_cast<SegmentStore*>(ctx)->create_store(); });
+          };
+          if constexpr (std::is_base_of_v<WindowStore, S>) add_windows<S>(out);
           if constexpr (std::is_base_of_v<QueueStore, S>) add_queue<S>(out);
           out->ctx = static_cast<SegmentStore*>(store.release());
         });

@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* Raised with every change of this file: library and module must agree. */
-#define IDGEN_BACKEND_ABI 5
+#define IDGEN_BACKEND_ABI 6
 
 typedef struct idgen_backend_error {
   int32_t status; /* of idgen.h */
@@ -75,6 +75,39 @@ typedef struct idgen_backend_queue_part {
   int32_t load;
 } idgen_backend_queue_part;
 
+typedef struct idgen_backend_window_request {
+  const char *name_space;
+  uint64_t worker;
+  uint64_t fence;
+  uint8_t owner[16];
+  const char *holder;
+  const char *format;
+  int64_t now_ms;
+  int64_t width_ms;
+  int64_t min_ms;
+  int64_t max_start_ms;
+  int64_t max_lead_ms;
+  int64_t lease_ms;
+} idgen_backend_window_request;
+
+typedef struct idgen_backend_window {
+  int64_t start_ms;
+  int64_t end_ms;
+  uint64_t fence;
+} idgen_backend_window;
+
+typedef struct idgen_backend_worker {
+  uint64_t worker;
+  uint64_t fence;
+  int64_t hw_ms;
+  const char *format;
+  const char *holder;
+  int32_t is_live;
+  int32_t has_clock; /* clock_ahead_ms is known */
+  int64_t clock_ahead_ms;
+} idgen_backend_worker;
+
+typedef void (*idgen_backend_worker_fn)(void *to, const idgen_backend_worker *row);
 typedef void (*idgen_backend_row_fn)(void *to, const idgen_backend_segment *row);
 typedef void (*idgen_backend_text_fn)(void *to, const char *text);
 
@@ -109,6 +142,18 @@ typedef struct idgen_backend_store {
                          idgen_backend_error *err);
   /* Closes the connection; if a call is using it, after that call. The next call opens a new one. */
   void (*disconnect)(void *ctx);
+  /* Makes the tables of segments and workers, if they are missing. */
+  int32_t (*create)(void *ctx, idgen_backend_error *err);
+  /* NULL in a module that grants segments only; then the next three are too. */
+  int32_t (*window_take)(void *ctx, const idgen_backend_window_request *request, idgen_backend_window *window,
+                         idgen_backend_error *err);
+  int32_t (*window_return)(void *ctx, const char *name_space, uint64_t worker, uint64_t fence, int64_t end_ms,
+                           int64_t used_ms, idgen_backend_error *err);
+  /* One row; with fence 0 if nobody has had the worker. */
+  int32_t (*window_show)(void *ctx, const char *name_space, uint64_t worker, idgen_backend_worker_fn row, void *to,
+                         idgen_backend_error *err);
+  int32_t (*window_repair)(void *ctx, const char *name_space, uint64_t worker, uint64_t seen_fence, int64_t seen_hw_ms,
+                           int64_t hw_ms, idgen_backend_error *err);
 } idgen_backend_store;
 
 typedef struct idgen_backend {

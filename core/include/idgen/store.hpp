@@ -36,6 +36,9 @@ struct WindowRequest {
   std::int64_t width_ms = 0;
   std::int64_t min_ms = 0;
   std::int64_t max_start_ms = 0;
+  // For a store with a clock of its own, which machines share:
+  std::int64_t max_lead_ms = 0;  // now_ms may be so far ahead of it
+  std::int64_t lease_ms = 0;     // by it, we count as alive for so long after this call
 };
 
 struct Window {
@@ -46,11 +49,13 @@ struct Window {
 
 // A worker's row, for those who look after it.
 struct WindowInfo {
+  std::uint64_t worker = 0;
   std::uint64_t fence = 0;  // 0: nobody has had the worker yet
   std::int64_t hw_ms = 0;   // Unix ms, exclusive: the end of the latest window
   std::string format{};     // of the namespace
   std::string holder{};     // the latest
   bool is_live = false;     // an owner lives, or may live
+  std::optional<std::int64_t> clock_ahead_ms{};  // the holder's clock, of the store's, at its latest window
 };
 
 struct SegmentRequest {
@@ -103,11 +108,16 @@ class Store {
                               std::uint64_t unused) IDGEN_RUNS_HOST_CODE = 0;
 
   // start = max(hw, now_ms), end = max(start + min_ms, now_ms + width_ms), hw = end. See idgen_store_t in idgen.h.
-  // Throws Error{worker_busy, format_mismatch, clock_back (start > max_start_ms; nothing changed), store_*}.
+  // Throws Error{worker_busy, format_mismatch, clock_back (start > max_start_ms), clock_leap (now_ms is more than
+  // max_lead_ms ahead of the store's clock), store_*}; clock_* have changed nothing. worker_busy with a time to retry
+  // after: the owner may have died, and its lease ends then.
   virtual Window window_take(const WindowRequest& request) IDGEN_RUNS_HOST_CODE = 0;
   // Gives the worker up: whoever acquires next need not be told that we live. If hw == end_ms: hw = used_ms.
   virtual void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t fence,
                              std::int64_t end_ms, std::int64_t used_ms) IDGEN_RUNS_HOST_CODE = 0;
+
+  // True: an owner counts as alive for lease_ms after each window_take. False: the store knows that by itself.
+  virtual bool has_leases() const { return false; }
 
   // For `idgen worker`. Throw Error{unsupported} where a store does not know them.
   virtual WindowInfo window_show(const std::string& name_space, std::uint64_t worker);

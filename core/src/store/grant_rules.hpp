@@ -84,6 +84,29 @@ inline void check_window_request(const WindowRequest& request) {
                   ": ids of two formats collide. Use the same layout and epoch, or another namespace");
 }
 
+// By the clock that all machines share, the store's. Throws Error{clock_leap}: what a clock that is ahead reserves is
+// reserved for good, so nothing is.
+inline void check_clock(const WindowRequest& request, std::int64_t store_ms) {
+  std::int64_t ahead_ms = 0;
+  if (__builtin_sub_overflow(request.now_ms, store_ms, &ahead_ms) || ahead_ms <= request.max_lead_ms) return;
+  throw Error(Status::clock_leap,
+              worker_name(request.name_space, request.worker) + ": this clock, " + format_instant(request.now_ms) +
+                  ", is " + std::to_string(ahead_ms) + " ms ahead of the store's, " + format_instant(store_ms) +
+                  " (allowed: " + std::to_string(request.max_lead_ms) +
+                  " ms, max_ahead). No time was reserved. Set the clock, or the store's if that is wrong",
+              static_cast<std::uint64_t>(1'000'000'000));
+}
+
+// An owner whose lease has not ended. `left_ms`: until it has.
+[[noreturn]] inline void throw_leased(const WindowRequest& request, const WorkerRow& row, std::int64_t left_ms,
+                                      const std::string& shown) {
+  throw Error(Status::worker_busy,
+              worker_name(request.name_space, request.worker) + " is owned by " +
+                  (row.holder.empty() ? "a process" : row.holder) + "; if that is gone, its lease ends in " +
+                  std::to_string(left_ms) + " ms. Stop it, or give this process another worker number. Store: " + shown,
+              static_cast<std::uint64_t>(std::max<std::int64_t>(left_ms, 1)) * 1'000'000);
+}
+
 // The window that follows a row. REQUIRES: checked request, and a renewal's fence and owner compared. Keeps I2: start
 // >= hw. Throws Error{clock_back} if it would start after max_start_ms, Error{argument} if the numbers pass 2^63 - 1.
 inline Window next_window(const WorkerRow& row, const WindowRequest& request) {

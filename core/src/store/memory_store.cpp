@@ -135,9 +135,14 @@ class MemoryStore final : public Store {
     check_process();
     const MutexLock lock(state_->mutex);
     const auto found = state_->workers.find({name_space, worker});
-    if (found == state_->workers.end()) return {};
+    if (found == state_->workers.end()) return {.worker = worker};
     const WorkerRow& row = found->second.row;
-    return {row.fence, row.hw, state_->formats[name_space], row.holder, row.owned};
+    return {.worker = worker,
+            .fence = row.fence,
+            .hw_ms = row.hw,
+            .format = state_->formats[name_space],
+            .holder = row.holder,
+            .is_live = row.owned};
   }
 
   void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,

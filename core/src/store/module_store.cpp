@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -83,19 +84,6 @@ const idgen_backend& load(const StoreScheme& scheme, const StoreOptions& options
   return *backend;
 }
 
-SegmentInfo info_of(const idgen_backend_segment& row) {
-  SegmentInfo info;
-  info.name_space = row.name_space;
-  info.tag = row.tag;
-  info.max_id = row.max_id;
-  info.grants = row.grants;
-  info.updated_unix_ms = row.updated_unix_ms;
-  info.step = row.step;
-  info.rate = row.rate;
-  info.holder = row.holder;
-  return info;
-}
-
 template <class F>
 void call_backend(F&& function) {
   idgen_backend_error err{};
@@ -160,9 +148,48 @@ class ModuleStore final : public Store {
       return store_.segment_return(store_.ctx, name_space.c_str(), tag.c_str(), last, unused, err);
     });
   }
-  Window window_take(const WindowRequest& request) override { refuse_windows(request.worker); }
-  void window_return(const std::string&, std::uint64_t worker, std::uint64_t, std::int64_t, std::int64_t) override {
-    refuse_windows(worker);
+  bool has_leases() const override { return store_.window_take != nullptr; }
+  Window window_take(const WindowRequest& request) override {
+    if (store_.window_take == nullptr) refuse_windows(request.worker);
+    idgen_backend_window_request asked{.name_space = request.name_space.c_str(),
+                                       .worker = request.worker,
+                                       .fence = request.fence,
+                                       .owner = {},
+                                       .holder = request.holder.c_str(),
+                                       .format = request.format.c_str(),
+                                       .now_ms = request.now_ms,
+                                       .width_ms = request.width_ms,
+                                       .min_ms = request.min_ms,
+                                       .max_start_ms = request.max_start_ms,
+                                       .max_lead_ms = request.max_lead_ms,
+                                       .lease_ms = request.lease_ms};
+    std::copy(request.owner.begin(), request.owner.end(), asked.owner);
+    idgen_backend_window window{};
+    call_backend([&](idgen_backend_error* err) { return store_.window_take(store_.ctx, &asked, &window, err); });
+    return {window.start_ms, window.end_ms, window.fence};
+  }
+  void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t fence, std::int64_t end_ms,
+                     std::int64_t used_ms) override {
+    if (store_.window_return == nullptr) refuse_windows(worker);
+    call_backend([&](idgen_backend_error* err) {
+      return store_.window_return(store_.ctx, name_space.c_str(), worker, fence, end_ms, used_ms, err);
+    });
+  }
+  WindowInfo window_show(const std::string& name_space, std::uint64_t worker) override {
+    if (store_.window_show == nullptr) refuse_windows(worker);
+    return only(rows<WindowInfo>([&](idgen_backend_worker_fn row, void* to, idgen_backend_error* err) {
+      return store_.window_show(store_.ctx, name_space.c_str(), worker, row, to, err);
+    }));
+  }
+  void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
+                     std::int64_t hw_ms) override {
+    if (store_.window_repair == nullptr) refuse_windows(worker);
+    call_backend([&](idgen_backend_error* err) {
+      return store_.window_repair(store_.ctx, name_space.c_str(), worker, seen.fence, seen.hw_ms, hw_ms, err);
+    });
+  }
+  void create() override {
+    call_backend([&](idgen_backend_error* err) { return store_.create(store_.ctx, err); });
   }
   void segment_create(const std::string& name_space, const std::string& tag) override {
     call_backend([&](idgen_backend_error* err) {
@@ -193,7 +220,7 @@ class ModuleStore final : public Store {
     return found;
   }
   std::vector<SegmentInfo> segment_list() override {
-    return rows([&](idgen_backend_row_fn row, void* to, idgen_backend_error* err) {
+    return rows<SegmentInfo>([&](idgen_backend_row_fn row, void* to, idgen_backend_error* err) {
       return store_.segment_list(store_.ctx, row, to, err);
     });
   }
@@ -203,37 +230,68 @@ class ModuleStore final : public Store {
   void disconnect() noexcept override { store_.disconnect(store_.ctx); }
 
  private:
+  static SegmentInfo info_of(const idgen_backend_segment& row) {
+    SegmentInfo info;
+    info.name_space = row.name_space;
+    info.tag = row.tag;
+    info.max_id = row.max_id;
+    info.grants = row.grants;
+    info.updated_unix_ms = row.updated_unix_ms;
+    info.step = row.step;
+    info.rate = row.rate;
+    info.holder = row.holder;
+    return info;
+  }
+  static WindowInfo info_of(const idgen_backend_worker& row) {
+    WindowInfo info;
+    info.worker = row.worker;
+    info.fence = row.fence;
+    info.hw_ms = row.hw_ms;
+    info.format = row.format;
+    info.holder = row.holder;
+    info.is_live = row.is_live != 0;
+    if (row.has_clock != 0) info.clock_ahead_ms = row.clock_ahead_ms;
+    return info;
+  }
+
   // The callback runs inside the module, through which no exception may pass.
-  template <class F>
-  static std::vector<SegmentInfo> rows(F&& function) {
-    struct Rows {
-      std::vector<SegmentInfo> all;
-      std::exception_ptr failure;
-    } found;
-    const auto add = [](void* to, const idgen_backend_segment* row) {
+  template <class Info>
+  struct Rows {
+    std::vector<Info> all;
+    std::exception_ptr failure;
+
+    template <class Row>
+    static void add(void* to, const Row* row) noexcept {
       auto& rows = *static_cast<Rows*>(to);
       try {
         rows.all.push_back(info_of(*row));
       } catch (...) {
         rows.failure = std::current_exception();
       }
-    };
-    call_backend([&](idgen_backend_error* err) { return function(add, &found, err); });
+    }
+  };
+  template <class Info, class F>
+  static std::vector<Info> rows(F&& function) {
+    Rows<Info> found;
+    call_backend([&](idgen_backend_error* err) { return function(&Rows<Info>::add, &found, err); });
     if (found.failure) std::rethrow_exception(found.failure);
     return std::move(found.all);
   }
-  template <class F>
-  static SegmentInfo one_row(F&& function) {
-    std::vector<SegmentInfo> found = rows(function);
+  template <class Info>
+  static Info only(std::vector<Info> found) {
     if (found.size() != 1) throw Error(Status::store_damaged, "the backend returned no row; it is not made for idgen");
     return std::move(found.front());
+  }
+  template <class F>
+  static SegmentInfo one_row(F&& function) {
+    return only(rows<SegmentInfo>(function));
   }
 
   [[noreturn]] static void refuse_windows(std::uint64_t worker) {
     throw Error(Status::unsupported,
                 "worker " + std::to_string(worker) +
-                    ": this store grants segments (kind = segment); the time of snowflake workers is granted by "
-                    "sqlite:PATH in this version");
+                    ": this store grants segments (kind = segment), no time of snowflake workers. Use sqlite:PATH, "
+                    "mysql://, postgres://, etcd:// or zookeeper://");
   }
 
   const idgen_backend_store store_;

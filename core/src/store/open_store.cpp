@@ -164,8 +164,6 @@ std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& op
 }
 
 void create_store(const std::string& url, const StoreOptions& options) {
-  // Said without its module, and without reaching for the server.
-  if (!parse_store_name(url).scheme->module.empty()) throw_made_with_its_first_tag();
   open_store(url, options)->create();
 }
 

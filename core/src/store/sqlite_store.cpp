@@ -132,8 +132,12 @@ class SqliteStore final : public Store {
     return transact(SqliteAccess::write, [&](SqliteConnection& db) {
       const StoredWorker found = read_worker(db, name_space, worker);
       SqliteStatement format(db, "SELECT format FROM idgen_namespace WHERE ns = ?1", name_space);
-      return WindowInfo{found.row.fence, found.row.hw, format.next() ? format.text(0, "format") : "", found.row.holder,
-                        found.found && has_live_owner(name_space, worker, found.row)};
+      return WindowInfo{.worker = worker,
+                        .fence = found.row.fence,
+                        .hw_ms = found.row.hw,
+                        .format = format.next() ? format.text(0, "format") : "",
+                        .holder = found.row.holder,
+                        .is_live = found.found && has_live_owner(name_space, worker, found.row)};
     });
   }
 
