@@ -1,4 +1,5 @@
-// Segments in etcd: one key a tag, replaced in a transaction that compares its value. Over the JSON gateway of the v3
+// Segments in etcd: one key a tag, replaced in a transaction that compares its value. A worker is such a key too, and
+// beside it, while its owner lives, one that goes when the owner's lease ends. Over the JSON gateway of the v3
 // API (https://etcd.io/docs/v3.4/dev-guide/api_grpc_gateway/), so that libcurl is all it needs.
 #include <curl/curl.h>
 #include <sys/socket.h>
@@ -7,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "json_worker.hpp"
 #include "record.hpp"
 
 namespace idgen::backend {
@@ -73,6 +75,7 @@ class EtcdConnection {
         prefix_(prefix_of(parameters)),
         timeout_ms_(settings.timeout_ms),
         records_(shown_, settings.create),
+        workers_(shown_),
         curl_(curl_easy_init(), curl_easy_cleanup) {
     if (!curl_) throw std::bad_alloc();
     const std::string tls = parameters.choice("tls", kTls);
@@ -84,6 +87,8 @@ class EtcdConnection {
         curl_.get(), CURLOPT_OPENSOCKETFUNCTION, +[](void*, curlsocktype, curl_sockaddr* to) -> curl_socket_t {
           return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);  // libcurl's own would be inherited
         });
+    curl_easy_setopt(curl_.get(), CURLOPT_HEADERDATA, this);
+    curl_easy_setopt(curl_.get(), CURLOPT_HEADERFUNCTION, &EtcdConnection::header);
     curl_easy_setopt(curl_.get(), CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(timeout_ms_));
     curl_easy_setopt(curl_.get(), CURLOPT_TIMEOUT_MS, static_cast<long>(timeout_ms_));
     curl_easy_setopt(curl_.get(), CURLOPT_PROXY, "");  // whatever the environment says: this is a database
@@ -112,14 +117,11 @@ class EtcdConnection {
   Records<EtcdConnection>& records() { return records_; }
 
   std::optional<Held> read(const std::string& name_space, const std::string& tag) {
-    const Json answer = post("/v3/kv/range", {{"key", base64(key_of(name_space, tag))}});
-    const auto found = answer.find("kvs");
-    if (found == answer.end() || found->empty()) return std::nullopt;
-    return Held{from_base64(found->at(0).value("value", ""))};
+    std::optional<std::string> text = value_of(key_of(name_space, tag));
+    return text ? std::optional(Held{std::move(*text)}) : std::nullopt;
   }
   bool insert(const std::string& name_space, const std::string& tag, const std::string& text) {
-    const std::string key = base64(key_of(name_space, tag));
-    return transact({{"key", key}, {"target", "CREATE"}, {"result", "EQUAL"}, {"create_revision", "0"}}, key, text);
+    return insert_key(key_of(name_space, tag), text);
   }
   // Of equal values one is as good as the other: comparing what was read is enough.
   bool replace(const std::string& name_space, const std::string& tag, Held& held, const std::string& text) {
@@ -127,6 +129,75 @@ class EtcdConnection {
     if (!transact({{"key", key}, {"target", "VALUE"}, {"result", "EQUAL"}, {"value", base64(held.text)}}, key, text))
       return false;
     held.text = text;
+    return true;
+  }
+
+  struct HeldRow : HeldWorker {
+    std::string text;    // "": there is none
+    std::string lease;   // of the key beside it
+  };
+  WorkerRows<EtcdConnection>& workers() { return workers_; }
+
+  std::string format_of(const std::string& name_space, const std::string& format) {
+    const std::string key = worker_prefix() + path_part(name_space) + "/%format";
+    std::optional<std::string> found = value_of(key);
+    if (!found && !format.empty()) {
+      insert_key(key, format);
+      found = value_of(key);
+    }
+    return found.value_or("");
+  }
+
+  HeldRow read_worker(const std::string& name_space, std::uint64_t worker) {
+    const std::string key = worker_key(name_space, worker);
+    // The two keys are neighbours: no digit sorts before '%'.
+    const Json answer =
+        post("/v3/kv/range", {{"key", base64(key)}, {"range_end", base64(live_key(key) + std::string(1, '\0'))}});
+    HeldRow held;
+    held.store_ms = clock_.now_ms();
+    for (const Json& entry : answer.value("kvs", Json::array())) {
+      if (from_base64(entry.value("key", "")) == key) {
+        held.text = from_base64(entry.value("value", ""));
+        held.row = parse_worker(shown_, name_space, worker, held.text);
+      } else {
+        held.lease = entry.value("lease", "");
+        held.is_live = true;
+        const Json left = post("/v3/lease/timetolive", {{"ID", held.lease}});
+        held.lease_left_ms = 1000 * std::max(std::stoll(left.value("TTL", "0")), 0LL);
+      }
+    }
+    return held;
+  }
+
+  bool replace_worker(const std::string& name_space, std::uint64_t worker, HeldRow& held, const WorkerRow& next,
+                      const WindowRequest* request) {
+    const std::string key = worker_key(name_space, worker);
+    const std::string text = worker_text(next);
+    Json done = Json::array({{{"request_put", {{"key", base64(key)}, {"value", base64(text)}}}}});
+    std::string lease;
+    if (request != nullptr) {
+      if (const auto now = clock_.now_ms()) check_clock(*request, *now);
+      lease = kept_alive(held.lease, request->lease_ms);
+    }
+    if (lease.empty()) {
+      done.push_back({{"request_delete_range", {{"key", base64(live_key(key))}}}});
+    } else {
+      done.push_back({{"request_put", {{"key", base64(live_key(key))}, {"value", ""}, {"lease", lease}}}});
+    }
+    const Json as_read = held.text.empty()
+                             ? Json{{"key", base64(key)},
+                                    {"target", "CREATE"},
+                                    {"result", "EQUAL"},
+                                    {"create_revision", "0"}}
+                             : Json{{"key", base64(key)},
+                                    {"target", "VALUE"},
+                                    {"result", "EQUAL"},
+                                    {"value", base64(held.text)}};
+    const Json answer = post("/v3/kv/txn", {{"compare", Json::array({as_read})}, {"success", done}});
+    if (!answer.value("succeeded", false)) return false;
+    held.row = next;
+    held.text = text;
+    held.lease = lease;
     return true;
   }
 
@@ -161,6 +232,45 @@ class EtcdConnection {
                                    "parameter out for " +
                                    kDefaultPrefix);
   }
+  // Beside the segments; below a prefix of one's own where no namespace's part can be: a '%' there is followed by two
+  // digits.
+  std::string worker_prefix() const { return prefix_ == kDefaultPrefix ? "idgen/worker/" : prefix_ + "%worker/"; }
+  std::string worker_key(const std::string& name_space, std::uint64_t worker) const {
+    return worker_prefix() + path_part(name_space) + "/" + std::to_string(worker);
+  }
+  static std::string live_key(const std::string& key) { return key + "%live"; }
+
+  std::optional<std::string> value_of(const std::string& key) {
+    const Json answer = post("/v3/kv/range", {{"key", base64(key)}});
+    const auto found = answer.find("kvs");
+    if (found == answer.end() || found->empty()) return std::nullopt;
+    return from_base64(found->at(0).value("value", ""));
+  }
+  bool insert_key(const std::string& key, const std::string& text) {
+    const std::string name = base64(key);
+    return transact({{"key", name}, {"target", "CREATE"}, {"result", "EQUAL"}, {"create_revision", "0"}}, name, text);
+  }
+
+  // A lease that has so long to go: the one that is held, if the server still knows it, or a new one. "" for 0.
+  std::string kept_alive(const std::string& lease, std::int64_t lease_ms) {
+    if (lease_ms <= 0) return "";
+    if (!lease.empty()) {
+      const Json answer = post("/v3/lease/keepalive", {{"ID", lease}});
+      if (std::stoll(answer.value("result", Json::object()).value("TTL", "0")) > 0) return lease;
+    }
+    return post("/v3/lease/grant", {{"TTL", std::to_string((lease_ms + 999) / 1000)}}).value("ID", "");
+  }
+
+  // Whole seconds: the end of that second, so that nobody is told off by what was cut away.
+  static std::size_t header(char* text, std::size_t size, std::size_t count, void* self) {
+    const std::string line(text, size * count);
+    if (line.size() > 5 && strncasecmp(line.c_str(), "date:", 5) == 0) {
+      const time_t seconds = curl_getdate(line.c_str() + 5, nullptr);
+      if (seconds > 0) static_cast<EtcdConnection*>(self)->clock_.saw(std::int64_t{seconds} * 1000 + 999);
+    }
+    return size * count;
+  }
+
   std::string key_of(const std::string& name_space, const std::string& tag) const {
     return prefix_ + path_part(name_space) + "/" + path_part(tag);
   }
@@ -273,6 +383,8 @@ class EtcdConnection {
   const std::int64_t timeout_ms_;
   bool usable_ = true;
   Records<EtcdConnection> records_;
+  WorkerRows<EtcdConnection> workers_;
+  ServerClock clock_;
   std::string user_, password_;
   std::string token_;  // "" without a user
   std::vector<std::string> endpoints_;

@@ -12,6 +12,7 @@
 
 #include "module.hpp"
 #include "sql.hpp"
+#include "worker_rows.hpp"
 
 namespace idgen::backend {
 
@@ -182,11 +183,13 @@ class Records {
   std::map<std::pair<std::string, std::string>, Held> last_;
 };
 
-// A store of records. Server, a connection, also knows: kParameters, kDescription, records() and list(row).
+// A store of records. Server, a connection, also knows: kParameters, kDescription, records(), list(row) and what
+// WorkerRows asks for.
 template <class Server>
-class RecordStore final : public ConnectedStore<Server> {
+class RecordStore final : public WithWindows<ConnectedStore<Server>, Server> {
  public:
-  explicit RecordStore(const Settings& settings) : ConnectedStore<Server>(settings, Server::kParameters) {
+  explicit RecordStore(const Settings& settings)
+      : WithWindows<ConnectedStore<Server>, Server>(settings, Server::kParameters) {
     this->use([](Server&) {});
   }
 
@@ -221,7 +224,7 @@ class RecordStore final : public ConnectedStore<Server> {
       });
     });
   }
-  std::string describe() override { return "store: " + this->shown_ + Server::kDescription; }
+  std::string describe() override { return "store: " + this->shown_ + Server::kDescription + kWorkersSentence; }
 };
 
 }  // namespace idgen::backend

@@ -282,7 +282,7 @@ inline std::uint64_t largest_of(const std::string& table, const std::string& col
 }
 
 // A store of such tables: the schema and its dialect, and what every database does and writes alike. Connection has
-// run(sql) and quoted(text).
+// run(sql), quoted(text) and create_workers().
 template <class Connection>
 class SchemaStore : public ConnectedStore<Connection> {
  public:
@@ -293,6 +293,9 @@ class SchemaStore : public ConnectedStore<Connection> {
       if (!insert(server, name_space, tag))
         throw_tag_exists(name_space, tag, read(server, name_space, tag).info.max_id);
     });
+  }
+  void create_store() final {
+    this->use([&](Connection& server) { make_tables(server); });
   }
   SegmentInfo show(const std::string& name_space, const std::string& tag) final {
     return this->use([&](Connection& server) { return read(server, name_space, tag).info; });
@@ -325,6 +328,11 @@ class SchemaStore : public ConnectedStore<Connection> {
   // False: it is there.
   virtual bool insert(Connection& server, const std::string& name_space, const std::string& tag) const = 0;
 
+  // Those of segments, and in idgen's own schema those of workers.
+  void make_tables(Connection& server) const {
+    server.run(std::string(dialect_.create_table));
+    if (schema_.is_own()) server.create_workers();
+  }
   std::optional<SchemaRow> find(Connection& server, const std::string& where) const {
     std::vector<SchemaRow> found = rows_of(server, select() + where);
     return found.empty() ? std::nullopt : std::optional(std::move(found.front()));

@@ -12,8 +12,14 @@
 #include <utility>
 
 #include "module.hpp"
+#include "store/grant_rules.hpp"
 
 namespace idgen::backend {
+
+// For describe().
+inline constexpr const char* kWorkersSentence =
+    "worker: its windows never overlap, whoever draws them; a second owner is refused while the first one's lease "
+    "lasts. After a crash or kill -9 a restart with the same number waits for that lease to end\n";
 
 // A worker as a server holds it. A worker that nobody has had yet has fence 0.
 struct HeldWorker {
@@ -43,14 +49,19 @@ class WorkerRows {
     const Key key{request.name_space, request.worker};
     std::optional<Held> held;
     // A renewal goes by what was written last, so that it costs one round trip.
-    if (auto known = last_.extract(key); !known.empty() && known.mapped().row.fence == request.fence)
-      held = std::move(known.mapped());
+    if (auto known = last_.extract(key); !known.empty()) {
+      Last& last = known.mapped();
+      if (last.held.row.fence == request.fence && last.format == request.format) held = std::move(last.held);
+    }
     for (int attempt = 0;; ++attempt) {
+      const bool is_remembered = held.has_value();
       if (!held) held = read(server, request);
       const Window window = next_window(held->row, request);
+      if (!is_remembered && held->store_ms) check_clock(request, *held->store_ms);
       const WorkerRow next{window.fence, request.owner, true, window.end_ms, request.holder};
       if (server.replace_worker(request.name_space, request.worker, *held, next, &request)) {
-        last_.insert_or_assign(key, std::move(*held));
+        last_.insert_or_assign(key, Last{std::move(*held), request.format});
+        if (request.fence == 0) began_.insert_or_assign(key, Began{window.fence, window.start_ms});
         return window;
       }
       if (attempt == kMostAttempts) throw_crowded(worker_name(request.name_space, request.worker));
@@ -60,8 +71,12 @@ class WorkerRows {
 
   void give_back(Server& server, const std::string& name_space, std::uint64_t worker, std::uint64_t fence,
                  std::int64_t end_ms, std::int64_t used_ms) {
+    high_water_after_return(end_ms, end_ms, used_ms);  // says what is invalid
     last_.erase({name_space, worker});
-    const std::int64_t lowered = high_water_after_return(std::numeric_limits<std::int64_t>::min(), end_ms, used_ms);
+    const auto began = began_.extract({name_space, worker});
+    const bool is_known = !began.empty() && began.mapped().fence == fence;
+    // Where this grant began is known to the connection that acquired it. Another one gives no time back: a gap.
+    const std::int64_t lowered = high_water_after_return(is_known ? began.mapped().start_ms : end_ms, end_ms, used_ms);
     change(server, name_space, worker, [&](const Held& held) -> std::optional<WorkerRow> {
       if (held.row.fence != fence || !held.row.owned) return std::nullopt;  // somebody else's by now
       WorkerRow next = held.row;
@@ -108,7 +123,6 @@ class WorkerRows {
     // Ours with another fence: the answer to our own acquire was lost.
     if (request.fence == 0 && row.owned && held.is_live && !is_ours)
       throw_leased(request, row, held.lease_left_ms, shown_);
-    if (held.store_ms) check_clock(request, *held.store_ms);
     return held;
   }
 
@@ -129,8 +143,19 @@ class WorkerRows {
                     "it is");
   }
 
+  struct Began {
+    std::uint64_t fence;
+    std::int64_t start_ms;
+  };
+
+  struct Last {
+    Held held;
+    std::string format;
+  };
+
   const std::string shown_;
-  std::map<Key, Held> last_;  // what was written last, by worker
+  std::map<Key, Last> last_;    // what was written last
+  std::map<Key, Began> began_;  // the first window of the grant that was acquired last
 };
 
 // A store with such rows: Base, a store of segments, and windows beside them. Server also knows workers().

@@ -2,13 +2,14 @@
 //
 // One round trip: UPDATE ... SET max_id = LAST_INSERT_ID(max_id + n), whose value comes back with the acknowledgement.
 // TiDB runs a statement that commits by itself optimistically at first, so there it is an explicit pessimistic
-// transaction.
+// transaction. Windows: sql_workers.hpp.
 #include <mysql.h>
 
 #include <map>
 #include <optional>
 
 #include "schema.hpp"
+#include "sql_workers.hpp"
 
 namespace idgen::backend {
 namespace {
@@ -86,6 +87,24 @@ constexpr Dialect kDialects[] = {
      .changed = ", last_fetch_time = unix_timestamp()"},
 };
 
+constexpr WorkerDialect kWorkers = {
+    .create_namespaces = R"(CREATE TABLE IF NOT EXISTS idgen_namespace (
+  ns VARBINARY(512) NOT NULL PRIMARY KEY,
+  format VARBINARY(1024) NOT NULL) ENGINE = InnoDB)",
+    .create_workers = R"(CREATE TABLE IF NOT EXISTS idgen_worker (
+  ns VARBINARY(512) NOT NULL,
+  worker BIGINT NOT NULL,
+  fence BIGINT NOT NULL,
+  owner VARBINARY(32) NOT NULL,
+  hw BIGINT NOT NULL,
+  lease_until BIGINT NOT NULL,
+  clock_ahead BIGINT NOT NULL,
+  holder VARBINARY(512) NOT NULL,
+  PRIMARY KEY (ns, worker)) ENGINE = InnoDB)",
+    .now_ms = "CAST(1000 * UNIX_TIMESTAMP(NOW(3)) AS SIGNED)",
+    .durably = "",
+    .if_absent = " ON DUPLICATE KEY UPDATE ns = VALUES(ns)"};
+
 // Server errors, of MariaDB and MySQL alike (mysqld_error.h).
 constexpr unsigned kNoSuchTable = 1146, kUnknownDatabase = 1049, kUnknownColumn = 1054, kDataOutOfRange = 1690;
 constexpr unsigned kAccessDenied = 1045, kDatabaseDenied = 1044, kTableDenied = 1142, kColumnDenied = 1143;
@@ -102,6 +121,7 @@ class Rows {
     lengths_ = row_ == nullptr ? nullptr : mysql_fetch_lengths(result_.get());
     return row_ != nullptr;
   }
+  unsigned columns() const { return mysql_num_fields(result_.get()); }
   std::string text(unsigned column) const {
     return row_[column] == nullptr ? "" : std::string(row_[column], lengths_[column]);
   }
@@ -134,6 +154,8 @@ class MysqlConnection {
   MysqlConnection(const Settings& settings, const Parameters& parameters)
       : shown_(settings.url.shown()),
         schema_(kSchemas[schema_number(settings)]),
+        sql_workers_(shown_, kWorkers),
+        workers_(shown_),
         connection_(mysql_init(nullptr), mysql_close) {
     if (!connection_) throw std::bad_alloc();
     if (settings.url.hosts.size() != 1) {
@@ -216,15 +238,52 @@ class MysqlConnection {
   bool is_tidb() const { return is_tidb_; }
   bool in_transactions() const { return in_transactions_; }
 
-  // `table`: another than the schema's, for messages.
-  void run(const std::string& sql, const std::string& table = "") {
-    if (mysql_real_query(connection_.get(), sql.data(), sql.size()) != 0) fail(shown_, table);
+  // What a statement is about, for messages.
+  enum class About { segments, workers, users_table };
+
+  void run(const std::string& sql, About about = About::segments) {
+    if (mysql_real_query(connection_.get(), sql.data(), sql.size()) != 0) fail(shown_, about);
   }
-  Rows query(const std::string& sql, const std::string& table = "") {
-    run(sql, table);
+  Rows query(const std::string& sql, About about = About::segments, const std::string& users_table = "") {
+    run(sql, about);
     MYSQL_RES* const result = mysql_store_result(connection_.get());
-    if (result == nullptr) fail(shown_, table);
-    return Rows(result, table.empty() ? schema_.table : table);
+    if (result == nullptr) fail(shown_, about);
+    return Rows(result, about == About::segments  ? schema_.table
+                        : about == About::workers ? std::string_view(kWorkerTable)
+                                                  : std::string_view(users_table));
+  }
+
+  using HeldRow = HeldSqlWorker;
+  WorkerRows<MysqlConnection>& workers() { return workers_; }
+  void create_workers() { sql_workers_.create(*this); }
+  HeldSqlWorker read_worker(const std::string& name_space, std::uint64_t worker) {
+    return sql_workers_.read(*this, name_space, worker);
+  }
+  bool replace_worker(const std::string& name_space, std::uint64_t worker, HeldSqlWorker& held, const WorkerRow& next,
+                      const WindowRequest* request) {
+    return sql_workers_.replace(*this, name_space, worker, held, next, request);
+  }
+  std::string format_of(const std::string& name_space, const std::string& format) {
+    return sql_workers_.format_of(*this, name_space, format);
+  }
+  std::vector<std::vector<std::string>> worker_rows(const std::string& sql) {
+    std::vector<std::vector<std::string>> rows;
+    for (Rows found = query(sql, About::workers); found.next();) {
+      rows.emplace_back();
+      for (unsigned i = 0; i < found.columns(); ++i) rows.back().push_back(found.text(i));
+    }
+    return rows;
+  }
+  std::uint64_t change_worker(const std::string& sql) {
+    if (!in_transactions_) {
+      run(sql, About::workers);
+      return changed_rows();
+    }
+    run(is_tidb_ ? "BEGIN PESSIMISTIC" : "START TRANSACTION", About::workers);
+    run(sql, About::workers);
+    const std::uint64_t changed = changed_rows();
+    run("COMMIT", About::workers);
+    return changed;
   }
   std::string quoted(const std::string& text) {
     std::string out(2 * text.size() + 1, '\0');
@@ -237,13 +296,14 @@ class MysqlConnection {
   std::uint64_t last_insert_id() { return mysql_insert_id(connection_.get()); }
 
  private:
-  [[noreturn]] void fail(const std::string& what, const std::string& table = "") {
+  [[noreturn]] void fail(const std::string& what, About about = About::segments) {
     const unsigned code = mysql_errno(connection_.get());
     const std::string why = what + ": " + mysql_error(connection_.get()) + " (" + std::to_string(code) + ")";
     if (code == 0 || code >= kFirstOfTheClient || in_transactions_) usable_ = false;
     switch (code) {
       case kNoSuchTable:
-        if (!table.empty()) throw Error(Status::value, why);
+        if (about == About::users_table) throw Error(Status::value, why);
+        if (about == About::workers) throw Error(Status::store_missing, why + ". " + kHowToCreateWorkers);
         throw Error(Status::store_missing,
                     shown_ + ": the table " + std::string(schema_.table) + " is not there. " + kHowToCreate);
       case kUnknownDatabase:
@@ -260,7 +320,9 @@ class MysqlConnection {
       case kTableFull:
         throw Error(Status::store_full, why);
       case kUnknownColumn:
-        if (!table.empty()) throw Error(Status::value, why);
+        if (about == About::users_table) throw Error(Status::value, why);
+        if (about == About::workers)
+          throw Error(Status::store_version, why + ". The table " + kWorkerTable + " is of another version");
         throw Error(Status::store_version, why + ". The table " + std::string(schema_.table) +
                                                " is not one of segment.schema = " + std::string(schema_.name) +
                                                ", or of another version");
@@ -338,6 +400,8 @@ class MysqlConnection {
 
   const std::string shown_;
   const Schema& schema_;
+  const SqlWorkers<MysqlConnection> sql_workers_;
+  WorkerRows<MysqlConnection> workers_;
   std::map<std::string, RowTerms> terms_;
   bool usable_ = true;
   bool is_tidb_ = false;
@@ -345,11 +409,11 @@ class MysqlConnection {
   std::unique_ptr<MYSQL, decltype(&mysql_close)> connection_;
 };
 
-class MysqlStore final : public SchemaStore<MysqlConnection> {
+class MysqlStore final : public WithWindows<SchemaStore<MysqlConnection>, MysqlConnection> {
  public:
-  explicit MysqlStore(const Settings& settings) : SchemaStore(settings, kParameters, kDialects) {
+  explicit MysqlStore(const Settings& settings) : WithWindows(settings, kParameters, kDialects) {
     use([&](MysqlConnection& server) {
-      if (settings_.create) server.run(std::string(dialect_.create_table));
+      if (settings_.create) make_tables(server);
       is_tidb_ = server.is_tidb();
     });
   }
@@ -423,7 +487,8 @@ class MysqlStore final : public SchemaStore<MysqlConnection> {
       for (const std::string& part : parts_of_name("table", table))
         from += (from.empty() ? "" : ".") + identifier(part);
       if (column.empty()) throw Error(Status::value, "the column's name is empty");
-      Rows rows = server.query("SELECT MAX(" + identifier(column) + ") FROM " + from, table);
+      Rows rows = server.query("SELECT MAX(" + identifier(column) + ") FROM " + from,
+                               MysqlConnection::About::users_table, table);
       check_column(table, column, rows.is_exact(0));
       return rows.next() ? largest_of(table, column, rows.text(0)) : 0;
     });
@@ -433,14 +498,14 @@ class MysqlStore final : public SchemaStore<MysqlConnection> {
       return "store: " + shown_ +
              " (TiDB); each grant is a pessimistic transaction, committed through Raft before its first id is "
              "issued\n" +
-             schema_sentence(schema_);
+             kWorkersSentence + schema_sentence(schema_);
     }
     return "store: " + shown_ +
            " (MariaDB or MySQL); each grant is committed by InnoDB before its first id is issued\n"
            "power loss: nothing granted is forgotten, as long as the server's disk keeps what it has synced\n"
            "failover: with asynchronous or semi-synchronous replicas the newest grants can be lost. A running process "
            "then stops with STORE_REGRESSED\n" +
-           schema_sentence(schema_);
+           kWorkersSentence + schema_sentence(schema_);
   }
 
  private:
@@ -507,7 +572,7 @@ class MysqlStore final : public SchemaStore<MysqlConnection> {
   }
 
   SchemaRow row_of(const Rows& rows) const {
-    return SchemaStore::row_of([&](unsigned column) { return rows.number(column); },
+    return WithWindows::row_of([&](unsigned column) { return rows.number(column); },
                                [&](unsigned column) { return rows.text(column); });
   }
   std::vector<SchemaRow> rows_of(MysqlConnection& server, const std::string& sql) const override {

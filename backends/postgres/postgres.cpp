@@ -1,5 +1,5 @@
 // Segments in PostgreSQL: UPDATE ... RETURNING, one statement that commits by itself. Not a SEQUENCE: the value that
-// nextval() returns is not yet durable when it arrives.
+// nextval() returns is not yet durable when it arrives. Windows: sql_workers.hpp.
 #include <libpq-fe.h>
 #include <poll.h>
 
@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "schema.hpp"
+#include "sql_workers.hpp"
 
 namespace idgen::backend {
 namespace {
@@ -21,6 +22,24 @@ constexpr std::uint16_t kPort = 5432;
 constexpr const char* kDurably =
     " FROM (SELECT set_config('synchronous_commit', 'on', true), set_config('client_min_messages', 'warning', true))"
     " AS durable";
+
+constexpr WorkerDialect kWorkers = {
+    .create_namespaces = R"(CREATE TABLE IF NOT EXISTS idgen_namespace (
+  ns varchar(128) NOT NULL PRIMARY KEY,
+  format varchar(1024) NOT NULL))",
+    .create_workers = R"(CREATE TABLE IF NOT EXISTS idgen_worker (
+  ns varchar(128) NOT NULL,
+  worker bigint NOT NULL CHECK (worker >= 0),
+  fence bigint NOT NULL CHECK (fence > 0),
+  owner varchar(32) NOT NULL,
+  hw bigint NOT NULL,
+  lease_until bigint NOT NULL,
+  clock_ahead bigint NOT NULL,
+  holder varchar(512) NOT NULL,
+  PRIMARY KEY (ns, worker)))",
+    .now_ms = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
+    .durably = kDurably,
+    .if_absent = " ON CONFLICT DO NOTHING"};
 
 // Of the others none ships a table for PostgreSQL: these are theirs for MySQL, column by column.
 constexpr Dialect kDialects[] = {
@@ -94,6 +113,8 @@ class Result {
     const ExecStatusType status = PQresultStatus(result_.get());
     return status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK;
   }
+  int columns() const { return PQnfields(result_.get()); }
+  std::uint64_t changed() const { return std::strtoull(PQcmdTuples(result_.get()), nullptr, 10); }
   std::string text(int row, int column) const { return PQgetvalue(result_.get(), row, column); }
   // Whether whole numbers of this type are what they are: no text, and nothing that is rounded.
   bool is_exact(int column) const {
@@ -116,6 +137,8 @@ class PostgresConnection {
       : shown_(settings.url.shown()),
         schema_(kSchemas[schema_number(settings)]),
         timeout_ms_(settings.timeout_ms),
+        sql_workers_(shown_, kWorkers),
+        workers_(shown_),
         connection_(nullptr, PQfinish) {
     std::string hosts, ports;
     for (const StoreHost& host : settings.url.hosts) {
@@ -170,8 +193,10 @@ class PostgresConnection {
   int socket() const { return PQsocket(connection_.get()); }
   bool is_usable() const { return PQstatus(connection_.get()) == CONNECTION_OK && !not_replicated_ && !timed_out_; }
 
-  // `table`: another than the schema's, for messages.
-  Result query(const std::string& sql, const std::string& table = "") {
+  // What a statement is about, for messages.
+  enum class About { segments, workers, users_table };
+
+  Result query(const std::string& sql, About about = About::segments, const std::string& users_table = "") {
     not_replicated_ = false;
     if (!PQsendQueryParams(connection_.get(), sql.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0)) {
       throw Error(Status::store_unavailable, shown_ + ": " + message());
@@ -179,12 +204,14 @@ class PostgresConnection {
     // The rows, and that the statement is complete, are sent before it is committed: a commit that fails is an error
     // after them.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(2 * timeout_ms_ + 100);
-    const std::string_view read_from = table.empty() ? schema_.table : std::string_view(table);
+    const std::string_view read_from = about == About::segments  ? schema_.table
+                                       : about == About::workers ? std::string_view(kWorkerTable)
+                                                                 : std::string_view(users_table);
     Result result(next_result(deadline), read_from);
     while (PGresult* const more = next_result(deadline)) {
       if (Result later(more, read_from); later.failed()) result = std::move(later);
     }
-    if (result.failed()) fail(result, table);
+    if (result.failed()) fail(result, about, read_from);
     if (not_replicated_) {
       throw Error(Status::store_unavailable,
                   shown_ +
@@ -194,6 +221,29 @@ class PostgresConnection {
     return result;
   }
   void run(const std::string& sql) { query(sql); }
+
+  using HeldRow = HeldSqlWorker;
+  WorkerRows<PostgresConnection>& workers() { return workers_; }
+  void create_workers() { sql_workers_.create(*this); }
+  HeldSqlWorker read_worker(const std::string& name_space, std::uint64_t worker) {
+    return sql_workers_.read(*this, name_space, worker);
+  }
+  bool replace_worker(const std::string& name_space, std::uint64_t worker, HeldSqlWorker& held, const WorkerRow& next,
+                      const WindowRequest* request) {
+    return sql_workers_.replace(*this, name_space, worker, held, next, request);
+  }
+  std::string format_of(const std::string& name_space, const std::string& format) {
+    return sql_workers_.format_of(*this, name_space, format);
+  }
+  std::vector<std::vector<std::string>> worker_rows(const std::string& sql) {
+    const Result found = query(sql, About::workers);
+    std::vector<std::vector<std::string>> rows(static_cast<std::size_t>(found.rows()));
+    for (int i = 0; i < found.rows(); ++i)
+      for (int j = 0; j < found.columns(); ++j) rows[static_cast<std::size_t>(i)].push_back(found.text(i, j));
+    return rows;
+  }
+  std::uint64_t change_worker(const std::string& sql) { return query(sql, About::workers).changed(); }
+
   std::string quoted(const std::string& text) {
     return escaped(PQescapeLiteral(connection_.get(), text.data(), text.size()));
   }
@@ -257,20 +307,25 @@ class PostgresConnection {
     throw Error(status(), "cannot connect to " + shown_ + ": " + why);
   }
 
-  [[noreturn]] void fail(const Result& result, const std::string& table) const {
+  [[noreturn]] void fail(const Result& result, About about, std::string_view read_from) const {
+    const std::string table(read_from);
     const std::string_view state = result.state();
     const std::string why = shown_ + ": " + message();
     if (state == "42501" || state == "25006") throw Error(Status::store_permission, why);  // no privilege; read-only
-    if (!table.empty() && state.substr(0, 2) == "42") throw Error(Status::value, why);
+    if (about == About::users_table && state.substr(0, 2) == "42") throw Error(Status::value, why);
     if (state == "42P01") {
       throw Error(Status::store_missing,
-                  shown_ + ": the table " + std::string(schema_.table) + " is not there. " + kHowToCreate);
+                  about == About::segments
+                      ? shown_ + ": the table " + table + " is not there. " + kHowToCreate
+                      : why + ". " + kHowToCreateWorkers);
     }
     if (state == "42703" || state == "42804" || state == "42883" ||
         state == "42846") {  // columns of other names or types
-      throw Error(Status::store_version, why + ". The table " + std::string(schema_.table) +
-                                             " is not one of segment.schema = " + std::string(schema_.name) +
-                                             ", or of another version");
+      throw Error(Status::store_version,
+                  why + ". The table " + table +
+                      (about == About::segments ? " is not one of segment.schema = " + std::string(schema_.name) + ", or"
+                                                : std::string(" is")) +
+                      " of another version");
     }
     if (state == "53100") throw Error(Status::store_full, why);
     if (state == "22003" || state == "23514") throw Error(Status::store_damaged, why);
@@ -313,16 +368,18 @@ class PostgresConnection {
   const std::string shown_;
   const Schema& schema_;
   const std::int64_t timeout_ms_;
+  const SqlWorkers<PostgresConnection> sql_workers_;
+  WorkerRows<PostgresConnection> workers_;
   bool not_replicated_ = false;
   bool timed_out_ = false;
   std::unique_ptr<PGconn, decltype(&PQfinish)> connection_;
 };
 
-class PostgresStore final : public SchemaStore<PostgresConnection> {
+class PostgresStore final : public WithWindows<SchemaStore<PostgresConnection>, PostgresConnection> {
  public:
-  explicit PostgresStore(const Settings& settings) : SchemaStore(settings, kParameters, kDialects) {
+  explicit PostgresStore(const Settings& settings) : WithWindows(settings, kParameters, kDialects) {
     use([&](PostgresConnection& server) {
-      if (settings_.create) server.query(std::string(dialect_.create_table));
+      if (settings_.create) make_tables(server);
     });
   }
 
@@ -398,7 +455,8 @@ class PostgresStore final : public SchemaStore<PostgresConnection> {
       std::string from;
       for (const std::string& part : parts_of_name("table", table))
         from += (from.empty() ? "" : ".") + server.identifier(part);
-      const Result rows = server.query("SELECT MAX(" + server.identifier(column) + ") FROM " + from, table);
+      const Result rows = server.query("SELECT MAX(" + server.identifier(column) + ") FROM " + from,
+                                       PostgresConnection::About::users_table, table);
       check_column(table, column, rows.is_exact(0));
       return rows.rows() == 1 ? largest_of(table, column, rows.text(0, 0)) : 0;
     });
@@ -410,7 +468,7 @@ class PostgresStore final : public SchemaStore<PostgresConnection> {
            "failover: safe with synchronous standbys (synchronous_standby_names); with asynchronous ones the newest "
            "grants "
            "can be lost. A running process then stops with STORE_REGRESSED\n" +
-           schema_sentence(schema_);
+           kWorkersSentence + schema_sentence(schema_);
   }
 
  private:
@@ -431,7 +489,7 @@ class PostgresStore final : public SchemaStore<PostgresConnection> {
 
   static std::string insert_text(const Schema& schema, const Dialect& dialect, const Settings& settings,
                                  const std::string& name_space, const std::string& tag, const std::string& key) {
-    return SchemaStore::insert_text(schema, dialect, settings, name_space, tag, key) + " ON CONFLICT DO NOTHING";
+    return WithWindows::insert_text(schema, dialect, settings, name_space, tag, key) + " ON CONFLICT DO NOTHING";
   }
   bool insert(PostgresConnection& server, const std::string& name_space, const std::string& tag) const override {
     return server
@@ -442,7 +500,7 @@ class PostgresStore final : public SchemaStore<PostgresConnection> {
   }
 
   SchemaRow row_of(const Result& rows, int i) const {
-    return SchemaStore::row_of([&](int column) { return rows.number(i, column); },
+    return WithWindows::row_of([&](int column) { return rows.number(i, column); },
                                [&](int column) { return rows.text(i, column); });
   }
   std::vector<SchemaRow> rows_of(PostgresConnection& server, const std::string& sql) const override {

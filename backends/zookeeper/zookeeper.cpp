@@ -1,5 +1,6 @@
 // Segments in ZooKeeper: one persistent node a tag, set if its version is still the one that was read. Not a sequential
-// node: its counter has 31 bits, and a lost answer leaves one behind.
+// node: its counter has 31 bits, and a lost answer leaves one behind. A worker is such a node too, with an ephemeral one
+// below it for as long as its owner's session lives.
 #include <dirent.h>
 #include <sys/socket.h>
 #include <zookeeper/zookeeper.h>
@@ -16,6 +17,7 @@
 #include <system_error>
 
 #include "idgen/mutex.hpp"
+#include "json_worker.hpp"
 #include "record.hpp"
 #include "socket.hpp"
 
@@ -24,6 +26,8 @@ namespace {
 
 constexpr std::uint16_t kPort = 2181;
 constexpr const char* kRoot = "/idgen/segment";
+constexpr const char* kWorkerRoot = "/idgen/worker";
+constexpr const char* kLive = "live-";
 constexpr int kLargestValue = 4096;
 constexpr int kAnyVersion = -1;
 
@@ -57,7 +61,8 @@ class ZooKeeperConnection {
         timeout_ms_(settings.timeout_ms),
         user_(parameters.secret("user", settings.url.user)),
         password_(parameters.secret("password", settings.url.password)),
-        records_(shown_, settings.create) {
+        records_(shown_, settings.create),
+        workers_(shown_) {
     zoo_set_debug_level(static_cast<ZooLogLevel>(0));  // it writes to standard error
     for (const StoreHost& host : settings.url.hosts) hosts_ += (hosts_.empty() ? "" : ",") + host.text(kPort);
     if (!settings.url.path.empty()) hosts_ += "/" + settings.url.path;
@@ -92,6 +97,88 @@ class ZooKeeperConnection {
     }
     held.text = text;
     held.version = stat.version;
+    return true;
+  }
+
+  struct HeldRow : HeldWorker {
+    bool exists = false;
+    int version = 0;
+  };
+  WorkerRows<ZooKeeperConnection>& workers() { return workers_; }
+
+  std::string format_of(const std::string& name_space, const std::string& format) {
+    const std::string path = folder_of_workers(name_space) + "/format";
+    std::optional<Held> found = read_path(path);
+    if (!found && !format.empty()) {
+      make_folder_of_workers(name_space);
+      make(path, format);
+      found = read_path(path);
+    }
+    return found ? found->text : "";
+  }
+
+  HeldRow read_worker(const std::string& name_space, std::uint64_t worker) {
+    const std::string path = worker_path(name_space, worker);
+    const std::optional<Held> found = read_path(path);
+    HeldRow held;
+    held.store_ms = clock_.now_ms();
+    if (!found) return held;
+    held.exists = true;
+    held.version = found->version;
+    if (found->text.empty()) return held;  // made, and not acquired yet
+    held.row = parse_worker(shown_, name_space, worker, found->text);
+    for (const std::string& child : children(path)) held.is_live = held.is_live || child.rfind(kLive, 0) == 0;
+    if (held.is_live) held.lease_left_ms = zoo_recv_timeout(session());  // of a session like ours, at most
+    return held;
+  }
+
+  // Every write asks for the owner's own ephemeral node. It goes with the node above it, so nobody writes into a node
+  // that was deleted and made anew what is known of the old one, though its versions begin at 0 again.
+  bool replace_worker(const std::string& name_space, std::uint64_t worker, HeldRow& held, const WorkerRow& next,
+                      const WindowRequest* request) {
+    const std::string path = worker_path(name_space, worker);
+    if (!held.exists) {
+      make_folder_of_workers(name_space);
+      if (!make(path, "")) return false;
+      held.exists = true;
+    }
+    const std::string text = worker_text(next);
+    Stat stat{};
+    if (request == nullptr) {
+      const int code = zoo_set2(session(), path.c_str(), text.data(), static_cast<int>(text.size()), held.version, &stat);
+      if (code == ZBADVERSION || code == ZNONODE) return false;
+      check(code, "set");
+      if (held.row.owned) zoo_delete(session(), live_path(path, held.row.owner).c_str(), kAnyVersion);
+      held.version = stat.version;
+      held.row = next;
+      return true;
+    }
+    const std::string live = live_path(path, request->owner);
+    const bool is_renewal = held.row.owned && held.row.owner == request->owner;
+    bool is_made = false;
+    if (!is_renewal && !(is_made = make_live(live))) return false;
+    if (const auto now = clock_.now_ms()) {
+      try {
+        check_clock(*request, *now);
+      } catch (...) {
+        if (is_made) zoo_delete(session(), live.c_str(), kAnyVersion);
+        throw;
+      }
+    }
+    for (;;) {
+      std::array<zoo_op_t, 2> both{};
+      zoo_check_op_init(&both[0], live.c_str(), kAnyVersion);
+      zoo_set_op_init(&both[1], path.c_str(), text.data(), static_cast<int>(text.size()), held.version, &stat);
+      const int code = all_or_none(both, "set");
+      if (code == ZOK) break;
+      // Its session has ended: a network that was away for longer. Nobody has taken the worker if the version stands.
+      if (code == ZNONODE && is_renewal && !is_made && (is_made = make_live(live))) continue;
+      if (is_made) zoo_delete(session(), live.c_str(), kAnyVersion);
+      return false;
+    }
+    clock_.saw(stat.mtime);
+    held.version = stat.version;
+    held.row = next;
     return true;
   }
 
@@ -187,6 +274,29 @@ class ZooKeeperConnection {
     return code;
   }
 
+  static std::string folder_of_workers(const std::string& name_space) {
+    return kWorkerRoot + ("/" + path_part(name_space));
+  }
+  static std::string worker_path(const std::string& name_space, std::uint64_t worker) {
+    return folder_of_workers(name_space) + "/" + std::to_string(worker);
+  }
+  static std::string live_path(const std::string& path, const Nonce& owner) { return path + "/" + kLive + hex_of(owner); }
+  void make_folder_of_workers(const std::string& name_space) {
+    for (const std::string& folder : {std::string("/idgen"), std::string(kWorkerRoot), folder_of_workers(name_space)})
+      make(folder, "");
+  }
+  // False: the node above it is not there. One of our own that is there already will do: a session of ours that has
+  // not ended yet.
+  bool make_live(const std::string& live) {
+    Stat stat{};
+    const int code = zoo_create2(session(), live.c_str(), "", 0, acl(), ZOO_EPHEMERAL, nullptr, 0, &stat);
+    if (code == ZNONODE) return false;
+    if (code == ZNODEEXISTS) return true;
+    check(code, "create");
+    clock_.saw(stat.ctime);
+    return true;
+  }
+
   const ACL_vector* acl() const { return user_.empty() ? &ZOO_OPEN_ACL_UNSAFE : &ZOO_CREATOR_ALL_ACL; }
 
   // The client opens its sockets on a thread of its own, so that programs which are started inherit them, and it does
@@ -270,6 +380,8 @@ class ZooKeeperConnection {
   std::string hosts_;
   bool usable_ = true;
   Records<ZooKeeperConnection> records_;
+  WorkerRows<ZooKeeperConnection> workers_;
+  ServerClock clock_;
   std::map<std::string, std::int64_t> fenced_;  // by path: the node whose fence is known to be up
   zhandle_t* handle_ = nullptr;
   Mutex mutex_;

@@ -34,7 +34,18 @@ class StoreOfATest final : public Store {
                       std::uint64_t unused) override {
     store_->segment_return(mine(ns), tag, last, unused);
   }
-  Window window_take(const WindowRequest& request) override { return store_->window_take(request); }
+  Window window_take(const WindowRequest& request) override {
+    WindowRequest asked = request;
+    asked.name_space = mine(request.name_space);
+    return store_->window_take(asked);
+  }
+  WindowInfo window_show(const std::string& ns, std::uint64_t worker) override {
+    return store_->window_show(mine(ns), worker);
+  }
+  void window_repair(const std::string& ns, std::uint64_t worker, const WindowInfo& seen, std::int64_t hw) override {
+    store_->window_repair(mine(ns), worker, seen, hw);
+  }
+  bool has_leases() const override { return store_->has_leases(); }
   void window_return(const std::string& ns, std::uint64_t worker, std::uint64_t fence, std::int64_t end,
                      std::int64_t used) override {
     store_->window_return(mine(ns), worker, fence, end, used);
@@ -78,5 +89,12 @@ class EveryStore : public ::testing::TestWithParam<std::string> {
 };
 
 #define IDGEN_EVERY_STORE ::testing::ValuesIn(names_of_backends_under_test())
+
+inline std::vector<std::string> names_of_backends_with_windows() {
+  std::vector<std::string> names = names_of_backends_under_test();
+  std::erase(names, "redis");
+  return names;
+}
+#define IDGEN_EVERY_STORE_WITH_WINDOWS ::testing::ValuesIn(names_of_backends_with_windows())
 
 }  // namespace idgen

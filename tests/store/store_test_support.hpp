@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -189,7 +190,20 @@ inline WindowRequest window_request(std::uint64_t worker, std::int64_t now_ms, s
   request.width_ms = 10'000;
   request.min_ms = 1;
   request.max_start_ms = std::numeric_limits<std::int64_t>::max();
+  request.max_lead_ms = std::int64_t{10} * 365 * 86'400'000;  // tests bring a clock of their own
+  request.lease_ms = 60'000;
   return request;
+}
+
+// Of an owner that is gone with its handle, whatever the store.
+inline WindowRequest with_no_lease(WindowRequest request) {
+  request.lease_ms = 0;
+  return request;
+}
+
+inline std::int64_t store_clock_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
 }
 
 inline WindowRequest renewal(WindowRequest request, const Window& window, std::int64_t now_ms) {
@@ -218,6 +232,7 @@ class EveryStore : public ::testing::TestWithParam<std::string> {
 #else
 #define IDGEN_EVERY_STORE ::testing::Values("memory", "sqlite")
 #endif
+#define IDGEN_EVERY_STORE_WITH_WINDOWS IDGEN_EVERY_STORE
 #endif
 
 }  // namespace idgen
