@@ -77,8 +77,8 @@ from ._errors import (
     WouldBlockError,
 )
 
-# What is below loads with the first program that asks for it: an import of idgen costs all programs alike, and typing
-# alone costs more than the rest of this package. For type checkers these are imports like any other.
+# What is below loads when it is first asked for: an import of idgen costs all programs alike, and to load typing alone
+# costs more than all that is above. For type checkers, who take TYPE_CHECKING for true, these are plain imports.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import sql as sql

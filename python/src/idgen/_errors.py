@@ -5,7 +5,7 @@ The text of an exception is the core's own, so that a message found in a log is 
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # as in __init__.py
 if TYPE_CHECKING:
     from array import array
 

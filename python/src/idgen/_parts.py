@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from ._values import UNIX_EPOCH
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # as in __init__.py
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 
 from ._errors import invalid_argument, invalid_value
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # as in __init__.py
 if TYPE_CHECKING:
     from typing import SupportsIndex
 
