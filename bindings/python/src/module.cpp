@@ -1,4 +1,4 @@
-// The extension module idgen._core: Python's door to idgen.h, and to nothing else of the core.
+// The extension module idgen._core: Python's door to idgen.h, and to nothing else of the core but its mutex.hpp.
 #include "generator.hpp"
 #include "gil.hpp"
 #include "layout.hpp"

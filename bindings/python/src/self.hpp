@@ -32,7 +32,7 @@ T& checked(const py::object& self) {
   return *value;
 }
 
-// A class of the package's own Python code, by its name.
+// A class of idgen/_types.py, by its name.
 inline py::object type_named(const char* name) { return py::module_::import("idgen._types").attr(name); }
 
 // A function on a T as a method of its Python class.
