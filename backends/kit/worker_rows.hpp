@@ -35,6 +35,8 @@ struct HeldWorker {
 //   bool replace_worker(name_space, worker, HeldRow& held, const WorkerRow& next, const WindowRequest* request)
 //     if it is still what was read, and if the clock of a request is no further ahead than allowed; `held` is then what
 //     was written. Without a request the worker is nobody's afterwards.
+//   void settle_worker(name_space, worker), if it can forget what it acknowledged
+//     called before a worker is acquired: what may have been granted and forgotten is then below the row's mark.
 //   std::string format_of(name_space, format)
 //     what the namespace has, after it has been given `format` if it had none; with "" only what it has.
 template <class Server>
@@ -116,6 +118,8 @@ class WorkerRows {
   Held read(Server& server, const WindowRequest& request) {
     const std::string format = server.format_of(request.name_space, request.format);
     if (format != request.format) throw_format_mismatch(request.name_space, format, request.format);
+    if constexpr (requires { server.settle_worker(request.name_space, request.worker); })
+      server.settle_worker(request.name_space, request.worker);
     Held held = server.read_worker(request.name_space, request.worker);
     const WorkerRow& row = held.row;
     const bool is_ours = row.owned && row.owner == request.owner;

@@ -7,18 +7,22 @@
 // whole tag is told by a hash beside the tags, which keeps the label and the names of all that were made: with
 // store_create a tag that is missing is made only where nothing says that it was forgotten. So no durability of Redis
 // is relied upon for uniqueness, only for going on. The price: a master takes a new id as well when its first replica
-// joins, and when it has had none for repl-backlog-ttl.
+// joins, and when it has had none for repl-backlog-ttl. Windows of workers: worker_scripts.hpp.
 #include <hiredis.h>
 #include <sys/time.h>
 
+#include <charconv>
 #include <map>
 #include <optional>
 
 #include "module.hpp"
+#include "nonce.hpp"
 #include "queue_scripts.hpp"
 #include "socket.hpp"
 #include "sql.hpp"
 #include "tls.hpp"
+#include "worker_rows.hpp"
+#include "worker_scripts.hpp"
 
 namespace idgen::backend {
 namespace {
@@ -191,7 +195,10 @@ class Reply {
 class RedisConnection {
  public:
   RedisConnection(const Settings& settings, const Parameters& parameters)
-      : shown_(settings.url.shown()), is_cosid_(settings.schema == "cosid"), context_(nullptr, redisFree) {
+      : shown_(settings.url.shown()),
+        is_cosid_(settings.schema == "cosid"),
+        workers_(shown_),
+        context_(nullptr, redisFree) {
     if (settings.url.hosts.size() != 1) {
       throw Error(Status::value, "store = \"" + shown_ + "\": one host is allowed, the master's");
     }
@@ -285,7 +292,92 @@ class RedisConnection {
     return reply;
   }
 
+  struct HeldRow : HeldWorker {};
+  WorkerRows<RedisConnection>& workers() { return workers_; }
+
+  std::string format_of(const std::string& name_space, const std::string& format) {
+    return script(kFormat, {kFormatPrefix + name_space}, {format}, kWorkerPrelude)[1];
+  }
+  void settle_worker(const std::string& name_space, std::uint64_t worker) {
+    script(kWorkerSettle, worker_keys(name_space, worker), {std::to_string(kLeadMs + kSkewMs)}, kWorkerPrelude);
+  }
+  HeldRow read_worker(const std::string& name_space, std::uint64_t worker) {
+    const Reply reply = script(kWorkerRead, worker_keys(name_space, worker), {}, kWorkerPrelude);
+    const auto number = [&](std::size_t i) {
+      std::int64_t found = 0;
+      const std::string text = reply[i];
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found);
+      if (error == std::errc{} && end == text.data() + text.size()) return found;
+      throw Error(Status::store_damaged, shown_ + ": " + worker_name(name_space, worker) + " holds " +
+                                             in_quotes(text) + " where a whole number of 64 bits belongs");
+    };
+    HeldRow held;
+    held.store_ms = number(1);
+    held.row.fence = stored_number(shown_, reply[2].c_str());
+    held.row.hw = number(4);
+    if (held.row.fence == 0) return held;
+    if (const std::string hex = reply[3]; !hex.empty()) {
+      const std::optional<Nonce> owner = nonce_of(hex);
+      if (!owner) {
+        throw Error(Status::store_damaged, shown_ + ": " + worker_name(name_space, worker) + " holds the owner " +
+                                               in_quotes(hex) + ", which is no text of 32 hexadecimal digits");
+      }
+      held.row.owner = *owner;
+      held.row.owned = true;
+    }
+    held.lease_left_ms = std::max<std::int64_t>(number(5) - number(1), 0);
+    held.is_live = held.lease_left_ms > 0;
+    held.clock_ahead_ms = number(6);
+    held.row.holder = reply[7];
+    return held;
+  }
+  bool replace_worker(const std::string& name_space, std::uint64_t worker, HeldRow& held, const WorkerRow& next,
+                      const WindowRequest* request) {
+    WindowRequest asked;
+    if (request != nullptr) {
+      asked = *request;
+      if (asked.width_ms > kLeadMs - kSkewMs) throw_too_wide(asked.width_ms);
+      asked.max_lead_ms = std::min(asked.max_lead_ms, kLeadMs - asked.width_ms);
+    }
+    const Reply reply =
+        script(kWorkerReplace, worker_keys(name_space, worker),
+               {std::to_string(held.row.fence), held.row.owned ? hex_of(held.row.owner) : "",
+                std::to_string(held.row.hw), std::to_string(next.fence), next.owned ? hex_of(next.owner) : "",
+                std::to_string(next.hw), next.holder, request != nullptr ? std::to_string(asked.now_ms) : "",
+                std::to_string(asked.max_lead_ms), std::to_string(asked.lease_ms), std::to_string(kLeadMs)},
+               kWorkerPrelude);
+    if (reply[0] == "ahead") check_clock(asked, static_cast<std::int64_t>(stored_number(shown_, reply[1].c_str())));
+    if (reply[0] == "early") {
+      const std::uint64_t wait_ms = stored_number(shown_, reply[1].c_str());
+      throw Error(Status::store_unavailable,
+                  shown_ + ": the server may have forgotten windows that it granted (it is new, was restarted or failed "
+                           "over), so " +
+                      worker_name(name_space, worker) + " gets its next one above them, in " + std::to_string(wait_ms) +
+                      " ms",
+                  wait_ms * 1'000'000);
+    }
+    if (reply[0] != "ok") return false;
+    held.row = next;
+    return true;
+  }
+
  private:
+  // A window's end lies at most so far ahead of the server's clock: what a server has forgotten cannot lie further. What
+  // is granted in another life of the server begins above that, and above what its clock may be behind the former one's.
+  static constexpr std::int64_t kLeadMs = 15'000;
+  static constexpr std::int64_t kSkewMs = 2'000;
+
+  [[noreturn]] static void throw_too_wide(std::int64_t width_ms) {
+    throw Error(Status::value, "window = " + std::to_string(width_ms) + "ms: in Redis a window may reach " +
+                                   std::to_string(kLeadMs - kSkewMs) +
+                                   " ms ahead at most, so that nothing is granted again that a failover has forgotten. "
+                                   "Set window to at most " +
+                                   std::to_string((kLeadMs - kSkewMs) / 1000) + "s");
+  }
+  static Arguments worker_keys(const std::string& name_space, std::uint64_t worker) {
+    return {kWorkerPrefix + std::to_string(worker) + ":" + name_space, kWorkerStore};
+  }
+
   // redisCommandArgv(), with hiredis's words and its reader.
   void* command_over_tls(int count, const char** arguments, const std::size_t* sizes) {
     char* text = nullptr;
@@ -347,6 +439,7 @@ class RedisConnection {
 
   const std::string shown_;
   const bool is_cosid_;
+  WorkerRows<RedisConnection> workers_;
   bool usable_ = true;
   std::map<const char*, std::string> hashes_;
   std::unique_ptr<redisContext, decltype(&redisFree)> context_;
@@ -410,10 +503,10 @@ std::string cli_word(const std::string& text) {
   return is_plain ? text : quoted + "\"";
 }
 
-class RedisStore final : public ConnectedStore<RedisConnection>, public QueueStore {
+class RedisStore final : public WithWindows<ConnectedStore<RedisConnection>, RedisConnection>, public QueueStore {
  public:
   explicit RedisStore(const Settings& settings)
-      : ConnectedStore(settings, kParameters), is_cosid_(settings.schema == "cosid") {
+      : WithWindows(settings, kParameters), is_cosid_(settings.schema == "cosid") {
     if (!is_cosid_) check_schema(settings);
     use([](RedisConnection&) {});
   }
@@ -551,6 +644,11 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
           "server that comes back empty: store_create = true takes it for a new one; its tags begin at 0, and ids ARE "
           "ISSUED TWICE. " +
           losses();
+    text +=
+        "worker: its windows end at most 15 s ahead of the server's clock. After a restart, a failover or a loss of all "
+        "data the next ones begin 17 s ahead of it, above everything that can have been forgotten; the first window of "
+        "a new server too. Two masters that both take writes (a partition without min-replicas-to-write), or clocks of "
+        "two servers that are more than 2 s apart, are not covered: ids may then be issued twice\n";
     return text +
            "a first replica that joins, or none for repl-backlog-ttl, counts as a failover: add replicas before tags\n"
            "a copy of the server's memory that goes on beside it (a cloned machine) is not noticed\n" +

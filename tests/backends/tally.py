@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 FILES = [
     *("test_faults", "test_full_disk", "test_fork", "test_redis_forgets", "test_languages"),
-    *("test_host_stores", "test_buffer", "test_schemas", "test_originals"),
+    *("test_workers", "test_host_stores", "test_buffer", "test_schemas", "test_originals"),
 ]
 
 

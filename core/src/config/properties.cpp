@@ -84,6 +84,17 @@ constexpr Property kProperties[] = {
      "Number of the process, for layouts with that field (discord).", kSince, 0, 9.2e18},
     {"shard", integer, "", "0 to what the layout's field holds", "",
      "Number of the shard, for layouts with that field (instagram).", kSince, 0, 9.2e18},
+    {"worker_lease", duration, "15s", "1s to 1h", "ms",
+     "How long a worker stays its owner's after the owner's last renewal, where workers are leased (mysql, postgres, "
+     "etcd). A living owner renews in the background, at least three times in that time. Uniqueness does not depend on "
+     "it: it decides how soon another process can take the number of one that has died. With zookeeper the session's "
+     "timeout decides that, which is store_timeout.",
+     kSince, 1000, 3'600'000},
+    {"worker_wait", duration, "", "0ms to 1h", "ms",
+     "How long opening a generator waits for a worker that another process holds: in a rolling restart until that one "
+     "has stopped, after a crash until its lease has ended. Empty = worker_lease and one second where workers are "
+     "leased, 0ms with sqlite, where a lock proves that the owner lives.",
+     kSince, 0, 3'600'000},
     {"sequence_start", choice, "carry", "carry | zero | random", "",
      "Where the sequence of a new tick starts. carry: continue from the last low bits (at most 10), so that id % 2^k "
      "stays even at low rates. zero: at 0. random: at a random number below the same bound.",

@@ -36,11 +36,23 @@ bool is_away(const Error& error) {
          status < Status::no_memory;
 }
 
-// Waits on the way to a generator: for a store that is away, and for a clock that `clock_back` says may be waited for.
+// How long a worker that somebody else holds is waited for.
+std::int64_t worker_wait_ns(const Config& config, const Store& store) {
+  if (!config.get("worker_wait").empty()) return config.duration_ms("worker_wait") * kMs;
+  return store.has_leases() ? (config.duration_ms("worker_lease") + 1'000) * kMs : 0;
+}
+
+// Waits on the way to a generator: for a store that is down, for a clock that `clock_back` says may be waited for, and
+// for a worker.
 class Opening {
  public:
-  Opening(Runtime& runtime, const std::string& subject, Patience& patience, bool waits_for_clock)
-      : runtime_(runtime), subject_(subject), patience_(patience), waits_for_clock_(waits_for_clock) {}
+  Opening(Runtime& runtime, const std::string& subject, Patience& patience, bool waits_for_clock = false,
+          std::int64_t worker_wait_ns = 0)
+      : runtime_(runtime),
+        subject_(subject),
+        patience_(patience),
+        waits_for_clock_(waits_for_clock),
+        worker_wait_ns_(worker_wait_ns) {}
 
   template <class Work>
   auto attempt(Work&& work) -> decltype(work()) {
@@ -49,6 +61,10 @@ class Opening {
       try {
         return work();
       } catch (const Error& error) {
+        if (error.status() == Status::worker_busy && patience_.may_wait()) {
+          wait_for_worker(error);
+          continue;
+        }
         patience_.spend(runtime_.mono_ns() - before);
         if (!wait_after(error)) throw;
       }
@@ -56,6 +72,25 @@ class Opening {
   }
 
  private:
+  // Throws `error` when the time is over. That is a time of its own: a process that is being replaced takes longer to
+  // stop than a call may wait.
+  void wait_for_worker(const Error& error) {
+    const std::int64_t left_ns = worker_wait_ns_ - waited_for_worker_ns_;
+    if (left_ns <= 0) {
+      if (worker_wait_ns_ == 0) throw error;
+      throw Error(error.status(), subject_ + ": waited " + std::to_string(waited_for_worker_ns_ / kMs) +
+                                      " ms (worker_wait); " + error.message());
+    }
+    const std::int64_t hint_ns = static_cast<std::int64_t>(std::min<std::uint64_t>(error.retry_after_ns(), INT64_MAX));
+    const std::int64_t pause_ns = std::min({left_ns, kLastPauseNs, hint_ns > 0 ? hint_ns : kLastPauseNs});
+    const std::int64_t before = runtime_.mono_ns();
+    for (std::int64_t slept = 0; slept < pause_ns; slept = runtime_.mono_ns() - before) {
+      runtime_.sleep_ns(std::min(pause_ns - slept, Patience::kSliceNs));
+      patience_.check(subject_);
+    }
+    waited_for_worker_ns_ += runtime_.mono_ns() - before;
+  }
+
   // False: there is nothing to wait for, or no time.
   bool wait_after(const Error& error) {
     const auto hint_ns = static_cast<std::int64_t>(error.retry_after_ns());
@@ -90,6 +125,8 @@ class Opening {
   const std::string& subject_;
   Patience& patience_;
   const bool waits_for_clock_;
+  const std::int64_t worker_wait_ns_;
+  std::int64_t waited_for_worker_ns_ = 0;
   std::int64_t pause_ns_ = kFirstPauseNs;
 };
 
@@ -99,7 +136,7 @@ std::shared_ptr<Store> open_configured(const Config& config, Runtime& runtime, c
     refuse_schema_of_host(config.get("segment.schema"));
     return config.store;
   }
-  return Opening(runtime, subject, patience, false).attempt([&] {
+  return Opening(runtime, subject, patience).attempt([&] {
     return shared_store(config.get("store"), config.store_options());
   });
 }
@@ -143,7 +180,8 @@ void Generator::begin(Patience& patience) {
       new Supply(runtime_, page_, make_source(), std::move(options),
                  [logs = logs_](LogLevel level, const std::string& message) { logs->say(level, message); }));
   try {
-    Opening(*runtime_, subject_, patience, config_.get("on_clock_back") == "wait").attempt([&] { supply->prime(); });
+    Opening(*runtime_, subject_, patience, config_.get("on_clock_back") == "wait", worker_wait_ns(config_, *store_))
+        .attempt([&] { supply->prime(); });
   } catch (...) {
     supply->drop();
     throw;

@@ -19,6 +19,8 @@ namespace {
 
 constexpr FieldKind kNodeFields[] = {FieldKind::datacenter, FieldKind::worker, FieldKind::process, FieldKind::shard};
 
+constexpr std::int64_t kNsPerMs = 1'000'000;
+
 // Renewed while the counter is ahead of the clock, a window grows by no more than this: so that crash after crash does
 // not push a worker's time ever further ahead.
 constexpr std::int64_t kSmallWindowMs = 20;
@@ -211,7 +213,8 @@ class WindowSource final : public Source {
                                                   format_instant(epoch_ms_) + "; set the clock");
     }
     const std::int64_t mono_ns = runtime_.mono_ns();
-    if (store_->is_durable()) clock_.check(now_ns, mono_ns);
+    // Where the store has a clock that machines share, it judges by that.
+    if (store_->is_durable() && !store_->has_leases()) clock_.check(now_ns, mono_ns);
     request_.now_ms = epoch_ms_ + (now_ms - epoch_ms_) / tick_ms_ * tick_ms_;
     request_.max_start_ms =
         max_ahead_ms_ < 0 ? std::numeric_limits<std::int64_t>::max() : request_.now_ms + max_ahead_ms_;
@@ -349,11 +352,15 @@ class SnowflakeGenerator final : public Generator {
     const WindowWidth width = window_width(config_, tick_ms_);
     request.width_ms = width.ms;
     request.min_ms = width.min_ms;
+    request.max_lead_ms = max_ahead_ms_;
+    request.lease_ms = config_.duration_ms("worker_lease");
     return std::make_unique<WindowSource>(store_, *runtime_, layout_, std::move(request), shape_.sequence_bits,
                                           clock_back_ == ClockBack::go_on ? -1 : max_ahead_ms_);
   }
   void set_options(Supply::Options& options) override {
     options.sizing.prefetch = 0.5;
+    if (store_->has_leases())
+      options.renew_ns = std::min(config_.duration_ms("window") / 2, config_.duration_ms("worker_lease") / 3) * kNsPerMs;
     options.present = [this] {
       const std::uint64_t next = page().counter.next();
       const std::uint64_t tick = tick_at(shape_, floor_div(runtime_->wall_ns(), 1'000'000));

@@ -45,6 +45,7 @@ void Supply::prime() {
   measured_at_ns_ = runtime_.mono_ns();
   accept(range);
   install(ready_.front(), now);
+  watch_renewal();
 }
 
 void Supply::drop() noexcept {
@@ -106,7 +107,7 @@ void Supply::accept(const Range& range) {
   last_size_ = range.size();
   starved_ = false;
   ready_.push_back(range);
-  ready_.back().granted_at_ns = runtime_.mono_ns();
+  granted_at_ns_ = ready_.back().granted_at_ns = runtime_.mono_ns();
   watch_age();
   failure_.reset();
   failures_in_a_row_ = 0;
@@ -385,6 +386,40 @@ void Supply::retire() {
   const bool is_abandoned = leave_source();
   lock.unlock();
   if (is_abandoned) let_source_go();
+}
+
+// Whoever owns a worker by a lease renews it while nobody draws, too.
+void Supply::watch_renewal() {
+  if (options_.renew_ns == 0) return;
+  const std::int64_t due_ns = std::max(granted_at_ns_ + options_.renew_ns, retry_at_ns_) - runtime_.mono_ns();
+  const std::int64_t least_ns = loading_ ? options_.renew_ns / 4 : kMillisecond;  // somebody is on the way
+  try {
+    lane_->post_after(std::max(due_ns, least_ns), [weak = weak_from_this()] {
+      if (const std::shared_ptr<Supply> self = weak.lock()) self->renew();
+    });
+  } catch (const std::exception&) {  // no thread can be had: calls renew it, as they draw
+  }
+}
+
+void Supply::renew() {
+  const Present now = present();
+  MutexLock lock(page_.mutex);
+  if (closed_ || failed_for_good_) return;
+  // What nobody drew while it was time is not kept.
+  while (ready_.size() > 1 && ready_.front().end <= now.need) {
+    unused_ += ready_.front().size();
+    ready_.pop_front();
+  }
+  const bool is_due = runtime_.mono_ns() >= std::max(granted_at_ns_ + options_.renew_ns, retry_at_ns_);
+  if (is_due && !loading_) {
+    loading_ = true;
+    const Demand asked = demand();
+    lock.unlock();
+    load(asked);
+    lock.lock();
+    if (closed_) return;
+  }
+  watch_renewal();
 }
 
 void Supply::check_guarantees() const {

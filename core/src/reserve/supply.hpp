@@ -97,6 +97,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
     std::uint64_t carry_mask;  // low bits of numbers that go on from range to range
     bool draws_first;          // numbers are drawn by Counter::draw(n), whether or not there are any left
     Sizing sizing{};
+    std::int64_t renew_ns = 0;       // a range is asked for at least so often, drawn from or not; 0: only when drawn from
     std::int64_t max_age_ns = 0;     // what was granted longer ago is given up; 0: never
     std::int64_t close_wait_ns = 0;  // how long close() waits for a grant that is on its way
     std::string subject;             // "tag 'orders'": begins log lines and messages
@@ -152,6 +153,8 @@ class Supply : public std::enable_shared_from_this<Supply> {
   void let_source_go() IDGEN_RUNS_HOST_CODE;
   std::vector<Range> take_ready() IDGEN_REQUIRES(page_.mutex);  // which is not issued, then
   void watch_age() IDGEN_REQUIRES(page_.mutex);
+  void watch_renewal() IDGEN_REQUIRES(page_.mutex);
+  void renew() IDGEN_RUNS_HOST_CODE;  // on the lane
   void measure() IDGEN_REQUIRES(page_.mutex);
   std::uint64_t held() const IDGEN_REQUIRES(page_.mutex);   // granted and not drawn
   std::uint64_t drawn() const IDGEN_REQUIRES(page_.mutex);  // since the beginning
@@ -190,6 +193,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
       false;  // somebody has waited since the last range: the rate would be higher
   std::uint64_t last_size_ IDGEN_GUARDED_BY(page_.mutex) = 0;    // of the latest range
   bool watching_ IDGEN_GUARDED_BY(page_.mutex) = false;          // retire() is posted
+  std::int64_t granted_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // the latest range
   std::uint64_t highest_end_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // I7: the witness
   std::optional<Error> failure_ IDGEN_GUARDED_BY(page_.mutex);   // of the latest attempt
   bool failed_for_good_ IDGEN_GUARDED_BY(page_.mutex) = false;   // issuing has stopped: the store went back

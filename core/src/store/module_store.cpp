@@ -291,7 +291,7 @@ class ModuleStore final : public Store {
     throw Error(Status::unsupported,
                 "worker " + std::to_string(worker) +
                     ": this store grants segments (kind = segment), no time of snowflake workers. Use sqlite:PATH, "
-                    "mysql://, postgres://, etcd:// or zookeeper://");
+                    "mysql://, postgres://, redis://, etcd:// or zookeeper://");
   }
 
   const idgen_backend_store store_;
