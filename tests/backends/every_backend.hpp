@@ -71,6 +71,7 @@ class StoreOfATest final : public Store {
   }
   std::string describe() const override { return store_->describe(); }
   bool survives_fork() const override { return store_->survives_fork(); }
+  void disconnect() noexcept override { store_->disconnect(); }
 
  private:
   std::string mine(const std::string& ns) const { return prefix_ + ns; }

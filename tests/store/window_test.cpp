@@ -1,4 +1,8 @@
 // Windows of a worker's time.
+#include <algorithm>
+#include <thread>
+#include <vector>
+
 #ifdef IDGEN_TEST_BACKENDS
 #include "backends/every_backend.hpp"
 #else
@@ -109,35 +113,9 @@ TEST_P(WindowOfEveryStore, ARenewalByAnybodyElseIsRefused) {
   EXPECT_FAILS(store->window_take(stranger), Status::worker_busy, "grant 1 has ended");
 }
 
-// The answer to the first acquire was lost: who asks again is who has it.
-TEST_P(WindowOfEveryStore, AnOwnerThatLosesAnAnswerAcquiresAgainAboveWhatItMayHaveBeenGranted) {
-  const auto store = open();
-  if (!store->has_leases()) GTEST_SKIP() << "answers of this store are not lost";
-  const Window lost = store->window_take(window_request(7, kNow));
-  const Window found = store->window_take(window_request(7, kNow));
-  EXPECT_EQ(found.start_ms, lost.end_ms);
-  EXPECT_EQ(found.fence, lost.fence + 1);
-}
-
-TEST_P(WindowOfEveryStore, AClockThatIsAheadOfTheStoresReservesNothing) {
-  const auto store = open();
-  if (!store->has_leases()) GTEST_SKIP() << "this store has no clock that machines share";
-  const std::int64_t now = store_clock_ms();
-  WindowRequest request = window_request(7, now);
-  const Window first = store->window_take(request);
-  request = renewal(request, first, now + 3'600'000);
-  request.max_lead_ms = 20'000;
-  EXPECT_FAILS(store->window_take(request), Status::clock_leap, "ms ahead of the store's");
-  request.max_lead_ms = 3'700'000;
-  EXPECT_EQ(store->window_take(request).start_ms, now + 3'600'000);
-  WindowRequest other = window_request(8, now + 3'600'000);
-  other.max_lead_ms = 20'000;
-  EXPECT_FAILS(store->window_take(other), Status::clock_leap, "allowed: 20000 ms");
-  EXPECT_EQ(store->window_show("orders", 8).fence, 0u);
-}
-
 TEST_P(WindowOfEveryStore, AWorkerIsShownAsItStands) {
   const auto store = open();
+  store->window_take(window_request(8, kNow));
   EXPECT_EQ(store->window_show("orders", 7).fence, 0u);
   const Window window = store->window_take(window_request(7, kNow));
   const WindowInfo info = store->window_show("orders", 7);
@@ -236,6 +214,79 @@ TEST_P(WindowOfEveryStore, DescribeSaysWhatARestartMeans) {
                                                           : "worker"));
   EXPECT_EQ(open()->survives_fork(), GetParam() != "memory");
 }
+
+#ifdef IDGEN_TEST_BACKENDS
+// What only a server can do: lose an answer, and have a clock of its own.
+using WindowOfEveryServer = EveryStore;
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(WindowOfEveryServer);
+INSTANTIATE_TEST_SUITE_P(Stores, WindowOfEveryServer, IDGEN_EVERY_STORE_WITH_WINDOWS,
+                         [](const auto& info) { return info.param; });
+
+// The answer to the first acquire was lost: who asks again is who has it.
+TEST_P(WindowOfEveryServer, AnOwnerThatLosesAnAnswerAcquiresAgainAboveWhatItMayHaveBeenGranted) {
+  const auto store = open();
+  const Window lost = store->window_take(window_request(7, kNow));
+  const Window found = store->window_take(window_request(7, kNow));
+  EXPECT_EQ(found.start_ms, lost.end_ms);
+  EXPECT_EQ(found.fence, lost.fence + 1);
+}
+
+TEST_P(WindowOfEveryServer, AClockThatIsAheadOfTheStoresReservesNothing) {
+  const auto store = open();
+  const std::int64_t now = store_clock_ms();
+  WindowRequest request = window_request(7, now);
+  const Window first = store->window_take(request);
+  request = renewal(request, first, now + 3'600'000);
+  request.max_lead_ms = 20'000;
+  EXPECT_FAILS(store->window_take(request), Status::clock_leap, "ms ahead of the store's");
+  request.max_lead_ms = 3'700'000;
+  EXPECT_EQ(store->window_take(request).start_ms, now + 3'600'000);
+  WindowRequest other = window_request(8, now + 3'600'000);
+  other.max_lead_ms = 20'000;
+  EXPECT_FAILS(store->window_take(other), Status::clock_leap, "allowed: 20000 ms");
+  EXPECT_EQ(store->window_show("orders", 8).fence, 0u);
+}
+
+TEST_P(WindowOfEveryServer, AnOwnerWhoseLeaseHasEndedGoesOnUnlessSomebodyHasTakenTheWorker) {
+  const auto store = open();
+  const WindowRequest request = with_no_lease(window_request(7, kNow));
+  const Window first = store->window_take(request);
+  const Window second = store->window_take(renewal(request, first, kNow + 60'000));
+  EXPECT_EQ(second.fence, first.fence);
+  store->disconnect();  // where the lease is a session, that ends it
+  const Window others = open()->window_take(window_request(7, kNow + 60'000, 2));
+  EXPECT_EQ(others.fence, first.fence + 1);
+  EXPECT_GE(others.start_ms, second.end_ms);
+  EXPECT_FAILS(store->window_take(renewal(request, second, kNow + 61'000)), Status::worker_busy, "has ended");
+}
+
+TEST_P(WindowOfEveryServer, ProcessesThatAcquireOneWorkerAtOnceGetWindowsThatDoNotOverlap) {
+  constexpr int kThreads = 8, kRounds = 10;
+  std::vector<Window> windows(kThreads * kRounds);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      const auto store = open();
+      for (int round = 0; round < kRounds; ++round)
+        for (;;) {
+          const Error error = error_of([&] {
+            windows[static_cast<std::size_t>(i * kRounds + round)] =
+                store->window_take(with_no_lease(window_request(7, kNow, static_cast<std::uint8_t>(1 + i))));
+          });
+          if (error.status() == Status::ok) break;
+          EXPECT_THAT(error.status(), testing::AnyOf(Status::worker_busy, Status::store_unavailable)) << error.message();
+        }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  std::sort(windows.begin(), windows.end(),
+            [](const Window& a, const Window& b) { return a.start_ms < b.start_ms; });
+  for (std::size_t i = 1; i < windows.size(); ++i) {
+    EXPECT_LE(windows[i - 1].end_ms, windows[i].start_ms);
+    EXPECT_LT(windows[i - 1].fence, windows[i].fence);
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace idgen
