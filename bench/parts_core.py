@@ -272,7 +272,7 @@ def measure_library(setting: Setting) -> Samples:
 def figures_library(samples: Samples) -> list[Figure]:
     foreign = sorted(set(samples["needed"]) - ALLOWED_LIBRARIES)
     return [
-        Figure("libidgen.so, stripped", samples["bytes"] / 1e6, "MB", 1.0),
+        Figure("libidgen.so, stripped", samples["bytes"] / 1e6, "MB", 0.8),
         Figure(
             "libraries needed beyond libc, libstdc++, libgcc, libm and SQLite",
             len(foreign),

@@ -1,6 +1,7 @@
 //go:build cgo && !idgen_system
 
 // The room core/src/text.
+#include "../core/src/text/concat.cpp"
 #include "../core/src/text/id_text.cpp"
 #include "../core/src/text/nearest.cpp"
 #include "../core/src/text/time_text.cpp"

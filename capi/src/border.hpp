@@ -59,6 +59,8 @@ namespace idgen::capi {
 // UTF-8 (a user's own, in a value or a path) become '?'.
 idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_view message,
                       std::uint64_t retry_after_ns = 0, std::uint64_t cause = 0) noexcept;
+// The same for the exception that is being handled. One for all functions: each has this path.
+[[gnu::cold]] idgen_status_t report_exception(idgen_error_t* err) noexcept;
 
 // Every exported function that can fail runs its body in here or in one of the two below. This one is for bodies that
 // neither wait, nor read a file, nor call the host.
@@ -68,15 +70,8 @@ idgen_status_t guard(idgen_error_t* err, Body&& body) noexcept {
     body();
     if (err) report(err, IDGEN_OK, "");
     return IDGEN_OK;
-  } catch (const Error& error) {
-    return report(err, static_cast<idgen_status_t>(error.status()), error.message(), error.retry_after_ns(),
-                  error.cause());
-  } catch (const std::bad_alloc&) {
-    return report(err, IDGEN_E_NO_MEMORY, "out of memory");
-  } catch (const std::exception& error) {
-    return report(err, IDGEN_E_INTERNAL, error.what());
   } catch (...) {
-    return report(err, IDGEN_E_INTERNAL, "unexpected exception of unknown type");
+    return report_exception(err);
   }
 }
 
@@ -114,39 +109,36 @@ inline Cancelled to_cancelled(idgen_cancelled_fn cancelled, void* ctx) {
   return cancelled ? Cancelled([=] { return cancelled(ctx) != 0; }) : Cancelled();
 }
 
+// What the checks below throw, out of line: they are in every function.
+[[noreturn]] void refuse_handle(bool is_null, const char* what);
+[[noreturn]] void refuse_null(const char* what);
+[[noreturn]] void refuse_index(std::size_t index, std::size_t count);
+[[noreturn]] void refuse_struct(std::size_t size, std::size_t wanted, const char* what);
+
 // The value behind a handle, or Error{handle}.
 template <class H>
 auto& open_handle(H* handle, const char* what) {
-  if (!handle) throw Error(Status::handle, std::string(what) + " is NULL; create it first");
-  if (!handle->is_intact())
-    throw Error(Status::handle, std::string(what) + " is not one: another type of handle, or already destroyed");
+  if (!handle || !handle->is_intact()) refuse_handle(!handle, what);
   return handle->value;
 }
 
 template <class P>
 P* require(P* pointer, const char* what) {
-  if (!pointer) throw Error(Status::argument, std::string(what) + " is NULL; it is required");
+  if (!pointer) refuse_null(what);
   return pointer;
 }
 
 // Throws Error{argument}.
 inline void check_index(std::size_t index, std::size_t count) {
-  if (index < count) return;
-  throw Error(Status::argument, "index is " + std::to_string(index) + "; allowed: below " + std::to_string(count));
+  if (index >= count) refuse_index(index, count);
 }
 
 // Throws Error{argument} unless a result can be written there. Before a call does anything that cannot be undone.
 template <class S>
 void check_struct(const S* out, const char* what) {
   require(out, what);
-  if (out->struct_size < sizeof(out->struct_size) || out->struct_size > 65536) {
-    throw Error(Status::argument, std::string(what) + ": struct_size is " + std::to_string(out->struct_size) +
-                                      "; set it to sizeof, " + std::to_string(sizeof(S)));
-  }
-  if (out->struct_size < sizeof(S)) {
-    throw Error(Status::argument, std::string(what) + ": struct_size is " + std::to_string(out->struct_size) +
-                                      ", less than version 0.1's " + std::to_string(sizeof(S)));
-  }
+  constexpr std::uint32_t kMost = 65536;
+  if (out->struct_size < sizeof(S) || out->struct_size > kMost) refuse_struct(out->struct_size, sizeof(S), what);
 }
 
 // Copies as much of a result as the caller's struct has room for; the first version's size is the least.

@@ -33,6 +33,40 @@ idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_vie
   return status;
 }
 
+idgen_status_t report_exception(idgen_error_t* err) noexcept {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return report(err, static_cast<idgen_status_t>(error.status()), error.message(), error.retry_after_ns(),
+                  error.cause());
+  } catch (const std::bad_alloc&) {
+    return report(err, IDGEN_E_NO_MEMORY, "out of memory");
+  } catch (const std::exception& error) {
+    return report(err, IDGEN_E_INTERNAL, error.what());
+  } catch (...) {
+    return report(err, IDGEN_E_INTERNAL, "unexpected exception of unknown type");
+  }
+}
+
+void refuse_handle(bool is_null, const char* what) {
+  if (is_null) throw Error(Status::handle, std::string(what) + " is NULL; create it first");
+  throw Error(Status::handle, std::string(what) + " is not one: another type of handle, or already destroyed");
+}
+
+void refuse_null(const char* what) { throw Error(Status::argument, std::string(what) + " is NULL; it is required"); }
+
+void refuse_index(std::size_t index, std::size_t count) {
+  throw Error(Status::argument, "index is " + std::to_string(index) + "; allowed: below " + std::to_string(count));
+}
+
+void refuse_struct(std::size_t size, std::size_t wanted, const char* what) {
+  // Not even the size of struct_size itself, or absurdly much: it was never set.
+  const bool is_unset = size < sizeof(std::uint32_t) || size > wanted;
+  throw Error(Status::argument, std::string(what) + ": struct_size is " + std::to_string(size) +
+                                    (is_unset ? "; set it to sizeof, " : ", less than version 0.1's ") +
+                                    std::to_string(wanted));
+}
+
 void write_text(const std::string& text, char* buffer, std::size_t* size) {
   require(size, "size");
   const std::size_t capacity = *size;

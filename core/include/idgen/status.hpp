@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "idgen/concat.hpp"
+
 namespace idgen {
 
 enum class Status : std::int32_t {

@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "idgen/concat.hpp"
+
 namespace idgen {
 
 // The values are IDGEN_TEXT_* of idgen.h.

@@ -141,7 +141,7 @@ class SegmentGenerator final : public Generator {
     return supply_->refill(patience);
   }
 
-  std::string describe() const override;
+  [[gnu::cold]] std::string describe() const override;
 
  protected:
   std::unique_ptr<Source> make_source() override {

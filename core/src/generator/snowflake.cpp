@@ -40,7 +40,7 @@ struct Node {
   std::string text;  // "worker 7", "datacenter 1 worker 7"
 };
 
-Node node_of(const Config& config, const Layout& layout) {
+[[gnu::cold]] Node node_of(const Config& config, const Layout& layout) {
   Node node;
   for (const Field& field : layout.fields()) {
     if (std::find(std::begin(kNodeFields), std::end(kNodeFields), field.kind) == std::end(kNodeFields)) continue;
@@ -93,7 +93,7 @@ std::int64_t last_usable_ms(const Layout& layout) {
 }
 
 // All that can be said against a configuration before a store is touched.
-void check_usable(const Config& config, const Layout& layout) {
+[[gnu::cold]] void check_usable(const Config& config, const Layout& layout) {
   if (!layout.find(FieldKind::time) || !layout.find(FieldKind::sequence)) {
     throw Error(Status::unsupported,
                 "layout '" + layout.text() + "' has no " + (layout.find(FieldKind::time) ? "sequence" : "time") +
@@ -340,10 +340,10 @@ class SnowflakeGenerator final : public Generator {
   }
 
   Stats stats() const override;
-  std::string describe() const override;
+  [[gnu::cold]] std::string describe() const override;
 
  protected:
-  std::unique_ptr<Source> make_source() override {
+  [[gnu::cold]] std::unique_ptr<Source> make_source() override {
     WindowRequest request;
     request.name_space = config_.get("namespace");
     request.worker = node_.number;
@@ -454,7 +454,8 @@ class SnowflakeGenerator final : public Generator {
     return true;
   }
 
-  Error behind(std::uint64_t next_tick, std::int64_t now_ns, std::int64_t left_ns, const std::string& why) const {
+  [[gnu::cold]] Error behind(std::uint64_t next_tick, std::int64_t now_ns, std::int64_t left_ns,
+                             const std::string& why) const {
     const std::int64_t left_ms = (left_ns + 999'999) / 1'000'000;
     return Error(Status::clock_back,
                  subject_ + ": the clock moved backwards: refusing to generate ids for " + std::to_string(left_ms) +

@@ -84,7 +84,7 @@ std::string count_of(unsigned bits) { return std::to_string(bits) + (bits == 1 ?
 
 // ---------------------------------------------------------------------------------------------- reading
 
-[[noreturn]] void reject(std::string_view layout, const std::string& reason) {
+[[noreturn, gnu::cold]] void reject(std::string_view layout, const std::string& reason) {
   throw Error(Status::layout, "layout " + in_quotes(layout) + ": " + reason);
 }
 
@@ -153,7 +153,7 @@ FieldKind read_kind(std::string_view layout, std::string_view name) {
   reject(layout, "no field is called " + in_quotes(name) + did_you_mean(name, names) + "Fields: " + all);
 }
 
-FieldText read_field(std::string_view layout, std::string_view word) {
+[[gnu::cold]] FieldText read_field(std::string_view layout, std::string_view word) {
   if (word == "unsigned") reject(layout, "'unsigned' is written once, before the first field");
   const std::size_t colon = word.find(':');
   const FieldKind kind = read_kind(layout, word.substr(0, colon));

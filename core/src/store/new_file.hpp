@@ -12,6 +12,8 @@
 #include <system_error>
 #include <utility>
 
+#include "idgen/concat.hpp"
+
 namespace idgen {
 
 inline std::string system_error_text(int error) { return std::generic_category().message(error); }

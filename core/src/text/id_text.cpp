@@ -66,7 +66,7 @@ const System& system_of(Encoding encoding) {
   return kSystems[index];
 }
 
-[[noreturn]] void fail(const System& system, std::string_view text, const std::string& reason) {
+[[noreturn, gnu::cold]] void fail(const System& system, std::string_view text, const std::string& reason) {
   throw Error(Status::text, in_quotes(text) + " is no id in " + std::string(system.name) + ": " + reason);
 }
 
