@@ -1,10 +1,10 @@
 // The hot path. next() and iteration do not go through pybind11's dispatcher: they are a PyMethodDef and a tp_iternext
-// put on pybind11's class, so that a call costs what a call of the bare C API costs. Everything that is rare is bound
-// in the usual way.
+// put on pybind11's class, so that a call costs what a call of the bare C API costs. Everything rare is bound in the
+// usual way.
 //
-// The GIL is kept for idgen_try_next, which never waits, and released around all that may: a store, a clock, a lock of
-// the core. It is released around stats and describe too: they take a lock that a thread may hold while it waits for
-// the GIL in a Python clock.
+// The GIL is kept for idgen_try_next, which never waits, and released around all calls that may wait for a store, a
+// clock or a lock of the core. It is released around stats and describe too: they take a lock that a thread may hold
+// while it waits for the GIL in a Python clock.
 #include "generator.hpp"
 
 #include <atomic>
@@ -20,13 +20,13 @@
 namespace idgen_python {
 namespace {
 
-// Up to here a batch is drawn id by id under the GIL; from here on giving it away costs less than it brings.
+// Up to this size a batch is drawn id by id under the GIL. Above it, releasing the GIL pays off.
 constexpr std::size_t kSmallBatch = 64;
 
-// Ctrl-C ends a wait: the core asks from time to time.
+// Ctrl-C ends a wait: the core polls this.
 int is_interrupted(void* without_gil) { return static_cast<WithoutGil*>(without_gil)->check_signals(); }
 
-// A signal handler may raise also when the call has just come to a good end.
+// A signal handler may raise even if the call has just succeeded.
 void throw_if_interrupted() {
   if (PyErr_Occurred() != nullptr) throw py::error_already_set();
 }
@@ -55,7 +55,7 @@ class Generator {
   const Layout& layout() const { return *layout_; }
   bool closed() const { return closed_; }
 
-  // Throws what a signal handler raises. What the store does not take back is no failure, but a line in the log.
+  // Throws what a signal handler raises. What the store does not take back is a line in the log, not a failure.
   void close() {
     CallError error;
     idgen_status_t status = IDGEN_OK;
@@ -67,7 +67,7 @@ class Generator {
     throw_if_interrupted();
     check(status, error);
   }
-  // For the garbage collector: nobody is left to be told.
+  // For the garbage collector: nobody is left to tell.
   void close_silently() {
     const WithoutGil may_wait_for_the_store;
     closed_ = true;
@@ -122,7 +122,7 @@ Generator& checked_generator(const py::object& self) {
   return checked<Generator>(self);
 }
 
-// Draws n ids, waiting where it must. False with an exception set; *written is right in either case.
+// Draws n ids, and waits if it must. False, with an exception set; *written is right in either case.
 bool draw(idgen_t* raw, std::uint64_t* ids, std::size_t n, std::size_t* written, CallError* error,
           idgen_status_t* status) {
   *written = 0;
@@ -167,10 +167,10 @@ PyObject* try_next_method(PyObject* self, PyObject*) noexcept {
   if (status == IDGEN_OK) [[likely]]
     return PyLong_FromUnsignedLongLong(id);
   if (status == IDGEN_E_WOULD_BLOCK) Py_RETURN_NONE;
-  return next_slow(raw);  // closed, forked: it has the full message, or, in a child, a segment of its own
+  return next_slow(raw);  // closed, forked: it has the full message or, in a child, a new segment
 }
 
-// Exceptions of C++ must not get into the interpreter.
+// C++ exceptions must not reach the interpreter.
 template <typename Body>
 PyObject* guarded(Body&& body) noexcept {
   try {
@@ -231,9 +231,9 @@ PyObject* next_batch_method(PyObject* self, PyObject* number) noexcept {
   });
 }
 
-// Garbage collection: a clock, a store or a log may well hold the generator that calls it (`self.ids =
-// Generator(log=self.log)`). What is reachable only from itself is closed first, while these are whole, and then lets
-// go of them. Whatever the core still calls after that finds nothing.
+// Garbage collection: a clock, a store or a log may refer to the generator that calls it (`self.ids =
+// Generator(log=self.log)`). A generator in such a cycle is closed first, while these are intact, and then releases
+// them. Later calls from the core find nothing.
 int traverse_type(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   const auto* generator = value_of<Generator>(self);

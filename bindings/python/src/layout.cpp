@@ -37,7 +37,7 @@ std::uint64_t* member(idgen_parts_t& parts, std::uint32_t kind) {
   }
 }
 
-// `time` is a datetime in Python; the raw number goes by another name.
+// `time` is a datetime in Python; the raw number has another name.
 const char* python_name(const idgen_field_t& field) { return field.kind == IDGEN_FIELD_TIME ? "ticks" : field.name; }
 
 py::module_ values_module() { return py::module_::import("idgen._values"); }

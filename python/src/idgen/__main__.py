@@ -31,7 +31,7 @@ from . import (
 
 _EXIT_FAILURE = 1
 _EXIT_USAGE = 2
-_EXIT_TRY_AGAIN = 75  # EX_TEMPFAIL: the same command can succeed later without a change
+_EXIT_TRY_AGAIN = 75  # EX_TEMPFAIL: the same command can succeed later if nothing is changed
 _ENCODINGS = ("decimal", "hex", "crockford", "base58", "base62")
 _SHORTCUTS = ("kind", "layout", "epoch", "worker", "store", "namespace", "tag")
 _LARGEST_JSON_NUMBER = 2**53 - 1
@@ -70,7 +70,7 @@ def _title(layout: Layout) -> str:
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, str]:
-    """The later one wins: options over the file, --set over options."""
+    """Later settings win: options override the file, --set overrides options."""
     settings = {key: value for key in _SHORTCUTS if (value := getattr(arguments, key)) is not None}
     for assignment in arguments.set:
         key, equals, value = assignment.partition("=")
@@ -257,7 +257,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command and returns its exit status; errors go to stderr, a line each."""
+    """Runs one command and returns its exit status; errors go to stderr, one line each."""
     chosen = _parser().parse_args(arguments)
     try:
         chosen.run(chosen)
@@ -269,7 +269,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except _UsageError as error:
         print(f"idgen: error: {error}", file=sys.stderr)
         return _EXIT_USAGE
-    except BrokenPipeError:  # the reader of our pipe is gone (`| head`): nothing to say
+    except BrokenPipeError:  # the reader of our pipe is gone (`| head`): nothing to report
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + 13
     except KeyboardInterrupt:
