@@ -565,7 +565,7 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
     throw Error(Status::unsupported, "segment.schema = " + in_quotes(settings.schema) +
                                          ": in Redis idgen knows its own tags and CosId's, \"cosid\"");
   }
-  // True if the server is empty.
+  // How the server can come back empty.
   std::string losses() const {
     std::string accepted;
     for (const char* const setting : {"appendonly", "appendfsync", "maxmemory-policy"}) {
@@ -585,7 +585,7 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
   static std::string now() { return std::to_string(store_clock_unix_ms()); }
   std::uint64_t number(const std::string& text) const { return stored_number(shown_, text.c_str()); }
 
-  // The error that a script reports.
+  // Throws the error that a script reports.
   Reply checked(const std::string& name_space, const std::string& tag, Reply row) const {
     const std::string outcome = row[0];
     if (outcome == "ok") return row;

@@ -24,15 +24,15 @@ std::string seconds_of_ms(std::uint64_t ms) { return number(static_cast<double>(
 
 enum class Kinds { all, segment, snowflake, buffer };
 
-// A metric has one unit and one meaning. So what is counted in numbers for a segment and in time for a snowflake is two
-// metrics.
+// A metric has one unit and one meaning. So there are two metrics for what is numbers in a segment and time in a
+// snowflake.
 struct Metric {
   const char* name;
   const char* type;
   Kinds kinds;
   const char* help;
   std::string (*value)(const Stats&);
-  const char* label = "";  // one more; lines of one name follow each other
+  const char* label = "";  // one more sample; lines of the same name must follow each other
 };
 
 constexpr const char* kBreakerHelp = "Whether a side of the buffer is asked: 0 it is, 1 one request tries it, 2 not.";
@@ -83,7 +83,7 @@ constexpr Metric kMetrics[] = {
      [](const Stats& s) { return number(std::uint64_t{s.handles}); }},
 };
 
-// A label's value, in its quotes. The format is UTF-8, and one line of other bytes would cost the whole scrape.
+// A label's value, in its quotes. The format is UTF-8, and one line of other bytes would fail the whole scrape.
 std::string label(const std::string& value) {
   std::string clean(value.size() + 1, '\0');
   clean.resize(copy_text(value, clean.data(), clean.size()));
@@ -125,7 +125,7 @@ Stats together(const Stats& a, const Stats& b) {
 }  // namespace
 
 std::string metrics_text(std::span<const Metered> generators) {
-  // By labels, as they will be written: two names can become one there.
+  // By labels as written: two names can become the same there.
   std::map<std::string, std::pair<Kinds, Stats>> samples;
   for (const Metered& generator : generators) {
     const std::string labels = "name=" + label(generator.name) + ",namespace=" + label(generator.name_space) +

@@ -24,7 +24,7 @@ struct Stride {
 
 class SegmentSource final : public Source {
  public:
-  // `stride` is the configuration's; what the store's row says in its place is written there by the first grant.
+  // `stride` is the configuration's; the first grant overwrites it if the store's row has its own.
   SegmentSource(std::shared_ptr<Store> store, std::string name_space, std::string tag, std::uint64_t step,
                 std::shared_ptr<Stride> stride)
       : store_(std::move(store)),
@@ -36,7 +36,7 @@ class SegmentSource final : public Source {
 
   Range draw(const Demand& demand) override {
     for (int attempt = 0; attempt < kMostEmptyGrants; ++attempt) {
-      // With a stride at least so many that one of ours is among them, whatever the row's step is.
+      // With a stride, at least so many that one of ours is among them, whatever the row's step is.
       const std::uint64_t wanted = stride_->stride > 1 ? std::max<std::uint64_t>(demand.wanted, 1) : demand.wanted;
       const SegmentGrant grant =
           store_->segment_grant(name_space_, tag_,
@@ -90,7 +90,7 @@ class SegmentSource final : public Source {
                                              std::to_string(grant.stride) + "; that is invalid");
     }
     const bool was_settled = std::exchange(stride_->is_settled, true);
-    if (grant.stride == 1) return;  // the row says nothing
+    if (grant.stride == 1) return;  // the row has no stride
     const Stride row{grant.stride, grant.offset, true};
     if (*stride_ == row) return;
     if (was_settled || stride_->stride != 1) {
@@ -130,7 +130,7 @@ class SegmentGenerator final : public Generator {
     shape_.stripe_block = std::clamp<std::uint64_t>(step_ / 64, 1, 1024);
     take_stride();
   }
-  // Once it has begun: the row may have said another.
+  // Once it has begun, because the row may have its own.
   void take_stride() {
     shape_.stride = stride_->stride;
     shape_.offset = stride_->offset;
@@ -167,7 +167,7 @@ class SegmentGenerator final : public Generator {
  private:
   const std::uint64_t step_ = config_.integer("segment.step");
   const std::uint64_t stock_max_ = config_.integer("segment.stock_max");
-  // Shared with the source, which may outlive us in a store that hangs.
+  // Shared with the source, which may outlive us if the store hangs.
   const std::shared_ptr<Stride> stride_ =
       std::make_shared<Stride>(Stride{config_.integer("segment.stride"), config_.integer("segment.offset")});
 };
