@@ -61,7 +61,8 @@ static std::size_t control_size(std::string_view text) {
   return byte == 0xC2 && text.size() > 1 && (text[1] & 0xE0) == 0x80 ? 2 : 0;
 }
 
-// Line ends and tabs become one space: servers say a thing in several lines. Other control characters become \xNN.
+// Line ends and tabs become one space, because servers send messages of several lines. Other control characters become
+// \xNN.
 static std::string one_line(std::string_view text) {
   constexpr char kHex[] = "0123456789ABCDEF";
   std::string out;

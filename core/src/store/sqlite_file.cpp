@@ -86,10 +86,10 @@ std::string resolve_sqlite_path(const std::string& rest, const std::string& dire
     }
     path = base + "/" + path;
   }
-  // A missing file, or folder, is no error yet: it may be made, and whoever uses the store is told.
+  // A missing file or folder is not an error yet: it may be made, and using the store reports it.
   const auto resolved = [](const std::string& p) {
     const std::unique_ptr<char, decltype(&std::free)> text(realpath(p.c_str(), nullptr), &std::free);
-    if (text == nullptr && errno == ENOMEM) throw std::bad_alloc();  // not to be taken for a missing file
+    if (text == nullptr && errno == ENOMEM) throw std::bad_alloc();  // must not be taken for a missing file
     return text == nullptr ? std::string() : std::string(text.get());
   };
   if (std::string whole = resolved(path); !whole.empty()) return whole;
@@ -103,7 +103,7 @@ std::string resolve_sqlite_path(const std::string& rest, const std::string& dire
 FileSystemVerdict file_system_of(const std::string& path) {
   struct statfs info {};
   if (statfs(path.c_str(), &info) != 0 && statfs(folder_of(path).c_str(), &info) != 0)
-    return {FileSystemKind::local, ""};  // neither is there: whoever uses the store is told
+    return {FileSystemKind::local, ""};  // neither exists: using the store reports it
   return classify_file_system(static_cast<std::uint64_t>(info.f_type));
 }
 
@@ -127,7 +127,7 @@ void check_file_system(const std::string& path) {
           "Put the file on a local disk (ext4, XFS, btrfs, ZFS and others: docs/stores.md)");
 }
 
-// The mount that a path lies on; empty if the kernel does not say (before Linux 5.8).
+// The mount of a path; empty if the kernel does not say (before Linux 5.8).
 static std::optional<std::uint64_t> mount_of(const std::string& path) {
 #ifdef STATX_MNT_ID
   struct statx info {};
@@ -139,7 +139,7 @@ static std::optional<std::uint64_t> mount_of(const std::string& path) {
   return std::nullopt;
 }
 
-// As the list of mounts writes it: spaces and such as \040.
+// As in the list of mounts: spaces and other special characters as \040.
 static std::string mount_point_text(const std::string& path) {
   std::string text;
   for (const char c : path) {
@@ -216,8 +216,8 @@ SqliteFileId check_sqlite_file(const std::string& path) {
                     "the file is empty (0 bytes); idgen never leaves one so. If it was cut off, bring back a "
                     "sound copy; if it is new, delete it and set store_create = true");
   }
-  // SQLite finds the journal by the file's name, and idgen its lock file: a user of the other name would find others.
-  // So it is with a file that is mounted alone, as `docker run -v ids.db:/ids.db` does.
+  // SQLite finds the journal by the file's name, and idgen its lock file. A user of another name would find other
+  // files. This also happens with a file mounted by itself, as in `docker run -v ids.db:/ids.db`.
   if (info.st_nlink > 1) {
     throw Error(Status::store_unsafe,
                 store + "the file has " + std::to_string(info.st_nlink) +
@@ -246,7 +246,7 @@ static Error sqlite_create_error(const std::string& path, int error) {
 
 void create_sqlite_file(const std::string& path, std::int64_t timeout_ms) {
   struct stat info {};
-  // Whoever makes a store makes the database first. So with the lock file there the database is there, or lost.
+  // The database is always made first. So if the lock file exists, the database exists or is lost.
   if (lstat(lock_path_of(path).c_str(), &info) == 0) {
     if (sqlite_file_exists(path)) return;
     throw sqlite_file_missing(path);

@@ -33,7 +33,7 @@ void append_padded(std::string& out, int value, std::size_t width) {
   out.append(width - digits.size(), '0').append(digits);
 }
 
-// Takes an instant apart from left to right.
+// Parses an instant from left to right.
 class InstantReader {
  public:
   explicit InstantReader(std::string_view text) : text_(text) {}
