@@ -32,6 +32,6 @@ echo "$(cat "$folder/a" "$folder/b" | wc -l) ids, $twice issued twice"
 step 'The operator has the last word on how much is reserved at once, without a restart'
 idgen segment set-step --store "$store" --tag "$tag" --step 500
 
-step 'Ids that are in use already are left out: the counter is lifted above them'
+step 'Ids that are in use already are left out: the counter is raised above them'
 idgen segment advance --store "$store" --tag "$tag" --to 100000000
 draw -n 1

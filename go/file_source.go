@@ -114,7 +114,7 @@ func readTOML(path string) ([]tomlTable, error) {
 		seen[name] = true
 		nested, ok := values[name].(map[string]any)
 		if !ok {
-			return nil, configFileError("%s: '%s' stands outside a table; put it under a [name]", path, name)
+			return nil, configFileError("%s: '%s' is outside a table; put it under a [name]", path, name)
 		}
 		table := tomlTable{name: name}
 		table.flatten(nested, "", path)

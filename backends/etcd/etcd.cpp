@@ -55,7 +55,7 @@ class EtcdConnection {
   static constexpr const char* kDescription =
       " (etcd); each grant is a transaction, committed through Raft before its first id is issued\n"
       "power loss, failover: nothing granted is forgotten\n"
-      "restored from a snapshot: grants made after it are forgotten; lift each tag above all ids in use (`idgen "
+      "restored from a snapshot: grants made after it are forgotten; raise each tag above all ids in use (`idgen "
       "segment "
       "advance`)\n";
 

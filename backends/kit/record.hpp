@@ -33,7 +33,7 @@ inline SegmentInfo parse_record(const std::string& shown, const std::string& nam
         found->get<std::uint64_t>() > kLargestNumber) {
       throw Error(Status::store_damaged,
                   shown + ": " + tag_name(name_space, tag) + " holds " + in_quotes(text) + ", in which \"" + key +
-                      "\" is no number from 0 to 2^63 - 1. Set it right by hand, above the highest "
+                      "\" is not a number from 0 to 2^63 - 1. Set it right by hand, above the highest "
                       "id in use");
     }
     return found->get<std::uint64_t>();

@@ -169,7 +169,7 @@ inline constexpr int kMostUnchanged = 3;
 inline std::string schema_sentence(const Schema& schema) {
   if (schema.is_own()) return "";
   return "schema: " + std::string(schema.name) + "; the rows of " + std::string(schema.table) +
-         " are shared with the original, by its own arithmetic. What the original does not check, idgen cannot check "
+         " are shared with the original, with its arithmetic. What the original does not check, idgen cannot check "
          "for it\n";
 }
 
@@ -201,10 +201,9 @@ inline std::uint64_t counter_above(const Schema& schema, std::uint64_t highest) 
 inline std::string key_of_row(const Schema& schema, const std::string& name_space, const std::string& tag) {
   if (schema.is_own()) return "";
   if (!schema.joins_names && name_space != "default") {
-    throw Error(Status::value,
-                "namespace = " + in_quotes(name_space) + " with segment.schema = " + std::string(schema.name) +
-                    ": rows of " + std::string(schema.table) +
-                    " have no namespace. Leave namespace at \"default\", and tell counters apart by tag");
+    throw Error(Status::value, "namespace = " + in_quotes(name_space) + " with segment.schema = " +
+                                   std::string(schema.name) + ": rows of " + std::string(schema.table) +
+                                   " have no namespace. Leave namespace at \"default\", and use different tags");
   }
   std::string key = schema.joins_names ? name_space + "." + tag : tag;
   const auto characters = static_cast<std::size_t>(

@@ -110,7 +110,7 @@ elseif row[2] ~= label then
 end
 local count = ARGV[1]
 if row[3] and row[3] ~= '0' then
-  if not string.find(row[3], '^%d+$') then return {'refused', row[1], 'its step is no number', '0'} end
+  if not string.find(row[3], '^%d+$') then return {'refused', row[1], 'its step is not a number', '0'} end
   count = row[3]
 end
 if below(count, ARGV[2]) then count = ARGV[2] end
@@ -327,7 +327,7 @@ class RedisConnection {
     if (readable && reply[1] == wanted) return;
     throw Error(Status::store_unsafe, shown_ + ": the server runs with " + name + " = " +
                                           (readable ? reply[1] : "(not readable)") + ": " + why +
-                                          ", and issuing would stop until the tag is lifted by hand. Set it to " +
+                                          ", and issuing would stop until the tag is raised by hand. Set it to " +
                                           wanted + ", or give that up with ?accept_loss=" + name);
   }
   void check_role() {
@@ -387,8 +387,8 @@ Arguments cosid_keys(const std::string& name_space, const std::string& tag) {
 
 // Worded unlike the other stores: here a missing tag may be one that was forgotten.
 constexpr const char* kHowToMake =
-    "If the server has forgotten it, make it and lift it above all ids in use (`idgen segment advance`). If it is new, "
-    "make it with "
+    "If the server has forgotten it, make it and raise it above all ids in use (`idgen segment advance`). If it is "
+    "new, make it with "
     "`idgen segment create`, or set store_create = true";
 
 // In the form that redis-cli takes.
@@ -540,8 +540,8 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
     std::string text = "store: " + shown_ +
                        " (Redis); each grant is one script, acknowledged by the master before its first id is issued\n"
                        "restart, failover, eviction of the server: it may have forgotten grants, so nothing more is "
-                       "granted until the tag was lifted above all ids in use (`idgen segment advance`)";
-    text += rewind ? ". accept_loss = rewind: NOT SO HERE; it goes on with what the server remembers, and ids may "
+                       "granted until the tag was raised above all ids in use (`idgen segment advance`)";
+    text += rewind ? ". accept_loss = rewind: NOT HERE: it continues with what the server remembers, and ids may "
                      "be issued twice\n"
             : settings_.create ? "; no id is issued twice, unless the server comes back empty\n"
                                : "; no id is issued twice\n";
@@ -555,7 +555,7 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
            "a copy of the server's memory that goes on beside it (a cloned machine) is not noticed\n" +
            (is_cosid_
                 ? "schema: cosid; CosId draws from the same key and does not notice when the server has forgotten "
-                  "grants: it goes on where idgen stops\n"
+                  "grants: it continues where idgen stops\n"
                 : "");
   }
 
@@ -594,7 +594,7 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
       throw Error(Status::tag_unknown,
                   tag_name(name_space, tag) + " is not in the store " + shown_ +
                       ", but it was there before, or the server has restarted or failed over since and may have "
-                      "forgotten it: so it is not made. Make it with `idgen segment create` and lift it above all ids "
+                      "forgotten it: so it is not made. Make it with `idgen segment create` and raise it above all ids "
                       "in use with `idgen segment advance`");
     }
     if (outcome == "refused") {
@@ -614,7 +614,7 @@ class RedisStore final : public ConnectedStore<RedisConnection>, public QueueSto
         Status::store_regressed,
         tag_name(name_space, tag) + " stands at " + row[1] + " in " + shown_ +
             ", but was written in another life of the server (" + row[2].substr(0, 8) + ", now " + row[3].substr(0, 8) +
-            "): after a restart or failover it may have forgotten grants. Lift the tag above all ids in use with "
+            "): after a restart or failover it may have forgotten grants. Raise the tag above all ids in use with "
             "`idgen segment advance`");
   }
 

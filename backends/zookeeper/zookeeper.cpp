@@ -34,7 +34,7 @@ class ZooKeeperConnection {
       " (ZooKeeper); each grant is a change that a quorum has on disk before its first id is issued (forceSync = "
       "yes)\n"
       "power loss, failover: nothing granted is forgotten\n"
-      "a node that is deleted by hand and made anew begins at 0: lift it above all ids in use (`idgen segment "
+      "a node that is deleted by hand and recreated begins at 0: raise it above all ids in use (`idgen segment "
       "advance`) "
       "before anybody draws\n";
 

@@ -33,7 +33,7 @@ constexpr StatusText kStatusTextTable[] = {
     {Status::store_damaged, "STORE_DAMAGED", "the store is not a database of idgen, or is corrupt", false},
     {Status::store_version, "STORE_VERSION", "the store was made by another version of idgen", false},
     {Status::tag_unknown, "TAG_UNKNOWN", "the segment tag was not created", false},
-    {Status::tag_exists, "TAG_EXISTS", "the segment tag exists already", false},
+    {Status::tag_exists, "TAG_EXISTS", "the segment tag already exists", false},
     {Status::store_regressed, "STORE_REGRESSED", "the store granted numbers that it had granted before", false},
     {Status::format_mismatch, "FORMAT_MISMATCH", "the namespace is in use with another layout or epoch", false},
     {Status::store_unsafe, "STORE_UNSAFE", "a setting or file system of the store can lose a commit", false},
@@ -41,7 +41,7 @@ constexpr StatusText kStatusTextTable[] = {
     {Status::internal, "INTERNAL", "a defect in idgen", false},
 };
 constexpr StatusText kHost{Status::host, "HOST", "a status of the host's own store", true};
-constexpr StatusText kUnknown{Status::internal, "UNKNOWN", "this number is no status of idgen", false};
+constexpr StatusText kUnknown{Status::internal, "UNKNOWN", "this number is not a status of idgen", false};
 
 std::span<const StatusText> status_texts() noexcept { return kStatusTextTable; }
 

@@ -273,7 +273,7 @@ TEST(HostsForkHandler, MayWaitForAThreadThatDraws) {
             "OK: nothing was thrown");
   drawing.join();
   EXPECT_EQ(error.status(), Status::store_unavailable);
-  EXPECT_THAT(error.message(), HasSubstr("fork() does not come to an end"));
+  EXPECT_THAT(error.message(), HasSubstr("fork() does not finish"));
   EXPECT_NE(draw_from(store, "ns", "t", 1), 0u);
 }
 

@@ -55,7 +55,7 @@ TEST_F(SqliteWitness, WithoutItsDatabaseTheStoreIsLostAndNeverMadeAnew) {
   const auto other = open_store(folder.url(), creating());
   EXPECT_FAILS(draw_from(other, "ns", "t", 1), Status::store_missing, "is lost");
   EXPECT_FAILS(other->window_take(window_request(7, 1000, 2)), Status::store_missing, lock);
-  EXPECT_FAILS(other->segment_create("ns", "t"), Status::store_missing, "Bring the database back");
+  EXPECT_FAILS(other->segment_create("ns", "t"), Status::store_missing, "Restore the database");
   EXPECT_FALSE(fs::exists(path));
   fs::rename(folder.file("elsewhere.db"), path);
   EXPECT_EQ(draw_from(other, "ns", "t", 1), 11u);

@@ -1,4 +1,4 @@
-// idgen bench: how fast this machine makes ids, beside what it takes for the steps that cannot be left out.
+// idgen bench: how fast this machine makes ids, beside the cost of the steps that cannot be left out.
 #include <time.h>
 
 #include <algorithm>
@@ -24,14 +24,14 @@ Takes about three seconds on one thread, with the memory store, so that no disk 
 segments so large that no refill is). Rows are taken in turns, 7 times;
 the figure is the median. Read the ratios: they hold on other machines, nanoseconds do not.
 
-A floor is the work that no generator can do without, measured in the same run:
+A floor is work that every generator must do, measured in the same run:
   one fetch_add          a counter that threads share
   clock + one CAS        clock_gettime(CLOCK_REALTIME) and one compare-and-set: a time-ordered counter
   storing 8 bytes        an array of 1024 ids filled by a loop
-`share of the cap` draws with 41 bits of ms and 12 of sequence: the format itself allows 4096 ids a millisecond.
+`share of the cap` draws with 41 bits of ms and 12 of sequence: the format itself allows 4096 ids per millisecond.
 
 With --json each row is one object on a line: name, ns_per_id, ids_per_second, floor (the name of its floor; null for a
-floor itself), times_floor (how many times the floor's time it takes), share_of_cap (1 is all that the format allows;
+floor itself), times_floor (its time divided by the floor's), share_of_cap (1 is all that the format allows;
 null in all rows but that one).
 )";
 

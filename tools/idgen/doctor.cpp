@@ -17,8 +17,8 @@ namespace {
 
 constexpr const char* kDetails = R"(
 Opens each generator of FILE (or the one of --name) as a service would, closes it, and prints what the
-configuration guarantees and what it does not. It draws no id: of a segment it takes one number (or the step that
-the tag's row names), of a worker's time a window, and gives both back.
+configuration guarantees and what it does not. It draws no id: it takes one number of a segment (or the step in the
+tag's row), or a window of a worker's time, and gives it back.
 
   ok    could be opened
   warn  could be opened, but one side of its buffer, Redis or the database, is down
@@ -54,7 +54,7 @@ std::string down_sides(const Generator& generator) {
   ErrorSlot error;
   idgen_stats_t stats = IDGEN_STATS_INIT;
   check(idgen_stats(generator.get(), &stats, error), error);
-  if (stats.breaker_redis) return "Redis does not answer; segments come from the database alone";
+  if (stats.breaker_redis) return "Redis does not answer; segments come only from the database";
   if (stats.breaker_database)
     return "the database does not answer; segments come from what Redis holds, as long as that lasts";
   return "";

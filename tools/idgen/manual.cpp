@@ -14,10 +14,10 @@ namespace idgen_tool {
 namespace {
 
 constexpr const char* kDetails = R"(
-Prints the page of COMMAND, or of idgen itself, for `man -l -`. The pages of an installed idgen are where man finds
-them: `man idgen-segment-show`.
+Prints the page of COMMAND, or of idgen itself, for `man -l -`. With an installed idgen, man finds the pages by
+itself: `man idgen-segment-show`.
 
---into FOLDER writes all pages to files of a folder that exists: idgen.1, idgen-next.1 and so on.
+--into FOLDER writes all pages to files in an existing folder: idgen.1, idgen-next.1 and so on.
 )";
 
 // Text that roff shows as it is: a hyphen stays one, and a line does not become a request by how it begins.
@@ -104,7 +104,7 @@ std::string upper(std::string text) {
   return text;
 }
 
-// "draw ids, one a line", as a page's name line has it.
+// "draw ids, one per line", as a page's name line has it.
 std::string phrase(std::string sentence) {
   sentence.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(sentence.front())));
   if (sentence.ends_with('.')) sentence.pop_back();

@@ -10,7 +10,7 @@ struct NumberedColumn {
   std::string store;         // URL; the table is in its database
   std::string table;         // TABLE or SCHEMA.TABLE
   std::string column;        // of ids
-  std::uint64_t max_id = 0;  // of the tag that was lifted above them
+  std::uint64_t max_id = 0;  // of the tag that was raised above them
 };
 
 // What is left to do, in words and in statements for this column, lines. "" for a store without SQL.

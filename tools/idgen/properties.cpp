@@ -15,8 +15,8 @@ namespace idgen_tool {
 namespace {
 
 constexpr const char* kDetails = R"(
-The names are the same in a TOML file, in C, in each language and in --set. docs/configuration.md is what --markdown
-prints. With --json one object a line: name, type, default, range, unit, help, since.
+The names are the same in a TOML file, in C, in each language and in --set. --markdown prints
+docs/configuration.md. With --json one object per line: name, type, default, range, unit, help, since.
 )";
 
 constexpr const char* kIntroduction = R"(# Configuration
@@ -169,7 +169,7 @@ Command properties_command() {
       .details = kDetails,
       .examples = {"idgen properties", "idgen properties --json | jq -r 'select(.type == \"duration\") | .name'",
                    "idgen properties --markdown > docs/configuration.md"},
-      .options = {{.names = "--json", .help = "One JSON object a line.", .target = &arguments->json},
+      .options = {{.names = "--json", .help = "One JSON object per line.", .target = &arguments->json},
                   {.names = "--markdown",
                    .help = "The page docs/configuration.md.",
                    .target = &arguments->markdown,

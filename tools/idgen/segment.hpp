@@ -10,7 +10,7 @@
 
 namespace idgen_tool {
 
-// Numbers that are skipped cannot be had again: whoever skips more than this has to say that it is meant.
+// Skipped numbers are lost for good: skipping more than this needs --force.
 inline constexpr std::uint64_t kLargestLeap = 1'000'000'000;
 inline constexpr std::uint64_t kLargestNumber = INT64_MAX;
 

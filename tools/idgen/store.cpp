@@ -44,9 +44,9 @@ Command store_command() {
 That is all that snowflakes need; segments need `idgen segment create`, which makes the tag too. An existing
 store is left as it is, so this can be repeated. Prints the store and its identity.
 
-For sqlite:PATH, and memory, where there is nothing to make. A server is refused (UNSUPPORTED): its store is
-made with its first tag. A store is lost if its PATH-lock exists without the database: then no new one is made
-(STORE_MISSING).
+Works for sqlite:PATH, and for memory, where there is nothing to make. A server is refused (UNSUPPORTED): its
+first tag makes the store. A store is lost if its PATH-lock exists without the database: then no new one is
+made (STORE_MISSING).
 )",
       .examples = {"idgen store create --store sqlite:ids.db", "idgen store create --config idgen.toml --name events"},
       .options = settings->options({"store"}),
@@ -57,8 +57,8 @@ made with its first tag. A store is lost if its PATH-lock exists without the dat
       .summary = "Make the store that holds segments and workers.",
       .usage = {"create --store URL | --config FILE [--name NAME]"},
       .details = R"(
-A store keeps what was reserved, so that no id is issued twice. Make it once, by hand: a lost store
-is then an error, never a new store.
+A store keeps the reservations, so that no id is issued twice. Make it once, by hand: a lost store
+is then an error, and never silently replaced by a new one.
 )",
       .examples = {"idgen store create --store sqlite:ids.db"},
       .commands = {create_command},

@@ -85,7 +85,7 @@ std::vector<ConfigTable> read_toml(const std::string& path) {
     const toml::table* table = node.as_table();
     if (!table) {
       throw Error(Status::config_file,
-                  path + ": '" + std::string(key.str()) + "' stands outside a table; put it under a [name]");
+                  path + ": '" + std::string(key.str()) + "' is outside a table; put it under a [name]");
     }
     ConfigTable entry{std::string(key.str()), {}, {}};
     flatten(*table, "", path, entry);

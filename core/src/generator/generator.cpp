@@ -191,7 +191,7 @@ bool Generator::ensure_alive(Patience& patience) {
   }
   ended();
   ++forks_;
-  log(LogLevel::info, "forked child: drew a reservation of its own");
+  log(LogLevel::info, "forked child: drew its own reservation");
   return true;
 }
 

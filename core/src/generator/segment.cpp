@@ -68,7 +68,7 @@ class SegmentSource final : public Source {
 
   std::string name_of(std::uint64_t number) const override { return std::to_string(stride_->id(number)); }
   std::string after_regress() const override {
-    return "Lift the tag above all ids in use with `idgen segment advance`, then open the generator again";
+    return "Raise the tag above all ids in use with `idgen segment advance`, then open the generator again";
   }
 
  private:
@@ -188,9 +188,9 @@ std::string SegmentGenerator::describe() const {
   text += shape_.striped ? "order: relaxed; ids rise within a thread, not between threads\n"
                          : "order: strict; every id of this generator is above all it issued before; between processes "
                            "only the ranges are ordered\n";
-  text += fork_obstacle().empty() ? "fork: a child draws a segment of its own\n"
+  text += fork_obstacle().empty() ? "fork: a child draws its own segment\n"
                                   : "fork: a child gets FORKED: " + fork_obstacle() + "\n";
-  text += "store outage: ids go on until what is reserved is used up" +
+  text += "store outage: ids continue until the reserve is used up" +
           (adapts ? ", in steady use for segment.runway = " + config_.get("segment.runway") +
                         " if that is at most segment.stock_max = " + config_.get("segment.stock_max") + " numbers"
                   : std::string()) +

@@ -161,7 +161,7 @@ class ClockWitness {
     throw Error(Status::clock_leap,
                 "the clock has leapt " + format_duration_ms(trusted_->ahead(wall_ns, mono_ns) / 1'000'000) +
                     " ahead, to " + format_instant(floor_div(wall_ns, 1'000'000)) +
-                    "; a worker's time is not reserved there before the clock has stayed so for " +
+                    "; a worker's time is not reserved there before the clock has stayed there for " +
                     std::to_string(kConfirmedNs / 1'000'000'000) + " s. If it is wrong, set it",
                 static_cast<std::uint64_t>(left_ns));
   }
@@ -499,13 +499,14 @@ std::string SnowflakeGenerator::describe() const {
   text += "worker: " + subject_ + ", fixed; its window in the store guards it, a second live owner is refused\n";
   text += store_->describe();
   if (store_->survives_fork())
-    text += "crash: the next start goes on where the reserved window ends, up to " + window +
+    text += "crash: the next start continues where the reserved window ends, up to " + window +
             " ahead of the clock, without waiting\n";
   text += "clock set back: ";
   text += clock_back_ == ClockBack::wait ? "calls wait for the clock, up to wait_max = " + config_.get("wait_max") +
                                                ", then get CLOCK_BACK; no duplicate"
-          : clock_back_ == ClockBack::go_on ? "ids go on from the last one, their time ahead of the clock; no duplicate"
-                                            : "calls get CLOCK_BACK at once; no duplicate";
+          : clock_back_ == ClockBack::go_on
+              ? "ids continue from the last one, their time ahead of the clock; no duplicate"
+              : "calls get CLOCK_BACK at once; no duplicate";
   text += "\nsequence used up: ";
   text += borrow_ticks_
               ? "ids borrow up to max_ahead = " + config_.get("max_ahead") + " of time, inside what is reserved"

@@ -263,7 +263,7 @@ Layout Layout::parse(std::string_view text, std::optional<std::int64_t> epoch_un
   for (; !word.empty(); word = take_word(rest)) {
     const FieldText field = read_field(text, word);
     if (layout.find(field.kind) != nullptr) {
-      reject(text, std::string(field_name(field.kind)) + " is there twice; each field may be there once");
+      reject(text, std::string(field_name(field.kind)) + " occurs twice; each field may occur once");
     }
     layout.fields_[layout.count_++] = {field.kind, field.bits, 0};
     bits += field.bits;
@@ -275,7 +275,7 @@ Layout Layout::parse(std::string_view text, std::optional<std::int64_t> epoch_un
   check_sum(text, bits, layout.unsigned_);
   if (layout.find(FieldKind::sequence) == nullptr && layout.find(FieldKind::segment) == nullptr) {
     reject(text,
-           "it has no sequence and no segment, so nothing tells two ids of the same moment apart; add sequence:BITS "
+           "it has no sequence and no segment, so nothing distinguishes two ids of the same moment; add sequence:BITS "
            "(counts within a tick of time) or segment:BITS (counts for ever)");
   }
   for (Field& field : std::span(layout.fields_.data(), layout.count_)) field.shift = bits -= field.bits;

@@ -163,7 +163,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
       throw Error(Status::store_unavailable, "tag " + in_quotes(tag) + " stands at " + std::to_string(info.max_id) +
                                                  " in the database now, but lower numbers may be left in Redis, which "
                                                  "did not answer: " +
-                                                 brief(dropped.why) + ". Advance it again when Redis is back");
+                                                 brief(dropped.why) + ". Advance it again when Redis is up again");
     }
     const MutexLock lock(state_->mutex);
     tag_at({name_space, tag}).stopped = false;
@@ -174,18 +174,18 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     const Store* const database = database_.opened();
     const Queue* const queue = queue_.opened();
     return "store: a buffer in Redis, " + (queue ? queue->describe() : std::string("not reached yet")) +
-           ", in front of a database, which alone makes numbers; " +
+           ", in front of a database; only the database makes numbers; " +
            "each grant is committed there before it is put into Redis, and leaves Redis at most once\n" +
            "Redis restarts, fails over, evicts, is flushed: what it holds of a tag, at most buffer.stock_max = " +
            std::to_string(options_.stock_max) +
-           " numbers, is lost (a gap); no id is issued twice, and no durability of Redis is relied upon\n"
-           "Redis away: segments come from the database itself, above what Redis holds\n"
-           "database away: segments come from Redis, in steady use for buffer.runway = " +
+           " numbers, is lost (a gap); no id is issued twice, whatever Redis forgets\n"
+           "Redis down: segments come from the database itself, above what Redis holds\n"
+           "database down: segments come from Redis, in steady use for buffer.runway = " +
            std::to_string(options_.runway_ms) +
-           " ms\nboth away: ids go on until what this process holds is used up; then calls wait, and fail with an "
-           "error that is worth a retry\n"
-           "database goes back behind what Redis knows to be granted: STORE_REGRESSED for all, until `idgen segment "
-           "advance` has lifted the tag\n" +
+           " ms\nboth down: ids continue until what this process holds is used up; then calls wait, and fail with an "
+           "error that can be retried\n"
+           "database loses grants that Redis knows of: STORE_REGRESSED for all, until `idgen segment "
+           "advance` has raised the tag\n" +
            (database ? database->describe() : std::string("database: not reached yet\n"));
   }
   void disconnect() noexcept override {
@@ -418,8 +418,8 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   [[noreturn]] static void throw_regressed(const Names& names, std::uint64_t witness) {
     throw Error(Status::store_regressed, tag_name(names.first, names.second) +
                                              ": the database has granted numbers up to " + std::to_string(witness) +
-                                             " before, and has forgotten it (restored, failed over, or set by hand), "
-                                             "or another database has, behind the same Redis. Lift the tag to that or "
+                                             " before, and has forgotten them (restored, failed over, or set by hand), "
+                                             "or another database has, behind the same Redis. Raise the tag to that or "
                                              "above with `idgen segment advance` on this buffer");
   }
   [[noreturn]] static void refuse_windows(std::uint64_t worker) {

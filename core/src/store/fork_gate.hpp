@@ -73,7 +73,7 @@ class ForkGate {
       inside_.fetch_sub(1);
       if (std::chrono::steady_clock::now() >= deadline) {
         throw Error(Status::store_unavailable,
-                    "another thread's fork() does not come to an end; a fork handler of the program may be waiting "
+                    "another thread's fork() does not finish; a fork handler of the program may be waiting "
                     "for a lock that this thread holds. Try again",
                     kRetryNs);
       }

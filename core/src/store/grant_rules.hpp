@@ -73,7 +73,7 @@ inline void check_window_request(const WindowRequest& request) {
               worker_name(request.name_space, request.worker) + ": grant " + std::to_string(request.fence) +
                   " has ended, the store is at grant " + std::to_string(row.fence) +
                   (row.holder.empty() ? std::string() : ", last held by " + row.holder) +
-                  ". What this process has reserved stays its own; to go on, acquire the worker again");
+                  ". What this process has reserved stays its own; to continue, acquire the worker again");
 }
 
 [[noreturn]] inline void throw_format_mismatch(const std::string& name_space, const std::string& found,
@@ -221,9 +221,9 @@ inline std::uint64_t advanced(const std::string& name_space, const std::string& 
 }
 
 [[noreturn]] inline void throw_tag_exists(const std::string& name_space, const std::string& tag, std::uint64_t max_id) {
-  throw Error(Status::tag_exists, tag_name(name_space, tag) + " exists already and stands at " +
+  throw Error(Status::tag_exists, tag_name(name_space, tag) + " already exists and stands at " +
                                       std::to_string(max_id) +
-                                      "; nothing was changed. To lift it use `idgen segment advance`");
+                                      "; nothing was changed. To raise it use `idgen segment advance`");
 }
 
 }  // namespace idgen

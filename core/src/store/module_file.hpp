@@ -76,10 +76,10 @@ inline std::string module_objection(const struct stat& found, ModulePart part, c
   }
   // In a sticky folder, such as a temporary one, nobody else can rename or remove what is ours.
   if (part == ModulePart::above && (found.st_mode & S_ISVTX) != 0) return "";
-  if ((found.st_mode & S_IWOTH) != 0) return "can be written by everybody; take that away with `chmod o-w`";
+  if ((found.st_mode & S_IWOTH) != 0) return "is writable by everybody; change that with `chmod o-w`";
   if ((found.st_mode & S_IWGRP) != 0 && found.st_gid != trust.group)
-    return "can be written by the group with the number " + std::to_string(found.st_gid) +
-           "; take that away with `chmod g-w`";
+    return "is writable by the group with the number " + std::to_string(found.st_gid) +
+           "; change that with `chmod g-w`";
   return "";
 }
 

@@ -225,7 +225,7 @@ class ModuleStore final : public Store {
   template <class F>
   static SegmentInfo one_row(F&& function) {
     std::vector<SegmentInfo> found = rows(function);
-    if (found.size() != 1) throw Error(Status::store_damaged, "the backend returned no row; it is not made for idgen");
+    if (found.size() != 1) throw Error(Status::store_damaged, "the store module returned no row; it is defective");
     return std::move(found.front());
   }
 

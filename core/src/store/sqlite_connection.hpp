@@ -69,19 +69,19 @@ inline Error sqlite_failure(const std::string& path, int result, int system_errn
   };
   const auto full = [&] {
     return Error(Status::store_full,
-                 store + found + ". Free space on the device, or lift the limit on file sizes; nothing was granted");
+                 store + found + ". Free space on the device, or raise the limit on file sizes; nothing was granted");
   };
   const auto damaged = [&] {
     return Error(Status::store_damaged,
                  store + found +
-                     ". Stop its users and bring back a sound copy; then lift every counter above the "
+                     ". Stop its users and restore a good copy; then raise every counter above the "
                      "highest id in use with `idgen segment advance`");
   };
   if (is_lock_of_sqlite(result)) return store_locked_error(path, timeout_ms);
   switch (result & 0xff) {
     case SQLITE_READONLY:
       if (result == SQLITE_READONLY_DBMOVED) {
-        return Error(Status::store_missing, store + "the file was moved or deleted while in use. Bring it back");
+        return Error(Status::store_missing, store + "the file was moved or deleted while in use. Restore it");
       }
       return permission();
     case SQLITE_PERM:
@@ -175,7 +175,7 @@ class SqliteConnection {
   [[noreturn]] void fail_damaged(const std::string& what) const {
     throw Error(Status::store_damaged,
                 "store \"sqlite:" + path_ + "\": " + what +
-                    ". Stop its users and bring back a sound copy; then lift every counter above the highest "
+                    ". Stop its users and restore a good copy; then raise every counter above the highest "
                     "id in use with `idgen segment advance`");
   }
 

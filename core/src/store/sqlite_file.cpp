@@ -188,16 +188,15 @@ static Error sqlite_file_missing(const std::string& path) {
     return Error(
         Status::store_missing,
         store +
-            " is lost: its lock file is there, the database is not. Bring the database back. A new one would "
+            " is lost: its lock file is there, the database is not. Restore the database. A new one would "
             "repeat ids, so none is made; if that is what you want, stop all users of the store and delete \"" +
             lock_path_of(path) + "\" too");
   }
-  return Error(
-      Status::store_missing,
-      store +
-          " does not exist. If it was there before, bring it back: a new one begins at 0 and would repeat ids. "
-          "Else make it with `idgen store create --store sqlite:" +
-          path + "`, or a tag along with it with `idgen segment create`, or set store_create = true");
+  return Error(Status::store_missing,
+               store +
+                   " does not exist. If it existed before, restore it: a new one begins at 0 and would repeat ids. "
+                   "Else make it with `idgen store create --store sqlite:" +
+                   path + "`, or a tag along with it with `idgen segment create`, or set store_create = true");
 }
 
 SqliteFileId check_sqlite_file(const std::string& path) {
@@ -213,7 +212,7 @@ SqliteFileId check_sqlite_file(const std::string& path) {
   if (info.st_size == 0) {
     throw Error(Status::store_damaged,
                 store +
-                    "the file is empty (0 bytes); idgen never leaves one so. If it was cut off, bring back a "
+                    "the file is empty (0 bytes); idgen never leaves one empty. If it was cut off, restore a "
                     "sound copy; if it is new, delete it and set store_create = true");
   }
   // SQLite finds the journal by the file's name, and idgen its lock file. A user of another name would find other
@@ -227,7 +226,7 @@ SqliteFileId check_sqlite_file(const std::string& path) {
     if (!is_mounted_alone(part)) continue;
     throw Error(Status::store_unsafe,
                 store + "\"" + part +
-                    "\" is mounted by itself, so whoever reaches it elsewhere has another journal "
+                    "\" is mounted by itself, so a process that reaches it elsewhere has another journal "
                     "and another lock file. Mount the folder that holds the store");
   }
   return {info.st_dev, info.st_ino};
@@ -255,7 +254,7 @@ void create_sqlite_file(const std::string& path, std::int64_t timeout_ms) {
     if (stat((path + suffix).c_str(), &info) == 0 && !sqlite_file_exists(path)) {
       throw Error(Status::store_damaged,
                   "store \"sqlite:" + path + "\" does not exist, but its journal \"" + path + suffix +
-                      "\" does: the database was moved or deleted without it. Bring the file back, or delete the "
+                      "\" does: the database was moved or deleted without it. Restore the file, or delete the "
                       "journal too to begin at 0");
     }
   }

@@ -195,23 +195,23 @@ class SqliteStore final : public Store {
         "store sqlite:" + path_ + ", identity " + (witness ? witness->identity : "not known before the first grant") +
         ": a reservation is on disk (journal DELETE, synchronous EXTRA) before an id of it is issued.\n"
         "A crash, kill -9 or power loss: no id is issued twice; what was reserved and not used is lost.\n"
-        "A worker number is guarded in this file: a second owner is refused while the first one lives (a lock on " +
+        "A worker number is guarded in this file: a second owner is refused while the first is alive (a lock on " +
         lock_path_ +
         "), and a restart need not wait.\n"
-        "Another file, on this machine or another one, guards its own numbers only: use one file for one set of ids. "
-        "The identity tells two files apart, unless one is a copy of the other.\n"
+        "Another file, on this machine or another one, guards only its own numbers: use one file for one set of ids. "
+        "Two files have different identities, unless one is a copy of the other.\n"
         "A file restored from an older copy is refused (STORE_REGRESSED) while its lock file is kept.\n";
     text += create_
-                ? "A missing file is made anew, at 0 (store_create = true), unless its lock file is still there: if "
+                ? "A missing file is made again, at 0 (store_create = true), unless its lock file is still there: if "
                   "both are lost, ids repeat.\n"
-                : "A missing file is refused, never silently begun at 0.\n";
+                : "A missing file is refused: counting never silently restarts at 0.\n";
     const FileSystemVerdict found = file_system_of(path_);
     if (found.kind == FileSystemKind::memory) {
-      text += std::string("Warning: the file lies on ") + found.name +
-              ", in memory: it is gone when the machine restarts.\n";
+      text +=
+          std::string("Warning: the file is on ") + found.name + ", in memory: it is gone when the machine restarts.\n";
     }
     if (found.kind == FileSystemKind::container) {
-      text += std::string("Warning: the file lies on ") + found.name +
+      text += std::string("Warning: the file is on ") + found.name +
               ", a container's own layer: it is gone with the container.\n";
     }
     return text;
@@ -334,14 +334,14 @@ class SqliteStore final : public Store {
       throw Error(Status::store_missing,
                   "store \"sqlite:" + path_ + "\": another store took its place (identity " + found.identity +
                       ", its lock file is of " + known.identity +
-                      "). Bring the right one back; if this one is right, stop all users of the store, delete \"" +
-                      lock_path_ + "\", then lift every tag above the highest id in use with `idgen segment advance`");
+                      "). Restore the right one; if this one is right, stop all users of the store, delete \"" +
+                      lock_path_ + "\", then raise every tag above the highest id in use with `idgen segment advance`");
     }
     if (found.commits >= known.commits || access == SqliteAccess::read || access == SqliteAccess::repair) return;
     throw Error(Status::store_regressed,
                 "store \"sqlite:" + path_ + "\": the file is an older copy, at commit " +
                     std::to_string(found.commits) + " of " + std::to_string(known.commits) +
-                    ". Bring the latest one back; if it is lost, stop all users of the store, lift every tag above the "
+                    ". Restore the latest one; if it is lost, stop all users of the store, raise every tag above the "
                     "highest id in use with `idgen segment advance`, then delete \"" +
                     lock_path_ + "\"");
   }
@@ -397,7 +397,7 @@ class SqliteStore final : public Store {
       throw Error(Status::store_version,
                   found +
                       ", which only builds before the first release made. Read its tags with that build (`idgen "
-                      "segment show`), make a new store, and lift its tags above them with `idgen segment advance`");
+                      "segment show`), make a new store, and raise its tags above them with `idgen segment advance`");
     }
     if (version == 2) {
       throw Error(

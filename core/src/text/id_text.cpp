@@ -67,7 +67,7 @@ const System& system_of(Encoding encoding) {
 }
 
 [[noreturn]] void fail(const System& system, std::string_view text, const std::string& reason) {
-  throw Error(Status::text, in_quotes(text) + " is no id in " + std::string(system.name) + ": " + reason);
+  throw Error(Status::text, in_quotes(text) + " is not an id in " + std::string(system.name) + ": " + reason);
 }
 
 std::string width_text(const System& system) {
@@ -102,7 +102,7 @@ std::uint64_t parse_id(std::string_view text, Encoding encoding) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (system.values[static_cast<unsigned char>(text[i])] == kForeign) {
       fail(system, text,
-           in_quotes(character_at(text, i)) + " at position " + std::to_string(i) + " is no digit; allowed are " +
+           in_quotes(character_at(text, i)) + " at position " + std::to_string(i) + " is not a digit; allowed are " +
                std::string(system.allowed));
     }
   }

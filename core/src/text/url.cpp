@@ -39,7 +39,7 @@ std::string decoded(const std::string& scheme, std::string_view text) {
     const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
     const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
     if (high < 0 || low < 0 || high + low == 0)
-      fail(scheme, "a % is followed by something else than two hexadecimal digits");
+      fail(scheme, "a % is followed by something other than two hexadecimal digits");
     out += static_cast<char>(high << 4 | low);
     i += 2;
   }
@@ -113,12 +113,12 @@ StoreUrl StoreUrl::parse(std::string_view text) {
   StoreUrl url;
   const std::size_t colon = text.find(':');
   if (is_scheme(text.substr(0, colon))) url.scheme = text.substr(0, colon);
-  if (colon == std::string_view::npos || text.substr(colon, 3) != "://") fail(url.scheme, "it does not go on with ://");
+  if (colon == std::string_view::npos || text.substr(colon, 3) != "://") fail(url.scheme, "it lacks ://");
   text.remove_prefix(colon + 3);
   // If a password contains a bare / or ?, its beginning would be taken for a host, and shown.
   const std::size_t behind_hosts = text.find_first_of("/?");
   if (behind_hosts != std::string_view::npos && text.find('@', behind_hosts) != std::string_view::npos)
-    fail(url.scheme, "an @ stands behind a / or ?");
+    fail(url.scheme, "an @ follows a / or ?");
 
   const std::size_t question = text.find('?');
   if (question != std::string_view::npos) {

@@ -223,7 +223,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     by_name = {row.name: row for row in properties()}
 
-    command = commands.add_parser("next", help="draw ids, one a line", epilog=_EPILOG, formatter_class=style)
+    command = commands.add_parser("next", help="draw ids, one per line", epilog=_EPILOG, formatter_class=style)
     command.add_argument("-n", "--count", type=int, default=1, metavar="N", help="how many ids (default: 1)")
     command.add_argument("--format", choices=_ENCODINGS, default="decimal", help="all but decimal have a fixed width")
     command.add_argument("--config", metavar="FILE", help="TOML file with a table for each generator")
@@ -239,7 +239,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("ids", nargs="+", metavar="ID", help="decimal or 0x hexadecimal; - reads standard input")
     command.add_argument("--layout", default="default", help="a preset or a layout in full (default: default)")
     command.add_argument("--epoch", metavar="TIME", help="what time 0 means: RFC 3339 or Unix ms")
-    command.add_argument("--json", action="store_true", help="one JSON object a line")
+    command.add_argument("--json", action="store_true", help="one JSON object per line")
     command.set_defaults(run=_decode)
 
     command = commands.add_parser("layout", help="say what a layout can do", epilog=_EPILOG, formatter_class=style)
@@ -247,11 +247,11 @@ def _parser() -> argparse.ArgumentParser:
         "layout", nargs="?", metavar="LAYOUT", help="a preset or a layout in full; default: all presets"
     )
     command.add_argument("--epoch", metavar="TIME", help="what time 0 means: RFC 3339 or Unix ms")
-    command.add_argument("--json", action="store_true", help="one JSON object a line")
+    command.add_argument("--json", action="store_true", help="one JSON object per line")
     command.set_defaults(run=_layout)
 
     command = commands.add_parser("properties", help="list the properties", epilog=_EPILOG, formatter_class=style)
-    command.add_argument("--json", action="store_true", help="one JSON object a line")
+    command.add_argument("--json", action="store_true", help="one JSON object per line")
     command.set_defaults(run=_properties)
     return parser
 
