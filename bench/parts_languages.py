@@ -1,4 +1,4 @@
-"""What a call costs from Python, Java and Go: their own benchmarks are run, and their figures are read."""
+"""What a call costs from Python, Java and Go: runs their own benchmarks and reads the figures."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ GO_CALLS = "EmptyCall$|NextSnowflake$|NextSegment$|Fill1024Segment$|BlocksSegmen
 
 
 def measure_go(setting: Setting) -> Samples:
-    """One process a round, the core's own cost taken between: go test -count would take all rounds of one in a row."""
+    """One process per round, with the core's own cost measured in between: go test -count would run all rounds in a
+    row."""
     program = setting.samples / "go.test"
     run("go", "test", "-c", "-o", program, "./go", cwd=ROOT)
     names: dict[str, dict[str, list[float]]] = {}

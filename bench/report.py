@@ -2,9 +2,9 @@
 
     bench/run [--quick] [PART...]
 
-Each part leaves its samples in build/bench/samples/PART.json; the report is made of all samples that are there, and
-says of every other part why it has none. The exit status is 1 if a part that was asked for could not be measured. A
-goal that is missed is printed, and is not an error.
+Each part leaves its samples in build/bench/samples/PART.json. The report uses all samples that exist, and says why the
+other parts have none. The exit status is 1 if a requested part could not be measured. A missed goal is printed, but is
+not an error.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ PARTS = (
 )
 
 
-CALM_SECONDS = 150  # longer than the load average needs to forget; if it is still busy then, the figures are marked
+CALM_SECONDS = 150  # longer than the load average needs to forget; after that the figures are marked
 
 
 def measure(part: Part, setting: Setting) -> bool:

@@ -39,7 +39,7 @@ constexpr int kRounds = 7;
 constexpr std::size_t kBatch = 1024;
 using Clock = std::chrono::steady_clock;
 
-// The compiler must believe that somebody looks at the value.
+// Makes the compiler believe that the value is used.
 template <typename T>
 void keep(T& value) {
   asm volatile("" : "+r"(value) : : "memory");
@@ -48,7 +48,7 @@ void keep(T& value) {
 struct Row {
   std::string name;
   int floor;                             // index of its floor; -1: is one
-  std::function<void(std::size_t)> run;  // makes so many ids
+  std::function<void(std::size_t)> run;  // makes this many ids
   std::size_t count = 0;
   std::vector<double> ns{};
 
@@ -64,7 +64,7 @@ double time_ns(const Row& row, std::size_t count) {
   return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
 }
 
-// As many ids as take about 30 ms.
+// As many ids as fit into about 30 ms.
 void calibrate(Row& row) {
   std::size_t count = kBatch;
   for (;;) {
@@ -109,7 +109,7 @@ std::int64_t realtime_ns() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-// Ids of whole ticks over the time that they took: from the first id of one tick to the first id of another.
+// Ids of whole ticks divided by their time: from the first id of one tick to the first id of another.
 double share_of_cap() {
   constexpr int tick_shift = 22;
   const Generator generator =

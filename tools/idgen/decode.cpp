@@ -65,7 +65,7 @@ int decode_ids(const Arguments& arguments) {
       if (stop_signal()) throw Interrupted();
     });
   } catch (const Failure&) {
-    out.flush();  // what came before the bad id is right
+    out.flush();  // what came before the bad id is valid
     throw;
   }
   out.flush();

@@ -64,14 +64,14 @@ bool is_plausible(const Reading& reading, std::int64_t now) {
   return time >= std::max(kFirstSnowflakeUnixMs, reading.info.epoch_unix_ms + kDayMs) && time <= now + kDayMs;
 }
 
-// Under each preset that has all bits of the id that are set.
+// Under each preset that has all set bits of the id.
 std::vector<Reading> readings_of_presets(std::uint64_t id) {
   std::vector<Reading> out;
   for (const std::string& name : preset_names()) {
     try {
       out.push_back(read(id, name, ""));
     } catch (const Failure&) {
-      // The id has bits outside this preset, or the preset is wider than 64 bits: it is not of this preset.
+      // The id has bits outside this preset, or the preset is wider than 64 bits: the id is not from this preset.
     }
   }
   return out;

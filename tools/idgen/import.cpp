@@ -49,8 +49,7 @@ std::string tags_beside(const Config& source) {
   return found.list;
 }
 
-// The library would advise to make the tag, from 1 on: right for a tag that is drawn from, wrong for one that is to be
-// read.
+// The library would advise making the tag, from 1 on: right for a tag to draw from, wrong for one to read.
 [[noreturn]] void throw_no_source(const Config& source, const std::string& name) {
   const std::string tags = tags_beside(source);
   throw Failure(IDGEN_E_TAG_UNKNOWN, "the source, " + name + ", is not in " + without_secrets(value(source, "store")) +

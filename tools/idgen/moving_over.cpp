@@ -11,7 +11,7 @@ constexpr std::uint64_t kGap = 1'000'000'000;
 
 constexpr const char* kBlockEnd = "$idgen$";
 
-// A name as SQL takes it, in quotes of one kind, which are doubled inside.
+// A name for SQL, in quotes of one kind, which are doubled inside.
 std::string quoted(const std::string& name, char quote) {
   std::string out(1, quote);
   for (const char c : name) out.append(c == quote ? 2 : 1, c);
@@ -29,10 +29,10 @@ std::string quoted_path(const std::string& path, char quote) {
   return out + quoted(path.substr(begin), quote);
 }
 
-// In a name with a line break, or with what ends a block of PostgreSQL, a statement would not be what it seems.
+// A name with a line break, or with the end of a PostgreSQL block, would change the statement.
 bool can_be_quoted(const std::string& name) { return one_line(name) == name && name.find(kBlockEnd) == name.npos; }
 
-// `why` a margin does not keep both apart.
+// `why`: why a margin does not keep both apart.
 std::string introduction(const std::string& table, const std::string& numbers, const std::string& why) {
   return "If nothing inserts into " + table + " without an id any more, you are done.\n" +
          "Else choose one of two ways before the first id of idgen is inserted. A margin alone does not help:\n" + why +

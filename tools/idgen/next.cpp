@@ -43,7 +43,7 @@ std::int32_t encoding_of(const std::string& name) {
   return encoding;
 }
 
-// Two digits at a time from a table; a tool that prints a hundred million ids spends its time here and nowhere else.
+// Two digits at a time from a table: printing a hundred million ids spends all its time here.
 struct DigitPairs {
   char text[200];
   constexpr DigitPairs() : text() {

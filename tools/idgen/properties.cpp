@@ -59,7 +59,7 @@ what its configuration protects against and what not.
 
 std::string code(const std::string& text) { return text.empty() ? "" : "`" + text + "`"; }
 
-// In a table's cell a bar would begin the next cell.
+// In a table's cell a bar would start the next cell.
 std::string cell(const std::string& text) {
   std::string out;
   for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
@@ -93,7 +93,7 @@ std::string anchor(const std::string& name) {
 
 constexpr std::size_t kPageWidth = 120;
 
-// An entry of a list: its later lines stand below its text.
+// An entry of a list: its later lines are aligned with its text.
 std::string item(const std::string& text) { return "- " + wrapped(text, 2, kPageWidth).substr(2); }
 
 std::string markdown(const std::vector<idgen_property_t>& properties) {
