@@ -45,7 +45,7 @@ COMMANDS = (
     "version",
 )
 LARGEST = 2**63 - 1
-NASTY = "a\nb\t\x1b[2Jc\u0085d"  # ends a comment, forges a line, steers a terminal
+NASTY = "a\nb\t\x1b[2Jc\u0085d"  # ends a comment, forges a line, controls a terminal
 ESCAPE = "\033["
 
 
@@ -64,7 +64,7 @@ def environment(**changes):
 
 
 class Cli(unittest.TestCase):
-    """Each test runs in a folder of its own."""
+    """Each test runs in its own folder."""
 
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -116,7 +116,7 @@ class Cli(unittest.TestCase):
         return result.err
 
     def on_terminal(self, *arguments, columns=100, **env):
-        """What a terminal of so many columns is given on standard output."""
+        """Standard output on a terminal with this many columns."""
         controller, terminal = pty.openpty()
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         with subprocess.Popen(
@@ -693,7 +693,7 @@ class Progress(Cli):
         return shown.decode()
 
     def test_a_long_run_shows_a_bar_and_removes_it(self):
-        # The format gives at most 4096 ids a ms, so this takes a second at least.
+        # The format allows at most 4096 ids per ms, so this takes at least a second.
         shown = self.run_with_terminal_on_stderr("next", "--store", "memory", "--worker", 1, "-n", 4_096_000)
         self.assertRegex(shown, r"█.* %  [\d ]+ ids  .*/s")
         self.assertTrue(shown.endswith("\r\033[K"))
@@ -1151,7 +1151,7 @@ class Worker(Cli):
         return int(self.good("next", *self.STORE, "--set", "store_create=true", "-n", 5).lines[-1])
 
     def push_ahead(self, years=10):
-        """As a clock does that is years ahead when a window is taken, and right again before the next."""
+        """Like a clock that is years ahead when a window is drawn, and right again before the next."""
         with sqlite3.connect(self.dir / "ids.db") as store:
             store.execute("UPDATE idgen_worker SET hw = hw + ?", (years * self.YEAR_MS,))
 

@@ -260,7 +260,7 @@ TEST_F(Buffer, ABreakerLeavesRedisAloneAndTriesItOnce) {
   EXPECT_EQ(stats().redis, BreakerState::half_open);
   draw();
   draw();
-  EXPECT_EQ(queue->calls, calls + 1);  // it failed, and the pause began anew
+  EXPECT_EQ(queue->calls, calls + 1);  // it failed, and the pause started over
   EXPECT_EQ(stats().redis, BreakerState::open);
   queue->away = false;
   runtime->pass(kPauseMs * kMs);
@@ -296,7 +296,7 @@ TEST_F(Buffer, AnAnswerThatIsNoIsNoFailureOfTheDatabase) {
   EXPECT_EQ(stats().database, BreakerState::closed);
 }
 
-// A generator, which refuses whatever is below what it was granted before.
+// A generator, which refuses grants below earlier ones.
 TEST_F(Buffer, AGeneratorGoesOnThroughOutagesOfBothSidesAndReportsThem) {
   Config config;
   config.runtime = runtime;

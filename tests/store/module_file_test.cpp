@@ -1,4 +1,4 @@
-// Where a module may be loaded from: nothing of it runs that somebody else may have put there.
+// Where a module may be loaded from: no code runs that somebody else may have put there.
 #include "store/module_file.hpp"
 
 #include <array>
