@@ -197,7 +197,7 @@ def figures_cap(samples: Samples) -> list[Figure]:
         rows = samples[call]
         share = [100 * value for value in rows["share_of_cap"]]
         figures.append(
-            Figure(f"C {call}: share of 4096 ids a ms", median(share), "%", CAP_GOAL, True, f"rounds: {spread(share)}")
+            Figure(f"C {call}: share of 4096 ids/ms", median(share), "%", CAP_GOAL, True, f"rounds: {spread(share)}")
         )
         detail = f"{100 * median(rows['cpu_share']):.0f} % of a core; one id in 244.1 ns is the format's cap"
         figures.append(
@@ -231,7 +231,7 @@ def plots_refill(samples: Samples) -> dict[str, str]:
     keys = ("p50", "p99", "p999", "p9999", "max")
     series = {name: [row[key] for key in keys] for name, row in samples.items()}
     labels = ("p50", "p99", "p99.9", "p99.99", "max")
-    return {"refill": svg.lines("One call at 5 M ids/s, while stores are asked for more", labels, series, "ns", True)}
+    return {"refill": svg.lines("One call at 5 M ids/s, during refills", labels, series, "ns", True)}
 
 
 # --------------------------------------------------------------------------------------------------- footprint

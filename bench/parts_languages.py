@@ -111,5 +111,5 @@ def figures_go(samples: Samples) -> list[Figure]:
     for name, label in (("ShareOfTheCap", "Next"), ("ShareOfTheCapByFill", "Fill of 1024")):
         if name in of:
             share = median(of[name]["%-of-cap"])
-            figures.append(Figure(f"Go {label}: share of 4096 ids a ms", share, "%", CAP_GOAL, True))
+            figures.append(Figure(f"Go {label}: share of 4096 ids/ms", share, "%", CAP_GOAL, True))
     return figures

@@ -61,7 +61,7 @@ PARTS = (
         "idgen-bench cap ROUNDS",
         core.measure_cap,
         core.figures_cap,
-        note="4096 ids a millisecond is what the format allows, not what the code can do.",
+        note="4096 ids per millisecond is what the format allows, not what the code can do.",
     ),
     Part(
         "threads",
@@ -202,7 +202,7 @@ def main() -> int:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(names)}; all if none is named")
     parser.add_argument("--build", type=Path, default=Path(__file__).resolve().parents[1] / "build")
     parser.add_argument("--quick", action="store_true", help="fewer rounds: to see that it runs, not to quote")
-    parser.add_argument("--only-report", action="store_true", help="measure nothing anew")
+    parser.add_argument("--only-report", action="store_true", help="measure nothing, use the existing samples")
     arguments = parser.parse_args()
     if unknown := set(arguments.parts) - set(names):
         parser.error(f"there is no part {', '.join(sorted(unknown))}; there are: {', '.join(names)}")

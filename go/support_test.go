@@ -97,7 +97,7 @@ func (c *fakeClock) Step(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// stuckClock never moves: whoever waits for it waits until something else ends the wait.
+// stuckClock never moves: a caller waits until something else ends the wait.
 type stuckClock struct {
 	now     time.Time
 	waiting chan struct{} // closed when the first caller waits

@@ -174,7 +174,7 @@ TEST(Trial, WhatAConnectionFailsWithReachesTheCaller) {
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), Status::store_permission);
   }
-  EXPECT_NE(trial.run([] { return std::make_unique<Line>(); }, 60'000), nullptr) << "it is made anew";
+  EXPECT_NE(trial.run([] { return std::make_unique<Line>(); }, 60'000), nullptr) << "it is made again";
 }
 
 }  // namespace

@@ -148,7 +148,7 @@ Command next_command() {
                   {.names = "--format",
                    .placeholder = "FORMAT",
                    .help = "How the ids are written: " + listed(formats) +
-                           ". All but decimal have a fixed width. Default: decimal.",
+                           ". All but decimal have a fixed width and sort like the ids. Default: decimal.",
                    .target = &arguments->format,
                    .value = Value::one_of,
                    .values = formats}},

@@ -440,7 +440,7 @@ void bind_generator(py::module_& module) {
       "log: callable(level, message) with the levels of the logging module: log=logging.getLogger('idgen').log.\n\n"
       "Opens the store and takes the first reservation; may block, up to wait_max; Ctrl-C ends the wait. Any number of "
       "threads may use\n"
-      "a generator. A forked child goes on by itself or gets ForkedError, by the property on_fork.\n\n"
+      "a generator. A forked child draws its own reservation or gets ForkedError, depending on on_fork.\n\n"
       "Raises ConfigError, WorkerBusyError, ClockError, StoreError.");
   for (PyMethodDef& method : hot_methods) {
     PyObject* descriptor = PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(type.ptr()), &method);
@@ -450,9 +450,8 @@ void bind_generator(py::module_& module) {
   type.def(py::init(&create))
       .def("next_block", &next_block, py::arg("want"), py::pos_only(),
            "next_block(want) -> Block\n\n"
-           "A run of at most `want` ids for a caller that counts itself. What it does not use is lost. May block as "
-           "next does.\n"
-           "Raises as next.")
+           "A run of at most `want` ids that the caller counts off by itself. Those it does not use are lost. May\n"
+           "block as next does. Raises as next.")
       .def(
           "next_async",
           [](const py::object& self) {
@@ -460,17 +459,16 @@ void bind_generator(py::module_& module) {
             return py::module_::import("idgen._async").attr("next_async")(self);
           },
           "next_async() -> Awaitable[int]\n\n"
-          "await generator.next_async(): one id for asyncio. At once if there is one; otherwise it waits, up to "
-          "wait_max, and the loop\n"
-          "goes on: one thread of the loop's default executor waits for all tasks. Cancelling a task ends its wait. "
-          "Raises as next.")
+          "await generator.next_async(): one id for asyncio. Returns at once if it can; otherwise it waits, up to\n"
+          "wait_max, without blocking the loop: one thread of the loop's default executor waits for all tasks.\n"
+          "Cancelling a task ends its wait. Raises as next.")
       .def(
           "__aiter__",
           [](const py::object& self) {
             checked_generator(self);
             return py::module_::import("idgen._async").attr("iterate")(self);
           },
-          "async for id in generator: ids without end, as next_async; other tasks get their turn in between.")
+          "async for id in generator: endless ids, as next_async; other tasks get their turn in between.")
       .def("_next_until", &next_until, py::arg("token"), py::pos_only(),
            "next, until the token is cancelled. Internal.")
       .def("decode", &decode, py::arg("id"), py::pos_only(),
@@ -485,16 +483,15 @@ void bind_generator(py::module_& module) {
           "decode_array(ids) -> dict[str, numpy.ndarray]\n\nA column of ids as columns of fields; see "
           "Layout.decode_array.")
       .def("describe", &describe,
-           "describe() -> str\n\nWhat this configuration protects against and what not, a line each.")
+           "describe() -> str\n\nWhat this configuration protects against and what not, one item per line.")
       .def("stats", &stats, "stats() -> Stats\n\nCounts of this process.")
       .def(
           "close", [](const py::object& self) { checked_generator(self).close(); },
           "close() -> None\n\n"
-          "Stops the generator and gives what is unused back to the store. Calls that are waiting raise ClosedError, "
-          "later ones too.\n"
-          "What the store does not take is never issued by anyone: a line in the log, and no error. Idempotent. May "
-          "block on the store;\n"
-          "Ctrl-C ends the wait: the generator is closed all the same, and the store is told in the background.")
+          "Stops the generator and gives the unused rest back to the store. Waiting and later calls raise\n"
+          "ClosedError. What the store does not take back is never issued by anyone: that is a line in the log,\n"
+          "not an error. Idempotent. May block on the store. Ctrl-C ends the wait: the generator is closed all\n"
+          "the same, and the rest is given back in the background.")
       .def_property_readonly(
           "_wait_max", [](const py::object& self) { return checked_generator(self).wait_max(); },
           "The property wait_max, as text. Internal.")
@@ -523,14 +520,13 @@ void bind_generator(py::module_& module) {
   type.attr("__module__") = "idgen";
   module.def("metrics", &metrics, py::arg("generators"),
              "metrics(generators) -> str\n\n"
-             "What generators count, closed ones too, in the Prometheus text format 0.0.4: metrics idgen_*, labels "
-             "name, namespace and kind.\n"
-             "Generators that share a worker's state count once; different ones with the same labels are added up.");
+             "The figures of generators, closed ones too, in the Prometheus text format 0.0.4: metrics idgen_*,\n"
+             "labels name, namespace and kind. Generators that share a worker's state count once; different ones\n"
+             "with the same labels become one sample.");
   module.def("open", &open, py::arg("toml_path"), py::arg("name"), py::pos_only(),
              "open(toml_path, name, /, **overrides) -> Generator\n\n"
-             "The generator that the table [name] of a TOML file describes; keywords as for Generator override it. A "
-             "relative path of\n"
-             "a store is relative to the file. May block. Raises ConfigFileError and as Generator.");
+             "A generator from the table [name] of a TOML file; keywords, as for Generator, override it. A relative\n"
+             "store path starts from the file's folder. May block. Raises ConfigFileError, and as Generator.");
 }
 
 }  // namespace idgen_python

@@ -254,11 +254,11 @@ void bind_layout(py::module_& module) {
            "encode(**fields) -> int\n\n"
            "The inverse of decode, from fields by name; time as one of time (datetime, rounded down to a tick), "
            "unix_ms and ticks.\n"
-           "A field that is left out is 0. Makes no claim of uniqueness: for tests and for range queries by time.\n\n"
+           "A field that is left out is 0. The id is not unique: for tests and for range queries by time.\n\n"
            "Raises ArgumentError (no such field), InvalidValueError (too large for its field).")
       .def("info", method(&info), py::arg("now") = py::none(),
-           "info(now=None) -> LayoutInfo\n\nWhat the layout can do. now: datetime that years_left counts from; "
-           "default: this moment.")
+           "info(now=None) -> LayoutInfo\n\nWhat the layout can do. now: datetime from which years_left counts; "
+           "default: the present.")
       .def_property_readonly("fields", method(&fields), "tuple[Field, ...], most significant first.")
       .def_property_readonly("text", method(&text), "Canonical text; Layout(text, epoch_unix_ms) is the same layout.")
       .def_property_readonly("preset", method(&preset), "Name of the preset with these fields and this epoch, or None.")

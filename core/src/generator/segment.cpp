@@ -95,7 +95,7 @@ class SegmentSource final : public Source {
     if (*stride_ == row) return;
     if (was_settled || stride_->stride != 1) {
       throw Error(Status::format_mismatch,
-                  "tag " + in_quotes(tag_) + ": its row says " + row.text() + ", this generator goes by " +
+                  "tag " + in_quotes(tag_) + ": its row says " + row.text() + ", this generator uses " +
                       stride_->text() +
                       ". Leave segment.stride to the row, and open the generator again after a change");
     }

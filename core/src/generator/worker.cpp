@@ -105,7 +105,7 @@ std::int64_t repaired_hw(const FoundWorker& found, std::uint64_t highest_id) {
   if (found.ahead_ms(end_ms) > allowed_ms) {
     throw Error(Status::value, "the id " + std::to_string(highest_id) + " is of " + found.beside_clock(parts.unix_ms) +
                                    ", itself by more than max_ahead = " + found.config.get("max_ahead") +
-                                   ". While such an id is in use the worker cannot continue below it: use another "
+                                   ". While that id is in use the worker cannot continue below it: use another "
                                    "worker number, or on_clock_back = continue");
   }
   return std::max(end_ms, tick_at_or_after(layout, found.now_ms));

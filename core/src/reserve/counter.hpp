@@ -7,8 +7,8 @@
 // Why it is right, with S1, S2, ... the ranges opened one after the other, each above the one before (I2, I7):
 //  - next_ only moves up (I4), or is parked above all limits and then continues where it was: no number is drawn twice.
 //  - A number between Si and S(i+1), which is somebody else's, is below the limit only if that is a limit of a later
-//    range. open() publishes a range's first number before its limit, so whoever reads that limit then reads a first
-//    number above n (I1).
+//    range. open() publishes a range's first number before its limit, so a thread that reads that limit then reads a
+//    first number above n (I1).
 //  - A child process finds zeros: no number is below a limit of 0 (I3).
 //
 // The locked instruction comes first because it waits for all loads before it: reading the limit first would cost a

@@ -123,7 +123,7 @@ void check_file_system(const std::string& path) {
       Status::store_unsafe,
       "store \"sqlite:" + path + "\" lies on " +
           (known ? found.name : "a file system that idgen does not know (f_type " + file_system_number(path) + ")") +
-          ", where file locks and fsync cannot be relied upon, so two machines could get the same ids. "
+          ", where file locks and fsync are not reliable, so two machines could get the same ids. "
           "Put the file on a local disk (ext4, XFS, btrfs, ZFS and others: docs/stores.md)");
 }
 
