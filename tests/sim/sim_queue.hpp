@@ -176,7 +176,7 @@ class SimQueue final : public Queue {
   template <class Work, class Later>
   auto call(Work&& work, Later&& later) -> decltype(work()) {
     ++calls;
-    if (away) throw Error(Status::store_unavailable, "Redis is away");
+    if (away) throw Error(Status::store_unavailable, "Redis is down");
     switch (fate()) {
       case Fate::request_lost:
         break;

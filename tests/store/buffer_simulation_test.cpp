@@ -96,7 +96,7 @@ class Simulation {
     };
     // Everything that can happen also happens while a grant waits for the database.
     const auto meanwhile = [this] {
-      if (database_away_) throw Error(Status::store_unavailable, "the database is away");
+      if (database_away_) throw Error(Status::store_unavailable, "the database is down");
       while (one_in(3)) event();
       if (one_in(20)) throw Error(Status::store_unavailable, "the database did not answer");
     };
