@@ -15,9 +15,8 @@
 namespace bench {
 namespace {
 
-constexpr double kPaceNs = 200;  // 5 000 000 a second
-constexpr double kMostBehindNs =
-    50'000;  // after a stop longer than this it continues at the pace, without a burst
+constexpr double kPaceNs = 200;           // 5 000 000 per second
+constexpr double kMostBehindNs = 50'000;  // after a stop longer than this it continues at the pace, without a burst
 constexpr const char* kStep = "1000000";  // a fifth of a second
 
 struct Tally {

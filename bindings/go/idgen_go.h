@@ -283,26 +283,26 @@ typedef struct {
 } idgen_go_long_text;
 
 /* Fills a buffer of the right size with the text of a generator or of a file. */
-#define IDGEN_GO_LONG_TEXT(call)                                            \
-  idgen_go_long_text result = {NULL, {NULL, IDGEN_E_BUFFER}};               \
-  size_t size = 2048;                                                       \
-  for (;;) {                                                                \
-    char *buffer = (char *)realloc(result.text, size);                      \
-    if (!buffer) {                                                          \
-      result.failure.status = IDGEN_E_NO_MEMORY;                            \
-      break;                                                                \
-    }                                                                       \
-    result.text = buffer;                                                   \
-    IDGEN_GO_ERROR(error);                                                  \
-    const idgen_status_t status = call;                                     \
+#define IDGEN_GO_LONG_TEXT(call)                                             \
+  idgen_go_long_text result = {NULL, {NULL, IDGEN_E_BUFFER}};                \
+  size_t size = 2048;                                                        \
+  for (;;) {                                                                 \
+    char *buffer = (char *)realloc(result.text, size);                       \
+    if (!buffer) {                                                           \
+      result.failure.status = IDGEN_E_NO_MEMORY;                             \
+      break;                                                                 \
+    }                                                                        \
+    result.text = buffer;                                                    \
+    IDGEN_GO_ERROR(error);                                                   \
+    const idgen_status_t status = call;                                      \
     if (status == IDGEN_E_BUFFER) continue; /* size is now what is needed */ \
-    result.failure = idgen_go_fail(status, &error);                         \
-    break;                                                                  \
-  }                                                                         \
-  if (result.failure.status != IDGEN_OK) {                                  \
-    free(result.text);                                                      \
-    result.text = NULL;                                                     \
-  }                                                                         \
+    result.failure = idgen_go_fail(status, &error);                          \
+    break;                                                                   \
+  }                                                                          \
+  if (result.failure.status != IDGEN_OK) {                                   \
+    free(result.text);                                                       \
+    result.text = NULL;                                                      \
+  }                                                                          \
   return result
 
 static inline idgen_go_long_text idgen_go_describe(uintptr_t generator) {
