@@ -34,7 +34,8 @@ def figures_python(samples: Samples) -> list[Figure]:
         share = "share of the cap" in row["name"]
         value = row["ratio"] * 100 if share else row["ratio"]
         goal = None if row["goal"] is None else CAP_GOAL if share else row["goal"]
-        unit = "%" if share else "ns" if "ns an id" in row["name"] else "x"
+        absolute = re.search(r"\b[nm]s\b", row["name"])
+        unit = "%" if share else absolute[0] if absolute else "x"
         figures.append(Figure(f"Python {row['name']}", value, unit, goal, share, row["meaning"]))
     return figures
 

@@ -23,6 +23,8 @@ fail() {
   exit 1
 }
 
+trap 'trap - EXIT; printf "\nInterrupted. What is finished is kept: run the same command to go on.\n" >&2; exit 130' INT
+
 # quietly NAME COMMAND...: the output goes to build/log/NAME.log; its end is shown if the command fails.
 quietly() {
   local log=$root/build/log/$1.log start=$SECONDS

@@ -5,7 +5,8 @@
 The floor is a METH_NOARGS method of a C type (floor.c, compiled here). With --core the core's own cost is measured by a
 C++ program linked to that archive, and Python's share is reported separately. Rounds are interleaved; the median is
 reported. Costs are CPU time of the calling thread, so that a busy machine does not distort them; the share of the cap
-is wall time, and only meaningful on an idle machine.
+is wall time, and only meaningful on an idle machine. The cost of an import is CPU time of processes that only import,
+less that of processes that do nothing.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import importlib.machinery
 import importlib.util
 import itertools
 import json
+import resource
 import shlex
 import statistics
 import subprocess
@@ -80,6 +82,21 @@ def empty_loop(n: int) -> float:
     return (time.thread_time_ns() - start) / n
 
 
+def process_ms(code: str) -> float:
+    """CPU time of an interpreter that runs `code`, from its start to its end."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", code], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1e3
+
+
+def import_ms(rounds: int) -> tuple[float, float]:
+    """An empty interpreter, and what an import of idgen adds to it."""
+    process_ms("import idgen")  # from now on all files are in memory
+    samples = [(process_ms("pass"), process_ms("import idgen")) for _ in range(rounds)]
+    return statistics.median(empty for empty, _ in samples), statistics.median(full - empty for empty, full in samples)
+
+
 def measure(floor: Any, rounds: int) -> dict[str, float]:
     floor_object = floor.Floor()
     # 2^33 ids per tick: neither sequence nor segment ends during the measurement, so that no call waits.
@@ -114,7 +131,7 @@ def measure(floor: Any, rounds: int) -> dict[str, float]:
     return {name: statistics.median(values) for name, values in samples.items()}
 
 
-def report(ns: dict[str, float], core: dict[str, float]) -> list[dict[str, Any]]:
+def report(ns: dict[str, float], core: dict[str, float], imports: tuple[float, float]) -> list[dict[str, Any]]:
     loop = ns["empty loop"]
     floor = ns["floor: METH_NOARGS"] - loop
     iteration_floor = ns["floor: tp_iternext"]
@@ -149,6 +166,8 @@ def report(ns: dict[str, float], core: dict[str, float]) -> list[dict[str, Any]]
     for call in ("next()", "fill(1024), an id"):
         share = cap / ns[f"cap: 41/10/12 {call}"]
         row(f"41/10/12 {call}: share of the cap", share, 0.999, f"the format allows one id in {cap:.1f} ns")
+    empty, added = imports
+    row("import idgen, ms over an interpreter", added, 15.0, f"an interpreter that does nothing: {empty:.1f} ms")
     return rows
 
 
@@ -161,7 +180,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         core = core_costs(arguments.core, folder) if arguments.core else {}
-        rows = report(measure(compile_floor(folder), arguments.rounds), core)
+        rows = report(measure(compile_floor(folder), arguments.rounds), core, import_ms(arguments.rounds))
     print(
         f"Python {sys.version.split()[0]}, idgen {idgen.__version__}, median of {arguments.rounds} interleaved rounds\n"
     )

@@ -72,6 +72,7 @@ idgen.Generator(worker=1.5)
 idgen.Generator(order="relaxd")
 idgen.open("idgen.toml", "orders", store_create=1.0)
 idgen.segment_show(tga="orders")
+idgen.Propertys
 """
     found = checked(mistakes, tmp_path)
     assert "user.py:2: error: Incompatible types in assignment" in found
@@ -81,6 +82,7 @@ idgen.segment_show(tga="orders")
     assert 'user.py:6: error: Argument "order"' in found
     assert 'user.py:7: error: Argument "store_create"' in found
     assert 'user.py:8: error: Unexpected keyword argument "tga"' in found
+    assert 'user.py:9: error: Module has no attribute "Propertys"' in found
 
 
 def test_every_kind_of_value_that_a_property_takes_passes_the_type_checker(tmp_path: Path) -> None:

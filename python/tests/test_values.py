@@ -6,12 +6,15 @@ import os
 import sqlite3
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import idgen
 import numpy as np
 import pytest
-from idgen._values import PropertyValue, to_text
+from idgen._values import to_text
+
+if TYPE_CHECKING:
+    from idgen._values import PropertyValue
 
 
 @pytest.mark.parametrize(

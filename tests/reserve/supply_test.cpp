@@ -66,7 +66,7 @@ class SupplyTest : public ::testing::Test {
   std::uint64_t next(Patience patience) {
     Counter& counter = (*page)->counter;
     std::uint64_t n;
-    if (counter.draw(n) || supply->claim(n, patience)) return n;
+    if (counter.draw(n) || supply->claim(n, patience) == Claim::granted) return n;
     for (;;) {
       if (counter.draw(1, n)) return n;
       if (!supply->refill(patience)) throw Error(Status::would_block, "");
@@ -369,13 +369,32 @@ TEST_F(SupplyTest, PollingWhileNothingIsLeftCostsNoNumbers) {
   EXPECT_EQ(next(), 4u);
 }
 
+TEST_F(SupplyTest, WhoMayNotWaitIsToldByTheFirstQuestionThatWaitingIsAllThatHelps) {
+  grant(1, 4);
+  grant(4, 8);
+  prime();
+  for (int i = 0; i < 3; ++i) next();
+  runtime->hold_back(true);
+  Counter& counter = (*page)->counter;
+  Patience none;
+  std::uint64_t n = 0;
+  EXPECT_FALSE(counter.draw(n));
+  EXPECT_EQ(n, 4u);
+  EXPECT_EQ(supply->claim(n, none), Claim::would_block);
+  EXPECT_FALSE(counter.draw(n));
+  EXPECT_EQ(supply->claim(n, none), Claim::given_up) << "the counter is parked: what is drawn there is no number";
+  runtime->hold_back(false);
+  runtime->run_all();
+  EXPECT_EQ(next(), 4u);
+}
+
 TEST_F(SupplyTest, ANumberWhoseRangeHasPassedIsGivenUp) {
   grant(1, 3);
   grant(3, 6);
   prime();
   for (int i = 0; i < 4; ++i) next();
   Patience patience(wait_max, closed, cancelled);
-  EXPECT_FALSE(supply->claim(2, patience));
+  EXPECT_EQ(supply->claim(2, patience), Claim::given_up);
 }
 
 TEST_F(SupplyTest, NothingIsClaimedFromAClosedSupply) {
@@ -594,7 +613,7 @@ TEST_F(AgeingSupply, ANumberDrawnAtTheEndOfWhatWasGivenUpIsNotIssued) {
   EXPECT_EQ(returned[0].first, 13u);
   grant(13, 113);
   Patience patience(wait_max, closed, cancelled);
-  EXPECT_FALSE(supply->claim(n, patience));
+  EXPECT_EQ(supply->claim(n, patience), Claim::given_up);
   EXPECT_EQ(next(), 13u);
 }
 

@@ -159,14 +159,14 @@ void callable_release(void* context) {
 }  // namespace
 
 py::object Callable::get() const {
-  const std::lock_guard lock(mutex_);
+  const idgen::MutexLock lock(mutex_);
   return callable_ != nullptr ? py::reinterpret_borrow<py::object>(callable_) : py::none();
 }
 
 void Callable::drop() {
   PyObject* callable = nullptr;
   {
-    const std::lock_guard lock(mutex_);
+    const idgen::MutexLock lock(mutex_);
     std::swap(callable, callable_);
   }
   Py_XDECREF(callable);  // runs Python: not under the lock

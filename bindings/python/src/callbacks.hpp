@@ -2,10 +2,10 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "errors.hpp"
+#include "idgen/mutex.hpp"
 
 namespace idgen_python {
 
@@ -20,16 +20,16 @@ class Callable {
 
   // With the GIL. None after drop().
   py::object get() const;
-  void drop();
-  // tp_traverse's part: nothing else of Python runs meanwhile.
-  int traverse(visitproc visit, void* arg) const {
+  void drop() IDGEN_RUNS_HOST_CODE;
+  // tp_traverse's part. Without the lock: the collector runs while nothing else of Python does.
+  int traverse(visitproc visit, void* arg) const IDGEN_UNCHECKED_LOCKS {
     Py_VISIT(callable_);
     return 0;
   }
 
  private:
-  mutable std::mutex mutex_;  // for builds without a GIL: taking a reference must not race with drop()
-  PyObject* callable_;
+  mutable idgen::Mutex mutex_;  // for builds without a GIL: taking a reference must not race with drop()
+  PyObject* callable_ IDGEN_GUARDED_BY(mutex_);
 };
 using Callables = std::vector<std::shared_ptr<Callable>>;
 

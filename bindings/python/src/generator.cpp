@@ -122,14 +122,10 @@ Generator& checked_generator(const py::object& self) {
   return checked<Generator>(self);
 }
 
-// Draws n ids, and waits if it must. False, with an exception set; *written is right in either case.
-bool draw(idgen_t* raw, std::uint64_t* ids, std::size_t n, std::size_t* written, CallError* error,
-          idgen_status_t* status) {
-  *written = 0;
-  if (n < kSmallBatch) {
-    while (*written < n && idgen_try_next(raw, ids + *written) == IDGEN_OK) ++*written;
-    if (*written == n && n != 0) return true;
-  }
+// Draws the ids from *written on up to n, and waits if it must. False with a status, or with an exception set by a
+// signal handler; *written is right in either case.
+bool draw_rest(idgen_t* raw, std::uint64_t* ids, std::size_t n, std::size_t* written, CallError* error,
+               idgen_status_t* status) {
   std::size_t more = 0;
   {
     WithoutGil wait;
@@ -139,12 +135,25 @@ bool draw(idgen_t* raw, std::uint64_t* ids, std::size_t n, std::size_t* written,
   return *status == IDGEN_OK && PyErr_Occurred() == nullptr;
 }
 
+// The same of all n.
+bool draw(idgen_t* raw, std::uint64_t* ids, std::size_t n, std::size_t* written, CallError* error,
+          idgen_status_t* status) {
+  *written = 0;
+  if (n < kSmallBatch) {
+    while (*written < n && idgen_try_next(raw, ids + *written) == IDGEN_OK) ++*written;
+    if (*written == n && n != 0) return true;
+  }
+  return draw_rest(raw, ids, n, written, error, status);
+}
+
+// After an idgen_try_next that gave nothing. It has been to the lock of the core's slow path, and one more would find
+// there what it found: the next to go is a call that waits.
 PyObject* next_slow(idgen_t* raw) noexcept {
   std::uint64_t id = 0;
   std::size_t written = 0;
   CallError error;
   idgen_status_t status = IDGEN_OK;
-  if (draw(raw, &id, 1, &written, &error, &status)) return PyLong_FromUnsignedLongLong(id);
+  if (draw_rest(raw, &id, 1, &written, &error, &status)) return PyLong_FromUnsignedLongLong(id);
   if (PyErr_Occurred() == nullptr) set_error(status, error);
   return nullptr;
 }

@@ -206,7 +206,7 @@ py::object Layout::parts_object(std::uint64_t id, const idgen_parts_t& parts) co
   idgen_parts_t copy = parts;
   for (const idgen_field_t& field : fields_) values[python_name(field)] = *member(copy, field.kind);
   const py::object unix_ms = has(IDGEN_FIELD_TIME) ? py::object(py::int_(parts.unix_ms)) : py::object(py::none());
-  return type_named("Parts")(id, unix_ms, values);
+  return py::module_::import("idgen._parts").attr("Parts")(id, unix_ms, values);
 }
 
 std::uint64_t id_bits(const py::object& id) {

@@ -20,7 +20,7 @@ class Layout {
   const std::vector<idgen_field_t>& fields() const { return fields_; }
 
   bool has(std::uint32_t kind) const { return (info_.fields & kind) != 0; }
-  // An idgen._types.Parts with this layout's fields, in their order.
+  // An idgen.Parts with this layout's fields, in their order.
   py::object parts_object(std::uint64_t id, const idgen_parts_t& parts) const;
 
  private:

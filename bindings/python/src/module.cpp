@@ -1,4 +1,4 @@
-// The extension module idgen._core: gives Python access to idgen.h, and to nothing else of the core.
+// The extension module idgen._core: gives Python access to idgen.h, and uses nothing else of the core but mutex.hpp.
 #include "generator.hpp"
 #include "gil.hpp"
 #include "layout.hpp"

@@ -32,7 +32,7 @@ T& checked(const py::object& self) {
   return *value;
 }
 
-// A class of the package's own Python code, by name.
+// A class of idgen/_types.py, by name.
 inline py::object type_named(const char* name) { return py::module_::import("idgen._types").attr(name); }
 
 // Makes a function on a T a method of its Python class.

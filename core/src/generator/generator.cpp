@@ -195,8 +195,8 @@ bool Generator::ensure_alive(Patience& patience) {
   return true;
 }
 
-bool Generator::claim(std::uint64_t drawn, Patience& patience) {
-  return ensure_alive(patience) && supply_->claim(drawn, patience);
+Claim Generator::claim(std::uint64_t drawn, Patience& patience) {
+  return ensure_alive(patience) ? supply_->claim(drawn, patience) : Claim::would_block;
 }
 
 void Generator::close() noexcept {

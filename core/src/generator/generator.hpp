@@ -22,9 +22,8 @@ class Generator {
 
   // Slow path: the counter gave nothing. True: try again. False: only waiting would help, and the caller may not.
   virtual bool make_room(Patience& patience) IDGEN_RUNS_HOST_CODE = 0;
-  // A strict segment's number was drawn, but not in the open range. True: it may be issued, because a range that holds
-  // it has been opened. False: it is given up; or only waiting would help, and the caller may not.
-  bool claim(std::uint64_t drawn, Patience& patience) IDGEN_RUNS_HOST_CODE;
+  // A strict segment's number was drawn, but not in the open range.
+  Claim claim(std::uint64_t drawn, Patience& patience) IDGEN_RUNS_HOST_CODE;
   virtual Stats stats() const;
   virtual std::string describe() const = 0;
 

@@ -87,9 +87,13 @@ Status Handle::try_next(std::uint64_t drawn, std::uint64_t& id) noexcept {
   try {
     Patience none;
     if (closed_.load(std::memory_order_acquire)) return Status::closed;
-    if (drawn != kNothing && generator_->claim(drawn, none)) {
-      id = drawn;
-      return Status::ok;
+    if (drawn != kNothing) {
+      const Claim claim = generator_->claim(drawn, none);
+      if (claim == Claim::would_block) return Status::would_block;
+      if (claim == Claim::granted) {
+        id = drawn;
+        return Status::ok;
+      }
     }
     for (;;) {
       std::uint64_t first;
@@ -115,7 +119,7 @@ std::uint64_t Handle::next(std::uint64_t drawn) {
     const Cancelled never;
     Patience patience(generator_->wait_max_ns(), closed_, never);
     patience.check(generator_->subject());
-    if (generator_->claim(drawn, patience)) return drawn;
+    if (generator_->claim(drawn, patience) == Claim::granted) return drawn;
   }
   std::uint64_t id;
   std::size_t written;

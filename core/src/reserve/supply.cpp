@@ -124,11 +124,14 @@ void Supply::install(Range range, const Present& present) {
   check_guarantees();
 }
 
-bool Supply::refill(Patience& patience) { return open_range({}, patience); }
+bool Supply::refill(Patience& patience) { return open_range({}, patience) == Claim::granted; }
 
-bool Supply::claim(std::uint64_t number, Patience& patience) { return open_range(number, patience); }
+Claim Supply::claim(std::uint64_t number, Patience& patience) {
+  if (number >= Counter::kParked) return Claim::given_up;  // in no range: nothing to take the lock for
+  return open_range(number, patience);
+}
 
-bool Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patience) {
+Claim Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patience) {
   Present now = present();
   MutexLock lock(page_.mutex);
   bool counted = false;
@@ -137,12 +140,12 @@ bool Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patience
     if (closed_) throw Error(Status::closed, options_.subject + ": the generator is closed; open a new one");
     if (failed_for_good_) throw *failure_;
     const std::uint64_t need = claimed ? *claimed : std::max(now.need, page_.counter.next());
-    if (claimed && (need < current_.first || need >= Counter::kParked)) return false;
-    if (need < page_.counter.limit()) return true;  // another thread has done it
+    if (claimed && need < current_.first) return Claim::given_up;
+    if (need < page_.counter.limit()) return Claim::granted;  // another thread has done it
     if (need < current_.end) {
       IDGEN_ASSERT("I1: what is claimed lies in the range that is open", current_.first <= need);
       pass_mark(need);
-      return true;
+      return Claim::granted;
     }
     if (!ready_.empty()) {
       install(ready_.front(), now);
@@ -164,7 +167,7 @@ bool Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patience
     }
     if (!patience.may_wait()) {
       if (claimed) page_.counter.park(need);
-      return false;
+      return Claim::would_block;
     }
     if (patience.left_ns() <= 0 && !is_mine) fail_waiting(patience);
     if (!counted) {

@@ -84,6 +84,13 @@ struct SupplyStats {
   std::uint64_t rate = 0;  // numbers per second
 };
 
+// The outcome for a number that was drawn, but not in the open range.
+enum class Claim {
+  granted,      // it may be issued: a range that holds it has been opened
+  given_up,     // its range has passed, or it is in none: draw again
+  would_block,  // given up too; only waiting would help, and the caller may not
+};
+
 class Supply : public std::enable_shared_from_this<Supply> {
  public:
   struct Options {
@@ -114,9 +121,8 @@ class Supply : public std::enable_shared_from_this<Supply> {
   // Throws if the wait is over or pointless.
   bool refill(Patience& patience) IDGEN_RUNS_HOST_CODE;
 
-  // The same for a thread that has drawn `number`, but not in the open range. True: its range is open now, and it may
-  // be issued. False: it is given up, because its range has passed, or because only waiting would help.
-  bool claim(std::uint64_t number, Patience& patience) IDGEN_RUNS_HOST_CODE;
+  // The same for a thread that has drawn `number`, but not in the open range.
+  Claim claim(std::uint64_t number, Patience& patience) IDGEN_RUNS_HOST_CODE;
 
   // Stops issuing for good and gives back what is unused. What the store does not take back is a gap and a line in the
   // log, not a failure.
@@ -126,7 +132,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
 
  private:
   void check_process() const;  // throws Error{forked} in a child that continues in the middle of its parent's call
-  bool open_range(std::optional<std::uint64_t> claimed, Patience& patience) IDGEN_RUNS_HOST_CODE;
+  Claim open_range(std::optional<std::uint64_t> claimed, Patience& patience) IDGEN_RUNS_HOST_CODE;
   // Checks a grant (I7) and adds it to the ready ones.
   void accept(const Range& range) IDGEN_REQUIRES(page_.mutex);
   // Opens the counter up to the mark.

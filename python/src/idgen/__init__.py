@@ -15,7 +15,7 @@ from __future__ import annotations
 import atexit
 import os
 
-from . import _core, sql as sql
+from . import _core
 from ._core import (
     Generator,
     Layout,
@@ -76,9 +76,39 @@ from ._errors import (
     WorkerBusyError,
     WouldBlockError,
 )
-from ._properties import Properties
-from ._store import Store as Store
-from ._types import Block, Field as Field, LayoutInfo, Parts, Property, SegmentInfo, SegmentRow, Stats as Stats, Status
+
+# What is below loads when it is first asked for: an import of idgen costs all programs alike, and to load typing alone
+# costs more than all that is above. For type checkers, who take TYPE_CHECKING for true, these are plain imports.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import sql as sql
+    from ._parts import Parts
+    from ._properties import Properties
+    from ._store import Store as Store
+    from ._types import Block, Field as Field, LayoutInfo, Property, SegmentInfo, SegmentRow, Stats as Stats, Status
+else:
+    _MODULE_OF = {
+        "Parts": "_parts",
+        "Properties": "_properties",
+        "Store": "_store",
+        **dict.fromkeys(
+            ("Block", "Field", "LayoutInfo", "Property", "SegmentInfo", "SegmentRow", "Stats", "Status"), "_types"
+        ),
+    }
+
+    def __getattr__(name):
+        from importlib import import_module
+
+        if name == "sql":
+            return import_module(".sql", __name__)  # which makes it an attribute of this module
+        if name not in _MODULE_OF:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module("." + _MODULE_OF[name], __name__), name)
+        return value
+
+    def __dir__():
+        return sorted({*globals(), *_MODULE_OF, "sql"})
+
 
 __version__ = _core.version()
 
@@ -147,9 +177,3 @@ __all__ = [
 # Threads of the core, and daemon threads that wait in it, must not come back into an interpreter that is going.
 atexit.register(_core._detach)
 os.register_at_fork(after_in_child=_core._forget_other_threads)
-
-# Users meet these names as idgen.X, in tracebacks and in pickles too.
-for _value in list(globals().values()):
-    if isinstance(_value, type):
-        _value.__module__ = __name__
-del _value

@@ -13,8 +13,9 @@ import numpy.typing as npt
 from typing_extensions import Buffer, Self, Unpack
 
 from ._async import Wait
+from ._parts import Parts
 from ._properties import Properties
-from ._types import Block, Field, LayoutInfo, Parts, Property, SegmentInfo, SegmentRow, Stats, Status
+from ._types import Block, Field, LayoutInfo, Property, SegmentInfo, SegmentRow, Stats, Status
 from ._values import PropertyValue
 
 _Encoding = Literal["decimal", "hex", "crockford", "base58", "base62"]

@@ -5,8 +5,7 @@ The text of an exception is the core's own, so that a message found in a log is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # as in __init__.py
 if TYPE_CHECKING:
     from array import array
 
@@ -238,6 +237,10 @@ CLASS_BY_NAME: dict[str, type[Error]] = {
     "INTERNAL": InternalError,
     "HOST": HostError,
 }
+
+# Users meet these names as idgen.X, in tracebacks and in pickles too.
+for _kind in (Error, ConfigError, StateError, ClockError, StoreError, *CLASS_BY_NAME.values()):
+    _kind.__module__ = "idgen"
 
 
 def from_core(

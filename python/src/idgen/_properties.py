@@ -192,3 +192,6 @@ class Properties(TypedDict, total=False):
 
     log: Callable[[int, str], object] | None
     """Is told what an operator wants to know, with the levels of logging: ``logging.getLogger("idgen").log``."""
+
+
+Properties.__module__ = "idgen"

@@ -47,6 +47,9 @@ class Store(Protocol):
         """
 
 
+Store.__module__ = "idgen"
+
+
 def text_of(exception: BaseException) -> str:
     """An exception in words, without what looks like a password."""
     text = " ".join(str(exception).split())

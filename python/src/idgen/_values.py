@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from datetime import datetime, timedelta, timezone
-from typing import SupportsIndex, Union
 
 from ._errors import invalid_argument, invalid_value
 
-PropertyValue = Union[str, bool, int, float, datetime, timedelta, "os.PathLike[str]", SupportsIndex, None]
+TYPE_CHECKING = False  # as in __init__.py
+if TYPE_CHECKING:
+    from typing import SupportsIndex
 
-_UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+    PropertyValue = str | bool | int | float | datetime | timedelta | os.PathLike[str] | SupportsIndex | None
+
+UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MILLISECOND = timedelta(milliseconds=1)
 _ACCEPTED = "str, bool, int, float, datetime, timedelta, path or None"
 
@@ -32,7 +35,7 @@ def moment_unix_ms(moment: datetime) -> int:
     """Milliseconds since 1970-01-01 UTC, rounded down. Raises InvalidValueError for a datetime without a time zone."""
     if not isinstance(moment, datetime):
         raise TypeError(f"needs a datetime, not {type(moment).__name__}")
-    return (_checked_zone("time", moment) - _UNIX_EPOCH) // _MILLISECOND
+    return (_checked_zone("time", moment) - UNIX_EPOCH) // _MILLISECOND
 
 
 def to_text(keyword: str, value: PropertyValue) -> str:
@@ -46,15 +49,15 @@ def to_text(keyword: str, value: PropertyValue) -> str:
     elif isinstance(value, float):
         return repr(float(value))
     elif isinstance(value, datetime):
-        return str(_whole_ms(keyword, value, _checked_zone(keyword, value) - _UNIX_EPOCH))
+        return str(_whole_ms(keyword, value, _checked_zone(keyword, value) - UNIX_EPOCH))
     elif isinstance(value, timedelta):
         return f"{_whole_ms(keyword, value, value)}ms"
     elif isinstance(value, os.PathLike):
         text = os.fspath(value)
         if not isinstance(text, str):
             raise TypeError(f"{keyword}: the path {value!r} is bytes; use a str path")
-    elif isinstance(value, SupportsIndex):  # such as numpy.int64
-        return str(value.__index__())
+    elif index := getattr(value, "__index__", None):  # such as numpy.int64
+        return str(index())
     else:
         raise TypeError(f"{keyword}: a value of type {type(value).__name__} is not a property's value; use {_ACCEPTED}")
     if "\0" in text:
