@@ -47,7 +47,7 @@ TEST_P(WindowOfEveryStore, AWindowIsAtLeastAsLongAsAskedForHoweverFarAheadItBegi
 TEST_P(WindowOfEveryStore, TheNextOwnerBeginsAfterTheLastWindowEvenWithAClockSetBack) {
   const WindowRequest request = window_request(7, kNow);
   const Window before = open()->window_take(request);
-  const auto store = open();  // the first handle is gone: its owner does not live
+  const auto store = open();  // the first handle is gone: its owner is not alive
   const Window after = store->window_take(window_request(7, kNow - 3'600'000, 2));
   EXPECT_EQ(after.start_ms, before.end_ms);
   EXPECT_EQ(after.fence, before.fence + 1);
