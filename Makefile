@@ -1,5 +1,4 @@
-# The front door. `make demo` and `make test` set up a bare machine by themselves; every other target does so too.
-# Each target is one script in scripts/, so that what happens can be read there.
+# The entry point. Every target sets up a bare machine by itself. Each target is one script in scripts/.
 
 PREFIX ?= /usr/local
 DESTDIR ?=

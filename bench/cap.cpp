@@ -12,7 +12,7 @@ namespace {
 constexpr int kTimeShift = 22;
 constexpr double kPerMs = 4096;
 
-double cpu_ns() {  // of the whole process: a background thread's too
+double cpu_ns() {  // of the whole process, including background threads
   rusage used;
   getrusage(RUSAGE_SELF, &used);
   const auto ns = [](const timeval& t) {
@@ -27,7 +27,7 @@ struct Sample {
   double cpu_share;
 };
 
-// One second of drawing as fast as it goes. Starts with a tick, so that what is left of one is not counted for a whole.
+// One second of drawing as fast as possible. Starts at a tick, so that a partial tick does not count as a whole one.
 template <class Draw>
 Sample one_second(idgen_t* generator, Draw draw) {
   idgen_error_t error = IDGEN_ERROR_INIT;
@@ -47,8 +47,8 @@ Sample one_second(idgen_t* generator, Draw draw) {
   return {ids / (ns / 1e6 * kPerMs), used / ids, used / ns};
 }
 
-// What the machine allows whoever sleeps until the next tick: the share of ticks that a thread is awake in which does
-// nothing else. A tick slept through is 4096 ids that nobody can make up for.
+// What the machine allows a thread that sleeps until the next tick: the share of ticks in which it is awake if it does
+// nothing else. A missed tick is 4096 ids that cannot be made up for.
 double sleeper() {
   const auto wall_ns = [] {
     timespec now;

@@ -7,20 +7,19 @@
 
 namespace bench {
 
-// ns of one call on one thread, beside the floors.
+// ns per call on one thread, beside the floors.
 void speed(int rounds);
 // ids per second of 1, 2, ... threads on one generator, beside bare shared counters.
 void threads(int rounds, unsigned most);
-// Share of 4096 ids a millisecond, and the CPU time it takes.
+// Share of 4096 ids per millisecond, and the CPU time it takes.
 void cap(int rounds);
 // Latency of paced calls while segments and windows are refilled from stores, slow ones too. Files go below folder.
 void refill(const std::string& folder, int seconds);
 // Time of create and memory of a generator. Files go below folder.
 void footprint(const std::string& folder, int rounds);
-// ns of one call on segments from each of NAME=URL, and the CPU time of them all when nothing is asked. `modules`:
-// backend.path.
+// ns per call on segments from each NAME=URL, and the CPU time of all of them when idle. `modules`: backend.path.
 void stores(int rounds, int seconds, const std::string& modules, std::span<char*> urls);
-// Runs one subject so many times and prints nothing: for a tool that counts instructions.
+// Runs one subject a given number of times and prints nothing: for a tool that counts instructions.
 void count(const std::string& subject, std::size_t times);
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-"""A figure: a value, what it should be, and whether it is. Medians and ratios of samples."""
+"""A figure: a value, its goal, and whether it is met. Medians and ratios of samples."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ class Figure:
     value: float
     unit: str
     goal: float | None = None  # None: there is no goal for it
-    at_least: bool = False  # the goal is a least value, not a most
-    detail: str = ""  # what the value was made from
+    at_least: bool = False  # the goal is a minimum, not a maximum
+    detail: str = ""  # what the value was computed from
 
     @property
     def met(self) -> bool:
@@ -23,7 +23,7 @@ class Figure:
 
     @property
     def of_goal(self) -> float:
-        """1.0 is the goal itself; more is worse, whichever way the goal points."""
+        """1.0 is the goal itself; more is worse, for minimum and maximum goals alike."""
         assert self.goal is not None
         if self.at_least:
             return self.goal / self.value if self.value > 0 else float("inf")
@@ -50,7 +50,7 @@ class Figure:
         if self.goal == 0:
             return f"**missed** by {number(self.value)}"
         percent = abs(self.value - self.goal) / abs(self.goal) * 100
-        # A share that should be 99.9 % and is 99.87 % is told in points: percent of a percentage would mislead.
+        # The miss of a share (99.87 % instead of 99.9 %) is given in points: percent of a percentage would mislead.
         how_much = f"{number(abs(self.value - self.goal))} points" if self.unit == "%" else f"{percent:.0f} %"
         return f"**missed** by {how_much}"
 
@@ -69,7 +69,7 @@ def median(samples: list[float]) -> float:
 
 def ratio(subject: list[float], floor: list[float]) -> float:
     """The median of the ratios within each round, so that a slow moment of the machine hits both sides."""
-    # A round in which a busy machine let one of the two do nothing at all says nothing.
+    # Rounds in which a busy machine let one side do nothing are ignored.
     return statistics.median(s / f for s, f in zip(subject, floor, strict=True) if s > 0 and f > 0)
 
 

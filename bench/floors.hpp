@@ -1,4 +1,4 @@
-// The work that no generator can do without, as loops of the same shape as the subjects'.
+// The work that every generator must do, as loops of the same shape as the subjects'.
 #pragma once
 
 #include <time.h>
@@ -21,7 +21,7 @@ inline std::uint64_t realtime_ms() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1000 + static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000;
 }
 
-// One step of a shared counter.
+// One increment of a shared counter.
 inline void fetch_add(Shared& shared, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     std::uint64_t number = shared.number.fetch_add(1, std::memory_order_relaxed);
@@ -29,7 +29,7 @@ inline void fetch_add(Shared& shared, std::size_t count) {
   }
 }
 
-// The same behind a call that has a place for the result: what the C ABI's shape alone costs.
+// The same behind a call with a pointer for the result: the cost of the C ABI's shape.
 [[gnu::noinline]] inline int fetch_add_called(Shared* shared, std::uint64_t* number) {
   *number = shared->number.fetch_add(1, std::memory_order_relaxed);
   return 0;
@@ -60,7 +60,7 @@ inline void compare_and_set(Shared& shared, std::size_t count) {
   }
 }
 
-// The bare pair, with nothing made of what the clock says.
+// The bare pair, without using the clock's value.
 inline void clock_and_compare_and_set(Shared& shared, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     timespec now;
@@ -71,8 +71,8 @@ inline void clock_and_compare_and_set(Shared& shared, std::size_t count) {
   }
 }
 
-// A time-ordered counter of 22 bits a millisecond and nothing else: repeated until the step is made, for the sake of
-// several threads.
+// A time-ordered counter of 22 bits per millisecond and nothing else, repeated until the step succeeds, because there
+// may be several threads.
 inline void time_ordered_counter(Shared& shared, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t now = realtime_ms() << 22;

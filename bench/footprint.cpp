@@ -22,7 +22,7 @@ double private_bytes() {
   return kib * 1024;
 }
 
-// What the disk takes for the least that is durable: 4 KiB written and synced.
+// The disk's time for the smallest durable write: 4 KiB written and synced.
 double sync_ms(const std::string& folder) {
   const std::string path = folder + "/sync";
   const int file = open(path.c_str(), O_RDWR | O_CREAT, 0600);
@@ -57,7 +57,7 @@ double create_ms(const Properties& properties) {
   return ns_since(start) / 1e6;
 }
 
-// Bytes of a generator, when there are so many of them, each used once.
+// Bytes per generator, with this many of them, each used once.
 double bytes_each(const std::vector<Properties>& all) {
   std::vector<Generator> generators;
   generators.reserve(all.size());
@@ -75,7 +75,7 @@ double bytes_each(const std::vector<Properties>& all) {
 void footprint(const std::string& folder, int rounds) {
   const std::string store = "sqlite:" + folder + "/footprint.db";
   std::vector<double> floor, segments, snowflakes, in_memory;
-  create_ms(one_of_many(store, 0));  // warm: the store is there, the library is in memory
+  create_ms(one_of_many(store, 0));  // warm: the store exists, the library is in memory
   create_ms(worker(store, 0));
   for (int i = 1; i <= rounds; ++i) {
     floor.push_back(sync_ms(folder));

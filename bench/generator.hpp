@@ -1,5 +1,5 @@
-// A generator by way of the C ABI, as a user has it. What fails ends the program with the library's own message: a
-// benchmark with an error in it must not give a figure.
+// A generator through the C ABI, like a user's. A failure ends the program with the library's own message: a benchmark
+// with an error must not give a figure.
 #pragma once
 
 #include <idgen/idgen.h>
@@ -80,7 +80,7 @@ inline std::uint64_t next(idgen_t* generator, idgen_error_t& error) {
   return id;
 }
 
-// The loop that most figures are of.
+// The loop behind most figures.
 inline void draw(idgen_t* generator, std::size_t count) {
   idgen_error_t error = IDGEN_ERROR_INIT;
   for (std::size_t i = 0; i < count; ++i) {
@@ -95,7 +95,7 @@ inline void fill(idgen_t* generator, std::uint64_t* ids, std::size_t n, idgen_er
     fail(status, error);
 }
 
-// The memory store, and segments so large that neither a disk nor a refill is measured.
+// The memory store, and segments so large that no disk and no refill is measured.
 inline Properties segment(const std::string& tag) {
   return {{"kind", "segment"},
           {"tag", tag},
@@ -103,12 +103,12 @@ inline Properties segment(const std::string& tag) {
           {"store_create", "true"},
           {"segment.step", "1000000000"}};
 }
-// sequence: 22 bits are 4 194 304 ids a millisecond, more than single calls can use up; batches need 24.
+// sequence: 22 bits are 4 194 304 ids per millisecond, more than single calls can use up; batches need 24.
 inline Properties snowflake(const std::string& name_space, int sequence = 22) {
   const std::string layout = "time:" + std::to_string(63 - sequence) + "ms sequence:" + std::to_string(sequence);
   return {{"layout", layout}, {"store", "memory:bench"}, {"namespace", name_space}};
 }
-// The format that everybody knows: at most 4096 ids a millisecond.
+// The format that everybody knows: at most 4096 ids per millisecond.
 inline Properties twelve_bits() {
   return {
       {"layout", "time:41ms worker:10 sequence:12"}, {"worker", "1"}, {"store", "memory:bench"}, {"namespace", "cap"}};

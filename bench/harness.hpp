@@ -1,6 +1,6 @@
-// Measures in turns. A machine is never quiet: what else it does must hit a floor and its subject alike, so each round
-// runs every subject for a few milliseconds, one after the other, and the report compares within a round. Programs here
-// print samples and judge nothing; report.py takes ratios and medians.
+// Measures in turns. A machine is never quiet, and its other work must affect a floor and its subject alike. So each
+// round runs every subject for a few milliseconds, one after the other, and the report compares within a round. The
+// programs only print samples; report.py computes ratios and medians.
 #pragma once
 
 #include <time.h>
@@ -21,15 +21,15 @@ inline double ns_since(Clock::time_point start) {
   return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
 }
 
-// CPU time of this thread: what a call costs when the scheduler gives the core to somebody else now and then. It would
-// hide a call that waits, so whoever uses it reports the waits that the generators have counted as well.
+// CPU time of this thread: the cost of a call even if the scheduler gives the core to others now and then. It would
+// hide calls that wait, so its users also report the waits that the generators have counted.
 inline double thread_cpu_ns() {
   timespec used;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
   return static_cast<double>(used.tv_sec) * 1e9 + static_cast<double>(used.tv_nsec);
 }
 
-// The compiler must believe that somebody looks at the value.
+// Makes the compiler believe that the value is used.
 template <class T>
 void keep(T& value) {
   asm volatile("" : "+r"(value) : : "memory");
@@ -37,13 +37,13 @@ void keep(T& value) {
 
 struct Subject {
   std::string name;
-  std::function<void(std::size_t)> run;  // does its work so many times
+  std::function<void(std::size_t)> run;  // does its work this many times
   std::size_t multiple = 1;              // the number of times is a multiple of this
   std::size_t count = 0;
-  std::vector<double> ns{};  // of this thread's CPU time, for one time, a sample a round
+  std::vector<double> ns{};  // of this thread's CPU time, per repetition; one sample per round
 };
 
-// Runs all subjects in turns, slice_ms each, and fills their samples.
+// Runs all subjects in turns, slice_ms each, and records their samples.
 inline void take_turns(std::vector<Subject>& subjects, int rounds, double slice_ms) {
   for (Subject& subject : subjects) {
     for (std::size_t count = 1024;; count *= 4) {

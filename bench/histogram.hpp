@@ -15,7 +15,7 @@ class Histogram {
     if (ns > max_) max_ = ns;
   }
 
-  // The least value that `share` of all values do not exceed, to the width of its bucket.
+  // The smallest value that `share` of all values do not exceed, to the width of its bucket.
   double percentile(double share) const {
     const double wanted = share * static_cast<double>(total_);
     std::uint64_t seen = 0;

@@ -1,4 +1,4 @@
-// As much JSON as samples need: objects and arrays of numbers and plain text, written as it is built.
+// Enough JSON for samples: objects and arrays of numbers and plain text, written as it is built.
 #pragma once
 
 #include <cstdio>
@@ -28,7 +28,7 @@ class Json {
     return *this;
   }
 
-  // Names of ours: nothing in them needs escaping.
+  // Our own names: nothing in them needs escaping.
   Json& text(std::string_view key, std::string_view value) {
     name(key);
     text_ += '"';

@@ -1,4 +1,4 @@
-"""What the figures were taken on."""
+"""The machine that the figures come from."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-BUSY = 0.5  # load average a core above which figures are not to be quoted
+BUSY = 0.5  # load average per core above which figures must not be quoted
 
 
 def cpu_model() -> str:
@@ -42,7 +42,7 @@ def describe() -> dict[str, Any]:
 
 
 def wait_until_quiet(seconds: float) -> None:
-    """The load average remembers the build before, and the part before: gives it time to forget."""
+    """Waits until the load average has forgotten the build and the previous part."""
     deadline = time.monotonic() + seconds
     while os.getloadavg()[0] > BUSY * (os.cpu_count() or 1) and time.monotonic() < deadline:
         time.sleep(2)

@@ -1,4 +1,4 @@
-"""What the core costs a user of the C ABI: samples of idgen-bench, and the figures made of them."""
+"""What the core costs a user of the C ABI: samples of idgen-bench, and the figures computed from them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def run(*command: str | Path, **more: Any) -> str:
 
 
 def in_folder(setting: Setting, *arguments: str) -> Samples:
-    """Runs a command of idgen-bench on files below the build tree: on the disk that is there, not in memory."""
+    """Runs a command of idgen-bench on files below the build tree, so on a real disk, not in memory."""
     with tempfile.TemporaryDirectory(dir=setting.samples) as folder:
         words = [folder if word == "FOLDER" else word for word in arguments]
         samples: Samples = json.loads(run(setting.program, *words))
@@ -125,7 +125,7 @@ def measure_instructions(setting: Setting) -> Samples:
             raise NotMeasured("callgrind printed no count")
         return int(found[1])
 
-    # The difference of two runs: what a program does before and after its loop falls out.
+    # The difference of two runs: what a program does before and after its loop cancels out.
     return {subject: (collected(subject, 11_000) - collected(subject, 1_000)) / 10_000 for subject in COUNTED}
 
 
@@ -197,7 +197,7 @@ def figures_cap(samples: Samples) -> list[Figure]:
         rows = samples[call]
         share = [100 * value for value in rows["share_of_cap"]]
         figures.append(
-            Figure(f"C {call}: share of 4096 ids a ms", median(share), "%", CAP_GOAL, True, f"rounds: {spread(share)}")
+            Figure(f"C {call}: share of 4096 ids/ms", median(share), "%", CAP_GOAL, True, f"rounds: {spread(share)}")
         )
         detail = f"{100 * median(rows['cpu_share']):.0f} % of a core; one id in 244.1 ns is the format's cap"
         figures.append(
@@ -231,7 +231,7 @@ def plots_refill(samples: Samples) -> dict[str, str]:
     keys = ("p50", "p99", "p999", "p9999", "max")
     series = {name: [row[key] for key in keys] for name, row in samples.items()}
     labels = ("p50", "p99", "p99.9", "p99.99", "max")
-    return {"refill": svg.lines("One call at 5 M ids/s, while stores are asked for more", labels, series, "ns", True)}
+    return {"refill": svg.lines("One call at 5 M ids/s, during refills", labels, series, "ns", True)}
 
 
 # --------------------------------------------------------------------------------------------------- footprint

@@ -1,4 +1,4 @@
-"""What a call costs from Python, Java and Go: their own benchmarks are run, and their figures are read."""
+"""What a call costs from Python, Java and Go: runs their own benchmarks and reads the figures."""
 
 from __future__ import annotations
 
@@ -67,7 +67,8 @@ GO_CALLS = "EmptyCall$|NextSnowflake$|NextSegment$|Fill1024Segment$|BlocksSegmen
 
 
 def measure_go(setting: Setting) -> Samples:
-    """One process a round, the core's own cost taken between: go test -count would take all rounds of one in a row."""
+    """One process per round, with the core's own cost measured in between: go test -count would run all rounds in a
+    row."""
     program = setting.samples / "go.test"
     run("go", "test", "-c", "-o", program, "./go", cwd=ROOT)
     names: dict[str, dict[str, list[float]]] = {}
@@ -111,5 +112,5 @@ def figures_go(samples: Samples) -> list[Figure]:
     for name, label in (("ShareOfTheCap", "Next"), ("ShareOfTheCapByFill", "Fill of 1024")):
         if name in of:
             share = median(of[name]["%-of-cap"])
-            figures.append(Figure(f"Go {label}: share of 4096 ids a ms", share, "%", CAP_GOAL, True))
+            figures.append(Figure(f"Go {label}: share of 4096 ids/ms", share, "%", CAP_GOAL, True))
     return figures

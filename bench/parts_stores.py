@@ -1,4 +1,4 @@
-"""What a warm segment costs by the store it came from, on servers that are started for it as the tests start theirs."""
+"""What a warm segment costs with each store, on servers started in the same way as the tests'."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-// Five million ids per second, paced, from one thread, while the store is asked for more behind its back. What is
-// counted is who waited; what is timed is every single call, beside a bare fetch_add that is paced and timed in the
-// same way: what that shows is the machine.
+// Five million ids per second, paced, from one thread, while refills run in the background. Counts the calls that
+// waited, and times every single call, beside a bare fetch_add that is paced and timed in the same way and shows what
+// is due to the machine.
 #include <atomic>
 #include <memory>
 #include <thread>
@@ -15,9 +15,8 @@
 namespace bench {
 namespace {
 
-constexpr double kPaceNs = 200;  // 5 000 000 a second
-constexpr double kMostBehindNs =
-    50'000;  // whoever was stopped for longer than this goes on at the pace, without a burst
+constexpr double kPaceNs = 200;           // 5 000 000 per second
+constexpr double kMostBehindNs = 50'000;  // after a stop longer than this it continues at the pace, without a burst
 constexpr const char* kStep = "1000000";  // a fifth of a second
 
 struct Tally {
@@ -25,8 +24,8 @@ struct Tally {
   double seconds = 0;
 };
 
-// Calls draw() at the pace for so long. Due times that a preempted thread has missed by far are given up, not caught up
-// with.
+// Calls draw() at the pace for this long. Due times that a preempted thread has missed by far are skipped, not caught
+// up with.
 template <class Draw>
 void paced(double seconds, Tally& tally, Draw draw) {
   const auto start = Clock::now();
@@ -118,10 +117,10 @@ void refill(const std::string& folder, int seconds) {
   for (Contest& contest : contests) {
     idgen_error_t error = IDGEN_ERROR_INIT;
     const auto draw = [&] { next(contest.generator.get(), error); };
-    // In one stretch: a snowflake that is not used for longer than its window has to ask for another first.
+    // Without a pause: a snowflake generator that is idle for longer than its window must first request another.
     paced(seconds / static_cast<double>(contests.size()), floor, [&] { fetch_add(counter, 1); });
     Tally warm;
-    paced(3, warm, draw);  // by default a segment begins small, and doubles until it is large enough
+    paced(3, warm, draw);  // by default segments begin small, and double until they are large enough
     contest.before = contest.generator.stats();
     paced(seconds, contest.tally, draw);
   }

@@ -2,9 +2,9 @@
 
     bench/run [--quick] [PART...]
 
-Each part leaves its samples in build/bench/samples/PART.json; the report is made of all samples that are there, and
-says of every other part why it has none. The exit status is 1 if a part that was asked for could not be measured. A
-goal that is missed is printed, and is not an error.
+Each part leaves its samples in build/bench/samples/PART.json. The report uses all samples that exist, and says why the
+other parts have none. The exit status is 1 if a requested part could not be measured. A missed goal is printed, but is
+not an error.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ PARTS = (
         "idgen-bench cap ROUNDS",
         core.measure_cap,
         core.figures_cap,
-        note="4096 ids a millisecond is what the format allows, not what the code can do.",
+        note="4096 ids per millisecond is what the format allows, not what the code can do.",
     ),
     Part(
         "threads",
@@ -110,7 +110,7 @@ PARTS = (
 )
 
 
-CALM_SECONDS = 150  # longer than the load average needs to forget; if it is still busy then, the figures are marked
+CALM_SECONDS = 150  # longer than the load average needs to forget; after that the figures are marked
 
 
 def measure(part: Part, setting: Setting) -> bool:
@@ -202,7 +202,7 @@ def main() -> int:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(names)}; all if none is named")
     parser.add_argument("--build", type=Path, default=Path(__file__).resolve().parents[1] / "build")
     parser.add_argument("--quick", action="store_true", help="fewer rounds: to see that it runs, not to quote")
-    parser.add_argument("--only-report", action="store_true", help="measure nothing anew")
+    parser.add_argument("--only-report", action="store_true", help="measure nothing, use the existing samples")
     arguments = parser.parse_args()
     if unknown := set(arguments.parts) - set(names):
         parser.error(f"there is no part {', '.join(sorted(unknown))}; there are: {', '.join(names)}")

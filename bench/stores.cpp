@@ -1,5 +1,5 @@
-// A warm segment costs the same whatever store it came from, and a generator that nobody asks does nothing: also not
-// the client library of its store.
+// A warm segment costs the same whichever store it came from, and an idle generator does nothing, nor does its store's
+// client library.
 #include <time.h>
 
 #include <chrono>

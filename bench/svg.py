@@ -14,7 +14,7 @@ FAINT = "#cbd2d9"
 MET = "#2f855a"
 MISSED = "#c05621"
 LINES = ("#2b6cb0", "#c05621", "#2f855a", "#6b46c1", "#718096", "#b7791f")
-MOST_SHOWN = 2.0  # bars longer than twice the goal are cut, and say so
+MOST_SHOWN = 2.0  # bars longer than twice the goal are cut off, and marked
 
 
 def text(x: float, y: float, content: str, anchor: str = "start", fill: str = INK) -> str:
@@ -32,7 +32,7 @@ def page(width: int, height: int, title: str, parts: Sequence[str]) -> str:
 
 
 def bars(title: str, figures: Sequence[Figure]) -> str:
-    """How much of its goal each figure takes: left of the line is met."""
+    """Each figure as a share of its goal: left of the line means met."""
     left, right, step, top = 400, 330, 24, 52
     width = left + right + 170
     height = top + step * len(figures) + 16

@@ -10,10 +10,10 @@
 namespace bench {
 namespace {
 
-constexpr std::size_t kStride = 256;  // ids between two looks at the stop flag
+constexpr std::size_t kStride = 256;  // ids between two checks of the stop flag
 constexpr auto kSlice = std::chrono::milliseconds(100);
 
-// ids per second of n threads that all run work(kStride) until the slice is over. Only whole strides inside the slice
+// ids per second of n threads that all run work(kStride) until the slice ends. Only whole strides inside the slice
 // count.
 double rate(unsigned n, const std::function<void(std::size_t)>& work) {
   std::atomic<unsigned> ready{0};

@@ -1,4 +1,4 @@
-# What `cmake --install` lays down. All paths are relative to one another: the installed tree can be moved.
+# What `cmake --install` installs. All paths are relative to one another, so the installed tree can be moved.
 include(CMakePackageConfigHelpers)
 
 set(idgen_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/idgen)

@@ -7,7 +7,7 @@ trap 'rm -rf "$folder"' EXIT
 step() { printf '\n== %s\n' "$*"; }
 draw() { idgen next --kind segment --store "$store" --tag "$tag" "$@"; }
 
-step 'A tag is a counter in the database. It is made once, by hand: a lost one is never silently begun at 1 again'
+step 'A tag is a counter in the database. It is made once, by hand: a lost one never silently starts at 1 again'
 idgen segment create --store "$store" --tag "$tag"
 
 step 'Five ids. Numbers are reserved first, the reservation is committed, then they are issued'
@@ -29,9 +29,9 @@ twice=$(sort "$folder/a" "$folder/b" | uniq -d | wc -l)
 echo "$(cat "$folder/a" "$folder/b" | wc -l) ids, $twice issued twice"
 [ "$twice" -eq 0 ]
 
-step 'The operator has the last word on how much is reserved at once, without a restart'
+step 'The operator decides how much is reserved at once, without a restart'
 idgen segment set-step --store "$store" --tag "$tag" --step 500
 
-step 'Ids that are in use already are left out: the counter is lifted above them'
+step 'Ids already in use are skipped: the counter is raised above them'
 idgen segment advance --store "$store" --tag "$tag" --to 100000000
 draw -n 1

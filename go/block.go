@@ -9,18 +9,18 @@ import (
 	"sync/atomic"
 )
 
-// Block is a run of ids that belong to the caller: First, First+Stride, …, Count of them. What the caller does not use
-// is lost.
+// Block is a run of ids that belong to the caller: First, First+Stride, …, Count of them. Those it does not use are
+// lost.
 type Block struct {
 	First  int64
 	Count  int64
-	Stride int64 // 1 where the sequence is the lowest field of the layout
+	Stride int64 // 1 if the sequence is the lowest field of the layout
 }
 
-// At is the id with this index, from 0 to Count-1.
+// At returns the id at an index, from 0 to Count-1.
 func (b Block) At(index int64) int64 { return b.First + index*b.Stride }
 
-// All are the ids of the block, in order.
+// All iterates over the ids of the block, in order.
 func (b Block) All() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for i := range b.Count {
@@ -31,17 +31,18 @@ func (b Block) All() iter.Seq[int64] {
 	}
 }
 
-// Block takes a run of at most want ids: what is left of the reservation (segment) or of the tick (snowflake), at least
-// one. May block like Next. Errors: those of Next, and ErrArgument if want is not positive.
+// Block draws a run of at least one and at most want ids: what is left of the reservation (segment) or of the tick
+// (snowflake). May block like Next. Errors: those of Next, and ErrArgument if want is not positive.
 func (g *Generator) Block(want int64) (Block, error) {
 	return g.BlockContext(context.Background(), want)
 }
 
-// Blocks hands out the ids of a generator from blocks, by one atomic addition an id and one cgo call a block: for
-// segments, where a call for each id would cost ten times the id itself. Safe for use by any number of goroutines.
+// Blocks hands out the ids of a generator from blocks, with one atomic addition per id and one cgo call per block. It
+// is for segments, where a call for each id would cost ten times the id itself. Safe for use by any number of
+// goroutines.
 //
-// The price: the ids of the current block are lost when the program ends, they can be handed out after the generator
-// was closed, and in a snowflake id the time is when the block was taken. Use Next where that matters.
+// The price: the ids left in the current block are lost when the program ends, they can be handed out after the
+// generator was closed, and the time in a snowflake id is when the block was drawn. Use Next where that matters.
 type Blocks struct {
 	generator *Generator
 	size      int64
@@ -51,15 +52,15 @@ type Blocks struct {
 
 type openBlock struct {
 	Block
-	taken atomic.Int64 // may pass Count: those who got such a number come back for the next block
+	taken atomic.Int64 // may exceed Count: callers that get a number above it return for the next block
 }
 
-// Blocks makes a source that takes blocks of at most size ids. It takes the first one when the first id is asked for.
+// Blocks makes a source that draws blocks of at most size ids. It draws the first when the first id is requested.
 func (g *Generator) Blocks(size int64) *Blocks {
 	return &Blocks{generator: g, size: size}
 }
 
-// Next is the next id of the current block; when that is used up, of a new one. Only the taking of a new block may
+// Next returns the next id of the current block, or of a new one if that is used up. Only drawing a new block may
 // block, like Next of the generator, and can fail.
 func (b *Blocks) Next() (int64, error) {
 	for {
@@ -75,7 +76,7 @@ func (b *Blocks) Next() (int64, error) {
 	}
 }
 
-// replace takes a new block, unless somebody has done it since used was read.
+// replace draws a new block, unless another goroutine has done so since used was read.
 func (b *Blocks) replace(used *openBlock) error {
 	b.refill.Lock()
 	defer b.refill.Unlock()

@@ -12,8 +12,8 @@ import (
 )
 
 // Clock replaces the system's clock: for tests, and for hosts that discipline their own. Now is called for every
-// snowflake id, by any goroutine or thread, several at once. Neither method may panic or call the same generator, and
-// the clock must not hold the generator: it would keep it, and itself, in memory for ever.
+// snowflake id, from any goroutine or thread, several at once. Neither method may panic or call the same generator. The
+// clock must not refer to the generator: that would keep both in memory for ever.
 type Clock interface {
 	Now() time.Time
 	// Sleep waits for the clock to move on by about d.
@@ -33,10 +33,10 @@ const (
 // WithClock sets a clock. It costs a call back into Go for each snowflake id.
 func WithClock(clock Clock) Option { return clockOption{clock} }
 
-// WithLog sets what is told what an operator wants to know: a clock set back, a store that fails and comes back. Never
+// WithLog sets a log for what an operator wants to know: a clock set back, a store that fails and comes back. Never
 // called on the fast path; may be called by any thread, several at once. It must not panic or call the same generator.
-// A function that holds the generator (a method of what the generator is a part of) keeps it in memory until Close is
-// called, also if nobody else uses it.
+// A function that refers to the generator (say, a method of the struct that contains it) keeps it in memory until Close
+// is called, even if nothing else uses it.
 func WithLog(log func(level LogLevel, message string)) Option { return logOption{log} }
 
 type clockOption struct{ clock Clock }
@@ -61,13 +61,13 @@ func (o logOption) apply(c *config) error {
 	return keepOrDelete(handle, C.idgen_go_config_set_log(c.handle, C.uintptr_t(handle)))
 }
 
-// logSink is what the core refers to. The function is apart from it, so that it can go before the core's memory does.
+// logSink is what the core refers to. The function is separate, so that it can be released before the core's memory.
 type logSink struct {
 	call atomic.Pointer[func(LogLevel, string)]
 }
 
-// forgetHost lets a closed generator's log and store go: if they hold the generator, the collector would never find
-// that unreachable. Another generator on the same worker has a log of its own.
+// forgetHost releases a closed generator's log and store: if they refer to the generator, the collector would never
+// find it unreachable. Another generator on the same worker has its own log.
 func (g *Generator) forgetHost() {
 	if g == nil || g.owner == nil {
 		return

@@ -95,7 +95,7 @@ func TestANilCallbackIsRefused(t *testing.T) {
 	wantStatus(t, err, idgen.ErrArgument)
 }
 
-// watched is a clock that tells when nothing refers to it any more.
+// watched is a clock that reports when nothing refers to it any more.
 func watched(clock idgen.Clock, forgotten chan struct{}) idgen.Clock {
 	w := &watchedClock{Clock: clock}
 	runtime.AddCleanup(w, func(forgotten chan struct{}) { close(forgotten) }, forgotten)

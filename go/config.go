@@ -49,8 +49,7 @@ func newConfig(options []Option) (*config, error) {
 	return c, nil
 }
 
-// storeTimeout is the property store_timeout, as the core has accepted it: a whole number and a unit, ms where there is
-// none.
+// storeTimeout is the property store_timeout, as the core has accepted it: a whole number and a unit, by default ms.
 func (c *config) storeTimeout() (time.Duration, error) {
 	key := C.CString("store_timeout")
 	defer C.free(unsafe.Pointer(key))
@@ -109,5 +108,5 @@ func compareABI(found uint32) error {
 	}
 }
 
-// libraryVersion is the version of the core that runs: that of this package, or of an installed library.
+// libraryVersion is the version of the core in use: this package's, or an installed library's.
 func libraryVersion() string { return C.GoString(C.idgen_version_string()) }

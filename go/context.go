@@ -11,13 +11,13 @@ import (
 	"unsafe"
 )
 
-// NextContext is Next with a way out: when ctx ends, a wait ends within about 20 ms with an error that is ErrCancelled,
-// ctx.Err() and the context's cause. Costs one crossing like Next while there is nothing to wait for.
+// NextContext is Next with a context: when ctx ends, a wait ends within about 20 ms. The error matches ErrCancelled,
+// ctx.Err() and the context's cause. Without a wait it costs one cgo call, like Next.
 func (g *Generator) NextContext(ctx context.Context) (int64, error) {
 	if ctx.Err() != nil {
 		return 0, cancelled(ctx, ErrCancelled.Error())
 	}
-	// Nearly always at once. Only a wait, or a failure for its message, needs the flag and its callback.
+	// Nearly always there is an id at once. Only a wait, or a failure's message, needs the flag and its callback.
 	result := C.idgen_go_try_next(g.pointer())
 	if result.failure.status != C.IDGEN_OK {
 		err := withFlag(ctx, func(flag *C.int32_t) C.idgen_go_failure {
@@ -31,7 +31,7 @@ func (g *Generator) NextContext(ctx context.Context) (int64, error) {
 	return int64(result.value), nil
 }
 
-// FillContext is Fill with a way out, like NextContext. The ids written before the end are real.
+// FillContext is Fill with a way out, like NextContext. The ids written before ctx ended are real.
 func (g *Generator) FillContext(ctx context.Context, ids []int64) (int, error) {
 	if ctx.Err() != nil {
 		return 0, cancelled(ctx, ErrCancelled.Error())
@@ -67,7 +67,7 @@ func (g *Generator) BlockContext(ctx context.Context, want int64) (Block, error)
 	return Block{First: int64(result.first), Count: int64(result.count), Stride: int64(result.stride)}, nil
 }
 
-// withFlag runs call with a flag that is set when ctx ends; with nil for a context that never does.
+// withFlag runs call with a flag that is set when ctx ends, or with nil if ctx never ends.
 func withFlag(ctx context.Context, call func(flag *C.int32_t) C.idgen_go_failure) error {
 	if ctx.Done() == nil {
 		return failed(call(nil))
@@ -83,7 +83,7 @@ func withFlag(ctx context.Context, call func(flag *C.int32_t) C.idgen_go_failure
 	})
 	failure := call(flag)
 	if !stop() {
-		<-set // the function has begun: the flag is its until it is done
+		<-set // the function has begun: it owns the flag until it is done
 	}
 	C.idgen_go_flag_free(flag)
 	if failure.status == C.IDGEN_OK {

@@ -9,7 +9,7 @@ import (
 	"github.com/idgen/idgen/go"
 )
 
-// newWaiting is a generator whose next id has to wait for ever: the sequence of the only tick there is was used up.
+// newWaiting is a generator whose next id has to wait for ever: the sequence of the only tick is used up.
 func newWaiting(t *testing.T) (*idgen.Generator, *stuckClock) {
 	clock := newStuckClock()
 	g := newSnowflake(t, idgen.WithClock(clock), idgen.WithLayout("time:41ms worker:10 sequence:12"),

@@ -1,5 +1,5 @@
 // Package idgen makes unique, ordered 64-bit ids inside your process: snowflake ids (time, worker, sequence) and
-// segments (consecutive numbers). Every id is drawn from a durable reservation that a store has committed to this
+// segments (consecutive numbers). Every id is drawn from a durable reservation that the store has committed to this
 // generator alone. That, and not a clock, is why no id is issued twice.
 //
 //	orders, err := idgen.Open(ctx, "idgen.toml", "orders")
@@ -11,14 +11,14 @@
 //
 // # Ids are int64
 //
-// SQL drivers, JSON encoders and columns take int64, and all layouts fit it except those marked unsigned
-// ([LayoutInfo].Unsigned). With an unsigned layout the bits are the same, and uint64(id) is the number.
+// SQL drivers, JSON encoders and columns take int64. All layouts fit it except those marked unsigned
+// ([LayoutInfo].Unsigned). With an unsigned layout, uint64(id) is the number.
 //
 // # Threads, blocking, errors
 //
 // Any number of goroutines may call all methods of a [Generator] at the same time, also while another one closes it.
-// A method that may block says so; every wait is bounded by the property wait_max. Every error is an [*Error]; compare
-// it with errors.Is:
+// A method that may block says so; the property wait_max limits every wait. Every error is an [*Error]; compare it with
+// errors.Is:
 //
 //	if errors.Is(err, idgen.ErrClockBack) { … }
 //

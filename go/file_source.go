@@ -2,8 +2,8 @@
 
 package idgen
 
-// The configuration file, read in Go: the core's own reader needs a C++ library that a Go build does not have. The same
-// meaning and the same messages as idgen_config_load.
+// Reads the configuration file in Go, because the core's own reader needs a C++ library that a Go build does not have.
+// Results and messages are those of idgen_config_load.
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ type file struct{ path, name string }
 type tomlTable struct {
 	name     string
 	settings []setting
-	err      error // why this table, and no other, cannot be loaded
+	err      error // why this table (and only this one) cannot be loaded
 }
 
 func (f file) apply(c *config) error {
@@ -69,7 +69,7 @@ func (f file) apply(c *config) error {
 	return nil
 }
 
-// Names are the names of the generators in a TOML file, in the file's order. Errors: ErrConfigFile.
+// Names returns the names of the generators in a TOML file, in the file's order. Errors: ErrConfigFile.
 func Names(path string) ([]string, error) {
 	tables, err := readTOML(path)
 	if err != nil {
@@ -82,14 +82,14 @@ func Names(path string) ([]string, error) {
 	return names, nil
 }
 
-// readTOML: the tables of a file in the file's order, each with its settings sorted by name.
+// readTOML returns the tables of a file in the file's order, each with its settings sorted by name.
 func readTOML(path string) ([]tomlTable, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		reason := err.Error()
 		var errno syscall.Errno
 		if errors.As(err, &errno) {
-			reason = errno.Error() // C begins it with a capital
+			reason = errno.Error() // in C it begins with a capital
 			reason = strings.ToUpper(reason[:1]) + reason[1:]
 		}
 		return nil, configFileError("%s: the file cannot be read: %s", path, reason)
@@ -106,7 +106,7 @@ func readTOML(path string) ([]tomlTable, error) {
 	}
 	var tables []tomlTable
 	seen := map[string]bool{}
-	for _, key := range meta.Keys() { // in the file's order; [a.b] before [a] does not name a itself
+	for _, key := range meta.Keys() { // in the file's order; [a.b] before [a] does not count as a
 		name := key[0]
 		if seen[name] {
 			continue
@@ -114,7 +114,7 @@ func readTOML(path string) ([]tomlTable, error) {
 		seen[name] = true
 		nested, ok := values[name].(map[string]any)
 		if !ok {
-			return nil, configFileError("%s: '%s' stands outside a table; put it under a [name]", path, name)
+			return nil, configFileError("%s: '%s' is outside a table; put it under a [name]", path, name)
 		}
 		table := tomlTable{name: name}
 		table.flatten(nested, "", path)

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// The configuration file, read by the installed library.
+// Reads the configuration file with the installed library.
 type file struct{ path, name string }
 
 func (f file) apply(c *config) error {
@@ -27,7 +27,7 @@ func (f file) apply(c *config) error {
 	return failed(C.idgen_go_config_load(c.handle, path.text, name.text))
 }
 
-// Names are the names of the generators in a TOML file, in the file's order. Errors: ErrConfigFile.
+// Names returns the names of the generators in a TOML file, in the file's order. Errors: ErrConfigFile.
 func Names(path string) ([]string, error) {
 	pathC, err := newCString("the path", path)
 	if err != nil {

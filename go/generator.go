@@ -14,14 +14,13 @@ import (
 
 // Generator makes ids. Made by [Open] or [New]; safe for use by any number of goroutines.
 type Generator struct {
-	// An integer, because a pointer argument would be checked and made to escape by cgo on every call.
+	// An integer, because cgo would check a pointer argument on every call, and make it escape.
 	handle C.uintptr_t
-	owner  *owner // so that a copy of this struct keeps the handle alive too
+	owner  *owner // so that a copy of this struct also keeps the handle alive
 }
 
-// Open makes the generator that the table [name] of a TOML file describes. Options are set after the file's, so they
-// override it. A relative store path starts from the file's folder. May block, up to wait_max; ctx ends the wait, and
-// is not kept.
+// Open makes a generator from the table [name] of a TOML file. Options override the file. A relative store path starts
+// from the file's folder. May block, up to wait_max; ctx ends the wait, and is not kept.
 //
 // Errors: ErrConfigFile for a file that is missing, unreadable, malformed, or has no such table; and those of New.
 func Open(ctx context.Context, path, name string, options ...Option) (*Generator, error) {
@@ -54,15 +53,15 @@ func create(ctx context.Context, options []Option) (*Generator, error) {
 		return created.failure
 	})
 	if err != nil && c.store != nil && ctx.Err() != nil {
-		// A store that listens to ctx may fail before the core has heard of it.
+		// A store that listens to ctx may fail before the core notices that it ended.
 		return nil, cancelled(ctx, ErrCancelled.Error())
 	}
 	if err != nil {
 		return nil, err
 	}
-	// Close stops a generator but keeps its memory: another goroutine may still be in a call. Nobody is when the
-	// collector finds it unreachable. In a goroutine of its own, because a generator that nobody closed gives its
-	// reservation back now, to a store.
+	// Close stops a generator but keeps its memory: another goroutine may still be in a call. None is once the
+	// collector finds it unreachable. The goroutine is needed because a generator that was never closed now gives its
+	// reservation back to the store.
 	o := newOwner(created.handle, func(handle C.uintptr_t) { go C.idgen_go_destroy(handle) })
 	o.log, o.store = c.log, c.store
 	return &Generator{created.handle, o}, nil
@@ -76,7 +75,7 @@ func (g *Generator) pointer() C.uintptr_t {
 }
 
 // Next makes one id. May block, up to wait_max: for the next tick when the sequence of this one is used up, for a clock
-// that was set back, for the store when what is reserved is used up. Does not allocate.
+// that was set back, for the store when the reservation is used up. Does not allocate.
 //
 // Errors: ErrClosed, ErrExhausted, ErrOverloaded, those of the clock and of the store.
 func (g *Generator) Next() (int64, error) {
@@ -88,14 +87,14 @@ func (g *Generator) Next() (int64, error) {
 	return int64(result.value), nil
 }
 
-// TryNext makes one id at once or not at all. ErrWouldBlock says: not without waiting. Call Next then, which also finds
-// out if something is wrong. Never blocks.
+// TryNext makes one id at once or not at all. After ErrWouldBlock call Next, which may wait, and which finds out if
+// something is wrong. Never blocks.
 //
-// Errors: ErrWouldBlock, and of those of Next the ones that are not retryable.
+// Errors: ErrWouldBlock, and those of Next that are not retryable.
 func (g *Generator) TryNext() (int64, error) {
 	result := C.idgen_go_try_next(g.pointer())
 	if result.failure.status != C.IDGEN_OK && result.failure.status != C.IDGEN_E_WOULD_BLOCK {
-		result = C.idgen_go_next_slowly(g.pointer()) // fails at once, and says why
+		result = C.idgen_go_next_slowly(g.pointer()) // fails at once and says why
 	}
 	runtime.KeepAlive(g)
 	if result.failure.status != C.IDGEN_OK {
@@ -104,12 +103,12 @@ func (g *Generator) TryNext() (int64, error) {
 	return int64(result.value), nil
 }
 
-// noIDs is where an empty slice, which has no address, is filled.
+// noIDs stands in for an empty slice, which has no address.
 var noIDs C.uint64_t
 
-// Fill fills ids, strictly increasing with order = strict, and returns how many it wrote: all, or fewer together with
-// an error. Those it wrote are real also then, and nobody else will ever get them. Much faster per id than Next. May
-// block like Next.
+// Fill fills ids, strictly increasing with order = strict, and returns how many it wrote: all, or fewer and an error.
+// The ids it wrote are real even then, and nobody else will ever get them. Much faster per id than Next. May block like
+// Next.
 func (g *Generator) Fill(ids []int64) (int, error) {
 	into := &noIDs
 	if len(ids) > 0 {
@@ -123,8 +122,8 @@ func (g *Generator) Fill(ids []int64) (int, error) {
 	return int(result.value), nil
 }
 
-// All is an endless sequence of ids, each drawn when it is asked for: what the loop does not take is not lost. An error
-// ends it, after it was given to the loop once.
+// All is an endless sequence of ids, each drawn when the loop needs it, so none is lost when the loop stops. An error
+// is yielded once and ends the sequence.
 //
 //	for id, err := range orders.All() {
 //		…
@@ -140,7 +139,7 @@ func (g *Generator) All() iter.Seq2[int64, error] {
 	}
 }
 
-// Describe says what this configuration protects against and what not, in words, a line each.
+// Describe says what this configuration protects against and what not, in words, one item per line.
 func (g *Generator) Describe() (string, error) {
 	result := C.idgen_go_describe(g.pointer())
 	runtime.KeepAlive(g)
@@ -151,13 +150,13 @@ func (g *Generator) Describe() (string, error) {
 	return C.GoString(result.text), nil
 }
 
-// Close stops the generator: calls that are waiting return ErrClosed, later ones too. What is unused goes back to the
-// store, for which Close may block until ctx ends. What the store does not take is never issued by anyone: a line in
-// the log, and no error. May be called more than once.
+// Close stops the generator: waiting and later calls return ErrClosed. The unused rest goes back to the store, for
+// which Close may block until ctx ends. What the store does not take back is never issued by anyone: that is a line in
+// the log, not an error. May be called more than once.
 //
-// Errors: ErrCancelled if ctx ended first. The generator is closed all the same; the store is still told in the
-// background, but for a store of the program's own, whose context is ctx. A program that is told to stop by its context
-// gives Close another one:
+// Errors: ErrCancelled if ctx ended first. The generator is closed all the same, and the rest is still given back in
+// the background, except to a store of the program's own, whose context is ctx. If ctx is what stops the program, give
+// Close another one:
 //
 //	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 func (g *Generator) Close(ctx context.Context) error {

@@ -57,7 +57,7 @@ func TestGoroutinesNeverGetTheSameId(t *testing.T) {
 	})
 }
 
-// wantDistinct draws in every way at once, and compares all that was drawn.
+// wantDistinct draws in every way at once, and compares all ids.
 func wantDistinct(t *testing.T, g *idgen.Generator) {
 	t.Helper()
 	const each = 20_000
@@ -348,7 +348,7 @@ func TestAForgottenGeneratorIsDestroyed(t *testing.T) {
 		}
 		mustNext(t, g)
 	}()
-	// The callback's handle is deleted when the core has freed the generator; then nothing holds the clock any more.
+	// The callback's handle is deleted when the core has freed the generator; after that nothing refers to the clock.
 	wantCollected(t, released)
 }
 
@@ -365,7 +365,7 @@ func TestACopyKeepsAGeneratorAlive(t *testing.T) {
 	}()
 	for want := int64(1); want <= 5; want++ {
 		runtime.GC()
-		time.Sleep(10 * time.Millisecond) // for a cleanup that must not come
+		time.Sleep(10 * time.Millisecond) // for a cleanup that must not happen
 		if id := mustNext(t, &g); id != want {
 			t.Fatalf("got %d, want %d", id, want)
 		}

@@ -12,7 +12,7 @@ import (
 	"unsafe"
 )
 
-// FieldKind is what a field of an id means. Values can be combined: the kinds that a layout has.
+// FieldKind is what a field of an id means. Values can be combined with |, as in [Parts].Fields.
 type FieldKind uint32
 
 // The kinds of fields.
@@ -29,10 +29,10 @@ const (
 	FieldFixed      FieldKind = C.IDGEN_FIELD_FIXED
 )
 
-// Has says whether all kinds of other are among these.
+// Has reports whether k contains all kinds of other.
 func (k FieldKind) Has(other FieldKind) bool { return k&other == other }
 
-// Parts are the fields of an id. Those that the layout lacks are 0.
+// Parts holds the fields of an id. Those that the layout lacks are 0.
 type Parts struct {
 	Fields     FieldKind // which of the members below have a meaning
 	UnixMs     int64     // start of the id's tick, ms since 1970-01-01 UTC; set by decoding, not read by encoding
@@ -48,7 +48,7 @@ type Parts struct {
 	Fixed      uint64
 }
 
-// Timestamp is UnixMs as a time, in UTC. Has a meaning only if Fields has FieldTime.
+// Timestamp is UnixMs as a time in UTC. Meaningful only if Fields has FieldTime.
 func (p Parts) Timestamp() time.Time { return time.UnixMilli(p.UnixMs).UTC() }
 
 func partsFromC(p C.idgen_parts_t) Parts {
@@ -70,7 +70,7 @@ func (g *Generator) Decode(id int64) (Parts, error) {
 	return partsFromC(result.parts), nil
 }
 
-// Layout is the generator's own.
+// Layout returns the generator's own layout.
 func (g *Generator) Layout() (*Layout, error) {
 	result := C.idgen_go_layout_of(g.pointer())
 	runtime.KeepAlive(g)
@@ -128,9 +128,9 @@ func (l *Layout) Decode(id int64) (Parts, error) {
 	return partsFromC(result.parts), nil
 }
 
-// Encode is the inverse of Decode, from the members that the layout has. It makes no claim of uniqueness: it is for
-// tests and for range queries by time. Errors: ErrValue for a member too large for its field, ErrUnsupported for a
-// layout of more than 64 bits.
+// Encode is the inverse of Decode; it reads the members that the layout has. The id is not unique: Encode is for tests
+// and for range queries by time. Errors: ErrValue for a member too large for its field, ErrUnsupported for a layout of
+// more than 64 bits.
 func (l *Layout) Encode(p Parts) (int64, error) {
 	result := C.idgen_go_layout_encode(l.pointer(), C.idgen_parts_t{
 		time: C.uint64_t(p.Time), datacenter: C.uint64_t(p.Datacenter), worker: C.uint64_t(p.Worker),
@@ -145,7 +145,7 @@ func (l *Layout) Encode(p Parts) (int64, error) {
 	return int64(result.value), nil
 }
 
-// Field is one of a layout's fields.
+// Field is a field of a layout.
 type Field struct {
 	Kind  FieldKind
 	Name  string // "worker"
@@ -169,10 +169,10 @@ type LayoutInfo struct {
 	YearsLeft    float64       // from now to LastUnixMs; negative: over
 	IDsPerTick   uint64        // one generator
 	IDsPerSecond float64       // one generator
-	Workers      uint64        // generators that can run side by side
+	Workers      uint64        // generators that can run at the same time
 }
 
-// Info says what a layout can do. YearsLeft counts from the system's clock; InfoAt takes another one.
+// Info says what a layout can do. YearsLeft counts from the system's clock; InfoAt takes another time.
 func (l *Layout) Info() (LayoutInfo, error) { return l.info(math.MinInt64) }
 
 // InfoAt is Info with YearsLeft counted from now.
@@ -207,7 +207,7 @@ func (l *Layout) info(nowUnixMs int64) (LayoutInfo, error) {
 	return info, nil
 }
 
-// Presets are the names of the layouts that ParseLayout and the property layout know.
+// Presets returns the names of the layouts that ParseLayout and the property layout know.
 func Presets() []string {
 	names := make([]string, 0, int(C.idgen_layout_preset_count()))
 	for i := range cap(names) {

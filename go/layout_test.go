@@ -25,7 +25,7 @@ func TestACopyKeepsALayoutAlive(t *testing.T) {
 	}
 	for range 3 {
 		runtime.GC()
-		time.Sleep(10 * time.Millisecond) // for a cleanup that must not come
+		time.Sleep(10 * time.Millisecond) // for a cleanup that must not happen
 	}
 	for i := range copies {
 		if _, err := copies[i].Decode(1541815603606036480); err != nil {
@@ -39,7 +39,7 @@ func TestATwitterIdDecodesToItsKnownParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The example of Twitter's own documentation: posted on 2022-06-28 at 16:07:40.105 UTC.
+	// The example from Twitter's own documentation: posted on 2022-06-28 at 16:07:40.105 UTC.
 	want := time.Date(2022, 6, 28, 16, 7, 40, 105_000_000, time.UTC)
 	if !parts.Timestamp().Equal(want) || parts.Sequence != 0 {
 		t.Errorf("got %s, %+v", parts.Timestamp(), parts)

@@ -12,15 +12,15 @@ import (
 
 var errNobodyLends = errors.New("the pool gave no connection within the bound")
 
-// lender borrows a pool's connections, and waits for the pool no longer than a bound.
+// lender borrows connections from a pool, and waits for the pool no longer than a bound.
 //
-// A context could end the wait too, and our place among those who wait for the pool with it: transactions that empty
-// the pool and then wait for us would empty it again before we come back. So a goroutine goes on waiting, and a
-// connection that comes too late is offered to the next caller for as long as the bound.
+// A context could end the wait too, but we would lose our place in the pool's queue: transactions that empty the pool
+// and then wait for us would empty it again before we return. So a goroutine keeps waiting, and a connection that comes
+// too late is offered to the next caller for as long as the bound.
 type lender struct {
 	mutex   sync.Mutex
 	offers  chan offer
-	overdue int // seekers whose caller has given up; every other seeker has a caller that waits for it
+	overdue int // seekers whose caller has given up; a caller waits for every other seeker
 }
 
 type offer struct {
@@ -28,7 +28,7 @@ type offer struct {
 	err        error
 }
 
-// borrow returns errNobodyLends, what the pool returns, or why ctx ended.
+// borrow returns errNobodyLends, the pool's error, or why ctx ended.
 func (l *lender) borrow(ctx context.Context, db *sql.DB, bound time.Duration) (*sql.Conn, error) {
 	offers, adopted := l.adopt()
 	if !adopted {
@@ -69,7 +69,7 @@ func (l *lender) seek(db *sql.DB, bound time.Duration, offers chan offer) {
 	connection, err := db.Conn(context.Background())
 	linger := bound
 	if err != nil {
-		linger = 0 // why the server was away then is of no use to who comes later
+		linger = 0 // why the server was down then is of no use to a later caller
 	}
 	for {
 		select {
@@ -77,7 +77,7 @@ func (l *lender) seek(db *sql.DB, bound time.Duration, offers chan offer) {
 			return
 		case <-time.After(linger):
 		}
-		if _, adopted := l.adopt(); adopted { // nobody has come for it
+		if _, adopted := l.adopt(); adopted { // nobody has claimed it
 			if connection != nil {
 				_ = connection.Close()
 			}

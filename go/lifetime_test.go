@@ -13,7 +13,7 @@ import (
 	"github.com/idgen/idgen/go"
 )
 
-// hookedStore is a counter whose two calls can be given something to do before.
+// hookedStore is a counter with a hook before each of its two calls.
 type hookedStore struct {
 	counter
 	take, giveBack func(context.Context) error
@@ -136,7 +136,7 @@ func TestTheContextOfAStoreEndsAfterStoreTimeout(t *testing.T) {
 	}
 }
 
-// tailLost draws one of ten numbers, closes the generator by close, and returns what the log said. The rest must be a
+// tailLost draws one of ten numbers, closes the generator with close, and returns what the log said. The rest must be a
 // gap.
 func tailLost(t *testing.T, store *hookedStore, close func(*idgen.Generator) error) string {
 	t.Helper()

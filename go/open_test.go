@@ -102,7 +102,7 @@ func TestAMistakeInTheFileIsNamedWithItsPlace(t *testing.T) {
 		{"no such table", "[a]\n[b]\n", "c", idgen.ErrConfigFile, "PATH has no table [c]; it has: a, b"},
 		{"an empty file", "", "c", idgen.ErrConfigFile, "PATH has no table [c]; it has: none"},
 		{"a key outside a table", "kind = 'segment'\n", "c", idgen.ErrConfigFile,
-			"PATH: 'kind' stands outside a table; put it under a [name]"},
+			"PATH: 'kind' is outside a table; put it under a [name]"},
 		{"an array", "[c]\nworker = [1, 2]\n", "c", idgen.ErrConfigFile,
 			"PATH [c]: worker is an array or a time of day; a text, number, boolean or instant is wanted"},
 		{"a time of day", "[c]\nepoch = 07:32:00\n", "c", idgen.ErrConfigFile,

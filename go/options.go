@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Option is a part of a configuration: [Options], one of the With functions, or [With]. Later ones override earlier
-// ones.
+// Option is a part of a configuration: [Options], [With], or one of the other With functions. Later ones override
+// earlier ones.
 type Option interface{ apply(*config) error }
 
 // Options are properties by name, as in the configuration file: Options{"kind": "segment", "segment.step": "1000"}.
@@ -20,7 +20,7 @@ type Option interface{ apply(*config) error }
 type Options map[string]string
 
 func (o Options) apply(c *config) error {
-	for _, key := range slices.Sorted(maps.Keys(o)) { // in one order, so that the error is the same each time
+	for _, key := range slices.Sorted(maps.Keys(o)) { // in a fixed order, so that the error is the same each time
 		if err := c.set(key, o[key]); err != nil {
 			return err
 		}
@@ -33,7 +33,7 @@ type setting struct{ key, value string }
 func (s setting) apply(c *config) error { return c.set(s.key, s.value) }
 
 // With sets one property from a Go value: a string, any integer or floating-point number, a bool, a time.Duration or a
-// time.Time, both in whole ms; of anything else what fmt.Sprint makes of it.
+// time.Time, both in whole ms. Anything else is written with fmt.Sprint.
 func With(key string, value any) Option {
 	if moment, ok := value.(time.Time); ok && moment.Nanosecond()%int(time.Millisecond) != 0 {
 		return refusal{ErrValue, fmt.Sprintf("%s = %s is not a whole number of milliseconds, "+
@@ -43,7 +43,7 @@ func With(key string, value any) Option {
 	return setting{key, valueText(value)}
 }
 
-// refusal is an invalid option: the error comes where all others do.
+// refusal is an invalid option: its error is returned where all others are.
 type refusal struct {
 	status  Status
 	message string
@@ -64,7 +64,7 @@ func valueText(value any) string {
 		if v%time.Millisecond == 0 {
 			return strconv.FormatInt(v.Milliseconds(), 10)
 		}
-		return v.String() // finer than the core's unit: refused by it, with its range
+		return v.String() // finer than the core's unit: the core refuses it, and names the range
 	case time.Time:
 		return v.Format(time.RFC3339Nano)
 	}

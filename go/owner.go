@@ -7,7 +7,7 @@ import "C"
 
 import "runtime"
 
-// owner is what a handle of the C side lives as long as. All copies of a Generator or Layout refer to the same one.
+// owner determines how long a handle of the C side lives. All copies of a Generator or Layout refer to the same owner.
 type owner struct {
 	// Of a generator. Being pointers they also keep the owner from being allocated together with other small objects,
 	// whose cleanups may never run.

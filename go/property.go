@@ -13,16 +13,16 @@ type Property struct {
 	Range   string // "1 to 1000000000", "wait | continue | fail"; "" = free
 	Unit    string // "" = none
 	Help    string // one or two sentences
-	Since   string // version that brought it
+	Since   string // first version that has it
 }
 
-// Properties are all properties of this build.
+// Properties returns all properties of this build.
 func Properties() []Property {
 	all := make([]Property, 0, int(C.idgen_property_count()))
 	for i := range cap(all) {
 		at := C.idgen_go_property_at(C.size_t(i))
 		if at.status != C.IDGEN_OK {
-			break // the count and the table are of one build: cannot happen
+			break // cannot happen: the count and the table are from the same build
 		}
 		p := at.property
 		all = append(all, Property{

@@ -14,13 +14,13 @@ import (
 type SegmentInfo struct {
 	MaxID   int64     // highest number granted so far; the next id is above it
 	Grants  uint64    // how often a range was granted, or the counter advanced
-	Updated time.Time // when the row last changed, by the clock of whoever changed it
-	Step    uint64    // numbers a grant, the operator's word; 0: each generator uses its own segment.step
+	Updated time.Time // when the row last changed, by the clock of the machine that changed it
+	Step    uint64    // numbers per grant, as set by the operator; 0: each generator uses its own segment.step
 	Rate    uint64    // ids per second that the holder drew when it took the latest grant; 0 is unknown
 	Holder  string    // who took the latest grant, "process 4711 on db-3"; "" is unknown
 }
 
-// SegmentRow is a tag in the list of all of a store's.
+// SegmentRow is a tag in the list of a store's tags.
 type SegmentRow struct {
 	Namespace string
 	Tag       string
@@ -28,11 +28,11 @@ type SegmentRow struct {
 }
 
 // CreateStore makes the store if it is missing, without a tag: all that snowflakes need. An existing store is left as
-// it is. For sqlite:, and memory, where there is nothing to make. Call it once, at setup, and leave the option
-// store_create off: a lost store is then an error. Reads the options store, directory and store_timeout. May block on
-// the store. Errors: ErrStoreMissing (the store is lost: its lock file exists without the database), ErrStoreRegressed
-// (an older copy took its place), ErrUnsupported (a server, whose store is made with its first tag; a store of the
-// program's own), those of the store.
+// it is. Works for sqlite:, and for memory, where there is nothing to make. Call it once, at setup, and leave the
+// option store_create off: a lost store is then an error. Reads the options store, directory and store_timeout. May
+// block on the store. Errors: ErrStoreMissing (the store is lost: its lock file exists without the database),
+// ErrStoreRegressed (an older copy replaced it), ErrUnsupported (a server, where the first tag makes the store; a store
+// of the program's own), those of the store.
 func CreateStore(options ...Option) error {
 	c, err := newConfig(options)
 	if err != nil {
@@ -84,9 +84,9 @@ func ListSegments(options ...Option) ([]SegmentRow, error) {
 	return rows, nil
 }
 
-// AdvanceSegment lifts MaxID to to, or by 1 if it is there already, and never lowers it: no later grant holds a number
-// up to to. What a running generator has reserved before it still issues. Returns the state after it; options and
-// errors as for ShowSegment.
+// AdvanceSegment raises MaxID to to, or by 1 if it is already there, and never lowers it. All later grants are above
+// to. Running generators still issue what they reserved before. Returns the new state; options and errors as for
+// ShowSegment.
 func AdvanceSegment(to int64, options ...Option) (SegmentInfo, error) {
 	c, err := newConfig(options)
 	if err != nil {
@@ -96,8 +96,8 @@ func AdvanceSegment(to int64, options ...Option) (SegmentInfo, error) {
 	return segmentInfo(C.idgen_go_segment_advance(c.handle, C.uint64_t(to)))
 }
 
-// SetSegmentStep says how many numbers all generators of a tag reserve at once, from their next range on; 0 leaves it
-// to each one's segment.step. Returns the state after it; options and errors as for ShowSegment, and ErrValue above
+// SetSegmentStep sets how many numbers all generators of a tag reserve at once, from their next range on; 0 leaves it
+// to each generator's segment.step. Returns the new state; options and errors as for ShowSegment, and ErrValue above
 // 1000000000.
 func SetSegmentStep(step int64, options ...Option) (SegmentInfo, error) {
 	c, err := newConfig(options)
@@ -108,10 +108,10 @@ func SetSegmentStep(step int64, options ...Option) (SegmentInfo, error) {
 	return segmentInfo(C.idgen_go_segment_set_step(c.handle, C.uint64_t(step)))
 }
 
-// SegmentMaxOf is the largest number in a column of any table in the store's database, 0 to 2^63 - 1; 0 if it has none:
-// where a tag is to begin that takes over from an AUTO_INCREMENT or a sequence. The table may be SCHEMA.TABLE. Reads
-// the options store and backend.path. May block on the store. Errors: ErrUnsupported (no SQL server), ErrValue (no such
-// table or column, or its largest is no such number), those of the store.
+// SegmentMaxOf returns the largest number in a column of any table in the store's database, 0 to 2^63 - 1; 0 if there
+// is none. A tag that takes over from an AUTO_INCREMENT or a sequence begins above it. The table may be SCHEMA.TABLE.
+// Reads the options store and backend.path. May block on the store. Errors: ErrUnsupported (no SQL server), ErrValue
+// (no such table or column, or its largest number is out of range), those of the store.
 func SegmentMaxOf(table, column string, options ...Option) (int64, error) {
 	c, err := newConfig(options)
 	if err != nil {
@@ -132,8 +132,8 @@ func SegmentMaxOf(table, column string, options ...Option) (int64, error) {
 	return int64(result.value), failed(result.failure)
 }
 
-// SegmentStatements is what CreateSegment would run, the table's statements included, as SQL or commands for a
-// migration; "" if there is nothing to run. Options as for CreateSegment. Reaches for no server, changes nothing, does
+// SegmentStatements returns what CreateSegment would run, the table's statements included, as SQL or commands for a
+// migration; "" if there is nothing to run. Options as for CreateSegment. Connects to no server, changes nothing, does
 // not block. Errors: ErrUnsupported (a store of the program's own; the module is missing), ErrValue.
 func SegmentStatements(options ...Option) (string, error) {
 	c, err := newConfig(options)

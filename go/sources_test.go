@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A source that CMake compiles and Go does not would be an undefined symbol at best, and an old behaviour at worst.
+// A source that CMake compiles and Go does not causes an undefined symbol at best, and old behaviour at worst.
 func TestEverySourceOfTheCoreIsCompiledExactlyOnce(t *testing.T) {
 	included := map[string]int{}
 	units, err := filepath.Glob("core_*.cc")

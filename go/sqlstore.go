@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Dialect is what a database of [SQLStore] speaks.
+// Dialect is the SQL that a database of an [SQLStore] speaks.
 type Dialect int
 
 // The dialects.
@@ -25,18 +25,18 @@ const (
 )
 
 // SQLStore grants segments from a database, over the program's own connection pool. The table is that of the stores
-// mysql:// and postgres://, so both may draw from one tag at the same time. It names no driver: those that tell a
-// number (Number) or an SQLSTATE (SQLState()) with their errors have them told apart; that is all that are common.
+// mysql:// and postgres://, so both may draw from one tag at the same time. It depends on no driver: it classifies
+// errors by the field Number or the method SQLState(), which all common drivers have.
 //
-// Give it a small pool of its own; two connections serve any number of generators. In a pool that transactions share,
-// the transactions that ask for ids can hold all connections, and wait for the one that the store needs. Such a call
-// ends with an error that says so, after PoolTimeout, and does not wait for wait_max.
+// Give it a small pool of its own; two connections serve any number of generators. In a pool shared with transactions,
+// those that draw ids can hold all connections while they wait for the one that the store needs. The call then fails
+// after PoolTimeout, before wait_max, with an error that says so.
 //
 // A grant is one statement, committed before it is used, because a pool may hand out sessions that do not commit by
-// themselves. A connection that comes inside a transaction is refused with [ErrStoreUnsafe] and left as it is. The
-// driver's own time limits hold, and should be set.
+// themselves. A connection that is inside a transaction is refused with [ErrStoreUnsafe] and left as it is. The
+// driver's own time limits apply, and should be set.
 type SQLStore struct {
-	// PoolTimeout is how long one call waits for a connection of the pool; 0 is 2 seconds. To be set before the first
+	// PoolTimeout is how long one call waits for a connection of the pool; 0 means 2 seconds. Set it before the first
 	// call.
 	PoolTimeout time.Duration
 
@@ -45,8 +45,8 @@ type SQLStore struct {
 	lender  lender
 }
 
-// NewSQLStore makes a store over a pool, which stays the caller's and must outlive the generator. Nothing is asked of
-// it yet.
+// NewSQLStore makes a store over a pool, which the caller still owns and which must outlive the generator. Does not use
+// the pool yet.
 func NewSQLStore(db *sql.DB, dialect Dialect) *SQLStore { return &SQLStore{db: db, dialect: dialect} }
 
 const (
@@ -63,7 +63,7 @@ const (
 )
 
 // How the transaction of a call begins. MySQL's statement fails inside another transaction, where BEGIN would commit
-// that; else it says what holds anyway, and the next statement begins a transaction or commits by itself.
+// it. Otherwise it changes nothing, and the next statement begins a transaction or commits by itself.
 var begin = map[Dialect]string{MySQL: "SET TRANSACTION READ WRITE", Postgres: "BEGIN", SQLite: "BEGIN"}
 
 // As the native stores make it; a test compares them.
@@ -101,7 +101,7 @@ var createTable = map[Dialect]string{
 }
 
 // One statement is one atomic step. PostgreSQL: no grant is acknowledged before it is on disk, whatever the session
-// says. TiDB may run a transaction optimistically, so what LAST_INSERT_ID gave may not be what was committed.
+// says. TiDB may run a transaction optimistically, so LAST_INSERT_ID may not return what was committed.
 var takeTail = map[Dialect]string{
 	MySQL: "UPDATE idgen_segment SET max_id = LAST_INSERT_ID(max_id + ?), grants = grants + 1, " +
 		"updated_unix_ms = ?" + whereTag +
@@ -159,7 +159,7 @@ func (s *SQLStore) SegmentReturn(ctx context.Context, namespace, tag string, las
 // Errors: ErrTagExists, those of the store.
 func (s *SQLStore) CreateSegment(ctx context.Context, namespace, tag string) error {
 	insert := insertRow
-	if s.dialect != MySQL { // where a failed statement would fail the transaction
+	if s.dialect != MySQL { // if a failed statement would fail the transaction
 		insert += " ON CONFLICT DO NOTHING"
 	}
 	create := func(ctx context.Context, on *sql.Conn) error {
@@ -203,9 +203,8 @@ func (s *SQLStore) ListSegments(ctx context.Context) (rows []SegmentRow, err err
 	return rows, err
 }
 
-// AdvanceSegment lifts MaxID to to, or by 1 if it is there already, and never lowers it: no later grant holds a number
-// up to to. What a running generator has reserved before it still issues. Returns the state after it; errors as for
-// ShowSegment.
+// AdvanceSegment raises MaxID to to, or by 1 if it is already there, and never lowers it. All later grants are above
+// to. Running generators still issue what they reserved before. Returns the new state; errors as for ShowSegment.
 func (s *SQLStore) AdvanceSegment(ctx context.Context, namespace, tag string, to int64) (info SegmentInfo, err error) {
 	if to < 0 {
 		return SegmentInfo{}, &Error{Status: ErrArgument,
@@ -381,7 +380,7 @@ func (s *SQLStore) begin(ctx context.Context, on *sql.Conn) error {
 			inside, known = isInTransaction(connection)
 			return nil
 		})
-		// A driver, or what is wrapped around one, that does not tell: only a transaction has had a statement before.
+		// The driver, or its wrapper, does not say. Only a transaction has run a statement before.
 		if err == nil && !known {
 			err = on.QueryRowContext(ctx, "SELECT transaction_timestamp() <> statement_timestamp()").Scan(&inside)
 			if sqlStateOf(err) == "25P02" { // in_failed_sql_transaction
@@ -435,7 +434,7 @@ func isInTransaction(connection any) (inside, known bool) {
 	return value.Uint() != 'I', true
 }
 
-// nobodyLends: whoever asks for an id may hold the connection that this waits for, so the call is not to wait on.
+// nobodyLends: the caller may hold the connection that this waits for, so the call must not wait any longer.
 func (s *SQLStore) nobodyLends(bound time.Duration) error {
 	stats := s.db.Stats()
 	if stats.MaxOpenConnections == 0 || stats.InUse < stats.MaxOpenConnections {
@@ -453,7 +452,7 @@ func (s *SQLStore) nobodyLends(bound time.Duration) error {
 	}
 }
 
-// sql numbers the marks where the dialect wants that.
+// sql numbers the placeholders if the dialect needs that.
 func (s *SQLStore) sql(text string) string {
 	if s.dialect != Postgres {
 		return text
@@ -496,7 +495,7 @@ var statusByNumber = map[uint64]Status{ // of MySQL
 	1690: ErrStoreDamaged,
 }
 
-// translated: by what the server said. All else is unknown, or can pass: unavailable.
+// translated maps what the server said. Anything else is unknown or temporary: unavailable.
 func translated(err error) error {
 	var known *Error
 	if errors.As(err, &known) {
@@ -522,7 +521,7 @@ func translated(err error) error {
 	return &Error{Status: status, Message: text, causes: []error{err}}
 }
 
-// sqlStateOf is empty where the driver gives none.
+// sqlStateOf is empty if the driver has none.
 func sqlStateOf(err error) string {
 	var stated interface{ SQLState() string } // of pgx and lib/pq
 	if errors.As(err, &stated) {

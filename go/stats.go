@@ -11,7 +11,7 @@ import (
 	"unsafe"
 )
 
-// Stats are counts of this process, over all handles that share a generator's state.
+// Stats holds counts of this process, over all handles that share a generator's state.
 type Stats struct {
 	Handles         uint32        // that share this state
 	Granted         uint64        // numbers (segment) or ms of time (snowflake) that the store has committed to us
@@ -26,14 +26,14 @@ type Stats struct {
 	Forks           uint64        // times this state was started over in a child process
 	Lead            time.Duration // how far the last id's time is ahead of the clock; 0 when not ahead, or without time
 	Issued          uint64        // numbers or ms given out: Granted - Remaining; once closed, less what was given back
-	Rate            uint64        // ids per second, as the refills measured it; 0 is unknown, as always for a snowflake
-	StockSeconds    float64       // how long Remaining lasts; +Inf when nothing is asked for or the rate is unknown
+	Rate            uint64        // ids per second, as the refills measured it; 0 is unknown; always 0 for a snowflake
+	StockSeconds    float64       // how long Remaining lasts; +Inf when nothing is drawn or the rate is unknown
 	BreakerRedis    uint32        // of store = "buffer": 0 closed, 1 half-open, 2 open: Redis is left alone for a while
-	BreakerDatabase uint32        // the same of the database; both 0 for other stores
+	BreakerDatabase uint32        // the same for the database; both 0 for other stores
 	BufferStock     uint64        // numbers left in Redis when it was last seen
 }
 
-// Stats counts what the generator did. Does not wait for the store.
+// Stats returns what the generator has done. Does not wait for the store.
 func (g *Generator) Stats() (Stats, error) {
 	result := C.idgen_go_stats_of(g.pointer())
 	runtime.KeepAlive(g)
@@ -54,9 +54,9 @@ func (g *Generator) Stats() (Stats, error) {
 	}, nil
 }
 
-// Metrics is what the generators count, closed ones too, in the Prometheus text format 0.0.4: metrics idgen_* with the
-// labels name, namespace and kind. Generators that share a worker's state count once; different ones with the same
-// labels are added up. Serve it as "text/plain; version=0.0.4". Errors: ErrHandle for a nil generator.
+// Metrics returns the figures of the generators, closed ones too, in the Prometheus text format 0.0.4: metrics idgen_*
+// with the labels name, namespace and kind. Generators that share a worker's state count once; different ones with the
+// same labels become one sample. Serve it as "text/plain; version=0.0.4". Errors: ErrHandle for a nil generator.
 func Metrics(generators ...*Generator) (string, error) {
 	if err := checkABI(); err != nil {
 		return "", err

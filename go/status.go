@@ -10,8 +10,8 @@ import (
 )
 
 // Status says what went wrong. Its values are the sentinels to compare errors with: errors.Is(err, ErrClosed). They are
-// the numbers of the C API, the same in all languages, and fixed for ever. Statuses from [ErrHost] on belong to a
-// host's own store.
+// the numbers of the C API, the same in all languages, and never change. Statuses from [ErrHost] on belong to a host's
+// own store.
 type Status int32
 
 // The call or the configuration is wrong: retrying cannot help.
@@ -52,14 +52,14 @@ const (
 const (
 	// Busy, unreachable or too slow, and nothing reserved is left.
 	ErrStoreUnavailable Status = C.IDGEN_E_STORE_UNAVAILABLE
-	ErrStoreMissing     Status = C.IDGEN_E_STORE_MISSING    // not there, and store_create was not asked for
+	ErrStoreMissing     Status = C.IDGEN_E_STORE_MISSING    // the store does not exist, and store_create is off
 	ErrStorePermission  Status = C.IDGEN_E_STORE_PERMISSION // not readable, or not writable
 	ErrStoreFull        Status = C.IDGEN_E_STORE_FULL       // no space left on the device
 	ErrStoreDamaged     Status = C.IDGEN_E_STORE_DAMAGED    // not a database, not ours, or corrupt
 	// Made by another version of idgen; the message says what to do.
 	ErrStoreVersion   Status = C.IDGEN_E_STORE_VERSION
 	ErrTagUnknown     Status = C.IDGEN_E_TAG_UNKNOWN     // the segment tag was not created
-	ErrTagExists      Status = C.IDGEN_E_TAG_EXISTS      // CreateSegment: the tag is there already
+	ErrTagExists      Status = C.IDGEN_E_TAG_EXISTS      // CreateSegment: the tag already exists
 	ErrStoreRegressed Status = C.IDGEN_E_STORE_REGRESSED // the store lost a commit; issuing stops
 	ErrFormatMismatch Status = C.IDGEN_E_FORMAT_MISMATCH // the namespace is in use with another layout or epoch
 	ErrStoreUnsafe    Status = C.IDGEN_E_STORE_UNSAFE    // a setting or file system that can lose a commit
@@ -78,10 +78,10 @@ func (s Status) Name() string { return C.GoString(C.idgen_status_name(C.idgen_st
 // Error is one sentence on what the status means in general. It makes a Status an error, so that it can be a sentinel.
 func (s Status) Error() string { return C.GoString(C.idgen_status_message(C.idgen_status_t(s))) }
 
-// Retryable says whether the same call can succeed later without a change by anybody.
+// Retryable reports whether the same call can succeed later without anyone changing anything.
 func (s Status) Retryable() bool { return C.idgen_status_is_retryable(C.idgen_status_t(s)) != 0 }
 
-// Statuses are all statuses of this build, in the order of their numbers.
+// Statuses returns all statuses of this build, in the order of their numbers.
 func Statuses() []Status {
 	all := make([]Status, 0, int(C.idgen_status_count()))
 	for i := range cap(all) {
@@ -90,16 +90,16 @@ func Statuses() []Status {
 	return all
 }
 
-// Error is what every call of this package that fails returns.
+// Error is what every failed call of this package returns.
 type Error struct {
 	Status Status
 	// What was asked, what was found, what is allowed, what to do; the same text in every language.
 	Message    string
 	RetryAfter time.Duration // when a retry can first succeed; 0 = unknown, or retrying cannot help
 
-	// Of a cancelled wait: why the context ended. Of a failure of the program's own store: what that returned.
+	// For a cancelled wait: why the context ended. For a failure of the program's own store: what it returned.
 	causes []error
-	// Returned by a store: who waits for an id may hold what the store waits for, so waits no longer.
+	// From a store: the caller may hold what the store waits for, so it must not wait any longer.
 	endsWaits bool
 }
 
@@ -109,14 +109,14 @@ func (e *Error) Error() string { return e.Message }
 // Name of the status: "CLOCK_BACK".
 func (e *Error) Name() string { return e.Status.Name() }
 
-// Retryable says whether the same call can succeed later without a change by anybody.
+// Retryable reports whether the same call can succeed later without anyone changing anything.
 func (e *Error) Retryable() bool { return e.Status.Retryable() }
 
-// Unwrap makes errors.Is and errors.As work with the status; for a cancelled wait, with what ended the context; and for
-// a failure of the program's own store, with what that returned.
+// Unwrap makes errors.Is and errors.As work with the status, with what ended the context of a cancelled wait, and with
+// what the program's own store returned.
 func (e *Error) Unwrap() []error { return append([]error{e.Status}, e.causes...) }
 
-// failed turns a failure of the C side, which it frees, into an error.
+// failed turns a failure of the C side into an error, and frees it.
 func failed(failure C.idgen_go_failure) error {
 	if failure.status == C.IDGEN_OK {
 		return nil

@@ -21,18 +21,20 @@ import (
 
 // Store is a store of the program's own, for [WithHostStore] with kind = segment. [SQLStore] is one for databases.
 //
-// Each call is one atomic, durable step, and returns when its commit is acknowledged, not before. It may come on any
-// thread, the library's own included, and several at once; never on the path of an id. It must not use the generator.
+// Each call is one atomic, durable step, and returns when its commit is acknowledged, not before. It may come from any
+// thread, the library's own included, and from several at once, but never from the fast path. It must not use the
+// generator.
 //
-// The context ends after store_timeout, and with that of the New or Close that is running. A store that does not listen
+// The context ends after store_timeout, or with the context of the running New or Close. A store that does not listen
 // to it has no time limit but its own.
 //
-// An error means: not known whether it happened. What was asked for is then never issued by anyone. An *[Error] or a
-// [Status] goes on as it is; any other becomes ErrHost, which is tried again, and so does a panic.
+// An error means that the outcome is unknown: the numbers in question are then never issued by anyone. An *[Error] or a
+// [Status] is passed on as it is. Any other error, and a panic, becomes ErrHost, which is retried.
 type Store interface {
 	// SegmentTake does max_id += count for the tag, and returns the first number of the grant, the old max_id + 1.
 	SegmentTake(ctx context.Context, namespace, tag string, count int64) (first int64, err error)
-	// SegmentReturn: if max_id == last, max_id = last - unused. Else nothing: somebody else has drawn since.
+	// SegmentReturn: if max_id == last, max_id = last - unused. Otherwise it does nothing, because another process has
+	// drawn since.
 	SegmentReturn(ctx context.Context, namespace, tag string, last, unused int64) error
 }
 
@@ -56,15 +58,15 @@ func (o storeOption) apply(c *config) error {
 	return err
 }
 
-// storeSink is what the core refers to. The store is apart from it, so that it can go before the core's memory does.
+// storeSink is what the core refers to. The store is separate, so that it can be released before the core's memory.
 type storeSink struct {
 	store   atomic.Pointer[Store]
 	caller  atomic.Pointer[context.Context] // of a New or Close that is running; else nil
 	timeout time.Duration                   // store_timeout
 
-	// What the store returned at last, under the number that the core gives back with the errors of the calls that fail
-	// for it: it answers on another thread, or later. The latest two, because a call may still be on its way with one
-	// while the next attempt fails.
+	// The store's latest two errors, by the number that the core returns with the errors of the calls that fail for it.
+	// A map, because the store answers on another thread or later. Two, because a call may still carry one while the
+	// next attempt fails.
 	mutex    sync.Mutex
 	returned [2]failedAttempt
 }
@@ -74,7 +76,7 @@ type failedAttempt struct {
 	err    error
 }
 
-// The sinks of all stores, until the core lets go of them.
+// The sinks of all stores, until the core releases them.
 var (
 	sinks    sync.Map // of *storeSink to nothing
 	attempts atomic.Uint64
@@ -96,7 +98,7 @@ func (s *storeSink) forget() {
 	s.keep()
 }
 
-// causeOf finds what a store returned by its number. Nothing if newer errors have come since.
+// causeOf finds what a store returned by its number; nil if newer errors have replaced it.
 func causeOf(number uint64) (causes []error) {
 	if number == 0 {
 		return nil
@@ -124,7 +126,7 @@ func (s *storeSink) asksFor(ctx context.Context) (done func()) {
 	return func() { s.caller.CompareAndSwap(&ctx, nil) }
 }
 
-// context is that of one call to the store.
+// context is the context of one call to the store.
 func (s *storeSink) context() (context.Context, context.CancelFunc) {
 	ctx := context.Background()
 	if caller := s.caller.Load(); caller != nil {
@@ -180,7 +182,7 @@ func askStore(handle C.uintptr_t, failure *C.idgen_error_t,
 	return status
 }
 
-// tell writes a store's error as the core takes it.
+// tell writes a store's error in the form that the core takes.
 func tell(failure *C.idgen_error_t, err error) C.idgen_status_t {
 	if err == nil {
 		return C.IDGEN_OK
@@ -213,14 +215,14 @@ func tell(failure *C.idgen_error_t, err error) C.idgen_status_t {
 	return C.idgen_status_t(status)
 }
 
-// What connection strings and drivers' messages may hold. Rather too much is hidden than too little.
+// What connection strings and drivers' messages may hold. It is better to hide too much than too little.
 var (
 	passwordOfURL = regexp.MustCompile(`(://[^\s:/@]*):\S*@`)
 	password      = regexp.MustCompile(`(?i)\b(\w*(?:password|passwd|pwd|secret|token))(['"]?\s*[=:]\s*)` +
 		`('[^']*'|"[^"]*"|[^\s&;,)]+)`)
 )
 
-// textOf is an error in words, without what looks like a password.
+// textOf returns an error in words, without what looks like a password.
 func textOf(err error) string {
 	text := passwordOfURL.ReplaceAllString(strings.Join(strings.Fields(err.Error()), " "), "$1:***@")
 	return password.ReplaceAllString(text, "$1$2***")

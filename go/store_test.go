@@ -143,7 +143,7 @@ func database(t *testing.T, create string) *sql.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	db.SetMaxOpenConns(1) // a store that does not give it back gets no other
+	db.SetMaxOpenConns(1) // a store that does not return it gets no other
 	if _, err := db.Exec(create); err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +286,7 @@ func TestAConnectionThatComesTooLateServesTheNextCallOrGoesBack(t *testing.T) {
 		t.Error(first, err)
 	}
 	if waits := db.Stats().WaitCount; waits != 1 {
-		t.Error("the call has waited in the pool anew", waits)
+		t.Error("the call has waited in the pool again", waits)
 	}
 	_ = hold().Close()
 	for deadline := time.Now().Add(30 * time.Second); db.Stats().InUse > 0; time.Sleep(time.Millisecond) {
@@ -296,7 +296,7 @@ func TestAConnectionThatComesTooLateServesTheNextCallOrGoesBack(t *testing.T) {
 	}
 }
 
-// A server that fails once it is told to, and at once after that.
+// A server that fails when told to, and immediately after that.
 type awayServer struct {
 	asked atomic.Int32
 	told  chan struct{}

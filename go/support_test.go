@@ -24,8 +24,8 @@ func mustNew(t testing.TB, options ...idgen.Option) *idgen.Generator {
 	return g
 }
 
-// newSegment and newSnowflake draw from memory: quick. It is one for the whole process, so each test has a tag, a
-// namespace of its own.
+// newSegment and newSnowflake draw from memory, which is quick. The whole process shares it, so each test has its own
+// tag and namespace.
 func newSegment(t testing.TB, options ...idgen.Option) *idgen.Generator {
 	t.Helper()
 	return mustNew(t, append([]idgen.Option{
@@ -59,7 +59,7 @@ func wantStatus(t testing.TB, err error, want idgen.Status) {
 	}
 }
 
-// wantCollected collects garbage until what closes the channel was collected.
+// wantCollected collects garbage until the object that closes the channel is collected.
 func wantCollected(t *testing.T, released chan struct{}) {
 	t.Helper()
 	deadline := time.After(20 * time.Second)
@@ -75,7 +75,7 @@ func wantCollected(t *testing.T, released chan struct{}) {
 	}
 }
 
-// fakeClock stands still until it is told otherwise, or somebody sleeps on it.
+// fakeClock stands still until it is told to move, or somebody sleeps on it.
 type fakeClock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -97,7 +97,7 @@ func (c *fakeClock) Step(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// stuckClock never moves: whoever waits for it waits until something else ends the wait.
+// stuckClock never moves: a caller waits until something else ends the wait.
 type stuckClock struct {
 	now     time.Time
 	waiting chan struct{} // closed when the first caller waits
@@ -114,7 +114,7 @@ func (c *stuckClock) Sleep(d time.Duration) {
 	time.Sleep(min(d, time.Millisecond)) // so that the waiting caller does not spin
 }
 
-// camelCase makes SegmentStep of segment.step.
+// camelCase turns segment.step into SegmentStep.
 func camelCase(name string) string {
 	var out strings.Builder
 	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r == '.' || r == '_' }) {

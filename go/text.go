@@ -12,8 +12,8 @@ import (
 	"unsafe"
 )
 
-// Encoding is a text form of an id. All but Decimal have a fixed width, so that the order of the texts is the order of
-// the ids.
+// Encoding is a text form of an id. All but Decimal have a fixed width and sort like the ids, read as unsigned. Decimal
+// texts of different lengths do not.
 type Encoding int32
 
 // The text forms.
@@ -37,7 +37,7 @@ func Format(id int64, encoding Encoding) (string, error) {
 // Parse reads what Format writes. Errors: ErrText for a foreign character, an overflow or a wrong length, ErrArgument
 // for an unknown encoding.
 func Parse(text string, encoding Encoding) (int64, error) {
-	// With its length, and without a copy: an empty string may have no address, but the C side asks for one.
+	// Passed with its length, without a copy. An empty string may have no address, but the C side requires one.
 	address := unsafe.StringData(text)
 	if text == "" {
 		address = unsafe.StringData(" ")

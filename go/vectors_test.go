@@ -12,7 +12,7 @@ import (
 	"github.com/idgen/idgen/go"
 )
 
-// The files that all four languages read; their columns are described in tests/vectors/README.md.
+// All four languages read these files; tests/vectors/README.md describes their columns.
 
 var encodings = []struct {
 	name     string
@@ -22,7 +22,7 @@ var encodings = []struct {
 	{"base62", idgen.Base62},
 }
 
-// row reads columns by name; what is not there, or is no number, ends the test.
+// row reads columns by name; one that is missing, or is not a number, ends the test.
 type row struct {
 	t       *testing.T
 	columns map[string]string

@@ -1,5 +1,5 @@
-"""docs-pages.py FOLDER: writes what mkdocs makes the HTML of the documentation from: README.md as the first page,
-docs/*.md, and mkdocs.yml. Links between pages stay links; a link to a file that is no page becomes its text."""
+"""docs-pages.py FOLDER: writes the input from which mkdocs makes the HTML of the documentation: README.md as the first
+page, docs/*.md, and mkdocs.yml. Links between pages stay links; a link to any other file becomes its text."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def name_of(page: str) -> str:
 
 
 def with_links(page: str) -> str:
-    """The page's text, its links as they are in the folder that mkdocs reads."""
+    """The page's text, with its links as they are in the folder that mkdocs reads."""
 
     def link(found: re.Match[str]) -> str:
         text, target = found[1], found[2]

@@ -1,4 +1,4 @@
-# What every script here begins with: `source scripts/lib.sh` (or ../../scripts/lib.sh). Not a program.
+# Every script here begins with `source scripts/lib.sh` (or ../../scripts/lib.sh). Not a program.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -6,17 +6,17 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export PATH="$root/build/venv/bin:$PATH"
 jobs=$(nproc)
 cd "$root"
-# The wheel is compiled from the same sources as the library, with the same flags: what is compiled already is taken
-# from here. Precompiled headers are told by what they were made from, as ccache's manual asks for.
+# The wheel is compiled from the same sources as the library, with the same flags, so compiled objects are reused from
+# here. Precompiled headers are identified by what they were made from, as ccache's manual requires.
 export CCACHE_DIR=$root/build/ccache CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 export CC=${CC:-cc} CXX=${CXX:-c++}
 if command -v ccache >/dev/null; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
 fi
-# Go's build cache does not look outside go/: without this a change in core/ would go unnoticed.
+# Go's build cache does not look outside go/: without this it would miss a change in core/.
 export CGO_CXXFLAGS="-O2 -DIDGEN_SRC_HASH=$(bindings/go/source-hash.sh)"
 
-# One line per fact that was checked; scripts/test counts these lines.
+# One line per checked fact; scripts/test counts these lines.
 ok() { printf 'ok - %s\n' "$*"; }
 fail() {
   printf 'not ok - %s\n' "$*" >&2

@@ -1,2 +1,2 @@
-// Made only so that the headers of the tests are precompiled; see CMakeLists.txt.
+// Exists only so that the tests' headers are precompiled; see CMakeLists.txt.
 int main() {}

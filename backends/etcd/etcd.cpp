@@ -1,6 +1,6 @@
-// Segments in etcd: one key a tag, replaced in a transaction that compares its value. A worker is such a key too, and
-// beside it, while its owner lives, one that goes when the owner's lease ends. Over the JSON gateway of the v3
-// API (https://etcd.io/docs/v3.4/dev-guide/api_grpc_gateway/), so that libcurl is all it needs.
+// Segments in etcd: one key per tag, replaced in a transaction that compares its value. A worker is such a key too, and
+// while its owner is alive there is a second key beside it, which disappears when the owner's lease ends. Uses the JSON
+// gateway of the v3 API (https://etcd.io/docs/v3.4/dev-guide/api_grpc_gateway/), so it needs only libcurl.
 #include <curl/curl.h>
 #include <sys/socket.h>
 
@@ -57,7 +57,7 @@ class EtcdConnection {
   static constexpr const char* kDescription =
       " (etcd); each grant is a transaction, committed through Raft before its first id is issued\n"
       "power loss, failover: nothing granted is forgotten\n"
-      "restored from a snapshot: grants made after it are forgotten; lift each tag above all ids in use (`idgen "
+      "restored from a snapshot: grants made after it are forgotten; raise each tag above all ids in use (`idgen "
       "segment "
       "advance`)\n";
 
@@ -91,7 +91,7 @@ class EtcdConnection {
     curl_easy_setopt(curl_.get(), CURLOPT_HEADERFUNCTION, &EtcdConnection::header);
     curl_easy_setopt(curl_.get(), CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(timeout_ms_));
     curl_easy_setopt(curl_.get(), CURLOPT_TIMEOUT_MS, static_cast<long>(timeout_ms_));
-    curl_easy_setopt(curl_.get(), CURLOPT_PROXY, "");  // whatever the environment says: this is a database
+    curl_easy_setopt(curl_.get(), CURLOPT_PROXY, "");  // ignore the environment's proxies: this is a database
     curl_easy_setopt(curl_.get(), CURLOPT_SSL_VERIFYPEER, tls == "verify" ? 1L : 0L);
     curl_easy_setopt(curl_.get(), CURLOPT_SSL_VERIFYHOST, tls == "verify" ? 2L : 0L);
     const auto file = [&](CURLoption option, const char* key) {
@@ -107,7 +107,7 @@ class EtcdConnection {
       password_ = parameters.secret("password", settings.url.password);
       authenticate();
     } else {
-      read("", "");  // is it there, and may we?
+      read("", "");  // is it there, and may we use it?
     }
   }
   EtcdConnection(const EtcdConnection&) = delete;
@@ -123,7 +123,7 @@ class EtcdConnection {
   bool insert(const std::string& name_space, const std::string& tag, const std::string& text) {
     return insert_key(key_of(name_space, tag), text);
   }
-  // Of equal values one is as good as the other: comparing what was read is enough.
+  // Equal values are interchangeable: comparing what was read is enough.
   bool replace(const std::string& name_space, const std::string& tag, Held& held, const std::string& text) {
     const std::string key = base64(key_of(name_space, tag));
     if (!transact({{"key", key}, {"target", "VALUE"}, {"result", "EQUAL"}, {"value", base64(held.text)}}, key, text))
@@ -220,7 +220,7 @@ class EtcdConnection {
   }
 
  private:
-  // Without one, every key of the cluster would be taken for a tag; and it stands in a command that people run.
+  // Without one, every key of the cluster would be taken for a tag. It also appears in a command that people run.
   static std::string prefix_of(const Parameters& parameters) {
     std::string prefix = parameters.get("prefix", kDefaultPrefix);
     const bool is_plain = std::all_of(prefix.begin(), prefix.end(), [](char c) {
@@ -291,8 +291,8 @@ class EtcdConnection {
     token_ = post("/v3/auth/authenticate", {{"name", user_}, {"password", password_}}).value("token", "");
   }
 
-  // With a new token where etcd wants one: it forgets a token some minutes after its last use (--auth-token-ttl), at
-  // a restart, and when users or roles are changed. It looks at the token before anything else, so nothing was done.
+  // Retries with a new token if etcd wants one: it forgets a token some minutes after its last use (--auth-token-ttl),
+  // at a restart, and when users or roles change. It checks the token before anything else, so nothing was done.
   Json post(const char* path, const Json& body) {
     Answer answer = send(path, body);
     if (!token_.empty() && answer.wants_new_token()) {
@@ -320,8 +320,8 @@ class EtcdConnection {
     }
   };
 
-  // Asks one endpoint after the other until one can be reached; what was sent is not sent again (libcurl may do so on a
-  // connection that turns out to be dead; the comparison, and the care of give_back(), make that harmless).
+  // Tries one endpoint after the other until one can be reached. What was sent is not sent again. (libcurl may do so on
+  // a connection that turns out to be dead; the comparison, and the care of give_back(), make that harmless.)
   Answer send(const char* path, const Json& body) {
     const std::string text = body.dump();
     std::string answer;
@@ -393,7 +393,7 @@ class EtcdConnection {
   std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl_;
 };
 
-// When the module is loaded, which is once: libcurl's own set-up was no matter for threads until its version 7.84.
+// When the module is loaded, which is once: libcurl's own set-up was not thread-safe before version 7.84.
 const CURLcode curl_is_ready = curl_global_init(CURL_GLOBAL_DEFAULT);
 
 }  // namespace

@@ -1,5 +1,5 @@
-// One connection for all threads of a store: opened when it is needed, closed when it fails or
-// nobody needs it, and never used by a forked child, which the server would take for its parent.
+// One connection for all threads of a store: opened when needed, closed when it fails or nobody needs it, and never
+// used by a forked child, which the server would take for its parent.
 #pragma once
 
 #include <atomic>
@@ -17,10 +17,9 @@
 
 namespace idgen::backend {
 
-// Servers, and what lies on the way to them, cut connections that are idle. That is noticed before
-// anything is sent, and a new connection is opened: nothing can be done twice.
-// A call that failed is not repeated here: what was sent may have been done, and the caller burns
-// it. The pause before the next attempt is the caller's.
+// Servers, firewalls and proxies cut idle connections. That is noticed before anything is sent, and a new connection is
+// opened, so nothing can be done twice. A failed call is not repeated here: what was sent may have been done, and the
+// caller burns it. The caller also decides how long to pause before the next attempt.
 template <class Connection>
 class ConnectionSlot {
  public:
@@ -30,13 +29,13 @@ class ConnectionSlot {
   ConnectionSlot(const ConnectionSlot&) = delete;
   ConnectionSlot& operator=(const ConnectionSlot&) = delete;
   ~ConnectionSlot() {
-    const NoSigpipe no_sigpipe;  // some say goodbye
-    delete state_->made();       // null in a child that has not used it
+    const NoSigpipe no_sigpipe;  // some send a goodbye
+    delete state_->made();       // null in a child that has not used the slot
   }
 
   // work(connection), one thread at a time. After an exception the connection is closed unless
   // Connection::is_usable(). connect() is copied and may outlive this. A Connection may have
-  // socket(); without it the client library itself looks after idle connections.
+  // socket(); without it the client library itself handles idle connections.
   template <class Connect, class Work>
   auto use(Connect connect, Work&& work) {
     State& state = state_->get();
@@ -54,7 +53,7 @@ class ConnectionSlot {
     }
   }
 
-  // Closes the connection; if a call is using it, after that call. The next call opens one.
+  // Closes the connection; if a call is using it, after that call. The next call opens a new one.
   void disconnect() noexcept {
     State* const state = state_->made();
     if (state == nullptr) return;
@@ -87,7 +86,7 @@ class ConnectionSlot {
     return false;
   }
 
-  // Whoever holds the mutex meanwhile looks again after releasing it.
+  // A thread that holds the mutex meanwhile checks again after releasing it.
   void close_if_unneeded() noexcept {
     State* const state = state_->made();
     if (state == nullptr || !state->is_unneeded) return;
@@ -103,10 +102,9 @@ class ConnectionSlot {
   };
 
   const std::int64_t connect_timeout_ms_;
-  // A child leaves its parent's state as it is: closing the connection would say goodbye on the
-  // parent's behalf, and the mutex may be held by a thread that does not exist here.
-  // Not told by the process id: the first process of a container may have a child that is the first
-  // one of another, and both are 1.
+  // A child leaves its parent's state as it is: closing the connection would send a goodbye on the parent's behalf, and
+  // the mutex may be held by a thread that does not exist here. The process id is no way to recognise a child: the
+  // first process of a container may have a child that is the first of another, and both are 1.
   ForkPage<MadeOnce<State>> state_;
 };
 

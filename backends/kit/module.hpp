@@ -28,9 +28,9 @@ struct Settings {
   bool create = false;  // make a tag that is missing, at 0
   std::int64_t timeout_ms = 5000;
   std::string schema = "idgen";
-  std::uint64_t step = 0;  // of a tag that is made, where the schema's row needs one
+  std::uint64_t step = 0;  // of a new tag, if the schema's row needs one
   bool queue = false;      // only the functions of QueueStore will be called
-  std::string queue_of;    // the database whose numbers are in it
+  std::string queue_of;    // the database whose numbers it holds
 };
 
 // What a module implements. Contracts: class Store in idgen/store.hpp.
@@ -62,7 +62,7 @@ class WindowStore {
                              std::int64_t hw_ms) = 0;
 };
 
-// What a module implements as well if it can keep the queue of a buffer. Contracts: class Queue in store/queue.hpp.
+// What a module also implements if it can keep the queue of a buffer. Contracts: class Queue in store/queue.hpp.
 class QueueStore {
  public:
   virtual ~QueueStore() = default;
@@ -73,7 +73,7 @@ class QueueStore {
                            bool stopped) = 0;
 };
 
-// What all of them keep, and how they reach their server.
+// What all stores keep, and how they reach their server.
 template <class Connection>
 class ConnectedStore : public SegmentStore {
  public:
@@ -92,7 +92,7 @@ class ConnectedStore : public SegmentStore {
   }
 
  private:
-  // Shared with a connection that is being made, which may outlive the store.
+  // Shared with a connection being made, which may outlive the store.
   struct Way {
     const Settings settings;
     const Parameters parameters;

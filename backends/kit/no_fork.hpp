@@ -1,16 +1,14 @@
 // fork() and the locks of client libraries.
 //
-// A child never touches its parent's connections. What a fork() can break is what the libraries
-// keep for the whole process: the lock of the C library's resolver, libmariadb's locks around its
-// plugins and TLS settings, OpenSSL's tables. All are held while something is computed, none while
-// a network is waited for. But these libraries connect in one call, and cannot be asked which of
-// the two they are doing.
+// A child never touches its parent's connections. What a fork() can break is what the libraries keep for the whole
+// process: the lock of the C library's resolver, libmariadb's locks around its plugins and TLS settings, OpenSSL's
+// tables. These locks are held during computation, never while waiting for a network. But the libraries connect in one
+// call, and do not say which of the two they are doing.
 //
-// So fork() waits kForkWait for threads that connect: long enough for all that is computed, and for
-// a server that answers. Who is still inside then is almost certainly waiting for the network.
-// Almost: the child knows that it was born in that moment, and makes its first connection on a
-// thread of its own (trial.hpp), so that a lock that nobody releases cannot hang a caller.
-// A raw clone() runs no handlers: it does not wait, and its child does not know.
+// So fork() waits kForkWait for threads that connect: long enough for the computation, and for a server that answers. A
+// thread still inside after that is almost certainly waiting for the network. In case it is not, the child knows when
+// it was forked, and makes its first connection on a separate thread (trial.hpp), so that a lock that nobody releases
+// cannot hang a caller. A raw clone() runs no handlers: it does not wait, and its child does not know.
 #pragma once
 
 #include <pthread.h>
@@ -35,7 +33,7 @@ class NoFork {
   NoFork(const NoFork&) = delete;
   NoFork& operator=(const NoFork&) = delete;
 
-  // Whether this process was forked while its parent was connecting, and has not connected since.
+  // True if this process was forked while its parent was connecting, and has not connected since.
   static bool is_born_inside() noexcept { return is_born_inside_.load(); }
   static void has_connected() noexcept { is_born_inside_.store(false); }
 
@@ -62,7 +60,7 @@ class NoFork {
     forking_.store(0);
   }
 
-  // No mutex: a child could find it held, or waited for, by threads that it does not have.
+  // Not a mutex: in a child, threads that it does not have could hold it or wait for it.
   static inline constinit std::atomic<int> inside_{0};
   static inline constinit std::atomic<int> forking_{0};
   static inline constinit std::atomic<bool> is_born_inside_{false};

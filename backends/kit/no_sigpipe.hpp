@@ -1,5 +1,5 @@
 // Writing to a connection that the other side has closed raises SIGPIPE, which ends a process that is not prepared for
-// it: whether a client library prevents that is up to each, and its version.
+// it. Whether a client library prevents that depends on the library and its version.
 #pragma once
 
 #include <pthread.h>
@@ -10,7 +10,7 @@
 
 namespace idgen::backend {
 
-// While one exists, this thread gets none. One that was pending before is left to the host.
+// While one exists, this thread gets no SIGPIPE. One that was pending before is left to the host.
 class NoSigpipe {
  public:
   NoSigpipe() {

@@ -1,5 +1,5 @@
-// The parameters of a URL, ?key=value&..., checked: a key that nobody reads is an error, and secrets may stand in an
-// environment variable.
+// The parameters of a URL, ?key=value&..., checked: an unknown key is an error, and secrets may be in an environment
+// variable.
 #pragma once
 
 #include <unistd.h>
@@ -49,7 +49,8 @@ class Parameters {
     throw Error(Status::value, "store = \"" + shown_ + "\": " + key + " = " + in_quotes(value) + "; allowed: " + all);
   }
 
-  // The name of a file that the client library is to read, which may not say itself what it has not found.
+  // The name of a file that the client library will read. Checked, because the library may not say what it has not
+  // found.
   std::string file(const std::string& key) const {
     const std::string path = get(key);
     if (path.empty() || access(path.c_str(), R_OK) == 0) return path;
@@ -57,13 +58,13 @@ class Parameters {
                                    " cannot be read: " + std::generic_category().message(errno));
   }
 
-  // `given`, or what the environment variable holds that the parameter KEY_env names.
+  // `given`, or the value of the environment variable that the parameter KEY_env names.
   std::string secret(const std::string& key, const std::string& given) const {
     const std::string variable = get(key + "_env");
     if (variable.empty()) return given;
     const char* const value = std::getenv(variable.c_str());
     if (value != nullptr) return value;
-    // The secret itself in the place of the name is an easy slip.
+    // It is an easy mistake to write the secret itself instead of the name.
     const bool is_name = std::all_of(variable.begin(), variable.end(), [](char c) {
       return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     });

@@ -1,4 +1,4 @@
-// A tag in stores that keep one value a key, which is replaced if it is still what was read:
+// A tag in stores that keep one value per key, which is replaced if it is still what was read:
 // {"max_id":3000,"grants":3,"updated_unix_ms":1767225600000, "step":0,"rate":250,"holder":"process 4711 on db-3"}.
 #pragma once
 
@@ -34,7 +34,7 @@ inline SegmentInfo parse_record(const std::string& shown, const std::string& nam
         found->get<std::uint64_t>() > kLargestNumber) {
       throw Error(Status::store_damaged,
                   shown + ": " + tag_name(name_space, tag) + " holds " + in_quotes(text) + ", in which \"" + key +
-                      "\" is no number from 0 to 2^63 - 1. Set it right by hand, above the highest "
+                      "\" is not a number from 0 to 2^63 - 1. Set it right by hand, above the highest "
                       "id in use");
     }
     return found->get<std::uint64_t>();
@@ -70,7 +70,7 @@ inline std::string path_part(const std::string& name) {
   return out;
 }
 
-// Nothing for what path_part() does not write: a key of somebody else's.
+// Empty for what path_part() does not write: somebody else's key.
 inline std::optional<std::string> name_of_path_part(const std::string& part) {
   const auto digit = [&](std::size_t i) -> int {
     const char c = i < part.size() ? part[i] : ' ';
@@ -88,10 +88,10 @@ inline std::optional<std::string> name_of_path_part(const std::string& part) {
   return path_part(name) == part ? std::optional(name) : std::nullopt;
 }
 
-// Segments in such a store. Server knows: read(name_space, tag) -> optional<Held>, replace(name_space, tag, Held, text)
-// -> bool, insert(name_space, tag, text) -> bool, where Held has the text and whatever else the server compares.
+// Segments in these stores. Server has: read(name_space, tag) -> optional<Held>, replace(name_space, tag, Held, text)
+// -> bool, insert(name_space, tag, text) -> bool, where Held has the text and anything else that the server compares.
 //
-// What was written last is remembered, so that a grant costs one round trip as long as nobody else draws from the tag.
+// It remembers what was written last, so that a grant costs one round trip as long as nobody else draws from the tag.
 template <class Server>
 class Records {
  public:
@@ -113,8 +113,8 @@ class Records {
                  std::uint64_t unused) {
     check_segment_return(last, unused);
     if (unused == 0) return;
-    // A write that failed may be one that was done and sent again below us (libcurl): then the counter may stand at
-    // `last` anew, after somebody else's grant.
+    // A failed write may have been done and then sent again below us (libcurl). Then the counter may be at `last`
+    // again, after somebody else's grant.
     std::optional<std::uint64_t> grants;
     change(server, name_space, tag, false, [&](SegmentInfo& info) {
       if (info.max_id != last || info.grants != grants.value_or(info.grants)) return false;
@@ -149,7 +149,8 @@ class Records {
   }
 
  private:
-  // Reads, changes and writes until nobody has written in between. A failure leaves nothing remembered.
+  // Reads, changes and writes, and repeats that if somebody has written in between. After a failure nothing is
+  // remembered.
   template <class Change>
   SegmentInfo change(Server& server, const std::string& name_space, const std::string& tag, bool create,
                      Change&& change) {
@@ -183,8 +184,8 @@ class Records {
   std::map<std::pair<std::string, std::string>, Held> last_;
 };
 
-// A store of records. Server, a connection, also knows: kParameters, kDescription, records(), list(row) and what
-// WorkerRows asks for.
+// A store of records. Server, a connection, also has: kParameters, kDescription, records(), list(row), and what
+// WorkerRows needs.
 template <class Server>
 class RecordStore final : public WithWindows<ConnectedStore<Server>, Server> {
  public:

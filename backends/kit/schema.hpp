@@ -1,6 +1,6 @@
-// The tables that segments are drawn from: idgen's own, and those of Leaf, tinyid and CosId, by their own arithmetic,
-// so that both may draw from one row at the same time. Here is what holds in every database; the statements' other
-// half, a Dialect, is with each database.
+// The tables that segments are drawn from: idgen's own, and those of Leaf, tinyid and CosId, with their own arithmetic,
+// so that both may draw from one row at the same time. This file has what holds in every database; each database adds
+// its statements as a Dialect.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace idgen::backend {
 
 struct Schema {
-  std::string_view name;   // as segment.schema says it
+  std::string_view name;   // as in segment.schema
   std::string_view table;  // for messages and checks
   std::string_view where;  // of a tag's row
   std::string_view order;
@@ -100,8 +100,8 @@ inline std::string filled(std::string_view text, const Words& words) {
   }
 }
 
-// What a row says about grants. A grant names what it went by, so that one round trip will do and nothing stale is
-// obeyed.
+// What a row says about grants. A grant's statement names the terms it assumes, so that one round trip is enough and no
+// stale terms are used.
 struct RowTerms {
   std::uint64_t step = 0;
   std::uint64_t stride = 1;
@@ -112,7 +112,7 @@ struct RowTerms {
 struct SchemaRow {
   SegmentInfo info;
   std::uint64_t counter = 0;
-  std::string stride, offset;  // as they stand there: an invalid one hinders a grant only
+  std::string stride, offset;  // as stored: an invalid one prevents only grants
 };
 
 // At least one stride: less could hold no id at all.
@@ -128,20 +128,20 @@ inline std::string and_terms(const Schema& schema, const RowTerms& terms) {
   return text;
 }
 
-// That `count` more can be granted, in a WHERE clause.
+// A condition for WHERE: `count` more can be granted.
 inline std::string and_room(const Schema& schema, std::uint64_t count) {
   return " AND " + std::string(schema.counter) + " BETWEEN " + std::to_string(schema.next_free) + " AND " +
          std::to_string(kLargestNumber - count);
 }
 
-// The grant that has moved the counter to `counter`.
+// The grant that moved the counter to `counter`.
 inline SegmentGrant grant_up_to(const Schema& schema, std::uint64_t counter, std::uint64_t count,
                                 const RowTerms& terms) {
   return {
       .first = counter - count + 1 - schema.next_free, .count = count, .stride = terms.stride, .offset = terms.offset};
 }
 
-// Why a row whose terms were right granted nothing; returns if nothing stands against trying again.
+// Throws why a row with the right terms granted nothing; returns if a retry may succeed.
 inline void check_room(const Schema& schema, const std::string& name_space, const std::string& tag,
                        const SchemaRow& row, std::uint64_t count) {
   if (row.counter < schema.next_free) {
@@ -153,8 +153,8 @@ inline void check_room(const Schema& schema, const std::string& name_space, cons
   advance_by(name_space, tag, row.counter, count);
 }
 
-// Under row-level security, a trigger or a rule a statement may succeed and change nothing. A row that can be changed
-// may also be missed once, if somebody else changes it at that moment; but not so many times in a row.
+// Under row-level security, a trigger or a rule, a statement may succeed and change nothing. A statement may also miss
+// a row that somebody else changes at that moment, but not this many times in a row.
 inline constexpr int kMostUnchanged = 3;
 
 [[noreturn]] inline void throw_unchanged(const Schema& schema, const std::string& shown, const std::string& tag) {
@@ -169,7 +169,7 @@ inline constexpr int kMostUnchanged = 3;
 inline std::string schema_sentence(const Schema& schema) {
   if (schema.is_own()) return "";
   return "schema: " + std::string(schema.name) + "; the rows of " + std::string(schema.table) +
-         " are shared with the original, by its own arithmetic. What the original does not check, idgen cannot check "
+         " are shared with the original, with its arithmetic. What the original does not check, idgen cannot check "
          "for it\n";
 }
 
@@ -187,7 +187,7 @@ inline RowTerms terms_of(const Schema& schema, const SchemaRow& row) {
                                          "; allowed: delta from 1 on, remainder from 0 to delta - 1. Correct the row");
 }
 
-// The counter that has everything up to `highest` below the next grant. Throws Error{value}.
+// The counter value that puts the next grant above `highest`. Throws Error{value}.
 inline std::uint64_t counter_above(const Schema& schema, std::uint64_t highest) {
   check_advance(highest);
   if (highest > kLargestNumber - schema.next_free) {
@@ -197,14 +197,13 @@ inline std::uint64_t counter_above(const Schema& schema, std::uint64_t highest) 
   return highest + schema.next_free;
 }
 
-// The row's name, where it has one. Throws Error{value} for names that the schema's rows cannot have.
+// The row's name, if it has one. Throws Error{value} for names that the schema's rows cannot have.
 inline std::string key_of_row(const Schema& schema, const std::string& name_space, const std::string& tag) {
   if (schema.is_own()) return "";
   if (!schema.joins_names && name_space != "default") {
-    throw Error(Status::value,
-                "namespace = " + in_quotes(name_space) + " with segment.schema = " + std::string(schema.name) +
-                    ": rows of " + std::string(schema.table) +
-                    " have no namespace. Leave namespace at \"default\", and tell counters apart by tag");
+    throw Error(Status::value, "namespace = " + in_quotes(name_space) + " with segment.schema = " +
+                                   std::string(schema.name) + ": rows of " + std::string(schema.table) +
+                                   " have no namespace. Leave namespace at \"default\", and use different tags");
   }
   std::string key = schema.joins_names ? name_space + "." + tag : tag;
   const auto characters = static_cast<std::size_t>(
@@ -217,7 +216,7 @@ inline std::string key_of_row(const Schema& schema, const std::string& name_spac
   return key;
 }
 
-// NAMESPACE.TAG apart again: at the last dot.
+// Splits NAMESPACE.TAG at the last dot.
 inline void split_name(SegmentInfo& info, const std::string& key) {
   const std::size_t dot = key.rfind('.');
   info.name_space = dot == key.npos ? "" : key.substr(0, dot);
@@ -262,8 +261,8 @@ inline std::vector<std::string> parts_of_name(const std::string& what, const std
   return parts;
 }
 
-// Of texts 9 is larger than 10, and floating point may be shown rounded: MAX() of such a column may lie below ids in
-// use. Throws Error{value}.
+// Throws Error{value} for columns of text or floating point, whose MAX() may be below ids in use: as text 9 is larger
+// than 10, and floating point may be rounded.
 inline void check_column(const std::string& table, const std::string& column, bool is_exact) {
   if (is_exact) return;
   throw Error(Status::value, "the column " + column + " of " + table +
@@ -271,7 +270,7 @@ inline void check_column(const std::string& table, const std::string& column, bo
                                  "Find that by hand, and use `idgen segment advance`");
 }
 
-// MAX() of a column, as text; "" is NULL. Throws Error{value} for what is no whole number up to 2^63 - 1.
+// MAX() of a column, as text; "" is NULL. Throws Error{value} if it is not a whole number up to 2^63 - 1.
 inline std::uint64_t largest_of(const std::string& table, const std::string& column, const std::string& text) {
   if (text.empty() || text[0] == '-') return 0;
   std::uint64_t number = 0;
@@ -281,8 +280,8 @@ inline std::uint64_t largest_of(const std::string& table, const std::string& col
               "the largest " + column + " of " + table + " is " + in_quotes(text) + ", no whole number up to 2^63 - 1");
 }
 
-// A store of such tables: the schema and its dialect, and what every database does and writes alike. Connection has
-// run(sql), quoted(text) and create_workers().
+// A store of these tables: the schema and its dialect, and what is the same in every database. Connection has run(sql),
+// quoted(text) and create_workers().
 template <class Connection>
 class SchemaStore : public ConnectedStore<Connection> {
  public:
@@ -325,7 +324,7 @@ class SchemaStore : public ConnectedStore<Connection> {
 
   // What a statement that begins with select() finds.
   virtual std::vector<SchemaRow> rows_of(Connection& server, const std::string& sql) const = 0;
-  // False: it is there.
+  // False: it already exists.
   virtual bool insert(Connection& server, const std::string& name_space, const std::string& tag) const = 0;
 
   // Those of segments, and in idgen's own schema those of workers.
@@ -365,7 +364,7 @@ class SchemaStore : public ConnectedStore<Connection> {
                                   {"key", server.quoted(key_of_row(schema_, name_space, tag))}});
   }
 
-  // From Dialect::columns, as number(column) and text(column) say them.
+  // Reads Dialect::columns with number(column) and text(column).
   template <class Number, class Text>
   SchemaRow row_of(Number&& number, Text&& text) const {
     SchemaRow row;

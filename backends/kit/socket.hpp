@@ -1,4 +1,4 @@
-// What holds for the socket of every connection, whichever client library has opened it.
+// What applies to the socket of every connection, whichever client library has opened it.
 #pragma once
 
 #include <fcntl.h>
@@ -9,12 +9,11 @@
 
 namespace idgen::backend {
 
-// A program that this process starts does not inherit it.
+// Programs that this process starts do not inherit it.
 inline void close_on_exec(int socket) { fcntl(socket, F_SETFD, FD_CLOEXEC); }
 
-// Firewalls and load balancers forget connections that are silent for minutes, and tell neither
-// side. A probe per minute prevents that, and finds a server that is gone within two minutes.
-// Without effect on a Unix socket.
+// Firewalls and load balancers forget connections that are silent for minutes, and tell neither side. One probe per
+// minute prevents that, and detects a dead server within two minutes. Has no effect on a Unix socket.
 inline void keep_alive(int socket) {
   const int on = 1, idle_seconds = 60, seconds_between = 20, probes = 3;
   setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
@@ -23,8 +22,7 @@ inline void keep_alive(int socket) {
   setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
 }
 
-// Whether the server has hung up, or has said something, while nobody asked it anything: what a
-// server says then is a goodbye.
+// True if the server has hung up, or has sent something unasked, which is a goodbye.
 inline bool is_hung_up(int socket) {
   pollfd seen{socket, POLLIN | POLLRDHUP, 0};
   return poll(&seen, 1, 0) > 0;

@@ -10,7 +10,7 @@ namespace idgen::backend {
 
 inline constexpr const char* kHowToCreate = "Make it with `idgen segment create`, or set store_create = true";
 
-// A number that the database holds, as text. Throws Error{store_damaged}: nothing is read as 0 that is not.
+// A number from the database, as text. Throws Error{store_damaged} for anything else, which must not be read as 0.
 inline std::uint64_t stored_number(const std::string& shown, const char* text) {
   std::uint64_t number = 0;
   const std::string_view value = text == nullptr ? "" : text;

@@ -1,5 +1,5 @@
-// A connection made on a thread of its own, by a process in which a client library may hang for
-// ever: see no_fork.hpp. If it does, that thread is lost, and every caller gets an error in time.
+// A connection made on a separate thread, in a process in which a client library may hang for ever: see no_fork.hpp. If
+// it does, that thread is lost, and every caller gets an error in time.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ namespace idgen::backend {
 template <class Connection>
 class Trial {
  public:
-  // What make() returns or throws. make is copied, and owns all that it needs: it may outlive the caller.
+  // Returns or throws what make() does. make is copied, and owns everything it needs: it may outlive the caller.
   // Throws Error{store_unavailable} after timeout_ms; the next call waits for the same attempt.
   // One thread at a time.
   template <class Make>
@@ -47,7 +47,7 @@ class Trial {
     Mutex mutex;
     std::condition_variable ended;
     bool is_over IDGEN_GUARDED_BY(mutex) = false;
-    // Of the attempt's thread until it is over, of the caller from then on.
+    // Belongs to the attempt's thread until that is done, then to the caller.
     std::unique_ptr<Connection> made;
     std::exception_ptr failure;
   };

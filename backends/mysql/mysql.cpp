@@ -1,7 +1,7 @@
 // Segments in MariaDB, MySQL and TiDB.
 //
 // One round trip: UPDATE ... SET max_id = LAST_INSERT_ID(max_id + n), whose value comes back with the acknowledgement.
-// TiDB runs a statement that commits by itself optimistically at first, so there it is an explicit pessimistic
+// TiDB first runs a statement that commits by itself optimistically, so there it is an explicit pessimistic
 // transaction. Windows: sql_workers.hpp.
 #include <mysql.h>
 
@@ -19,12 +19,12 @@ constexpr std::string_view kParameters[] = {"user_env", "password_env", "tls",  
 constexpr std::string_view kTls[] = {"prefer", "off", "require", "verify"};
 constexpr std::string_view kStatements[] = {"auto", "single", "transaction"};
 constexpr std::string_view kAuth[] = {"safe", "caching_sha2_password", "sha256_password"};
-// What does not show the password to the server, nor to whoever poses as it.
+// Plugins that do not show the password to the server, or to an impostor.
 constexpr const char* kSafeAuth = "mysql_native_password,client_ed25519,parsec,auth_gssapi_client";
 constexpr unsigned kPort = 3306;
 
-// idgen's own names are bytes, not characters: no two of them are equal but for their collation's sake. The tables of
-// the others are as theirs are made.
+// idgen's own names are bytes, not characters, so that no collation makes two of them equal. The tables of the others
+// are as their makers define them.
 constexpr Dialect kDialects[] = {
     {.create_table = R"(CREATE TABLE IF NOT EXISTS idgen_segment (
   ns VARBINARY(512) NOT NULL,
@@ -109,7 +109,7 @@ constexpr WorkerDialect kWorkers = {
 constexpr unsigned kNoSuchTable = 1146, kUnknownDatabase = 1049, kUnknownColumn = 1054, kDataOutOfRange = 1690;
 constexpr unsigned kAccessDenied = 1045, kDatabaseDenied = 1044, kTableDenied = 1142, kColumnDenied = 1143;
 constexpr unsigned kReadOnlyOption = 1290, kReadOnlyTransaction = 1792, kDiskFull = 1021, kTableFull = 1114;
-// The statement was given up, and has changed nothing.
+// The statement was aborted, and has changed nothing.
 constexpr unsigned kLockWaitTimeout = 1205, kDeadlock = 1213, kStatementTimeout = 1969, kQueryTimeout = 3024;
 constexpr unsigned kFirstOfTheClient = 2000, kTlsFailed = 2026, kAuthRefused = 5010;  // errmsg.h
 
@@ -126,7 +126,7 @@ class Rows {
     return row_[column] == nullptr ? "" : std::string(row_[column], lengths_[column]);
   }
   std::uint64_t number(unsigned column) const { return stored_number("the table " + table_, row_[column]); }
-  // Whether whole numbers of this type are what they are: no text, and nothing that is rounded.
+  // True if this type keeps whole numbers exactly: no text, no rounding.
   bool is_exact(unsigned column) const {
     switch (mysql_fetch_field_direct(result_.get(), column)->type) {
       case MYSQL_TYPE_TINY:
@@ -161,8 +161,8 @@ class MysqlConnection {
     if (settings.url.hosts.size() != 1) {
       throw Error(Status::value, "store = \"" + shown_ + "\": one host is allowed; behind it a proxy may know several");
     }
-    // Whole seconds are all that the client library and most servers know. The server gives a statement up after one
-    // store_timeout, the client after two: no statement that was given up here is done later.
+    // The client library and most servers know only whole seconds. The server aborts a statement after one
+    // store_timeout, the client gives up after two. So no statement that we gave up on is done later.
     const auto seconds = static_cast<unsigned>(std::max<std::int64_t>(1, (settings.timeout_ms + 999) / 1000));
     const unsigned twice = 2 * seconds;
     mysql_optionsv(connection_.get(), MYSQL_OPT_CONNECT_TIMEOUT, &seconds);
@@ -175,18 +175,18 @@ class MysqlConnection {
     mysql_optionsv(connection_.get(), MYSQL_SET_CHARSET_NAME, "utf8mb4");
     const std::string tls = parameters.choice("tls", kTls);
     const std::string socket_path = parameters.get("socket");
-    // On its own this option asks for TLS and does without it where the server has none.
+    // By itself this option requests TLS, but goes without it if the server has none.
     const bool wants_tls = tls == "require" || tls == "verify" || (tls == "prefer" && socket_path.empty());
     mysql_optionsv(connection_.get(), MYSQL_OPT_SSL_ENFORCE, wants_tls ? &yes : &no);
     mysql_optionsv(connection_.get(), MYSQL_OPT_SSL_VERIFY_SERVER_CERT, tls == "verify" ? &yes : &no);
     const std::string ca = parameters.file("tls_ca");
     if (!ca.empty()) mysql_optionsv(connection_.get(), MYSQL_OPT_SSL_CA, ca.c_str());
-    // Who answers is known by its certificate, or because only it can open that file. Nobody else is shown the
-    // password, whatever way to log in they ask for.
+    // The server is known by its certificate, or because only it can open that file. Nobody else is shown the password,
+    // whichever way to log in they request.
     const std::string auth = parameters.choice("auth", kAuth);
     if (auth != kAuth[0] && tls != "off") {
-      // The client library takes a link for encrypted once it has asked for that, also where the server has no TLS:
-      // these plugins would send the password as it is.
+      // The client library assumes encryption once it has requested it, even if the server has no TLS. These plugins
+      // would then send the password in the clear.
       throw Error(Status::value, "store = \"" + shown_ + "\": auth = " + auth +
                                      " is for tls = off, where the password goes encrypted with the key that the "
                                      "server shows; with tls = verify every way to log in is allowed");
@@ -199,7 +199,7 @@ class MysqlConnection {
                         "\": this libmariadb cannot be told which ways to log in are allowed. Install "
                         "a newer one, or use tls=verify");
       }
-      mysql_optionsv(connection_.get(), MYSQL_DEFAULT_AUTH, "mysql_native_password");  // until another is asked for
+      mysql_optionsv(connection_.get(), MYSQL_DEFAULT_AUTH, "mysql_native_password");  // until another is requested
     }
     const unsigned tcp = MYSQL_PROTOCOL_TCP;  // else "localhost" means a socket
     if (socket_path.empty()) mysql_optionsv(connection_.get(), MYSQL_OPT_PROTOCOL, &tcp);
@@ -291,7 +291,7 @@ class MysqlConnection {
     return "'" + out + "'";
   }
   std::uint64_t changed_rows() { return mysql_affected_rows(connection_.get()); }
-  // What a row was last seen to say, by its WHERE clause: so that a grant costs one round trip.
+  // The terms last seen in a row, by its WHERE clause, so that a grant costs one round trip.
   RowTerms& known_terms(const std::string& where) { return terms_[where]; }
   std::uint64_t last_insert_id() { return mysql_insert_id(connection_.get()); }
 
@@ -373,7 +373,7 @@ class MysqlConnection {
                     shown_ + ": the server runs with " + name + " = ON, it cannot grant anything; name the primary");
       }
     }
-    if (is_tidb_) return;  // it answers to the names below, and commits through Raft whatever they say
+    if (is_tidb_) return;  // it accepts the names below, and commits through Raft whatever they say
     demand(parameters, variables, "innodb_flush_log_at_trx_commit", "1",
            "a crash can undo a commit of the last second");
     demand(parameters, variables, "innodb_doublewrite", "ON", "a power loss can tear a page");
@@ -383,7 +383,7 @@ class MysqlConnection {
     const std::string here = " WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = " + quoted(std::string(schema_.table));
     Rows counter = query("SELECT DATA_TYPE FROM information_schema.COLUMNS" + here +
                          " AND COLUMN_NAME = " + quoted(std::string(schema_.counter)));
-    // In a number that is rounded, or a text, which is reckoned with as one, max_id + 1 may be max_id.
+    // In a rounded number, or in a text, which is calculated with as one, max_id + 1 may equal max_id.
     if (counter.next() && counter.text(0).find("int") == std::string::npos && counter.text(0) != "decimal") {
       throw Error(Status::store_version, shown_ + ": the column " + std::string(schema_.counter) + " of the table " +
                                              std::string(schema_.table) + " is of the type " + counter.text(0) +
@@ -514,7 +514,7 @@ class MysqlStore final : public WithWindows<SchemaStore<MysqlConnection>, MysqlC
     for (const char c : name) out += c == '`' ? std::string("``") : std::string(1, c);
     return out + "`";
   }
-  // To be read, and on one line: see sql_text(). What is sent is quoted by the connection.
+  // For people, and on one line: see sql_text(). The connection quotes what is sent.
   static std::string literal(const std::string& text) {
     const bool is_plain = std::none_of(text.begin(), text.end(), is_control);
     std::string out = is_plain ? "'" : "X'";
@@ -528,7 +528,7 @@ class MysqlStore final : public WithWindows<SchemaStore<MysqlConnection>, MysqlC
     }
     return out + "'";
   }
-  // If the row's terms are still these. `rest` is what else is set, and where.
+  // Takes effect if the row's terms are still these. `rest` is what else is set, and where.
   std::optional<std::uint64_t> take_at_once(MysqlConnection& server, const std::string& rest, const RowTerms& terms,
                                             std::uint64_t count) const {
     server.run(update() + "LAST_INSERT_ID(" + counter_ + " + " + number(count) + ")" + rest +
@@ -537,7 +537,7 @@ class MysqlStore final : public WithWindows<SchemaStore<MysqlConnection>, MysqlC
     return server.last_insert_id();
   }
 
-  // Locked, read, compared and set: whatever the isolation level, a change in between is seen.
+  // Locks, reads, compares and sets: at any isolation level, a change in between is seen.
   std::optional<std::uint64_t> take_in_transaction(MysqlConnection& server, const std::string& tag,
                                                    const std::string& where, const std::string& rest,
                                                    const RowTerms& terms, std::uint64_t count) const {
@@ -551,7 +551,7 @@ class MysqlStore final : public WithWindows<SchemaStore<MysqlConnection>, MysqlC
     std::uint64_t before = 0;
     try {
       before = found.number(0);
-    } catch (const Error&) {  // it is no number
+    } catch (const Error&) {  // it is not a number
       server.run("ROLLBACK");
       throw;
     }

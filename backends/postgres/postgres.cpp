@@ -17,8 +17,8 @@ constexpr std::string_view kParameters[] = {"user_env", "password_env", "tls", "
 constexpr std::string_view kTls[] = {"prefer", "off", "require", "verify"};
 constexpr std::uint16_t kPort = 5432;
 
-// Of an UPDATE: whatever the session says, as a pooler may have handed out another one than was set up, the commit is
-// on disk before it is acknowledged, and a warning about it is sent.
+// For an UPDATE: the commit is on disk before it is acknowledged, and a warning about it is sent, whatever the session
+// says. A pooler may have handed out another session than the one that was set up.
 constexpr const char* kDurably =
     " FROM (SELECT set_config('synchronous_commit', 'on', true), set_config('client_min_messages', 'warning', true))"
     " AS durable";
@@ -41,7 +41,7 @@ constexpr WorkerDialect kWorkers = {
     .durably = kDurably,
     .if_absent = " ON CONFLICT DO NOTHING"};
 
-// Of the others none ships a table for PostgreSQL: these are theirs for MySQL, column by column.
+// None of the others ships a table for PostgreSQL: these are their MySQL tables, column by column.
 constexpr Dialect kDialects[] = {
     {.create_table = R"(CREATE TABLE IF NOT EXISTS idgen_segment (
   ns varchar(128) NOT NULL,
@@ -116,7 +116,7 @@ class Result {
   int columns() const { return PQnfields(result_.get()); }
   std::uint64_t changed() const { return std::strtoull(PQcmdTuples(result_.get()), nullptr, 10); }
   std::string text(int row, int column) const { return PQgetvalue(result_.get(), row, column); }
-  // Whether whole numbers of this type are what they are: no text, and nothing that is rounded.
+  // True if this type keeps whole numbers exactly: no text, no rounding.
   bool is_exact(int column) const {
     constexpr std::array<Oid, 4> kExact = {20, 21, 23, 1700};  // int8, int2, int4, numeric: pg_type.dat
     return std::find(kExact.begin(), kExact.end(), PQftype(result_.get(), column)) != kExact.end();
@@ -150,7 +150,7 @@ class PostgresConnection {
     const std::string tls = parameters.choice("tls", kTls);
     const std::string ca = parameters.file("tls_ca");
     const std::string seconds =
-        std::to_string(std::max<std::int64_t>(2, (timeout_ms_ + 999) / 1000));  // libpq's least is 2
+        std::to_string(std::max<std::int64_t>(2, (timeout_ms_ + 999) / 1000));  // libpq's minimum is 2
     const std::string milliseconds = std::to_string(timeout_ms_);
     const std::string options =
         "-c synchronous_commit=on -c statement_timeout=" + milliseconds + " -c lock_timeout=" + milliseconds;
@@ -201,7 +201,7 @@ class PostgresConnection {
     if (!PQsendQueryParams(connection_.get(), sql.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0)) {
       throw Error(Status::store_unavailable, shown_ + ": " + message());
     }
-    // The rows, and that the statement is complete, are sent before it is committed: a commit that fails is an error
+    // The server sends the rows, and that the statement is complete, before it commits: a failed commit is an error
     // after them.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(2 * timeout_ms_ + 100);
     const std::string_view read_from = about == About::segments  ? schema_.table
@@ -259,15 +259,15 @@ class PostgresConnection {
   }
 
   // "The transaction has already committed locally, but might not have been replicated to the standby": a success with
-  // a warning, whose words are in the server's language.
+  // a warning, in the server's language.
   static void notice(void* self, const PGresult* warning) {
     const char* const function = PQresultErrorField(warning, PG_DIAG_SOURCE_FUNCTION);
     if (function != nullptr && std::string_view(function) == "SyncRepWaitForLSN")
       static_cast<PostgresConnection*>(self)->not_replicated_ = true;
   }
 
-  // The server's statement_timeout is not enough: a server that has stopped, or a network that swallows packets, never
-  // answers. Null after the last one, when the server is ready for another statement.
+  // The server's statement_timeout is not enough: a stopped server, or a network that drops packets, never answers.
+  // Null after the last result, when the server is ready for another statement.
   PGresult* next_result(std::chrono::steady_clock::time_point deadline) {
     while (PQisBusy(connection_.get())) {
       const auto left =
@@ -329,7 +329,7 @@ class PostgresConnection {
     }
     if (state == "53100") throw Error(Status::store_full, why);
     if (state == "22003" || state == "23514") throw Error(Status::store_damaged, why);
-    throw Error(Status::store_unavailable, why);  // the outcome is unknown, or it can pass
+    throw Error(Status::store_unavailable, why);  // the outcome is unknown, or the error is temporary
   }
 
   void check_settings(const Parameters& parameters) {
@@ -431,7 +431,7 @@ class PostgresStore final : public WithWindows<SchemaStore<PostgresConnection>, 
       const Result row = server.query(update() + counter_ + " - " + number(unused) + changed(dialect_.changed) +
                                       where_tag(server, name_space, tag) + " AND " + counter_ + " = " +
                                       number(last + schema_.next_free) + " RETURNING " + counter_);
-      if (row.rows() != 1) read(server, name_space, tag);  // says if it is not there
+      if (row.rows() != 1) read(server, name_space, tag);  // throws if it does not exist
     });
   }
   SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
@@ -446,7 +446,7 @@ class PostgresStore final : public WithWindows<SchemaStore<PostgresConnection>, 
         if (now.counter < wanted) throw_unchanged(schema_, shown_, tag);
         return now.info;
       }
-      advanced(name_space, tag, read(server, name_space, tag).counter, wanted);  // says that it is exhausted
+      advanced(name_space, tag, read(server, name_space, tag).counter, wanted);  // throws that it is exhausted
       throw_unchanged(schema_, shown_, tag);
     });
   }

@@ -1,4 +1,4 @@
-// The queue of a buffer: one hash a tag, one script an operation. Contracts: class Queue in store/queue.hpp.
+// The queue of a buffer: one hash per tag, one script per operation. Contracts: class Queue in store/queue.hpp.
 //
 //   life     the label: the server's replication id, and when the tag was first seen under it
 //   entries  "first:count:database first:count:database ...", rising; database: a hash of its name. Whoever
@@ -11,7 +11,7 @@
 
 namespace idgen::backend {
 
-// Lua's numbers are doubles: what may be above 2^53 is text, in two halves when it is reckoned with.
+// Lua's numbers are doubles: what may be above 2^53 is text, and split in two halves for arithmetic.
 inline constexpr const char* kQueuePrelude = R"(
 local info = redis.call('INFO', 'replication')
 local role = string.match(info, 'role:(%a+)')

@@ -1,13 +1,13 @@
-// Segments in Redis: one Lua script a grant, on one hash a tag; with segment.schema = cosid on the string that CosId
-// counts in, and a label beside it.
+// Segments in Redis: one Lua script per grant, on one hash per tag; with segment.schema = cosid on the string that
+// CosId counts in, and a label beside it.
 //
-// Redis may forget what it has acknowledged: after a failover, a restart from an older dump, an eviction. Every way
-// back changes the server's replication id (not so its run id), so each tag carries the id under which it was
-// written, and a script that finds another one grants nothing: the tag has to be lifted by hand. What has become of a
-// whole tag is told by a hash beside the tags, which keeps the label and the names of all that were made: with
-// store_create a tag that is missing is made only where nothing says that it was forgotten. So no durability of Redis
-// is relied upon for uniqueness, only for going on. The price: a master takes a new id as well when its first replica
-// joins, and when it has had none for repl-backlog-ttl. Windows of workers: worker_scripts.hpp.
+// Redis may forget what it has acknowledged: after a failover, a restart from an older dump, an eviction. Every way to
+// lose data changes the server's replication id (but not its run id). So each tag carries the id under which it was
+// written. A script that finds another id grants nothing, and the tag has to be raised by hand. A hash beside the tags
+// keeps the label and the names of all tags that were made: with store_create, a missing tag is made only if nothing
+// says that it was forgotten. So uniqueness does not depend on the durability of Redis; only availability does. The
+// price: a master also takes a new id when its first replica joins, and when it has had none for repl-backlog-ttl.
+// Windows of workers: worker_scripts.hpp.
 #include <hiredis.h>
 #include <sys/time.h>
 
@@ -62,7 +62,7 @@ local function is_forgotten(rewind)
 end
 )";
 
-// How a tag is kept: row is {counter, label, step}, each may be false.
+// How a tag is kept: row is {counter, label, step}; each may be false.
 constexpr const char* kOwnRow = R"(
 local row = redis.call('HMGET', key, 'max_id', 'label', 'step')
 local function make()
@@ -84,7 +84,7 @@ local function answer()
 end
 if row[1] and not string.find(row[1], '^%d+$') then return {'refused', row[1], 'no counter', '0'} end
 )";
-// A missing counter whose label is there was forgotten: it is made by nobody but CosId, or by hand.
+// If the label exists, a missing counter was forgotten: only CosId makes it again, or a person.
 constexpr const char* kCosidRow = R"(
 local row = {redis.call('GET', key), redis.call('GET', KEYS[2]), false}
 local function make()
@@ -115,7 +115,7 @@ elseif row[2] ~= label then
 end
 local count = ARGV[1]
 if row[3] and row[3] ~= '0' then
-  if not string.find(row[3], '^%d+$') then return {'refused', row[1], 'its step is no number', '0'} end
+  if not string.find(row[3], '^%d+$') then return {'refused', row[1], 'its step is not a number', '0'} end
   count = row[3]
 end
 if below(count, ARGV[2]) then count = ARGV[2] end
@@ -136,7 +136,7 @@ if row[2] == label and row[1] == ARGV[1] then
 end
 return {'ok'}
 )";
-// ARGV: step, now. Of idgen's own rows only.
+// ARGV: step, now. Only for idgen's own rows.
 constexpr const char* kSetStep = R"(
 if not row[1] then return {'unknown'} end
 redis.call('HSET', key, 'step', ARGV[1])
@@ -154,7 +154,7 @@ constexpr const char* kShow = R"(
 if not row[1] then return {'unknown'} end
 return answer()
 )";
-// ARGV: target, now. From here on the tag belongs to this life of the server.
+// ARGV: target, now. From now on the tag belongs to this life of the server.
 constexpr const char* kAdvance = R"(
 if not row[1] then return {'unknown'} end
 if below(row[1], ARGV[1]) then
@@ -239,7 +239,7 @@ class RedisConnection {
   bool is_usable() const { return usable_; }
   int socket() const { return context_->fd; }
 
-  // Throws if there is no answer. An answer that is an error is for the caller; `what` is named in messages, the
+  // Throws if there is no answer. The caller handles an answer that is an error. Messages name `what`, because the
   // arguments may be secret.
   Reply command(const Arguments& arguments, const char* what) {
     std::vector<const char*> pointers;
@@ -277,7 +277,7 @@ class RedisConnection {
       }
     }
     Reply reply = command(call, "a script");
-    if (reply.is_error() && reply.text().rfind("NOSCRIPT", 0) == 0) {  // the scripts were flushed; nothing was done
+    if (reply.is_error() && reply.text().rfind("NOSCRIPT", 0) == 0) {  // the scripts were flushed: nothing was done
       call[0] = "EVAL";
       call[1] = text;
       hash.clear();
@@ -378,7 +378,7 @@ class RedisConnection {
     return {kWorkerPrefix + std::to_string(worker) + ":" + name_space, kWorkerStore};
   }
 
-  // redisCommandArgv(), with hiredis's words and its reader.
+  // redisCommandArgv(), with hiredis's formatter and its reader.
   void* command_over_tls(int count, const char** arguments, const std::size_t* sizes) {
     char* text = nullptr;
     const int size = redisFormatCommandArgv(&text, count, arguments, sizes);
@@ -420,7 +420,7 @@ class RedisConnection {
     if (readable && reply[1] == wanted) return;
     throw Error(Status::store_unsafe, shown_ + ": the server runs with " + name + " = " +
                                           (readable ? reply[1] : "(not readable)") + ": " + why +
-                                          ", and issuing would stop until the tag is lifted by hand. Set it to " +
+                                          ", and issuing would stop until the tag is raised by hand. Set it to " +
                                           wanted + ", or give that up with ?accept_loss=" + name);
   }
   void check_role() {
@@ -448,7 +448,7 @@ class RedisConnection {
 
 // idgen:NAMESPACE:TAG, where a colon or percent sign of the namespace is written as %XX.
 constexpr std::string_view kKeyPrefix = "idgen:";
-// Of queues, which are no tags.
+// For queues, which are not tags.
 constexpr std::string_view kQueuePrefix = "idgen-buffer:";
 
 std::string key_of(const std::string& name_space, const std::string& tag, std::string_view prefix = kKeyPrefix) {
@@ -465,12 +465,12 @@ std::string key_of(const std::string& name_space, const std::string& tag, std::s
   return key + ":" + tag;
 }
 
-// The tag's, and that of what is known of all tags: it has one colon only, so it is no tag's.
+// The tag's key, and the key of what is known of all tags, which has only one colon and so is no tag's.
 Arguments own_keys(const std::string& name_space, const std::string& tag) {
   return {key_of(name_space, tag), "idgen:store"};
 }
 
-// CosId's key, ours beside it, and that of what is known of all of them.
+// CosId's key, ours beside it, and the key of what is known of all of them.
 constexpr std::string_view kCosidPrefix = "cosid:{", kCosidSuffix = "}.adder";
 
 Arguments cosid_keys(const std::string& name_space, const std::string& tag) {
@@ -479,13 +479,13 @@ Arguments cosid_keys(const std::string& name_space, const std::string& tag) {
           "idgen.label:store"};
 }
 
-// Not the words of the other stores: here a tag that is missing may be one that was forgotten.
+// Worded unlike the other stores: here a missing tag may be one that was forgotten.
 constexpr const char* kHowToMake =
-    "If the server has forgotten it, make it and lift it above all ids in use (`idgen segment advance`). If it is new, "
-    "make it with "
+    "If the server has forgotten it, make it and raise it above all ids in use (`idgen segment advance`). If it is "
+    "new, make it with "
     "`idgen segment create`, or set store_create = true";
 
-// As redis-cli takes it.
+// In the form that redis-cli takes.
 std::string cli_word(const std::string& text) {
   constexpr char kHex[] = "0123456789abcdef";
   std::string quoted = "\"";
@@ -634,8 +634,8 @@ class RedisStore final : public WithWindows<ConnectedStore<RedisConnection>, Red
     std::string text = "store: " + shown_ +
                        " (Redis); each grant is one script, acknowledged by the master before its first id is issued\n"
                        "restart, failover, eviction of the server: it may have forgotten grants, so nothing more is "
-                       "granted until the tag was lifted above all ids in use (`idgen segment advance`)";
-    text += rewind ? ". accept_loss = rewind: NOT SO HERE; it goes on with what the server remembers, and ids may "
+                       "granted until the tag was raised above all ids in use (`idgen segment advance`)";
+    text += rewind ? ". accept_loss = rewind: NOT HERE: it continues with what the server remembers, and ids may "
                      "be issued twice\n"
             : settings_.create ? "; no id is issued twice, unless the server comes back empty\n"
                                : "; no id is issued twice\n";
@@ -654,7 +654,7 @@ class RedisStore final : public WithWindows<ConnectedStore<RedisConnection>, Red
            "a copy of the server's memory that goes on beside it (a cloned machine) is not noticed\n" +
            (is_cosid_
                 ? "schema: cosid; CosId draws from the same key and does not notice when the server has forgotten "
-                  "grants: it goes on where idgen stops\n"
+                  "grants: it continues where idgen stops\n"
                 : "");
   }
 
@@ -664,7 +664,7 @@ class RedisStore final : public WithWindows<ConnectedStore<RedisConnection>, Red
     throw Error(Status::unsupported, "segment.schema = " + in_quotes(settings.schema) +
                                          ": in Redis idgen knows its own tags and CosId's, \"cosid\"");
   }
-  // What it takes for the server to be empty.
+  // How the server can come back empty.
   std::string losses() const {
     std::string accepted;
     for (const char* const setting : {"appendonly", "appendfsync", "maxmemory-policy"}) {
@@ -684,7 +684,7 @@ class RedisStore final : public WithWindows<ConnectedStore<RedisConnection>, Red
   static std::string now() { return std::to_string(store_clock_unix_ms()); }
   std::uint64_t number(const std::string& text) const { return stored_number(shown_, text.c_str()); }
 
-  // What a script could not do, said.
+  // Throws the error that a script reports.
   Reply checked(const std::string& name_space, const std::string& tag, Reply row) const {
     const std::string outcome = row[0];
     if (outcome == "ok") return row;
@@ -693,12 +693,12 @@ class RedisStore final : public WithWindows<ConnectedStore<RedisConnection>, Red
       throw Error(Status::tag_unknown,
                   tag_name(name_space, tag) + " is not in the store " + shown_ +
                       ", but it was there before, or the server has restarted or failed over since and may have "
-                      "forgotten it: so it is not made. Make it with `idgen segment create` and lift it above all ids "
+                      "forgotten it: so it is not made. Make it with `idgen segment create` and raise it above all ids "
                       "in use with `idgen segment advance`");
     }
     if (outcome == "refused") {
       if (const std::uint64_t count = number(row[3]))
-        advance_by(name_space, tag, number(row[1]), count);  // says that it is exhausted
+        advance_by(name_space, tag, number(row[1]), count);  // throws that it is exhausted
       throw Error(Status::store_damaged,
                   shown_ + ": " + tag_name(name_space, tag) + " holds " + in_quotes(row[1]) + ": " + row[2]);
     }
@@ -713,7 +713,7 @@ class RedisStore final : public WithWindows<ConnectedStore<RedisConnection>, Red
         Status::store_regressed,
         tag_name(name_space, tag) + " stands at " + row[1] + " in " + shown_ +
             ", but was written in another life of the server (" + row[2].substr(0, 8) + ", now " + row[3].substr(0, 8) +
-            "): after a restart or failover it may have forgotten grants. Lift the tag above all ids in use with "
+            "): after a restart or failover it may have forgotten grants. Raise the tag above all ids in use with "
             "`idgen segment advance`");
   }
 
@@ -730,7 +730,7 @@ class RedisStore final : public WithWindows<ConnectedStore<RedisConnection>, Red
     return info;
   }
 
-  // At the last dot. A name without one belongs to no namespace of idgen's.
+  // At the last dot. A name without a dot is not in a namespace of idgen's.
   static std::optional<std::pair<std::string, std::string>> names_of_cosid(const std::string& key) {
     const std::string name = key.substr(kCosidPrefix.size(), key.size() - kCosidPrefix.size() - kCosidSuffix.size());
     const std::size_t dot = name.rfind('.');

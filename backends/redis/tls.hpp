@@ -1,5 +1,5 @@
-// TLS for a connection that hiredis has made: the version of Debian 12 has none of its own. OpenSSL speaks over
-// hiredis's socket, with its time limits.
+// TLS for a connection made by hiredis, whose version in Debian 12 has none. OpenSSL uses hiredis's socket, with its
+// time limits.
 #pragma once
 
 #include <openssl/err.h>
@@ -48,12 +48,12 @@ class Tls {
                 "cannot connect to " + shown + " by TLS: " + reason() + ". Does this port speak it?");
   }
 
-  // False: the connection is broken, or the time is over; reason() says which.
+  // False: the connection is broken, or the time is up; reason() says which.
   bool send(const char* data, std::size_t size) {
     std::size_t written = 0;  // all or nothing: partial writes are not enabled
     return uninterrupted([&] { return SSL_write_ex(ssl_.get(), data, size, &written); }) == 1;
   }
-  // How much was received; 0 as above.
+  // How many bytes were received; 0 as above.
   std::size_t receive(char* data, std::size_t size) {
     std::size_t got = 0;
     return uninterrupted([&] { return SSL_read_ex(ssl_.get(), data, size, &got); }) == 1 ? got : 0;
@@ -67,8 +67,8 @@ class Tls {
   }
 
  private:
-  // A signal of the host's ends a read with a time limit, whatever SA_RESTART says; OpenSSL wants to be called again
-  // then.
+  // A signal of the host ends a read that has a time limit, whatever SA_RESTART says; OpenSSL must then be called
+  // again.
   template <class Call>
   int uninterrupted(Call&& call) {
     for (;;) {

@@ -1,6 +1,6 @@
-// Segments in ZooKeeper: one persistent node a tag, set if its version is still the one that was read. Not a sequential
-// node: its counter has 31 bits, and a lost answer leaves one behind. A worker is such a node too, with an ephemeral one
-// below it for as long as its owner's session lives.
+// Segments in ZooKeeper: one persistent node per tag, set if its version is still the one that was read. Not a
+// sequential node: its counter has 31 bits, and a lost answer leaves a node behind. A worker is such a node too,
+// with an ephemeral node below it while its owner's session is alive.
 #include <dirent.h>
 #include <sys/socket.h>
 #include <zookeeper/zookeeper.h>
@@ -38,7 +38,7 @@ class ZooKeeperConnection {
       " (ZooKeeper); each grant is a change that a quorum has on disk before its first id is issued (forceSync = "
       "yes)\n"
       "power loss, failover: nothing granted is forgotten\n"
-      "a node that is deleted by hand and made anew begins at 0: lift it above all ids in use (`idgen segment "
+      "a node that is deleted by hand and recreated begins at 0: raise it above all ids in use (`idgen segment "
       "advance`) "
       "before anybody draws\n";
 
@@ -48,8 +48,8 @@ class ZooKeeperConnection {
            path_part(tag);
   }
 
-  // Versions begin at 0 again when a node is deleted and made anew, so a version alone may pass for another node's.
-  // The node is told by the transaction that made it; see fence_of().
+  // Versions begin at 0 again when a node is deleted and recreated, so a version may also be that of another node. A
+  // node is identified by the transaction that made it; see fence_of().
   struct Held {
     std::string text;
     int version = 0;
@@ -92,7 +92,7 @@ class ZooKeeperConnection {
     zoo_check_op_init(&both[0], fence.c_str(), kAnyVersion);
     zoo_set_op_init(&both[1], path.c_str(), text.data(), static_cast<int>(text.size()), held.version, &stat);
     if (const int code = all_or_none(both, "set"); code != ZOK) {
-      if (code == ZNONODE) fenced_.erase(path);  // somebody may have taken the fence away, and left the node
+      if (code == ZNONODE) fenced_.erase(path);  // somebody may have removed the fence and left the node
       return false;
     }
     held.text = text;
@@ -206,7 +206,7 @@ class ZooKeeperConnection {
       throw Error(Status::store_unavailable,
                   "cannot connect to " + shown_ + ": " + std::generic_category().message(errno));
     }
-    zoo_set_servers_resolution_delay(handle_, -1);  // see NoFork: not on a thread of its own
+    zoo_set_servers_resolution_delay(handle_, -1);  // see NoFork: not on a separate thread
     try {
       MutexLock lock(mutex_);
       const auto is_decided = [&]() IDGEN_REQUIRES(mutex_) { return state_ != 0; };
@@ -230,8 +230,8 @@ class ZooKeeperConnection {
     handle_ = nullptr;
   }
 
-  // The client takes up a connection that was cut by itself, but not a session that the server has given up
-  // meanwhile. A request in such a session is refused here, unsent; so a new session is opened before it.
+  // The client restores a cut connection by itself, but not a session that the server has ended meanwhile. It refuses a
+  // request in that session without sending it, so a new session is opened first.
   zhandle_t* session() {
     if (handle_ == nullptr || is_unrecoverable(handle_) != ZOK) {
       const NoFork no_fork;
@@ -241,13 +241,14 @@ class ZooKeeperConnection {
     return handle_;
   }
 
-  // A node below the tag's, named after the transaction that made the tag's. It goes with it, and nobody makes it for
-  // another one: every write asks for it, so that no process writes into a new node what it knows of an old one.
+  // A node below the tag's node, named after the transaction that made the tag's. It is deleted together with it, and
+  // nobody makes it for another. Every write requires it, so that no process writes into a new node what it knows of an
+  // old one.
   static std::string fence_of(const std::string& path, const Held& held) {
     return path + "/made-by-" + std::to_string(held.made_by);
   }
 
-  // If nobody has yet. False if the node is no longer the one that was read.
+  // Makes it unless it exists. False if the node is no longer the one that was read.
   bool put_fence_up(const std::string& path, const Held& held) {
     const std::string fence = fence_of(path, held);
     std::array<zoo_op_t, 2> both{};
@@ -255,8 +256,7 @@ class ZooKeeperConnection {
     zoo_create_op_init(&both[1], fence.c_str(), "", 0, acl(), 0, nullptr, 0);
     const int code = all_or_none(both, "create");
     if (code != ZOK && code != ZNODEEXISTS) return false;
-    // Since it was read the node may have been made anew, at the same version: then this fence stands below the wrong
-    // one.
+    // The node may have been recreated since it was read, at the same version: then this fence is below the wrong one.
     const std::optional<Held> now = read_path(path);
     if (now && now->made_by == held.made_by) {
       fenced_[path] = held.made_by;
@@ -266,7 +266,7 @@ class ZooKeeperConnection {
     return false;
   }
 
-  // ZOK, or what was in the way of it: ZBADVERSION, ZNONODE, ZNODEEXISTS. Throws for everything else.
+  // ZOK, or what prevented it: ZBADVERSION, ZNONODE, ZNODEEXISTS. Throws for everything else.
   int all_or_none(const std::array<zoo_op_t, 2>& both, const char* what) {
     std::array<zoo_op_result_t, 2> results{};
     const int code = zoo_multi(session(), static_cast<int>(both.size()), both.data(), results.data());
@@ -299,8 +299,8 @@ class ZooKeeperConnection {
 
   const ACL_vector* acl() const { return user_.empty() ? &ZOO_OPEN_ACL_UNSAFE : &ZOO_CREATOR_ALL_ACL; }
 
-  // The client opens its sockets on a thread of its own, so that programs which are started inherit them, and it does
-  // not say which descriptor it has. It says whom it is connected to.
+  // The client opens its sockets on its own thread, so that programs started by the host inherit them, and does not
+  // reveal its descriptor. It does say which server it is connected to.
   static void close_on_exec_of(zhandle_t* handle) {
     sockaddr_storage server{}, peer{};
     socklen_t size = sizeof server;
@@ -382,7 +382,7 @@ class ZooKeeperConnection {
   Records<ZooKeeperConnection> records_;
   WorkerRows<ZooKeeperConnection> workers_;
   ServerClock clock_;
-  std::map<std::string, std::int64_t> fenced_;  // by path: the node whose fence is known to be up
+  std::map<std::string, std::int64_t> fenced_;  // by path: the node whose fence is known to exist
   zhandle_t* handle_ = nullptr;
   Mutex mutex_;
   std::condition_variable changed_;

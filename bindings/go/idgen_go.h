@@ -1,8 +1,8 @@
-/* What Go calls instead of idgen.h itself. Shaped by what a crossing costs in cgo:
+/* What Go calls instead of idgen.h itself. Its shape follows from the cost of a cgo call:
  *  - handles go as uintptr_t and results come back by value, so that nothing escapes to Go's heap: Next allocates
  *    nothing;
- *  - the details of an error come back in the same crossing, because a goroutine may be on another thread in the next
- *    one. A success pays nothing for it: only a failure allocates. */
+ *  - the details of an error come back with the same call, because a goroutine may be on another thread in the next
+ *    one. Success costs nothing extra: only a failure allocates. */
 #ifndef IDGEN_GO_H
 #define IDGEN_GO_H
 
@@ -14,7 +14,7 @@
 #error "This Go package is for ABI 1 of idgen: use the version of the package that belongs to the installed library."
 #endif
 
-/* error is NULL for IDGEN_OK, and where there was no memory for it; idgen_go_error_free takes both. */
+/* error is NULL for IDGEN_OK, and if there was no memory for it; idgen_go_error_free accepts NULL. */
 typedef struct {
   idgen_error_t *error;
   idgen_status_t status;
@@ -49,7 +49,7 @@ static inline void idgen_go_error_free(idgen_error_t *error) { free(error); }
 
 /* ------------------------------------------------------------------------------------------------- generation */
 
-/* Out of line, so that the frame with the error in it is not set up for every id. */
+/* Out of line, so that a frame with the error in it is not set up for every id. */
 __attribute__((noinline, unused)) static idgen_go_number idgen_go_next_slowly(uintptr_t generator) {
   IDGEN_GO_ERROR(error);
   idgen_go_number result;
@@ -81,7 +81,7 @@ static inline idgen_go_number idgen_go_fill(uintptr_t generator, uint64_t *ids, 
   return result;
 }
 
-/* The flag of a cancelled context. It lies in C's memory, where both sides may keep a pointer to it. */
+/* The flag of a cancelled context. It is in C's memory, where both sides may keep a pointer to it. */
 static inline int32_t *idgen_go_flag_new(void) { return (int32_t *)calloc(1, sizeof(int32_t)); }
 static inline void idgen_go_flag_free(int32_t *flag) { free(flag); }
 static inline void idgen_go_flag_set(int32_t *flag) { __atomic_store_n(flag, 1, __ATOMIC_RELEASE); }
@@ -282,27 +282,27 @@ typedef struct {
   idgen_go_failure failure;
 } idgen_go_long_text;
 
-/* Fills a buffer of the size that fits: of a generator that gives a text, or of a file. */
-#define IDGEN_GO_LONG_TEXT(call)                                            \
-  idgen_go_long_text result = {NULL, {NULL, IDGEN_E_BUFFER}};               \
-  size_t size = 2048;                                                       \
-  for (;;) {                                                                \
-    char *buffer = (char *)realloc(result.text, size);                      \
-    if (!buffer) {                                                          \
-      result.failure.status = IDGEN_E_NO_MEMORY;                            \
-      break;                                                                \
-    }                                                                       \
-    result.text = buffer;                                                   \
-    IDGEN_GO_ERROR(error);                                                  \
-    const idgen_status_t status = call;                                     \
-    if (status == IDGEN_E_BUFFER) continue; /* size is now what it takes */ \
-    result.failure = idgen_go_fail(status, &error);                         \
-    break;                                                                  \
-  }                                                                         \
-  if (result.failure.status != IDGEN_OK) {                                  \
-    free(result.text);                                                      \
-    result.text = NULL;                                                     \
-  }                                                                         \
+/* Fills a buffer of the right size with the text of a generator or of a file. */
+#define IDGEN_GO_LONG_TEXT(call)                                             \
+  idgen_go_long_text result = {NULL, {NULL, IDGEN_E_BUFFER}};                \
+  size_t size = 2048;                                                        \
+  for (;;) {                                                                 \
+    char *buffer = (char *)realloc(result.text, size);                       \
+    if (!buffer) {                                                           \
+      result.failure.status = IDGEN_E_NO_MEMORY;                             \
+      break;                                                                 \
+    }                                                                        \
+    result.text = buffer;                                                    \
+    IDGEN_GO_ERROR(error);                                                   \
+    const idgen_status_t status = call;                                      \
+    if (status == IDGEN_E_BUFFER) continue; /* size is now what is needed */ \
+    result.failure = idgen_go_fail(status, &error);                          \
+    break;                                                                   \
+  }                                                                          \
+  if (result.failure.status != IDGEN_OK) {                                   \
+    free(result.text);                                                       \
+    result.text = NULL;                                                      \
+  }                                                                          \
   return result
 
 static inline idgen_go_long_text idgen_go_describe(uintptr_t generator) {
@@ -357,7 +357,7 @@ static inline idgen_go_segment idgen_go_segment_show(uintptr_t config) {
   return result;
 }
 
-/* A copy, because what a callback is given ends with it. */
+/* A copy, because the callback's arguments end with it. */
 typedef struct {
   char *name_space;
   char *tag;

@@ -1,5 +1,5 @@
 /* The host's clock, store and log in Go: C functions with the signatures of idgen.h that lead to exported Go functions.
- * ctx is a number that Go looks the callback up by (runtime/cgo.Handle), not a pointer. */
+ * ctx is a number by which Go looks up the callback (runtime/cgo.Handle), not a pointer. */
 #ifndef IDGEN_GO_CALLBACKS_H
 #define IDGEN_GO_CALLBACKS_H
 

@@ -1,7 +1,6 @@
 #!/bin/sh
-# Writes go/core_*.cc: one unit for each room of the core, which includes the room's sources. Rooms, and not one unit
-# for all, so that names in unnamed namespaces of different rooms cannot meet. Run by go generate; a test fails if a
-# source is missing.
+# Writes go/core_*.cc: one unit for each folder of the core, which includes the folder's sources. One unit for all would
+# mix the names in unnamed namespaces of different folders. Run by go generate; a test fails if a source is missing.
 set -eu
 cd "$(dirname "$0")/../.."
 

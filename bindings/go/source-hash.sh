@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prints a number of all C and C++ that the Go package is compiled from. Go's build cache does not look outside the
-# package's own folder, so a change in core/ would go unnoticed; a change of this flag does not:
+# Prints a checksum of all C and C++ that the Go package is compiled from. Go's build cache does not look outside the
+# package's own folder, so it would miss a change in core/. It does not miss a change of this flag:
 #
 #     CGO_CXXFLAGS="-g -O2 -DIDGEN_SRC_HASH=$(bindings/go/source-hash.sh)" go build ./...
 set -eu

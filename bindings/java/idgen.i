@@ -3,8 +3,8 @@
  * handle is a long, a struct is a long[], text is a byte[] of UTF-8 (JNI strings are in a UTF-8 of their own), a
  * failure is thrown. The classes that users see are written by hand in java/.
  *
- * SWIG reads idgen.h itself: a function added there appears here without a change, as long as its parameters have the
- * usual names.
+ * SWIG reads idgen.h itself: a function added there needs no change here, as long as its parameters have the usual
+ * names.
  */
 %module(jniclassname="IdgenJNI") IdgenModule
 
@@ -16,7 +16,7 @@
 
   private IdgenJNI() {}
 
-  // The natives call these two, on the thread that called them.
+  // The natives call these two, on the caller's thread.
   static RuntimeException error(int status, byte[] message, long retryAfterNs, int written, long cause) {
     return Errors.of(status, message, retryAfterNs, written, cause);
   }

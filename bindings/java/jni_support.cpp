@@ -30,7 +30,7 @@ void store_numbers(JNIEnv* env, jobjectArray out, std::initializer_list<jlong> n
 
 void raise(JNIEnv* env, jclass natives, idgen_status_t status, const idgen_error_t* error, std::size_t written) {
   if (env->ExceptionCheck()) return;
-  // Looked up anew each time: this is the cold path, and a cached id would have to be dropped with its class.
+  // Looked up each time: this is the cold path, and a cached id would have to be dropped with its class.
   jmethodID make = env->GetStaticMethodID(natives, "error", "(I[BJIJ)Ljava/lang/RuntimeException;");
   if (make == nullptr) return;
   const bool has_message = error != nullptr && error->message[0] != '\0';
@@ -189,7 +189,7 @@ Attached::~Attached() {
 
 extern "C" {
 
-// Only says which JNI we speak: there is nothing to set up.
+// Only names the JNI version we need: there is nothing to set up.
 JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM*, void*) { return JNI_VERSION_10; }
 
 JNIEXPORT jint JNICALL Java_dev_idgen_IdgenJNI_jniVersion(JNIEnv*, jclass) { return idgen_jni::kJniVersion; }

@@ -1,6 +1,6 @@
 // What all Java natives are made of: arguments in, results out, failures thrown. Nothing here is kept between calls (no
-// cached class, no global reference; natives_log.cpp and natives_store.cpp have the exceptions), so that a class loader
-// that is dropped leaves nothing behind.
+// cached class, no global reference; the exceptions are in natives_log.cpp and natives_store.cpp), so that a dropped
+// class loader leaves nothing behind.
 #ifndef IDGEN_BINDINGS_JAVA_JNI_SUPPORT_HPP
 #define IDGEN_BINDINGS_JAVA_JNI_SUPPORT_HPP
 
@@ -14,8 +14,8 @@
 
 namespace idgen_jni {
 
-// Moves when the name or the parameters of a native change: NativeLoader.JNI_VERSION must be the same number, so that a
-// jar and a libidgen.so that were not made for each other are told apart by a message and not by a crash.
+// Changes with the name or the parameters of a native. NativeLoader.JNI_VERSION must be the same number, so that a jar
+// and a libidgen.so that do not match give a message, not a crash.
 inline constexpr jint kJniVersion = 5;
 
 // idgen_error_t without its half kilobyte of zeroes: this is made on every call.
@@ -49,28 +49,28 @@ constexpr bool reports_error = false;
 template <class... Parameters>
 constexpr bool reports_error<idgen_status_t (*)(Parameters...)> = (std::is_same_v<Parameters, idgen_error_t*> || ...);
 
-// Throws what IdgenJNI.error makes of a failure. `natives` is the class IdgenJNI, which every static native is given.
-// Does nothing if an exception is pending already. `written`: ids that a failed batch had stored before.
+// Throws what IdgenJNI.error makes of a failure. `natives` is the class IdgenJNI, which every static native gets. Does
+// nothing if an exception is pending already. `written`: ids that a failed batch had stored before.
 void raise(JNIEnv* env, jclass natives, idgen_status_t status, const idgen_error_t* error = nullptr,
            std::size_t written = 0);
 
-// Java threads are interrupted, not cancelled: while the library waits, it asks the thread that called us.
+// Java threads are interrupted, not cancelled: while the library waits, it asks the calling thread.
 struct Waiter {
   JNIEnv* env;
   jclass natives;
   jmethodID interrupted = nullptr;
 };
 
-// An idgen_cancelled_fn for a Waiter. Leaves the thread's interrupt status as it is. An exception in the question
-// itself (a stack overflow, say) ends the wait too, and is what the caller then gets.
+// An idgen_cancelled_fn for a Waiter. Leaves the thread's interrupt status as it is. An exception while asking (a stack
+// overflow, say) ends the wait too, and is passed to the caller.
 int is_interrupted(void* waiter);
 
 // The bytes of a NUL-terminated text; null for NULL, and with an exception pending when the heap is full.
 jbyteArray bytes(JNIEnv* env, const char* text);
 jbyteArray bytes(JNIEnv* env, const char* text, std::size_t size);
 
-// Results into an array of the caller's, in the order of the struct's members (a double by its bits). An array that is
-// too short throws.
+// Writes results into an array of the caller's, in the order of the struct's members (a double as its bits). An array
+// that is too short throws.
 void store(JNIEnv* env, jlongArray out, std::initializer_list<jlong> numbers);
 void store(JNIEnv* env, jlongArray out, const idgen_parts_t& parts);
 void store(JNIEnv* env, jlongArray out, const idgen_block_t& block);
@@ -81,7 +81,7 @@ void store(JNIEnv* env, jobjectArray out, const idgen_layout_info_t& info);
 void store(JNIEnv* env, jobjectArray out, const idgen_field_t& field);
 void store(JNIEnv* env, jobjectArray out, const idgen_property_t& property);
 
-// A text as a byte[] into one element. Does nothing if an exception is pending.
+// Writes a text as a byte[] into one element. Does nothing if an exception is pending.
 void store_text(JNIEnv* env, jobjectArray out, jsize index, const char* text);
 
 // The inverse of store for idgen_parts_t. False: an exception is pending.
@@ -108,9 +108,9 @@ class Utf8 {
   std::size_t size_ = 0;
 };
 
-// For callbacks, which come on threads that the JVM does not know, too. Attached for the length of a scope, if it was
-// not: callbacks are rare, and a thread that stays attached holds a Java object for ever. A daemon, so that the JVM
-// does not wait for it when it ends.
+// For callbacks, which also come on threads that the JVM does not know. Such a thread is attached for the length of a
+// scope: callbacks are rare, and a thread that stays attached holds a Java object for ever. It is a daemon, so that the
+// JVM does not wait for it at exit.
 class Attached {
  public:
   explicit Attached(JavaVM* vm);
@@ -118,7 +118,7 @@ class Attached {
   Attached& operator=(const Attached&) = delete;
   ~Attached();
 
-  JNIEnv* env() const { return env_; }  // null when the JVM is on its way out
+  JNIEnv* env() const { return env_; }  // null when the JVM is shutting down
 
  private:
   JavaVM* vm_;

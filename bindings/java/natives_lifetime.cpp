@@ -1,4 +1,4 @@
-// The beginning and the end of a generator: both may wait for the store, and hear of an interrupt while they do.
+// Opening and closing a generator. Both may wait for the store, and notice an interrupt meanwhile.
 #include "jni_support.hpp"
 
 using idgen_jni::Error;
@@ -21,8 +21,8 @@ JNIEXPORT jlong JNICALL Java_dev_idgen_IdgenJNI_create(JNIEnv* env, jclass nativ
   return idgen_jni::address(generator);
 }
 
-// An interrupt ends the wait and no more: the generator is closed all the same, and the thread's interrupt status tells
-// the caller.
+// An interrupt ends only the wait: the generator is closed all the same, and the thread's interrupt status tells the
+// caller.
 JNIEXPORT void JNICALL Java_dev_idgen_IdgenJNI_close(JNIEnv* env, jclass natives, jlong generator) {
   Waiter waiter{env, natives};
   Error error;

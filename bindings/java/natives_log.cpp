@@ -1,4 +1,4 @@
-// The host's log in Java: the library calls it on threads of its own, too, which the JVM does not know.
+// The host's log in Java: the library also calls it on its own threads, which the JVM does not know.
 #include <memory>
 #include <new>
 
@@ -9,7 +9,7 @@ using idgen_jni::Error;
 
 namespace {
 
-// The one thing that is kept between calls: until the library has freed the generator.
+// Kept between calls, until the library has freed the generator.
 struct Log {
   JavaVM* vm = nullptr;
   jobject sink = nullptr;

@@ -1,5 +1,5 @@
-// The calls that make ids. The id is the return value and a failure is thrown: an array for the result would cost as
-// much again as the call itself.
+// The calls that make ids. The id is the return value and a failure is thrown: an array for the result would double the
+// cost of the call.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -39,14 +39,14 @@ JNIEXPORT jboolean JNICALL Java_dev_idgen_IdgenJNI_tryNext(JNIEnv* env, jclass n
   std::uint64_t number = 0;
   const idgen_status_t status = idgen_try_next(g, &number);
   if (status == IDGEN_E_WOULD_BLOCK) return JNI_FALSE;
-  // What retrying cannot help fails at once in the slow call too, which says why.
+  // Statuses that are not retryable also fail at once in the slow call, which says why.
   const jlong id = status == IDGEN_OK ? static_cast<jlong>(number) : next_slow(env, natives, g);
   if (env->ExceptionCheck() == JNI_TRUE) return JNI_FALSE;
   idgen_jni::store(env, out, {id});
   return JNI_TRUE;
 }
 
-// By way of a buffer on the stack: the collector must not be held up (GetPrimitiveArrayCritical) while a call may wait.
+// Through a buffer on the stack: a call that may wait must not hold up the collector (GetPrimitiveArrayCritical).
 JNIEXPORT void JNICALL Java_dev_idgen_IdgenJNI_fill(JNIEnv* env, jclass natives, jlong generator, jlongArray ids,
                                                     jint offset, jint length) {
   constexpr jint kChunk = 1024;

@@ -1,4 +1,5 @@
-// All tags of a store: a row each, added to a java.util.List while the library lists them, on the caller's own thread.
+// All tags of a store: one row each, added to a java.util.List while the library lists them, on the caller's own
+// thread.
 #include "jni_support.hpp"
 
 using idgen_jni::Error;

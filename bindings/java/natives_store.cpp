@@ -1,4 +1,4 @@
-// The host's store in Java: the library asks it on threads of its own, too, which the JVM does not know.
+// The host's store in Java: the library also calls it on its own threads, which the JVM does not know.
 #include <algorithm>
 #include <cstring>
 #include <memory>

@@ -16,7 +16,7 @@ jbyteArray text_of(JNIEnv* env, jclass natives, Write write) {
   std::size_t size = sizeof small;
   char* buffer = small;
   idgen_status_t status = write(buffer, &size, &error);
-  // Again as long as the text grows meanwhile: a description has live numbers in it.
+  // Repeats if the text has grown meanwhile: a description contains live numbers.
   while (status == IDGEN_E_BUFFER) {
     if (buffer != small) std::free(buffer);
     buffer = static_cast<char*>(std::malloc(size));

@@ -19,7 +19,7 @@
 
 namespace idgen::capi {
 
-// A handle says what it is, so that one of the wrong type is an error and not a crash.
+// A handle carries its type, so that one of the wrong type is an error and not a crash.
 template <std::uint32_t kMagic, class T>
 class TypedHandle {
  public:
@@ -32,9 +32,9 @@ class TypedHandle {
   bool is_intact() const noexcept { return magic_ == kMagic; }
 
  private:
-  // Before the value, at the same place in every type: a handle of another, smaller type can be asked too.
-  // volatile: the destructor's store is not optimised away, so that a use after destroy is noticed as long as the
-  // memory is not reused.
+  // Before the value, at the same place in every type, so that it can also be read in a handle of another, smaller
+  // type. volatile: the destructor's store is not optimised away, so that a use after destroy is noticed until the
+  // memory is reused.
   volatile std::uint32_t magic_ = kMagic;
 
  public:
@@ -55,15 +55,15 @@ struct idgen_layout : idgen::capi::TypedHandle<0x69646733, idgen::Layout> {
 
 namespace idgen::capi {
 
-// Fills err, if there is one, and returns the status. Needs no memory: it runs when there is none. Bytes that are not
-// UTF-8 (a user's own, in a value or a path) become '?'.
+// Fills err, if there is one, and returns the status. Allocates nothing: it also runs when there is no memory. Bytes
+// that are not UTF-8 (a user's own, in a value or a path) become '?'.
 idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_view message,
                       std::uint64_t retry_after_ns = 0, std::uint64_t cause = 0) noexcept;
 // The same for the exception that is being handled. One for all functions: each has this path.
 [[gnu::cold]] idgen_status_t report_exception(idgen_error_t* err) noexcept;
 
-// Every exported function that can fail runs its body in here or in one of the two below. This one is for bodies that
-// neither wait, nor read a file, nor call the host.
+// Every exported function that can fail runs its body in this function or in one of the two below. This one is for
+// bodies that do not wait, read a file or call the host.
 template <class Body>
 idgen_status_t guard(idgen_error_t* err, Body&& body) noexcept {
   try {
@@ -75,9 +75,9 @@ idgen_status_t guard(idgen_error_t* err, Body&& body) noexcept {
   }
 }
 
-// While it lives the thread cannot be cancelled (pthread_cancel): for calls in which something may be a cancellation
-// point. Torn down in the middle they would leave locks behind, and what tears them down is no exception that could be
-// turned into a status: it ends the process.
+// While it exists, the thread cannot be cancelled (pthread_cancel): for calls that may contain a cancellation point. A
+// call cancelled in the middle would leave locks behind, and the cancellation is not an exception that could become a
+// status: it ends the process.
 class NotCancellable {
  public:
   NotCancellable() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
@@ -96,15 +96,15 @@ idgen_status_t guard_uncancelled(idgen_error_t* err, Body&& body) noexcept {
   return guard(err, body);
 }
 
-// guard() for a body that may wait, or reads a file. Not noexcept: a thread that is to be cancelled is cancelled here,
-// before anything was done.
+// guard() for a body that may wait, or reads a file. Not noexcept: a pending cancellation takes effect here, before
+// anything was done.
 template <class Body>
 idgen_status_t guard_waiting(idgen_error_t* err, Body&& body) {
   pthread_testcancel();
   return guard_uncancelled(err, body);
 }
 
-// cancelled(ctx) of the border. Empty if it is NULL.
+// The caller's cancelled(ctx). Empty if it is NULL.
 inline Cancelled to_cancelled(idgen_cancelled_fn cancelled, void* ctx) {
   return cancelled ? Cancelled([=] { return cancelled(ctx) != 0; }) : Cancelled();
 }
@@ -133,7 +133,7 @@ inline void check_index(std::size_t index, std::size_t count) {
   if (index >= count) refuse_index(index, count);
 }
 
-// Throws Error{argument} unless a result can be written there. Before a call does anything that cannot be undone.
+// Throws Error{argument} unless a result can be written there. Call it before doing anything that cannot be undone.
 template <class S>
 void check_struct(const S* out, const char* what) {
   require(out, what);
@@ -141,7 +141,7 @@ void check_struct(const S* out, const char* what) {
   if (out->struct_size < sizeof(S) || out->struct_size > kMost) refuse_struct(out->struct_size, sizeof(S), what);
 }
 
-// Copies as much of a result as the caller's struct has room for; the first version's size is the least.
+// Copies as much of a result as the caller's struct can hold; the first version's size is the minimum.
 template <class S>
 void write_struct(S* out, S result, const char* what) {
   check_struct(out, what);
@@ -151,7 +151,7 @@ void write_struct(S* out, S result, const char* what) {
   if (theirs > sizeof(S)) std::memset(reinterpret_cast<char*>(out) + sizeof(S), 0, theirs - sizeof(S));
 }
 
-// A text result: see rule 4 of idgen.h.
+// Writes a text result: see rule 4 of idgen.h.
 void write_text(const std::string& text, char* buffer, std::size_t* size);
 
 }  // namespace idgen::capi

@@ -10,8 +10,8 @@ using namespace idgen::capi;
 
 namespace {
 
-// idgen_next in three functions, from the leanest to the one that needs most: what a function may have to do, all its
-// calls pay for.
+// idgen_next in three functions, from the leanest to the most general, because every call pays for all that its
+// function may have to do.
 [[gnu::noinline]] idgen_status_t next_slowly(idgen_t* generator, uint64_t* id, idgen_error_t* err, uint64_t drawn) {
   return guard_waiting(err, [&] {
     Handle& handle = open_handle(generator, "generator");

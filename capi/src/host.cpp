@@ -10,7 +10,7 @@ using namespace idgen::capi;
 
 namespace {
 
-// ctx with its release, called once when nothing uses it any more.
+// ctx and its release, which is called once when nothing uses ctx any more.
 class HostContext {
  public:
   HostContext(void* ctx, void (*release)(void*)) : ctx_(ctx), release_(release) {}
@@ -20,7 +20,7 @@ class HostContext {
     if (release_) release_(ctx_);
   }
   void* get() const noexcept { return ctx_; }
-  // From here on ctx is ours.
+  // From now on ctx is ours.
   void own(void (*release)(void*)) noexcept { release_ = release; }
 
  private:
@@ -34,19 +34,19 @@ void check_vtable(const V* vtable, const char* what) {
     throw Error(Status::argument, std::string(what) + ": struct_size is " + std::to_string(vtable->struct_size) +
                                       "; set it to sizeof, " + std::to_string(sizeof(V)));
   }
-  if (vtable->reserved != 0) {  // or it could never get a meaning: programs would be out there that leave it unset
+  if (vtable->reserved != 0) {  // or it could never get a meaning: existing programs would leave it unset
     throw Error(Status::argument,
                 std::string(what) + ".reserved is " + std::to_string(vtable->reserved) + "; set it to 0");
   }
 }
 
-// The host's wall clock; all else is the system's.
+// The host's wall clock; everything else is the system's.
 class HostClock final : public Runtime {
  public:
   HostClock(const idgen_clock_t& clock, void* ctx) : clock_(clock), ctx_(ctx, clock.release) {}
 
   std::int64_t wall_ns() noexcept override { return clock_.now_ns(ctx_.get()); }
-  // Time slept on the host's clock counts as waited, also when it passes in no time.
+  // Time slept on the host's clock counts as waited, even if it passes at once.
   std::int64_t mono_ns() noexcept override { return system_.mono_ns() + slept_ns_.load(); }
   void sleep_ns(std::int64_t ns) override {
     if (!clock_.sleep_ns) return system_.sleep_ns(ns);
@@ -203,7 +203,7 @@ idgen_status_t idgen_config_set_log(idgen_config_t* config, const idgen_log_t* l
         [write = require(log->write, "log.write"), context](LogLevel level, const std::string& message) {
           write(context->get(), static_cast<int32_t>(level), message.c_str());
         });
-    context->own(log->release);  // not before nothing can fail any more: on failure ctx stays the host's
+    context->own(log->release);  // only now, when nothing can fail any more: on failure the host still owns ctx
   });
 }
 

@@ -18,9 +18,9 @@ namespace idgen::capi {
 idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_view message, std::uint64_t retry_after_ns,
                       std::uint64_t cause) noexcept {
   if (!err) return status;
-  // Zeroed instead of begun with IDGEN_ERROR_INIT: it has room for a message, and its owner wants to know.
+  // Zeroed instead of set to IDGEN_ERROR_INIT: there is space for a message, so say so.
   const bool is_zeroed = err->struct_size == 0;
-  constexpr std::size_t kUpToMessage = offsetof(idgen_error_t, cause);  // what every caller's has room for
+  constexpr std::size_t kUpToMessage = offsetof(idgen_error_t, cause);  // what every caller's struct can hold
   if (err->struct_size < kUpToMessage && !is_zeroed) return status;
   err->status = status;
   err->retry_after_ns = retry_after_ns;

@@ -33,7 +33,7 @@ constexpr StatusText kStatusTextTable[] = {
     {Status::store_damaged, "STORE_DAMAGED", "the store is not a database of idgen, or is corrupt", false},
     {Status::store_version, "STORE_VERSION", "the store was made by another version of idgen", false},
     {Status::tag_unknown, "TAG_UNKNOWN", "the segment tag was not created", false},
-    {Status::tag_exists, "TAG_EXISTS", "the segment tag exists already", false},
+    {Status::tag_exists, "TAG_EXISTS", "the segment tag already exists", false},
     {Status::store_regressed, "STORE_REGRESSED", "the store granted numbers that it had granted before", false},
     {Status::format_mismatch, "FORMAT_MISMATCH", "the namespace is in use with another layout or epoch", false},
     {Status::store_unsafe, "STORE_UNSAFE", "a setting or file system of the store can lose a commit", false},
@@ -41,7 +41,7 @@ constexpr StatusText kStatusTextTable[] = {
     {Status::internal, "INTERNAL", "a defect in idgen", false},
 };
 constexpr StatusText kHost{Status::host, "HOST", "a status of the host's own store", true};
-constexpr StatusText kUnknown{Status::internal, "UNKNOWN", "this number is no status of idgen", false};
+constexpr StatusText kUnknown{Status::internal, "UNKNOWN", "this number is not a status of idgen", false};
 
 std::span<const StatusText> status_texts() noexcept { return kStatusTextTable; }
 
@@ -61,7 +61,8 @@ static std::size_t control_size(std::string_view text) {
   return byte == 0xC2 && text.size() > 1 && (text[1] & 0xE0) == 0x80 ? 2 : 0;
 }
 
-// Line ends and tabs become one space: servers say a thing in several lines. Other control characters become \xNN.
+// Line ends and tabs become one space, because servers send messages of several lines. Other control characters become
+// \xNN.
 static std::string one_line(std::string_view text) {
   constexpr char kHex[] = "0123456789ABCDEF";
   std::string out;

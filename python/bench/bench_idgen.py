@@ -1,12 +1,12 @@
-"""What a call from Python costs, as ratios to a floor measured beside it in the same run.
+"""What a call from Python costs, as ratios to a floor measured in the same run.
 
     python bench/bench_idgen.py [--core libidgen_static.a] [--rounds 9] [--json FILE]
 
 The floor is a METH_NOARGS method of a C type (floor.c, compiled here). With --core the core's own cost is measured by a
-C++ program linked to that archive, and the share of Python is told apart from it. Rounds are interleaved; the median
-is reported. Costs are CPU time of the calling thread, so that a busy machine does not decide; the share of the cap is
-wall time, and means something on an idle machine only. What an import costs is CPU time of processes that do nothing
-else, less that of processes that do nothing.
+C++ program linked to that archive, and Python's share is reported separately. Rounds are interleaved; the median is
+reported. Costs are CPU time of the calling thread, so that a busy machine does not distort them; the share of the cap
+is wall time, and only meaningful on an idle machine. The cost of an import is CPU time of processes that only import,
+less that of processes that do nothing.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def core_costs(archive: Path, folder: Path) -> dict[str, float]:
 
 
 def calls(function: Callable[[], Any], n: int, now: Callable[[], int] = time.thread_time_ns) -> float:
-    """ns of one call, the loop included; the loop is the same for every subject."""
+    """ns per call, the loop included; the loop is the same for every subject."""
     repeat = itertools.repeat(None, n)
     start = now()
     for _ in repeat:
@@ -99,7 +99,7 @@ def import_ms(rounds: int) -> tuple[float, float]:
 
 def measure(floor: Any, rounds: int) -> dict[str, float]:
     floor_object = floor.Floor()
-    # 2^33 ids a tick: neither sequence nor segment ends while we measure, so that a call is a call and not a wait.
+    # 2^33 ids per tick: neither sequence nor segment ends during the measurement, so that no call waits.
     snowflake = idgen.Generator(layout="time:27s worker:3 sequence:33", worker=1, store="memory:bench")
     segment = idgen.Generator(kind="segment", tag="bench", store="memory:bench", store_create=True, segment_step=10**8)
     at_the_cap = idgen.Generator(worker=1, namespace="cap", store="memory:bench")

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-// CPU time of this thread: a busy machine must not decide.
+// CPU time of this thread: a busy machine must not distort it.
 static double thread_ns() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -1,4 +1,4 @@
-"""What the tests share: stores of their own, a clock that stands still, and the golden vectors."""
+"""What the tests share: separate stores, a clock that stands still, and the golden vectors."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def vectors(name: str) -> list[list[str]]:
 
 
 def run_python(code: str, *arguments: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
-    """A Python of its own, for what must not happen in the test's process."""
+    """A separate Python, for what must not happen in the test's process."""
     return subprocess.run(
         [sys.executable, "-W", "error", "-c", code, *arguments],
         capture_output=True,

@@ -98,7 +98,7 @@ Stuck = Callable[..., idgen.Generator]
 
 @pytest.fixture
 def stuck(memory_store: str, manual_clock: ManualClock) -> Iterator[Stuck]:
-    """Makes a generator whose clock has just been set back by a ms: an id is there when the clock goes on."""
+    """Makes a generator whose clock was just set back by a ms: the next id has to wait until the clock moves on."""
     made: list[idgen.Generator] = []
 
     def make(**options: Any) -> idgen.Generator:

@@ -1,4 +1,4 @@
-"""Every mistake gets a status and a message that says what to do, and no id is lost by it."""
+"""Every mistake gives a status and a message that says what to do, and loses no id."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_database_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_store_without_permission_says_so() -> None:
-    # In a process of its own, because root may read any file: there it becomes somebody else first.
+    # In a separate process, which becomes another user first, because root may read any file.
     code = """
 import os, pathlib, sys, tempfile, idgen
 with tempfile.TemporaryDirectory(dir="/tmp") as folder:

@@ -1,4 +1,4 @@
-"""The end of a generator on a store that does not take back what is unused."""
+"""Closing a generator on a store that does not take back the unused rest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LosesTheRest:
 
 
 class Lines:
-    """A log that keeps the warnings it is told."""
+    """A log that keeps its warnings."""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []

@@ -1,8 +1,8 @@
 """The samples of README.md and docs/python.md, run word for word.
 
-Each ```python block runs in a folder of its own, in a process of its own. The folder is empty but for the store that
-the page's block with `store_create(` makes. A block that follows a ```toml block finds it there as idgen.toml.
-```console blocks are commands after `$ ` and what they print; `...` stands for anything.
+Each ```python block runs in its own folder and process. The folder is empty but for the store that the page's block
+with `store_create(` makes. A block that follows a ```toml block finds it there as idgen.toml. ```console blocks are
+commands after `$ ` and what they print; `...` stands for anything.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The exceptions: one class per status, typed families, and they survive a journey between processes."""
+"""The exceptions: one class per status, typed families, and they can be sent between processes."""
 
 from __future__ import annotations
 

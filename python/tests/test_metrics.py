@@ -1,4 +1,4 @@
-"""idgen.metrics: the Prometheus text format, read by a parser that takes nothing else."""
+"""idgen.metrics: the Prometheus text format, read by a parser that accepts nothing else."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def parsed_labels(text: str) -> Labels:
 
 
 def parsed(text: str) -> Samples:
-    """Every sample. Fails on a line out of place, on what is there twice, on a counter without _total."""
+    """Every sample. Fails on a misplaced line, a duplicate, or a counter without _total."""
     samples: Samples = {}
     described: set[str] = set()
     current = kind = ""

@@ -1,4 +1,4 @@
-"""Several processes: forks, pools, and one store that all of them use."""
+"""Several processes: forks, pools, and a shared store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stores of the program's own: what the core asks of them, and what becomes of what they raise."""
+"""Stores of the program's own: how the core calls them, and what happens to what they raise."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def test_messages_of_the_database_say_what_to_do(tmp_path: Path, database: Path)
 
 
 class Pool:
-    """Lends what it has, in turn, and counts; as psycopg_pool's and psycopg2's do."""
+    """Lends its connections in turn, and counts; like those of psycopg_pool and psycopg2."""
 
     def __init__(self, *connections: Any) -> None:
         self.free: list[Any] = list(connections)
@@ -338,7 +338,7 @@ def test_a_connection_that_comes_too_late_serves_the_next_call_before_others_tak
     mine = pool.getconn()
     with pytest.raises(idgen.StoreUnavailableError):
         store.segment_take("default", "orders", 10)
-    pool.putconn(mine)  # to the thread that has waited since
+    pool.putconn(mine)  # to the thread that has been waiting since
     deadline = time.monotonic() + 30
     while pool.free and time.monotonic() < deadline:
         time.sleep(0.001)
@@ -349,7 +349,7 @@ def test_a_connection_that_comes_too_late_serves_the_next_call_before_others_tak
         gives_back.callback(pool.putconn, pool.getconn())
         with pytest.raises(idgen.StoreUnavailableError):
             store.segment_take("default", "orders", 10)
-    while not pool.free:  # nobody came for it: it goes back
+    while not pool.free:  # nobody claimed it: it goes back
         assert time.monotonic() < deadline
         time.sleep(0.01)
 

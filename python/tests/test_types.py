@@ -37,10 +37,10 @@ def test_package_and_tests_are_strictly_typed(tmp_path: Path) -> None:
 
 
 def test_the_stubs_of_the_compiled_module_match_it(tmp_path: Path) -> None:
-    # pybind11 gives its classes a metaclass, which is of no concern to a user; members are compared all the same.
+    # pybind11 gives its classes a metaclass, which does not concern users; members are compared all the same.
     metaclass = tmp_path / "allowed"
     metaclass.write_text("".join(f"idgen._core.{name}\n" for name in ("CancelToken", "Generator", "Layout")))
-    # From another folder, so that the installed package is looked at.
+    # From another folder, so that the installed package is checked.
     mypy("mypy.stubtest", "--ignore-disjoint-bases", "--allowlist", str(metaclass), "idgen._core", folder=tmp_path)
 
 

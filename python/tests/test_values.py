@@ -215,7 +215,7 @@ class OwnStore:
         raise AssertionError
 
 
-own_store: Any = OwnStore()  # Any: segment_create and the like have nothing to do in one
+own_store: Any = OwnStore()  # Any: segment_create and similar calls have nothing to do in one
 
 
 def test_statements_are_refused_where_there_can_be_none(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-/* A macro is compiled into the caller, its function twin into the library: a binding relies on both saying the same. */
+/* A macro is compiled into the caller, its function twin into the library; bindings rely on both being equal. */
 #include <idgen/idgen.h>
 #include <stdio.h>
 #include <string.h>

@@ -94,7 +94,7 @@ def show(url, tag):
 
 
 def program(url, tag, batch, properties, language=None, native=False):
-    """drawing.py; of a language, the program that draws over a store of its own, or over the native one."""
+    """drawing.py or, for a language, the program that draws from its own store or from the native one."""
     if language and native:
         settled = [f"store={url}", *native_settings(properties)]
         return [*hosts.command(language), "native", str(batch), "kind=segment", f"tag={tag}", *settled]
@@ -108,7 +108,7 @@ def program(url, tag, batch, properties, language=None, native=False):
 
 
 class Client:
-    """A process that draws and draws, until it is told to stop or killed."""
+    """A process that keeps drawing until it is told to stop, or killed."""
 
     def __init__(self, folder, url, tag, batch=25, language=None, native=False, **properties):
         self.path = Path(folder) / uuid.uuid4().hex
@@ -167,7 +167,7 @@ def clients(folder, count, url, tag, **properties):
 
 
 def ids_of(all_of_them):
-    """What they have all drawn together, none of it twice. Stopped or killed before."""
+    """All ids drawn by these clients, which were stopped or killed before; checks that none occurs twice."""
     found = [number for client in all_of_them for number in client.ids()]
     distinct = set(found)
     tally.add(len(found), len(found) - len(distinct))
@@ -179,7 +179,7 @@ def ids_of(all_of_them):
 
 
 class Asked:
-    """A process that draws as much as it is asked to."""
+    """A process that draws as many ids as requested."""
 
     def __init__(self, url, tag, language=None, **properties):
         self.process = subprocess.Popen(

@@ -36,7 +36,7 @@ def started():
 
 @pytest.fixture(params=servers.KINDS)
 def shared(request, started):
-    """A server of each kind, which the test leaves running and as it is but for its own tags."""
+    """A server of each kind, which the test leaves running, and changes only its own tags."""
     return started(request.param)
 
 
@@ -48,7 +48,7 @@ def proxy(shared):
 
 @pytest.fixture(scope="session")
 def cosid_jar():
-    """The program in cosid/, for originals.cosid. What it is made from is downloaded once."""
+    """The program in cosid/, for originals.cosid. Its dependencies are downloaded once."""
     folder = Path(__file__).with_name("cosid")
     done = subprocess.run(
         ["mvn", "-B", "-q", f"-Didgen.build.dir={BUILD.resolve()}", "package"],

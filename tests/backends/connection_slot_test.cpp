@@ -90,7 +90,7 @@ TEST_F(Slot, ADisconnectDuringACallTakesEffectAfterIt) {
   EXPECT_EQ(Line::open, 0);
 }
 
-// What a child found: an exit status.
+// A child's result: an exit status.
 int in_a_child(const std::function<int()>& work) {
   const pid_t child = fork();
   if (child == 0) _exit(work());
@@ -111,7 +111,7 @@ TEST(NoFork, ForkWaitsForAConnectionThatIsMadeAtOnce) {
   connecting.join();
 }
 
-// Its run time takes a child's thread at the address of one of its parent's for that one, and ends.
+// Its run time mistakes a child's thread for one of the parent's at the same address, and ends.
 #if !defined(__SANITIZE_THREAD__)
 TEST(NoFork, ForkDoesNotWaitForOneThatTakesLongAndItsChildKnows) {
   std::promise<void> inside, done;
@@ -133,7 +133,7 @@ TEST(NoFork, ForkDoesNotWaitForOneThatTakesLongAndItsChildKnows) {
     };
     slot.use(connect, [](Line&) {});
     if (!is_elsewhere || NoFork::is_born_inside()) return 2;
-    // Nor do its own forks wait for threads of its parent.
+    // Its own forks do not wait for the parent's threads either.
     return in_a_child([] { return NoFork::is_born_inside() ? 3 : 0; });
   });
   EXPECT_EQ(found, 0);
@@ -174,7 +174,7 @@ TEST(Trial, WhatAConnectionFailsWithReachesTheCaller) {
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), Status::store_permission);
   }
-  EXPECT_NE(trial.run([] { return std::make_unique<Line>(); }, 60'000), nullptr) << "it is made anew";
+  EXPECT_NE(trial.run([] { return std::make_unique<Line>(); }, 60'000), nullptr) << "it is made again";
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
-"""A program that draws ids through the C interface, for tests that must go on after an error: `idgen next` ends there.
+"""A program that draws ids through the C interface, for tests that must continue after an error, where `idgen next`
+ends.
 
     drawing.py LIBRARY BATCH KEY=VALUE...
 
-BATCH 0: for each number N on standard input it draws N ids and answers with a line. Else it draws batches of that size
-until SIGTERM, a line each, and closes the generator. A line is what was drawn, and in case of a failure
-`!STATUS message`. A failure that is not worth a retry ends it with exit status 1; when it is asked for a number at a
-time it never ends by itself.
+BATCH 0: for each number N on standard input it draws N ids and answers with one line. Otherwise it draws batches of
+that size until SIGTERM, one per line, and closes the generator. A line holds the ids drawn and, after a failure,
+`!STATUS message`. A failure that is not retryable ends it with exit status 1; with BATCH 0 it never ends by itself.
 """
 
 import ctypes

@@ -1,4 +1,4 @@
-// EveryStore for the stores that are reached over a network: $IDGEN_TEST_STORES holds NAME=URL, separated by spaces.
+// EveryStore for stores over a network: $IDGEN_TEST_STORES holds NAME=URL, separated by spaces.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ inline std::vector<std::string> names_of_backends_under_test() {
   return names;
 }
 
-// Keeps tests apart on one server: each has namespaces of its own.
+// Separates tests on one server: each has its own namespaces.
 class StoreOfATest final : public Store {
  public:
   explicit StoreOfATest(std::shared_ptr<Store> store) : store_(std::move(store)) {}

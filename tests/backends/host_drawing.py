@@ -3,10 +3,10 @@
     host_drawing.py URL BATCH KEY=VALUE...
 
 As drawing.py, but for BATCH above 0 it draws until it is killed. URL is that of the native store, or the word native:
-then the native store is used, which the key store names. BATCH can be statements or max_of, too: then it prints what
-segment_statements or segment_max_of gives, and draws nothing. Or it is the name of a scene below. Of the keys, table
-and column are for max_of, pool.autocommit=false makes the pool's connections need a commit, pool.broken=TEXT makes the
-pool fail with that text; all others are properties of idgen.
+then the native store is used, which the key store names. BATCH can also be statements or max_of: then it prints the
+result of segment_statements or segment_max_of, and draws nothing. Or it is the name of a scene below. Of the keys,
+table and column are for max_of, pool.autocommit=false makes the pool's connections need a commit, pool.broken=TEXT
+makes the pool fail with that text; all others are properties of idgen.
 """
 
 import sys
@@ -20,7 +20,7 @@ import pymysql
 
 
 class Pool:
-    """One connection: a store that does not give it back gets no other."""
+    """One connection: a store that does not return it gets no other."""
 
     def __init__(self, url, autocommit, broken):
         self.url = urllib.parse.urlsplit(url)
@@ -107,7 +107,7 @@ def tags(store, pool, tag, properties):
 
 
 def inside(store, pool, tag, properties):
-    """The pool gives the connection of a transaction, which has made a row and is committed after that."""
+    """The pool lends the connection of a transaction, which has made a row and is committed afterwards."""
     connection = pool.take()
     with connection.cursor() as cursor:
         cursor.execute("BEGIN" if pool.autocommit else "SELECT 1")
@@ -118,7 +118,7 @@ def inside(store, pool, tag, properties):
 
 
 def emptied(store, pool, tag, properties):
-    """Whoever asks for ids holds the pool's one connection."""
+    """The caller that draws ids holds the pool's only connection."""
     with idgen.Generator(store=store, **properties) as generator:
         connection = pool.take()
         began = time.monotonic()

@@ -1,4 +1,4 @@
-"""Programs that draw over a store of their own language: host_drawing.py and its twins, built when first used."""
+"""Programs that draw from a store in their own language: host_drawing.py and its twins, built on first use."""
 
 import functools
 import os

@@ -7,7 +7,7 @@
 namespace idgen::backend {
 namespace {
 
-// In this process SIGPIPE ends it: the tests fail by its end.
+// SIGPIPE ends this process, which makes the tests fail.
 
 void write_to_nobody() {
   int ends[2];

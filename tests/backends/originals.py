@@ -1,21 +1,21 @@
-"""The originals whose tables idgen draws from, as a team runs them: partners for tests that let both run at once.
+"""The originals whose tables idgen draws from, as a team runs them: partners for tests in which both run at once.
 
 In this process:
 
     Leaf(server).issue(tag, count)          the ids, in the order of issue
     Tinyid(server).issue(biz_type, count)
 
-As processes of their own, all alike:
+As separate processes, all used in the same way:
 
     with leaf(server, tag) as process:      or tinyid(server, biz_type), or cosid(jar, server, name)
         process.issue(count)                the ids; or ask(count), and later answer()
 
 CosId is the real cosid-core, in the Java program in cosid/: on Redis over the real cosid-spring-redis, on MariaDB with
-the statements and the transaction of cosid-jdbc written anew. So are Leaf and tinyid, which are not on Maven Central:
-the statements, the transactions and the arithmetic are theirs. One thing is not: where those two have a thread load the
-next segment, the caller does it here, so that how much was drawn can be told to the number.
+the statements and the transaction of cosid-jdbc rewritten. Leaf and tinyid, which are not on Maven Central, are
+rewritten too, with their statements, transactions and arithmetic. One thing differs: those two load the next segment on
+a thread. Here the caller does it, so that the numbers drawn are known exactly.
 
-    originals.py leaf|tinyid PORT TAG       for each number N on standard input: N ids, one a line
+    originals.py leaf|tinyid PORT TAG       for each number N on standard input: N ids, one per line
 """
 
 import os
@@ -35,9 +35,9 @@ def connect(port):
 class Leaf:
     """Leaf's segment mode: rows of leaf_alloc. A segment is max_id - step up to, but without, max_id.
 
-    The step of the row holds for the first two segments. From then on each is twice as large as the one before if that
-    lasted less than a quarter of an hour, half as large if it lasted more than half an hour, but never smaller than
-    the row's step.
+    The row's step applies to the first two segments. After that each is twice as large as the one before if that lasted
+    less than a quarter of an hour, half as large if it lasted more than half an hour, but never smaller than the row's
+    step.
     """
 
     MAX_STEP = 1_000_000
@@ -221,7 +221,7 @@ class Tinyid:
             buffer.current, buffer.next = buffer.next or self.draw(biz_type), None
 
     def load_next(self, biz_type, buffer):
-        """Ahead of need, so a failure is nobody's: the next id tries again."""
+        """Ahead of need, so a failure concerns nobody: the next id tries again."""
         try:
             buffer.next = self.draw(biz_type)
         except Conflict:
@@ -297,7 +297,7 @@ class TinyidBuffer:
 
 
 class Process:
-    """Issues as many ids as it is asked for."""
+    """Issues as many ids as requested."""
 
     def __init__(self, command, **environment):
         self.process = subprocess.Popen(
@@ -309,7 +309,7 @@ class Process:
         return self.answer()
 
     def ask(self, count):
-        """Does not wait, so that several processes can be at it at once."""
+        """Does not wait, so that several processes can work at once."""
         self.count = count
         self.process.stdin.write(f"{count}\n")
         self.process.stdin.flush()

@@ -1,6 +1,6 @@
-"""A TCP proxy between a client and a server, which does on request what networks do by chance.
+"""A TCP proxy between a client and a server that does on request what networks do by chance.
 
-It knows nothing of the protocols but what a test tells it to look for: a piece of a request.
+It knows nothing about the protocols except the part of a request that a test tells it to look for.
 """
 
 import contextlib
@@ -64,11 +64,11 @@ class Connection:
 
 
 class Proxy:
-    """target is the server's port; it may be changed, which concerns new connections only."""
+    """target is the server's port; changing it affects only new connections."""
 
     def __init__(self, target):
         self.target = target
-        self.delay = 0.0  # seconds that each answer comes late
+        self.delay = 0.0  # delay of each answer, in seconds
         self.round_trips = 0
         self.ended = 0  # connections
         self.passing = threading.Event()
@@ -94,7 +94,7 @@ class Proxy:
         threading.Thread(target=self.accept, args=[self.listener], daemon=True).start()
 
     def refuse(self):
-        """As a machine on which the server does not run."""
+        """Like a machine on which the server does not run."""
         listener, self.listener = self.listener, None
         if listener is not None:
             with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-// What the tables of other generators are, and their arithmetic: the part that needs no database.
+// The tables of other generators and their arithmetic: the part that needs no database.
 #include "schema.hpp"
 
 #include "store/store_test_support.hpp"

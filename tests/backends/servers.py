@@ -1,6 +1,6 @@
 """Real servers for tests: each in a temporary folder, on a free loopback port, stopped by its process id.
 
-A server can be killed and started again on the same port and folder, which is what the fault tests do to it.
+A server can be killed and started again on the same port and folder, which the fault tests do.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from pathlib import Path
 
 START_SECONDS = 60
 HOST = "127.0.0.1"
-PASSWORD = "s3cr3t/%"  # not one character fits into a URL as it is
+PASSWORD = "s3cr3t/%"  # none of these characters fits into a URL unescaped
 JARS = ":".join(str(jar) for jar in Path("/usr/share/java").glob("*.jar"))
 
 
@@ -29,7 +29,7 @@ def free_port():
 
 
 def unprivileged():
-    """How to run what refuses to run as root."""
+    """How to run servers that refuse to run as root."""
     if os.geteuid() != 0:
         return {}
     nobody = pwd.getpwnam("nobody")
@@ -37,11 +37,11 @@ def unprivileged():
 
 
 class Server:
-    """One server. Subclasses say how it is prepared, started and asked whether it is ready."""
+    """One server. Subclasses say how to prepare it, start it, and check that it is ready."""
 
     name = ""
     stop_signal = signal.SIGTERM
-    grant = b""  # is in each request for a grant, and in no other
+    grant = b""  # occurs in each request for a grant, and in no other
     remembers = True  # what it granted before a restart
 
     def __init__(self):
@@ -87,7 +87,7 @@ class Server:
         return subprocess.run(command, check=True, capture_output=True, text=True, cwd=self.folder, **options)
 
     def kill(self):
-        """Without a word, as a power switch does."""
+        """Without warning, like a power switch."""
         self.process.kill()
         self.process.wait()
 
@@ -217,7 +217,7 @@ class Postgres(Server):
         ).stdout
 
     def kill(self):
-        """All of it: a postmaster's children live a moment longer than it does."""
+        """All of it: a postmaster's children outlive it for a moment."""
         children = self.signal_children(signal.SIGKILL)
         super().kill()
         self.signal_children(signal.SIGKILL, children)

@@ -1,4 +1,4 @@
-"""What the tests of faults have drawn: store x fault x runs x ids x duplicates, shown at the end of a run."""
+"""What the fault tests have drawn: store x fault x runs x ids x duplicates, shown at the end of a run."""
 
 import re
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ current = None
 
 
 def begin(node):
-    """A test begins: what is added from now on is its."""
+    """A test begins: what is added from now on belongs to it."""
     global current
     current = None
     if node.module.__name__ in FILES:

@@ -1,4 +1,4 @@
-"""What a user may get wrong: each message says what was asked, what was found and what to do, and shows no password."""
+"""Users' mistakes: each message says what was asked, what was found and what to do, and shows no password."""
 
 import contextlib
 import time
@@ -133,7 +133,7 @@ def test_a_user_and_a_password_for_an_etcd_that_asks_for_none_is_said(started):
 
 def test_a_wrong_password_of_zookeeper_cannot_touch_another_users_tag(started):
     server = started("zookeeper")
-    root = new_tag()  # what a user has made is its own, beginning at /idgen
+    root = new_tag()  # users make their own nodes, beginning at /idgen
     server.cli("create", f"/{root}", "")
     address = server.url().removeprefix("zookeeper://") + f"/{root}"
     create(f"zookeeper://app:s3cr3t@{address}", "orders")
@@ -279,7 +279,7 @@ def test_a_role_that_commits_asynchronously_is_overruled(started):
 def test_a_session_that_another_program_has_set_to_commit_asynchronously_is_overruled(started):
     postgres = started("postgres")
     tag = create(postgres.url(), new_tag())
-    # What a pooler does between two statements is done here by the first of them.
+    # Here the first statement does what a pooler does between two statements.
     postgres.sql(
         "CREATE TABLE seen (value text); GRANT ALL ON seen TO app;"
         "CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"

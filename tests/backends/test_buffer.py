@@ -21,7 +21,7 @@ QUICK = {"buffer.pause": "200ms", "buffer.timeout": "500ms", "store_timeout": "1
 
 
 class Forgetful(servers.Redis):
-    """A Redis that keeps nothing but what it is told to dump, and may throw everything away."""
+    """A Redis that keeps only what it is told to dump, and may throw everything away."""
 
     options = FORGETFUL
 
@@ -164,7 +164,7 @@ def test_d1_redis_throws_the_queue_away(buffer, command):
 
 
 def test_d2_a_load_that_is_late_or_repeated_is_refused(buffer):
-    """The very request of the load, as the network may deliver it again: it puts nothing into the queue."""
+    """The same request as the load, as the network may deliver it again: it puts nothing into the queue."""
     key = f"idgen-buffer:default:{buffer.tag}"
     with buffer.asked() as client:
         client.ids(STEP)
@@ -249,7 +249,7 @@ def test_d5_redis_fails_over_while_the_database_is_away(buffer):
             buffer.to_redis.target = replica.port
             buffer.to_redis.cut()
             ids, failure = client.draw(1)
-            assert not ids  # the stock is dropped, and nobody makes numbers
+            assert not ids  # the stock is dropped, and nothing makes numbers
             assert failure.startswith("STORE_UNAVAILABLE")
             buffer.to_database.allow()
             wait_until(lambda: client.draw(1)[0], what="both are back")
@@ -266,7 +266,7 @@ def test_d6_the_database_goes_back_behind_what_redis_knows(buffer):
         buffer.database_goes_back_to(15)
         failure = wait_until(lambda: client.draw(STEP)[1], what="it is noticed")
         assert failure.startswith("STORE_REGRESSED")
-        assert another.draw(3 * STEP)[1].startswith("STORE_REGRESSED")  # all are stopped, once theirs is used up
+        assert another.draw(3 * STEP)[1].startswith("STORE_REGRESSED")  # all stop once their own reserve is used up
         done = buffer.draw()
         assert done.returncode == 1
         assert "idgen segment advance" in done.stderr
@@ -349,7 +349,7 @@ def test_under_load_redis_and_the_database_come_and_go(redis, started, tmp_path,
 
 
 class Generator:
-    """In this process, without a binding of its own."""
+    """In this process, without a separate binding."""
 
     def __init__(self, properties):
         self.library = ctypes.CDLL(BUILD / "lib" / "libidgen.so")
@@ -419,7 +419,7 @@ def test_without_both_the_error_is_worth_a_retry_and_then_it_goes_on(buffer):
         ids, failure = client.draw(1)
         assert not ids
         assert failure.startswith("STORE_UNAVAILABLE")
-        assert buffer.draw().returncode == 75  # worth a retry
+        assert buffer.draw().returncode == 75  # retryable
         buffer.to_database.allow()
         buffer.to_redis.allow()
         wait_until(lambda: client.draw(1)[0], what="both are back")

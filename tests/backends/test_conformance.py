@@ -1,4 +1,4 @@
-"""What holds for every store (tests/store/segment_test.cpp), against the real servers."""
+"""What applies to every store (tests/store/segment_test.cpp), against the real servers."""
 
 import os
 import re

@@ -1,5 +1,5 @@
-"""Ordinary days of stores over a network: connections that were idle, rows that are locked, rights that are missing,
-processes that fork. Against real servers."""
+"""Everyday events with stores over a network, on real servers: idle connections, locked rows, missing permissions,
+forks."""
 
 import contextlib
 import os
@@ -197,7 +197,7 @@ def test_a_row_that_update_silently_leaves_as_it_is_is_an_error_and_no_endless_l
 
 @contextlib.contextmanager
 def while_connecting(kind, tag):
-    """A thread of this process is connecting to a server that takes the connection and never says a word."""
+    """A thread of this process is connecting to a server that accepts the connection and never says anything."""
 
     def connect():
         store = f"{kind}://app:x@{servers.HOST}:{listener.getsockname()[1]}/0"

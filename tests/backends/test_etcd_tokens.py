@@ -1,4 +1,4 @@
-"""etcd forgets its tokens: after a while, at a restart, when users or roles change. Who draws does not notice."""
+"""etcd forgets its tokens: after a while, at a restart, when users or roles change. Drawing goes unaffected."""
 
 import subprocess
 import time
@@ -37,7 +37,7 @@ class WithUsers(servers.Etcd):
 
 
 class WithSimpleTokens(WithUsers):
-    """Its tokens live for minutes, but in memory alone."""
+    """Its tokens live for minutes, but only in memory."""
 
     def tokens(self, key, public):
         return "simple"

@@ -1,4 +1,4 @@
-"""What no store may do, whatever breaks: grant a number twice. Against real servers, which are broken one by one."""
+"""No store may grant a number twice, whatever breaks. On real servers, which are broken one by one."""
 
 import random
 import re
@@ -36,7 +36,7 @@ def test_several_processes_draw_all_numbers_and_each_of_them_once(shared, tag):
         assert process.returncode == 0, failure
         assert ids == sorted(ids)
         drawn += ids
-    # Whole segments, each asked for when the one before is used up: nothing is left over.
+    # Whole segments, each requested when the one before is used up: nothing is left over.
     assert sorted(drawn) == list(range(1, processes * grants * step + 1))
     found = show(shared.url(), tag)
     assert (found["max_id"], found["grants"]) == (processes * grants * step, processes * grants)
@@ -151,7 +151,8 @@ def test_a_give_back_that_the_client_library_sends_twice_takes_nothing_from_othe
         with Asked(etcd.url(proxy.port), tag, step=10, prefetch=1) as client:
             assert client.ids(3) == [1, 2, 3]
             others = []
-            # It is done, its answer is lost; before libcurl sends it again somebody else draws up to where it stood.
+            # It is done, but its answer is lost. Before libcurl sends it again, somebody else draws up to the same
+            # number.
             proxy.before_cut = lambda: others.extend(draw(etcd.url(), tag, 7, **seven).stdout.split())
             proxy.lose_answer(etcd.grant)
         assert others == ["4", "5", "6", "7", "8", "9", "10"]
@@ -219,7 +220,7 @@ def test_without_the_server_ids_go_on_while_stock_lasts_and_afterwards_when_it_i
         wait_until(lambda: show(shared.url(), tag)["grants"] == 2)
         away()
         try:
-            stock += client.ids(139)  # what is left of two segments but one id
+            stock += client.ids(139)  # the rest of two segments, less one id
             assert stock == list(range(1, 200))
             began = time.monotonic()
             ids, failure = client.draw(2)
@@ -304,7 +305,7 @@ def test_a_step_that_changes_under_load_makes_no_duplicate(shared, tag, tmp_path
     assert max(ids) <= show(shared.url(), tag)["max_id"]
 
 
-@pytest.mark.parametrize("told", ["warning", "error"])  # the server warns, or the role does not want to hear it
+@pytest.mark.parametrize("told", ["warning", "error"])  # the server warns, or the role suppresses the warning
 def test_a_commit_that_waited_in_vain_for_the_standby_is_not_used(told):
     with servers.Postgres() as postgres:
         postgres.sql(f"ALTER ROLE app SET client_min_messages = {told}")
@@ -331,7 +332,7 @@ def test_postgres_that_recovers_from_a_crash_is_unavailable_and_no_standby():
         def is_seen():
             server.signal_children(signal.SIGKILL)
             outcomes.update(segment(server.url(), tag, "show").returncode for _ in range(10))
-            return 75 in outcomes  # worth another try
+            return 75 in outcomes  # retryable
 
         wait_until(is_seen)
         assert outcomes <= {0, 75}

@@ -1,4 +1,4 @@
-"""A forked child opens a connection of its own; the parent's goes on."""
+"""A forked child opens its own connection; the parent's stays open."""
 
 import os
 import sys

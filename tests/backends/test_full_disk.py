@@ -1,4 +1,4 @@
-"""Servers whose disk is full: a small file system of their own, in memory, where this user may mount one."""
+"""Servers whose disk is full: each on a small file system in memory, if this user may mount one."""
 
 import contextlib
 import ctypes
@@ -17,14 +17,14 @@ PATIENCE = {"store_timeout": "1s", "wait_max": "1s"}
 
 @pytest.fixture(scope="module")
 def may_mount():
-    """From here on what this process mounts is seen by itself and its children only, and goes with them."""
+    """From now on only this process and its children see its mounts, which end with them."""
     private = ["mount", "--make-rprivate", "/"]
     if ctypes.CDLL(None).unshare(CLONE_NEWNS) != 0 or subprocess.run(private, check=False).returncode != 0:
         pytest.skip("this user may not mount a file system")
 
 
 class Disk:
-    """A file system of its own, where servers that are started meanwhile have their folders."""
+    """A separate file system for the folders of servers that are started meanwhile."""
 
     def __init__(self, mebibytes):
         self.path = Path(tempfile.mkdtemp(prefix="idgen-disk-"))
@@ -64,7 +64,7 @@ class SmallLogZooKeeper(servers.ZooKeeper):
 
 # MiB, and what the server does when it cannot write:
 FULL = {
-    "mysql": (LoggingMariaDB, 200),  # waits, and looks once in a minute whether there is room again
+    "mysql": (LoggingMariaDB, 200),  # waits, and checks once per minute whether there is space again
     "postgres": (SmallLogPostgres, 100),  # ends, when it needs the next file of its log
     "redis": (servers.Redis, 8),  # ends
     "etcd": (servers.Etcd, 200),  # ends

@@ -39,7 +39,7 @@ def language(request):
 
 
 def kill_sessions(server):
-    """All of the application's, in whatever they do."""
+    """All of the application's, whatever they do."""
     if server.name == "mysql":
         server.sql("KILL HARD CONNECTION USER app", database="")
     else:
@@ -77,7 +77,7 @@ def only_line(url, tag, language, **properties):
 
 @contextlib.contextmanager
 def commits_that_fail(postgres, tag):
-    """The statement is answered, its commit is refused: a constraint that is checked last."""
+    """The statement succeeds, but its commit fails: a deferred constraint."""
     postgres.sql(
         "CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
         "$$ BEGIN RAISE EXCEPTION 'not committed'; END $$"
@@ -127,7 +127,7 @@ def test_native_and_host_stores_draw_all_numbers_of_a_tag_and_each_of_them_once(
             assert not failure, failure
             assert ids == sorted(ids)
             drawn += ids
-    # Whole segments, each asked for when the one before is used up: nothing is left over.
+    # Whole segments, each requested when the one before is used up: nothing is left over.
     assert sorted(drawn) == list(range(1, len(drawing) * grants * step + 1))
     assert show(server.url(), tag) == {"max_id": len(drawing) * grants * step, "grants": len(drawing) * grants}
 
@@ -160,7 +160,7 @@ def test_sessions_and_servers_that_are_killed_make_no_duplicate(server, tag, lan
             client.kill()
         ids = ids_of(all_of_them)
     found = show(server.url(), tag)
-    assert found["max_id"] == found["grants"] * step  # each grant counted once, those nobody heard of too
+    assert found["max_id"] == found["grants"] * step  # each grant counted once, including those whose answer was lost
     assert max(ids) <= found["max_id"]
 
 
@@ -182,7 +182,7 @@ def test_a_grant_is_one_round_trip_where_the_pool_can_tell_that_it_is_committed(
         Proxy(server.port) as proxy,
         Asked(server.url(proxy.port), tag, language=language, step=10, prefetch=1) as host,
     ):
-        host.ids(200)  # connected, and what is prepared once is prepared
+        host.ids(200)  # connected, and all statements prepared
         before = proxy.round_trips
         host.ids(10 * grants)
         asked = proxy.round_trips - before
@@ -336,11 +336,11 @@ def test_the_cause_of_an_error_is_the_drivers(server, tag, language):
     assert found in ("ProgrammingError", "UndefinedTable", "SQLSyntaxErrorException", "PSQLException", "true")
 
 
-# What Python's store does with a connection, seen from within.
+# What Python's store does with a connection, seen from inside.
 
 
 class Watched:
-    """A connection that tells what was done with it."""
+    """A connection that records what was done with it."""
 
     def __init__(self, connection, log):
         self.driver_connection = connection
@@ -489,7 +489,7 @@ def test_bulk_transactions_that_share_the_pool_with_the_store_fail_once_and_then
 
 
 def test_transactions_that_fail_and_start_again_at_once_do_not_starve_the_store(engine, server, tag):
-    """Each holds a connection of the pool while it asks for an id, so at every moment all are lent."""
+    """Each holds a connection of the pool while it draws an id, so all are always lent."""
     shared = engine(pool_size=4, max_overflow=0)
     done = []
 
@@ -543,7 +543,7 @@ def test_an_async_engine_is_refused_by_name(started):
 
 
 def test_a_driver_that_does_not_tell_of_transactions_has_its_server_asked(connect, started, server, tag):
-    """As mysqlclient, and PostgreSQL's drivers that nobody knows."""
+    """Like mysqlclient, and unknown drivers of PostgreSQL."""
 
     class Silent:
         def __init__(self, connection):

@@ -1,4 +1,4 @@
-"""A connection that is cut while nobody speaks costs no number and no error. SQL databases: test_daily_life.py."""
+"""A connection that is cut while idle costs no number and no error. SQL databases: test_daily_life.py."""
 
 import pytest
 from clients import Asked, create, draw, new_tag, show, wait_until

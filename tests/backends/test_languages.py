@@ -1,4 +1,4 @@
-"""Programs in C, Python, Java and Go on one tag of each store, while clients are killed and the server is."""
+"""Programs in C, Python, Java and Go on one tag of each store, while clients and the server are killed."""
 
 import contextlib
 
@@ -29,7 +29,7 @@ def test_sixteen_processes_in_four_languages_share_a_tag(shared, tmp_path):
             client.kill()
         survivors = survivors[len(LANGUAGES) :]
         shared.restart()
-        if not shared.remembers:  # nobody goes on before somebody has looked
+        if not shared.remembers:  # no client continues before one has drawn
             for client in survivors:
                 client.process.wait(60)
                 assert client.failures()[-1].startswith("STORE_REGRESSED")

@@ -1,6 +1,6 @@
-"""Moving over from AUTO_INCREMENT and sequences, with the statements of `idgen segment import`, run as they stand.
+"""Moving over from AUTO_INCREMENT and sequences, with the statements of `idgen segment import`, run verbatim.
 
-Old pods, which insert without an id, go on beside new pods, which insert ids of idgen. No key may be there twice."""
+Old pods, which insert without an id, run beside new pods, which insert ids of idgen. No key may occur twice."""
 
 import re
 import threading
@@ -19,7 +19,7 @@ GAP = 10**9
 
 @pytest.fixture(scope="module")
 def mysql():
-    """A server of our own: one of the ways changes a setting of all of it."""
+    """A separate server: one of the ways changes a setting of the whole server."""
     server = servers.MariaDB()
     yield server
     server.close()
@@ -41,7 +41,7 @@ def either_shop(request, started):
 
 
 class Shop:
-    """A team's table, whose rows the database numbers, and the tag that is to number them."""
+    """A team's table, whose rows the database numbers, and the tag that will number them."""
 
     def __init__(self, server, rows=100):
         self.server = server
@@ -100,7 +100,7 @@ POD = ("old", "new")
 
 
 def statements(printed, way):
-    """Those of one of the two ways, in their order."""
+    """The statements of one of the two ways, in order."""
     part = re.split(r"(?m)^[12]\. ", printed)[way]
     found = re.findall(r"(?ms)^   ((?:SET|ALTER|SELECT) [^;]*;$|DO .*?\$idgen\$;$)", part)
     assert found, printed
@@ -133,7 +133,7 @@ class OldPods:
 
 
 def new_pods(shop, **properties):
-    """Two of them insert EACH rows; raises what one meets."""
+    """Two of them insert EACH rows; raises the error that one gets."""
 
     def insert(_):
         with shop.connect() as connection, shop.draws(**properties) as ids:

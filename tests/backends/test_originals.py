@@ -1,4 +1,4 @@
-"""The partners of originals.py, alone. What idgen does beside them means something only if they are right."""
+"""The partners of originals.py, alone. The tests with idgen beside them mean something only if they are right."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -18,7 +18,7 @@ def mariadb(started):
 
 def issue_at_once(*processes):
     """All ids, none of them twice, rising in each process."""
-    drawn = [process.issue(1) for process in processes]  # both are up before either goes on
+    drawn = [process.issue(1) for process in processes]  # both are up before either continues
     for process in processes:
         process.ask(EACH - 1)
     for ids, process in zip(drawn, processes, strict=True):
@@ -98,7 +98,7 @@ def test_a_tinyid_segment_begins_above_max_id_and_ends_with_the_new_one(mariadb,
 
 
 def others_are_faster(monkeypatch, original, other, biz_type, times):
-    """Each time after the original has read the row, until they have been so that often."""
+    """Each time after the original has read the row, until that has happened so often."""
     read = original.read
     left = times
 
@@ -163,7 +163,7 @@ def test_two_chains_of_cosid_issue_no_id_twice_and_draw_whole_steps(cosids_serve
     with chains[0], chains[1]:
         found = issue_at_once(*chains)
     assert min(found) == 1
-    assert max(found) <= last_max_id(cosids_server, name)  # how far ahead it draws, its own thread decides
+    assert max(found) <= last_max_id(cosids_server, name)  # its own thread decides how far ahead it draws
     assert last_max_id(cosids_server, name) % 7 == 0
 
 

@@ -1,4 +1,4 @@
-"""Nobody is shown the password for the asking: a server that poses as MySQL asks for it."""
+"""The password is not shown to anybody who asks: here a server that poses as MySQL does."""
 
 import contextlib
 import socket
@@ -25,7 +25,7 @@ GREETING = (
 
 
 class Impostor:
-    """Takes one connection, asks for the password in the way that plugin does, and keeps what it is sent."""
+    """Accepts one connection, asks for the password as the plugin does, and keeps what it gets."""
 
     def __init__(self, plugin):
         self.plugin = plugin
@@ -43,7 +43,7 @@ class Impostor:
             self.say(client, 2, b"\xfe" + self.plugin + b"\0" + b"abcdefghijklmnopqrst\0")
             self.has_asked = True
             self.heard += client.recv(4096)
-            # caching_sha2_password: "show me the whole of it", which the client does only to who it trusts.
+            # caching_sha2_password: "send all of it", which the client does only for a server it trusts.
             self.say(client, 4, b"\x01\x04")
             while data := client.recv(4096):
                 self.heard += data

@@ -1,4 +1,4 @@
-"""Redis may forget what it has acknowledged. Then nothing more is granted until somebody has lifted the tag."""
+"""Redis may forget what it has acknowledged. Then nothing more is granted until somebody has raised the tag."""
 
 import ctypes
 
@@ -23,7 +23,7 @@ RELAXED = {"accept_loss": "appendonly"}
 
 
 class WithoutLog(servers.Redis):
-    """A Redis that remembers what it has dumped, and no more."""
+    """A Redis that remembers only what it has dumped."""
 
     options = (
         "--appendonly",
@@ -84,7 +84,7 @@ def test_after_a_restart_from_an_older_dump_nothing_is_granted_until_the_tag_is_
         assert failure.startswith("STORE_REGRESSED")
         is_refused(redis.url(), tag, "STORE_REGRESSED")
         is_granted_after_advance(redis.url(), tag, highest)
-        # The process that was refused has held on to nothing: it goes on, above all that was ever issued.
+        # The process that was refused has kept nothing: it continues above all ids ever issued.
         assert wait_until(lambda: client.draw(1)[0])[0] > highest
 
 
@@ -133,7 +133,7 @@ def test_a_replica_that_comes_and_goes_stops_nobody_but_the_first_one_does(redis
         Asked(redis.url(), tag, step=10, prefetch=1) as client,
     ):
         highest = client.ids(10)[-1]
-        replica.follow(redis.port)  # for its sake the master takes a new replication id
+        replica.follow(redis.port)  # because of it the master takes a new replication id
         is_refused(redis.url(), tag, "STORE_REGRESSED")
         is_granted_after_advance(redis.url(), tag, highest)
         last = wait_until(lambda: client.draw(1)[0])
@@ -176,7 +176,7 @@ def test_after_flushall_the_tag_is_unknown_until_it_is_made_and_lifted(redis):
         assert failure.startswith("TAG_UNKNOWN")
         is_refused(redis.url(), tag, "TAG_UNKNOWN")
         create(redis.url(), tag)
-        # Made, but not lifted: who has drawn from it before notices.
+        # Made, but not raised: a process that has drawn from it before notices.
         failure = wait_until(lambda: (found := client.draw(1)[1]) and not found.startswith("TAG_UNKNOWN") and found)
         assert failure.startswith("STORE_REGRESSED")
     is_granted_after_advance(redis.url(), tag, highest)
@@ -226,7 +226,8 @@ def test_a_tag_that_was_made_after_the_dump_is_not_made_anew_by_store_create(red
     assert draw(redis.url(), tag, store_create="true").stdout == "1\n"
     redis.restart()
     is_not_made_anew(redis.url(), tag)
-    # Whoever accepts a rewind is told that ids may be issued twice; but not for a tag that the server knows to be gone.
+    # If a rewind is accepted, ids may be issued twice, and describe says so; but not for a tag that the server knows is
+    # gone.
     accepting = servers.Redis.url(redis, accept_loss="appendonly,rewind")
     assert draw(accepting, tag, store_create="true").stdout == "1\n"
     redis.cli("DEL", f"idgen:default:{tag}")

@@ -60,11 +60,11 @@ class Place:
         return [int(line) for line in finished.stdout.split()]
 
     def asked(self, tag, **properties):
-        """Takes the next segment when the one before is used up, and not before."""
+        """Draws the next segment only when the one before is used up."""
         return Asked(self.url(), tag, **{**self.properties, "prefetch": 1, **properties})
 
     def row(self, highest=0, step=10, **columns):
-        """A new tag as the original's operator makes it, with highest as the highest number in use."""
+        """A new tag, made like the original's operator makes it, with highest as the highest number in use."""
         tag = new_tag()
         self.done(tag, "create", step=step)
         if highest:
@@ -117,7 +117,7 @@ def everywhere(request, started):
 
 @pytest.fixture(params=[case for case in SQL if case[1] != "cosid"], ids=" ".join)
 def with_steps(request, started):
-    """Schemas whose rows say a step."""
+    """Schemas whose rows have a step."""
     return place(started, *request.param)
 
 
@@ -221,7 +221,7 @@ def test_a_counter_beyond_what_an_id_can_be_is_refused(started):
     tag = mysql.row()
     mysql.set_counter(tag, LARGEST + 10)
     refused(mysql.draw(tag), "STORE_DAMAGED", "table cosid", str(LARGEST + 10))
-    mysql.set_counter(tag, 0)  # for whoever lists them all
+    mysql.set_counter(tag, 0)  # for listing them all
 
 
 def test_a_leaf_row_at_0_is_refused_because_its_first_id_would_be_0(started):
@@ -310,7 +310,7 @@ def test_tags_are_listed_with_their_namespaces(everywhere):
 
 
 def emptied(started, kind, name):
-    """The URL of a database of its own."""
+    """The URL of a separate database."""
     server = started(kind)
     if kind == "mysql":
         server.sql(f"CREATE DATABASE {name}; GRANT ALL ON {name}.* TO app", database="")
@@ -413,7 +413,7 @@ def partner(where, tag, cosid_jar):
 
 
 def drawn_alone(where, cosid_jar):
-    """By how much the original's EACH ids move a counter that nobody else moves."""
+    """How far the original's EACH ids move a counter that nobody else moves."""
     tag = where.row(step=STEP)
     before = where.counter(tag)
     with partner(where, tag, cosid_jar) as process:
@@ -445,7 +445,7 @@ def test_the_original_and_idgen_draw_from_one_row_and_the_counter_ends_where_bot
                 found += process.ids(1)
             original.ask(EACH - 1)
             for process in ours:
-                process.ask(EACH - 2)  # one number of the last segment is left, so no other one is asked for
+                process.ask(EACH - 2)  # one number of the last segment is left, so no other segment is requested
             found += original.answer()
             for process in ours:
                 ids, failure = process.answer()
@@ -684,7 +684,7 @@ def test_a_store_without_tables_says_so(tmp_path):
 
 
 def told(language, what, url, **properties):
-    """What a language's own function gives: of segment_max_of, or of segment_statements without the moment in it."""
+    """The result of a language's own function: segment_max_of, or segment_statements without its timestamp."""
     words = [*hosts.command(language), "native", what, f"store={url}", *clients.native_settings(properties)]
     done = clients.run(words)
     assert done.returncode == 0, done.stderr
@@ -699,7 +699,7 @@ def without_moment(text):
 @pytest.mark.parametrize("language", hosts.LANGUAGES)
 def test_each_language_reads_where_a_tables_ids_end(started, kind, language):
     name = f"beside_{language}"
-    url, sql = emptied(started, kind, name)  # no table of idgen's is there
+    url, sql = emptied(started, kind, name)  # there is no table of idgen's
     sql("CREATE TABLE orders (id bigint)")
     if kind == "postgres":
         sql("GRANT ALL ON orders TO app")

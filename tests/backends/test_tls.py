@@ -1,4 +1,4 @@
-"""Servers that speak nothing but TLS, with certificates of an authority made for the run."""
+"""Servers that speak only TLS, with certificates of an authority made for the run."""
 
 import shutil
 
@@ -90,7 +90,7 @@ class TlsRedis(servers.Redis):
 
 
 class TlsEtcd(servers.Etcd):
-    """It also wants a certificate of the client."""
+    """It also requires a client certificate."""
 
     def prepare(self):
         super().prepare()

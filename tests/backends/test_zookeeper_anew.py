@@ -1,4 +1,5 @@
-"""A node that is deleted and made anew begins its versions at 0. Who drew from the old one leaves the new one alone."""
+"""A node that is deleted and recreated begins its versions at 0. Processes that drew from the old one leave it
+alone."""
 
 import re
 import time
@@ -80,5 +81,5 @@ def test_what_is_left_is_given_back_although_the_session_ended_while_nobody_spok
                 wait_until(lambda: sessions(zookeeper) == 0, what="the server ends the session")
             finally:
                 client.process.send_signal(servers.signal.SIGCONT)
-            time.sleep(1)  # the client library learns of it on a thread of its own
+            time.sleep(1)  # the client library learns of it on its own thread
         assert draw(zookeeper.url(), tag).stdout == "4\n"

@@ -1,5 +1,4 @@
-/* Input that is wrong, each with its status and a message that says what to do. And owners: of a worker, of a
- * process. */
+/* Invalid input, each with its status and a message that says what to do. And owners: of a worker, of a process. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
@@ -105,7 +104,7 @@ static idgen_status_t open_as_nobody(void *url, idgen_error_t *err) {
   return idgen_create(config, &g, err);
 }
 
-/* A limit on file sizes is a full disk that needs no disk; the tests of faults fill a real one. */
+/* A limit on file sizes acts like a full disk; the fault tests fill a real one. */
 static idgen_status_t open_without_room(void *url, idgen_error_t *err) {
   signal(SIGXFSZ, SIG_IGN);
   const struct rlimit none = {0, 0};
@@ -152,7 +151,7 @@ void bad_stores(void) {
   CHECK(truncate("torn.db", 700) == 0);
   REFUSED(IDGEN_E_STORE_DAMAGED, "torn.db", "kind", "segment", "store", "sqlite:torn.db", "tag", "t");
 
-  /* As a user who may not: read, write, make a journal. */
+  /* As a user without permission to read, write, or make a journal. */
   CHECK(chmod(".", 0755) == 0 && chmod("good.db", 0600) == 0);
   if (geteuid() == 0) {
     CHECK_ERR(IDGEN_E_STORE_PERMISSION, in_child(open_as_nobody, "sqlite:good.db", &err));
@@ -240,7 +239,7 @@ void second_owners(void) {
   CHECK_ERR(IDGEN_OK, idgen_stats(a, &stats, &err));
   CHECK(stats.handles == 1);
   idgen_config_destroy(config);
-  /* Another configuration: refused, and the first is none the worse. */
+  /* Another configuration: refused, and the first still works. */
   REFUSED(IDGEN_E_WORKER_BUSY, "in this process", "store", "sqlite:ids.db", "worker", "1", "on_clock_back", "fail");
   REFUSED(IDGEN_E_FORMAT_MISMATCH, "another namespace", "store", "sqlite:ids.db", "worker", "2", "layout", "js53");
   CHECK_ERR(IDGEN_OK, idgen_next(a, &id, &err));

@@ -1,4 +1,4 @@
-/* What can be listed: statuses, properties, presets, fields, versions. */
+/* Everything that can be listed: statuses, properties, presets, fields, versions. */
 #include <string.h>
 
 #include "check.h"

@@ -139,7 +139,7 @@ void snowflakes(void) {
   CHECK(written == 0);
   CHECK_ERR(IDGEN_E_CLOSED, idgen_next_batch_wait(g, ids, 2, &written, NULL, NULL, &err));
   CHECK_ERR(IDGEN_E_CLOSED, idgen_next_block(g, 1, &block, &err));
-  /* Decoding, describing and counting go on. */
+  /* Decoding, describing and counting still work. */
   CHECK_ERR(IDGEN_OK, idgen_decode(g, ids[0], &parts, &err));
   CHECK_ERR(IDGEN_OK, idgen_stats(g, &stats, &err));
   CHECK(stats.handles == 0 && stats.remaining == 0 && stats.lead_ms < 60000);
@@ -228,7 +228,7 @@ void segments(void) {
   CHECK_ERR(IDGEN_E_TAG_EXISTS, idgen_segment_create(config, &err));
   CHECK_ERR(IDGEN_OK, idgen_segment_show(config, &info, &err));
   CHECK(info.max_id == 0 && info.grants == 0 && info.updated_unix_ms > 1700000000000);
-  CHECK(info.step == 0 && info.rate == 0 && *info.holder == '\0'); /* nobody has drawn, no operator has spoken */
+  CHECK(info.step == 0 && info.rate == 0 && *info.holder == '\0'); /* nobody has drawn or set a step */
   CHECK(g == NULL);
   CHECK_ERR(IDGEN_OK, idgen_create(config, &g, &err));
   uint64_t id = 0, ids[250];

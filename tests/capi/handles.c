@@ -196,7 +196,7 @@ void null_and_wrong_handles(void) {
   close_all();
 }
 
-/* A struct of ours inside a larger one of a newer caller, and a guard behind it. */
+/* Our struct inside a newer caller's larger one, and a guard behind it. */
 union sized {
   uint32_t struct_size;
   unsigned char bytes[1024];
@@ -290,7 +290,7 @@ static void error_structs(void) {
   CHECK(err.status == IDGEN_OK && err.message[0] == '\0'); /* a success empties it */
   CHECK_ERR(IDGEN_OK, idgen_config_set(config, "worker", "", &err));
 
-  /* Whatever bytes a caller hands in, a message is UTF-8 and ends. */
+  /* Whatever bytes a caller passes, a message is UTF-8 and terminated. */
   char long_key[4000], bytes[200];
   memset(long_key, 'k', sizeof long_key - 1);
   long_key[sizeof long_key - 1] = '\0';
@@ -334,7 +334,7 @@ static void text_result(idgen_status_t (*read)(char *buffer, size_t *size)) {
   CHECK_CALL(IDGEN_E_BUFFER, read(NULL, &needed));
   CHECK(needed > 1 && needed < sizeof buffer);
   size_t size = sizeof buffer;
-  CHECK_CALL(IDGEN_E_BUFFER, read(NULL, &size)); /* no buffer has no room, whatever the size says */
+  CHECK_CALL(IDGEN_E_BUFFER, read(NULL, &size)); /* a NULL buffer holds nothing, whatever the size says */
   CHECK(size == needed);
   const size_t too_small[] = {0, 1, needed - 1};
   for (size_t i = 0; i < 3; ++i) {
@@ -368,7 +368,7 @@ void struct_sizes_and_buffers(void) {
   out_struct(write_segment_advance, sizeof(idgen_segment_info_t));
   out_struct(write_worker_show, sizeof(idgen_worker_info_t));
 
-  /* A struct that is too small is seen before anything is done. */
+  /* A struct that is too small is noticed before anything is done. */
   idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT, small = {0};
   CHECK_ERR(IDGEN_OK, idgen_segment_show(config, &info, &err));

@@ -1,4 +1,4 @@
-/* The host's own parts, as a test wants them: a clock that it sets, a store in a struct, a log that counts. */
+/* The host's own parts for tests: a clock that the test sets, a store in a struct, a log that counts. */
 #ifndef IDGEN_TESTS_CAPI_HOST_H
 #define IDGEN_TESTS_CAPI_HOST_H
 
@@ -27,7 +27,7 @@ struct store {
   atomic_int takes, returns, released;
   _Atomic idgen_status_t fail_takes, fail_returns; /* 0 = work */
   _Atomic uint64_t cause, retry_after_ns;          /* of a take that fails */
-  uint64_t own_count;                              /* numbers a grant, whatever is asked for; 0 = as asked */
+  uint64_t own_count;                              /* numbers per grant, whatever is requested; 0 = as requested */
   idgen_window_request_t last_request;             /* its strings are gone */
   idgen_segment_request_t last_segment_request;    /* with own_count only; its strings are gone */
   char holder[200], format[200];

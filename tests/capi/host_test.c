@@ -20,7 +20,7 @@ static idgen_t *on_clock(struct clock *clock, idgen_config_t *config) {
   return GENERATOR(config);
 }
 
-/* With the clock known, so is every bit of every id. */
+/* The clock is known, so every bit of every id is. */
 static void ids_are_exact(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
   struct clock clock;
@@ -194,7 +194,7 @@ static void is_released_once(void) {
   idgen_destroy(b);
   CHECK(second.released == 1 && first.released == 1);
 
-  /* A generator that could not be made has let go of it. */
+  /* A generator that could not be made has released it. */
   struct clock third;
   clock_init(&third, EPOCH_MS - 1);
   config = config_with("store", "memory:released", "worker", "0", NULL);
@@ -246,14 +246,14 @@ static void set_back(const char *policy, int64_t back_ms) {
   CHECK(stats.clock_back_events == 1);
   if (!is_refused && !is_wait) {
     CHECK(stats.lead_ms == back_ms && clock.slept_ns == 0);
-    /* The lead stays what it is: a used up tick is waited for, as ever. */
+    /* The lead does not change: a used-up tick still means waiting. */
     uint64_t ids[8192];
     size_t written = 0;
     CHECK_ERR(IDGEN_OK, idgen_next_batch(g, ids, 8192, &written, &err));
     CHECK(ids[0] > id);
     CHECK_ERR(IDGEN_OK, idgen_stats(g, &stats, &err));
     CHECK(stats.lead_ms <= back_ms + 1);
-    /* Once the clock has caught up, it is as if nothing had been. */
+    /* Once the clock has caught up, nothing is left of it. */
     clock.now_ns += (back_ms + 30000) * MS;
     for (int i = 0; i < 100; ++i) CHECK_ERR(IDGEN_OK, idgen_next_batch(g, ids, 8192, &written, &err));
     CHECK_ERR(IDGEN_OK, idgen_stats(g, &stats, &err));
@@ -300,7 +300,7 @@ static void segments_on_a_host_store(void) {
   idgen_destroy(g);
   CHECK(store.released == 1);
 
-  /* While running: ids go on to the end of what is reserved, then the host's status. */
+  /* While running: ids continue to the end of the reservation, then the host's status. */
   store_init(&store);
   config = config_with("kind", "segment", "tag", "t", "segment.step", "100", "segment.runway", "0", "wait_max", "50ms",
                        NULL);
@@ -430,7 +430,7 @@ static void a_close_that_fails_closes(void) {
     idgen_t *g = GENERATOR(config);
     CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
     store.fail_returns = 1234;
-    CHECK_ERR(IDGEN_OK, idgen_close(g, &err)); /* the ids were issued: a gap is no failure */
+    CHECK_ERR(IDGEN_OK, idgen_close(g, &err)); /* the ids were issued: a gap is not a failure */
     CHECK_ERR(IDGEN_OK, idgen_close(g, &err));
     CHECK_ERR(IDGEN_E_CLOSED, idgen_next(g, &id, &err));
     idgen_destroy(g);
@@ -438,7 +438,7 @@ static void a_close_that_fails_closes(void) {
   }
 }
 
-/* As a row with a step of its own wants it: fewer numbers than asked for, and more. */
+/* As with a row that has its own step: fewer numbers than requested, and more. */
 static void a_host_store_decides_how_much_it_grants(void) {
   static const uint64_t counts[] = {7, 5000};
   idgen_error_t err = IDGEN_ERROR_INIT;
@@ -485,8 +485,8 @@ static void windows_on_a_host_store(void) {
   CHECK(store.released == 1 && clock.released == 1);
 }
 
-/* The worker is lost to another owner, who reserves time, goes, and we acquire it again. Closing must not give back
- * what was his. */
+/* The worker is lost to another owner, which reserves time and leaves; then we acquire it again. Closing must not give
+ * back the other's time. */
 static void what_was_anothers_is_never_given_back(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
   struct store store;
@@ -532,7 +532,7 @@ static void a_host_store_may_be_partial(void) {
   CHECK_ERR(IDGEN_E_UNSUPPORTED, idgen_segment_create(config, &err));
   CHECK_ERR(IDGEN_E_UNSUPPORTED, idgen_segment_show(config, &info, &err));
   CHECK_ERR(IDGEN_E_UNSUPPORTED, idgen_segment_advance(config, 1, &info, &err));
-  /* The latest word on the store wins. */
+  /* The latest setting of the store wins. */
   CHECK_ERR(IDGEN_OK, idgen_config_set(config, "store", "memory:partial", &err));
   CHECK(store.released == 1);
   CHECK_ERR(IDGEN_E_TAG_UNKNOWN, idgen_create(config, &g, &err));

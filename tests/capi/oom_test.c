@@ -1,8 +1,8 @@
 /* Memory that runs out, at every point of every call: a status, nothing leaked, and handles that still work.
  * This program brings its own malloc, which counts and, when told, fails.
  *
- * Not covered, because they do not keep it: idgen_config_load, idgen_config_names and idgen_open. They parse TOML by
- * toml++, whose functions are noexcept and end the process when there is no memory. */
+ * Not covered, because they do not guarantee it: idgen_config_load, idgen_config_names and idgen_open. They parse TOML
+ * with toml++, whose functions are noexcept and end the process when there is no memory. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <idgen/idgen.h>
@@ -111,7 +111,7 @@ static const char *const kSegment[] = {"kind",           "segment", "store", "sq
 static const char *const kSnowflake[] = {"store", "sqlite:oom.db", "store_create", "true", "worker", "1", NULL};
 static const char *const kSpare[] = {"store", "sqlite:oom.db", "store_create", "true", "worker", "2", NULL};
 
-/* The calls. Each leaves all as it found it, whether or not it succeeds. */
+/* The calls. Each leaves everything as it was, whether or not it succeeds. */
 static idgen_status_t call_config_create(idgen_error_t *err) {
   idgen_config_t *made = NULL;
   const idgen_status_t status = idgen_config_create(&made, err);
@@ -373,7 +373,7 @@ static void exhaust(const char *name, idgen_status_t (*call)(idgen_error_t *err)
       calling = 0;
       const int hit = atomic_load(&failures) != failures_before;
       if (refills) settle();
-      /* A failure inside SQLite or TOML may be dealt with there: then the call succeeds. */
+      /* SQLite or TOML may handle a failure inside by themselves: then the call succeeds. */
       const int expected = status == IDGEN_OK || (status == IDGEN_E_NO_MEMORY && (hit || refills));
       if (!expected) fprintf(stderr, "%s: %s\n", idgen_status_name(status), err.message);
       CHECK(expected);
@@ -401,8 +401,7 @@ static void exhaust(const char *name, idgen_status_t (*call)(idgen_error_t *err)
 #define EXHAUST(call) exhaust(#call, call, 0)
 #define EXHAUST_REFILLS(call) exhaust(#call, call, 1)
 
-/* The same for the background thread: a refill that finds no memory is an error for callers, never the end of the
- * process. */
+/* The same for the background thread: a refill without memory is an error for callers, and never ends the process. */
 static void background_runs_out(void) {
   doing = "background";
   long hits = 0;

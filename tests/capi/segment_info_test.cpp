@@ -1,4 +1,4 @@
-// What a store knows of a tag, as it crosses the border.
+// What a store knows about a tag, through the C border.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -45,7 +45,7 @@ COMMANDS = (
     "version",
 )
 LARGEST = 2**63 - 1
-NASTY = "a\nb\t\x1b[2Jc\u0085d"  # ends a comment, forges a line, steers a terminal
+NASTY = "a\nb\t\x1b[2Jc\u0085d"  # ends a comment, forges a line, controls a terminal
 ESCAPE = "\033["
 
 
@@ -64,7 +64,7 @@ def environment(**changes):
 
 
 class Cli(unittest.TestCase):
-    """Each test runs in a folder of its own."""
+    """Each test runs in its own folder."""
 
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -116,7 +116,7 @@ class Cli(unittest.TestCase):
         return result.err
 
     def on_terminal(self, *arguments, columns=100, **env):
-        """What a terminal of so many columns is given on standard output."""
+        """Standard output on a terminal with this many columns."""
         controller, terminal = pty.openpty()
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         with subprocess.Popen(
@@ -693,7 +693,7 @@ class Progress(Cli):
         return shown.decode()
 
     def test_a_long_run_shows_a_bar_and_removes_it(self):
-        # The format gives at most 4096 ids a ms, so this takes a second at least.
+        # The format allows at most 4096 ids per ms, so this takes at least a second.
         shown = self.run_with_terminal_on_stderr("next", "--store", "memory", "--worker", 1, "-n", 4_096_000)
         self.assertRegex(shown, r"█.* %  [\d ]+ ids  .*/s")
         self.assertTrue(shown.endswith("\r\033[K"))
@@ -796,7 +796,7 @@ class Segment(Cli):
 
     def test_advance_says_that_it_cannot_be_undone(self):
         text = self.good("segment", "advance", "--help").out
-        for part in ("cannot be undone", "moves up by 1", "--force", "which may lie below N"):
+        for part in ("cannot be undone", "moves up by 1", "--force", "which may be below N"):
             self.assertIn(part, text)
         self.assertNotIn("stays as it is", text)  # it never did
 
@@ -818,7 +818,7 @@ class Segment(Cli):
         self.good("segment", "create", "--store", "sqlite:other.db", "--tag", "orders")
         (self.dir / "other.db").rename(self.dir / "ids.db")
         lift = ("segment", "advance", *self.STORE, "--tag", "orders", "--to", 5)
-        self.assertRegex(self.refused("STORE_MISSING", *lift), 'delete ".*ids.db-lock", then lift every tag')
+        self.assertRegex(self.refused("STORE_MISSING", *lift), 'delete ".*ids.db-lock", then raise every tag')
         (self.dir / "ids.db-lock").unlink()
         self.good(*lift)
         self.assertEqual(self.good("next", "--kind", "segment", *self.STORE, "--tag", "orders").out, "6\n")
@@ -1151,7 +1151,7 @@ class Worker(Cli):
         return int(self.good("next", *self.STORE, "--set", "store_create=true", "-n", 5).lines[-1])
 
     def push_ahead(self, years=10):
-        """As a clock does that is years ahead when a window is taken, and right again before the next."""
+        """Like a clock that is years ahead when a window is drawn, and right again before the next."""
         with sqlite3.connect(self.dir / "ids.db") as store:
             store.execute("UPDATE idgen_worker SET hw = hw + ?", (years * self.YEAR_MS,))
 
@@ -1193,7 +1193,7 @@ class Worker(Cli):
         ahead = self.show()
         self.assertGreater(ahead["ahead_ms"], 9 * self.YEAR_MS)
         error = self.usage(*self.repair(highest))
-        for part in ("nothing was changed", "your word", "still in use", "there twice", "--yes"):
+        for part in ("nothing was changed", "cannot check", "still in use", "exist twice", "--yes"):
             self.assertIn(part, error)
         self.assertEqual(self.show()["hw_unix_ms"], ahead["hw_unix_ms"])
         repaired = json.loads(self.good(*self.repair(highest, "--yes"), "--json").out)

@@ -1,4 +1,4 @@
-"""What the tab key completes, in each shell, by the script that `idgen completion` prints."""
+"""What the tab key completes in each shell, with the script that `idgen completion` prints."""
 
 import json
 import os
@@ -32,7 +32,7 @@ class Completion(Cli):
         return commands + [f"{c} {sub}" for c in COMMANDS for sub in self.subcommands(c)]
 
     def options(self, command):
-        """Of a command's help: {"--format": True}, true for one that takes a value."""
+        """From a command's help: {"--format": True}, true for one that takes a value."""
         text = self.good(*command.split(), "--help").out.partition("\nOptions:\n")[2].partition("\n\n")[0]
         out = {}
         for names in re.findall(r"(?m)^  (-\S.*?)(?:  |$)", text):
@@ -52,7 +52,7 @@ class Completion(Cli):
 
 class Bash(Completion):
     def complete(self, *words):
-        """The replies to a tab key at the end of these words, which are parted as bash parts them."""
+        """The replies to a tab key at the end of these words, which are split as bash splits them."""
         done = subprocess.run(
             [
                 *("bash", "--norc", "-c"),
@@ -207,7 +207,7 @@ class Shell:
         self.read_until(f"done-{self.number}")
 
     def type(self, keys):
-        """What the line is after these keys: it is run, with `echo` before it."""
+        """The line after these keys: it is run, with `echo` before it."""
         self.number += 1
         os.write(self.terminal, f' {keys}\x01echo \x05 "[done-"{self.number}]\n'.encode())
         return self.read_until(f"[done-{self.number}]")

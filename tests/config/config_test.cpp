@@ -103,7 +103,7 @@ TEST(Config, TwoConfigurationsAreEqualIfTheyMeanTheSame) {
   a.set("worker", "7");
   EXPECT_FALSE(a == b);
   b.set("worker", "7");
-  b.set("kind", "snowflake");  // the default, said aloud
+  b.set("kind", "snowflake");  // the default, set explicitly
   EXPECT_TRUE(a == b);
 }
 

@@ -1,5 +1,5 @@
-// pthread_cancel: a thread is cancelled on the way into a call that may block, never within. What cancels it is no
-// exception that may be caught, and what it tears down leaves locks behind.
+// pthread_cancel: a thread is cancelled when it enters a call that may block, never within. The cancellation must not
+// be caught like an exception, and a call cancelled in the middle would leave locks behind.
 #include <pthread.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -15,7 +15,7 @@
 namespace idgen::faults {
 namespace {
 
-// What the host's code does that is a cancellation point: it reads a file, say.
+// A cancellation point in the host's code, such as reading a file.
 std::atomic<bool> clock_reads_a_file{false};
 std::int64_t now_ns(void*) {
   if (clock_reads_a_file) pthread_testcancel();
@@ -34,7 +34,7 @@ constexpr idgen_store_t kStore{sizeof kStore,
                                release};
 constexpr idgen_log_t kLog{sizeof kLog, 0, [](void*, std::int32_t, const char*) {}, release};
 
-// What the calls are made on: one store, with a tag and a worker.
+// The calls' subject: one store, with a tag and a worker.
 struct Scene {
   Folder folder;
   const std::string url = folder.url("ids.db");
@@ -66,7 +66,7 @@ struct Scene {
     idgen_destroy(on_clock);
   }
 
-  // Calls that take a tag which is not there yet.
+  // Calls that take a tag that does not exist yet.
   const idgen_config_t* with_new_tag() {
     EXPECT_EQ(idgen_config_set(segment.get(), "tag", ("t" + std::to_string(++made)).c_str(), nullptr), IDGEN_OK);
     return segment.get();
@@ -105,7 +105,7 @@ idgen_status_t twice(Set&& set) {
   return first == IDGEN_OK ? set(config.get()) : first;
 }
 
-// All that may wait, that reads files, or that calls the host: tests/abi/check misses whatever is not here.
+// All calls that may wait, read files, or call the host: tests/abi/check reports those that are missing here.
 const std::vector<Call> kCalls = {
     {"idgen_config_load", WaitsFor::file,
      [](Scene& s) { return idgen_config_load(s.segment.get(), s.toml.c_str(), "orders", nullptr); }},
@@ -263,7 +263,7 @@ const std::vector<Call> kCalls = {
      [](Scene& s) { return idgen_worker_repair(s.snowflake.get(), 1, nullptr, nullptr); }, IDGEN_E_VALUE},
 };
 
-// A thread that makes one call, and is gone when it is next cancelled outside of one.
+// A thread that makes one call, and ends when it is next cancelled outside of one.
 class Caller {
  public:
   // is_cancelled: already when it begins.

@@ -1,4 +1,4 @@
-// close() while others draw, and what it leaves behind.
+// close() while other threads draw, and what it leaves behind.
 #include <thread>
 
 #include "runtime/lane_threads.hpp"
@@ -29,7 +29,7 @@ struct Drawer {
           break;
         case 1:
           status = idgen_next_batch(g, many, 64, &written, &err);
-          break;  // on failure what is written is ours all the same
+          break;  // what is written is ours even after a failure
         case 2:
           status = idgen_next_block(g, 16, &block, &err);
           for (std::uint64_t i = 0; status == IDGEN_OK && i < block.count; ++i)
@@ -50,7 +50,7 @@ struct Drawer {
   }
 };
 
-// What close gives back may be drawn again by the next generator: then nobody may have drawn it from this one.
+// The next generator may draw what close gives back, so nobody may have drawn it from this one.
 void close_ends_all_calls_and_gives_back_only_what_is_unused(const Settings& settings) {
   std::vector<std::vector<std::uint64_t>> lists;
   std::size_t total = 0;

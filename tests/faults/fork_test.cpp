@@ -12,7 +12,7 @@
 namespace idgen::faults {
 namespace {
 
-// A child that no fork handler hears of: not those of the C library, not ours.
+// A child for which no fork handler runs: neither the C library's nor ours.
 pid_t spawn_raw(const std::function<int()>& body) {
   fflush(stdout);
   const pid_t child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
@@ -26,7 +26,7 @@ pid_t spawn_by(By how, const std::function<int()>& body) { return how == By::for
 
 class Forks : public testing::TestWithParam<By> {};
 #if defined(__SANITIZE_THREAD__)
-#define IDGEN_WAYS By::fork  // the run time of TSan does not survive a clone that it has not heard of
+#define IDGEN_WAYS By::fork  // the run time of TSan does not survive a clone that it does not know of
 #else
 #define IDGEN_WAYS By::fork, By::raw_clone
 #endif
@@ -103,7 +103,7 @@ TEST_P(Forks, RefuseAChildWhatOnlyTheParentCanHave) {
   }
 }
 
-// What a child does with its copy of the handle is nothing to the parent's lease.
+// What a child does with its copy of the handle does not affect the parent's lease.
 TEST_P(Forks, LeaveTheParentsWorkerAloneWhenTheChildClosesAndDestroys) {
   Folder folder;
   const Settings settings = {{"worker", "5"}, {"store", folder.url("ids.db")}, {"store_create", "true"}};
@@ -231,7 +231,7 @@ TEST(ForkWhileThreadsDraw, GivesTwoHundredChildrenDifferentIds) {
          kChildren);
 }
 
-// The fork page needs no handler: whatever the parent's threads are doing, the child finds no number of theirs.
+// The fork page needs no handler: whatever the parent's threads are doing, the child finds none of their numbers.
 TEST(RawCloneWhileThreadsDraw, LeavesTheChildNoNumberOfItsParent) {
   Folder folder;
   make_store(folder.url("ids.db"));

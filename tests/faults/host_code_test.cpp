@@ -1,4 +1,4 @@
-// The host's own clock, store, log and threads: slow, hanging, calling back, holding locks of their own, cancelled.
+// The host's own clock, store, log and threads: slow, hanging, calling back, holding their own locks, cancelled.
 #include <pthread.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@
 namespace idgen::faults {
 namespace {
 
-// A store of the host that counts, and does something else before.
+// A store of the host that counts, with a hook before each call.
 struct HostStore {
   std::function<void(const std::string& tag)> before = [](const std::string&) {};
   std::mutex mutex;
@@ -81,7 +81,7 @@ TEST(HostCode, AStoreThatHangsDelaysNoGeneratorOfAnotherStore) {
 }
 
 TEST(HostCode, AStoreMayDrawFromAnotherGeneratorOnAnyStoreItsOwnIncluded) {
-  // Tag a's grants draw from b, for an audit row, say: on a store of its own, and on the same one.
+  // Tag a's grants draw from b, say for an audit row: on a separate store, and on the same one.
   const Config other({{"kind", "segment"}, {"tag", "b"}, {"segment.step", "25"}, {"segment.runway", "0"}});
   const Config config({{"kind", "segment"}, {"tag", "b"}, {"segment.step", "10"}, {"segment.runway", "0"}});
   HostStore store, other_store;
@@ -145,7 +145,7 @@ TEST(HostCode, ALogThatHangsInAForkedChildHoldsUpNoOtherThread) {
   idgen_destroy(generator);
 }
 
-// Allowed by rule 9, if not wise: the child comes back from the same call.
+// Allowed by rule 9, if not wise: the child returns from the same call.
 TEST(HostCode, AStoreThatForksInTheMiddleOfACallGivesTheChildNothing) {
   const Config config({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "10"}, {"segment.runway", "0"}});
   HostStore store;
@@ -311,7 +311,7 @@ TEST(HostCode, AClockThatForksGivesTheChildNothingOfItsParents) {
 
 #endif
 
-// A host with one big lock (an interpreter's), which it holds around calls that do not wait, and which its clock takes.
+// A host with one big lock (an interpreter's), which it holds during calls that do not wait, and which its clock takes.
 TEST(HostCode, AClockThatTakesTheHostsLockClosesNoCircle) {
   for (const char* order : {"strict", "relaxed"}) {
     const pid_t child = spawn([&] {
@@ -346,8 +346,8 @@ TEST(HostCode, AClockThatTakesTheHostsLockClosesNoCircle) {
           std::uint64_t id = 0;
           while (!stop) waited += idgen_next(generator, &id, nullptr) == IDGEN_OK;
         });
-      // For twenty windows and more: at each end of one both kinds meet in the slow path. A circle ends in the child's
-      // alarm.
+      // For twenty windows and more: at the end of each, both kinds meet in the slow path. A deadlock ends with the
+      // child's alarm.
       for (const std::int64_t end = mono_ns() + 2'500'000'000; mono_ns() < end;) usleep(10'000);
       stop = true;
       for (auto& thread : threads) thread.join();
@@ -358,8 +358,7 @@ TEST(HostCode, AClockThatTakesTheHostsLockClosesNoCircle) {
   }
 }
 
-// What pthread_cancel throws is no exception that may be caught: a thread is cancelled on the way into a call, never
-// within.
+// What pthread_cancel throws must not be caught: a thread is cancelled when it enters a call, never within.
 TEST(HostCode, AThreadIsCancelledOutsideOfCallsAndTheGeneratorGoesOn) {
   const auto cancel_a_waiting_thread = [](idgen_t* generator, const std::function<void()>& is_waiting,
                                           const std::function<void()>& let_go) {

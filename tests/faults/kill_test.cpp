@@ -13,8 +13,8 @@ namespace {
 
 constexpr int kKills = 200;
 constexpr std::size_t kRoom = std::size_t{1} << 20;
-// A restart may cost a few commits to the disk of a loaded machine. It must not cost a lease (10 s by default), a clock
-// that has to catch up with the window of the process before (up to 10 s), or a call that waits at all.
+// A restart may cost a few commits to the disk of a loaded machine. It must not have to wait for a lease to end (10 s
+// by default) or for the clock to catch up with the previous process's window (up to 10 s), and no call may wait.
 constexpr std::int64_t kNoWaitNs = 2'000'000'000;
 constexpr std::int64_t kMaxAheadMs = 20'000;  // the default of max_ahead
 
@@ -108,7 +108,7 @@ TEST(Kill, NeverRepeatsASegmentIdNorMakesTheNextLifeWait) {
                                                      {"store_timeout", "30s"}});
 }
 
-// Killed before the first id: between the commit of the reservation and its use.
+// Killed before the first id, between the commit of the reservation and its use.
 TEST(Kill, DuringCreationLosesNothingButNumbers) {
   Folder folder;
   make_store(folder.url("ids.db"));

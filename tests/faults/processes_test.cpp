@@ -62,7 +62,7 @@ TEST(Processes, DrawNoSnowflakeOfDifferentWorkersTwice) {
   });
 }
 
-// As two class loaders of one Java process have it, or a plugin beside its host.
+// Like two class loaders of one Java process, or a plugin beside its host.
 TEST(ASecondCopyOfTheLibrary, IsRefusedAWorkerOfTheFirst) {
   Folder folder;
   Dl_info library;

@@ -50,7 +50,7 @@ TEST_P(ClockSetBackAcrossARestart, NeverRepeatsAnId) {
     EXPECT_NE(ids.outcome().message.find(std::to_string(lead_ms) + " ms ahead"), std::string::npos)
         << ids.outcome().message;
     EXPECT_EQ(ids.outcome().retry_after_ns, static_cast<std::uint64_t>(lead_ms - kMaxAheadMs) * 1'000'000);
-    clock.now_ns += static_cast<std::int64_t>(ids.outcome().retry_after_ns);  // as soon as it says
+    clock.now_ns += static_cast<std::int64_t>(ids.outcome().retry_after_ns);  // as soon as the error says
     ids = Ids(settings, &clock);
   }
   ASSERT_TRUE(ids) << ids.outcome().message;
@@ -74,8 +74,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"fail", 1, false}, Case{"fail", 1000, false}, Case{"fail", 3'600'000, false}),
     name_of);
 
-// Each start without a close in between reserves some ms more, until a start would be beyond max_ahead: that is waited
-// for like any clock that is behind, not refused.
+// Each start without a close in between reserves some ms more, until a start would be beyond max_ahead. Such a start
+// waits, as for any clock that is behind, and is not refused.
 TEST(StartAfterStart, WaitsForTheClockWhenTheWorkersTimeIsFurtherAheadThanAllowed) {
   for (const char* policy : {"wait", "fail"}) {
     Folder folder;

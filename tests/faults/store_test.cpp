@@ -1,5 +1,5 @@
-// The store fails while a generator is running: callers live on what is reserved, then are told, then go on when it is
-// back.
+// The store fails while a generator is running: callers use the reserve, then get errors, then continue when the store
+// is up again.
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -36,8 +36,8 @@ std::size_t draw_all(Ids& ids, std::vector<std::uint64_t>& out, std::size_t most
   return count;
 }
 
-// The same after another file took the place of the store's. A refill that was under way at that moment finds its own
-// file missing; a later one opens what is there now.
+// The same after another file replaced the store's. A refill under way at that moment finds its own file missing; a
+// later one opens the new file.
 std::size_t draw_all_after_exchange(Ids& ids, std::vector<std::uint64_t>& out, std::size_t most = 100'000) {
   const std::int64_t deadline = mono_ns() + 10'000'000'000;
   std::size_t count = draw_all(ids, out, most);
@@ -48,7 +48,7 @@ std::size_t draw_all_after_exchange(Ids& ids, std::vector<std::uint64_t>& out, s
   return count;
 }
 
-// Until the store is asked again: attempts are some time apart while it fails.
+// Waits until the store is asked again: while it fails, attempts are some time apart.
 bool recovers(Ids& ids, std::vector<std::uint64_t>& out) {
   const std::int64_t deadline = mono_ns() + 15'000'000'000;
   while (mono_ns() < deadline) {
@@ -226,7 +226,7 @@ TEST(StoreReplacedByAnOlderCopy, NeverMakesASnowflakeRepeat) {
     clock.move_ms(1000);
     if (draw_all_after_exchange(ids, drawn, 10) < 10) break;
   }
-  // Either the time asked for lies above all that was granted, or issuing has stopped.
+  // Either the requested time is above all that was granted, or issuing has stopped.
   if (ids.outcome().status != IDGEN_OK) {
     EXPECT_EQ(ids.outcome().status, IDGEN_E_STORE_REGRESSED) << ids.outcome().message;
   }
@@ -263,7 +263,7 @@ int runs_out_of_room(const std::string& url, const std::function<bool()>& fill, 
   Ids ids(segment(url));
   std::vector<std::uint64_t> drawn;
   if (draw_all(ids, drawn, 1700) != 1700) return 2;
-  // A grant on its way holds room that it gives back after `fill`, and then the store is not full.
+  // A grant on its way uses space that it frees after `fill`, and then the store is not full.
   if (!has_granted(ids, 3)) return 10;
   if (!fill()) return 3;
   if (draw_all(ids, drawn) != 1300) return 4;  // what is left of the second range, and the third
@@ -293,8 +293,7 @@ TEST(StoreWithoutRoom, BecauseOfALimitIsSaidAndRecoveredFrom) {
   EXPECT_EQ(wait_for(child), 0);
 }
 
-// A real full device: a small one in memory where the system lets us mount it. Where it does not, the limit above is
-// the test of this.
+// A real full device: a small one in memory, if the system lets us mount it. Otherwise only the limit above tests this.
 TEST(StoreWithoutRoom, BecauseTheDeviceIsFullIsSaidAndRecoveredFrom) {
   constexpr int kCannotMount = 77;
   Folder folder;

@@ -1,5 +1,5 @@
-// What the tests of faults share: generators through the C border, child processes, memory that survives them, and
-// exact checks.
+// What the fault tests share: generators through the C border, child processes, memory that survives them, and exact
+// checks.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace idgen::faults {
 
 #if defined(__SANITIZE_THREAD__)
 inline constexpr std::size_t kSlower =
-    50;  // the sanitizers make every step slower, not the test weaker: they look at each access
+    50;  // the sanitizers make every step slower, but the test no weaker: they check each access
 #elif defined(__SANITIZE_ADDRESS__)
 inline constexpr std::size_t kSlower = 10;
 #else
@@ -55,7 +55,7 @@ class Ids {
 
   explicit operator bool() const { return handle_ != nullptr; }
   idgen_t* get() const { return handle_; }
-  // Of the creation, or of the last next().
+  // From the creation, or from the last next().
   const Outcome& outcome() const { return outcome_; }
   // 0 on failure.
   std::uint64_t next();
@@ -90,7 +90,7 @@ class Config {
   idgen_config_t* config_ = nullptr;
 };
 
-// An empty folder that goes with it.
+// An empty folder, removed at the end.
 class Folder {
  public:
   Folder();
@@ -105,8 +105,8 @@ class Folder {
 // Makes the store, with a tag.
 void make_store(const std::string& url, const std::string& tag = "t");
 
-// A child made by fork() that runs body and leaves without a trace of the test framework: exit status = its result, 99
-// = an exception.
+// A child made by fork() that runs body and exits without running the test framework: exit status = its result, 99 = an
+// exception.
 pid_t spawn(const std::function<int()>& body);
 // Its exit status; -1 and a failed test if it did not exit by itself.
 int wait_for(pid_t child);

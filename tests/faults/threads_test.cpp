@@ -1,4 +1,4 @@
-// Many threads on one generator, by every call that makes ids.
+// Many threads on one generator, with every call that makes ids.
 #include <thread>
 
 #include "support.hpp"
@@ -91,7 +91,7 @@ TEST(Threads, DrawNoSnowflakeTwiceWhenOrderIsRelaxed) { threads_draw_no_id_twice
 TEST(Threads, DrawNoSnowflakeTwiceAtTheCapOfTheDefaultLayout) { threads_draw_no_id_twice({{"worker", "9"}}); }
 TEST(Threads, DrawNoSnowflakeTwiceWhileBorrowing) { threads_draw_no_id_twice(kBorrowing); }
 
-// "strict" is a promise across threads: whoever draws later, by any order of events, draws a higher id.
+// "strict" is a promise across threads: a later draw, in any order of events, gives a higher id.
 TEST(Threads, PassIdsOnInRisingOrderWhenOrderIsStrict) {
   for (const Settings& kind : {kSmallSegment, kSnowflake}) {
     Folder folder;

@@ -1,4 +1,4 @@
-// The clock goes back. In no case is an id issued twice; what else happens is the policy's to say.
+// The clock goes back. No id is ever issued twice; the policy decides what else happens.
 #include <gmock/gmock.h>
 
 #include <set>

@@ -64,7 +64,7 @@ idgen_rate{name="orders",namespace="shop",kind="segment"} 500
 # HELP idgen_issued_seconds_total Reserved worker time that is used up or has passed.
 # TYPE idgen_issued_seconds_total counter
 idgen_issued_seconds_total{name="events",namespace="shop",kind="snowflake"} 1.25
-# HELP idgen_granted_seconds_total Worker's time that the store has reserved for this process.
+# HELP idgen_granted_seconds_total Worker time that the store has reserved for this process.
 # TYPE idgen_granted_seconds_total counter
 idgen_granted_seconds_total{name="events",namespace="shop",kind="snowflake"} 3
 # HELP idgen_stock_seconds How long the reserve lasts without the store; +Inf = no draws, or no known rate.
@@ -91,7 +91,7 @@ idgen_waits_total{name="orders",namespace="shop",kind="segment"} 7
 # TYPE idgen_wait_seconds_total counter
 idgen_wait_seconds_total{name="events",namespace="shop",kind="snowflake"} 1.25
 idgen_wait_seconds_total{name="orders",namespace="shop",kind="segment"} 1.25
-# HELP idgen_store_waits_total Of idgen_waits_total, those for the store.
+# HELP idgen_store_waits_total Those of idgen_waits_total that were for the store.
 # TYPE idgen_store_waits_total counter
 idgen_store_waits_total{name="events",namespace="shop",kind="snowflake"} 6
 idgen_store_waits_total{name="orders",namespace="shop",kind="segment"} 6

@@ -1,4 +1,4 @@
-// Opening and closing: what is waited for, what a failure means, how a caller gets away.
+// Opening and closing: what a call waits for, what a failure means, how a caller cancels it.
 #include <gmock/gmock.h>
 
 #include <atomic>

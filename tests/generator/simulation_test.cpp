@@ -38,7 +38,7 @@ struct Outcome {
   std::optional<std::string> violation;
 };
 
-// Host code that ran while its thread held a lock: what the host's own locks could close a circle with.
+// Host code that ran while its thread held a lock, which could deadlock with the host's own locks.
 std::uint64_t host_calls = 0, host_calls_under_a_lock = 0;
 
 class Simulation {
@@ -212,7 +212,7 @@ std::uint64_t seeds() {
   const char* wanted = std::getenv("IDGEN_SIM_SEEDS");
   if (wanted) return std::strtoull(wanted, nullptr, 10);
 #if defined(__SANITIZE_THREAD__)
-  return 500;  // one thread: there is little for it to see
+  return 500;  // one thread: there is little for it to check
 #else
   return 10'000;
 #endif
@@ -248,7 +248,7 @@ TEST(Simulation, NoticesALockThatIsHeld) {
   EXPECT_EQ(held_locks(), 1);
 }
 
-// Negative controls: an oracle that never barks proves nothing.
+// Negative controls: an oracle that never fails proves nothing.
 class NegativeControl : public ::testing::TestWithParam<std::pair<const char*, bool SimDisk::*>> {};
 
 TEST_P(NegativeControl, AStoreThatBreaksARuleIsCaught) {

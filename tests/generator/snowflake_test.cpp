@@ -230,7 +230,7 @@ TEST_F(Snowflake, ClosingGivesTheRestOfTheWindowBack) {
   EXPECT_LE(ms_of(*next, next->next()), now_ms() + 1);
 }
 
-// Found by the simulation, seed 3072: what lay between the two windows is another owner's.
+// Found by the simulation, seed 3072: the time between the two windows belongs to another owner.
 TEST_F(Snowflake, AWorkerThatWasLostAndTakenAgainGivesBackOnlyItsLatestWindow) {
   auto handle = open({{"worker", "1"}, {"window", "1s"}});
   handle->next();
@@ -261,7 +261,7 @@ TEST_F(Snowflake, ALostAnswerToARenewalMakesIdsRunAheadAndNobodyWait) {
     handle->next();  // passes the mark: the renewal is committed, and burned
     runtime->run_all();
     runtime->pass(4'500 * kMs);
-    for (int i = 0; i < 5'000; ++i) {  // the next grant lies behind the lost one
+    for (int i = 0; i < 5'000; ++i) {  // the next grant begins after the lost one
       handle->next();
       runtime->run_all();
     }
@@ -327,7 +327,7 @@ TEST_F(Snowflake, RelaxedOrderMakesTheSameKindOfIds) {
   EXPECT_EQ(std::adjacent_find(ids.begin(), ids.end()), ids.end());
 }
 
-// What is wrong with a configuration, said before a store is touched.
+// Errors in a configuration, reported before a store is touched.
 
 TEST_F(Snowflake, AWorkerTooLargeForItsFieldNamesTheRange) {
   const Error error = error_of([&] { open({{"worker", "1024"}}); });

@@ -1,4 +1,4 @@
-// A worker's row that a wrong clock has pushed far ahead, and how it comes back.
+// A worker's row that a wrong clock has pushed far ahead, and its repair.
 #include "idgen/worker.hpp"
 
 #include "idgen/handle.hpp"
@@ -22,7 +22,7 @@ class WorkerRowOfEveryStore : public EveryStore {
   }
   std::int64_t now_ms() const { return clock_->wall_ns() / 1'000'000; }
 
-  // As while the clock is so far ahead: an owner takes a window, and dies.
+  // As with a clock that is this far ahead: an owner takes a window, and dies.
   void take_window_ahead(std::int64_t ms) const {
     const std::shared_ptr<Store> store = open();
     WindowRequest request = window_request(7, now_ms() + ms);
@@ -89,7 +89,7 @@ TEST_P(WorkerRowOfEveryStore, IsLeftAloneWhileItsOwnerLives) {
   EXPECT_TRUE(show_worker(config()).is_live) << "looking has not taken its lock away";
 }
 
-// Another generator keeps the store open, so that closing the store is not what frees the worker.
+// Another generator keeps the store open, so that it is not the closing of the store that frees the worker.
 TEST_P(WorkerRowOfEveryStore, IsFreeAfterACreationThatFailedWhenTheStoreHadGrantedIt) {
   take_window_ahead(Layout::parse("default").last_unix_ms() - now_ms());
   const Handle other(config(8));

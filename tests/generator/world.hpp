@@ -31,7 +31,7 @@ class World : public ::testing::Test {
   }
   std::unique_ptr<Handle> open(const Settings& settings) { return std::make_unique<Handle>(config(settings)); }
 
-  // As after kill -9: the process says nothing more, the next one has its own connection.
+  // As after kill -9: the process does nothing more, the next one has its own connection.
   void kill(std::unique_ptr<Handle>& handle) {
     store->dead = true;
     handle.reset();

@@ -141,7 +141,7 @@ TEST(LayoutText, AnUnknownFieldNamesTheNearest) {
 TEST(LayoutText, EachRefusalGivesItsReason) {
   EXPECT_ERROR(LAYOUT, HasSubstr("is empty"), Layout::parse(""));
   EXPECT_ERROR(LAYOUT, HasSubstr("is empty"), Layout::parse("    "));
-  EXPECT_ERROR(LAYOUT, HasSubstr("worker is there twice"), Layout::parse("worker:3 worker:3 sequence:12"));
+  EXPECT_ERROR(LAYOUT, HasSubstr("worker occurs twice"), Layout::parse("worker:3 worker:3 sequence:12"));
   EXPECT_ERROR(LAYOUT, HasSubstr("worker has 0 bits"), Layout::parse("time:41ms worker:0 sequence:12"));
   EXPECT_ERROR(LAYOUT, HasSubstr("64 bits together; take one away"), Layout::parse("time:41ms worker:11 sequence:12"));
   EXPECT_ERROR(LAYOUT, HasSubstr("69 bits together; at most 63"), Layout::parse("time:41ms worker:16 sequence:12"));
@@ -172,7 +172,7 @@ TEST(LayoutText, AMegabyteOfTextIsRefusedWithAShortMessage) {
   EXPECT_ERROR(LAYOUT, HasSubstr("..."), Layout::parse(std::string(mega, '\xFF')));
   std::string many;
   for (int i = 0; i < 100000; ++i) many += "worker:1 ";
-  EXPECT_ERROR(LAYOUT, HasSubstr("worker is there twice"), Layout::parse(many));
+  EXPECT_ERROR(LAYOUT, HasSubstr("worker occurs twice"), Layout::parse(many));
 }
 
 TEST(LayoutText, BytesThatAreNoTextAppearEscapedInTheMessage) {

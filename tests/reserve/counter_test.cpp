@@ -117,13 +117,13 @@ TEST(Counter, NumbersBetweenTwoRangesAreNeverGiven) {
   EXPECT_EQ(n, 100u);
 }
 
-// As if a thread had been held up between its step and its look.
+// As if a thread had been delayed between its addition and its check.
 TEST(Counter, ANumberBelowTheOpenRangeIsRefused) {
   Counter counter;
   counter.open(0, 1);
   std::uint64_t n;
   ASSERT_TRUE(counter.draw(n));
-  counter.open(1, 1);  // nothing in it: the counter stands in what will be a gap
+  counter.open(1, 1);  // nothing in it: the counter is in what will be a gap
   ASSERT_FALSE(counter.draw(n));
   EXPECT_EQ(n, 1u);
   counter.open(100, 102);
@@ -174,7 +174,7 @@ TEST(Counter, GivesNothingAtOrAboveTheCeiling) {
   EXPECT_EQ(counter.draw_between(0, 12, {}, 5, n), 0u);
 }
 
-// The race that the order of loads in counter.hpp is about: drawing while ranges are opened, with gaps between them and
+// The race that the order of loads in counter.hpp prevents: drawing while ranges are opened, with gaps between them and
 // without.
 TEST(Counter, ThreadsDrawNothingTwiceAndNothingFromAGapWhileRangesAreOpened) {
   constexpr std::uint64_t kRanges = 6000, kSize = 700;

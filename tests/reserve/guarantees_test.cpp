@@ -1,5 +1,5 @@
-// That the guarantees are checked where tests run (IDGEN_TEST_WANTS_ASSERTIONS, decided in CMake), and that in what
-// users get nothing of it is left.
+// The guarantees are checked where tests run (IDGEN_TEST_WANTS_ASSERTIONS, decided in CMake), and nothing of that is
+// left in what users get.
 #include <gtest/gtest.h>
 
 #include "reserve/supply.hpp"

@@ -15,7 +15,7 @@ using sim::kMs;
 using sim::kSecond;
 using sim::SimRuntime;
 
-// Hands out what the test has laid ready.
+// Hands out what the test has prepared.
 class ScriptedSource final : public Source {
  public:
   std::deque<std::function<Range()>>* script;
@@ -62,7 +62,7 @@ class SupplyTest : public ::testing::Test {
     script.push_back([=]() -> Range { throw Error(status, "scripted"); });
   }
   void prime() { supply->prime(); }
-  // One number, with as much patience as given.
+  // One number, with the given patience.
   std::uint64_t next(Patience patience) {
     Counter& counter = (*page)->counter;
     std::uint64_t n;
@@ -95,10 +95,10 @@ class SupplyTest : public ::testing::Test {
   std::shared_ptr<Supply> supply = make();
 };
 
-// Grants begin where the last one ended, each as large as it was asked for, or `step`.
+// Grants begin where the last one ended, each as large as requested, or `step`.
 class AdaptiveSupply : public SupplyTest {
  protected:
-  // `numbers` a second, for so long.
+  // `numbers` per second, for this long.
   void draw_at(std::uint64_t numbers, std::int64_t ns) {
     for (std::int64_t done = 0; done < ns; done += 10 * kMs) {
       for (std::uint64_t i = 0; i < numbers / 100; ++i) next();
@@ -111,7 +111,7 @@ class AdaptiveSupply : public SupplyTest {
     answer(1'000'000);
     prime();
   }
-  // So many times, then the script is over.
+  // This many times, then the script is over.
   void answer(int times) {
     script.clear();
     for (int i = 0; i < std::min(times, 5000); ++i)
@@ -155,7 +155,7 @@ TEST_F(SupplyTest, OnTheStoresOwnThreadACallAsksTheStoreItself) {
   grant(1, 101);
   grant(101, 201);
   prime();
-  runtime->has_no_threads(true);  // so that nothing is asked for ahead of need
+  runtime->has_no_threads(true);  // so that nothing is requested ahead of need
   while (next(Patience()) < 100) {
   }
   runtime->has_no_threads(false);
@@ -435,7 +435,7 @@ TEST_F(AdaptiveSupply, WithoutARunwayEveryRangeIsAsTheSourceSeesFit) {
 TEST_F(AdaptiveSupply, WhatIsLeftAtTheMarkLastsForTheRunway) {
   use(10 * kSecond);
   draw_at(10'000, 60 * kSecond);
-  // 10 s at 10 000 a second are left when nine tenths of a range are.
+  // 10 s at 10 000 per second are left when nine tenths of a range are.
   EXPECT_NEAR(static_cast<double>(sizes.back()), 100'000 / 0.9, 2'000);
   EXPECT_NEAR(static_cast<double>(demands.back().rate), 10'000, 200);
 }

@@ -1,4 +1,4 @@
-// How many threads of this process are a lane's: by their name, since a sanitizer has threads of its own.
+// How many threads of this process belong to a lane: by their name, since a sanitizer has its own threads.
 #pragma once
 
 #include <chrono>

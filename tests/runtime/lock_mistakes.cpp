@@ -1,5 +1,5 @@
-// Mistakes that clang is to find: `make lint` compiles this file with clang's -verify, which fails if one of them goes
-// unnoticed, or if there is another complaint than those that are announced here.
+// Mistakes that clang must find: `make lint` compiles this file with clang's -verify, which fails if one of them goes
+// unnoticed, or if there is any warning not announced here.
 #include "idgen/mutex.hpp"
 
 void call_the_host() IDGEN_RUNS_HOST_CODE;

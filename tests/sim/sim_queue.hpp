@@ -1,5 +1,5 @@
 // Redis as a buffer sees it: two servers that replicate, fail over, forget and disagree, and a network in between. The
-// contract of class Queue in a few lines of its own, with bugs to plant.
+// contract of class Queue in a few lines, with bugs to plant.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct SimRedis {
   };
   struct Server {
     std::uint64_t replication_id = 1;
-    bool leads = true;  // else it follows the other one, and answers nobody
+    bool leads = true;  // otherwise it follows the other one, and answers nobody
     std::map<std::string, Tag> tags{};
   };
   struct Load {
@@ -45,7 +45,7 @@ struct SimRedis {
   bool ignores_witness = false;  // a load is accepted again
 
   void new_life(Server& server) { server.replication_id = next_id++; }
-  // The replica, which may be any time behind, leads. The old master may go on to lead as well.
+  // The replica, which may be any time behind, leads. The old master may also continue to lead.
   void promote(int which) {
     if (servers[which].leads) return;
     servers[which].leads = true;
@@ -135,7 +135,7 @@ class SimQueue final : public Queue {
   int calls = 0;
   int loads = 0;
   std::function<Fate()> fate = [] { return Fate::done; };
-  // A bug to plant: a load whose answer is lost is sent again, after what this does, under the label of then.
+  // A bug to plant: a load whose answer is lost is sent again, after this callback, under the label of that time.
   std::function<void()> before_retry;
 
   QueuePart take(const std::string&, const std::string& tag, const QueueRequest& request) override {
@@ -176,7 +176,7 @@ class SimQueue final : public Queue {
   template <class Work, class Later>
   auto call(Work&& work, Later&& later) -> decltype(work()) {
     ++calls;
-    if (away) throw Error(Status::store_unavailable, "Redis is away");
+    if (away) throw Error(Status::store_unavailable, "Redis is down");
     switch (fate()) {
       case Fate::request_lost:
         break;

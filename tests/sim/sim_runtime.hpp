@@ -18,7 +18,8 @@ inline constexpr std::int64_t kSecond = 1'000 * kMs;
 // 2026-01-01T00:00:00Z: after every preset's epoch.
 inline constexpr std::int64_t kStartNs = 1'767'225'600 * kSecond;
 
-// Called wherever a host's own code may run: its clock, its store. A test looks there whether a lock of ours is held.
+// Called wherever the host's own code may run: its clock, its store. A test checks there whether a lock of ours is
+// held.
 inline void (*in_host_code)() = nullptr;
 inline void host_code_runs() {
   if (in_host_code) in_host_code();
@@ -81,14 +82,14 @@ class SimRuntime final : public Runtime {
     while (run_one()) {
     }
   }
-  // At the end of a test: work that was posted holds the runtime that holds it.
+  // At the end of a test: posted work refers to the runtime that holds it.
   void drop_all() {
     std::exchange(tasks_, {}).clear();
     std::exchange(timers_, {}).clear();
   }
   // Background work stays undone, as behind a store that does not answer.
   void hold_back(bool on) { held_back_ = on; }
-  // As in a full process table: nothing can be posted.
+  // As with a full process table: nothing can be posted.
   void has_no_threads(bool on) { has_no_threads_ = on; }
   void work_takes(std::int64_t ns) { work_takes_ = ns; }
   std::size_t tasks() const { return tasks_.size(); }
@@ -121,7 +122,7 @@ class SimRuntime final : public Runtime {
   bool has_no_threads_ = false;
   bool in_task_ = false;
   std::deque<std::function<void()>> tasks_;
-  std::multimap<std::int64_t, std::function<void()>> timers_;  // by when they are due
+  std::multimap<std::int64_t, std::function<void()>> timers_;  // by due time
 };
 
 }  // namespace idgen::sim

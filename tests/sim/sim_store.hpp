@@ -1,4 +1,4 @@
-// A store in plain sight: the rules of store.hpp in a few lines, and a switch for everything that can go wrong.
+// A transparent store: the rules of store.hpp in a few lines, and a switch for everything that can go wrong.
 #pragma once
 
 #include <atomic>
@@ -22,15 +22,15 @@ struct SimDisk {
   std::map<std::string, std::uint64_t> tags;
   std::map<std::uint64_t, Worker> workers;
   std::string format;
-  // What the row of every tag says.
+  // The row of every tag.
   std::uint64_t step = 0;
   std::uint64_t stride = 1;
   std::uint64_t offset = 0;
 
-  // Bugs to plant: what a store that breaks a rule does.
+  // Bugs to plant: stores that break a rule.
   bool forgets_high_water = false;    // I2: a window starts at the client's clock
   bool returns_blindly = false;       // I2: takes back what others have drawn since
-  bool grants_before_commit = false;  // I1: answers, and loses the write
+  bool grants_before_commit = false;  // I1: acknowledges, and loses the write
 };
 
 // One process's connection.
@@ -42,7 +42,7 @@ class SimStore final : public Store {
   std::function<void()> before = [] {};
   // Called after the commit: may throw, as an acknowledgement that was lost.
   std::function<void()> after = [] {};
-  bool dead = false;  // the process was killed: nothing it says is heard
+  bool dead = false;  // the process was killed: its calls are ignored
   std::atomic<int> calls = 0;
   int disconnects = 0;
   std::vector<WindowRequest> requests;

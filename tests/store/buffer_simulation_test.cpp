@@ -94,9 +94,9 @@ class Simulation {
           return Fate::done;
       }
     };
-    // Whatever can happen happens also while a grant waits for the database.
+    // Everything that can happen also happens while a grant waits for the database.
     const auto meanwhile = [this] {
-      if (database_away_) throw Error(Status::store_unavailable, "the database is away");
+      if (database_away_) throw Error(Status::store_unavailable, "the database is down");
       while (one_in(3)) event();
       if (one_in(20)) throw Error(Status::store_unavailable, "the database did not answer");
     };
@@ -256,7 +256,7 @@ TEST(BufferSimulation, NoNumberIsIssuedTwiceWhateverFails) {
               static_cast<unsigned long long>(all.rewinds), static_cast<unsigned long long>(all.late_loads),
               static_cast<unsigned long long>(all.errors));
   if (alone != nullptr) return;
-  // Else the simulation would have become one in which nothing happens.
+  // Otherwise nothing would happen in the simulation.
   EXPECT_GT(all.issued, 100 * last);
   EXPECT_GT(all.from_redis, 20 * last);
   EXPECT_GT(all.rewinds, last);

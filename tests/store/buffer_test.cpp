@@ -27,7 +27,7 @@ class Buffer : public ::testing::Test {
   std::uint64_t draw(std::uint64_t step = 10) { return store->segment_grant("n", "t", {.step = step}).first; }
   void database_away(bool away) {
     database->before = [away] {
-      if (away) throw Error(Status::store_unavailable, "the database is away");
+      if (away) throw Error(Status::store_unavailable, "the database is down");
     };
   }
   BufferStats stats() const { return *store->buffer_stats(); }
@@ -94,7 +94,7 @@ TEST_F(Buffer, WithoutTheDatabaseTheStockIsIssuedAndThenTheErrorIsWorthARetry) {
   database_away(true);
   for (std::uint64_t first = 11; first <= 51; first += 10) EXPECT_EQ(draw(), first);
   runtime->run_all();
-  EXPECT_FAILS(draw(), Status::store_unavailable, "the database is away; and Redis: it holds nothing more");
+  EXPECT_FAILS(draw(), Status::store_unavailable, "the database is down; and Redis: it holds nothing more");
   database_away(false);
   EXPECT_EQ(draw(), 61u);
 }
@@ -121,7 +121,7 @@ TEST_F(Buffer, WithoutBothTheErrorNamesBothAndWithThemItGoesOn) {
   draw();
   queue->away = true;
   database_away(true);
-  EXPECT_FAILS(draw(), Status::store_unavailable, "the database is away; and Redis: Redis is away");
+  EXPECT_FAILS(draw(), Status::store_unavailable, "the database is down; and Redis: Redis is down");
   queue->away = false;
   database_away(false);
   EXPECT_EQ(draw(), 11u);
@@ -260,7 +260,7 @@ TEST_F(Buffer, ABreakerLeavesRedisAloneAndTriesItOnce) {
   EXPECT_EQ(stats().redis, BreakerState::half_open);
   draw();
   draw();
-  EXPECT_EQ(queue->calls, calls + 1);  // it failed, and the pause began anew
+  EXPECT_EQ(queue->calls, calls + 1);  // it failed, and the pause started over
   EXPECT_EQ(stats().redis, BreakerState::open);
   queue->away = false;
   runtime->pass(kPauseMs * kMs);
@@ -272,7 +272,7 @@ TEST_F(Buffer, ABreakerLeavesRedisAloneAndTriesItOnce) {
 TEST_F(Buffer, ABreakerLeavesTheDatabaseAloneAndSaysForHowLong) {
   queue->away = true;
   database_away(true);
-  for (int i = 0; i < 3; ++i) EXPECT_FAILS(draw(), Status::store_unavailable, "the database is away");
+  for (int i = 0; i < 3; ++i) EXPECT_FAILS(draw(), Status::store_unavailable, "the database is down");
   EXPECT_EQ(stats().database, BreakerState::open);
   const int calls = database->calls;
   try {
@@ -296,7 +296,7 @@ TEST_F(Buffer, AnAnswerThatIsNoIsNoFailureOfTheDatabase) {
   EXPECT_EQ(stats().database, BreakerState::closed);
 }
 
-// A generator, which refuses whatever is below what it was granted before.
+// A generator, which refuses grants below earlier ones.
 TEST_F(Buffer, AGeneratorGoesOnThroughOutagesOfBothSidesAndReportsThem) {
   Config config;
   config.runtime = runtime;

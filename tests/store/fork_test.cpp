@@ -42,7 +42,7 @@ TEST(ForkedChild, DoesNotInheritTheParentsWorker) {
   EXPECT_THAT(report, HasSubstr("\nWORKER_BUSY: worker 7 of namespace 'orders' is owned by process " +
                                 std::to_string(getpid())));
   EXPECT_THAT(report,
-              HasSubstr("\nOK: nothing was thrown\n1"));  // a return that is not the child's to make does nothing
+              HasSubstr("\nOK: nothing was thrown\n1"));  // a return that does not belong to the child does nothing
   const Window next = store->window_take(renewal(request, window, 1000));
   EXPECT_EQ(next.start_ms, window.end_ms);
 }
@@ -146,7 +146,7 @@ class ThreadInsideTheStore {
   std::thread thread_;
 };
 
-// A thread that waits for a lock which another process has.
+// A thread that waits for another process's lock.
 class ThreadThatWaits {
  public:
   explicit ThreadThatWaits(const TempFolder& folder)
@@ -229,7 +229,7 @@ TEST(ForkedChild, IsMadeThoughTheDiskHangsAndMayNotUseStores) {
   EXPECT_EQ(in_child([&] { return std::to_string(draw_from(other, "ns", "t", 1)); }), "1");
 }
 
-// Fork handlers of the host's, from before the library was loaded: all of them run while the gate is closed.
+// Fork handlers of the host, from before the library was loaded: all of them run while the gate is closed.
 struct HostsHandlers {
   std::function<void()> before = [] {}, in_parent = [] {}, in_child = [] {};
 
@@ -242,7 +242,7 @@ struct HostsHandlers {
                    [] { run(&HostsHandlers::in_child); });
   }
 
-  // A child made while they are there.
+  // A child made while they are registered.
   std::string in_child_of_fork(const std::function<std::string()>& work) const {
     all = this;
     const std::string report = idgen::in_child([&] {
@@ -273,7 +273,7 @@ TEST(HostsForkHandler, MayWaitForAThreadThatDraws) {
             "OK: nothing was thrown");
   drawing.join();
   EXPECT_EQ(error.status(), Status::store_unavailable);
-  EXPECT_THAT(error.message(), HasSubstr("fork() does not come to an end"));
+  EXPECT_THAT(error.message(), HasSubstr("fork() does not finish"));
   EXPECT_NE(draw_from(store, "ns", "t", 1), 0u);
 }
 
@@ -299,7 +299,7 @@ TEST(HostsForkHandler, MayFork) {
   const auto store = open_store(folder.url(), creating());
   store->segment_create("ns", "t");
   const auto draw = [&] { return report_of([&] { draw_from(store, "ns", "t", 1); }); };
-  // What each child of a handler's says, which comes out of the fork() that was under way as its parent does.
+  // The report of each child of a handler, which returns from the fork() under way like its parent.
   std::array<int, 2> reports{};
   ASSERT_EQ(pipe2(reports.data(), O_CLOEXEC), 0);
   for (const auto handler : {&HostsHandlers::before, &HostsHandlers::in_parent, &HostsHandlers::in_child}) {
@@ -332,7 +332,7 @@ TEST(HostsForkHandler, MayFork) {
   EXPECT_THAT(said, testing::Not(HasSubstr("STORE_UNAVAILABLE")));
 }
 
-// As in_child, by a clone() that the C library knows nothing of. `work` must not allocate more than it needs to.
+// Like in_child, but with a clone() that the C library does not know of. `work` should allocate as little as possible.
 std::string in_raw_clone(const std::function<std::string()>& work) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return "pipe2";

@@ -1,4 +1,4 @@
-// Where a module may be loaded from: nothing of it runs that somebody else may have put there.
+// Where a module may be loaded from: no code runs that somebody else may have put there.
 #include "store/module_file.hpp"
 
 #include <array>
@@ -48,7 +48,7 @@ TEST(ModuleFile, AFolderIsJudgedByWhereItsLinksLead) {
   plant(folder.file("modules"));
   std::filesystem::create_directory_symlink(folder.file("modules"), folder.file("link"));
   chmod(folder.file("modules").c_str(), 0777);
-  EXPECT_THAT(opened_with(folder.file("link")), HasSubstr("its folder can be written by everybody"));
+  EXPECT_THAT(opened_with(folder.file("link")), HasSubstr("its folder is writable by everybody"));
 }
 
 TEST(ModuleFile, AFolderAboveThatOthersCouldRenameInIsRefusedAndAStickyOneIsNot) {
@@ -57,7 +57,7 @@ TEST(ModuleFile, AFolderAboveThatOthersCouldRenameInIsRefusedAndAStickyOneIsNot)
   const std::string shared = folder.file("shared");
   chmod(shared.c_str(), 0777);
   const std::string said = opened_with(shared + "/mine/modules");
-  EXPECT_THAT(said, AllOf(HasSubstr(in_quotes(shared) + ", which is above it, can be written by everybody"),
+  EXPECT_THAT(said, AllOf(HasSubstr(in_quotes(shared) + ", which is above it, is writable by everybody"),
                           testing::Not(HasSubstr("[ran]"))));
   chmod(shared.c_str(), 01777);
   EXPECT_THAT(opened_with(shared + "/mine/modules"), HasSubstr("[ran]"));

@@ -1,5 +1,5 @@
-// A program that the core is linked into, as a Go program is. Says what opening a store came to, and whether the code
-// of planted_module.c has run.
+// A program with the core linked in, like a Go program. Prints the result of opening a store, and whether the code of
+// planted_module.c has run.
 #include <cstdio>
 #include <cstdlib>
 

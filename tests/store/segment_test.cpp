@@ -50,7 +50,7 @@ TEST_P(SegmentOfEveryStore, ATagThatWasNotCreatedIsRefusedUnlessCreatingWasAsked
   EXPECT_FAILS(store->segment_show("ns", "orders"), Status::tag_unknown, "'orders'");
   EXPECT_FAILS(store->segment_advance("ns", "orders", 5), Status::tag_unknown, "'orders'");
   EXPECT_FAILS(store->segment_return("ns", "orders", 5, 1), Status::tag_unknown, "'orders'");
-  EXPECT_FAILS(open()->segment_show("ns", "orders"), Status::tag_unknown, "'orders'");  // to look is not to create
+  EXPECT_FAILS(open()->segment_show("ns", "orders"), Status::tag_unknown, "'orders'");  // looking does not create it
   EXPECT_EQ(draw_from(open(), "ns", "orders", 1), 1u);
   EXPECT_EQ(draw_from(store, "ns", "orders", 1), 2u);
 }
@@ -112,7 +112,7 @@ TEST_P(SegmentOfEveryStore, AdvanceLiftsAndNeverLowers) {
   EXPECT_FAILS(store->segment_advance("ns", "orders", kMax + 1), Status::value, "9223372036854775807");
 }
 
-// Else numbers that the operator has just declared used would be granted again.
+// Otherwise numbers that the operator has just declared used would be granted again.
 TEST_P(SegmentOfEveryStore, AfterAnAdvanceNothingBelowItIsGivenBack) {
   const auto store = open();
   store->segment_create("ns", "orders");

@@ -1,4 +1,4 @@
-// Which status each result of SQLite becomes: those that a test cannot provoke on a real file.
+// The status for each result of SQLite that a test cannot provoke on a real file.
 #include <sqlite3.h>
 
 #include "store/sqlite_connection.hpp"

@@ -188,7 +188,7 @@ TEST_F(SqliteFile, ADatabaseOfABuildBeforeTheFirstReleaseIsLeftAlone) {
   EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_version, "before the first release");
 }
 
-// What the message says to do is enough: the numbers and the workers go on where they were.
+// Following the message's advice is enough: the numbers and the workers continue where they were.
 TEST_F(SqliteFile, ADatabaseOfVersion2IsRefusedWithTheStatementsThatBringItUpToDate) {
   make_store();
   const std::uint64_t drawn = draw_from(open(), "ns", "t", 1);
@@ -321,7 +321,7 @@ TEST_F(SqliteFile, TheLockFileIsAsAccessibleAsTheDatabase) {
   EXPECT_EQ(fs::status(path + "-lock").permissions(), fs::perms(0660));
 }
 
-// Of a store that a group shares. Only root can give a file away, but everybody can give one to a group of his own.
+// For a store that a group shares. Only root can give a file away, but everybody can give one to a group of their own.
 TEST_F(SqliteFile, TheLockFileBelongsToTheGroupThatTheDatabaseIsSharedBy) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root, to be two members of a group";
   constexpr gid_t kGroup = 54321;
@@ -350,7 +350,7 @@ TEST_F(SqliteFile, TheLockFileBelongsToTheGroupThatTheDatabaseIsSharedBy) {
   }
 }
 
-// A process of its own file systems; throws if the system does not permit that.
+// A process with its own mounts; throws if the system does not permit that.
 void enter_mount_namespace() {
   if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) {
     throw std::runtime_error(std::string("unshare: ") + std::strerror(errno));
@@ -385,7 +385,7 @@ TEST_F(SqliteFile, AFileThatIsMountedByItselfIsUnsafe) {
 }
 
 // A device with no space left: a small tmpfs, or where mounting is not permitted a limit on the size of files, which
-// SQLite meets in the same place. The report says which, and fails if neither could be had.
+// SQLite meets in the same place. The report says which, and fails if neither is possible.
 std::string on_a_full_device(const TempFolder& folder, const std::function<void()>& prepare,
                              const std::function<void()>& call) {
   return in_child([&]() -> std::string {
@@ -450,7 +450,7 @@ TEST_F(SqliteFile, AReadOnlyFileSystemIsRefused) {
         throw std::runtime_error(std::string("mount: ") + std::strerror(errno));
       }
     } catch (const std::runtime_error&) {
-      // No mounts here: a file and a folder that nobody may write are met in the same place.
+      // No mounts here: a file and a folder that nobody may write take the same path.
       fs::permissions(path, fs::perms(0444));
       fs::permissions(folder.path(), fs::perms(0555));
       become_nobody();

@@ -1,4 +1,4 @@
-// What keeps two writers apart, and owners known, whatever the host does to SQLite's locks and to our descriptors.
+// Two writers stay separate, and owners known, whatever the host does to SQLite's locks and to our descriptors.
 #include <sys/syscall.h>
 
 #include <chrono>
@@ -40,7 +40,7 @@ TEST(SqliteLocksDropped, InTheMiddleOfATransactionLetNoOtherProcessIn) {
   EXPECT_EQ(draw_from(store, "ns", "t", 10), 21u);
 }
 
-// A reader that is not one of ours finds a journal and no lock, as after a crash, and rolls the commit back.
+// A foreign reader finds a journal and no lock, as after a crash, and rolls the commit back.
 std::string read_with_sqlite(const TempFolder& folder) {
   return run_sql(folder.file("ids.db"), "SELECT max_id FROM idgen_segment");
 }
@@ -119,7 +119,7 @@ TEST(SqliteLocks, AreTakenWhateverTheHostHasMadeTheDefault) {
 
 // -------------------------------------------------------------------------------------------- descriptors and children
 
-// The files that a host opens after it has closed everything, and that must stay its own.
+// The files that a host opens after it has closed everything; they must stay untouched.
 class HostsFiles {
  public:
   // keep: a descriptor that is not closed.
@@ -189,7 +189,7 @@ TEST(HostThatClosesAllDescriptors, InAChildKeepsThoseThatItOpensThen) {
   EXPECT_EQ(daemon.line(), "untouched");
 }
 
-// As a daemon without standard streams, which prints all the same.
+// Like a daemon without standard streams that prints all the same.
 TEST(HostThatClosesAllDescriptors, PrintsIntoNoFileOfTheStore) {
   const TempFolder folder;
   store_with_tag_at_10(folder);

@@ -1,4 +1,4 @@
-// Reaching past the store into its file, as another program would.
+// Accesses the store's file directly, as another program would.
 #pragma once
 
 #include <sqlite3.h>
@@ -42,7 +42,7 @@ class RawDatabase {
 
 inline std::string run_sql(const std::string& path, const std::string& sql) { return RawDatabase(path).run(sql); }
 
-// Another process that keeps the database locked until it is told to let go.
+// Another process that keeps the database locked until it is told to release it.
 class LockingProcess {
  public:
   explicit LockingProcess(const std::string& path) {
@@ -99,7 +99,7 @@ class AtCommit {
   static inline std::function<int(const char*)> hook_;
 };
 
-// What any code of the host may do, a backup or a checksum: SQLite's locks on the file are gone after it.
+// What any code of the host may do, such as a backup or a checksum: afterwards SQLite's locks on the file are gone.
 inline void open_and_close(const std::string& path) { close(open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
 
 // Another process that does `work` when it is told to, reports, and lives as long as this object.

@@ -1,5 +1,4 @@
-// The lock file is a witness of its store: it tells a lost database from one that never was, another store's from the
-// right one, and an older copy from the latest.
+// The lock file is a witness of its store: it detects a lost database, another store's database, and an older copy.
 #include <fstream>
 
 #include "store/owner_locks.hpp"
@@ -55,7 +54,7 @@ TEST_F(SqliteWitness, WithoutItsDatabaseTheStoreIsLostAndNeverMadeAnew) {
   const auto other = open_store(folder.url(), creating());
   EXPECT_FAILS(draw_from(other, "ns", "t", 1), Status::store_missing, "is lost");
   EXPECT_FAILS(other->window_take(window_request(7, 1000, 2)), Status::store_missing, lock);
-  EXPECT_FAILS(other->segment_create("ns", "t"), Status::store_missing, "Bring the database back");
+  EXPECT_FAILS(other->segment_create("ns", "t"), Status::store_missing, "Restore the database");
   EXPECT_FALSE(fs::exists(path));
   fs::rename(folder.file("elsewhere.db"), path);
   EXPECT_EQ(draw_from(other, "ns", "t", 1), 11u);
@@ -86,7 +85,7 @@ TEST_F(SqliteWitness, AnOlderCopyGrantsNothingUntilItsLockFileIsDeleted) {
   EXPECT_EQ(open()->segment_show("ns", "t").max_id, 10u);
   EXPECT_EQ(open()->segment_advance("ns", "t", 20).max_id, 20u);
   EXPECT_EQ(open()->segment_advance("ns", "t", 30).max_id, 30u);
-  // More commits by now than the lost database had, but nobody has said that all tags were lifted.
+  // More commits by now than the lost database had, but nobody has said that all tags were raised.
   EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_regressed, "at commit 3 of 4");
   fs::remove(lock);
   EXPECT_EQ(draw_from(open(), "ns", "t", 1), 31u);

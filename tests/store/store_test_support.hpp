@@ -114,7 +114,7 @@ class Child {
     pid_ = fork();
     if (pid_ < 0) throw std::runtime_error("fork");
     if (pid_ == 0) {
-      prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is stopped leaves nobody behind
+      prctl(PR_SET_PDEATHSIG, SIGKILL);  // a stopped test leaves no process behind
       close(ends[0]);
       try {
         work(ends[1]);
@@ -170,7 +170,7 @@ class Child {
   int report_fd_ = -1;
 };
 
-// Runs `work` in another process and gives what it returned.
+// Runs `work` in another process and returns its result.
 inline std::string in_child(const std::function<std::string()>& work) {
   Child child([&](int report) { write_all(report, work() + "\n"); });
   std::string text = child.rest();
@@ -213,12 +213,12 @@ inline WindowRequest renewal(WindowRequest request, const Window& window, std::i
 }
 
 #ifndef IDGEN_TEST_BACKENDS
-// Tests that hold for every store of ours. For those over a network see tests/backends/every_backend.hpp.
+// Tests for every store of ours. For those over a network see tests/backends/every_backend.hpp.
 class EveryStore : public ::testing::TestWithParam<std::string> {
  protected:
   std::string url() const {
     if (GetParam() == "sqlite") return folder_.url();
-    // A memory store lives as long as the process: a name of its own for each test.
+    // A memory store lives as long as the process, so each test has its own name.
     return std::string("memory:") + ::testing::UnitTest::GetInstance()->current_test_info()->name();
   }
   std::shared_ptr<Store> open(const StoreOptions& options = creating()) const { return open_store(url(), options); }

@@ -56,7 +56,7 @@ TEST_P(WindowOfEveryStore, AWindowIsAtLeastAsLongAsAskedForHoweverFarAheadItBegi
 
 TEST_P(WindowOfEveryStore, TheNextOwnerBeginsAfterTheLastWindowEvenWithAClockSetBack) {
   const Window before = open()->window_take(with_no_lease(window_request(7, kNow)));
-  const auto store = open();  // the first handle is gone: its owner does not live
+  const auto store = open();  // the first handle is gone: its owner is not alive
   const Window after = store->window_take(window_request(7, kNow - 3'600'000, 2));
   EXPECT_EQ(after.start_ms, before.end_ms);
   EXPECT_EQ(after.fence, before.fence + 1);

@@ -73,7 +73,7 @@ TEST(IdText, DecimalMayBePaddedToTwentyDigits) {
 }
 
 TEST(IdText, AForeignDigitIsNamedWithItsPosition) {
-  EXPECT_ERROR(TEXT, "'12a4' is no id in decimal: 'a' at position 2 is no digit; allowed are 0-9",
+  EXPECT_ERROR(TEXT, "'12a4' is not an id in decimal: 'a' at position 2 is not a digit; allowed are 0-9",
                parse_id("12a4", Encoding::decimal));
   EXPECT_ERROR(TEXT, HasSubstr("'\\x00' at position 1"), parse_id(std::string_view("1\0", 2), Encoding::decimal));
   EXPECT_ERROR(TEXT, HasSubstr("'\\xFF' at position 0"), parse_id("\xFF", Encoding::decimal));

@@ -1,4 +1,4 @@
-// Messages reach terminals and logs: whatever they are made of, they are one line of text.
+// Messages reach terminals and logs, so they are always one line of text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -80,7 +80,7 @@ TEST(Instant, EveryPrefixOfAnInstantIsRefused) {
   const std::string whole = "2025-01-01T00:00:00.123+08:00";
   for (std::size_t n = 0; n < whole.size(); ++n) {
     if (n >= 1 && n <= 4) continue;  // "2025" is a number of ms
-    EXPECT_ERROR(VALUE, HasSubstr("is no instant"), parse_instant(whole.substr(0, n)));
+    EXPECT_ERROR(VALUE, HasSubstr("is not an instant"), parse_instant(whole.substr(0, n)));
   }
   EXPECT_EQ(format_instant(parse_instant(whole)), "2024-12-31T16:00:00.123Z");
 }
@@ -126,7 +126,7 @@ TEST(Duration, WhatIsNoDurationIsRefusedWithTheReasonAndTheUnits) {
   EXPECT_ERROR(VALUE, HasSubstr("does not begin with a digit"), parse_duration_ms("s"));
   EXPECT_ERROR(VALUE, HasSubstr("does not begin with a digit"), parse_duration_ms(" 5s"));
   for (const char* text : {"5 s", "1.5s", "5S", "5min", "5us", "5w", "1h30m", "5s ", "5\xC2\xB5s", "1e3"}) {
-    EXPECT_ERROR(VALUE, HasSubstr("is no unit"), parse_duration_ms(text));
+    EXPECT_ERROR(VALUE, HasSubstr("is not a unit"), parse_duration_ms(text));
   }
   EXPECT_ERROR(VALUE, HasSubstr("the longest is"), parse_duration_ms("9223372036854775808ms"));
   EXPECT_ERROR(VALUE, HasSubstr("the longest is"), parse_duration_ms("292271024y"));

@@ -1,5 +1,5 @@
-// What the core answers to a row of bad_layouts.tsv or bad_texts.tsv. Shared by the test that compares and the tool
-// that records.
+// The core's answer to a row of bad_layouts.tsv or bad_texts.tsv. Shared by the test that compares and the tool that
+// records.
 #pragma once
 
 #include <array>

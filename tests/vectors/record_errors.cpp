@@ -1,5 +1,5 @@
-// Records the core's answers to bad input: reads the input columns of bad_layouts.tsv and bad_texts.tsv, and writes the
-// files anew with the status and the message that the core gives today. Whoever runs it reads the difference.
+// Records the core's answers to bad input: reads the input columns of bad_layouts.tsv and bad_texts.tsv, and rewrites
+// the files with the core's present statuses and messages. Review the difference after running it.
 //
 //     record_errors tests/vectors
 #include <cstdio>

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the golden vectors and the table of presets in docs/layouts.md: a slow, obvious second opinion on the core.
 
-It shares nothing with the core: ids are strings of '0' and '1' that are glued together and cut apart, digits come from
-repeated division of Python's own integers, instants from datetime. Nothing here is fast, and nothing should become so.
+It shares nothing with the core: ids are strings of '0' and '1' that are joined and cut, digits come from repeated
+division of Python's own integers, instants from datetime. Nothing here is fast, and nothing should become so.
 
     python3 tests/vectors/reference.py            writes the files
     python3 tests/vectors/reference.py --check    exits with 1, naming them, if files differ from what would be written
@@ -332,7 +332,7 @@ def preset_table() -> str:
 
 
 def document() -> str:
-    """docs/layouts.md with the table of presets as it has to be."""
+    """docs/layouts.md with the correct table of presets."""
     before, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(TABLE_BEGIN)
     _, _, after = rest.partition(TABLE_END)
     if not (before and after):

@@ -1,4 +1,4 @@
-// The demo's process in Java. What the four do is said in demo.py.
+// The demo's process in Java. demo.py says what the four do.
 
 import dev.idgen.Generator;
 import java.io.BufferedReader;
@@ -56,7 +56,7 @@ class Demo {
     }
   }
 
-  // A method of its own, so that it is compiled as a whole after a few thousand ids.
+  // A separate method, so that it is compiled as a whole after a few thousand ids.
   static int fill(Generator generator, LongBuffer ids, int from, int to) {
     for (int i = from; i < to; i++) ids.put(i, generator.next());
     return to;

@@ -1,7 +1,7 @@
 // Counts the ids that occur more than once in files of little-endian 64-bit ids. Exact: every id is compared.
 //
-// Each file is one generator's, drawn by one thread, and so in rising order (sorted here if it is not). A merge then
-// meets equal ids side by side, in one pass and without memory of its own. Prints "IDS DUPLICATES".
+// Each file holds the ids of one generator, drawn by one thread, so in rising order (sorted here if not). A merge then
+// meets equal ids side by side, in one pass and without extra memory. Prints "IDS DUPLICATES".
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
   std::uint64_t last = 0;
   bool any = false;
   while (!runs.empty()) {
-    // The run with the smallest head goes on alone up to the smallest head of the others.
+    // The run with the smallest head continues alone up to the smallest head of the others.
     std::size_t low = 0;
     std::uint64_t next = std::numeric_limits<std::uint64_t>::max();
     for (std::size_t i = 1; i < runs.size(); ++i) {

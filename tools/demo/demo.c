@@ -1,4 +1,4 @@
-/* The demo's process in C. What the four do is said in demo.py. */
+/* The demo's process in C. demo.py says what the four do. */
 #include <fcntl.h>
 #include <idgen/idgen.h>
 #include <inttypes.h>

@@ -33,14 +33,14 @@ HERE = ROOT / "tools" / "demo"
 LANGUAGES = ("C", "Python", "Java", "Go")
 NAMES = ("events", "orders")
 KIND = {"events": "snowflake", "orders": "segment"}
-CAP_PER_SECOND = 4096 * 1000  # of a snowflake id with 12 bits of sequence a millisecond
+CAP_PER_SECOND = 4096 * 1000  # of a snowflake id with 12 bits of sequence per millisecond
 
 
 # ---------------------------------------------------------------------------------------- the process in Python
 
 
 def draw(generator, seconds: float, limit: int, path: Path) -> None:
-    """Draws one id a call, straight into the mapped file."""
+    """Draws one id per call, straight into the mapped file."""
     with path.open("wb+") as file:
         file.truncate(limit * 8)
         with mmap.mmap(file.fileno(), limit * 8) as mapped, memoryview(mapped) as raw, raw.cast("Q") as ids:
@@ -105,7 +105,7 @@ def fresh(folder: Path) -> Path:
 
 
 def prepare(build: Path) -> dict[str, list[str]]:
-    """Makes the four programs from the build tree `build`, and returns how each language's process is started."""
+    """Builds the four programs from the build tree `build`, and returns how to start each language's process."""
     lib = build / "lib"
     headers = ROOT / "capi" / "include"
     run("cc", "-O2", "-std=gnu11", "-Wall", f"-I{headers}", HERE / "demo.c", "-o", build / "demo-c",
@@ -124,7 +124,7 @@ def prepare(build: Path) -> dict[str, list[str]]:
     ]
     run("javac", "-d", classes, *sources, HERE / "Demo.java")
 
-    # Go compiles the library from source unless it is told that there is one: that would be a minute more.
+    # Go compiles the library from source unless it is told of an installed one: that would take a minute more.
     packages = fresh(build / "pkgconfig")
     (packages / "idgen.pc").write_text(
         f"Name: idgen\nDescription: the library of the demo\nVersion: 0\nCflags: -I{headers}\n"
@@ -147,7 +147,7 @@ class Process:
     language: str
     popen: subprocess.Popen[str]
     count: int = 0
-    said: dict[str, list[str]] = field(default_factory=dict)  # words that nobody has asked for yet
+    said: dict[str, list[str]] = field(default_factory=dict)  # words that nobody has read yet
     done: dict[str, tuple[int, int]] = field(default_factory=dict)  # name -> ids, ns
 
 
@@ -167,9 +167,9 @@ def start(language: str, command: list[str], arguments: list[str], heard: queue.
 
 
 def listen_for(word: str, processes: list[Process], heard: queue.Queue, seconds: float, show=None) -> list[list[str]]:
-    """Waits until each process has said `word`. Fails if one ends before, or if that takes longer than `seconds`.
+    """Waits until each process has printed `word`. Fails if one ends before, or if that takes longer than `seconds`.
 
-    A process may be a word ahead of the others (`ready` for the next kind): that is kept for the next call.
+    A process may be one word ahead of the others (`ready` for the next kind): the word is kept for the next call.
     """
     deadline = time.monotonic() + seconds
     while silent := [p.language for p in processes if word not in p.said]:
@@ -198,7 +198,7 @@ def tell(processes: list[Process], line: str) -> None:
 
 
 class Live:
-    """The counts while they grow: redrawn in place on a terminal, a line a second elsewhere."""
+    """The counts while they grow: redrawn in place on a terminal, one line per second elsewhere."""
 
     def __init__(self, title: str, processes: list[Process], limit: int) -> None:
         self.title, self.processes, self.limit = title, processes, limit

@@ -1,4 +1,4 @@
-// idgen bench: how fast this machine makes ids, beside what it takes for the steps that cannot be left out.
+// idgen bench: how fast this machine makes ids, beside the cost of the steps that cannot be left out.
 #include <time.h>
 
 #include <algorithm>
@@ -24,14 +24,14 @@ Takes about three seconds on one thread, with the memory store, so that no disk 
 segments so large that no refill is). Rows are taken in turns, 7 times;
 the figure is the median. Read the ratios: they hold on other machines, nanoseconds do not.
 
-A floor is the work that no generator can do without, measured in the same run:
+A floor is work that every generator must do, measured in the same run:
   one fetch_add          a counter that threads share
   clock + one CAS        clock_gettime(CLOCK_REALTIME) and one compare-and-set: a time-ordered counter
   storing 8 bytes        an array of 1024 ids filled by a loop
-`share of the cap` draws with 41 bits of ms and 12 of sequence: the format itself allows 4096 ids a millisecond.
+`share of the cap` draws with 41 bits of ms and 12 of sequence: the format itself allows 4096 ids per millisecond.
 
 With --json each row is one object on a line: name, ns_per_id, ids_per_second, floor (the name of its floor; null for a
-floor itself), times_floor (how many times the floor's time it takes), share_of_cap (1 is all that the format allows;
+floor itself), times_floor (its time divided by the floor's), share_of_cap (1 is all that the format allows;
 null in all rows but that one).
 )";
 
@@ -39,7 +39,7 @@ constexpr int kRounds = 7;
 constexpr std::size_t kBatch = 1024;
 using Clock = std::chrono::steady_clock;
 
-// The compiler must believe that somebody looks at the value.
+// Makes the compiler believe that the value is used.
 template <typename T>
 void keep(T& value) {
   asm volatile("" : "+r"(value) : : "memory");
@@ -48,7 +48,7 @@ void keep(T& value) {
 struct Row {
   std::string name;
   int floor;                             // index of its floor; -1: is one
-  std::function<void(std::size_t)> run;  // makes so many ids
+  std::function<void(std::size_t)> run;  // makes this many ids
   std::size_t count = 0;
   std::vector<double> ns{};
 
@@ -64,7 +64,7 @@ double time_ns(const Row& row, std::size_t count) {
   return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
 }
 
-// As many ids as take about 30 ms.
+// As many ids as fit into about 30 ms.
 void calibrate(Row& row) {
   std::size_t count = kBatch;
   for (;;) {
@@ -109,7 +109,7 @@ std::int64_t realtime_ns() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-// Ids of whole ticks over the time that they took: from the first id of one tick to the first id of another.
+// Ids of whole ticks divided by their time: from the first id of one tick to the first id of another.
 double share_of_cap() {
   constexpr int tick_shift = 22;
   const Generator generator =

@@ -1,5 +1,5 @@
-// A command as data: how it is called, what it takes, what it says and what it does. The parser, --help, the man pages
-// and the shells' completions are all made from these tables.
+// A command as data: its name, its options, its help and its function. The parser, --help, the man pages and the
+// shells' completions are all made from these tables.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace idgen_tool {
 // Returns the exit status; throws Failure, UsageError or IoError.
 using Run = std::function<int()>;
 
-// Where an option's value goes. A flag sets its bool; the parser checks a number; a vector's option may be repeated.
-// Nowhere: --help and --version, which end the parsing.
+// Where an option's value goes. A flag sets its bool; the parser checks numbers; an option with a vector may be
+// repeated. Nowhere: --help and --version, which end the parsing.
 using Target = std::variant<std::monostate, bool*, std::uint64_t*, std::string*, std::vector<std::string>*>;
 
 enum class Value {
-  text,     // completed with `values`; what it may be is the library's to say
+  text,     // completed with `values`; the library decides what is allowed
   one_of,   // one of `values`, which the parser checks
   file,     // a path
   folder,   // the path of a folder
@@ -27,25 +27,25 @@ enum class Value {
 
 struct Option {
   std::string names{};        // "-n,--count"; without a dash it is an argument: "ID"
-  std::string placeholder{};  // what stands for its value: "N"
+  std::string placeholder{};  // the name of its value: "N"
   std::string help{};
   Target target{};
   Value value = Value::text;
   std::vector<std::string> values{};
   bool is_required = false;
-  std::string excludes{};  // an option that stands before this one in the table, and cannot be given with it
+  std::string excludes{};  // an earlier option of the table that cannot be given with this one
 };
 
 struct Command {
   std::string name{};
   std::string summary{};
   std::vector<std::string> usage{};  // each after the command's full name
-  // Lines, wrapped by hand. A line that begins with two spaces is an entry: "  name  what it is".
+  // Lines, wrapped by hand. A line that begins with two spaces is an entry: "  name  description".
   std::string details{};
   std::string example_title{};  // "" for "Example" or "Examples"
   std::vector<std::string> examples{};
   std::vector<Option> options{};
-  std::vector<Command> commands{};  // if it has any, one of them must follow
+  std::vector<Command> commands{};  // if there are any, one of them must follow
   Run run{};
 };
 
@@ -66,7 +66,7 @@ std::vector<Option> joined(std::vector<Option> first, std::vector<Option> rest);
 // The command's own, or nullptr.
 const Command* find(const Command& command, const std::string& name);
 
-// Calls `use` with each command below this one and itself, after its full name, such as "idgen segment show".
+// Calls `use` for this command and all below it, with the full name, such as "idgen segment show".
 void for_each_command(const Command& command, const std::string& full_name,
                       const std::function<void(const std::string& full_name, const Command& command)>& use);
 

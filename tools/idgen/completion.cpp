@@ -1,5 +1,5 @@
-// idgen completion: what makes a shell complete commands, options and values. Each script holds the whole table, so
-// that a press of the tab key starts no process.
+// idgen completion: scripts with which a shell completes commands, options and values. Each script holds the whole
+// table, so that the tab key starts no process.
 #include <idgen/idgen.h>
 
 #include <map>
@@ -54,7 +54,7 @@ std::string replaced(const std::string& text, char what, const std::string& with
   return out;
 }
 
-// In single quotes, as bash and zsh take it.
+// In single quotes, for bash and zsh.
 std::string quoted(const std::string& text) { return "'" + replaced(text, '\'', "'\\''") + "'"; }
 
 // "idgen segment set-step" as a function's name.
@@ -64,7 +64,7 @@ std::string function_name(const std::string& full_name) {
 
 // ---- bash
 
-// The branches of a `case`: those that do the same share one.
+// The branches of a `case`; equal ones are merged.
 class Branches {
  public:
   void add(const std::string& pattern, const std::string& action) {

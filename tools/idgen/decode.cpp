@@ -65,7 +65,7 @@ int decode_ids(const Arguments& arguments) {
       if (stop_signal()) throw Interrupted();
     });
   } catch (const Failure&) {
-    out.flush();  // what came before the bad id is right
+    out.flush();  // what came before the bad id is valid
     throw;
   }
   out.flush();
@@ -92,7 +92,7 @@ Command decode_command() {
                   layout_option(arguments->layout,
                                 "A preset (`idgen layout` lists them) or a layout in full. Default: default."),
                   epoch_option(arguments->epoch),
-                  {.names = "--json", .help = "One JSON object a line.", .target = &arguments->json}},
+                  {.names = "--json", .help = "One JSON object per line.", .target = &arguments->json}},
       .run = [arguments] { return decode_ids(*arguments); },
   };
 }

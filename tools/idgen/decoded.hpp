@@ -1,4 +1,4 @@
-// What an id says, as JSON: the object of `idgen decode`, to which `idgen explain` adds.
+// A decoded id as JSON: the object of `idgen decode`, which `idgen explain` extends.
 #pragma once
 
 #include <idgen/idgen.h>

@@ -17,8 +17,8 @@ namespace {
 
 constexpr const char* kDetails = R"(
 Opens each generator of FILE (or the one of --name) as a service would, closes it, and prints what the
-configuration guarantees and what it does not. It draws no id: of a segment it takes one number (or the step that
-the tag's row names), of a worker's time a window, and gives both back.
+configuration guarantees and what it does not. It draws no id: it takes one number of a segment (or the step in the
+tag's row), or a window of a worker's time, and gives it back.
 
   ok    could be opened
   warn  could be opened, but one side of its buffer, Redis or the database, is down
@@ -35,7 +35,7 @@ struct Arguments {
   bool json = false;
 };
 
-// What was found out about one generator.
+// The findings about one generator.
 struct Finding {
   std::string name;
   std::string verdict;  // "ok", "warn" or "fail"
@@ -49,18 +49,18 @@ double ms_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Which sides of a buffer are down; "" if it has none that is.
+// Which sides of a buffer are down; "" if none is.
 std::string down_sides(const Generator& generator) {
   ErrorSlot error;
   idgen_stats_t stats = IDGEN_STATS_INIT;
   check(idgen_stats(generator.get(), &stats, error), error);
-  if (stats.breaker_redis) return "Redis does not answer; segments come from the database alone";
+  if (stats.breaker_redis) return "Redis does not answer; segments come only from the database";
   if (stats.breaker_database)
     return "the database does not answer; segments come from what Redis holds, as long as that lasts";
   return "";
 }
 
-// Opens the generator as a service would, but for one number where a service takes a segment, and draws no id.
+// Opens the generator as a service would, but reserves one number where a service takes a segment, and draws no id.
 void open_and_close(const Settings& settings, Finding& finding) {
   const Config as_configured = settings.make(finding.name);
   finding.description = read_text([&](char* buffer, std::size_t* size, idgen_error_t* err) {
@@ -68,7 +68,7 @@ void open_and_close(const Settings& settings, Finding& finding) {
   });
   const Config config = settings.make(finding.name);
   reserve_only(config, settings, 1);
-  set(config, "buffer.errors", "1");  // a side that fails once is told to be down
+  set(config, "buffer.errors", "1");  // a side that fails once is reported as down
   const auto begin = std::chrono::steady_clock::now();
   const Generator generator = make_generator(config);
   finding.opened_ms = ms_since(begin);
@@ -78,7 +78,7 @@ void open_and_close(const Settings& settings, Finding& finding) {
   check(idgen_close(generator.get(), error), error);
 }
 
-// `all_retryable` becomes false if this one failed for good.
+// Sets `all_retryable` to false if this one failed permanently.
 Finding examine(const Settings& settings, const std::string& name, bool& all_retryable) {
   Finding finding{name, "fail"};
   try {

@@ -19,15 +19,15 @@ namespace {
 constexpr const char* kDetails = R"(
 Without --layout the picture is drawn for each preset under which the id's time is plausible: a day or more after
 the preset's epoch, after 2010 (when the first ids of this form were made) and not in the future.
-Colours are used on a terminal only, and not where the environment has NO_COLOR.
+Colours are used only on a terminal, and not if NO_COLOR is set in the environment.
 
-With --json each layout is one object on a line: what `idgen decode --json` says of the id, and
+With --json each layout is one object on a line: the object of `idgen decode --json`, and
   hex, crockford, base58, base62  the id in these texts
   text                            the layout in full
   epoch, epoch_unix_ms            what time 0 means; null without a time field
   plausible                       whether the id's time is; null without a time field
   FIELD_bits, FIELD_shift         width of each field, and the number of its lowest bit
-If the id's time is plausible under no preset, there is an object for each preset that has all bits which are set.
+If the id's time is plausible under no preset, there is an object for each preset that has all bits that are set.
 
 --svg FILE writes the picture to FILE instead, widths to scale, in colours for light and for dark pages.
 )";
@@ -64,14 +64,14 @@ bool is_plausible(const Reading& reading, std::int64_t now) {
   return time >= std::max(kFirstSnowflakeUnixMs, reading.info.epoch_unix_ms + kDayMs) && time <= now + kDayMs;
 }
 
-// Under each preset that has all bits of the id that are set.
+// Under each preset that has all set bits of the id.
 std::vector<Reading> readings_of_presets(std::uint64_t id) {
   std::vector<Reading> out;
   for (const std::string& name : preset_names()) {
     try {
       out.push_back(read(id, name, ""));
     } catch (const Failure&) {
-      // The id has bits outside this preset, or the preset is wider than 64 bits: it is not of this preset.
+      // The id has bits outside this preset, or the preset is wider than 64 bits: the id is not from this preset.
     }
   }
   return out;

@@ -1,4 +1,4 @@
-// How a failed call becomes the end of a command: `check` throws, main reports and chooses the exit status.
+// How a failed call ends a command: `check` throws, main reports and chooses the exit status.
 #pragma once
 
 #include <idgen/idgen.h>
@@ -8,13 +8,13 @@
 
 namespace idgen_tool {
 
-// What a shell script tests. 75 is EX_TEMPFAIL of sysexits.h: the same command can succeed later without a change.
+// What a shell script tests. 75 is EX_TEMPFAIL of sysexits.h: the same command can succeed later if nothing is changed.
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitTryAgain = 75;
 
-// The library said no.
+// The library refused.
 class Failure : public std::runtime_error {
  public:
   Failure(idgen_status_t status, const std::string& message, std::uint64_t retry_after_ns = 0)

@@ -45,7 +45,7 @@ inline Layout make_layout(const std::string& text, const std::string& epoch = ""
   return Layout(layout);
 }
 
-// `now_unix_ms` is what years_left counts from; INT64_MIN = the system's clock.
+// years_left counts from `now_unix_ms`; INT64_MIN = the system's clock.
 inline idgen_layout_info_t info_of(const Layout& layout, std::int64_t now_unix_ms = INT64_MIN) {
   ErrorSlot error;
   idgen_layout_info_t info{};

@@ -1,4 +1,4 @@
-// idgen segment import: a tag that goes on above numbers that exist, and what is left to do after that.
+// idgen segment import: a tag that continues above existing numbers, and what is left to do after that.
 #include <utility>
 #include <vector>
 
@@ -49,8 +49,7 @@ std::string tags_beside(const Config& source) {
   return found.list;
 }
 
-// The library would advise to make the tag, from 1 on: right for a tag that is drawn from, wrong for one that is to be
-// read.
+// The library would advise making the tag, from 1 on: right for a tag to draw from, wrong for one to read.
 [[noreturn]] void throw_no_source(const Config& source, const std::string& name) {
   const std::string tags = tags_beside(source);
   throw Failure(IDGEN_E_TAG_UNKNOWN, "the source, " + name + ", is not in " + without_secrets(value(source, "store")) +
@@ -91,15 +90,15 @@ std::string database_of(const Config& config) {
   return store == "buffer" ? value(config, "buffer.database") : store;
 }
 
-// Throws UsageError for a margin that cannot be, or is likely a slip.
+// Throws UsageError for a margin that is impossible, or is probably a mistake.
 void check_margin(const SegmentArguments& arguments, const Source& source) {
   const std::uint64_t margin = arguments.from.margin;
   const std::string asked =
       source.name + " stands at " + std::to_string(source.end) + "; --margin " + std::to_string(margin);
-  if (margin > kLargestNumber || source.end > kLargestNumber - margin) throw UsageError(asked + " passes 2^63 - 1");
+  if (margin > kLargestNumber || source.end > kLargestNumber - margin) throw UsageError(asked + " exceeds 2^63 - 1");
   if (margin > kLargestLeap && !arguments.force) {
     throw UsageError(asked +
-                     " would leave that many numbers unused for good. If that is meant, add --force: it allows a "
+                     " would leave that many numbers unused for good. If that is intended, add --force: it allows a "
                      "margin of more than " +
                      std::to_string(kLargestLeap) + ", and nothing else");
   }
@@ -133,7 +132,7 @@ int import_tag(const SegmentArguments& arguments) {
     out.line(object.str());
   } else {
     out.line("found " + std::to_string(source.end) + ", " + source.name);
-    out.line((made == IDGEN_OK ? "created " : "lifted ") + shown_tag(config) + "; its max_id is " +
+    out.line((made == IDGEN_OK ? "created " : "raised ") + shown_tag(config) + "; its max_id is " +
              std::to_string(info.max_id) + ", the next range begins above it");
     if (by_table) out.write('\n' + moving_over({database_of(config), from.table, from.column, info.max_id}));
   }
@@ -148,14 +147,14 @@ Command import_command() {
   auto& from = arguments->from;
   Command command{
       .name = "import",
-      .summary = "Make a tag, or lift it, so that it goes on above numbers that exist.",
+      .summary = "Make or raise a tag, so that it continues above existing numbers.",
       .usage = {"--store URL --tag TAG --from-table TABLE --from-column COLUMN [--margin N]",
                 "--store URL --tag TAG --from-tag TAG [--from-schema SCHEMA] [--margin N]"},
       .details = R"(
-Reads where the numbers of a table of your own, or of another tag in the same store, end; makes the tag if it
-is missing; then lifts it as `advance` does, never lowers it.
+Reads where the numbers of a table of your own, or of another tag in the same store, end. Makes the tag if it
+is missing. Then raises it as `advance` does; never lowers it.
 
-Whoever still makes numbers at the source must have stopped, whatever the margin. For a table whose rows still
+Stop everything that still makes numbers at the source first, whatever the margin. For a table whose rows still
 get their ids from AUTO_INCREMENT or a sequence it prints the two ways in which both can insert at once, with
 the statements for that table.
 
@@ -188,7 +187,7 @@ With --json: source, found, margin, namespace, tag, created, max_id.
             .help = "Numbers to leave free above what was found. Default: 0.",
             .target = &from.margin},
            {.names = "--force",
-            .help = "Allow a margin of more than 1000000000. It cannot be had again.",
+            .help = "Allow a margin of more than 1000000000. It is lost for good.",
             .target = &arguments->force},
            {.names = "--json", .help = "One JSON object.", .target = &arguments->json}},
   };

@@ -1,4 +1,4 @@
-// One flat JSON object, written member by member. All that this command prints is flat, so that is all there is.
+// One flat JSON object, written member by member. This command prints only flat objects.
 #pragma once
 
 #include <cstdint>

@@ -16,8 +16,8 @@ LAYOUT is a preset's name or a layout in full: fields from the most significant 
 tick too (time:41ms, time:32s, time:39x10ms). Without LAYOUT the presets are listed.
 
 With --json: layout, text, bits, unsigned, js_safe, epoch, epoch_unix_ms, tick_ms, first, last, last_unix_ms,
-years_left, ids_per_tick, ids_per_second, workers; without LAYOUT one object a line for each preset. Dates after the
-year 9999 are null; a layout without a time field has none of epoch, tick, first, last, years_left and ids_per_second.
+years_left, ids_per_tick, ids_per_second, workers; without LAYOUT one object per line and preset. Dates after the year
+9999 are null; a layout without a time field has none of epoch, tick, first, last, years_left and ids_per_second.
 )";
 
 struct Arguments {
@@ -162,7 +162,7 @@ Command layout_command() {
                    .target = &arguments->layout,
                    .values = preset_names()},
                   epoch_option(arguments->epoch),
-                  {.names = "--json", .help = "JSON, one object a line.", .target = &arguments->json}},
+                  {.names = "--json", .help = "JSON, one object per line.", .target = &arguments->json}},
       .run = [arguments] { return show(*arguments); },
   };
 }

@@ -73,7 +73,7 @@ inline std::uint64_t value_of(const idgen_parts_t& parts, std::uint32_t kind) {
   }
 }
 
-// What to call a layout: its preset's name, else its fields.
+// A layout's name: its preset's, else its fields.
 inline std::string title_of(const idgen_layout_info_t& info) { return info.preset[0] ? info.preset : info.text; }
 
 inline std::uint64_t largest(std::uint32_t bits) { return bits >= 64 ? UINT64_MAX : (std::uint64_t{1} << bits) - 1; }

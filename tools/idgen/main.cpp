@@ -1,4 +1,4 @@
-// The idgen command: parses, runs one command, and turns what went wrong into a line on stderr and an exit status.
+// The idgen command: parses, runs one command, and turns a failure into a line on stderr and an exit status.
 #include <idgen/idgen.h>
 
 #include <csignal>

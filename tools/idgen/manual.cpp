@@ -14,13 +14,13 @@ namespace idgen_tool {
 namespace {
 
 constexpr const char* kDetails = R"(
-Prints the page of COMMAND, or of idgen itself, for `man -l -`. The pages of an installed idgen are where man finds
-them: `man idgen-segment-show`.
+Prints the page of COMMAND, or of idgen itself, for `man -l -`. With an installed idgen, man finds the pages by
+itself: `man idgen-segment-show`.
 
---into FOLDER writes all pages to files of a folder that exists: idgen.1, idgen-next.1 and so on.
+--into FOLDER writes all pages to files in an existing folder: idgen.1, idgen-next.1 and so on.
 )";
 
-// Text that roff shows as it is: a hyphen stays one, and a line does not become a request by how it begins.
+// Text that roff shows unchanged: hyphens stay hyphens, and no line is taken for a request.
 std::string literal(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -104,7 +104,7 @@ std::string upper(std::string text) {
   return text;
 }
 
-// "draw ids, one a line", as a page's name line has it.
+// "draw ids, one per line", as a page's name line has it.
 std::string phrase(std::string sentence) {
   sentence.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(sentence.front())));
   if (sentence.ends_with('.')) sentence.pop_back();
@@ -124,7 +124,7 @@ std::string see_also(const std::string& full_name, const Command& command) {
 std::string page(const std::string& full_name, const Command& command) {
   std::string out = ".\\\" Made by `" + full_name.substr(0, 5) + " man" + full_name.substr(5) + "`.\n";
   out += ".TH " + literal(upper(page_of(full_name))) + " 1 \"\" \"idgen " IDGEN_VERSION_STRING "\" \"idgen manual\"\n";
-  out += ".nh\n.ad l\n";  // words of code are not parted, and lines not stretched
+  out += ".nh\n.ad l\n";  // words of code are not hyphenated, and lines not stretched
   out += section("NAME") + literal(page_of(full_name)) + " \\- " + literal(phrase(command.summary)) + '\n';
   out += section("SYNOPSIS");
   for (const std::string& form : command.usage) {

@@ -6,12 +6,12 @@
 namespace idgen_tool {
 namespace {
 
-// Between the numbers of the database and those of idgen, where they are parted: what idgen may issue meanwhile.
+// The gap between the numbers of idgen and those of the database above: what idgen may issue meanwhile.
 constexpr std::uint64_t kGap = 1'000'000'000;
 
 constexpr const char* kBlockEnd = "$idgen$";
 
-// A name as SQL takes it, in quotes of one kind, which are doubled inside.
+// A name for SQL, in quotes of one kind, which are doubled inside.
 std::string quoted(const std::string& name, char quote) {
   std::string out(1, quote);
   for (const char c : name) out.append(c == quote ? 2 : 1, c);
@@ -29,13 +29,13 @@ std::string quoted_path(const std::string& path, char quote) {
   return out + quoted(path.substr(begin), quote);
 }
 
-// In a name with a line break, or with what ends a block of PostgreSQL, a statement would not be what it seems.
+// A name with a line break, or with the end of a PostgreSQL block, would change the statement.
 bool can_be_quoted(const std::string& name) { return one_line(name) == name && name.find(kBlockEnd) == name.npos; }
 
-// `why` a margin does not keep both apart.
+// `why`: why a margin does not keep both apart.
 std::string introduction(const std::string& table, const std::string& numbers, const std::string& why) {
-  return "If nothing inserts into " + table + " without an id any more, this is all.\n" +
-         "Else go one of two ways before the first id of idgen is inserted. A margin alone does not help:\n" + why +
+  return "If nothing inserts into " + table + " without an id any more, you are done.\n" +
+         "Else choose one of two ways before the first id of idgen is inserted. A margin alone does not help:\n" + why +
          "\n\n1. Share the numbers: odd ones from " + numbers + ", even ones from idgen.\n\n";
 }
 
@@ -44,23 +44,23 @@ std::string mysql(const NumberedColumn& from) {
   const std::string column = quoted(from.column, '`');
   std::string text =
       introduction(table, "AUTO_INCREMENT",
-                   "InnoDB lifts AUTO_INCREMENT above each id that is inserted, into the range that idgen holds.") +
+                   "InnoDB raises AUTO_INCREMENT above each id that is inserted, into the range that idgen holds.") +
       "   SET GLOBAL auto_increment_increment = 2, GLOBAL auto_increment_offset = 1;\n"
       "\n"
       "   Put both into the configuration of this server, and of every replica that may take its place.\n"
-      "   Open all connections anew that insert without an id: each keeps the increment that it began with.\n"
+      "   Reopen all connections that insert without an id: each keeps the increment that it began with.\n"
       "   Then run this import again, and start the writers with segment.stride = 2 and segment.offset = 0.\n";
   if (from.max_id > kLargestNumber - kGap) return text;
   const std::string above = std::to_string(from.max_id + kGap);
   return text +
-         "\n2. Part the numbers: AUTO_INCREMENT goes on far above idgen.\n"
+         "\n2. Separate the numbers: AUTO_INCREMENT continues far above idgen.\n"
          "\n"
          "   ALTER TABLE " +
          table + " AUTO_INCREMENT = " + above + ";\n" + "   SELECT MAX(" + column + ") FROM " + table + " WHERE " +
          column + " < " + above + ";\n" +
          "\n"
          "   Is that above " +
-         std::to_string(from.max_id) + "? Lift the tag to it: idgen segment advance --to MAX.\n" +
+         std::to_string(from.max_id) + "? Raise the tag to it: idgen segment advance --to MAX.\n" +
          "   Then start the writers. The column's type must hold such numbers (INT ends at 2147483647), and the last\n"
          "   insert without an id must come before idgen reaches " +
          above + ".\n" + "   After it, run this import again.\n";
@@ -95,11 +95,11 @@ std::string postgres(const NumberedColumn& from) {
                      move_sequence(from, "INCREMENT BY 2", from.max_id + 1 + from.max_id % 2) +
                      "\n"
                      "   Then start the writers with segment.stride = 2 and segment.offset = 0.\n"
-                     "   Not for Hibernate and others that take the increment for a block of ids: go the second way.\n";
+                     "   Not for Hibernate and others that take the increment for a block of ids: use way 2.\n";
   if (from.max_id > kLargestNumber - kGap) return text;
   const std::uint64_t above = from.max_id + kGap;
   return text +
-         "\n2. Part the numbers: the sequence goes on far above idgen.\n"
+         "\n2. Separate the numbers: the sequence continues far above idgen.\n"
          "\n" +
          move_sequence(from, "NO CYCLE", above) +
          "\n"

@@ -1,4 +1,4 @@
-// How a table whose rows are numbered by the database moves over to ids of idgen while both kinds are inserted.
+// How a table whose rows the database numbers moves over to ids of idgen while both kinds are inserted.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@ struct NumberedColumn {
   std::string store;         // URL; the table is in its database
   std::string table;         // TABLE or SCHEMA.TABLE
   std::string column;        // of ids
-  std::uint64_t max_id = 0;  // of the tag that was lifted above them
+  std::uint64_t max_id = 0;  // of the tag that was raised above them
 };
 
-// What is left to do, in words and in statements for this column, lines. "" for a store without SQL.
+// What is left to do, in words and in statements for this column, as lines. "" for a store without SQL.
 std::string moving_over(const NumberedColumn& from);
 
 }  // namespace idgen_tool

@@ -1,4 +1,4 @@
-// idgen next: draw ids, one a line.
+// idgen next: draws ids, one per line.
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -14,16 +14,16 @@ namespace idgen_tool {
 namespace {
 
 constexpr const char* kDetails = R"(
-The generator is configured by a table of a TOML file, by options, or by both: an option wins over the file,
---set over an option. `idgen properties` lists all properties. A store that is missing is made by
-`idgen store create`, a tag by `idgen segment create`, and both with --set store_create=true.
+The generator is configured by a table of a TOML file, by options, or by both: options override the file,
+--set overrides options. `idgen properties` lists all properties. `idgen store create` makes a missing
+store, `idgen segment create` a missing tag, and --set store_create=true both.
 
-Ids are drawn in batches, and all of them are written. Ctrl-C stops early: what was drawn is written, and what is
-left of the reservation goes back to the store. With -n and standard error on a terminal, a long run shows a
+Ids are drawn in batches, and all of them are written. Ctrl-C stops early: the ids drawn so far are written, and
+the rest of the reservation goes back to the store. With -n and standard error on a terminal, a long run shows a
 progress bar.
 
-No more segment ids are reserved than N, as long as that is less than segment.step. Reserves otherwise: a step that
-the tag's row names, and --set segment.step=N.
+At most N segment ids are reserved, if N is less than segment.step. A step in the tag's row, and
+--set segment.step=N, override this.
 )";
 
 constexpr std::size_t kBatch = 1 << 16;
@@ -43,7 +43,7 @@ std::int32_t encoding_of(const std::string& name) {
   return encoding;
 }
 
-// Two digits at a time from a table; a tool that prints a hundred million ids spends its time here and nowhere else.
+// Two digits at a time from a table: printing a hundred million ids spends all its time here.
 struct DigitPairs {
   char text[200];
   constexpr DigitPairs() : text() {
@@ -133,7 +133,7 @@ Command next_command() {
   const std::vector<std::string> formats(std::begin(kEncodings), std::end(kEncodings));
   return {
       .name = "next",
-      .summary = "Draw ids, one a line.",
+      .summary = "Draw ids, one per line.",
       .usage = {"[--config FILE [--name NAME]] [OPTIONS] [-n N]"},
       .details = kDetails,
       .examples = {"idgen next --store memory --worker 1",
@@ -148,7 +148,7 @@ Command next_command() {
                   {.names = "--format",
                    .placeholder = "FORMAT",
                    .help = "How the ids are written: " + listed(formats) +
-                           ". All but decimal have a fixed width. Default: decimal.",
+                           ". All but decimal have a fixed width and sort like the ids. Default: decimal.",
                    .target = &arguments->format,
                    .value = Value::one_of,
                    .values = formats}},

@@ -24,8 +24,7 @@ IoError cannot_write(int why) { return IoError(std::string("cannot write to stan
 void hold_standard_descriptors() noexcept {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(descriptor, F_GETFD) >= 0) continue;
-    // The lowest free number is this one. Reading from what is open for writing fails with EBADF, and the other way
-    // round.
+    // The lowest free number is this one. Reading from a file opened for writing fails with EBADF, and vice versa.
     const int held = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     if (held < 0) return;  // no /dev: nothing can be done about it
   }
@@ -81,8 +80,8 @@ void Output::flush() {
   while (done < used_) {
     std::size_t size = used_ - done;
     if (stop_signal()) {
-      // Asked to stop: the last lines go out if somebody takes them, but nobody waits for a pipe that is full. poll
-      // promises room for PIPE_BUF bytes, so that the write does not block.
+      // Asked to stop: the last lines are written if somebody reads them, but we do not wait for a full pipe. poll
+      // promises space for PIPE_BUF bytes, so the write does not block.
       pollfd out{STDOUT_FILENO, POLLOUT, 0};
       const int ready = poll(&out, 1, kPatienceMs);
       if (ready == 0) throw Interrupted();

@@ -7,24 +7,24 @@
 
 namespace idgen_tool {
 
-// The reader of our pipe is gone (`| head`): nothing to say, only to stop.
+// The reader of our pipe is gone (`| head`): stop without a message.
 class ReaderGone {};
-// We were asked to stop, and nobody takes what is left to write.
+// We were asked to stop, and nobody reads the rest.
 class Interrupted {};
 
-// Before anything is opened: descriptors 0 to 2 that our parent closed are held by a null device, on which the unwanted
-// direction fails. Else the next file to be opened, a store perhaps, would get number 1, and ids would be written into
-// it.
+// Call it before opening anything. Opens a null device for each of the descriptors 0 to 2 that our parent closed, on
+// which the wrong direction fails. Otherwise the next file, perhaps a store, would get number 1, and ids would be
+// written into it.
 void hold_standard_descriptors() noexcept;
 
-// After the last Output: what a file system says only when a file is closed (NFS, quotas). Throws IoError.
+// After the last Output: finds errors that a file system reports only on close (NFS, quotas). Throws IoError.
 void close_standard_output();
 
 // Owns a large buffer for file descriptor 1. Throws ReaderGone, Interrupted, IoError.
 class Output {
  public:
   Output();
-  // Room for at least `size` bytes; commit what was used.
+  // Space for at least `size` bytes; commit what was used.
   char* reserve(std::size_t size);
   void commit(std::size_t size) noexcept { used_ += size; }
   void write(std::string_view text);
@@ -39,7 +39,7 @@ class Output {
 // All of it, at once.
 void print(std::string_view text);
 
-// Makes the file, or puts the text in place of what is in it. Throws IoError.
+// Creates the file, or replaces its content. Throws IoError.
 void write_file(const std::string& path, std::string_view text);
 
 }  // namespace idgen_tool

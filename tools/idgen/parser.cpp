@@ -18,7 +18,7 @@ std::string whole_number(const std::string& text) {
   return "'" + text + "' is not a whole number from 0 to 18446744073709551615";
 }
 
-// Adds the option of the table's row to the parser.
+// Adds an option of the table to the parser.
 struct Adder {
   CLI::App& app;
   const Option& option;
@@ -55,7 +55,7 @@ void fill(CLI::App& app, const Command& command) {
   for (const Command& sub : command.commands) fill(*app.add_subcommand(sub.name), sub);
 }
 
-// The command that the words chose, in the parser and in the table.
+// The command chosen by the words, in the parser and in the table.
 struct Chosen {
   const CLI::App* app;
   const Command* command;
@@ -72,7 +72,7 @@ Chosen chosen(const CLI::App& app, const Command& program) {
   return at;
 }
 
-// The parser's own words, but where a command is missing or misspelt: those name what there is.
+// The parser's own message, except for a missing or misspelt command: then it names the commands there are.
 std::string what_is_wrong(const Chosen& at, const CLI::ParseError& error) {
   if (at.command->commands.empty()) return error.what();
   std::vector<std::string> commands;

@@ -42,7 +42,7 @@ std::string bits_of(std::uint64_t id, const PictureField& field) {
   return out;
 }
 
-// "62        22": the numbers of a field's outermost bits over its ends, where there is room.
+// "62        22": the numbers of a field's outermost bits over its ends, if there is space.
 std::string ruler_over(const PictureField& field) {
   const std::string high = std::to_string(field.shift + field.bits - 1);
   const std::string low = std::to_string(field.shift);
@@ -58,7 +58,7 @@ std::string bracket_under(const PictureField& field) {
   return out + "┘";
 }
 
-// A row that is built by column: the text so far is `column` cells wide, whatever bytes and colours it holds.
+// A row built by column: the text so far is `column` cells wide, whatever bytes and colours it holds.
 class Row {
  public:
   explicit Row(const Terminal& terminal) : terminal_(terminal) {}
@@ -90,7 +90,7 @@ std::string list(std::uint64_t id, const std::vector<PictureField>& fields, cons
   return out;
 }
 
-// Where each field begins, with so many spaces between the fields.
+// Where each field begins, with this many spaces between the fields.
 std::vector<std::size_t> starts_of(const std::vector<PictureField>& fields, std::size_t gap) {
   std::vector<std::size_t> starts;
   std::size_t column = kIndent;
@@ -101,7 +101,7 @@ std::vector<std::size_t> starts_of(const std::vector<PictureField>& fields, std:
   return starts;
 }
 
-// Columns that the bits and the labels under them take.
+// The width of the bits and the labels under them, in columns.
 std::size_t width_of(const std::vector<PictureField>& fields, const std::vector<std::size_t>& starts) {
   std::size_t width = 0;
   for (std::size_t i = 0; i < fields.size(); ++i) {

@@ -17,8 +17,8 @@ struct PictureField {
   std::string value;  // "4 of 31"
 };
 
-// Fields from the most significant on, without gaps, down to bit 0. Lines end with '\n'. `width` is a wish: a picture
-// wider than it gives way to the plain list of fields.
+// Fields from the most significant on, without gaps, down to bit 0. Lines end with '\n'. A picture wider than `width`
+// is replaced by the plain list of fields.
 std::string draw(std::uint64_t id, const std::vector<PictureField>& fields, const Terminal& terminal,
                  std::size_t width);
 

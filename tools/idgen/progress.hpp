@@ -1,4 +1,4 @@
-// A bar on stderr for runs that a person waits for.
+// A progress bar on stderr for long runs.
 #pragma once
 
 #include <chrono>

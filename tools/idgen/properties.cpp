@@ -15,8 +15,8 @@ namespace idgen_tool {
 namespace {
 
 constexpr const char* kDetails = R"(
-The names are the same in a TOML file, in C, in each language and in --set. docs/configuration.md is what --markdown
-prints. With --json one object a line: name, type, default, range, unit, help, since.
+The names are the same in a TOML file, in C, in each language and in --set. --markdown prints
+docs/configuration.md. With --json one object per line: name, type, default, range, unit, help, since.
 )";
 
 constexpr const char* kIntroduction = R"(# Configuration
@@ -59,7 +59,7 @@ what its configuration protects against and what not.
 
 std::string code(const std::string& text) { return text.empty() ? "" : "`" + text + "`"; }
 
-// In a table's cell a bar would begin the next cell.
+// In a table's cell a bar would start the next cell.
 std::string cell(const std::string& text) {
   std::string out;
   for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
@@ -93,7 +93,7 @@ std::string anchor(const std::string& name) {
 
 constexpr std::size_t kPageWidth = 120;
 
-// An entry of a list: its later lines stand below its text.
+// An entry of a list: its later lines are aligned with its text.
 std::string item(const std::string& text) { return "- " + wrapped(text, 2, kPageWidth).substr(2); }
 
 std::string markdown(const std::vector<idgen_property_t>& properties) {
@@ -169,7 +169,7 @@ Command properties_command() {
       .details = kDetails,
       .examples = {"idgen properties", "idgen properties --json | jq -r 'select(.type == \"duration\") | .name'",
                    "idgen properties --markdown > docs/configuration.md"},
-      .options = {{.names = "--json", .help = "One JSON object a line.", .target = &arguments->json},
+      .options = {{.names = "--json", .help = "One JSON object per line.", .target = &arguments->json},
                   {.names = "--markdown",
                    .help = "The page docs/configuration.md.",
                    .target = &arguments->markdown,

@@ -69,7 +69,7 @@ void print(const Config& config, const idgen_segment_info_t& info, bool json) {
   out.flush();
 }
 
-// What create runs, a line each, without the line break at the end.
+// What create runs, one line each, without the line break at the end.
 std::string statements(const Config& config) {
   std::string text = read_text([&](char* buffer, std::size_t* size, idgen_error_t* error) {
     return idgen_segment_statements(config.get(), buffer, size, error);
@@ -102,7 +102,7 @@ struct Row {
   idgen_segment_info_t info;
 };
 
-// All tags of a store: a line each.
+// All tags of a store, one per line.
 int show_all(const Config& config, bool json) {
   std::vector<Row> rows;
   const auto add = [](void* to, const char* name_space, const char* tag, const idgen_segment_info_t* info) {
@@ -152,7 +152,7 @@ int show(const SegmentArguments& arguments) {
   return kExitOk;
 }
 
-// Throws UsageError for a leap that looks like a slip.
+// Throws UsageError for a leap that looks like a mistake.
 void check_leap(const Config& config, std::uint64_t to) {
   ErrorSlot error;
   idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
@@ -161,7 +161,7 @@ void check_leap(const Config& config, std::uint64_t to) {
   throw UsageError(shown_tag(config) + " stands at " + std::to_string(info.max_id) + "; --to " + std::to_string(to) +
                    " would skip " + std::to_string(to - info.max_id) + " numbers for good and leave " +
                    std::to_string(kLargestNumber - to) +
-                   ". A counter is never lowered. If that is meant, add --force: it allows a leap of more than " +
+                   ". A counter is never lowered. If that is intended, add --force: it allows a leap of more than " +
                    std::to_string(kLargestLeap) + ", and nothing else");
 }
 
@@ -195,8 +195,8 @@ Command create_command() {
       .summary = "Make a tag, and its store if that is missing.",
       .usage = {"--store URL --tag TAG [--namespace NAMESPACE] [--print]"},
       .details = R"(
-The counter begins at 0: the first id is 1. A tag that exists is an error (TAG_EXISTS) and stays as it is.
-On a server it prints the statements that it ran. With --print it runs nothing and reaches for no server.
+The counter begins at 0: the first id is 1. A tag that exists is an error (TAG_EXISTS) and changes nothing.
+On a server it prints the statements that it ran. With --print it only prints them and connects to no server.
 )",
       .examples = {"idgen segment create --store sqlite:ids.db --tag orders",
                    "idgen segment create --config idgen.toml --name orders",
@@ -218,17 +218,17 @@ Command show_command() {
 max_id is the highest number granted to any generator so far; the next range begins above it.
 Not all numbers up to it have been issued. Nothing is changed, and a missing store is not made.
 
-step is the operator's word on how many numbers a grant has, rate how many ids per second the holder
-drew, holder who took the latest grant; all three may be unset.
+step is how many numbers a grant has, as set by the operator; rate is how many ids per second the holder drew;
+holder is who took the latest grant. All three may be unset.
 
-Without --tag: all tags of all namespaces, a line each, with - for what is unset.
+Without --tag: all tags of all namespaces, one per line, with - for what is unset.
 
 With --json: namespace, tag, max_id, grants, updated (RFC 3339), updated_unix_ms, step, rate, holder
 (0, 0 and "" where unset).
 )",
       .examples = {"idgen segment show --store sqlite:ids.db --tag orders --json",
                    "idgen segment show --store postgres://app@db/ids"},
-      .options = {json_option(*arguments, "One JSON object a tag.")},
+      .options = {json_option(*arguments, "One JSON object per tag.")},
   };
   return segment_action(command, show, arguments);
 }
@@ -237,18 +237,18 @@ Command advance_command() {
   auto arguments = std::make_shared<SegmentArguments>();
   Command command{
       .name = "advance",
-      .summary = "Lift a tag's counter above numbers that are in use already.",
+      .summary = "Raise a tag's counter above numbers that are already in use.",
       .usage = {"--store URL --tag TAG --to N [--force] [--namespace NAMESPACE] [--json]"},
       .details = R"(
 The next range begins above N. A counter is never lowered, so this cannot be undone. One that is at N or above
-moves up by 1: nobody can give numbers below it back then. Prints the state after, as `show` does.
+moves up by 1, so that no generator can give numbers below it back. Prints the new state, as `show` does.
 
-Generators go on with the range that they hold, which may lie below N: stop those of this tag first.
+Generators keep issuing from the range they hold, which may be below N: stop those of this tag first.
 A leap of more than 1000000000 needs --force.
 
 A SQLite store that was restored from an older copy grants nothing (STORE_REGRESSED) while its PATH-lock is
 kept. Stop all users, advance every tag, then delete PATH-lock. Delete it first only if the error says so
-(STORE_MISSING: another store took its place).
+(STORE_MISSING: another store replaced it).
 )",
       .example_title = "Example, before a table with ids up to 5000000 moves to this counter",
       .examples = {"idgen segment advance --store sqlite:ids.db --tag orders --to 5000000"},
@@ -258,7 +258,7 @@ kept. Stop all users, advance every tag, then delete PATH-lock. Delete it first 
                    .target = &arguments->to,
                    .is_required = true},
                   {.names = "--force",
-                   .help = "Skip more than 1000000000 numbers. They cannot be had again.",
+                   .help = "Skip more than 1000000000 numbers. They are lost for good.",
                    .target = &arguments->force},
                   json_option(*arguments)},
   };
@@ -269,11 +269,11 @@ Command set_step_command() {
   auto arguments = std::make_shared<SegmentArguments>();
   Command command{
       .name = "set-step",
-      .summary = "Say how many numbers are reserved at once, for all generators of a tag.",
+      .summary = "Set how many numbers all generators of a tag reserve at once.",
       .usage = {"--store URL --tag TAG --step N [--namespace NAMESPACE] [--json]"},
       .details = R"(
-Stands in place of each generator's own segment.step, from its next range on; none has to be restarted.
-0 leaves it to the generators again. Prints the state after, as `show` does.
+Replaces each generator's own segment.step, from its next range on; none needs a restart.
+0 leaves it to the generators again. Prints the new state, as `show` does.
 )",
       .examples = {"idgen segment set-step --store sqlite:ids.db --tag orders --step 50000"},
       .options = {{.names = "--step",
@@ -294,7 +294,7 @@ Command segment_command() {
       .summary = "Create, show, advance, tune or import the counter behind segment ids.",
       .usage = {"create|show|advance|set-step|import --store URL --tag TAG [OPTIONS]"},
       .details = R"(
-A segment generator draws ranges of numbers from a counter, one for each tag, that a store keeps.
+A segment generator draws ranges of numbers from a counter. A store keeps one counter for each tag.
 )",
       .examples = {"idgen segment create --store sqlite:ids.db --tag orders",
                    "idgen segment show --store sqlite:ids.db --tag orders --json",

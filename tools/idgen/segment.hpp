@@ -10,7 +10,7 @@
 
 namespace idgen_tool {
 
-// Numbers that are skipped cannot be had again: whoever skips more than this has to say that it is meant.
+// Skipped numbers are lost for good: skipping more than this needs --force.
 inline constexpr std::uint64_t kLargestLeap = 1'000'000'000;
 inline constexpr std::uint64_t kLargestNumber = INT64_MAX;
 
@@ -28,10 +28,10 @@ struct SegmentArguments {
 
 using SegmentAction = int (*)(const SegmentArguments&);
 
-// The command with the options that name a tag before its own, and with what it does.
+// The command with its function, and with the options that name a tag before its own.
 Command segment_action(Command command, SegmentAction action, const std::shared_ptr<SegmentArguments>& arguments);
 
-// The tag in force: a tag that was not set is the generator's name.
+// The tag in effect: by default the generator's name.
 std::string tag_of(const Config& config);
 // The configuration of one tag. Throws UsageError if none is named.
 Config configuration(const SegmentArguments& arguments);

@@ -9,7 +9,7 @@
 namespace idgen_tool {
 namespace {
 
-// Help and type of a property, from the library's own table, so that they are written once.
+// Help and type of a property, from the library's own table, so that they are not written twice.
 idgen_property_t property(const std::string& key) {
   for (const idgen_property_t& found : all_properties()) {
     if (key == found.name) return found;

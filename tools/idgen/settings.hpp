@@ -1,5 +1,5 @@
-// The options that make a configuration: a file's table first, then single options, then --set, so that the later one
-// wins.
+// The options that make a configuration: a file's table, then single options, then --set; later ones override earlier
+// ones.
 #pragma once
 
 #include <cstdint>
@@ -35,14 +35,14 @@ class Settings {
   std::vector<std::string> sets_;
 };
 
-// A command reserves what it needs, not what a service would hold: for `ids` segment ids, unless they are more than
-// segment.step, or --set has said how many. A step that the tag's row names stands in place of it; close() gives the
-// rest back.
+// A command reserves what it needs, not what a service would hold: `ids` segment ids, unless that is more than
+// segment.step, or --set says how many. A step in the tag's row overrides it; close() gives the rest back.
 void reserve_only(const Config& config, const Settings& settings, std::uint64_t ids);
 
 // Every property that the library knows, in its order.
 std::vector<idgen_property_t> all_properties();
-// What a property's value can be, as words for a shell to complete: "wait", "borrow", "sqlite:". Empty if it is free.
+// A property's possible values, as words for a shell to complete: "wait", "borrow", "sqlite:". Empty if it is free
+// text.
 std::vector<std::string> choices(const idgen_property_t& property);
 
 // The tables of a TOML file, in its order.

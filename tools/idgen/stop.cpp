@@ -15,7 +15,7 @@ extern "C" void remember_signal(int number) { caught = number; }
 void catch_signals() {
   struct sigaction action {};
   action.sa_handler = remember_signal;
-  // No SA_RESTART: a write to a pipe that nobody reads must return, or Ctrl-C would not be seen.
+  // No SA_RESTART: a write to a pipe that nobody reads must return, or Ctrl-C would go unnoticed.
   action.sa_flags = SA_RESETHAND;
   sigemptyset(&action.sa_mask);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {

@@ -1,9 +1,9 @@
-// Ctrl-C and SIGTERM as a request to finish: the generator is closed, so that what it reserved goes back to the store.
+// Ctrl-C and SIGTERM as a request to finish: the generator is closed, so that its reservation goes back to the store.
 #pragma once
 
 namespace idgen_tool {
 
-// From here on SIGINT, SIGTERM and SIGHUP only set a flag, and a second one kills; SIGPIPE becomes an error of write().
+// From now on SIGINT, SIGTERM and SIGHUP only set a flag, and a second one kills; SIGPIPE becomes an error of write().
 void catch_signals();
 // The signal that asked us to stop, else 0.
 int stop_signal() noexcept;

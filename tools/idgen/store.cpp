@@ -1,4 +1,4 @@
-// idgen store: what holds the rows of segments and workers.
+// idgen store: makes the store that holds the rows of segments and workers.
 #include <memory>
 
 #include "command.hpp"
@@ -9,16 +9,16 @@
 namespace idgen_tool {
 namespace {
 
-// "store sqlite:/srv/ids.db, identity 0f4d..." as every description of a generator on it says.
+// "store sqlite:/srv/ids.db, identity 0f4d...", as in the description of every generator on it.
 std::string name_and_identity(const Config& config) {
   const Config described = make_config();
   for (const char* key : {"store", "directory"}) set(described, key, value(config, key));
-  set(described, "kind", "segment");  // of no tag in particular: nothing is asked of it
+  set(described, "kind", "segment");  // no tag in particular: nothing is requested from it
   const std::string text = read_text([&](char* buffer, std::size_t* size, idgen_error_t* error) {
     return idgen_config_describe(described.get(), buffer, size, error);
   });
   const std::size_t begin = text.find("\nstore ");
-  const std::size_t identity = text.find(", identity ", begin);  // after a path, in which there may be anything
+  const std::size_t identity = text.find(", identity ", begin);  // after a path, which may contain anything
   const std::size_t end = text.find(": ", identity == std::string::npos ? begin : identity);
   if (end == std::string::npos) return "store " + one_line(without_secrets(value(config, "store")));
   return one_line(text.substr(begin + 1, end - begin - 1));
@@ -44,9 +44,9 @@ Command store_command() {
 That is all that snowflakes need; segments need `idgen segment create`, which makes the tag too. An existing
 store is left as it is, so this can be repeated. Prints the store and its identity.
 
-For sqlite:PATH, and memory, where there is nothing to make. A server is refused (UNSUPPORTED): its store is
-made with its first tag. A store is lost if its PATH-lock exists without the database: then no new one is made
-(STORE_MISSING).
+Works for sqlite:PATH, and for memory, where there is nothing to make. A server is refused (UNSUPPORTED): its
+first tag makes the store. A store is lost if its PATH-lock exists without the database: then no new one is
+made (STORE_MISSING).
 )",
       .examples = {"idgen store create --store sqlite:ids.db", "idgen store create --config idgen.toml --name events"},
       .options = settings->options({"store"}),
@@ -57,8 +57,8 @@ made with its first tag. A store is lost if its PATH-lock exists without the dat
       .summary = "Make the store that holds segments and workers.",
       .usage = {"create --store URL | --config FILE [--name NAME]"},
       .details = R"(
-A store keeps what was reserved, so that no id is issued twice. Make it once, by hand: a lost store
-is then an error, never a new store.
+A store keeps the reservations, so that no id is issued twice. Make it once, by hand: a lost store
+is then an error, and never silently replaced by a new one.
 )",
       .examples = {"idgen store create --store sqlite:ids.db"},
       .commands = {create_command},

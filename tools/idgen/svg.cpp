@@ -15,7 +15,7 @@ constexpr std::size_t kLine = 22;      // from one line of text to the next
 constexpr std::size_t kBar = 28;       // height of the boxes
 constexpr std::size_t kGap = 26;       // between two pictures
 
-// Mid tones: the boxes' edges and the names are told apart on white and on black.
+// Mid tones: the boxes' edges and the names are visible on white and on black.
 constexpr const char* kStyle = R"(<style>
   text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #1f2328; }
   .page { fill: #ffffff; }
@@ -90,7 +90,7 @@ std::size_t left_of(const PictureField& field) { return kMargin + (64 - field.sh
 
 std::string label(const PictureField& field) { return field.name + ' ' + field.value; }
 
-// The box, its bits, and the numbers of its outermost bits above it, where there is room.
+// The box, its bits, and the numbers of its outermost bits above it, if there is space.
 std::string box(std::uint64_t id, const PictureField& field, std::size_t top) {
   const std::size_t left = left_of(field);
   const std::size_t width = field.bits * kBit;
@@ -128,7 +128,7 @@ std::size_t width_of(const SvgPicture& picture) {
 
 std::string draw_svg(std::uint64_t id, const std::vector<SvgPicture>& pictures) {
   std::string body = text_at(kMargin, kMargin + 13, "strong", std::to_string(id));
-  std::string spoken;  // for who cannot see the picture
+  std::string spoken;  // for readers who cannot see the picture
   std::size_t width = 0;
   std::size_t y = kMargin + 13;
   for (const SvgPicture& picture : pictures) {

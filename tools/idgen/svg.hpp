@@ -16,7 +16,7 @@ struct SvgPicture {
   std::vector<PictureField> fields;  // as for draw()
 };
 
-// A whole document, with the colours of a light page or of a dark one, whichever its reader prefers.
+// A whole document, with colours for a light or a dark page, whichever its reader prefers.
 std::string draw_svg(std::uint64_t id, const std::vector<SvgPicture>& pictures);
 
 }  // namespace idgen_tool

@@ -23,7 +23,7 @@ inline constexpr const char* pink = "95";
 
 class Terminal {
  public:
-  // Colours only on a terminal that is not "dumb", and not where NO_COLOR is set to anything but "" (no-color.org).
+  // Colours only on a terminal that is not "dumb", and not if NO_COLOR is set to anything but "" (no-color.org).
   explicit Terminal(std::FILE* stream);
 
   bool is_terminal() const noexcept { return terminal_; }

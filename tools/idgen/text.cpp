@@ -117,7 +117,7 @@ std::string approximate(double number) {
       {1e18, "quintillion"}, {1e15, "quadrillion"}, {1e12, "trillion"}, {1e9, "billion"}, {1e7, "million"}};
   for (const Scale& scale : scales) {
     if (number >= scale.size) {
-      const double unit = scale.size == 1e7 ? 1e6 : scale.size;  // seven digits are still read at a glance
+      const double unit = scale.size == 1e7 ? 1e6 : scale.size;  // seven digits can be read at a glance
       char out[64];
       std::snprintf(out, sizeof out, "%.3g %s", number / unit, scale.name);
       return out;

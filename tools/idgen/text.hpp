@@ -20,8 +20,8 @@ std::string relative_to(std::int64_t now_unix_ms, std::int64_t unix_ms);
 // A store's URL without what may be secret: the password and the parameters.
 std::string without_secrets(const std::string& url);
 
-// A text of somebody else's (a name, a message) for a line of ours: control characters as \n, \t or \xNN. Else a name
-// could end a comment in a migration, forge a line of a log, or steer a terminal.
+// Somebody else's text (a name, a message) for our own line: control characters as \n, \t or \xNN. Otherwise a name
+// could end a comment in a migration, forge a log line, or control a terminal.
 std::string one_line(std::string_view text);
 
 std::string grouped(std::uint64_t number);  // "4 096 000"

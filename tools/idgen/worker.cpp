@@ -64,11 +64,11 @@ int repair(const Arguments& arguments) {
     throw UsageError("nothing was changed yet. Worker " + std::to_string(info.worker) + " of namespace '" +
                      value(config, "namespace") + "' would go back from " + instant(before.hw_unix_ms) + " to " +
                      instant(info.hw_unix_ms) +
-                     ". All its ids between the two will be issued when their time comes: if "
-                     "one that was issued before is still in use anywhere, it will be there twice. That " +
+                     ". All its ids between the two will be issued when their time comes. If "
+                     "one that was issued before is still in use anywhere, it will exist twice. idgen cannot "
+                     "check that " +
                      std::to_string(arguments.highest_id) +
-                     " is the highest id of this worker in use is your word; nothing here can check it. If it is "
-                     "so, add --yes");
+                     " is the highest id of this worker in use. If you are sure, add --yes");
   }
   check(idgen_worker_repair(config.get(), arguments.highest_id, &info, error), error);
   print_worker(config, info, arguments.json);
@@ -84,7 +84,7 @@ Command show_command() {
   auto arguments = std::make_shared<Arguments>();
   return {
       .name = "show",
-      .summary = "Show up to where a worker's time is reserved, and who owns it.",
+      .summary = "Show how far a worker's time is reserved, and who owns it.",
       .usage = {"--config FILE [--name NAME] | --store URL --worker N [--layout LAYOUT] [--json]"},
       .details = R"(
 Changes nothing. An owner is alive as long as its process is.
@@ -103,17 +103,17 @@ Command repair_command() {
   auto arguments = std::make_shared<Arguments>();
   return {
       .name = "repair",
-      .summary = "Bring a worker back whose row lies far ahead of the clock.",
+      .summary = "Repair a worker whose row is far ahead of the clock.",
       .usage = {"--config FILE [--name NAME] --above ID [--yes] [--json]"},
       .details = R"(
-For a worker that refuses to start (CLOCK_BACK) because a clock was wrong once. Set the clock right first.
+For a worker that refuses to start (CLOCK_BACK) because a clock was wrong once. Correct the clock first.
 
-ID is the highest id of this worker that is in use: ask every database that keeps such ids, and count what is
-on its way. Ids above it will be issued again. Nothing but your word says that none of them is in use.
+ID is the highest id of this worker that is in use: ask every database that keeps these ids, and include those
+on their way. Ids above it will be issued again. idgen cannot check that none of them is in use.
 
 Refused while an owner is alive; if the row is not more than max_ahead ahead of the clock; if ID is not of this
-worker and layout, lies above the row, or is itself more than max_ahead ahead. The row then stands just above
-ID, but never below now. Without --yes nothing is changed: it says what would be, and what that relies on.
+worker and layout, is above the row, or is itself more than max_ahead ahead. The new row is just above ID, but
+never below now. Without --yes nothing is changed: it prints the new row, and what you have to make sure of.
 )",
       .examples = {"idgen worker repair --config idgen.toml --name events --above 1541815603606036480"},
       .options = joined(options(*arguments), {{.names = "--above",
@@ -133,11 +133,11 @@ ID, but never below now. Without --yes nothing is changed: it says what would be
 Command worker_command() {
   return {
       .name = "worker",
-      .summary = "Show a snowflake worker's row, or repair one that lies far ahead of the clock.",
+      .summary = "Show a snowflake worker's row, or repair one that is far ahead of the clock.",
       .usage = {"show|repair --config FILE [--name NAME] [OPTIONS]"},
       .details = R"(
-A store keeps a row for each worker: up to where its time is reserved. No id before that is issued
-again, so a worker waits where a wrong clock has pushed its row far ahead.
+A store keeps a row for each worker, which says how far its time is reserved. No id before that is issued
+again, so a worker whose row a wrong clock has pushed far ahead waits.
 )",
       .examples = {"idgen worker show --config idgen.toml --name events",
                    "idgen worker repair --config idgen.toml --name events --above 1541815603606036480"},

@@ -27,7 +27,7 @@ void refuse(PyObject* object, const std::string& found, const char* remedy) {
   set_error(IDGEN_E_BUFFER, error);
 }
 
-// array(type, [0]), made once: to look its class up costs more than 100 ids.
+// array(type, [0]), made once: looking up its class costs more than 100 ids.
 const py::object& one_zero(bool is_unsigned) {
   static py::gil_safe_call_once_and_store<py::object> made[2];
   return made[is_unsigned ? 1 : 0]

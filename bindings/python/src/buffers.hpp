@@ -1,4 +1,4 @@
-// Memory of the host that ids are written into: any PEP 3118 buffer of 8-byte integers, and the arrays that next_batch
+// The host's memory into which ids are written: any PEP 3118 buffer of 8-byte integers, and the arrays that next_batch
 // makes.
 #pragma once
 
@@ -15,7 +15,7 @@ class IdBuffer {
   IdBuffer(const IdBuffer&) = delete;
   IdBuffer& operator=(const IdBuffer&) = delete;
 
-  // False with InvalidBufferError set, if `object` is anything else.
+  // False, with InvalidBufferError set, if `object` is anything else.
   bool open(PyObject* object);
   // Gives the memory back early. Does nothing the second time.
   void close() { PyBuffer_Release(&view_); }
@@ -27,14 +27,14 @@ class IdBuffer {
   Py_buffer view_{};
 };
 
-// A new array('q') for ids, array('Q') for unsigned ones. Never numpy's, so that a batch has one type whatever is
-// installed, and no program pays for an import that it did not ask for; numpy.asarray shares this memory.
+// A new array('q') for ids, array('Q') for unsigned ones. Never numpy's, so that a batch always has the same type, and
+// no program pays for an import it did not make; numpy.asarray shares this memory.
 class IdArray {
  public:
   IdArray(std::size_t n, bool is_unsigned);
 
   std::uint64_t* ids() const { return exported_.ids(); }
-  // The array itself. Call it when the ids are written; ids() is invalid from then on.
+  // The array itself. Call it after the ids are written; ids() is invalid from then on.
   py::object take();
 
  private:

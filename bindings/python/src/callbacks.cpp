@@ -15,8 +15,7 @@
 namespace idgen_python {
 namespace {
 
-// The core has no way to hear of an exception. Ctrl-C must not get lost in it: it is raised again as soon as Python
-// goes on.
+// The core cannot learn of an exception. Ctrl-C must not get lost: it is raised again as soon as Python continues.
 void report(const py::object& callable) {
   if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
     PyErr_Clear();
@@ -29,7 +28,7 @@ void report(const py::object& callable) {
 struct Clock {
   std::shared_ptr<Callable> now;
   std::shared_ptr<Callable> sleep;    // null: there is none
-  std::atomic<std::int64_t> last{0};  // given when Python cannot be asked
+  std::atomic<std::int64_t> last{0};  // used when Python cannot be asked
 };
 
 std::int64_t clock_now(void* context) {
@@ -79,7 +78,7 @@ idgen_status_t nobody_to_ask(idgen_error_t* error) {
   return IDGEN_E_STORE_UNAVAILABLE;
 }
 
-// What a store has raised, in the core's terms: the sink decides, and keeps the text within its limit.
+// What a store has raised, in the core's terms. The sink decides, and limits the text.
 idgen_status_t failure_of(const py::object& sink, py::error_already_set& raised, idgen_error_t* error) {
   if (raised.matches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();  // the store was asked by the main thread
   try {
@@ -96,7 +95,7 @@ idgen_status_t failure_of(const py::object& sink, py::error_already_set& raised,
   }
 }
 
-// use(store), with all that it raises as a status.
+// Runs use(store), and turns what it raises into a status.
 template <typename Use>
 idgen_status_t ask_store(void* context, idgen_error_t* error, Use&& use) {
   const WithGil python;

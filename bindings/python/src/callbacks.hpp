@@ -9,9 +9,9 @@
 
 namespace idgen_python {
 
-// A callable, or a store, that both the core and the generator's object hold: the core to call it from any thread, the
-// object to show it to Python's garbage collector. It owns one reference, which either of them can end while the other
-// goes on.
+// A callable, or a store, held by both the core and the generator's object: the core calls it from any thread, the
+// object shows it to Python's garbage collector. It owns one reference, which either side can end while the other
+// continues.
 class Callable {
  public:
   explicit Callable(const py::object& callable) : callable_(callable.inc_ref().ptr()) {}
@@ -28,14 +28,14 @@ class Callable {
   }
 
  private:
-  mutable idgen::Mutex mutex_;  // for builds without a GIL: taking a reference must not meet drop()
+  mutable idgen::Mutex mutex_;  // for builds without a GIL: taking a reference must not race with drop()
   PyObject* callable_ IDGEN_GUARDED_BY(mutex_);
 };
 using Callables = std::vector<std::shared_ptr<Callable>>;
 
 // Hands a Python clock to the configuration: a callable without arguments that returns ns since 1970-01-01 UTC as an
-// int; a method sleep_ns(ns) is used for waiting if there is one. Called once here, so that a clock that cannot work
-// fails at once. `callables` gets what the core now calls.
+// int; a method sleep_ns(ns) is used for waiting if there is one. Called once here, so that a broken clock fails at
+// once. `callables` gets what the core now calls.
 void set_clock(idgen_config_t* config, const py::object& clock, Callables* callables);
 
 // Hands over a Python store: an object with segment_take and, if it has one, segment_return (idgen.Store).

@@ -3,8 +3,8 @@
 namespace idgen_python {
 namespace {
 
-// "segment_step" -> "segment.step", but "on_clock_back" stays: the table of properties decides, not the spelling. A
-// keyword that is no property is passed on as it is, so that the core words the error and names the nearest property.
+// "segment_step" -> "segment.step", but "on_clock_back" stays: the table of properties decides, not the spelling. An
+// unknown keyword is passed on as it is, so that the core words the error and names the nearest property.
 std::string property_of(const std::string& keyword) {
   for (std::size_t i = 0; i < idgen_property_count(); ++i) {
     idgen_property_t property = IDGEN_PROPERTY_INIT;
@@ -46,7 +46,7 @@ void Config::set(const py::kwargs& keywords) {
       set_store(raw_, object, &callables_);
     } else {
       CallError error;
-      // A key that does not exist is reported before a value that does not fit: the value may be of any type then.
+      // An unknown key is reported before a value that does not fit, because such a value may have any type.
       const std::string property = property_of(keyword);
       if (property.find('\0') != std::string::npos) {
         throw_error(IDGEN_E_ARGUMENT, "a keyword has a NUL character: " + std::string(py::repr(key)));

@@ -1,4 +1,4 @@
-// Python keywords to the core's table of properties.
+// From Python keywords to the core's table of properties.
 #pragma once
 
 #include "callbacks.hpp"
@@ -28,7 +28,7 @@ class Config {
   Callables callables_;
 };
 
-// A str or path object as the bytes that the operating system knows it by. Rejects NUL, which would cut it in silence.
+// A str or path object as the bytes that the operating system uses. Rejects NUL, which would cut it silently.
 std::string path_bytes(const py::object& path, const char* what);
 
 // A str as UTF-8, and back. A path that is not UTF-8 has surrogates in Python ("surrogateescape"): they stand for its
@@ -48,7 +48,7 @@ std::string read_text(Function&& function) {
       text.resize(size - 1);
       return text;
     }
-    // Grows at least, in case the text got longer between two calls.
+    // Always grows, in case the text got longer between two calls.
     if (status != IDGEN_E_BUFFER || size <= text.size() + 1) throw_error(status, error);
     text.resize(size - 1);
   }

@@ -16,7 +16,7 @@ struct CallError : idgen_error_t {
   CallError() : idgen_error_t(IDGEN_ERROR_INIT) {}
 };
 
-// The exception object for a failed call. `written`: ids that are real in spite of it.
+// The exception object for a failed call. `written`: ids that are real despite the failure.
 py::object make_exception(idgen_status_t status, const CallError& error, std::size_t written);
 
 // Sets Python's error indicator. For functions of the C API; never throws.

@@ -1,10 +1,10 @@
 // The hot path. next() and iteration do not go through pybind11's dispatcher: they are a PyMethodDef and a tp_iternext
-// put on pybind11's class, so that a call costs what a call of the bare C API costs. Everything that is rare is bound
-// in the usual way.
+// put on pybind11's class, so that a call costs what a call of the bare C API costs. Everything rare is bound in the
+// usual way.
 //
-// The GIL is kept for idgen_try_next, which never waits, and released around all that may: a store, a clock, a lock of
-// the core. It is released around stats and describe too: they take a lock that a thread may hold while it waits for
-// the GIL in a Python clock.
+// The GIL is kept for idgen_try_next, which never waits, and released around all calls that may wait for a store, a
+// clock or a lock of the core. It is released around stats and describe too: they take a lock that a thread may hold
+// while it waits for the GIL in a Python clock.
 #include "generator.hpp"
 
 #include <atomic>
@@ -20,13 +20,13 @@
 namespace idgen_python {
 namespace {
 
-// Up to here a batch is drawn id by id under the GIL; from here on giving it away costs less than it brings.
+// Up to this size a batch is drawn id by id under the GIL. Above it, releasing the GIL pays off.
 constexpr std::size_t kSmallBatch = 64;
 
-// Ctrl-C ends a wait: the core asks from time to time.
+// Ctrl-C ends a wait: the core polls this.
 int is_interrupted(void* without_gil) { return static_cast<WithoutGil*>(without_gil)->check_signals(); }
 
-// A signal handler may raise also when the call has just come to a good end.
+// A signal handler may raise even if the call has just succeeded.
 void throw_if_interrupted() {
   if (PyErr_Occurred() != nullptr) throw py::error_already_set();
 }
@@ -55,7 +55,7 @@ class Generator {
   const Layout& layout() const { return *layout_; }
   bool closed() const { return closed_; }
 
-  // Throws what a signal handler raises. What the store does not take back is no failure, but a line in the log.
+  // Throws what a signal handler raises. What the store does not take back is a line in the log, not a failure.
   void close() {
     CallError error;
     idgen_status_t status = IDGEN_OK;
@@ -67,7 +67,7 @@ class Generator {
     throw_if_interrupted();
     check(status, error);
   }
-  // For the garbage collector: nobody is left to be told.
+  // For the garbage collector: nobody is left to tell.
   void close_silently() {
     const WithoutGil may_wait_for_the_store;
     closed_ = true;
@@ -122,7 +122,7 @@ Generator& checked_generator(const py::object& self) {
   return checked<Generator>(self);
 }
 
-// Draws the ids from *written on up to n, waiting where it must. False with a status, or with an exception set by a
+// Draws the ids from *written on up to n, and waits if it must. False with a status, or with an exception set by a
 // signal handler; *written is right in either case.
 bool draw_rest(idgen_t* raw, std::uint64_t* ids, std::size_t n, std::size_t* written, CallError* error,
                idgen_status_t* status) {
@@ -176,10 +176,10 @@ PyObject* try_next_method(PyObject* self, PyObject*) noexcept {
   if (status == IDGEN_OK) [[likely]]
     return PyLong_FromUnsignedLongLong(id);
   if (status == IDGEN_E_WOULD_BLOCK) Py_RETURN_NONE;
-  return next_slow(raw);  // closed, forked: it has the full message, or, in a child, a segment of its own
+  return next_slow(raw);  // closed, forked: it has the full message or, in a child, a new segment
 }
 
-// Exceptions of C++ must not get into the interpreter.
+// C++ exceptions must not reach the interpreter.
 template <typename Body>
 PyObject* guarded(Body&& body) noexcept {
   try {
@@ -240,9 +240,9 @@ PyObject* next_batch_method(PyObject* self, PyObject* number) noexcept {
   });
 }
 
-// Garbage collection: a clock, a store or a log may well hold the generator that calls it (`self.ids =
-// Generator(log=self.log)`). What is reachable only from itself is closed first, while these are whole, and then lets
-// go of them. Whatever the core still calls after that finds nothing.
+// Garbage collection: a clock, a store or a log may refer to the generator that calls it (`self.ids =
+// Generator(log=self.log)`). A generator in such a cycle is closed first, while these are intact, and then releases
+// them. Later calls from the core find nothing.
 int traverse_type(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   const auto* generator = value_of<Generator>(self);
@@ -449,7 +449,7 @@ void bind_generator(py::module_& module) {
       "log: callable(level, message) with the levels of the logging module: log=logging.getLogger('idgen').log.\n\n"
       "Opens the store and takes the first reservation; may block, up to wait_max; Ctrl-C ends the wait. Any number of "
       "threads may use\n"
-      "a generator. A forked child goes on by itself or gets ForkedError, by the property on_fork.\n\n"
+      "a generator. A forked child draws its own reservation or gets ForkedError, depending on on_fork.\n\n"
       "Raises ConfigError, WorkerBusyError, ClockError, StoreError.");
   for (PyMethodDef& method : hot_methods) {
     PyObject* descriptor = PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(type.ptr()), &method);
@@ -459,9 +459,8 @@ void bind_generator(py::module_& module) {
   type.def(py::init(&create))
       .def("next_block", &next_block, py::arg("want"), py::pos_only(),
            "next_block(want) -> Block\n\n"
-           "A run of at most `want` ids for a caller that counts itself. What it does not use is lost. May block as "
-           "next does.\n"
-           "Raises as next.")
+           "A run of at most `want` ids that the caller counts off by itself. Those it does not use are lost. May\n"
+           "block as next does. Raises as next.")
       .def(
           "next_async",
           [](const py::object& self) {
@@ -469,17 +468,16 @@ void bind_generator(py::module_& module) {
             return py::module_::import("idgen._async").attr("next_async")(self);
           },
           "next_async() -> Awaitable[int]\n\n"
-          "await generator.next_async(): one id for asyncio. At once if there is one; otherwise it waits, up to "
-          "wait_max, and the loop\n"
-          "goes on: one thread of the loop's default executor waits for all tasks. Cancelling a task ends its wait. "
-          "Raises as next.")
+          "await generator.next_async(): one id for asyncio. Returns at once if it can; otherwise it waits, up to\n"
+          "wait_max, without blocking the loop: one thread of the loop's default executor waits for all tasks.\n"
+          "Cancelling a task ends its wait. Raises as next.")
       .def(
           "__aiter__",
           [](const py::object& self) {
             checked_generator(self);
             return py::module_::import("idgen._async").attr("iterate")(self);
           },
-          "async for id in generator: ids without end, as next_async; other tasks get their turn in between.")
+          "async for id in generator: endless ids, as next_async; other tasks get their turn in between.")
       .def("_next_until", &next_until, py::arg("token"), py::pos_only(),
            "next, until the token is cancelled. Internal.")
       .def("decode", &decode, py::arg("id"), py::pos_only(),
@@ -494,16 +492,15 @@ void bind_generator(py::module_& module) {
           "decode_array(ids) -> dict[str, numpy.ndarray]\n\nA column of ids as columns of fields; see "
           "Layout.decode_array.")
       .def("describe", &describe,
-           "describe() -> str\n\nWhat this configuration protects against and what not, a line each.")
+           "describe() -> str\n\nWhat this configuration protects against and what not, one item per line.")
       .def("stats", &stats, "stats() -> Stats\n\nCounts of this process.")
       .def(
           "close", [](const py::object& self) { checked_generator(self).close(); },
           "close() -> None\n\n"
-          "Stops the generator and gives what is unused back to the store. Calls that are waiting raise ClosedError, "
-          "later ones too.\n"
-          "What the store does not take is never issued by anyone: a line in the log, and no error. Idempotent. May "
-          "block on the store;\n"
-          "Ctrl-C ends the wait: the generator is closed all the same, and the store is told in the background.")
+          "Stops the generator and gives the unused rest back to the store. Waiting and later calls raise\n"
+          "ClosedError. What the store does not take back is never issued by anyone: that is a line in the log,\n"
+          "not an error. Idempotent. May block on the store. Ctrl-C ends the wait: the generator is closed all\n"
+          "the same, and the rest is given back in the background.")
       .def_property_readonly(
           "_wait_max", [](const py::object& self) { return checked_generator(self).wait_max(); },
           "The property wait_max, as text. Internal.")
@@ -532,14 +529,13 @@ void bind_generator(py::module_& module) {
   type.attr("__module__") = "idgen";
   module.def("metrics", &metrics, py::arg("generators"),
              "metrics(generators) -> str\n\n"
-             "What generators count, closed ones too, in the Prometheus text format 0.0.4: metrics idgen_*, labels "
-             "name, namespace and kind.\n"
-             "Generators that share a worker's state count once; different ones with the same labels are added up.");
+             "The figures of generators, closed ones too, in the Prometheus text format 0.0.4: metrics idgen_*,\n"
+             "labels name, namespace and kind. Generators that share a worker's state count once; different ones\n"
+             "with the same labels become one sample.");
   module.def("open", &open, py::arg("toml_path"), py::arg("name"), py::pos_only(),
              "open(toml_path, name, /, **overrides) -> Generator\n\n"
-             "The generator that the table [name] of a TOML file describes; keywords as for Generator override it. A "
-             "relative path of\n"
-             "a store is relative to the file. May block. Raises ConfigFileError and as Generator.");
+             "A generator from the table [name] of a TOML file; keywords, as for Generator, override it. A relative\n"
+             "store path starts from the file's folder. May block. Raises ConfigFileError, and as Generator.");
 }
 
 }  // namespace idgen_python

@@ -14,7 +14,7 @@ constexpr std::chrono::seconds kLongestGoodbye{1};
 
 std::atomic<int> asking{0};
 std::atomic<bool> detached{false};
-std::atomic<std::thread::id> last_thread{};  // the one that ends the interpreter: it alone goes on
+std::atomic<std::thread::id> last_thread{};  // the thread that ends the interpreter: it alone continues
 
 // True if this thread may ask for the GIL now; then asking -= 1 when it has it.
 bool may_ask() {
@@ -42,7 +42,7 @@ int WithoutGil::check_signals() {
 }
 
 WithGil::WithGil() {
-  // The last thread is turned away too: its generators are destroyed while the interpreter is half gone.
+  // The last thread is refused too: its generators are destroyed while the interpreter is half gone.
   if (detached.load() || !may_ask()) return;
   state_ = PyGILState_Ensure();
   entered_ = true;

@@ -1,8 +1,8 @@
-// Giving the GIL away and taking it back, safely also while the interpreter ends.
+// Releases the GIL and takes it back, safely even while the interpreter ends.
 //
 // Until Python 3.13, a thread that asks for the GIL of an interpreter that is being finalised is ended by pthread_exit,
 // which must not unwind through C++ and leaves locks of the core behind. So threads that ask are counted; detach(),
-// which runs at exit while Python still works, waits for them, up to a second, and turns later ones away.
+// which runs at exit while Python still works, waits for them, up to a second, and refuses later ones.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -25,7 +25,7 @@ class WithoutGil {
   PyThreadState* python_;
 };
 
-// The GIL for the length of a callback, on whatever thread of the core. False if the interpreter is on its way out.
+// The GIL for the length of a callback, on any thread of the core. False if the interpreter is shutting down.
 class WithGil {
  public:
   WithGil();
@@ -38,16 +38,16 @@ class WithGil {
  private:
   bool entered_ = false;
   PyGILState_STATE state_{};
-  // A destructor can call back while an exception is on its way through Python.
+  // A destructor can call back while an exception propagates through Python.
   PyObject* type_ = nullptr;
   PyObject* value_ = nullptr;
   PyObject* trace_ = nullptr;
 };
 
-// The interpreter is about to go. Called once, at exit, with the GIL.
+// The interpreter is about to end. Called once, at exit, with the GIL.
 void detach();
 
-// In a forked child: the threads that were counted are not here.
+// In a forked child: the threads that were counted do not exist here.
 void forget_other_threads();
 
 }  // namespace idgen_python

@@ -37,7 +37,7 @@ std::uint64_t* member(idgen_parts_t& parts, std::uint32_t kind) {
   }
 }
 
-// `time` is a datetime in Python; the raw number goes by another name.
+// `time` is a datetime in Python; the raw number has another name.
 const char* python_name(const idgen_field_t& field) { return field.kind == IDGEN_FIELD_TIME ? "ticks" : field.name; }
 
 py::module_ values_module() { return py::module_::import("idgen._values"); }
@@ -254,11 +254,11 @@ void bind_layout(py::module_& module) {
            "encode(**fields) -> int\n\n"
            "The inverse of decode, from fields by name; time as one of time (datetime, rounded down to a tick), "
            "unix_ms and ticks.\n"
-           "A field that is left out is 0. Makes no claim of uniqueness: for tests and for range queries by time.\n\n"
+           "A field that is left out is 0. The id is not unique: for tests and for range queries by time.\n\n"
            "Raises ArgumentError (no such field), InvalidValueError (too large for its field).")
       .def("info", method(&info), py::arg("now") = py::none(),
-           "info(now=None) -> LayoutInfo\n\nWhat the layout can do. now: datetime that years_left counts from; "
-           "default: this moment.")
+           "info(now=None) -> LayoutInfo\n\nWhat the layout can do. now: datetime from which years_left counts; "
+           "default: the present.")
       .def_property_readonly("fields", method(&fields), "tuple[Field, ...], most significant first.")
       .def_property_readonly("text", method(&text), "Canonical text; Layout(text, epoch_unix_ms) is the same layout.")
       .def_property_readonly("preset", method(&preset), "Name of the preset with these fields and this epoch, or None.")

@@ -29,7 +29,7 @@ class Layout {
   std::vector<idgen_field_t> fields_;
 };
 
-// An int of Python as the 64 bits of an id. Throws TypeError, or InvalidValueError outside of 0 to 2^64 - 1.
+// A Python int as the 64 bits of an id. Throws TypeError, or InvalidValueError outside of 0 to 2^64 - 1.
 std::uint64_t id_bits(const py::object& id);
 
 void bind_layout(py::module_& module);

@@ -1,4 +1,4 @@
-// The extension module idgen._core: Python's door to idgen.h, and to nothing else of the core but its mutex.hpp.
+// The extension module idgen._core: gives Python access to idgen.h, and uses nothing else of the core but mutex.hpp.
 #include "generator.hpp"
 #include "gil.hpp"
 #include "layout.hpp"
@@ -9,9 +9,9 @@
 PYBIND11_MODULE(_core, module, pybind11::mod_gil_not_used(), pybind11::multiple_interpreters::not_supported()) {
   namespace py = pybind11;
   if (idgen_abi_version() != IDGEN_ABI_VERSION) {
-    throw py::import_error("idgen._core was built for another ABI of the core; install the package anew");
+    throw py::import_error("idgen._core was built for another ABI of the core; reinstall the package");
   }
-  // The docstrings begin with a signature that a person can read.
+  // The docstrings begin with a readable signature.
   py::options options;
   options.disable_function_signatures();
   module.doc() = "The compiled part of idgen. Import idgen instead.";

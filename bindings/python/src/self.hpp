@@ -1,7 +1,7 @@
 // From a Python object to the C++ value inside, without pybind11's cast.
 //
 // The cast costs more than an id, and on an object whose __init__ never ran (T.__new__(T)) it makes up an uninitialised
-// value. All our classes are final, so their one value is in the first place, NULL until __init__ has run.
+// value. All our classes are final, so their only value is the first one, NULL until __init__ has run.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -19,7 +19,7 @@ T* value_of(PyObject* self) noexcept {
   return static_cast<T*>(reinterpret_cast<py::detail::instance*>(self)->simple_value_holder[0]);
 }
 
-// Throws TypeError if `self` is no T, or one whose __init__ never ran.
+// Throws TypeError if `self` is not a T, or its __init__ never ran.
 template <typename T>
 T& checked(const py::object& self) {
   const auto name = py::cast<std::string>(py::type::of<T>().attr("__name__"));
@@ -32,10 +32,10 @@ T& checked(const py::object& self) {
   return *value;
 }
 
-// A class of idgen/_types.py, by its name.
+// A class of idgen/_types.py, by name.
 inline py::object type_named(const char* name) { return py::module_::import("idgen._types").attr(name); }
 
-// A function on a T as a method of its Python class.
+// Makes a function on a T a method of its Python class.
 template <typename T, typename Result, typename... Arguments>
 auto method(Result (*function)(T&, Arguments...)) {
   return [function](const py::object& self, Arguments... arguments) -> Result {

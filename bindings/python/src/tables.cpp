@@ -224,9 +224,8 @@ void bind_tables(py::module_& module) {
       "version", [] { return std::string(idgen_version_string()); }, "version() -> str\n\nOf the core.");
   module.def("format_id", &format_id, py::arg("id"), py::arg("encoding"),
              "format_id(id, encoding) -> str\n\n"
-             "The id as text: 'decimal', 'hex' (16 digits), 'crockford' (13), 'base58' (11) or 'base62' (11). All but "
-             "decimal have a\n"
-             "fixed width, so that the order of the texts is the order of the ids.");
+             "The id as text: 'decimal', 'hex' (16 digits), 'crockford' (13), 'base58' (11) or 'base62' (11). All\n"
+             "but 'decimal' have a fixed width and sort like the ids. Decimal texts of different lengths do not.");
   module.def("parse_id", &parse_id, py::arg("text"), py::arg("encoding"),
              "parse_id(text, encoding) -> int\n\n"
              "The inverse of format_id. Raises TextError, with the position, for a foreign digit, an overflow or a "
@@ -239,42 +238,43 @@ void bind_tables(py::module_& module) {
              "ConfigFileError.");
   module.def("store_create", &store_create,
              "store_create(**properties) -> None\n\n"
-             "Makes the store if it is missing, without a tag: all that snowflakes need. An existing store is left as "
-             "it is.\nFor sqlite:, and memory, where there is nothing to make. Call it once, at setup, and leave the "
-             "property\nstore_create off: a lost store is then an error. Reads store, directory and store_timeout. May "
-             "block. Raises\nStoreMissingError (the store is lost: its lock file exists without the database), "
-             "StoreRegressedError (an older copy\ntook its place), UnsupportedError (a server, whose store is made "
-             "with its first tag; a store of the program's own),\nStoreError.");
+             "Makes the store if it is missing, without a tag: all that snowflakes need. An existing store is left\n"
+             "as it is. Works for sqlite:, and for memory, where there is nothing to make. Call it once, at setup,\n"
+             "and leave the property store_create off: a lost store is then an error. Reads store, directory and\n"
+             "store_timeout. May block.\n\n"
+             "Raises StoreMissingError (the store is lost: its lock file exists without the database),\n"
+             "StoreRegressedError (an older copy replaced it), UnsupportedError (a server, where the first tag makes\n"
+             "the store; a store of the program's own), StoreError.");
   module.def("segment_create", &segment_create,
              "segment_create(**properties) -> None\n\n"
-             "Makes the store if it is missing, and the tag at 0: the first id is 1. Reads store, namespace, tag and "
-             "directory. May block.\n"
-             "Raises TagExistsError, StoreError.");
+             "Makes the tag at 0, so that the first id is 1, and the store if it is missing. Reads store, namespace,\n"
+             "tag and directory. May block. Raises TagExistsError, StoreError.");
   module.def("segment_show", &segment_show,
-             "segment_show(**properties) -> SegmentInfo\n\nWhere a tag stands. May block. Raises TagUnknownError, "
-             "StoreError.");
+             "segment_show(**properties) -> SegmentInfo\n"
+             "\n"
+             "The state of a tag. May block. Raises TagUnknownError, StoreError.");
   module.def("segment_list", &segment_list,
              "segment_list(**properties) -> list[SegmentRow]\n\nAll tags of all namespaces of a store, in the order of "
              "their names. Reads store and directory. May block. Raises\nStoreError.");
   module.def("segment_advance", &segment_advance, py::arg("to"),
              "segment_advance(to, **properties) -> SegmentInfo\n\n"
-             "Lifts a tag to at least `to`, so that the next id is above it; never lowers it. May block. Raises as "
-             "segment_show.");
+             "Moves a tag up to at least `to`, so that the next id is above it; never lowers it. May block. Raises\n"
+             "as segment_show.");
   module.def("segment_set_step", &segment_set_step, py::arg("step"),
              "segment_set_step(step, **properties) -> SegmentInfo\n\n"
-             "How many numbers all generators of a tag reserve at once, from their next range on; 0 leaves it to each "
-             "one's segment_step. May block. Raises as segment_show, and ConfigError above 1000000000.");
+             "Sets how many numbers all generators of a tag reserve at once, from their next range on; 0 leaves it\n"
+             "to each generator's segment_step. May block. Raises as segment_show, and ConfigError above 1000000000.");
   module.def("segment_max_of", &segment_max_of, py::arg("table"), py::arg("column"),
              "segment_max_of(table, column, **properties) -> int\n\n"
-             "The largest number in a column of any table in the store's database, 0 to 2**63 - 1; 0 if it has none: "
-             "where a tag is to\nbegin that takes over from an AUTO_INCREMENT or a sequence. The table may be "
-             "SCHEMA.TABLE. Reads store and backend_path.\nMay block. Raises UnsupportedError (no SQL server), "
-             "InvalidValueError (no such table or column, or its largest is no such\nnumber), StoreError.");
+             "The largest number in a column of any table in the store's database, 0 to 2**63 - 1; 0 if there is\n"
+             "none. A tag that takes over from an AUTO_INCREMENT or a sequence begins above it. The table may be\n"
+             "SCHEMA.TABLE. Reads store and backend_path. May block. Raises UnsupportedError (no SQL server),\n"
+             "InvalidValueError (no such table or column, or its largest number is out of range), StoreError.");
   module.def("segment_statements", &segment_statements,
              "segment_statements(**properties) -> str\n\n"
-             "What segment_create would run, the table's statements included, as SQL or commands for a migration; '' "
-             "if there is nothing to\nrun. Reads what segment_create reads. Reaches for no server, changes nothing, "
-             "does not block. Raises UnsupportedError (a\nstore of the program's own; the module is missing), "
+             "What segment_create would run, the table's statements included, as SQL or commands for a migration; ''\n"
+             "if there is nothing to run. Reads what segment_create reads. Connects to no server, changes nothing,\n"
+             "does not block. Raises UnsupportedError (a store of the program's own; the module is missing),\n"
              "InvalidValueError.");
 }
 

@@ -14,62 +14,61 @@
  *       idgen_destroy(orders);
  *     }
  *
- * Every id is a number drawn from a durable reservation. Before the first id of a range of numbers (a segment) or of a
- * range of a worker's time (a window) is handed out, a store has committed that range to this generator alone. That,
- * and not a clock or a lease, is why no id is issued twice.
+ * Every id is drawn from a durable reservation: a range of numbers (a segment) or of a worker's time (a window). The
+ * store commits a range to this generator alone before its first id is issued. That, and not a clock or a lease, is why
+ * no id is issued twice.
  *
  * THE CONTRACT
  *
  *  1. Handles. idgen_t, idgen_config_t and idgen_layout_t are opaque. A function with a parameter `**out` makes one:
  *     the caller owns it and frees it with the matching *_destroy. A handle of the wrong type gives IDGEN_E_HANDLE,
  *     never a crash.
- *  2. Memory. Nothing else that crosses this border changes owners: results go to the caller's memory, arguments are
- *     copied before the call returns, and every `const char *` returned is static.
+ *  2. Memory. Nothing else changes owners: results go to the caller's memory, arguments are copied before the call
+ *     returns, and every `const char *` returned is static.
  *  3. NULL. A NULL handle or a NULL required pointer gives IDGEN_E_HANDLE or IDGEN_E_ARGUMENT. `err` may always be
  *     NULL. *_destroy(NULL) does nothing.
- *  4. Strings are NUL-terminated UTF-8. Text results take a buffer and its size: *size holds the capacity on the way in
- *     and the size needed, NUL included, on the way out. A buffer that is too small gives IDGEN_E_BUFFER, and nothing
- *     but *size is written.
- *  5. Errors. Every call that can fail returns an idgen_status_t: IDGEN_OK is 0, all others are failures, listed at
- *     each function. There "any" means IDGEN_E_HANDLE, IDGEN_E_ARGUMENT, IDGEN_E_NO_MEMORY and IDGEN_E_INTERNAL, and
- *     a range such as 60..79 means the statuses of status.h with these numbers. A failure fills `err`, if given: what
- *     was asked, what was found, what is allowed, what to do. After a success its content means nothing. `err` is
- *     always the last parameter; only idgen_try_next has none. There is no thread-local "last error". No C++ exception
- *     leaves the library; it never prints, aborts, exits or reads the environment. (One hole: where memory runs out
- *     inside the TOML reader, that reader ends the process.)
- *  6. Structs that cross the border begin with struct_size, set to sizeof by whoever fills the struct in. They grow at
- *     the end only; the library writes no more than struct_size bytes. Use the *_INIT macros. Members named `reserved`
- *     are 0. An idgen_error_t of zeros is filled all the same, and says so.
- *  7. Threads. "Threads: any" at a function means that any number of threads may call it at the same time, on the same
- *     handle too. So it is with every call on an idgen_t but idgen_destroy, and with every call on an idgen_layout_t,
- *     which never changes. "Threads: one" means one thread at a time on one handle: so it is with an idgen_config_t.
- *     No call may run on a handle while, or after, it is being destroyed; idgen_close is there to stop the others
- *     first.
- *  8. Blocking. A call marked "Blocks: no" never waits. The others wait for what is named: a store, the clock, a file,
- *     another thread's refill. Waiting is bounded by the property wait_max. Where the calling thread itself asks the
- *     store (create, open, close, destroy, a child's first call, any call while no thread can be started), a locked
- *     store adds at most twice store_timeout. A thread is cancelled (pthread_cancel) when it enters a call that
- *     blocks, never within. No call is safe in a signal handler.
- *  9. Fork. A child process inherits no right to issue the parent's ids: its first call lands in the slow path, by
- *     itself, also after a raw clone(). A segment generator draws a segment of its own (on_fork = reacquire) or returns
- *     IDGEN_E_FORKED (on_fork = error). A fixed worker, the memory store and a store of the host always return
- *     IDGEN_E_FORKED, because the parent still owns them. A raw clone() made while another thread was inside the store
- *     gets IDGEN_E_FORKED too: that thread's locks are not there. idgen_destroy in the child frees memory and leaves
- *     the parent's reservations alone. Not covered: a fork made by a signal handler that interrupted a call on the same
- *     handle, and a byte-wise clone of a running machine.
- * 10. Callbacks (clock, store, log) may be called from any thread, the library's own included, and several at once,
- *     never while a lock of the library is held. They must not call back into the same generator, throw, or longjmp;
- *     other generators are fine. `release` is called exactly once.
- * 11. Versions. Symbols are added, never changed or removed, within one IDGEN_ABI_VERSION. "Since" is 0.1 where nothing
- *     is said.
+ *  4. Strings are NUL-terminated UTF-8. Text results take a buffer and its size: *size is the capacity before the call
+ *     and the size needed, NUL included, after it. A buffer that is too small gives IDGEN_E_BUFFER, and only *size is
+ *     written.
+ *  5. Errors. Every call that can fail returns an idgen_status_t: IDGEN_OK is 0, all others are failures. Each function
+ *     lists its own. In these lists "any" means IDGEN_E_HANDLE, IDGEN_E_ARGUMENT, IDGEN_E_NO_MEMORY and
+ *     IDGEN_E_INTERNAL, and a range such as 60..79 means the statuses of status.h with these numbers. A failure fills
+ *     `err`, if given: what was asked, what was found, what is allowed, what to do. After a success its content is
+ *     meaningless. `err` is always the last parameter; only idgen_try_next has none. There is no thread-local "last
+ *     error". No C++ exception leaves the library; it never prints, aborts, exits or reads the environment. (One
+ *     exception: if memory runs out inside the TOML reader, the reader ends the process.)
+ *  6. Public structs begin with struct_size, which the side that fills the struct in sets to its sizeof. They grow only
+ *     at the end; the library writes no more than struct_size bytes. Use the *_INIT macros. Members named `reserved`
+ *     are 0. An idgen_error_t of zeros is filled too, and says what to set.
+ *  7. Threads. "Threads: any" means that any number of threads may call the function at the same time, also on the same
+ *     handle. This holds for every call on an idgen_t but idgen_destroy, and for every call on an idgen_layout_t, which
+ *     never changes. "Threads: one" means one thread at a time per handle, as for an idgen_config_t. No call may use a
+ *     handle while it is being destroyed, or afterwards; call idgen_close to stop the others first.
+ *  8. Blocking. A call marked "Blocks: no" never waits. The others wait for what they name: a store, the clock, a file,
+ *     another thread's refill. The property wait_max limits the wait. A locked store adds at most twice store_timeout
+ *     where the calling thread itself asks the store: create, open, close, destroy, a child's first call, and any call
+ *     while no thread can be started. A thread is cancelled (pthread_cancel) when it enters a call that blocks, never
+ *     within. No call is safe in a signal handler.
+ *  9. Fork. A child process never issues its parent's ids. Its first call takes the slow path automatically, also after
+ *     a raw clone(). A segment generator then draws a new segment (on_fork = reacquire) or returns IDGEN_E_FORKED
+ *     (on_fork = error). A fixed worker, the memory store and a store of the host always return IDGEN_E_FORKED, because
+ *     the parent still owns them. The child of a raw clone() made while another thread was inside the store gets
+ *     IDGEN_E_FORKED too, because nobody releases that thread's locks there. idgen_destroy in the child frees memory
+ *     and leaves the parent's reservations alone. Not covered: a fork made by a signal handler that interrupted a call
+ *     on the same handle, and a byte-wise clone of a running machine.
+ * 10. Callbacks (clock, store, log) may be called from any thread, the library's own included, and from several at
+ *     once. No lock of the library is held meanwhile. They must not throw, longjmp, or call the same generator; other
+ *     generators are fine. `release` is called exactly once.
+ * 11. Versions. Within one IDGEN_ABI_VERSION, symbols are added, never changed or removed. Everything is there since
+ *     0.1 unless stated otherwise.
  *
- * Ids are 64-bit. All presets but the ones marked unsigned keep the top bit clear, so they fit a signed 64-bit column.
+ * Ids are 64-bit. All presets except those marked unsigned keep the top bit clear, so they fit a signed 64-bit column.
  * The numbers of status codes, fields and encodings are fixed for ever.
  *
- * Names. `epoch` is what time 0 of a layout means; `fence` is the number that tells one owner of a worker from the one
- * before. `step` is how many numbers a grant has; `stride` is the distance from one id to the next. Instants end in
- * _unix_ms in results; in what passes between the library and a store of the host they are Unix ms as well, and are
- * called start, end, now and used.
+ * Names. `epoch` is what time 0 of a layout means. `fence` is the number that distinguishes an owner of a worker from
+ * the one before. `step` is how many numbers a grant has. `stride` is the distance from one id to the next. Instants in
+ * results end in _unix_ms. Between the library and a store of the host they are Unix ms as well, and are called start,
+ * end, now and used.
  */
 #ifndef IDGEN_H
 #define IDGEN_H
@@ -103,21 +102,21 @@ typedef struct idgen_error {
   idgen_status_t status;   /* what the call returned */
   uint64_t retry_after_ns; /* when a retry can first succeed; 0 = unknown, or retrying cannot help */
   char message[496];       /* NUL-terminated UTF-8, cut at a character if longer */
-  uint64_t cause;          /* of a failure of the host's own store: the number that the store left here; else 0 */
+  uint64_t cause;          /* if the host's own store failed: the number that the store left here; else 0 */
 } idgen_error_t;
 
 #define IDGEN_ERROR_INIT \
   { (uint32_t)sizeof(idgen_error_t), 0, 0, "", 0 }
 
-/* A way out of a wait, for hosts with interrupts or contexts. While a function that takes one waits, cancelled(ctx) is
- * called about every 20 ms on the calling thread, with no lock held; nonzero ends the wait with IDGEN_E_CANCELLED.
- * NULL: no way out. */
+/* Cancels a wait, for hosts with interrupts or contexts. While a function that takes one waits, it calls cancelled(ctx)
+ * about every 20 ms on the calling thread, with no lock held. Nonzero ends the wait with IDGEN_E_CANCELLED. NULL: the
+ * wait cannot be cancelled. */
 typedef int (*idgen_cancelled_fn)(void *ctx);
 
 /* ----------------------------------------------------------------------------------------- create, next, close */
 
-/* Makes the generator that the table [name] of a TOML file describes: idgen_config_create, idgen_config_load and
- * idgen_create in one call.
+/* Makes a generator from the table [name] of a TOML file: idgen_config_create, idgen_config_load and idgen_create in
+ * one call.
  * Errors: as idgen_config_load and idgen_create. Blocks: on the file, then as idgen_create. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_open(const char *toml_path, const char *name, idgen_t **out,
                                                     idgen_error_t *err);
@@ -129,11 +128,11 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_open(const char *toml_path, const
  * configurations are equal, else it gets IDGEN_E_WORKER_BUSY. In another process it gets IDGEN_E_WORKER_BUSY while the
  * first lives.
  * Errors: IDGEN_E_VALUE, IDGEN_E_LAYOUT, IDGEN_E_LIFETIME, IDGEN_E_UNSUPPORTED, IDGEN_E_WORKER_BUSY, 40..79, from
- * IDGEN_E_HOST on, any. Blocks: on the store; one that is down is waited for, up to wait_max. Threads: one. */
+ * IDGEN_E_HOST on, any. Blocks: on the store; waits for one that is down, up to wait_max. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_create(const idgen_config_t *config, idgen_t **out, idgen_error_t *err);
 
-/* idgen_create with a way out. The store is asked on a thread of the library's; what it still grants after
- * IDGEN_E_CANCELLED is given back there. The host's own clock, store and log are called on that thread too.
+/* idgen_create whose wait can be cancelled. A thread of the library asks the store, and calls the host's own clock,
+ * store and log. What the store still grants after IDGEN_E_CANCELLED is given back.
  * Errors: as idgen_create, IDGEN_E_CANCELLED. Blocks: as idgen_create, until cancelled. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_create_wait(const idgen_config_t *config, idgen_t **out,
                                                            idgen_cancelled_fn cancelled, void *ctx, idgen_error_t *err);
@@ -141,15 +140,15 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_create_wait(const idgen_config_t 
 /* Draws one id.
  * Errors: IDGEN_E_CLOSED, IDGEN_E_FORKED, IDGEN_E_WORKER_BUSY (another process has taken the worker),
  * IDGEN_E_EXHAUSTED, IDGEN_E_OVERLOADED, 40..79, from IDGEN_E_HOST on, any. Blocks, up to wait_max: for the next tick
- * when this tick's sequence is used up, for a clock that was set back (on_clock_back = wait), for the store when what
- * is reserved is used up. Threads: any. */
+ * when this tick's sequence is used up, for a clock that was set back (on_clock_back = wait), for the store when the
+ * reservation is used up. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next(idgen_t *generator, uint64_t *id, idgen_error_t *err);
 
-/* Draws one id at once or not at all. Calls nothing back but a clock set by idgen_config_set_clock; when the range is
- * used up it starts a refill in the background. On IDGEN_E_WOULD_BLOCK call idgen_next, not this one again: only a call
- * that may wait finds out what is wrong.
- * Errors: IDGEN_E_WOULD_BLOCK, and of the statuses of idgen_next those that are not retryable. Blocks: no, not for
- * another call either. Threads: any. */
+/* Draws one id at once or not at all. The only callback it calls is a clock set by idgen_config_set_clock. When the
+ * range is used up it starts a refill in the background. After IDGEN_E_WOULD_BLOCK call idgen_next, not this one again:
+ * only a call that may wait finds out what is wrong.
+ * Errors: IDGEN_E_WOULD_BLOCK, and those of idgen_next that are not retryable. Blocks: no, not even on another call.
+ * Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_try_next(idgen_t *generator, uint64_t *id);
 
 /* Draws n ids into ids[0..n-1], strictly increasing with order = strict; n = 0 does nothing. *written is always set: on
@@ -158,13 +157,13 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_try_next(idgen_t *generator, uint
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_batch(idgen_t *generator, uint64_t *ids, size_t n, size_t *written,
                                                           idgen_error_t *err);
 
-/* idgen_next_batch with a way out; n = 1 is idgen_next with a way out.
+/* idgen_next_batch whose wait can be cancelled; with n = 1, idgen_next whose wait can be cancelled.
  * Errors: as idgen_next, IDGEN_E_CANCELLED. Blocks: as idgen_next_batch, until cancelled. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_batch_wait(idgen_t *generator, uint64_t *ids, size_t n,
                                                                size_t *written, idgen_cancelled_fn cancelled, void *ctx,
                                                                idgen_error_t *err);
 
-/* A run of ids for a host that counts itself: first, first + stride, ..., count of them. */
+/* A run of ids that the host counts off by itself: first, first + stride, ..., count of them. */
 typedef struct idgen_block {
   uint32_t struct_size;
   uint32_t reserved;
@@ -176,31 +175,31 @@ typedef struct idgen_block {
 #define IDGEN_BLOCK_INIT \
   { (uint32_t)sizeof(idgen_block_t), 0, 0, 0, 0 }
 
-/* Draws a block of at most `want` ids, at least 1; want = 0 gives IDGEN_E_ARGUMENT. The ids of a block are the
- * caller's: what it does not use is lost.
+/* Draws a block of at most `want` ids, at least 1; want = 0 gives IDGEN_E_ARGUMENT. The ids of a block belong to the
+ * caller; those it does not use are lost.
  * Errors: as idgen_next. Blocks: as idgen_next. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_block(idgen_t *generator, uint64_t want, idgen_block_t *block,
                                                           idgen_error_t *err);
 
-/* idgen_next_block with a way out.
+/* idgen_next_block whose wait can be cancelled.
  * Errors: as idgen_next, IDGEN_E_CANCELLED. Blocks: as idgen_next, until cancelled. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_block_wait(idgen_t *generator, uint64_t want, idgen_block_t *block,
                                                                idgen_cancelled_fn cancelled, void *ctx,
                                                                idgen_error_t *err);
 
-/* Stops the handle: calls that are waiting return IDGEN_E_CLOSED, later ones too. The last handle on a reservation
- * gives what is unused back to the store. What the store does not take back is never issued by anyone: that is a gap
- * and a warning in the log, not a failure of the work that was done. Closing again does nothing.
+/* Stops the handle: waiting and later calls return IDGEN_E_CLOSED. The last handle on a reservation gives the unused
+ * rest back to the store. What the store does not take back is never issued by anyone: a gap and a warning in the log,
+ * not an error, since the work is done. Closing again does nothing.
  * Errors: any. Blocks: on the store. Threads: any. */
 IDGEN_API idgen_status_t idgen_close(idgen_t *generator, idgen_error_t *err);
 
-/* idgen_close with a way out. After IDGEN_E_CANCELLED the handle is closed, and a thread of the library's still tells
- * the store.
+/* idgen_close whose wait can be cancelled. After IDGEN_E_CANCELLED the handle is closed, and a thread of the library
+ * still gives the rest back.
  * Errors: IDGEN_E_CANCELLED, any. Blocks: on the store, until cancelled. Threads: any. */
 IDGEN_API idgen_status_t idgen_close_wait(idgen_t *generator, idgen_cancelled_fn cancelled, void *ctx,
                                           idgen_error_t *err);
 
-/* Frees a generator, and closes it first if that has not been done.
+/* Frees a generator, after closing it if it is still open.
  * Errors: none. Blocks: as idgen_close, if it was not closed. Threads: the caller makes sure that no other call on the
  * handle is running. */
 IDGEN_API void idgen_destroy(idgen_t *generator);
@@ -228,10 +227,10 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set(idgen_config_t *config
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_get(const idgen_config_t *config, const char *key, char *buffer,
                                                           size_t *size, idgen_error_t *err);
 
-/* Sets what the table [name] of a TOML file holds, then `name` to the table's name and `directory` to the file's
- * folder, so that a relative store path means the same from any working directory. Nested tables are joined with dots.
- * Properties set before keep their value unless the file has them; set more after it to override. A failed load changes
- * nothing.
+/* Sets the properties in the table [name] of a TOML file. Then sets `name` to the table's name and `directory` to the
+ * file's folder, so that a relative store path means the same from any working directory. Names of nested tables are
+ * joined with dots. Properties set earlier keep their value unless the file has them; properties set later override the
+ * file. A failed load changes nothing.
  * Errors: IDGEN_E_CONFIG_FILE (missing, unreadable, malformed, no such table), IDGEN_E_UNKNOWN_KEY, IDGEN_E_VALUE, any.
  * Blocks: on the file. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_load(idgen_config_t *config, const char *toml_path,
@@ -242,7 +241,7 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_load(idgen_config_t *confi
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_names(const char *toml_path, char *buffer, size_t *size,
                                                             idgen_error_t *err);
 
-/* A row of the table of properties, which docs/configuration.md is made from. All strings are static. */
+/* A row of the table of properties, from which docs/configuration.md is generated. All strings are static. */
 typedef struct idgen_property {
   uint32_t struct_size;
   uint32_t reserved;
@@ -304,14 +303,14 @@ typedef struct idgen_parts {
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_decode(const idgen_t *generator, uint64_t id, idgen_parts_t *parts,
                                                       idgen_error_t *err);
 
-/* Makes a copy of a generator's layout, to be destroyed by the caller. Works on a closed handle.
+/* Makes a copy of a generator's layout; the caller destroys it. Works on a closed handle.
  * Errors: any. Blocks: no. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_of(const idgen_t *generator, idgen_layout_t **out,
                                                          idgen_error_t *err);
 
 /* Makes a layout by preset name ("default", "twitter", ...) or in full ("time:41ms worker:10 sequence:12", most
  * significant field first). epoch: RFC 3339 or Unix ms as text; NULL or "" = the preset's, 1735689600000 (2025-01-01)
- * for a layout in full. A layout whose time is over is a layout too: only idgen_create insists on a lifetime.
+ * for a layout in full. A layout whose time is over is accepted: only idgen_create checks the lifetime.
  * Errors: IDGEN_E_LAYOUT, IDGEN_E_VALUE (epoch), any. Blocks: no. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_create(const char *layout, const char *epoch,
                                                              idgen_layout_t **out, idgen_error_t *err);
@@ -326,8 +325,8 @@ IDGEN_API void idgen_layout_destroy(idgen_layout_t *layout);
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_decode(const idgen_layout_t *layout, uint64_t id,
                                                              idgen_parts_t *parts, idgen_error_t *err);
 
-/* The inverse, from the members that the layout has; unix_ms and `fields` are not read. Makes no claim of uniqueness:
- * it is for tests, for range queries by time, and for data people.
+/* The inverse of idgen_layout_decode: puts an id together from the members that the layout has. Does not read unix_ms
+ * and `fields`. The id is not unique: this is for tests, range queries by time, and data analysis.
  * Errors: IDGEN_E_VALUE (a member too large for its field), IDGEN_E_UNSUPPORTED (a 128-bit layout), any. Blocks: no.
  * Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_encode(const idgen_layout_t *layout, const idgen_parts_t *parts,
@@ -347,7 +346,7 @@ typedef struct idgen_layout_info {
   double years_left;     /* from `now` of idgen_layout_info to last_unix_ms; negative: over */
   uint64_t ids_per_tick; /* one generator */
   double ids_per_second; /* one generator */
-  uint64_t workers;      /* generators that can run side by side: all combinations of the node fields */
+  uint64_t workers;      /* generators that can run at the same time: all combinations of the node fields */
   char text[160];        /* canonical: "time:41ms worker:10 sequence:12" */
   char preset[32];       /* name of the preset, "" for a layout in full */
 } idgen_layout_info_t;
@@ -355,7 +354,7 @@ typedef struct idgen_layout_info {
 #define IDGEN_LAYOUT_INFO_INIT \
   { (uint32_t)sizeof(idgen_layout_info_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", "" }
 
-/* What a layout can do. now_unix_ms is for years_left; INT64_MIN = the system's clock.
+/* What a layout can do. years_left counts from now_unix_ms; INT64_MIN = the system's clock.
  * Errors: any. Blocks: no. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_info(const idgen_layout_t *layout, int64_t now_unix_ms,
                                                            idgen_layout_info_t *out, idgen_error_t *err);
@@ -392,8 +391,8 @@ IDGEN_API const char *idgen_layout_preset_at(size_t index);
 #define IDGEN_TEXT_BASE58 3    /* 11 characters, alphabet without 0 O I l */
 #define IDGEN_TEXT_BASE62 4    /* 11 characters, 0-9 A-Z a-z */
 
-/* Writes an id as text, at most 21 bytes with its NUL. All encodings but decimal have a fixed width, so that texts sort
- * like ids.
+/* Writes an id as text, at most 21 bytes with its NUL. All encodings but decimal have a fixed width and sort like the
+ * ids, read as unsigned. Decimal texts of different lengths do not.
  * Errors: IDGEN_E_ARGUMENT (encoding), IDGEN_E_BUFFER, any. Blocks: no. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_format(uint64_t id, int32_t encoding, char *buffer, size_t *size,
                                                       idgen_error_t *err);
@@ -406,13 +405,13 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_parse(const char *text, size_t le
 
 /* ------------------------------------------------------------------------------------------------- inspection */
 
-/* What this configuration protects against and what not, in words, a line each.
+/* What this configuration protects against and what not, in words, one item per line.
  * Errors: IDGEN_E_BUFFER, any. Blocks: on the store's file. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_describe(const idgen_t *generator, char *buffer, size_t *size,
                                                         idgen_error_t *err);
 
-/* The same of a generator that this configuration would make. Opens the store and reserves nothing; so what only a
- * grant finds (the tag, a row's own stride, a live owner of the worker) is not told.
+/* The same for a generator that this configuration would make. Opens the store but reserves nothing, so it cannot
+ * report what only a grant finds: the tag, a row's own stride, a live owner of the worker.
  * Errors: IDGEN_E_BUFFER, as idgen_create. Blocks: on the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_describe(const idgen_config_t *config, char *buffer, size_t *size,
                                                                idgen_error_t *err);
@@ -432,11 +431,11 @@ typedef struct idgen_stats {
   uint64_t forks;             /* times this state was started over in a child process */
   int64_t lead_ms;            /* how far the last id's time is ahead of the clock; 0 when not ahead, or without time */
   uint64_t issued;            /* numbers or ms given out: granted - remaining; once closed, less what was given back */
-  uint64_t rate;              /* ids per second, as the refills measured it; 0 = unknown, as always for a snowflake */
+  uint64_t rate;              /* ids per second, as the refills measured it; 0 = unknown; always 0 for a snowflake */
   double stock_seconds;       /* how long `remaining` lasts: numbers at `rate`, a worker's time by the clock;
-                                 INFINITY when nothing is asked for or the rate is unknown */
+                                 INFINITY when nothing is drawn or the rate is unknown */
   uint32_t breaker_redis;     /* of store = "buffer": 0 closed, 1 half-open, 2 open: Redis is left alone for a while */
-  uint32_t breaker_database;  /* the same of the database; both 0 for other stores */
+  uint32_t breaker_database;  /* the same for the database; both 0 for other stores */
   uint64_t buffer_stock;      /* numbers left in Redis when it was last seen */
 } idgen_stats_t;
 
@@ -444,16 +443,16 @@ typedef struct idgen_stats {
   { (uint32_t)sizeof(idgen_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* What a generator has done, in this process. Works on a closed handle.
- * Errors: any. Blocks: for a lock that no store call is made under, no longer. Threads: any. */
+ * Errors: any. Blocks: briefly, on a lock that is never held during a store call. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_stats(const idgen_t *generator, idgen_stats_t *out, idgen_error_t *err);
 
-/* What idgen_stats counts, of `count` generators (0 gives ""), in the Prometheus text format 0.0.4: metrics idgen_*,
- * labels name, namespace and kind, times in seconds. Numbers and time have metrics of their own: idgen_issued_total,
- * idgen_granted_total, idgen_stock and idgen_rate are there for segments, idgen_buffer_stock and idgen_buffer_breaker
- * (with a label side) for segments of store = "buffer", idgen_issued_seconds_total and idgen_granted_seconds_total for
- * snowflakes, all others for both. A closed generator is reported too. Handles that share a generator count once, under
- * the name of the one that made it. Different generators with the same labels are one sample: counts are added, of
- * maxima, leads and breakers the largest counts, of idgen_stock_seconds and idgen_buffer_stock the smallest.
+/* The figures of idgen_stats for `count` generators (0 gives ""), in the Prometheus text format 0.0.4: metrics idgen_*,
+ * labels name, namespace and kind, times in seconds. Only segments have idgen_issued_total, idgen_granted_total,
+ * idgen_stock and idgen_rate. Only segments of store = "buffer" have idgen_buffer_stock and idgen_buffer_breaker (with
+ * a label side). Only snowflakes have idgen_issued_seconds_total and idgen_granted_seconds_total. Both kinds have all
+ * others. A closed generator is reported too. Handles that share a generator count once, under the name of the one that
+ * made it. Different generators with the same labels are one sample: counts are added; maxima, leads and breakers show
+ * the largest value, idgen_stock_seconds and idgen_buffer_stock the smallest.
  * Errors: IDGEN_E_HANDLE (also for a NULL in the array), IDGEN_E_BUFFER, any. Blocks: as idgen_stats. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_metrics(const idgen_t *const *generators, size_t count, char *buffer,
                                                        size_t *size, idgen_error_t *err);
@@ -468,8 +467,8 @@ typedef struct idgen_segment_info {
   uint32_t reserved;
   uint64_t max_id;         /* highest number granted so far; the next id is above it */
   uint64_t grants;         /* how often a range was granted, or the counter advanced */
-  int64_t updated_unix_ms; /* when the row last changed, by the clock of whoever changed it */
-  uint64_t step;           /* numbers per grant, the operator's word; 0: each generator uses its own segment.step */
+  int64_t updated_unix_ms; /* when the row last changed, by the clock of the machine that changed it */
+  uint64_t step;           /* numbers per grant, as set by the operator; 0: each generator uses its own segment.step */
   uint64_t rate;           /* ids per second that the holder drew when it took the latest grant; 0 = unknown */
   char holder[128];        /* who took the latest grant, "process 4711 on db-3"; "" = unknown */
 } idgen_segment_info_t;
@@ -480,14 +479,14 @@ typedef struct idgen_segment_info {
 /* A row of idgen_segment_list. The texts last until it returns. */
 typedef void (*idgen_segment_fn)(void *ctx, const char *name_space, const char *tag, const idgen_segment_info_t *info);
 
-/* Makes the store if it is missing, without a tag: all that snowflakes need. An existing store is left as it is. For
- * sqlite:, and for memory, where there is nothing to make.
+/* Makes the store if it is missing, without a tag: all that snowflakes need. An existing store is left as it is. Works
+ * for sqlite: and for memory, where there is nothing to make.
  * Errors: IDGEN_E_STORE_MISSING (it is lost: its lock file exists without the database), IDGEN_E_STORE_REGRESSED (an
- * older copy took its place), IDGEN_E_UNSUPPORTED (a server, whose store is made with its first tag; a host's store),
+ * older copy replaced it), IDGEN_E_UNSUPPORTED (a server, where the first tag makes the store; a host's store),
  * IDGEN_E_VALUE (the URL), 60..79, any. Blocks: on the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_store_create(const idgen_config_t *config, idgen_error_t *err);
 
-/* Makes the store if it is missing, and in it the tag at 0: the first id is 1.
+/* Makes the tag at 0, so that the first id is 1, and the store if it is missing.
  * Errors: IDGEN_E_TAG_EXISTS, IDGEN_E_UNSUPPORTED (a host's store), IDGEN_E_VALUE (the URL), 60..79, any. Blocks: on
  * the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_create(const idgen_config_t *config, idgen_error_t *err);
@@ -498,38 +497,38 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_create(const idgen_config
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_show(const idgen_config_t *config, idgen_segment_info_t *out,
                                                             idgen_error_t *err);
 
-/* Calls `each` on this thread for all tags of all namespaces, in the order of their names. It must not call idgen with
- * `config`.
+/* Calls `each` on this thread for all tags of all namespaces, in the order of their names. `each` must not call idgen
+ * with `config`.
  * Errors: IDGEN_E_ARGUMENT (each is NULL), IDGEN_E_STORE_MISSING, IDGEN_E_UNSUPPORTED (a host's store), IDGEN_E_VALUE
  * (the URL), 60..79, any. Blocks: on the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_list(const idgen_config_t *config, idgen_segment_fn each,
                                                             void *ctx, idgen_error_t *err);
 
-/* Lifts a tag's max_id to `to`, 0 to 2^63 - 1, or by 1 if it is there already; never lowers it. No later grant holds a
- * number up to `to`. What a running generator has reserved before, it still issues: stop those first. `out`, the row
- * afterwards, may be NULL.
- * Errors: as idgen_segment_show, IDGEN_E_VALUE (to), IDGEN_E_EXHAUSTED (it stands at 2^63 - 1). Blocks: on the store.
+/* Raises a tag's max_id to `to`, 0 to 2^63 - 1, or by 1 if it is already there; never lowers it. All later grants are
+ * above `to`. Running generators still issue what they reserved before: stop them first. `out` gets the row afterwards;
+ * it may be NULL.
+ * Errors: as idgen_segment_show, IDGEN_E_VALUE (to), IDGEN_E_EXHAUSTED (it is at 2^63 - 1). Blocks: on the store.
  * Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_advance(const idgen_config_t *config, uint64_t to,
                                                                idgen_segment_info_t *out, idgen_error_t *err);
 
-/* Writes the operator's word on how many numbers are reserved at once into a tag's row. It counts for all generators of
- * the tag from their next grant on. 1 to 1000000000; 0 leaves it to each one's segment.step. `out`, the row afterwards,
- * may be NULL.
+/* Sets in a tag's row how many numbers are reserved at once: 1 to 1000000000; 0 leaves it to each generator's
+ * segment.step. Applies to all generators of the tag from their next grant on. `out` gets the row afterwards; it may be
+ * NULL.
  * Errors: as idgen_segment_show, IDGEN_E_VALUE (step). Blocks: on the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_set_step(const idgen_config_t *config, uint64_t step,
                                                                 idgen_segment_info_t *out, idgen_error_t *err);
 
-/* The largest number in a column of any table in the store's database, 0 if it has none: where a tag is to begin that
- * takes over from an AUTO_INCREMENT or a sequence (docs/stores.md, if rows still get ids from it meanwhile). TABLE may
- * be SCHEMA.TABLE.
+/* The largest number in a column of any table in the store's database, 0 if there is none. A tag that takes over from
+ * an AUTO_INCREMENT or a sequence begins above it. If rows still get ids from there meanwhile, see docs/stores.md.
+ * `table` may be "SCHEMA.TABLE".
  * Errors: IDGEN_E_VALUE (no such table or column, or it holds no whole numbers up to 2^63 - 1), IDGEN_E_UNSUPPORTED (no
  * SQL server), 60..79, any. Blocks: on the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_max_of(const idgen_config_t *config, const char *table,
                                                               const char *column, uint64_t *max_id, idgen_error_t *err);
 
 /* What idgen_segment_create would run, the table's statement included, as text for a migration; "" if there is nothing
- * to run. Reaches for no server.
+ * to run. Connects to no server.
  * Errors: IDGEN_E_BUFFER, IDGEN_E_VALUE, IDGEN_E_UNSUPPORTED (a host's store), any. Blocks: on the module's file.
  * Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_statements(const idgen_config_t *config, char *buffer,
@@ -537,11 +536,11 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_statements(const idgen_co
 
 /* ---------------------------------------------------------------------------------------- workers in the store
  *
- * These functions take a snowflake configuration and look at the worker that it names. */
+ * These functions take a snowflake configuration and act on the worker it names. */
 
 typedef struct idgen_worker_info {
   uint32_t struct_size;
-  uint32_t is_live;   /* 1: an owner lives, or may live; 0: none does */
+  uint32_t is_live;   /* 1: an owner is alive, or may be; 0: none is */
   uint64_t worker;    /* the number of all node fields together */
   uint64_t fence;     /* of the latest grant, each owner's above the one before; 0: nobody has had the worker yet, and
                          the rest is empty */
@@ -564,20 +563,20 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_show(const idgen_config_t 
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_plan_repair(const idgen_config_t *config, uint64_t highest_id,
                                                                   idgen_worker_info_t *out, idgen_error_t *err);
 
-/* For a row that a wrong clock has pushed far ahead. Sets hw just above the time of `highest_id`, but not below now,
- * and ends all grants before. It relies on you: no id of this worker above `highest_id` may be in use, for those ids
- * will be issued again. `out`, the row afterwards, may be NULL.
- * Errors: as idgen_worker_show; IDGEN_E_WORKER_BUSY (an owner lives, or has acquired it meanwhile),
- * IDGEN_E_FORMAT_MISMATCH, IDGEN_E_VALUE: the row is at most max_ahead ahead; or the id is not this worker's, lies
- * above the row, or is itself more than max_ahead ahead. Blocks: on the store. Threads: one. */
+/* Repairs a row that a wrong clock has pushed far ahead. Sets hw just above the time of `highest_id`, but not below
+ * now, and ends all earlier grants. The caller must make sure that no id of this worker above `highest_id` is in use,
+ * because those ids will be issued again. `out` gets the row afterwards; it may be NULL.
+ * Errors: as idgen_worker_show; IDGEN_E_WORKER_BUSY (an owner is alive, or has acquired it meanwhile),
+ * IDGEN_E_FORMAT_MISMATCH, IDGEN_E_VALUE (the row is at most max_ahead ahead; or the id is not this worker's, is above
+ * the row, or is itself more than max_ahead ahead). Blocks: on the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_repair(const idgen_config_t *config, uint64_t highest_id,
                                                              idgen_worker_info_t *out, idgen_error_t *err);
 
 /* -------------------------------------------------------------------------------------- the host's own parts
  *
- * A clock, a store and a log are handed over alike: a table of functions, which is copied, and ctx, which every one of
- * them is given. On success the library owns ctx and calls release, if there is one, exactly once, when nothing uses
- * ctx any more. On failure ctx stays the caller's. */
+ * A clock, a store and a log are handed over in the same way: a table of functions, which is copied, and ctx, which is
+ * passed to each of them. On success the library owns ctx, and calls release, if there is one, exactly once, when
+ * nothing uses ctx any more. On failure the caller still owns ctx. */
 
 /* A clock of the host: for tests, and for hosts that discipline their own. */
 typedef struct idgen_clock {
@@ -593,15 +592,15 @@ typedef struct idgen_clock {
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set_clock(idgen_config_t *config, const idgen_clock_t *clock,
                                                                 void *ctx, idgen_error_t *err);
 
-/* Numbers of a tag, as a store is asked for them. */
+/* A request to a store for numbers of a tag. */
 typedef struct idgen_segment_request {
   uint32_t struct_size;
   uint32_t reserved;
   const char *name_space;
   const char *tag;
   uint64_t count;     /* how many numbers, at least 1 */
-  uint64_t rate;      /* ids per second that the generator draws; 0 = unknown. For who looks at the row */
-  const char *holder; /* who we are, "process 4711 on db-3". For who looks at the row */
+  uint64_t rate;      /* ids per second that the generator draws; 0 = unknown. Information only */
+  const char *holder; /* who we are, "process 4711 on db-3". Information only */
 } idgen_segment_request_t;
 
 /* What a store granted: first, first + 1, ..., count of them. */
@@ -609,10 +608,10 @@ typedef struct idgen_segment {
   uint32_t struct_size;
   uint32_t reserved;
   uint64_t first; /* at least 1 */
-  uint64_t count; /* is request.count already; a store that decides otherwise writes its own, at least 1 */
+  uint64_t count; /* set to request.count; a store that grants another number overwrites it, at least 1 */
 } idgen_segment_t;
 
-/* A window of a worker's time, as a store is asked for it. */
+/* A request to a store for a window of a worker's time. */
 typedef struct idgen_window_request {
   uint32_t struct_size;
   uint32_t reserved;
@@ -637,15 +636,16 @@ typedef struct idgen_window {
   uint64_t fence;   /* > 0, raised by every acquire: a fencing token */
 } idgen_window_t;
 
-/* As idgen_error_t.retry_after_ns of a store of the host: the caller may hold what the store waits for, so no caller
- * waits for a retry. */
+/* A store of the host sets idgen_error_t.retry_after_ns to this if its callers may hold what it waits for. Calls then
+ * fail at once and do not wait for a retry. */
 #define IDGEN_ENDS_WAITS UINT64_MAX
 
 /* A store of the host. Each call is one atomic, durable step; it must not return IDGEN_OK before the commit is
  * acknowledged. An error after the commit was sent is fine: the grant is then burned. Statuses: IDGEN_E_STORE_*,
  * IDGEN_E_TAG_UNKNOWN, IDGEN_E_WORKER_BUSY, IDGEN_E_FORMAT_MISMATCH, IDGEN_E_CLOCK_BACK, or the host's own from 1000
- * on; retried if retryable or >= 1000. err is never NULL; fill err->message. err->cause, a number of the host's, comes
- * back with the error of the call that failed for it, so that a binding finds its exception again. */
+ * on. Retryable statuses and those from 1000 on are retried. err is never NULL; fill err->message. err->cause is a
+ * number of the host's choice: the call that fails for this reason returns it with its own error, so that a binding can
+ * find its exception. */
 typedef struct idgen_store {
   uint32_t struct_size;
   uint32_t reserved;
@@ -677,7 +677,7 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set_store(idgen_config_t *
 #define IDGEN_LOG_ERROR 3
 
 /* A log of the host. It gets what an operator wants to know: a clock set back, a store that fails and comes back, a
- * child that begins anew. Never called from the fast path. */
+ * child that starts over. Never called from the fast path. */
 typedef struct idgen_log {
   uint32_t struct_size;
   uint32_t reserved;
@@ -685,14 +685,14 @@ typedef struct idgen_log {
   void (*release)(void *ctx);                                   /* optional */
 } idgen_log_t;
 
-/* Sets the log of the generators made from this configuration; without one nothing is told.
+/* Sets the log of the generators made from this configuration; without one, nothing is logged.
  * Errors: IDGEN_E_ARGUMENT (a required member is NULL), any. Blocks: no. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set_log(idgen_config_t *config, const idgen_log_t *log, void *ctx,
                                                               idgen_error_t *err);
 
 /* ---------------------------------------------------------------------------------------- statuses, by number */
 
-/* "CLOCK_BACK" for IDGEN_E_CLOCK_BACK; "UNKNOWN" for a number that is no status, "HOST" from 1000 on. Never NULL.
+/* "CLOCK_BACK" for IDGEN_E_CLOCK_BACK; "HOST" from 1000 on; "UNKNOWN" for any other number. Never NULL.
  * Errors: none. Blocks: no. Threads: any. */
 IDGEN_API const char *idgen_status_name(idgen_status_t status);
 
@@ -700,7 +700,7 @@ IDGEN_API const char *idgen_status_name(idgen_status_t status);
  * Errors: none. Blocks: no. Threads: any. */
 IDGEN_API const char *idgen_status_message(idgen_status_t status);
 
-/* 1 if the same call can succeed later without a change by anybody, else 0.
+/* 1 if the same call can succeed later without anyone changing anything, else 0.
  * Errors: none. Blocks: no. Threads: any. */
 IDGEN_API int idgen_status_is_retryable(idgen_status_t status);
 
@@ -728,7 +728,7 @@ IDGEN_API const char *idgen_version_string(void);
  * Errors: none. Blocks: no. Threads: any. */
 IDGEN_API uint32_t idgen_abi_version(void);
 
-/* Does nothing. A static client references it, so that an archive of another ABI fails to link.
+/* Does nothing. A program that links statically references it, so that linking an archive of another ABI fails.
  * Errors: none. Blocks: no. Threads: any. */
 IDGEN_API void idgen_abi_1(void);
 

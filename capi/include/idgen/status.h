@@ -1,8 +1,8 @@
 /*
  * The statuses of idgen.h: what a call returns. Included by idgen.h; include that.
  *
- * The numbers are fixed for ever. New ones are added within the families below, so a program that meets a number it
- * does not know can still tell by the family what to do. idgen_status_is_retryable says which are retryable.
+ * The numbers never change. New ones are added within the families below, so a program that gets a number it does not
+ * know can still act on its family. idgen_status_is_retryable says which are retryable.
  */
 #ifndef IDGEN_STATUS_H
 #define IDGEN_STATUS_H
@@ -27,7 +27,7 @@ typedef int32_t idgen_status_t; /* 0 = OK; fixed width, not a C enum */
 
 /* 20..39: the state of the generator. */
 #define IDGEN_E_CLOSED 20      /* idgen_close was called on this handle */
-#define IDGEN_E_FORKED 21      /* a child process, and what the parent holds cannot be reacquired */
+#define IDGEN_E_FORKED 21      /* a child process, which cannot reacquire what its parent holds */
 #define IDGEN_E_WOULD_BLOCK 22 /* idgen_try_next only: call idgen_next. Retryable */
 #define IDGEN_E_WORKER_BUSY 23 /* another live generator owns this worker; the message says which process. Retryable */
 #define IDGEN_E_EXHAUSTED 24   /* the layout has no ids left: its time or its segment field is used up */
@@ -37,17 +37,17 @@ typedef int32_t idgen_status_t; /* 0 = OK; fixed width, not a C enum */
 /* 40..59: the clock. */
 #define IDGEN_E_CLOCK_BACK 40         /* the clock is behind the last id, by more than the policy allows. Retryable */
 #define IDGEN_E_CLOCK_BEFORE_EPOCH 41 /* the clock is before the layout's epoch */
-#define IDGEN_E_CLOCK_LEAP 42         /* leapt far ahead; nothing is reserved there until it stays so. Retryable */
+#define IDGEN_E_CLOCK_LEAP 42         /* leapt far ahead; nothing is reserved there until it stays there. Retryable */
 
 /* 60..79: the store. */
 #define IDGEN_E_STORE_UNAVAILABLE 60 /* busy, unreachable or too slow, and nothing reserved is left. Retryable */
-#define IDGEN_E_STORE_MISSING 61     /* the store does not exist, and store_create was not asked for */
+#define IDGEN_E_STORE_MISSING 61     /* the store does not exist, and store_create is off */
 #define IDGEN_E_STORE_PERMISSION 62  /* not readable, or not writable */
 #define IDGEN_E_STORE_FULL 63        /* no space left on the device. Retryable */
 #define IDGEN_E_STORE_DAMAGED 64     /* not a database, not ours, or corrupt */
 #define IDGEN_E_STORE_VERSION 65     /* made by another version of idgen; the message says what to do */
 #define IDGEN_E_TAG_UNKNOWN 66       /* the segment tag was not created */
-#define IDGEN_E_TAG_EXISTS 67        /* idgen_segment_create: the tag is there already */
+#define IDGEN_E_TAG_EXISTS 67        /* idgen_segment_create: the tag already exists */
 #define IDGEN_E_STORE_REGRESSED 68   /* the store granted numbers again: it lost a commit. Issuing has stopped */
 #define IDGEN_E_FORMAT_MISMATCH 69   /* the namespace is in use with another layout or epoch */
 #define IDGEN_E_STORE_UNSAFE 70      /* a setting or file system that can lose a commit */
@@ -56,7 +56,7 @@ typedef int32_t idgen_status_t; /* 0 = OK; fixed width, not a C enum */
 #define IDGEN_E_NO_MEMORY 80
 #define IDGEN_E_INTERNAL 90 /* a defect in idgen: please report the message */
 
-/* >= 1000: a status of a host's own store callback, passed through. */
+/* >= 1000: a status of the host's own store callback, passed through. */
 #define IDGEN_E_HOST 1000
 
 #endif

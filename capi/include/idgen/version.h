@@ -1,4 +1,4 @@
-/* The one place the version is written. A test compares CMake, pyproject.toml, pom.xml and version.go with it. */
+/* The version is decided here. A test compares CMake, pyproject.toml, pom.xml and version.go with it. */
 #ifndef IDGEN_VERSION_H
 #define IDGEN_VERSION_H
 
@@ -10,7 +10,7 @@
 /* 0x00MMmmpp */
 #define IDGEN_VERSION ((IDGEN_VERSION_MAJOR << 16) | (IDGEN_VERSION_MINOR << 8) | IDGEN_VERSION_PATCH)
 
-/* Moves only when a program built against an older header could break. It is the number in libidgen.so.N. */
+/* Changes only when a program built against an older header could break. It is the number in libidgen.so.N. */
 #define IDGEN_ABI_VERSION 1
 
 #endif

@@ -1,9 +1,8 @@
-/* What the library and a backend module say to each other. A module is a shared library, libidgen_NAME.so, that exports
- * one function, idgen_backend_NAME; the library loads it when a store's URL asks for it. Everything crosses as C,
- * because a module may come from another compiler than the library: exceptions, allocations and containers stay on
- * their side.
+/* The interface between the library and a store module. A module is a shared library, libidgen_NAME.so, that exports
+ * one function, idgen_backend_NAME. The library loads it when a store's URL needs it. The interface is plain C, because
+ * library and module may come from different compilers: exceptions, allocations and containers stay on their side.
  *
- * For authors of backends. Applications use idgen.h. */
+ * For authors of store modules. Applications use idgen.h. */
 #ifndef IDGEN_BACKEND_H
 #define IDGEN_BACKEND_H
 
@@ -24,7 +23,7 @@ typedef struct idgen_backend_error {
   char message[1024];
 } idgen_backend_error;
 
-/* What a store is opened with: pairs of strings, so that either side may know more of them than the other. */
+/* What a store is opened with: pairs of strings, so that either side may know some that the other does not. */
 typedef struct idgen_backend_setting {
   const char *key;
   const char *value;
@@ -133,7 +132,7 @@ typedef struct idgen_backend_store {
   int32_t (*segment_max_of)(void *ctx, const char *table, const char *column, uint64_t *max_id,
                             idgen_backend_error *err);
   /* The class Queue in core/src/store/queue.hpp. NULL in a module that has none. A queue is opened with the setting
-   * queue = 1; of the other functions only describe and close are then called. */
+   * queue = 1; then only describe and close of the other functions are called. */
   int32_t (*queue_take)(void *ctx, const char *name_space, const char *tag, const idgen_backend_queue_request *request,
                         idgen_backend_queue_part *part, idgen_backend_error *err);
   int32_t (*queue_load)(void *ctx, const char *name_space, const char *tag, const char *label, uint64_t first,
@@ -161,8 +160,8 @@ typedef struct idgen_backend {
   uint32_t reserved;
   const char *name; /* "postgres" */
   /* Connects; `store` is filled only on success. Settings: url, create (0 or 1), timeout_ms, queue (0 or 1), queue_of
-   * (the database whose numbers are in it), schema (idgen, leaf, tinyid, cosid), step (what a tag is made with, where
-   * the schema's row needs one; 0 = unknown). */
+   * (the database whose numbers it holds), schema (idgen, leaf, tinyid, cosid), step (for a new tag, if the schema's
+   * row needs one; 0 = unknown). */
   int32_t (*open)(const idgen_backend_setting *settings, size_t count, idgen_backend_store *store,
                   idgen_backend_error *err);
   /* What segment_create would run, as text. Connects to nothing. */

@@ -72,7 +72,7 @@ class Config {
 struct ConfigTable {
   std::string name;
   std::vector<std::pair<std::string, std::string>> settings;
-  std::string error;  // why this table, and no other, cannot be loaded; empty if it can
+  std::string error;  // why this table (and only this one) cannot be loaded; empty if it can
 };
 std::vector<ConfigTable> read_toml(const std::string& path);
 

@@ -1,7 +1,7 @@
 // Handles on generators, as capi/ and the tests use them.
 //
-// A Handle is what a user holds. Behind it stands a Generator, which owns a reservation and may be shared by several
-// handles: two handles on one snowflake worker with the same configuration are one generator.
+// A Handle is what a user holds. It refers to a Generator, which owns a reservation and may be shared by several
+// handles: two handles on one snowflake worker with the same configuration share a generator.
 #pragma once
 
 #include <atomic>
@@ -36,7 +36,7 @@ struct Stats {
   std::uint64_t forks = 0;
   std::int64_t lead_ms = 0;
   std::uint64_t rate = 0;
-  std::optional<BufferStats> buffer;  // of store = "buffer"
+  std::optional<BufferStats> buffer;  // for store = "buffer"
 };
 
 struct Block {
@@ -49,13 +49,13 @@ struct HotPage;
 class Generator;
 class Patience;
 
-// What the fast path needs to know of a generator, and nothing that changes.
+// What the fast path needs to know about a generator; nothing here changes.
 struct Shape {
   bool timed = false;    // snowflake: numbers are (tick, sequence) pairs
   bool striped = false;  // order = relaxed
   bool random_start = false;
   unsigned sequence_bits = 0;   // numbers: tick << sequence_bits | sequence
-  unsigned sequence_shift = 0;  // ids: where the two and the rest go
+  unsigned sequence_shift = 0;  // ids: where these two and the other fields go
   unsigned time_shift = 0;
   std::uint64_t fixed = 0;
   std::uint64_t start_mask = 0;
@@ -75,21 +75,21 @@ struct Shape {
   }
 };
 
-// What Handle::describe() would say of a generator of this configuration. Opens its store, reserves nothing. Throws and
-// waits as Handle(config).
+// What Handle::describe() would say about a generator with this configuration. Opens its store, reserves nothing.
+// Throws and waits as Handle(config).
 std::string describe_generator(const Config& config);
 
-// Threads: every method may run concurrently with every other, but for the destructor.
+// Threads: all methods but the destructor may run concurrently.
 class Handle {
  public:
-  // Throws whatever can be wrong with a configuration or a store; Error{cancelled} once cancelled() says so: what was
-  // begun is then given back in the background. May block.
+  // Throws any error of a configuration or a store; Error{cancelled} once cancelled() says so. What was begun is then
+  // given back in the background. May block.
   explicit Handle(const Config& config, const Cancelled& cancelled = {});
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
   ~Handle();  // closes
 
-  // ok, would_block, or what no waiting could change; never waits.
+  // ok, would_block, or a status that waiting cannot change; never waits.
   Status try_next(std::uint64_t& id) noexcept;
   // Throw when there is no id in time. May block.
   std::uint64_t next();
@@ -97,20 +97,19 @@ class Handle {
   void fill(std::span<std::uint64_t> ids, std::size_t& written, const Cancelled& cancelled = {});
   Block next_block(std::uint64_t want, const Cancelled& cancelled = {});
 
-  // next() and try_next() in parts, for capi/: a fast path that is inline (src/generator/draw.hpp) and the rest. A
-  // strict segment's number that was drawn beyond the open range goes from the one to the other: it may be issued
-  // later, and nobody else will draw it.
+  // next() and try_next() in parts, for capi/: an inline fast path (src/generator/draw.hpp) and the rest. A strict
+  // segment's number drawn beyond the open range is passed from the first to the second: it may be issued later, and
+  // nobody else will draw it.
   static constexpr std::uint64_t kNothing = ~std::uint64_t{0};
   bool is_plain() const noexcept { return plain_; }
-  // Only if it is plain. False: `drawn` is to be passed on.
+  // Only if it is plain. False: pass `drawn` on.
   bool draw_plain(std::uint64_t& drawn) noexcept;
-  // Only if it is not. False: id is as it was, and kNothing is to be passed on.
+  // Only if it is not. False: id is unchanged; pass kNothing on.
   bool draw_other(std::uint64_t& id) noexcept;
   Status try_next(std::uint64_t drawn, std::uint64_t& id) noexcept;
   std::uint64_t next(std::uint64_t drawn);
 
-  // Idempotent. Nothing but Error{cancelled}: it is closed all the same, and goes on to be given back in the
-  // background.
+  // Idempotent. Throws only Error{cancelled}: it is closed all the same, and the rest is given back in the background.
   void close(const Cancelled& cancelled = {});
 
   const Layout& layout() const noexcept;

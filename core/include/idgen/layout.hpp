@@ -39,7 +39,7 @@ struct Field {
 
 // The values of an id's fields. A member whose field the layout lacks is 0.
 struct Parts {
-  std::uint32_t fields = 0;  // bits of FieldKind
+  std::uint32_t fields = 0;  // FieldKind bits
   std::int64_t unix_ms = 0;  // start of the tick; set by decode only
   std::uint64_t time = 0;    // ticks since the epoch
   std::uint64_t datacenter = 0;

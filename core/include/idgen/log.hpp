@@ -1,4 +1,4 @@
-// What an operator wants to know. The host's callback, or nothing. Never called with a lock of ours held.
+// For what an operator wants to know. The host's callback, or nothing. Never called while a lock of ours is held.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@ namespace idgen {
 
 enum class LogLevel { info = 1, warning = 2, error = 3 };
 using Log = std::function<void(LogLevel, const std::string&)>;
-// By which one log is told from another.
+// Distinguishes one log from another.
 using SharedLog = std::shared_ptr<const Log>;
 
 }  // namespace idgen

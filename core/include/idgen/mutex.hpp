@@ -1,6 +1,6 @@
 // Locks whose use clang checks when it compiles (-Wthread-safety, a part of `make lint`): what a lock guards, which
-// function expects it to be held, and which must not be called while any is held. For other compilers a Mutex is a
-// std::mutex, and what is written here about it is nothing.
+// function expects it to be held, and which must not be called while any lock is held. For other compilers a Mutex is a
+// std::mutex, and these annotations are empty.
 #pragma once
 
 #include <condition_variable>
@@ -12,22 +12,22 @@
 #define IDGEN_CLANG(attribute)
 #endif
 
-// A variable that is read and written with this lock held.
+// A variable that is only read and written with this lock held.
 #define IDGEN_GUARDED_BY(lock) IDGEN_CLANG(guarded_by(lock))
 // A function whose caller holds this lock.
 #define IDGEN_REQUIRES(lock) IDGEN_CLANG(requires_capability(lock, ::idgen::any_lock))
 // A function whose caller does not hold this lock.
 #define IDGEN_EXCLUDES(lock) IDGEN_CLANG(locks_excluded(lock))
-// A function that may run code of the host: its clock, store, log, or what it is asked by whether to go on waiting. The
-// host has locks of its own, which would close a circle with ours: its caller holds no lock of ours, whichever.
+// A function that may run the host's code: its clock, store, log, or the callback that cancels a wait. The host has
+// locks of its own, which could deadlock with ours, so the caller must hold none of our locks.
 #define IDGEN_RUNS_HOST_CODE IDGEN_EXCLUDES(::idgen::any_lock)
 // A function that clang cannot follow. Say why.
 #define IDGEN_UNCHECKED_LOCKS IDGEN_CLANG(no_thread_safety_analysis)
 
 namespace idgen {
 
-// Held by whoever holds a Mutex: so that a function can ask for none of them without knowing them. It exists for the
-// compiler alone. As nobody can hold it twice, nobody takes a second lock in a function that has one.
+// Held together with any Mutex, so that a function can require that none is held without naming them. It exists only
+// for the compiler. It cannot be held twice, so a function that holds one lock cannot take a second.
 struct IDGEN_CLANG(capability("lock of ours")) AnyLock {};
 extern AnyLock any_lock;
 
@@ -46,7 +46,7 @@ class IDGEN_CLANG(capability("mutex")) Mutex {
   std::mutex mutex_;
 };
 
-// A Mutex that is held until the end of the block, unless unlock() comes before.
+// Holds a Mutex until the end of the block, or until unlock().
 class IDGEN_CLANG(scoped_lockable) MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) IDGEN_CLANG(acquire_capability(mutex, any_lock)) : lock_(mutex.mutex_) {}
@@ -59,7 +59,7 @@ class IDGEN_CLANG(scoped_lockable) MutexLock {
   void lock() IDGEN_CLANG(acquire_capability()) { lock_.lock(); }
   void unlock() IDGEN_CLANG(release_capability()) { lock_.unlock(); }
 
-  // For a std::condition_variable, which gives it back as it was: held.
+  // For a std::condition_variable, which returns it as it was: held.
   std::unique_lock<std::mutex>& to_wait_with() noexcept { return lock_; }
 
  private:

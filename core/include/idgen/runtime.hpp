@@ -1,5 +1,5 @@
-// The one seam for everything that is not a value: time, sleep, randomness, background work. The simulator of the tests
-// is another implementation, so nothing in core/ may reach around it.
+// The one interface for everything that is not a value: time, sleep, randomness, background work. The tests' simulator
+// is another implementation, so nothing in core/ may bypass it.
 #pragma once
 
 #include <condition_variable>
@@ -12,18 +12,18 @@
 
 namespace idgen {
 
-// A thread's worth of background work, one task after the other. Each store has one of its own, so that a store that
-// hangs delays no other. There is a thread only while there is work, and a little longer.
+// A thread's worth of background work, one task after the other. Each store has its own lane, so that a store that
+// hangs delays no other. The thread exists only while there is work, and a little longer.
 class Lane {
  public:
   virtual ~Lane() = default;
 
-  // Runs task soon on this lane's thread. Tasks may block. Throws std::system_error if no thread can be had: then
+  // Runs task soon on this lane's thread. Tasks may block. Throws std::system_error if no thread can be started: then
   // nothing was posted.
   virtual void post(std::function<void()> task) = 0;
   // The same, but not before delay_ns have passed.
   virtual void post_after(std::int64_t delay_ns, std::function<void()> task) = 0;
-  // True on this lane's own thread: whoever posts there and waits for the task waits for itself.
+  // True on this lane's own thread, where posting a task and waiting for it would be a deadlock.
   virtual bool is_here() const noexcept = 0;
 };
 
@@ -31,16 +31,16 @@ class Runtime {
  public:
   virtual ~Runtime() = default;
 
-  // ns since 1970-01-01 UTC. Jumps when somebody sets the clock; on the path of every id. May be the host's code: never
+  // ns since 1970-01-01 UTC. Jumps when somebody sets the clock; called for every id. May be the host's code: never
   // under a lock.
   virtual std::int64_t wall_ns() noexcept IDGEN_RUNS_HOST_CODE = 0;
   // ns since some start; only moves forward, counts suspended time. For measuring waits. Never the host's code.
   virtual std::int64_t mono_ns() noexcept = 0;
   // Waits for the wall clock to move on by about ns. May be the host's code: never under a lock.
   virtual void sleep_ns(std::int64_t ns) IDGEN_RUNS_HOST_CODE = 0;
-  // Random bytes from the kernel: drawn anew by every process image (I3).
+  // Random bytes from the kernel: every process image draws its own (I3).
   virtual void nonce(std::span<std::uint8_t> out) = 0;
-  // Costs no thread until something is posted.
+  // Starts no thread until something is posted.
   virtual std::shared_ptr<Lane> make_lane() = 0;
   // Waits for changed, for at most timeout_ns. A simulator runs posted tasks here instead.
   virtual void wait(MutexLock& lock, std::condition_variable& changed, std::int64_t timeout_ns) = 0;

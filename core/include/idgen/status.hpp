@@ -1,7 +1,7 @@
 // What can go wrong, and how it travels inside the library.
 //
-// Cold code throws Error; the fast path returns a Status and throws nothing. capi/ turns both into idgen_status_t. The
-// numbers are those of idgen.h, which is their definition; capi/ asserts that the two agree.
+// Cold code throws Error; the fast path returns a Status and throws nothing. capi/ turns both into idgen_status_t.
+// idgen.h defines the numbers; capi/ asserts that the two agree.
 #pragma once
 
 #include <cstdint>
@@ -63,16 +63,16 @@ struct StatusText {
 // All statuses but the host's own, in the order of their numbers.
 std::span<const StatusText> status_texts() noexcept;
 
-// Never null: numbers that are no status answer as "UNKNOWN", those from 1000 on as "HOST".
+// Never null: "HOST" for numbers from 1000 on, "UNKNOWN" for others that are no status.
 const StatusText& status_text(Status status) noexcept;
 
-// The message says what was asked, what was found, what is allowed and what to do. It is one line without control
-// characters, whatever it was made of: names, paths and what a server says reach terminals and logs through it.
-// Copying one never fails: a failure is kept and thrown again where memory may be short.
+// The message says what was asked, what was found, what is allowed and what to do. It is always one line without
+// control characters, because it carries names, paths and servers' texts to terminals and logs. Copying an Error never
+// fails: it is kept and thrown again where memory may be short.
 class Error : public std::exception {
  public:
-  // As retry_after_ns: no caller is to wait for a retry, because it may hold what the store waits for. Also with a
-  // retryable status.
+  // As retry_after_ns: no caller may wait for a retry, because it may hold what the store waits for. Applies to
+  // retryable statuses too.
   static constexpr std::uint64_t kEndsWaits = ~std::uint64_t{0};
 
   Error(Status status, std::string_view message, std::uint64_t retry_after_ns = 0, std::uint64_t cause = 0);
@@ -81,7 +81,7 @@ class Error : public std::exception {
   const std::string& message() const noexcept { return *message_; }
   std::uint64_t retry_after_ns() const noexcept { return retry_after_ns_; }
   bool ends_waits() const noexcept { return ends_waits_; }
-  // The number by which a host's store finds its own exception again; 0: none.
+  // The number by which a host's store finds its own exception; 0: none.
   std::uint64_t cause() const noexcept { return cause_; }
   const char* what() const noexcept override { return message_->c_str(); }
 

@@ -1,4 +1,4 @@
-// Where reservations are made durable.
+// Where reservations are committed.
 //
 // A store does two things, each one atomic step that is on disk before the call returns: it grants the next numbers of
 // a tag, and it grants the next window of a worker's time. Grants of one tag, or of one worker, never overlap (I2). An
@@ -47,20 +47,20 @@ struct Window {
   std::uint64_t fence = 0;
 };
 
-// A worker's row, for those who look after it.
+// A worker's row, for operators.
 struct WindowInfo {
   std::uint64_t worker = 0;
   std::uint64_t fence = 0;  // 0: nobody has had the worker yet
   std::int64_t hw_ms = 0;   // Unix ms, exclusive: the end of the latest window
   std::string format{};     // of the namespace
   std::string holder{};     // the latest
-  bool is_live = false;     // an owner lives, or may live
-  std::optional<std::int64_t> clock_ahead_ms{};  // the holder's clock, of the store's, at its latest window
+  bool is_live = false;     // an owner is alive, or may be
+  std::optional<std::int64_t> clock_ahead_ms{};  // holder's clock minus the store's, at its latest window
 };
 
 struct SegmentRequest {
   std::uint64_t step = 0;    // numbers to take if the row says nothing else
-  std::uint64_t wanted = 0;  // at least so many; 0: the step will do
+  std::uint64_t wanted = 0;  // at least this many; 0: the step is enough
   std::uint64_t rate = 0;    // ids per second that this generator draws; for SegmentInfo
   std::string holder{};      // "process 4711 on db-3"; for SegmentInfo
 };
@@ -68,7 +68,7 @@ struct SegmentRequest {
 struct SegmentGrant {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
-  // Of a table that says so itself: only the ids with id % stride == offset are to be issued.
+  // From a table that sets them itself: only ids with id % stride == offset may be issued.
   std::uint64_t stride = 1;
   std::uint64_t offset = 0;
 };
@@ -79,12 +79,12 @@ struct SegmentInfo {
   std::uint64_t max_id = 0;  // highest number granted
   std::uint64_t grants = 0;
   std::int64_t updated_unix_ms = 0;
-  std::uint64_t step = 0;  // the operator's word; 0: each generator uses its own segment.step
+  std::uint64_t step = 0;  // as set by the operator; 0: each generator uses its own segment.step
   std::uint64_t rate = 0;  // ids per second, as the holder drew them when it took the latest grant; 0 = unknown
   std::string holder{};    // who took the latest grant, "process 4711 on db-3"; "" = unknown
 };
 
-// Of a store that is a buffer in front of another one.
+// For a store that is a buffer in front of another one.
 enum class BreakerState : std::uint32_t { closed, half_open, open };
 struct BufferStats {
   BreakerState redis = BreakerState::closed;
@@ -103,7 +103,7 @@ class Store {
   // begins at the old max_id + 1. Throws Error{tag_unknown, exhausted (2^63 - 1 would be passed), store_*}.
   virtual SegmentGrant segment_grant(const std::string& name_space, const std::string& tag,
                                      const SegmentRequest& request) IDGEN_RUNS_HOST_CODE = 0;
-  // If max_id == last: max_id = last - unused. Else nothing: somebody else has drawn since.
+  // If max_id == last: max_id = last - unused. Otherwise does nothing: somebody else has drawn since.
   virtual void segment_return(const std::string& name_space, const std::string& tag, std::uint64_t last,
                               std::uint64_t unused) IDGEN_RUNS_HOST_CODE = 0;
 
@@ -112,17 +112,17 @@ class Store {
   // max_lead_ms ahead of the store's clock), store_*}; clock_* have changed nothing. worker_busy with a time to retry
   // after: the owner may have died, and its lease ends then.
   virtual Window window_take(const WindowRequest& request) IDGEN_RUNS_HOST_CODE = 0;
-  // Gives the worker up: whoever acquires next need not be told that we live. If hw == end_ms: hw = used_ms.
+  // Gives the worker up, so that the next owner is not refused. If hw == end_ms: hw = used_ms.
   virtual void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t fence,
                              std::int64_t end_ms, std::int64_t used_ms) IDGEN_RUNS_HOST_CODE = 0;
 
-  // True: an owner counts as alive for lease_ms after each window_take. False: the store knows that by itself.
+  // True: an owner counts as alive for lease_ms after each window_take. False: the store can tell by itself.
   virtual bool has_leases() const { return false; }
 
-  // For `idgen worker`. Throw Error{unsupported} where a store does not know them.
+  // For `idgen worker`. They throw Error{unsupported} if the store has no workers.
   virtual WindowInfo window_show(const std::string& name_space, std::uint64_t worker);
-  // hw = hw_ms, lower than it is; every grant before ends. Throws Error{worker_busy} if an owner lives or the row is
-  // not as `seen` any more.
+  // Lowers hw to hw_ms and ends all earlier grants. Throws Error{worker_busy} if an owner is alive or the row has
+  // changed since `seen`.
   virtual void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
                              std::int64_t hw_ms);
 
@@ -133,18 +133,18 @@ class Store {
   virtual SegmentInfo segment_show(const std::string& name_space, const std::string& tag) = 0;
   // All tags of all namespaces, in the order of their names.
   virtual std::vector<SegmentInfo> segment_list() = 0;
-  // max_id = max(max_id + 1, to): also ends the right of the latest grant's owner to give its rest back, which may lie
-  // below `to`.
+  // max_id = max(max_id + 1, to). So the latest grant's owner can no longer give its rest back, which may be below
+  // `to`.
   virtual SegmentInfo segment_advance(const std::string& name_space, const std::string& tag, std::uint64_t to) = 0;
-  // The operator's word on the step, for all generators, from their next grant on. 0: none.
+  // Sets the step for all generators, from their next grant on. 0: each uses its own.
   virtual SegmentInfo segment_set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) = 0;
   // The largest number in a column of any table of the same database, 0 if it has none. Throws Error{unsupported} where
   // there are no tables.
   virtual std::uint64_t segment_max_of(const std::string& table, const std::string& column);
 
-  // What a crash, a power loss and a lost file mean with this store: sentences for idgen_describe, a line each.
+  // What a crash, a power loss and a lost file mean with this store: sentences for idgen_describe, one per line.
   virtual std::string describe() const = 0;
-  // Which restored store nobody notices, for a line "not covered" of idgen_describe; "" if there is none.
+  // Which restored store goes unnoticed, for a line "not covered" of idgen_describe; "" if there is none.
   virtual std::string unnoticed_restore() const { return "a store restored from a backup while this process is down"; }
   // False: what it grants is gone with the process.
   virtual bool is_durable() const { return true; }
@@ -155,13 +155,13 @@ class Store {
   // Gives connections back; the next call opens a new one.
   virtual void disconnect() noexcept {}
 
-  // Generators that are open on it: when the last one leaves, it is disconnected.
+  // Open generators on this store: when the last one closes, it is disconnected.
   void enter() noexcept { ++users_; }
   void leave() noexcept {
     if (--users_ == 0) disconnect();
   }
 
-  // Where background work on this store is done. The first caller's runtime makes it.
+  // The lane for background work on this store. The first caller's runtime makes it.
   std::shared_ptr<Lane> lane(Runtime& runtime);
 
  private:
@@ -169,42 +169,42 @@ class Store {
   std::atomic<const std::shared_ptr<Lane>*> lane_{nullptr};
 };
 
-// Of store = "buffer"; see the properties buffer.*.
+// For store = "buffer"; see the properties buffer.*.
 struct BufferOptions {
   std::string redis;
   std::string database;
-  std::string identity{};  // of the database, for the queue: whoever names another one shares no numbers with us
+  std::string identity{};  // of the database, for the queue: those that name another one share no numbers with us
   std::int64_t runway_ms = 1'800'000;
   std::uint64_t stock_max = 100'000'000;
   std::uint32_t errors = 3;
   std::int64_t pause_ms = 5000;
-  std::int64_t timeout_ms = 1000;  // of one operation in Redis
+  std::int64_t timeout_ms = 1000;  // for one operation in Redis
 };
 
 struct StoreOptions {
   bool create = false;             // make a missing store, and a missing tag at 0
   std::int64_t timeout_ms = 5000;  // for another process's lock
   std::string directory;           // that relative paths start from; "" = the working directory
-  std::string backend_path;        // folder of the modules; "" = beside this library
+  std::string backend_path;        // folder of the store modules; "" = beside this library
   std::string schema = "idgen";    // whose table segments come from: idgen, leaf, tinyid, cosid
-  std::uint64_t step = 0;          // what a tag is made with, where a schema's row needs a step
+  std::uint64_t step = 0;          // for a new tag, if the schema's row needs a step
   BufferOptions buffer{};
   std::shared_ptr<Runtime> runtime{};  // null: the system's
 };
 
-// Opens "memory", "memory:NAME", "sqlite:PATH", "buffer" or a URL that a module knows, such as
+// Opens "memory", "memory:NAME", "sqlite:PATH", "buffer" or a URL that a store module knows, such as
 // "postgres://USER@HOST/DATABASE". Throws Error{value} for another scheme, naming the known ones; Error{unsupported} if
-// the module is not there; Error{store_*} if the store cannot be used.
+// the module is missing; Error{store_*} if the store cannot be used.
 std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& options);
-// Makes a store without a tag. Throws as Store::create, and for a server's at once.
+// Makes a store without a tag. Throws as Store::create; for a server's URL it throws at once.
 void create_store(const std::string& url, const StoreOptions& options);
 
-// The same, or the store that this process has opened with the same URL and options before: a generator's. Waits for
-// another thread that is opening it, for as long as that takes.
+// The same for a generator, or the store that this process has already opened with the same URL and options. Waits for
+// another thread that is opening it, however long that takes.
 std::shared_ptr<Store> shared_store(const std::string& url, const StoreOptions& options);
 
 // What segment_create would run to make the tag, and the table if that is missing: statements or commands, a text to
-// read or to put into a migration. Reaches for no server; "" if there is nothing to run. Throws as open_store for what
+// read or to put into a migration. Connects to no server; "" if there is nothing to run. Throws as open_store for what
 // cannot be opened whatever the server says.
 std::string segment_statements(const std::string& url, const StoreOptions& options, const std::string& name_space,
                                const std::string& tag);
@@ -212,7 +212,7 @@ std::string segment_statements(const std::string& url, const StoreOptions& optio
 // Throws Error{unsupported}: a store of the host's own, which knows no schema but idgen's.
 void refuse_schema_of_host(const std::string& schema);
 
-// The name under which two URLs are the same store: scheme and resolved path. For the process registry.
+// The same name for two URLs of the same store: scheme and resolved path. For the process registry.
 std::string store_identity(const std::string& url, const StoreOptions& options);
 
 }  // namespace idgen

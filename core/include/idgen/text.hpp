@@ -15,7 +15,8 @@ namespace idgen {
 // The values are IDGEN_TEXT_* of idgen.h.
 enum class Encoding : std::int32_t { decimal = 0, hex = 1, crockford = 2, base58 = 3, base62 = 4 };
 
-// All but decimal have a fixed width, so that text order is number order: 16, 13, 11, 11 characters.
+// All but decimal have a fixed width (16, 13, 11, 11 characters) and an alphabet in ASCII order, so that they sort like
+// the ids. Decimal texts of different lengths do not.
 std::string format_id(std::uint64_t id, Encoding encoding);
 // Throws Error{text} on a foreign digit, an overflow or a wrong length, naming the position (from 0).
 std::uint64_t parse_id(std::string_view text, Encoding encoding);
@@ -31,16 +32,16 @@ std::int64_t parse_duration_ms(std::string_view text);
 // The shortest exact form of the above.
 std::string format_duration_ms(std::int64_t ms);
 
-// Edit distance, for "did you mean": small is near. Two neighbours swapped count once; a text of over 64 bytes is near
-// nothing.
+// Edit distance, for "did you mean": small is near. Swapping two neighbours counts once; a text of over 64 bytes is
+// near nothing.
 std::size_t edit_distance(std::string_view a, std::string_view b);
-// The name meant by a misspelt text, whatever its case: "" if none is near. Names are lower case.
+// The name that a misspelt text probably means, in either case; "" if none is near. Names are lower case.
 std::string_view nearest(std::string_view text, std::span<const std::string_view> names);
-// A user's text for an error message: in single quotes, cut after 80 characters, all but printable ASCII as \xNN, so
-// that a message is always one line of valid UTF-8.
+// A user's text for an error message: in single quotes, cut after 80 characters, with everything but printable ASCII as
+// \xNN, so that a message is always one line of valid UTF-8.
 std::string in_quotes(std::string_view text);
-// text into `size` bytes (at least 1), NUL included: cut between characters if it is too long, bytes that are not UTF-8
-// as '?'. Returns how many bytes were written before the NUL. Needs no memory.
+// Copies text into `size` bytes (at least 1), NUL included: cut between characters if it is too long, bytes that are
+// not UTF-8 as '?'. Returns how many bytes were written before the NUL. Allocates nothing.
 std::size_t copy_text(std::string_view text, char* out, std::size_t size) noexcept;
 
 }  // namespace idgen

@@ -2,7 +2,7 @@
 //
 //     scheme://[user[:password]@]host[:port][,host[:port]...][/path][?key=value[&key=value...]]
 //
-// after RFC 3986, with several hosts; user, password, path and values are percent-decoded. An IPv6 address stands in
+// after RFC 3986, with several hosts; user, password, path and values are percent-decoded. IPv6 addresses are in
 // [brackets].
 #pragma once
 
@@ -18,7 +18,7 @@ struct StoreHost {
   std::string name;
   std::uint16_t port = 0;  // 0: the scheme's own
 
-  // "name:port", an IPv6 address in brackets; without a port if there is none, and no default is given.
+  // "name:port", an IPv6 address in brackets; without a port if there is none and no default is given.
   std::string text(std::uint16_t default_port = 0) const;
 };
 
@@ -30,12 +30,12 @@ struct StoreUrl {
   std::string path;  // without the slash
   std::vector<std::pair<std::string, std::string>> parameters;
 
-  // Throws Error{value}, in whose message no part of the URL stands but the scheme: the rest may be a secret.
+  // Throws Error{value}, whose message shows only the scheme of the URL: the rest may be a secret.
   static StoreUrl parse(std::string_view text);
 
   // For messages: no password, no parameters.
   std::string shown() const;
-  // Under which two URLs are the same store: neither user nor parameters.
+  // The same for two URLs of the same store: without user and parameters.
   std::string identity() const;
 };
 

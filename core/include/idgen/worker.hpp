@@ -1,8 +1,8 @@
-// A worker's row in the store: what it says, and how one that lies far ahead of the clock is brought back.
+// A worker's row in the store: what it says, and how to repair one that is far ahead of the clock.
 //
-// A row says up to where a worker's time is reserved. A clock that was years ahead for a moment leaves it years ahead,
-// and the worker must not begin before: that is what keeps ids unique. Only somebody who knows which ids are in use can
-// say that it may.
+// A row says how far a worker's time is reserved. A clock that was years ahead for a moment leaves it years ahead, and
+// the worker must not begin earlier: uniqueness depends on that. Only somebody who knows which ids are in use can allow
+// it.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@ struct WorkerInfo {
   std::uint64_t fence = 0;    // of the latest grant; 0: nobody has had the worker yet
   std::int64_t hw_ms = 0;     // Unix ms, exclusive: its time is reserved up to here
   std::int64_t ahead_ms = 0;  // of the clock
-  bool is_live = false;       // an owner lives, or may live
+  bool is_live = false;       // an owner is alive, or may be
   std::string holder;         // the latest owner; "" = unknown
 };
 
-// Of the worker that a snowflake configuration names. Throws Error{unsupported} for segments and for stores without
-// windows.
+// Reads the row of the worker that a snowflake configuration names. Throws Error{unsupported} for segments and for
+// stores without windows.
 WorkerInfo show_worker(const Config& config);
 
-// The row as it would be if hw stood just above `highest_id`, but not below now. Nothing is changed. Throws
-// Error{worker_busy} (an owner lives), Error{format_mismatch}, Error{value}: the row is at most max_ahead ahead, or the
-// id is not this worker's, was not made through this row, or is far ahead itself.
+// The row with hw just above `highest_id`, but not below now. Changes nothing. Throws Error{worker_busy} (an owner is
+// alive), Error{format_mismatch}, Error{value}: the row is at most max_ahead ahead, or the id is not this worker's, was
+// not made through this row, or is far ahead itself.
 WorkerInfo plan_worker_repair(const Config& config, std::uint64_t highest_id);
 
-// Makes it so, and ends every grant before. REQUIRES: no id of the worker above `highest_id` is in use; they will be
+// Writes that row and ends all earlier grants. REQUIRES: no id of the worker above `highest_id` is in use; they will be
 // issued.
 WorkerInfo repair_worker(const Config& config, std::uint64_t highest_id);
 

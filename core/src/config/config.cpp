@@ -37,7 +37,7 @@ std::vector<std::string_view> choices(const Property& property) {
   return result;
 }
 
-// A text is not shown: it may be a URL with a password, and it says nothing that its length does not.
+// A text is not shown: it may be a URL with a password, and its length says enough.
 [[noreturn]] void refuse(const Property& property, std::string_view value, const std::string& why) {
   const bool is_shown = property.type != PropertyType::text;
   throw Error(Status::value, std::string(property.name) + (is_shown ? " = " + in_quotes(value) : "") + " " + why +
@@ -116,7 +116,7 @@ void Config::set(std::string_view key, std::string_view value) {
   } else {
     values_.insert_or_assign(std::string(key), std::string(value));
   }
-  // The latest word on the store wins over a store object given before.
+  // The latest setting of the store overrides a store object given before.
   if (key == "store") store.reset();
 }
 

@@ -1,5 +1,4 @@
-// The table of properties. docs/configuration.md is made from it; tests/consistency names the
-// command when it is stale.
+// The table of properties. docs/configuration.md is generated from it; tests/consistency fails if that is stale.
 #include "idgen/config.hpp"
 
 namespace idgen {

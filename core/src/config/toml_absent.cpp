@@ -1,4 +1,4 @@
-// Stands in for toml_file.cpp where toml++ is not there to compile against.
+// Replaces toml_file.cpp if there is no toml++ to compile against.
 #include "idgen/config.hpp"
 
 namespace idgen {

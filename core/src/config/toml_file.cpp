@@ -18,7 +18,7 @@
 namespace idgen {
 namespace {
 
-// As `idgen_config_set` takes it; nothing for an array or a time of day.
+// In the form that `idgen_config_set` takes; empty for an array or a time of day.
 std::optional<std::string> as_text(const toml::node& node) {
   std::ostringstream out;
   if (const auto* text = node.as_string()) return text->get();
@@ -52,8 +52,7 @@ void flatten(const toml::table& table, const std::string& prefix, const std::str
   }
 }
 
-// Read here and not by toml++, which cannot say why a file does not open, and ends the process when there is no memory
-// to open it.
+// Not read by toml++, which cannot say why a file does not open, and ends the process if there is no memory to open it.
 std::string read_text(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
   std::string text;
@@ -86,7 +85,7 @@ std::vector<ConfigTable> read_toml(const std::string& path) {
     const toml::table* table = node.as_table();
     if (!table) {
       throw Error(Status::config_file,
-                  path + ": '" + std::string(key.str()) + "' stands outside a table; put it under a [name]");
+                  path + ": '" + std::string(key.str()) + "' is outside a table; put it under a [name]");
     }
     ConfigTable entry{std::string(key.str()), {}, {}};
     flatten(*table, "", path, entry);

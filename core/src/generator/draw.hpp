@@ -1,6 +1,6 @@
 // One id, for the caller of the C ABI: the only code of the core that capi/ compiles into its own functions. A locked
-// instruction waits for every store before it, so each register saved on the way there is paid for; the path of a
-// strict segment saves none.
+// instruction waits for every store before it, so each register saved before it costs time; the path of a strict
+// segment saves none.
 #pragma once
 
 #include "generator/fast_path.hpp"

@@ -1,4 +1,4 @@
-// From the hot page to numbers, without a branch for anything that has gone wrong: that shows as a limit of 0.
+// From the hot page to numbers, without branches for errors: those set the limit to 0.
 #pragma once
 
 #include <time.h>
@@ -30,12 +30,13 @@ inline std::uint64_t mix(std::uint64_t x) noexcept {  // the finalizer of splitm
   return x ^ x >> 31;
 }
 
-// Where the sequence of this tick begins, by sequence_start.
+// Where the sequence of this tick begins, according to sequence_start.
 inline Counter::Start start_of(const Shape& shape, std::uint64_t tick) noexcept {
   return {shape.start_mask, shape.random_start ? mix(tick ^ shape.start_seed) : 0};
 }
 
-// Up to want numbers from the main counter, all of ticks that have begun, or that `slack` allows. Returns how many.
+// Draws up to want numbers from the main counter, all in ticks that have begun or that `slack` allows. Returns how
+// many.
 inline std::uint64_t draw_timed(HotPage& page, const Shape& shape, std::uint64_t tick, std::uint64_t want,
                                 std::uint64_t& first) noexcept {
   if (tick > shape.max_tick) [[unlikely]]
@@ -67,7 +68,7 @@ inline bool is_current(const Stripe& stripe, const Shape& shape) noexcept IDGEN_
   return !shape.timed || is_current(stripe, shape, tick_at(shape, wall_ms(shape)));
 }
 
-// Up to want numbers from this thread's stripe.
+// Draws up to want numbers from this thread's stripe.
 inline std::uint64_t draw_from_stripe(Stripe& stripe, const Shape& shape, std::uint64_t want,
                                       std::uint64_t& first) noexcept IDGEN_RUNS_HOST_CODE {
   return is_current(stripe, shape) ? stripe.counter.draw(want, first) : 0;

@@ -29,21 +29,21 @@ constexpr std::int64_t kMs = 1'000'000;
 constexpr std::int64_t kFirstPauseNs = 20 * kMs;
 constexpr std::int64_t kLastPauseNs = 1'000 * kMs;
 
-// The store is down, or full, and may be back soon.
+// The store is down or full, and may recover soon.
 bool is_away(const Error& error) {
   const Status status = error.status();
   return status_text(status).retryable && !error.ends_waits() && status >= Status::store_unavailable &&
          status < Status::no_memory;
 }
 
-// How long a worker that somebody else holds is waited for.
+// How long a worker that somebody else holds may keep us waiting.
 std::int64_t worker_wait_ns(const Config& config, const Store& store) {
   if (!config.get("worker_wait").empty()) return config.duration_ms("worker_wait") * kMs;
   return store.has_leases() ? (config.duration_ms("worker_lease") + 1'000) * kMs : 0;
 }
 
-// Waits on the way to a generator: for a store that is down, for a clock that `clock_back` says may be waited for, and
-// for a worker.
+// Waits while opening a generator: for a store that is down, for a worker that another process holds, and for a clock
+// if `clock_back` allows that.
 class Opening {
  public:
   Opening(Runtime& runtime, const std::string& subject, Patience& patience, bool waits_for_clock = false,
@@ -94,8 +94,7 @@ class Opening {
   // False: there is nothing to wait for, or no time.
   bool wait_after(const Error& error) {
     const auto hint_ns = static_cast<std::int64_t>(error.retry_after_ns());
-    // Start after start without a close in between moves a worker's time up to max_ahead; from there on a start waits
-    // for the clock.
+    // Repeated starts without a close move a worker's time up to max_ahead; from there on a start waits for the clock.
     const bool by_clock = waits_for_clock_ && error.status() == Status::clock_back && hint_ns > 0;
     if (!patience_.may_wait() || !(by_clock || is_away(error))) return false;
     if (by_clock && hint_ns > patience_.left_ns()) return false;
@@ -141,7 +140,7 @@ std::shared_ptr<Store> open_configured(const Config& config, Runtime& runtime, c
   });
 }
 
-// Logs belong to handles, which come and go.
+// Logs belong to handles, which are opened and closed.
 Config without_log(Config config) {
   config.log.reset();
   return config;
@@ -175,7 +174,7 @@ void Generator::begin(Patience& patience) {
                           .subject = subject_,
                           .lane = store_->lane(*runtime_)};
   set_options(options);
-  // Not make_shared: its memory must not wait for a timer that knows it weakly.
+  // Not make_shared: a timer that holds a weak_ptr would keep its memory.
   std::shared_ptr<Supply> supply(
       new Supply(runtime_, page_, make_source(), std::move(options),
                  [logs = logs_](LogLevel level, const std::string& message) { logs->say(level, message); }));
@@ -197,7 +196,7 @@ bool Generator::ensure_alive(Patience& patience) {
     throw Error(Status::forked, subject_ + ": this is a forked child, and " + obstacle);
   }
   if (!patience.may_wait()) return false;
-  // One thread of the child begins anew, the others wait for it.
+  // One thread of the child starts over, the others wait for it.
   MutexLock lock(page().mutex);
   while (page().beginning) {
     if (patience.left_ns() <= 0) {
@@ -221,7 +220,7 @@ bool Generator::ensure_alive(Patience& patience) {
     page().changed.notify_all();
   };
   try {
-    // The parent's supply may have been caught in the middle of a change: it is left as it is, not destroyed.
+    // The fork may have caught the parent's supply in the middle of a change: it is left as it is, not destroyed.
     new std::shared_ptr<Supply>(std::move(supply_));  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks)
     begin(patience);
   } catch (...) {
@@ -230,7 +229,7 @@ bool Generator::ensure_alive(Patience& patience) {
   }
   ended();
   ++forks_;
-  log(LogLevel::info, "forked child: drew a reservation of its own");
+  log(LogLevel::info, "forked child: drew its own reservation");
   return true;
 }
 

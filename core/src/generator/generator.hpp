@@ -1,4 +1,4 @@
-// What snowflake and segment generators have in common: a hot page, a supply, a life in one process image.
+// What snowflake and segment generators share: a hot page, a supply, and being bound to one process image.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ class Generator {
  public:
   virtual ~Generator();
 
-  // Draws the first reservation. Until then there is nothing but describe().
+  // Draws the first reservation. Before that only describe() works.
   void begin(Patience& patience) IDGEN_RUNS_HOST_CODE;
 
   // Slow path: the counter gave nothing. True: try again. False: only waiting would help, and the caller may not.
@@ -27,9 +27,9 @@ class Generator {
   virtual Stats stats() const;
   virtual std::string describe() const = 0;
 
-  // The last handle has gone: gives the reservation back. In a child: leaves it alone, it is the parent's. Idempotent.
+  // The last handle was closed: gives the reservation back. In a child: leaves it to the parent. Idempotent.
   void close() noexcept IDGEN_RUNS_HOST_CODE;
-  // Of all handles.
+  // For all handles.
   LogList& logs() const noexcept { return *logs_; }
 
   const Layout& layout() const noexcept { return layout_; }
@@ -40,30 +40,29 @@ class Generator {
   const std::string& subject() const noexcept { return subject_; }
   std::int64_t wait_max_ns() const noexcept { return wait_max_ns_; }
 
-  // Takes a block of at least `want`, if there is so much, from the main counter into this thread's stripe.
+  // Takes a block of at least `want`, if there are that many, from the main counter into this thread's stripe.
   enum class Fed {
     yes,
     no,          // the main counter has none
-    by_another,  // who is at it now; only if the caller may not wait
+    by_another,  // another thread is doing it; only if the caller may not wait
   };
   Fed feed_stripe(std::uint64_t want, bool may_wait) noexcept IDGEN_RUNS_HOST_CODE;
 
   std::atomic<std::uint32_t> handles{0};
   std::string
-      place;  // its key in the registry, as it was when it was made: a relative path may mean another file by now
+      place;  // its key in the registry, kept from when it was made: a relative path may mean another file by now
 
  protected:
-  // Opens the store. One that is down is waited for, up to wait_max.
+  // Opens the store. Waits for one that is down, up to wait_max.
   Generator(const Config& config, Layout layout, std::string subject, Patience& patience);
 
   virtual std::unique_ptr<Source> make_source() = 0;
-  // What it makes of sizing and max_age_ns; of timed numbers, present and lifted.
+  // The kind's own settings: sizing and max_age_ns; for timed numbers, present and lifted.
   virtual void set_options(Supply::Options& options) = 0;
-  // The reason why a child cannot begin anew, or empty.
+  // The reason why a child cannot start over, or empty.
   virtual std::string fork_obstacle() const = 0;
 
-  // In a child: begins anew, or throws Error{forked}. False: beginning would wait for the store, and the caller may
-  // not.
+  // In a child: starts over, or throws Error{forked}. False: this would wait for the store, and the caller may not.
   bool ensure_alive(Patience& patience) IDGEN_RUNS_HOST_CODE;
   void log(LogLevel level, const std::string& message) const IDGEN_RUNS_HOST_CODE;
 
@@ -81,18 +80,18 @@ class Generator {
   std::atomic<std::uint64_t> forks_{0};
 };
 
-// Throw whatever can be wrong with a configuration or a store. May block.
+// Throw any error of a configuration or a store. May block.
 std::shared_ptr<Generator> make_segment_generator(const Config& config, Patience& patience);
 std::shared_ptr<Generator> make_snowflake_generator(const Config& config, Patience& patience);
 
-// What describe() would say of such a generator. They reserve nothing.
+// What describe() would say about such a generator. They reserve nothing.
 std::string describe_segment_generator(const Config& config);
 std::string describe_snowflake_generator(const Config& config);
 
-// Who draws, for other people: "process 4711 on db-3".
+// Who draws, for messages and rows: "process 4711 on db-3".
 std::string holder_text();
 
-// Which of the stripes is this thread's.
+// The index of this thread's stripe.
 unsigned thread_stripe() noexcept;
 
 }  // namespace idgen

@@ -18,19 +18,19 @@ HotPage& closed_page() {
   static constinit MadeOnce<HotPage> page;
   return page.get([] {
     auto made = std::make_unique<HotPage>();
-    made->counter.seal();  // so that what is drawn there is no number at all
+    made->counter.seal();  // so that nothing drawn there is a number
     return made;
   });
 }
 
-// Ids of the numbers first, first + 1, ...
+// The ids of the numbers first, first + 1, ...
 void write_ids(const Shape& shape, std::uint64_t first, std::span<std::uint64_t> out) noexcept {
   if (!shape.timed) {
     const std::uint64_t base = shape.id(first);
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = base + i * shape.stride;
     return;
   }
-  // Within a tick ids are evenly spaced: no shifting per id.
+  // Within a tick ids are evenly spaced, so no shift per id is needed.
   const std::uint64_t per_tick = std::uint64_t{1} << shape.sequence_bits;
   const std::uint64_t stride = std::uint64_t{1} << shape.sequence_shift;
   for (std::size_t done = 0; done < out.size();) {
@@ -43,13 +43,13 @@ void write_ids(const Shape& shape, std::uint64_t first, std::span<std::uint64_t>
   }
 }
 
-// Closes what one handle had.
+// Closes one handle's part.
 void release(const std::shared_ptr<Generator>& generator, const SharedLog& log) {
   release_generator(generator);
   generator->logs().leave(log);
 }
 
-// With a way out, on a thread of its own: a store that hangs is not asked to stop.
+// If it can be cancelled, on a separate thread: a store that hangs cannot be stopped.
 std::shared_ptr<Generator> acquire(const Config& config, const Cancelled& cancelled) {
   closed_page();  // made now: close() must not fail, and the fast path reads page_ without ordering
   if (!cancelled) return acquire_generator(config, cancelled);
@@ -72,7 +72,7 @@ Handle::Handle(const Config& config, const Cancelled& cancelled)
 Handle::~Handle() {
   try {
     close();
-  } catch (...) {  // what was not given back is never issued: nothing is lost but numbers
+  } catch (...) {  // what was not given back is never issued: only numbers are lost
   }
 }
 
@@ -139,7 +139,7 @@ std::uint64_t Handle::next() {
   return (plain_ ? draw_plain(drawn) : draw_other(drawn)) ? drawn : next(drawn);
 }
 
-// With order = relaxed through the thread's stripe, as single ids are: a thread's ids rise whatever calls it mixes.
+// With order = relaxed this uses the thread's stripe, as single ids do: a thread's ids rise whichever calls it mixes.
 std::uint64_t Handle::draw_run(std::uint64_t want, std::uint64_t& first) noexcept {
   HotPage& page = *page_.load(std::memory_order_relaxed);
   return shape_.striped ? draw_from_stripe(page.stripes[thread_stripe()], shape_, want, first)
@@ -168,8 +168,8 @@ void Handle::fill(std::span<std::uint64_t> ids, std::size_t& written, const Canc
 }
 
 Block Handle::next_block(std::uint64_t want, const Cancelled& cancelled) {
-  // A run ends with its tick. When running ahead of the clock more could be drawn, but what lies beyond would be given
-  // up.
+  // A run ends with its tick. When running ahead of the clock more could be drawn, but the numbers beyond would be
+  // given up.
   if (shape_.timed) want = std::min(want, std::uint64_t{1} << shape_.sequence_bits);
   Patience patience(generator_->wait_max_ns(), closed_, cancelled);
   for (;;) {
@@ -203,8 +203,7 @@ const Layout& Handle::layout() const noexcept { return generator_->layout(); }
 
 Stats Handle::stats() const {
   Stats stats = generator_->stats();
-  // Numbers are used up by being asked for, which a closed generator is not; time, by the clock
-  // (SnowflakeGenerator::stats).
+  // Numbers are used up by drawing, which ends with close(); time is used up by the clock (SnowflakeGenerator::stats).
   if (!shape_.timed && stats.rate > 0 && stats.handles > 0)
     stats.stock_seconds = static_cast<double>(stats.remaining) / static_cast<double>(stats.rate);
   return stats;

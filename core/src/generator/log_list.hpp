@@ -1,7 +1,6 @@
-// The logs of all handles that share a generator. Whatever is said is said once to each, with no lock held.
+// The logs of all handles that share a generator. Each gets every message once, with no lock held.
 //
-// A list is replaced, never changed, so that a child which was forked in that moment finds the old one or the new one,
-// whole.
+// A list is replaced, never changed, so that a child forked at that moment finds either the old or the new one, intact.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +24,7 @@ class LogList {
   LogList& operator=(const LogList&) = delete;
   ~LogList() { delete list_.load(); }
 
-  // A handle's; null is none. One that several handles have is told once, until the last of them leaves.
+  // A handle's log; null is none. One shared by several handles is told once, until the last of them closes.
   void join(const SharedLog& log) {
     if (log) change([&](List& list) { list.push_back(log); });
   }
@@ -52,7 +51,7 @@ class LogList {
 
   template <class Change>
   void change(Change&& change) {
-    std::unique_ptr<const List> old;  // goes with no lock held: a log's end may be the host's code
+    std::unique_ptr<const List> old;  // destroyed with no lock held: a log's release may be the host's code
     const MutexLock lock((*page_)->mutex);
     const List* const before = list_.load();
     auto next = std::make_unique<List>(before ? *before : List());

@@ -24,18 +24,18 @@ std::string seconds_of_ms(std::uint64_t ms) { return number(static_cast<double>(
 
 enum class Kinds { all, segment, snowflake, buffer };
 
-// A metric has one unit and one meaning. So what is counted in numbers for a segment and in time for a snowflake is two
-// metrics.
+// A metric has one unit and one meaning. So there are two metrics for what is numbers in a segment and time in a
+// snowflake.
 struct Metric {
   const char* name;
   const char* type;
   Kinds kinds;
   const char* help;
   std::string (*value)(const Stats&);
-  const char* label = "";  // one more; lines of one name follow each other
+  const char* label = "";  // one more sample; lines of the same name must follow each other
 };
 
-constexpr const char* kBreakerHelp = "Whether a side of the buffer is asked: 0 it is, 1 one request tries it, 2 not.";
+constexpr const char* kBreakerHelp = "Breaker of a side of the buffer: 0 closed, 1 half-open, 2 open.";
 
 constexpr Metric kMetrics[] = {
     {"idgen_issued_total", "counter", Kinds::segment, "Ids issued by this process.",
@@ -46,7 +46,7 @@ constexpr Metric kMetrics[] = {
      [](const Stats& s) { return number(s.remaining); }},
     {"idgen_rate", "gauge", Kinds::segment, "Ids per second, measured from refill to refill; 0 = unknown.",
      [](const Stats& s) { return number(s.rate); }},
-    {"idgen_buffer_stock", "gauge", Kinds::buffer, "Ids left in Redis when it was last seen.",
+    {"idgen_buffer_stock", "gauge", Kinds::buffer, "Numbers left in Redis when it was last seen.",
      [](const Stats& s) { return number(s.buffer->stock); }},
     {"idgen_buffer_breaker", "gauge", Kinds::buffer, kBreakerHelp,
      [](const Stats& s) { return number(static_cast<std::uint64_t>(s.buffer->redis)); }, ",side=\"redis\""},
@@ -55,7 +55,7 @@ constexpr Metric kMetrics[] = {
     {"idgen_issued_seconds_total", "counter", Kinds::snowflake, "Reserved worker time that is used up or has passed.",
      [](const Stats& s) { return seconds_of_ms(s.issued); }},
     {"idgen_granted_seconds_total", "counter", Kinds::snowflake,
-     "Worker's time that the store has reserved for this process.",
+     "Worker time that the store has reserved for this process.",
      [](const Stats& s) { return seconds_of_ms(s.granted); }},
     {"idgen_stock_seconds", "gauge", Kinds::all,
      "How long the reserve lasts without the store; +Inf = no draws, or no known rate.",
@@ -70,7 +70,7 @@ constexpr Metric kMetrics[] = {
      [](const Stats& s) { return number(s.waits); }},
     {"idgen_wait_seconds_total", "counter", Kinds::all, "Time spent in these waits.",
      [](const Stats& s) { return seconds_of_ns(s.wait_ns); }},
-    {"idgen_store_waits_total", "counter", Kinds::all, "Of idgen_waits_total, those for the store.",
+    {"idgen_store_waits_total", "counter", Kinds::all, "Those of idgen_waits_total that were for the store.",
      [](const Stats& s) { return number(s.store_waits); }},
     {"idgen_clock_back_events_total", "counter", Kinds::all,
      "Times that the clock was found behind ids already issued.",
@@ -83,7 +83,7 @@ constexpr Metric kMetrics[] = {
      [](const Stats& s) { return number(std::uint64_t{s.handles}); }},
 };
 
-// A label's value, in its quotes. The format is UTF-8, and one line of other bytes would cost the whole scrape.
+// A label's value, in its quotes. The format is UTF-8, and one line of other bytes would fail the whole scrape.
 std::string label(const std::string& value) {
   std::string clean(value.size() + 1, '\0');
   clean.resize(copy_text(value, clean.data(), clean.size()));
@@ -125,7 +125,7 @@ Stats together(const Stats& a, const Stats& b) {
 }  // namespace
 
 std::string metrics_text(std::span<const Metered> generators) {
-  // By labels, as they will be written: two names can become one there.
+  // By labels as written: two names can become the same there.
   std::map<std::string, std::pair<Kinds, Stats>> samples;
   for (const Metered& generator : generators) {
     const std::string labels = "name=" + label(generator.name) + ",namespace=" + label(generator.name_space) +

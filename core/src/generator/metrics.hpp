@@ -16,8 +16,8 @@ struct Metered {
   Stats stats;
 };
 
-// The text format 0.0.4. A label set may stand there only once: generators with the same three labels are one sample,
-// counts added, of maxima the largest, of stocks in seconds the smallest.
+// The text format 0.0.4. A label set may occur only once, so generators with the same three labels are one sample:
+// counts are added, maxima show the largest, stocks in seconds the smallest.
 std::string metrics_text(std::span<const Metered> generators);
 
 }  // namespace idgen

@@ -11,8 +11,8 @@ std::shared_ptr<Slot<Generator>> slot_of(const std::string& key) {
   return slots.at(key);
 }
 
-// Two configurations that make the same ids under the same promises. Their stores are one already, however they are
-// written; what a generator is called, and what only segments have, is no promise of a worker.
+// True for two configurations that make the same ids under the same promises. Their stores are already known to be the
+// same, however they are written. A generator's name, and what only segments have, make no difference to a worker.
 bool same_promises(Config a, Config b) {
   for (Config* config : {&a, &b}) {
     for (const Property& property : properties()) {
@@ -53,7 +53,7 @@ std::shared_ptr<Generator> acquire_generator(const Config& config, const Cancell
   const std::shared_ptr<Slot<Generator>> slot = slot_of(key);
   MutexLock lock(slot->mutex);
   for (;;) {
-    // A generator that the parent held is not ours: the child's own attempt says what to do.
+    // A generator that the parent held is not ours: the child's own attempt decides.
     if (auto generator = slot->value.lock(); generator && generator->handles > 0) return shared(generator, config);
     if (!slot->is_busy) break;
     if (patience.left_ns() <= 0) {
@@ -91,7 +91,7 @@ void release_generator(const std::shared_ptr<Generator>& generator) {
     return;
   }
   slot->value.reset();
-  const SlotTurn turn(*slot);  // who wants the worker waits until it has been given back
+  const SlotTurn turn(*slot);  // others who want the worker wait until it has been given back
   lock.unlock();
   generator->close();
 }

@@ -24,7 +24,7 @@ struct Stride {
 
 class SegmentSource final : public Source {
  public:
-  // `stride` is the configuration's; what the store's row says in its place is written there by the first grant.
+  // `stride` is the configuration's; the first grant overwrites it if the store's row has its own.
   SegmentSource(std::shared_ptr<Store> store, std::string name_space, std::string tag, std::uint64_t step,
                 std::shared_ptr<Stride> stride)
       : store_(std::move(store)),
@@ -36,7 +36,7 @@ class SegmentSource final : public Source {
 
   Range draw(const Demand& demand) override {
     for (int attempt = 0; attempt < kMostEmptyGrants; ++attempt) {
-      // With a stride at least so many that one of ours is among them, whatever the row's step is.
+      // With a stride, at least so many that one of ours is among them, whatever the row's step is.
       const std::uint64_t wanted = stride_->stride > 1 ? std::max<std::uint64_t>(demand.wanted, 1) : demand.wanted;
       const SegmentGrant grant =
           store_->segment_grant(name_space_, tag_,
@@ -68,7 +68,7 @@ class SegmentSource final : public Source {
 
   std::string name_of(std::uint64_t number) const override { return std::to_string(stride_->id(number)); }
   std::string after_regress() const override {
-    return "Lift the tag above all ids in use with `idgen segment advance`, then open the generator again";
+    return "Raise the tag above all ids in use with `idgen segment advance`, then open the generator again";
   }
 
  private:
@@ -90,12 +90,12 @@ class SegmentSource final : public Source {
                                              std::to_string(grant.stride) + "; that is invalid");
     }
     const bool was_settled = std::exchange(stride_->is_settled, true);
-    if (grant.stride == 1) return;  // the row says nothing
+    if (grant.stride == 1) return;  // the row has no stride
     const Stride row{grant.stride, grant.offset, true};
     if (*stride_ == row) return;
     if (was_settled || stride_->stride != 1) {
       throw Error(Status::format_mismatch,
-                  "tag " + in_quotes(tag_) + ": its row says " + row.text() + ", this generator goes by " +
+                  "tag " + in_quotes(tag_) + ": its row says " + row.text() + ", this generator uses " +
                       stride_->text() +
                       ". Leave segment.stride to the row, and open the generator again after a change");
     }
@@ -130,7 +130,7 @@ class SegmentGenerator final : public Generator {
     shape_.stripe_block = std::clamp<std::uint64_t>(step_ / 64, 1, 1024);
     take_stride();
   }
-  // Once it has begun: the row may have said another.
+  // Once it has begun, because the row may have its own.
   void take_stride() {
     shape_.stride = stride_->stride;
     shape_.offset = stride_->offset;
@@ -167,7 +167,7 @@ class SegmentGenerator final : public Generator {
  private:
   const std::uint64_t step_ = config_.integer("segment.step");
   const std::uint64_t stock_max_ = config_.integer("segment.stock_max");
-  // Shared with the source, which may outlive us in a store that hangs.
+  // Shared with the source, which may outlive us if the store hangs.
   const std::shared_ptr<Stride> stride_ =
       std::make_shared<Stride>(Stride{config_.integer("segment.stride"), config_.integer("segment.offset")});
 };
@@ -188,9 +188,9 @@ std::string SegmentGenerator::describe() const {
   text += shape_.striped ? "order: relaxed; ids rise within a thread, not between threads\n"
                          : "order: strict; every id of this generator is above all it issued before; between processes "
                            "only the ranges are ordered\n";
-  text += fork_obstacle().empty() ? "fork: a child draws a segment of its own\n"
+  text += fork_obstacle().empty() ? "fork: a child draws its own segment\n"
                                   : "fork: a child gets FORKED: " + fork_obstacle() + "\n";
-  text += "store outage: ids go on until what is reserved is used up" +
+  text += "store outage: ids continue until the reserve is used up" +
           (adapts ? ", in steady use for segment.runway = " + config_.get("segment.runway") +
                         " if that is at most segment.stock_max = " + config_.get("segment.stock_max") + " numbers"
                   : std::string()) +

@@ -1,7 +1,7 @@
 // Snowflake generators: numbers are (tick, sequence) pairs from reserved windows of a worker's time.
 //
-// The clock decides which number of the window comes next, never whether it is unique: that is the window's doing. A
-// counter that is ahead of the clock has either used up the sequence of the current tick, or the clock was set back.
+// The clock decides which number of the window comes next, never whether it is unique: the window ensures that. If a
+// counter is ahead of the clock, it has used up the sequence of the current tick, or the clock was set back.
 #include "generator/snowflake.hpp"
 
 #include <unistd.h>
@@ -21,8 +21,8 @@ constexpr FieldKind kNodeFields[] = {FieldKind::datacenter, FieldKind::worker, F
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
-// Renewed while the counter is ahead of the clock, a window grows by no more than this: so that crash after crash does
-// not push a worker's time ever further ahead.
+// A window that is renewed while the counter is ahead of the clock grows by no more than this, so that repeated crashes
+// do not push a worker's time ever further ahead.
 constexpr std::int64_t kSmallWindowMs = 20;
 
 Layout layout_of(const Config& config) {
@@ -72,10 +72,10 @@ struct Node {
   return node;
 }
 
-// How much of a worker's time is asked for at once, in whole ticks.
+// How much of a worker's time is requested at once, in whole ticks.
 struct WindowWidth {
   std::int64_t ms;      // ahead of the clock
-  std::int64_t min_ms;  // beyond what is reserved already
+  std::int64_t min_ms;  // beyond what is already reserved
 };
 WindowWidth window_width(const Config& config, std::int64_t tick_ms) {
   const auto round_up = [tick_ms](std::int64_t ms) { return (ms + tick_ms - 1) / tick_ms * tick_ms; };
@@ -92,7 +92,7 @@ std::int64_t last_usable_ms(const Layout& layout) {
   return std::min(layout.last_unix_ms(), layout.tick_start_unix_ms(usable_ticks(layout)) - 1);
 }
 
-// All that can be said against a configuration before a store is touched.
+// All checks of a configuration that need no store.
 [[gnu::cold]] void check_usable(const Config& config, const Layout& layout) {
   if (!layout.find(FieldKind::time) || !layout.find(FieldKind::sequence)) {
     throw Error(Status::unsupported,
@@ -145,8 +145,8 @@ std::int64_t last_usable_ms(const Layout& layout) {
   }
 }
 
-// Tells a clock that leaps from time that passes. What a window reserves is reserved for good: if a clock that is ten
-// years ahead for a moment were believed at once, the worker's time would have gone on by ten years.
+// Distinguishes a clock that leaps from time that passes. What a window reserves stays reserved: if a clock that is ten
+// years ahead for a moment were trusted at once, the worker's time would be ten years ahead for good.
 class ClockWitness {
  public:
   // Throws Error{clock_leap} until the clock has stayed where it leapt to.
@@ -155,7 +155,7 @@ class ClockWitness {
       suspect_.reset();
       return;
     }
-    // Steady is also one that stands still, as in tests. One that leapt on, or back, begins anew.
+    // A clock that stands still, as in tests, counts as steady. One that leaps again, on or back, starts over.
     const bool is_steady = suspect_ && suspect_->ahead(wall_ns, mono_ns) <= kSteadyNs && wall_ns >= suspect_->wall_ns;
     if (!is_steady) suspect_ = Reading{wall_ns, mono_ns};
     const std::int64_t left_ns = kConfirmedNs - (mono_ns - suspect_->mono_ns);
@@ -163,7 +163,7 @@ class ClockWitness {
     throw Error(Status::clock_leap,
                 "the clock has leapt " + format_duration_ms(trusted_->ahead(wall_ns, mono_ns) / 1'000'000) +
                     " ahead, to " + format_instant(floor_div(wall_ns, 1'000'000)) +
-                    "; a worker's time is not reserved there before the clock has stayed so for " +
+                    "; a worker's time is not reserved there before the clock has stayed there for " +
                     std::to_string(kConfirmedNs / 1'000'000'000) + " s. If it is wrong, set it",
                 static_cast<std::uint64_t>(left_ns));
   }
@@ -173,7 +173,7 @@ class ClockWitness {
   }
 
  private:
-  // What a machine that was paused, or a clock that was a little off, may bring: believed at once.
+  // A leap that a paused machine, or a slightly wrong clock, can cause is trusted at once.
   static constexpr std::int64_t kPlausibleNs = std::int64_t{600} * 1'000'000'000;
   static constexpr std::int64_t kConfirmedNs = std::int64_t{10} * 1'000'000'000;
   static constexpr std::int64_t kSteadyNs = 1'000'000'000;
@@ -181,7 +181,7 @@ class ClockWitness {
   struct Reading {
     std::int64_t wall_ns;
     std::int64_t mono_ns;
-    // By how much the wall clock is ahead of where the time that has passed would have it.
+    // By how much the wall clock has advanced more than the time that has passed.
     std::int64_t ahead(std::int64_t wall, std::int64_t mono) const { return (wall - wall_ns) - (mono - mono_ns); }
   };
   std::optional<Reading> trusted_;  // when a window was last taken
@@ -222,14 +222,14 @@ class WindowSource final : public Source {
     try {
       window = store_->window_take(request_);
     } catch (const Error& error) {
-      // Lost to another owner: what we hold stays ours to its end; then we ask anew.
+      // Lost to another owner: what we hold stays ours to its end; then we acquire again.
       if (error.status() == Status::worker_busy) request_.fence = 0;
       throw;
     }
     request_.fence = window.fence;
     latest_ = window;
     clock_.trust(now_ns, mono_ns);
-    // Whole ticks inside the window. The start rounds up: the tick that a window begins in may be another's.
+    // Whole ticks inside the window. The start is rounded up: the tick in which a window begins may be another owner's.
     const std::int64_t start = std::max(window.start_ms, epoch_ms_) - epoch_ms_;
     const auto first_tick = static_cast<std::uint64_t>((start + tick_ms_ - 1) / tick_ms_);
     const auto end_tick = std::min(
@@ -241,8 +241,8 @@ class WindowSource final : public Source {
   }
 
   void give_back(const Range& unused) override {
-    // Only what reaches up to the end of our latest window: between an older window and that one lies time of another
-    // owner, if we lost the worker in between.
+    // Only what reaches the end of our latest window: if we lost the worker in between, another owner's time lies
+    // between an older window and that one.
     if (to_ms(unused.end) != std::min(returned_to_ms_, latest_.end_ms)) return;
     const std::uint64_t mask = (std::uint64_t{1} << sequence_bits_) - 1;
     returned_to_ms_ = to_ms(unused.first + mask);
@@ -317,7 +317,7 @@ class SnowflakeGenerator final : public Generator {
     if (next >= Counter::kParked) return supply_->refill(patience);  // closed meanwhile: says so
     const std::uint64_t limit = hot.counter.limit();
     const std::uint64_t slack = hot.slack.load();
-    // After the counter: a clock read before it could seem to lie behind ids of another thread.
+    // Read after the counter: a clock read before it could seem to be behind another thread's ids.
     const std::int64_t now_ns = runtime_->wall_ns();
     const std::int64_t now_ms = floor_div(now_ns, 1'000'000);
     const std::uint64_t tick = tick_at(shape_, now_ms);
@@ -366,8 +366,7 @@ class SnowflakeGenerator final : public Generator {
       const std::uint64_t tick = tick_at(shape_, floor_div(runtime_->wall_ns(), 1'000'000));
       return Present{tick > shape_.max_tick ? next : wanted_at(next, tick), tick};
     };
-    // Where the store makes ids begin, there they begin, ahead of the clock or not: after a crash, or after a grant
-    // whose answer was lost.
+    // Ids begin where the store says, even ahead of the clock: after a crash, or after a grant whose answer was lost.
     options.lifted = [this](const Present& present, std::uint64_t first_number) {
       const std::uint64_t first_tick = first_number >> shape_.sequence_bits;
       page().slack.store(std::max(borrow_ticks_, first_tick > present.tick ? first_tick - present.tick : 0));
@@ -382,12 +381,12 @@ class SnowflakeGenerator final : public Generator {
  private:
   std::int64_t tick_start_ns(std::uint64_t tick) const { return layout_.tick_start_unix_ms(tick) * 1'000'000; }
 
-  // The number that is drawn next when the counter stands at `next` and the clock in `tick`.
+  // The number drawn next when the counter is at `next` and the clock in `tick`.
   std::uint64_t wanted_at(std::uint64_t next, std::uint64_t tick) const {
     return Counter::wanted(next, tick << shape_.sequence_bits, start_of(shape_, tick));
   }
 
-  // Once the clock has caught up, nothing need run ahead of it any more.
+  // Once the clock has caught up, nothing needs to run ahead of it.
   void lower_slack(std::uint64_t tick) {
     std::atomic<std::uint64_t>& slack = page().slack;
     for (std::uint64_t seen = slack.load();;) {
@@ -431,8 +430,8 @@ class SnowflakeGenerator final : public Generator {
   // By policy: true to wait, false to go on, or throws.
   bool go_on_behind(std::uint64_t next, std::int64_t now_ns, std::int64_t left_ns, const Patience& patience) {
     const std::uint64_t next_tick = next >> shape_.sequence_bits;
-    // Once for each time that the clock is set back: the counter stands still until that is settled. It is said by a
-    // call that may wait, for the other kind calls nobody back.
+    // Logged once for each time the clock is set back: the counter stands still until that is settled. Only a call that
+    // may wait logs it, because the other kind makes no callbacks.
     if (behind_at_.load(std::memory_order_relaxed) != next) {
       if (!patience.may_wait()) return true;
       if (behind_at_.exchange(next, std::memory_order_relaxed) != next) {
@@ -442,7 +441,7 @@ class SnowflakeGenerator final : public Generator {
       }
     }
     if (clock_back_ == ClockBack::go_on) {
-      // Raised to what this thread needs, not by it: several find the clock behind at once.
+      // Raised to what this thread needs, not by that amount: several threads may find the clock behind at once.
       const std::uint64_t needed = next_tick - tick_at(shape_, floor_div(now_ns, 1'000'000));
       std::uint64_t slack = page().slack.load();
       while (slack < needed && !page().slack.compare_exchange_weak(slack, needed)) {
@@ -470,7 +469,7 @@ class SnowflakeGenerator final : public Generator {
   const std::int64_t tick_ms_;
   const std::int64_t max_ahead_ms_;
   const std::uint64_t borrow_ticks_;
-  std::atomic<std::uint64_t> behind_at_{0};  // where the counter stood when the clock was last found behind
+  std::atomic<std::uint64_t> behind_at_{0};  // where the counter was when the clock was last found behind
   std::atomic<std::uint64_t> clock_back_events_{0};
   std::atomic<std::uint64_t> waits_{0};
   std::atomic<std::uint64_t> wait_ns_{0};
@@ -484,7 +483,7 @@ Stats SnowflakeGenerator::stats() const {
   stats.granted = ms(stats.granted);
   stats.remaining = ms(stats.remaining);
   stats.issued = ms(stats.issued + (std::uint64_t{1} << shape_.sequence_bits) - 1);  // a tick that was begun is issued
-  stats.rate = 0;  // a refill measures how fast time passes here, not how many ids are asked for
+  stats.rate = 0;  // a refill measures how fast time passes here, not how many ids are drawn
   stats.waits += waits_.load();
   stats.wait_ns += wait_ns_.load();
   stats.clock_back_events = clock_back_events_.load();
@@ -508,13 +507,14 @@ std::string SnowflakeGenerator::describe() const {
   text += "worker: " + subject_ + ", fixed; its window in the store guards it, a second live owner is refused\n";
   text += store_->describe();
   if (store_->survives_fork())
-    text += "crash: the next start goes on where the reserved window ends, up to " + window +
+    text += "crash: the next start continues where the reserved window ends, up to " + window +
             " ahead of the clock, without waiting\n";
   text += "clock set back: ";
   text += clock_back_ == ClockBack::wait ? "calls wait for the clock, up to wait_max = " + config_.get("wait_max") +
                                                ", then get CLOCK_BACK; no duplicate"
-          : clock_back_ == ClockBack::go_on ? "ids go on from the last one, their time ahead of the clock; no duplicate"
-                                            : "calls get CLOCK_BACK at once; no duplicate";
+          : clock_back_ == ClockBack::go_on
+              ? "ids continue from the last one, their time ahead of the clock; no duplicate"
+              : "calls get CLOCK_BACK at once; no duplicate";
   text += "\nsequence used up: ";
   text += borrow_ticks_
               ? "ids borrow up to max_ahead = " + config_.get("max_ahead") + " of time, inside what is reserved"

@@ -10,7 +10,7 @@
 namespace idgen {
 namespace {
 
-// A worker, the clock that it is measured by, and its row.
+// A worker, its clock, and its row.
 struct FoundWorker {
   const Config& config;
   WorkerPlace place;
@@ -21,7 +21,7 @@ struct FoundWorker {
   std::string name() const {
     return "worker " + std::to_string(place.number) + " of namespace " + in_quotes(config.get("namespace"));
   }
-  // Saturates: what a damaged row says is no reason to overflow.
+  // Saturates: a damaged row must not cause an overflow.
   std::int64_t ahead_ms(std::int64_t ms) const {
     std::int64_t ahead;
     if (__builtin_sub_overflow(ms, now_ms, &ahead)) return ms < 0 ? INT64_MIN : INT64_MAX;
@@ -65,7 +65,7 @@ std::int64_t tick_at_or_after(const Layout& layout, std::int64_t ms) {
   return layout.tick_start_unix_ms(since / tick + (since % tick != 0));
 }
 
-// Where hw may stand. Throws what plan_worker_repair says.
+// The new hw. Throws as plan_worker_repair.
 std::int64_t repaired_hw(const FoundWorker& found, std::uint64_t highest_id) {
   const Layout& layout = found.place.layout;
   const std::int64_t allowed_ms = found.config.duration_ms("max_ahead");
@@ -87,7 +87,7 @@ std::int64_t repaired_hw(const FoundWorker& found, std::uint64_t highest_id) {
   }
   if (found.ahead_ms(found.row.hw_ms) <= allowed_ms) {
     throw Error(Status::value, stands + ". Up to max_ahead = " + found.config.get("max_ahead") +
-                                   " is as it should be after a crash: a generator goes on from there. Nothing to "
+                                   " is as it should be after a crash: a generator continues from there. Nothing to "
                                    "repair; if the clock is wrong, set that");
   }
   const Parts parts = layout.decode(highest_id);
@@ -105,7 +105,7 @@ std::int64_t repaired_hw(const FoundWorker& found, std::uint64_t highest_id) {
   if (found.ahead_ms(end_ms) > allowed_ms) {
     throw Error(Status::value, "the id " + std::to_string(highest_id) + " is of " + found.beside_clock(parts.unix_ms) +
                                    ", itself by more than max_ahead = " + found.config.get("max_ahead") +
-                                   ". While such an id is in use the worker cannot go on below it: use another "
+                                   ". While that id is in use the worker cannot continue below it: use another "
                                    "worker number, or on_clock_back = continue");
   }
   return std::max(end_ms, tick_at_or_after(layout, found.now_ms));

@@ -1,4 +1,4 @@
-// Layouts from text, and what can be worked out from one: ids, fields, capacity, lifetime.
+// Layouts from text, and what follows from one: ids, fields, capacity, lifetime.
 #include "idgen/layout.hpp"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ void set_part(Parts& parts, FieldKind kind, Id128 value) {
   }
 }
 
-// The largest value of so many bits, up to 128.
+// The largest value of this many bits, up to 128.
 constexpr Id128 max_of(unsigned bits) { return bits >= 128 ? ~Id128{0} : (Id128{1} << bits) - 1; }
 
 constexpr std::uint64_t power_saturated(unsigned bits) { return bits >= 64 ? kSaturated : std::uint64_t{1} << bits; }
@@ -88,7 +88,7 @@ std::string count_of(unsigned bits) { return std::to_string(bits) + (bits == 1 ?
   throw Error(Status::layout, "layout " + in_quotes(layout) + ": " + reason);
 }
 
-// What one word of a layout says.
+// One parsed word of a layout.
 struct FieldText {
   FieldKind kind;
   unsigned bits;
@@ -99,7 +99,7 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Saturates: whoever asks has a maximum far below.
+// Saturates: every caller has a maximum far below.
 std::int64_t to_number(std::string_view digits) {
   std::int64_t value = 0;
   return std::from_chars(digits.data(), digits.data() + digits.size(), value).ec == std::errc{} ? value : kNever;
@@ -129,7 +129,7 @@ const Preset* find_preset(std::string_view name) {
   return found == all.end() ? nullptr : &*found;
 }
 
-// Closes a reason that named an unknown word.
+// Ends a reason that names an unknown word.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> names) {
   const std::string_view near = nearest(word, names);
   return near.empty() ? ". " : "; did you mean '" + std::string(near) + "'? ";
@@ -180,7 +180,7 @@ FieldKind read_kind(std::string_view layout, std::string_view name) {
   return {kind, static_cast<unsigned>(bits), read_tick(layout, word, unit)};
 }
 
-// Words are separated by one or more spaces. Takes the first one off the text.
+// Words are separated by one or more spaces. Removes the first word from the text.
 std::string_view take_word(std::string_view& text) {
   const std::size_t start = std::min(text.find_first_not_of(' '), text.size());
   const std::size_t end = std::min(text.find(' ', start), text.size());
@@ -211,7 +211,7 @@ void check_sum(std::string_view layout, unsigned bits, bool is_unsigned) {
   reject(layout, sum + "at most 63 are allowed, 64 after 'unsigned', or exactly 127 for 128-bit ids");
 }
 
-// Within the years that have a text form, so that differences of times never overflow.
+// Limited to the years that have a text form, so that differences of times never overflow.
 void check_epoch(std::optional<std::int64_t> epoch_unix_ms) {
   constexpr std::int64_t kFirst = -62167219200000;  // 0000-01-01T00:00:00.000Z
   constexpr std::int64_t kLast = 253402300799999;   // 9999-12-31T23:59:59.999Z
@@ -263,7 +263,7 @@ Layout Layout::parse(std::string_view text, std::optional<std::int64_t> epoch_un
   for (; !word.empty(); word = take_word(rest)) {
     const FieldText field = read_field(text, word);
     if (layout.find(field.kind) != nullptr) {
-      reject(text, std::string(field_name(field.kind)) + " is there twice; each field may be there once");
+      reject(text, std::string(field_name(field.kind)) + " occurs twice; each field may occur once");
     }
     layout.fields_[layout.count_++] = {field.kind, field.bits, 0};
     bits += field.bits;
@@ -275,7 +275,7 @@ Layout Layout::parse(std::string_view text, std::optional<std::int64_t> epoch_un
   check_sum(text, bits, layout.unsigned_);
   if (layout.find(FieldKind::sequence) == nullptr && layout.find(FieldKind::segment) == nullptr) {
     reject(text,
-           "it has no sequence and no segment, so nothing tells two ids of the same moment apart; add sequence:BITS "
+           "it has no sequence and no segment, so nothing distinguishes two ids of the same moment; add sequence:BITS "
            "(counts within a tick of time) or segment:BITS (counts for ever)");
   }
   for (Field& field : std::span(layout.fields_.data(), layout.count_)) field.shift = bits -= field.bits;
@@ -328,7 +328,7 @@ std::string_view Layout::preset() const noexcept {
 }
 
 std::string Layout::fingerprint() const {
-  // Without a time field the epoch means nothing, and nobody has to agree on it.
+  // Without a time field the epoch means nothing, so it need not match.
   return find(FieldKind::time) == nullptr ? text() : text() + " epoch:" + std::to_string(epoch_);
 }
 

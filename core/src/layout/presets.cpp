@@ -1,4 +1,4 @@
-// Known layouts: other systems' own, so that their ids can be made and decoded, and ours. Table and sources:
+// Known layouts: those of other systems, so that their ids can be made and decoded, and ours. Table and sources:
 // docs/layouts.md.
 #include <array>
 

@@ -1,19 +1,19 @@
-// The hot counter: one 64-bit number and the range that is open. Everything idgen issues is drawn here.
+// The hot counter: one 64-bit number and the open range. Every id that idgen issues is drawn here.
 //
 //     n = next_++;  if (first_ <= n && n < limit_) n is ours
 //
-// Whatever can go wrong lowers the limit; the fast path asks nothing else.
+// Whatever goes wrong lowers the limit; the fast path checks nothing else.
 //
 // Why it is right, with S1, S2, ... the ranges opened one after the other, each above the one before (I2, I7):
-//  - next_ only moves up (I4), or is parked above all limits and then goes on where it stood: no number is drawn twice.
+//  - next_ only moves up (I4), or is parked above all limits and then continues where it was: no number is drawn twice.
 //  - A number between Si and S(i+1), which is somebody else's, is below the limit only if that is a limit of a later
-//    range. open() publishes a range's first number before its limit, so whoever reads that limit then reads a first
-//    number above n (I1).
+//    range. open() publishes a range's first number before its limit, so a thread that reads that limit then reads a
+//    first number above n (I1).
 //  - A child process finds zeros: no number is below a limit of 0 (I3).
 //
-// The locked instruction comes first because it waits for all loads before it: looking at the limit first costs a
+// The locked instruction comes first because it waits for all loads before it: reading the limit first would cost a
 // quarter more, and a second transfer of the cache line when threads share it. The price is that a number drawn at the
-// limit has left the counter: it can still be issued by the one who drew it (Supply::claim).
+// limit has left the counter: only the thread that drew it can still issue it (Supply::claim).
 #pragma once
 
 #include <algorithm>
@@ -28,11 +28,11 @@ class alignas(64) Counter {
  public:
   // No limit is above this.
   static constexpr std::uint64_t kEnd = std::uint64_t{1} << 63;
-  // Where a counter stands that is parked or sealed: so far above kEnd that what is drawn at the end of the last range
-  // is not taken for it.
+  // Where a parked or sealed counter is: so far above kEnd that draws at the end of the last range are not mistaken for
+  // it.
   static constexpr std::uint64_t kParked = std::uint64_t{3} << 62;
 
-  // Fast path. Draws one number. False: it does not lie in the open range; nobody else draws it.
+  // Fast path. Draws one number. False: it is not in the open range; nobody else draws it.
   bool draw(std::uint64_t& n) noexcept {
     n = next_.fetch_add(1, std::memory_order_acquire);
     return n < limit_.load(std::memory_order_acquire) && n >= first_.load(std::memory_order_relaxed);
@@ -43,24 +43,24 @@ class alignas(64) Counter {
     return draw_between(0, ~std::uint64_t{0}, {}, want, first);
   }
 
-  // Where to go on when the counter is behind the floor: at floor + ((next + salt) & mask). Mask 0 starts at the floor;
-  // salt 0 carries the low bits on, so that the low bits of ids stay evenly spread.
+  // Where to continue when the counter is behind the floor: at floor + ((next + salt) & mask). Mask 0 starts at the
+  // floor; salt 0 keeps the low bits, so that the low bits of ids stay evenly spread.
   struct Start {
     std::uint64_t mask = 0;
     std::uint64_t salt = 0;
   };
-  // The number that is drawn next when next_ stands at `next`.
+  // The number drawn next when next_ is at `next`.
   static std::uint64_t wanted(std::uint64_t next, std::uint64_t floor, Start start) noexcept {
     return next >= floor ? next : floor + ((next + start.salt) & start.mask);
   }
 
-  // As above, from at least `floor` on and below `ceiling`.
+  // As above, but at least `floor` and below `ceiling`.
   std::uint64_t draw_between(std::uint64_t floor, std::uint64_t ceiling, Start start, std::uint64_t want,
                              std::uint64_t& first) noexcept {
     std::uint64_t seen = next_.load(std::memory_order_acquire);
     for (;;) {
       const std::uint64_t from = wanted(seen, floor, start);
-      // Read after `seen`: if the counter still stands at `seen` below, no range has been opened in between.
+      // Read after `seen`: if the counter is still at `seen` below, no range has been opened in between.
       const std::uint64_t end = std::min(limit_.load(std::memory_order_acquire), ceiling);
       if (from >= end) [[unlikely]]
         return 0;
@@ -90,7 +90,7 @@ class alignas(64) Counter {
     IDGEN_ASSERT("I1: nothing is opened once all is sealed", !is_sealed());
     IDGEN_ASSERT("I7: a range lies above all earlier ones", first_.load() <= first && limit_.load() <= first);
     first_.store(first, std::memory_order_relaxed);
-    // Released: who finds next_ here finds no limit of a range that was given up before.
+    // Released: a thread that reads this next_ sees no limit of a range that was given up before.
     std::uint64_t seen = next_.load(std::memory_order_relaxed);
     while (seen < first && !next_.compare_exchange_weak(seen, first + (seen & carry_mask), std::memory_order_release,
                                                         std::memory_order_relaxed)) {
@@ -105,18 +105,18 @@ class alignas(64) Counter {
     IDGEN_ASSERT("I1: the limit lies in the open range", limit == 0 || (first_.load() <= limit && limit <= kEnd));
     limit_.store(limit, std::memory_order_release);
   }
-  // Nothing is left. Until the next range is opened, draws are lost above all limits: else a poller would eat into a
-  // range that is yet to come.
+  // Nothing is left. Until the next range is opened, draws are lost above all limits: otherwise a poller would use up
+  // numbers of the next range.
   void park() noexcept { leave(); }
-  // The same, by one who drew `given_up` at last and does not need it: it is drawn again, if nobody has drawn since.
+  // The same, by a thread that last drew `given_up` and does not need it: it is drawn again, if nobody has drawn since.
   void park(std::uint64_t given_up) noexcept {
     leave();
     IDGEN_ASSERT("I4: the counter stands above what was drawn", given_up < resume_.load());
     if (resume_.load(std::memory_order_relaxed) == given_up + 1) resume_.store(given_up, std::memory_order_relaxed);
   }
-  // What is left of the open range goes back. Returns the first number of it that nobody drew or ever will here: one
-  // below is burned with it, so that a draw_between() under way, which compares next_ only, cannot take a later range
-  // that goes on here for this one.
+  // Takes the rest of the open range back. Returns the first number that nobody drew or ever will draw here. One number
+  // below it is burned, so that a running draw_between(), which compares only next_, cannot mistake a later range that
+  // begins here for this one.
   std::uint64_t give_up() noexcept {
     limit_.store(0, std::memory_order_release);
     leave();
@@ -124,7 +124,7 @@ class alignas(64) Counter {
     resume_.store(first, std::memory_order_relaxed);
     return first;
   }
-  // Nobody draws after this. Returns the first number that nobody drew: what is above it can be given back.
+  // Ends drawing. Returns the first number that nobody drew: it and all above can be given back.
   std::uint64_t seal() noexcept {
     limit_.store(0, std::memory_order_release);
     leave();
@@ -142,7 +142,7 @@ class alignas(64) Counter {
   std::atomic<std::uint64_t> next_{0};
   std::atomic<std::uint64_t> limit_{0};
   std::atomic<std::uint64_t> first_{0};   // of the open range
-  std::atomic<std::uint64_t> resume_{0};  // where next_ goes on when it is parked
+  std::atomic<std::uint64_t> resume_{0};  // where next_ continues after it was parked
 };
 
 }  // namespace idgen

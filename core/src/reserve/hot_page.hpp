@@ -1,5 +1,5 @@
-// What a generator's fast path touches, and the lock of its slow path, in one page that a forked child finds zeroed: no
-// counter there has a limit, no lock is held, and `alive` is false.
+// What a generator's fast path uses, and the lock of its slow path, in one page that a forked child finds zeroed: no
+// counter has a limit, no lock is held, and `alive` is false.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace idgen {
 
-// order = relaxed: as many counters as this, each fed with blocks from the main one, so that threads do not fight for a
+// order = relaxed: this many counters, each fed with blocks from the main one, so that threads do not compete for a
 // cache line.
 inline constexpr std::size_t kStripes = 32;
 
@@ -22,12 +22,12 @@ struct Stripe {
 
 struct HotPage {
   Counter counter;
-  // How many ticks the counter may run ahead of the clock: 0, or what borrowing, a crash or a clock set back made
-  // necessary (I6).
+  // How many ticks the counter may run ahead of the clock: 0, unless borrowing, a crash or a clock set back require
+  // more (I6).
   std::atomic<std::uint64_t> slack;
-  // False in a child: everything else here is zero then, and nothing was reserved by this process.
+  // False in a child: then everything else here is zero, and this process has reserved nothing.
   std::atomic<bool> alive;
-  // True from a supply's first grant on; false in a child, also in one that host code made in the middle of a call.
+  // True from a supply's first grant on; false in a child, even if host code forked it in the middle of a call.
   std::atomic<bool> supplied;
   alignas(64) Mutex mutex;
   bool beginning IDGEN_GUARDED_BY(mutex);  // a thread of a child draws the first reservation

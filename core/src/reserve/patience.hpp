@@ -12,19 +12,19 @@
 
 namespace idgen {
 
-// Says whether a caller that is waiting should stop. Called with no lock held.
+// Says whether a waiting caller should stop. Called with no lock held.
 using Cancelled = std::function<bool()>;
 
 class Patience {
  public:
-  // How often a waiting call looks up.
+  // How often a waiting call checks whether to stop.
   static constexpr std::int64_t kSliceNs = 20'000'000;
 
   // For try_next: no waiting at all.
   Patience() = default;
   Patience(std::int64_t wait_max_ns, const std::atomic<bool>& closed, const Cancelled& cancelled)
       : may_wait_(true), left_ns_(wait_max_ns), wait_max_ns_(wait_max_ns), closed_(&closed), cancelled_(&cancelled) {}
-  // For one who opens a generator: there is nothing yet to be closed.
+  // For opening a generator, when there is nothing to close yet.
   Patience(std::int64_t wait_max_ns, const Cancelled& cancelled)
       : may_wait_(true), left_ns_(wait_max_ns), wait_max_ns_(wait_max_ns), cancelled_(&cancelled) {}
   // All are kept by reference.

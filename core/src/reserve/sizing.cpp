@@ -5,7 +5,7 @@
 namespace idgen {
 namespace {
 
-// However small the ranges that the source gives.
+// No matter how small the source's ranges are.
 constexpr std::size_t kLongestChain = 64;
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr std::int64_t kFirstRetryNs = 20 * kMillisecond;
 constexpr std::int64_t kLastRetryNs = 5'000 * kMillisecond;
-// So little of a range that asking again half way is not worth it.
+// So little of a range that another request half way is not worth it.
 constexpr std::uint64_t kFewLeft = 64;
 
 bool is_retryable(const Error& error) { return status_text(error.status()).retryable && !error.ends_waits(); }
@@ -49,10 +49,10 @@ void Supply::prime() {
 }
 
 void Supply::drop() noexcept {
-  if (!page_.supplied.load(std::memory_order_relaxed)) return;  // a child: it is the parent's
+  if (!page_.supplied.load(std::memory_order_relaxed)) return;  // a child: the range belongs to the parent
   try {
     source_->release();
-  } catch (...) {  // whoever acquires it next is told by the store who had it
+  } catch (...) {  // the store tells the next owner who had it
   }
 }
 
@@ -90,7 +90,7 @@ void Supply::accept(const Range& range) {
                 options_.subject + ": the store granted an empty range; check its step or window");
   }
   if (range.first < highest_end_) {
-    // What we hold may have been granted to others as well.
+    // What we hold may also have been granted to others.
     failed_for_good_ = true;
     unused_ += held();
     page_.counter.set_limit(0);
@@ -142,7 +142,7 @@ Claim Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patienc
     if (failed_for_good_) throw *failure_;
     const std::uint64_t need = claimed ? *claimed : std::max(now.need, page_.counter.next());
     if (claimed && need < current_.first) return Claim::given_up;
-    if (need < page_.counter.limit()) return Claim::granted;  // somebody else has seen to it
+    if (need < page_.counter.limit()) return Claim::granted;  // another thread has done it
     if (need < current_.end) {
       IDGEN_ASSERT("I1: what is claimed lies in the range that is open", current_.first <= need);
       pass_mark(need);
@@ -163,7 +163,7 @@ Claim Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patienc
         throw *failure_;
       }
     } else if (posted_ != 0 && patience.may_wait() && lane_->is_here()) {
-      posted_ = 0;  // it was asked for ahead of need, and waits for this thread
+      posted_ = 0;  // it was requested ahead of need, and waits for this thread
       is_mine = true;
     }
     if (!patience.may_wait()) {
@@ -195,8 +195,8 @@ Claim Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patienc
   }
 }
 
-// Lifts the limit to the end of the range and asks for the next. While the store is failing: half way there, to ask
-// again then.
+// Raises the limit to the end of the range and requests the next. While the store fails, it raises the limit half way,
+// and requests again there.
 void Supply::pass_mark(std::uint64_t need) {
   measure();
   const bool provided = loading_ || (!ready_.empty() && !is_more_wanted());
@@ -236,7 +236,7 @@ bool Supply::post_load() {
   }
 }
 
-// Ahead of need: if it cannot be had now, there is time to ask again.
+// Ahead of need: if this fails, there is time for another request.
 void Supply::start_loader() {
   if (!post_load())
     load_failed(Error(Status::store_unavailable,
@@ -246,7 +246,7 @@ void Supply::start_loader() {
 void Supply::load_posted(std::uint64_t ticket, const Demand& demand) {
   {
     const MutexLock lock(page_.mutex);
-    if (posted_ != ticket) return;  // somebody could not wait for us
+    if (posted_ != ticket) return;  // a caller could not wait for us
     posted_ = 0;
   }
   load(demand);
@@ -314,7 +314,7 @@ bool Supply::leave_source() {
 void Supply::let_source_go() {
   try {
     source_->release();
-  } catch (...) {  // nobody is left to be told
+  } catch (...) {  // nobody is left to tell
   }
 }
 
@@ -331,7 +331,7 @@ std::vector<Range> Supply::take_ready() {
 
 void Supply::watch_age() {
   if (options_.max_age_ns == 0 || watching_) return;
-  const bool in_use = page_.counter.next() < current_.end;  // asked once: callers draw meanwhile
+  const bool in_use = page_.counter.next() < current_.end;  // checked once: callers draw meanwhile
   if (!in_use && ready_.empty()) return;
   const Range& oldest = in_use ? current_ : ready_.front();
   try {
@@ -346,7 +346,7 @@ void Supply::watch_age() {
 void Supply::retire() {
   MutexLock lock(page_.mutex);
   watching_ = false;
-  if (closed_ || failed_for_good_ || loading_) return;  // a loader that comes back watches again
+  if (closed_ || failed_for_good_ || loading_) return;  // a loader that returns checks again
   const std::int64_t now = runtime_.mono_ns();
   const auto is_old = [&](const Range& range) { return now - range.granted_at_ns >= options_.max_age_ns; };
   std::vector<Range> old;
@@ -354,7 +354,7 @@ void Supply::retire() {
   if (page_.counter.next() < current_.end && is_old(current_)) {
     const std::uint64_t first = std::max(page_.counter.give_up(), current_.first);
     if (first < current_.end) old.push_back({first, current_.end});
-    if (first <= current_.end) ++unused_;  // one is burned, unless callers have drawn all meanwhile
+    if (first <= current_.end) ++unused_;  // one number is burned, unless callers have drawn all meanwhile
     current_ = {};
   }
   const bool none_in_use = page_.counter.next() >= current_.end;
@@ -364,15 +364,14 @@ void Supply::retire() {
   }
   for (const Range& range : old) unused_ += range.size();
   if (!none_in_use || !ready_.empty()) {
-    // Younger ranges lie above: the store cannot take back what is below them. They are drawn from at once, so held()
-    // would say nothing.
+    // Younger ranges are above, and the store cannot take back what is below them. They are drawn from at once, so
+    // held() would not help.
     if (none_in_use) install(ready_.front(), {});  // only untimed numbers age
     watch_age();
     return;
   }
   if (old.empty()) return;
-  // Nobody has been given a number of these, or ever will be without another grant. What lies between them may be
-  // others'.
+  // Nobody was given a number of these, or will be without another grant. What is between them may belong to others.
   highest_end_ = old.back().first;
   for (std::size_t i = old.size() - 1; i > 0 && old[i - 1].end == old[i].first; --i) highest_end_ = old[i - 1].first;
   check_guarantees();
@@ -450,12 +449,12 @@ void Supply::load_failed(const Error& error) {
   ++stats_.refill_failures;
   const std::uint64_t doublings = std::min<std::uint64_t>(failures_in_a_row_++, 8);
   std::int64_t wait = std::min(kFirstRetryNs << doublings, kLastRetryNs);
-  // Up to a quarter less, so that all processes that a store has failed do not come back to it at once.
+  // Up to a quarter less, so that after a store's failure not all processes return to it at the same time.
   const std::uint64_t dice = static_cast<std::uint64_t>(runtime_.mono_ns()) * 0x9e3779b97f4a7c15u >> 56;  // 0 to 255
   wait -= wait / 4 * static_cast<std::int64_t>(dice) / 255;
   wait += static_cast<std::int64_t>(error.retry_after_ns() % static_cast<std::uint64_t>(kLastRetryNs));
   retry_at_ns_ = runtime_.mono_ns() + wait;
-  // Ask again at half of what is left, rather than when nothing is.
+  // Request again when half of the rest is drawn, not when nothing is left.
   const std::uint64_t next = page_.counter.next();
   if (next < current_.end) page_.counter.set_limit(std::min(page_.counter.limit(), next + (current_.end - next) / 2));
 }
@@ -464,7 +463,7 @@ void Supply::close() noexcept {
   MutexLock lock(page_.mutex);
   if (closed_) return;
   closed_ = true;
-  if (posted_ != 0) {  // the lane has not begun it: nothing is on its way
+  if (posted_ != 0) {  // the lane has not begun it: no grant is on its way
     posted_ = 0;
     loading_ = false;
   }
@@ -473,14 +472,14 @@ void Supply::close() noexcept {
   const Range rest{std::max(unused, current_.first), current_.end};
   if (rest.first < rest.end) unused_ += rest.size();
   current_ = {};
-  // A grant on its way would be lost to everybody: wait for it, within reason, to give it back too.
+  // A grant on its way would be lost: wait for it, up to a limit, to give it back too.
   const std::int64_t deadline = runtime_.mono_ns() + options_.close_wait_ns;
   close_waits_ = true;
   while (loading_ && runtime_.mono_ns() < deadline) runtime_.wait(lock, page_.changed, Patience::kSliceNs);
   close_waits_ = false;
   const std::vector<Range> ready = take_ready();
   check_guarantees();
-  if (loading_) return;  // all is burned; the loader releases the source when it comes back
+  if (loading_) return;  // everything is burned; the loader releases the source when it returns
   lock.unlock();
   try {
     give_back(rest, ready);
@@ -488,10 +487,10 @@ void Supply::close() noexcept {
     say(LogLevel::warning,
         "closed; what was reserved and not used could not be given back, and is a gap: ", error.what());
   }
-  source_.reset();  // what the host lent us goes now, not when the loader's task is swept up
+  source_.reset();  // release the host's objects now, not when the loader's task is destroyed
 }
 
-// Latest first: the store takes back only what ends at its own mark. The owner has gone in any case.
+// Latest first: the store takes back only what ends at its own counter. The owner is gone in any case.
 void Supply::give_back(const Range& rest, std::span<const Range> ready) {
   std::exception_ptr failure;
   try {
@@ -510,7 +509,7 @@ SupplyStats Supply::stats() const {
   SupplyStats stats = stats_;
   stats.remaining = held();
   stats.issued = drawn();
-  // The loader takes the rate; when it has had nothing to do for longer than before, the rate has fallen since.
+  // The loader measures the rate. If it has been idle for longer than before, the rate has fallen since.
   const std::int64_t passed = runtime_.mono_ns() - measured_at_ns_;
   stats.rate = closed_ ? 0 : passed > measured_over_ns_ ? rate_over(passed) : rate_;
   return stats;

@@ -1,19 +1,19 @@
-// Feeds a counter with reservations: one in use, a chain of those that are ready, one loader.
+// Feeds a counter with reservations: one in use, a chain of ready ones, one loader.
 //
-// The limit of the range in use first stands at a mark inside it. Passing the mark is how the fast path, without
-// knowing, asks for the next range: the slow path lifts the limit to the range's end and starts the loader. So a caller
-// waits only when all ranges are used up, and nothing at all happens while nobody asks.
+// The limit of the range in use is first set to a mark inside it. By passing the mark, the fast path requests the next
+// range without knowing it: the slow path raises the limit to the range's end and starts the loader. So a caller waits
+// only when all ranges are used up, and nothing happens while nobody draws.
 //
-// How much is held follows the rate at which numbers are drawn, as it shows at each of these moments: see sizing.hpp.
-// As long as a range is smaller than that, the loader goes on with another one.
+// How much is held follows the rate of drawing, measured at each of these moments: see sizing.hpp. As long as less is
+// held, the loader adds another range.
 //
-// Loads are made on the store's lane, so that a caller waits no longer than it wants to. It makes one itself where the
-// lane cannot: when no thread is to be had, and on the lane's own thread (a store of the host that draws from another
-// generator on the same store).
+// Loads are made on the store's lane, so that a caller never waits longer than it wants to. The caller loads by itself
+// if the lane cannot: if no thread can be started, and on the lane's own thread (if a store of the host draws from
+// another generator on the same store).
 //
-// No code of the host runs under the lock: not its clock (Options::present), not its log, not its store.
+// None of the host's code runs under the lock: neither its clock (Options::present), its log nor its store.
 //
-// Knows nothing of time or ids: a segment and a window of time are both a range of numbers.
+// Knows nothing about time or ids: a segment and a window of time are both a range of numbers.
 #pragma once
 
 #include <cstdint>
@@ -43,30 +43,30 @@ struct Range {
   std::uint64_t size() const noexcept { return end - first; }
 };
 
-// How a range is asked for.
+// A request for a range.
 struct Demand {
-  std::uint64_t wanted = 0;  // numbers, at least; 0: as the source sees fit
-  std::uint64_t rate = 0;    // numbers a second that were drawn of late
+  std::uint64_t wanted = 0;  // numbers, at least; 0: the source decides
+  std::uint64_t rate = 0;    // numbers per second drawn recently
 };
 
-// Where ranges come from. One call at a time.
+// Where ranges come from. It gets one call at a time.
 class Source {
  public:
   virtual ~Source() = default;
-  // One durable grant, above all earlier ones. Throws when there is none, or when the outcome is unknown: then it is
-  // burned (I5).
+  // One durable grant, above all earlier ones. Throws if there is none, or if the outcome is unknown: then it is burned
+  // (I5).
   virtual Range draw(const Demand& demand) IDGEN_RUNS_HOST_CODE = 0;
-  // Nobody issued the end of the latest grant: the store may take it back if nobody has drawn since. Throws what the
+  // The end of the latest grant was not issued: the store may take it back if nobody has drawn since. Throws what the
   // store throws.
   virtual void give_back(const Range& unused) IDGEN_RUNS_HOST_CODE = 0;
-  // For messages: what a number stands for, and what to do when the store went back.
+  // For messages: what a number stands for, and what to do if the store lost commits.
   virtual std::string name_of(std::uint64_t number) const { return std::to_string(number); }
   virtual std::string after_regress() const = 0;
-  // The owner has gone, whether or not something was given back.
+  // The owner is gone, whether or not something was given back.
   virtual void release() IDGEN_RUNS_HOST_CODE {}
 };
 
-// What the clock has to do with timed numbers, as it stood at one moment.
+// What the clock says about timed numbers, at one moment.
 struct Present {
   std::uint64_t need = 0;  // the number wanted next
   std::uint64_t tick = 0;
@@ -81,31 +81,31 @@ struct SupplyStats {
   std::uint64_t waits = 0;
   std::uint64_t wait_ns = 0;
   std::uint64_t issued = 0;
-  std::uint64_t rate = 0;  // numbers a second
+  std::uint64_t rate = 0;  // numbers per second
 };
 
-// What becomes of a number that was drawn, but not in the open range.
+// The outcome for a number that was drawn, but not in the open range.
 enum class Claim {
   granted,      // it may be issued: a range that holds it has been opened
-  given_up,     // its range has passed, or it is none: draw again
-  would_block,  // it is given up too, and only waiting would help, which the caller may not
+  given_up,     // its range has passed, or it is in none: draw again
+  would_block,  // given up too; only waiting would help, and the caller may not
 };
 
 class Supply : public std::enable_shared_from_this<Supply> {
  public:
   struct Options {
-    std::uint64_t carry_mask;  // low bits of numbers that go on from range to range
-    bool draws_first;          // numbers are drawn by Counter::draw(n), whether or not there are any left
+    std::uint64_t carry_mask;  // low bits of numbers that continue from range to range
+    bool draws_first;          // numbers are drawn with Counter::draw(n), even if none are left
     Sizing sizing{};
-    std::int64_t renew_ns = 0;       // a range is asked for at least so often, drawn from or not; 0: only when drawn from
-    std::int64_t max_age_ns = 0;     // what was granted longer ago is given up; 0: never
-    std::int64_t close_wait_ns = 0;  // how long close() waits for a grant that is on its way
+    std::int64_t renew_ns = 0;       // asks for a range at least this often, even if nobody draws; 0: only on demand
+    std::int64_t max_age_ns = 0;     // grants older than this are given up; 0: never
+    std::int64_t close_wait_ns = 0;  // how long close() waits for a grant on its way
     std::string subject;             // "tag 'orders'": begins log lines and messages
     std::shared_ptr<Lane> lane{};    // where loads are made; null: one of its own
     // Of timed numbers: reads the clock. Called with no lock held.
     std::function<Present()> present{};
-    // Called under the lock when a range is about to open that lies above where the counter stands: what `present`
-    // said, and its first number.
+    // Called under the lock before a range above the counter's position is opened, with the result of `present` and the
+    // range's first number.
     std::function<void(const Present&, std::uint64_t first)> lifted{};
   };
 
@@ -115,40 +115,39 @@ class Supply : public std::enable_shared_from_this<Supply> {
 
   // The first range, drawn by the caller. Throws what the source throws.
   void prime() IDGEN_RUNS_HOST_CODE;
-  // After a prime() that threw: what it acquired all the same (a worker) is let go.
+  // After a prime() that threw: releases what it has acquired all the same (a worker).
   void drop() noexcept IDGEN_RUNS_HOST_CODE;
 
   // The counter gave nothing. True: the caller can try again. False: only waiting would help, and it may not wait.
-  // Throws when waiting is over or in vain.
+  // Throws if the wait is over or pointless.
   bool refill(Patience& patience) IDGEN_RUNS_HOST_CODE;
 
-  // The same for one who has drawn `number`, but not in the open range.
+  // The same for a thread that has drawn `number`, but not in the open range.
   Claim claim(std::uint64_t number, Patience& patience) IDGEN_RUNS_HOST_CODE;
 
-  // Stops issuing for good and gives back what is unused. What the store does not take back is a gap, and a line in the
-  // log: no failure.
+  // Stops issuing for good and gives back what is unused. What the store does not take back is a gap and a line in the
+  // log, not a failure.
   void close() noexcept IDGEN_RUNS_HOST_CODE;
 
   SupplyStats stats() const;
 
  private:
-  void check_process() const;  // throws Error{forked} in a child that goes on in the middle of its parent's call
+  void check_process() const;  // throws Error{forked} in a child that continues in the middle of its parent's call
   Claim open_range(std::optional<std::uint64_t> claimed, Patience& patience) IDGEN_RUNS_HOST_CODE;
-  // Checks a grant (I7) and makes it one that is ready.
+  // Checks a grant (I7) and adds it to the ready ones.
   void accept(const Range& range) IDGEN_REQUIRES(page_.mutex);
   // Opens the counter up to the mark.
   void install(Range range, const Present& present) IDGEN_REQUIRES(page_.mutex);
   void pass_mark(std::uint64_t need) IDGEN_REQUIRES(page_.mutex);
   void start_loader() IDGEN_REQUIRES(page_.mutex);
-  bool post_load() IDGEN_REQUIRES(page_.mutex);  // false: no thread can be had
+  bool post_load() IDGEN_REQUIRES(page_.mutex);  // false: no thread can be started
   Demand demand() IDGEN_REQUIRES(page_.mutex);
   void load_posted(std::uint64_t ticket, const Demand& demand) IDGEN_RUNS_HOST_CODE;  // on the lane
   void load(const Demand& demand) IDGEN_RUNS_HOST_CODE;                               // with loading_ set
-  void retire() IDGEN_RUNS_HOST_CODE;  // on the lane: gives up what has become too old
+  void retire() IDGEN_RUNS_HOST_CODE;  // on the lane: gives up what is too old
   Present present() const IDGEN_RUNS_HOST_CODE { return options_.present ? options_.present() : Present{}; }
   void give_back(const Range& rest, std::span<const Range> ready) IDGEN_RUNS_HOST_CODE;
-  // The source is free again. True: it is not needed any more, and let_source_go() is to follow, once the lock is
-  // released.
+  // The source is free again. True: it is no longer needed; call let_source_go() after releasing the lock.
   bool leave_source() IDGEN_REQUIRES(page_.mutex);
   void let_source_go() IDGEN_RUNS_HOST_CODE;
   std::vector<Range> take_ready() IDGEN_REQUIRES(page_.mutex);  // which is not issued, then
@@ -171,11 +170,11 @@ class Supply : public std::enable_shared_from_this<Supply> {
   const std::shared_ptr<ForkPage<HotPage>> shared_page_;
   Runtime& runtime_;
   HotPage& page_;
-  std::unique_ptr<Source> source_;  // of whoever has set loading_; gone once closed
+  std::unique_ptr<Source> source_;  // of the thread that has set loading_; null once closed
   const Options options_;
   const std::shared_ptr<Lane> lane_;
   const Log log_;
-  const Error out_of_memory_{Status::no_memory, "out of memory"};  // made while there is some
+  const Error out_of_memory_{Status::no_memory, "out of memory"};  // set while there is work
 
   bool closed_ IDGEN_GUARDED_BY(page_.mutex) = false;
   bool close_waits_ IDGEN_GUARDED_BY(page_.mutex) = false;
@@ -184,21 +183,21 @@ class Supply : public std::enable_shared_from_this<Supply> {
   bool loading_ IDGEN_GUARDED_BY(page_.mutex) = false;      // or giving back: the source is busy
   std::uint64_t posted_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // ticket of a load that the lane has not begun yet; 0: none
   std::uint64_t tickets_ IDGEN_GUARDED_BY(page_.mutex) = 0;
-  std::uint64_t rate_ IDGEN_GUARDED_BY(page_.mutex) = 0;      // numbers a second, between the last two measurements
+  std::uint64_t rate_ IDGEN_GUARDED_BY(page_.mutex) = 0;      // numbers per second, between the last two measurements
   std::uint64_t measured_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // numbers drawn until the last one
   std::int64_t measured_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;
   std::int64_t measured_over_ns_ IDGEN_GUARDED_BY(page_.mutex) = 1'000'000'000;
-  std::uint64_t unused_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // of what was granted: neither held any more, nor drawn
+  std::uint64_t unused_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // of what was granted: no longer held, and not drawn
   bool starved_ IDGEN_GUARDED_BY(page_.mutex) =
-      false;  // somebody has waited since the last range: the rate would be higher
+      false;  // a caller has waited since the last range: the rate would be higher
   std::uint64_t last_size_ IDGEN_GUARDED_BY(page_.mutex) = 0;    // of the latest range
   bool watching_ IDGEN_GUARDED_BY(page_.mutex) = false;          // retire() is posted
   std::int64_t granted_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // the latest range
   std::uint64_t highest_end_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // I7: the witness
   std::optional<Error> failure_ IDGEN_GUARDED_BY(page_.mutex);   // of the latest attempt
-  bool failed_for_good_ IDGEN_GUARDED_BY(page_.mutex) = false;   // issuing has stopped: the store went back
+  bool failed_for_good_ IDGEN_GUARDED_BY(page_.mutex) = false;   // issuing has stopped: the store lost commits
   std::uint64_t failures_in_a_row_ IDGEN_GUARDED_BY(page_.mutex) = 0;
-  std::int64_t retry_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // mono; no attempt before
+  std::int64_t retry_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // mono; no attempt before this
   SupplyStats stats_ IDGEN_GUARDED_BY(page_.mutex);
 };
 

@@ -1,5 +1,4 @@
-// Work that may block for longer than its caller cares to wait: a store that is asked to open, or to take something
-// back.
+// Work that may block for longer than its caller wants to wait: opening a store, or giving something back to it.
 #pragma once
 
 #include <atomic>
@@ -21,9 +20,9 @@ namespace idgen {
 // Asks the host.
 inline bool says(const std::function<bool()>& cancelled) IDGEN_RUNS_HOST_CODE { return cancelled(); }
 
-// work(cancelled) on a thread of its own, for as long as cancelled() says no. After that the work goes on alone, is
-// told so by the cancelled() it was given, and what it still makes goes to late(). On this thread if no other can be
-// had. Throws Error{cancelled}, or what the work throws.
+// Runs work(cancelled) on a separate thread, and waits until cancelled() says yes. After that the work continues alone;
+// the cancelled() it was given tells it so, and what it still makes goes to late(). Runs on this thread if no other can
+// be started. Throws Error{cancelled}, or what the work throws.
 template <class T>
 T run_abandonably(Runtime& runtime, const std::string& subject, const std::function<bool()>& cancelled,
                   std::function<T(const std::function<bool()>&)> work, std::function<void(T)> late) {
@@ -36,7 +35,7 @@ T run_abandonably(Runtime& runtime, const std::string& subject, const std::funct
   };
   constexpr std::int64_t kSliceNs = 20'000'000;
   const auto state = std::make_shared<State>();
-  const ForkPage<std::atomic<bool>> here;  // false in a child, whose thread for this the parent has
+  const ForkPage<std::atomic<bool>> here;  // false in a child: only the parent has the thread for this
   here->store(true);
   bool is_posted = true;
   try {

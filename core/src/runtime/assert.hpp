@@ -1,10 +1,9 @@
-// What the guarantees of docs/guarantees.md rest on, checked where it is kept: IDGEN_ASSERT("I4: the counter only moves
-// up", condition).
+// The invariants of docs/guarantees.md, checked where they are kept: IDGEN_ASSERT("I4: the counter only moves up",
+// condition).
 //
 // For builds that are tested: the presets dev, asan and tsan, and the simulation in every build (IDGEN_ASSERTIONS in
-// CMake). In what users get it is nothing: library code never ends their process. So a condition has no effects, and
-// whatever can come about outside of this library (what a store answers, what a clock says) is an error and no
-// assertion.
+// CMake). In what users get it is empty: library code never ends their process. So a condition has no side effects, and
+// what comes from outside this library (a store's answer, a clock) gives an error, not an assertion.
 #pragma once
 
 #ifndef IDGEN_ASSERTIONS
@@ -31,7 +30,7 @@ namespace idgen {
 
 #else
 
-// Not evaluated, but compiled: it does not rot, and what it names is in use.
+// Not evaluated, but compiled: it stays valid, and what it names counts as used.
 #define IDGEN_ASSERT(guarantee, condition) static_cast<void>(sizeof(!(condition)))
 
 #endif

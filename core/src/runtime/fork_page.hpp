@@ -1,5 +1,5 @@
 // Memory that a forked child reads as zeros, also after a raw clone(): pages marked MADV_WIPEONFORK (Linux 4.14).
-// pthread_atfork alone would miss raw clones, getpid() on every id would cost 100 ns; this costs nothing.
+// pthread_atfork would miss raw clones, and getpid() for every id would cost 100 ns; this costs nothing.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace idgen {
 
-// Zeroed, page-aligned, wiped in children. Throws Error{unsupported} where the kernel cannot do it.
+// Zeroed, page-aligned, wiped in children. Throws Error{unsupported} if the kernel cannot do it.
 void* map_fork_page(std::size_t bytes);
 void unmap_fork_page(void* page, std::size_t bytes) noexcept;
 
@@ -22,7 +22,7 @@ class ForkPage {
   ForkPage() : value_(new (map_fork_page(sizeof(T))) T) {}
   ForkPage(const ForkPage&) = delete;
   ForkPage& operator=(const ForkPage&) = delete;
-  // T's destructor is not run: a child must not destroy what was never constructed in it.
+  // T's destructor does not run: a child must not destroy what was never constructed in it.
   ~ForkPage() { unmap_fork_page(value_, sizeof(T)); }
 
   T* operator->() const noexcept { return value_; }

@@ -1,9 +1,9 @@
-// What is made once, when it is first needed, and not destroyed: what a process has may outlive static destructors. On
-// a ForkPage a child finds it unmade.
+// Something that is made once, on first use, and never destroyed, because it may be used after static destructors. On a
+// ForkPage a child finds it unmade.
 //
-// Not a static of a function: its guard makes a second thread wait for the first, and a child forked in that moment
-// waits for a thread that it does not have. Here nobody waits: the second to finish throws its own away.
-// tests/abi/check finds such guards in the whole library.
+// Not a static of a function: its guard makes a second thread wait for the first, and a child forked at that moment
+// would wait for a thread that it does not have. Here nobody waits: the second to finish discards its result.
+// tests/abi/check searches the whole library for these guards.
 #pragma once
 
 #include <atomic>
@@ -16,8 +16,8 @@ class MadeOnce {
  public:
   constexpr MadeOnce() = default;
 
-  // make() returns a std::unique_ptr<T>; several threads may be in it at once. Throws what it throws, and is then as
-  // before.
+  // make() returns a std::unique_ptr<T>; several threads may be in it at once. Throws what it throws, and then stays
+  // unmade.
   template <class Make>
   T& get(Make&& make) {
     T* made = made_.load(std::memory_order_acquire);

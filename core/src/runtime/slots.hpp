@@ -1,5 +1,5 @@
-// What a process shares by a key. A value is made, and given up, by one thread at a time and with no lock held
-// meanwhile, since that may ask a store or the host; others who want it wait.
+// Values that a process shares by key. One thread at a time makes or gives up a value, with no lock held, because that
+// may call a store or the host. Others who want the value wait.
 #pragma once
 
 #include <condition_variable>
@@ -18,17 +18,17 @@ template <class T>
 struct Slot {
   Mutex mutex;
   std::condition_variable changed;
-  bool is_busy IDGEN_GUARDED_BY(mutex) = false;  // somebody makes the value, or gives it up
+  bool is_busy IDGEN_GUARDED_BY(mutex) = false;  // a thread is making the value, or giving it up
   std::weak_ptr<T> value IDGEN_GUARDED_BY(mutex);
 };
 
-// While it lives, its thread alone makes or gives up the value, for which it releases the slot's lock.
+// While it exists, only its thread makes or gives up the value, with the slot's lock released.
 template <class T>
 class SlotTurn {
  public:
-  // REQUIRES: nobody is at it.
+  // REQUIRES: no thread is making or giving up a value.
   explicit SlotTurn(Slot<T>& slot) IDGEN_REQUIRES(slot.mutex) : slot_(slot) { slot_.is_busy = true; }
-  // What there is from now on.
+  // The value from now on.
   void set(const std::shared_ptr<T>& value) {
     const MutexLock lock(slot_.mutex);
     slot_.value = value;
@@ -45,7 +45,7 @@ class SlotTurn {
   Slot<T>& slot_;
 };
 
-// Null pages in a child: it shares nothing yet, whatever the parent's map says.
+// Null in a child: it shares nothing yet, whatever the parent's map says.
 template <class T>
 class Slots {
  public:

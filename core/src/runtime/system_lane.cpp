@@ -18,14 +18,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Tasks = std::multimap<Clock::time_point,
-                            std::function<void()>>;  // by when they are due; of one time, in the order of their posting
+                            std::function<void()>>;  // by due time, then in the order of posting
 
-// How long a thread without work stays: so long that a store that is asked every second keeps its thread.
+// How long an idle thread stays: long enough for a store that is used every second to keep its thread.
 constexpr std::chrono::seconds kIdle{2};
 
-// The host's signals are the host's: none is delivered to our threads. But a signal that a thread's own instruction
-// raises cannot wait: blocked, it ends the process without a word, and a JVM handles it as a matter of course when a
-// store of the host runs there.
+// The host's signals are not delivered to our threads. Signals raised by a thread's own instruction stay unblocked:
+// blocked, they would end the process without a message, and a JVM relies on handling them when a store of the host
+// runs there.
 class NoSignals {
  public:
   NoSignals() {
@@ -49,7 +49,7 @@ class SystemLane final : public Lane, public std::enable_shared_from_this<System
   SystemLane& operator=(const SystemLane&) = delete;
   ~SystemLane() override { delete state_->tasks; }  // the thread, if there is one, holds the lane
 
-  // Due now, not before everything else: whoever posts without a pause must not keep a timer from its turn.
+  // Due now, not before everything else: posting without a pause must not starve a timer.
   void post(std::function<void()> task) override { add(Clock::now(), std::move(task)); }
   void post_after(std::int64_t delay_ns, std::function<void()> task) override {
     add(Clock::now() + std::chrono::nanoseconds(std::max<std::int64_t>(delay_ns, 0)), std::move(task));
@@ -64,8 +64,8 @@ class SystemLane final : public Lane, public std::enable_shared_from_this<System
   }
 
  private:
-  // Zero in a child: it has no such thread, and starts one of its own. `tasks` is then the parent's, half changed
-  // perhaps: left alone.
+  // Zero in a child, which has no thread yet and starts its own. `tasks` is then the parent's, perhaps half changed:
+  // left alone.
   struct State {
     Mutex mutex;
     std::condition_variable added;
@@ -101,7 +101,7 @@ class SystemLane final : public Lane, public std::enable_shared_from_this<System
       lock.unlock();
       try {
         task();
-      } catch (...) {  // a task says itself what went wrong; nothing may end the host's process
+      } catch (...) {  // a task reports its own errors; nothing may end the host's process
       }
       task = nullptr;  // what it owns goes before the lock is taken
       lock.lock();
@@ -109,8 +109,8 @@ class SystemLane final : public Lane, public std::enable_shared_from_this<System
     state_->has_thread = false;
   }
 
-  // True: the first task is due. False: there has been none for a while, or nobody is left who could post one. The lane
-  // of one task (run_abandonably) is let go at once; else whoever opens and closes many generators would collect
+  // True: the first task is due. False: there has been none for a while, or nobody is left to post one. The lane of a
+  // single task (run_abandonably) ends at once; otherwise a program that opens and closes many generators would collect
   // threads.
   bool wait_for_work(MutexLock& lock) IDGEN_REQUIRES(state_->mutex) {
     const Clock::time_point idle_until = Clock::now() + kIdle;
@@ -118,7 +118,7 @@ class SystemLane final : public Lane, public std::enable_shared_from_this<System
       if (!state_->tasks) return false;  // a child that was forked by a task
       const bool empty = state_->tasks->empty();
       if (!has_owner_ && (empty || state_->tasks->begin()->first > Clock::now())) {
-        state_->tasks->clear();  // timers know weakly whom they are for, and that was the owner
+        state_->tasks->clear();  // timers hold a weak_ptr to their target, which is gone with the owner
         return false;
       }
       const Clock::time_point until = empty ? idle_until : state_->tasks->begin()->first;
@@ -135,7 +135,7 @@ class SystemLane final : public Lane, public std::enable_shared_from_this<System
 }  // namespace
 
 std::shared_ptr<Lane> make_system_lane() {
-  const auto lane = std::make_shared<SystemLane>();  // its thread holds it too
+  const auto lane = std::make_shared<SystemLane>();  // its thread also holds it
   return {lane.get(), [lane](Lane*) { lane->let_go(); }};
 }
 

@@ -1,6 +1,5 @@
-// A lane on a thread of the system's. The thread starts when something is posted, ends when there has been nothing to
-// do for a while, and is never joined: the library stays loaded (-z nodelete), and what is left of the thread ends with
-// the process.
+// A lane on a system thread. The thread starts when something is posted, ends after it has been idle for a while, and
+// is never joined: the library stays loaded (-z nodelete), and a thread that is left ends with the process.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// A circuit breaker: after some failures in a row a side is left alone for a while; then one request tries it.
+// A circuit breaker: after several failures in a row a side is left alone for a while; then one request tries it.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace idgen {
 // All bytes zero: closed. Not safe for threads.
 class Breaker {
  public:
-  // True: ask, and say afterwards how it went.
+  // True: make the request, and report the result afterwards.
   bool allows(std::uint32_t errors, std::int64_t now_ns) {
     if (failures_ < errors) return true;
     if (probing_ || now_ns < open_until_ns_) return false;

@@ -19,10 +19,10 @@ namespace {
 constexpr std::uint64_t kLeastSegments = 4;  // in stock, whatever the rate
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
-// The last of the message that fits twice into one.
+// Shortens a message so that two fit into one.
 std::string brief(const std::string& text) { return text.size() <= 180 ? text : text.substr(0, 177) + "..."; }
 
-// What the database says about a request, rather than about its own state.
+// True for errors about a request, not about the database's own state.
 bool is_answer(Status status) {
   switch (status) {
     case Status::argument:
@@ -39,7 +39,7 @@ bool is_answer(Status status) {
   }
 }
 
-// Opened when it is needed and possible, then for good. Without a lock: a forked child may find one held.
+// Opened when needed and possible, then kept. Without a lock, because a forked child may find one held.
 template <class T>
 class Side {
  public:
@@ -109,7 +109,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
       });
     };
     Asked<QueuePart> part = take();
-    // What we load ourselves is on its way: drawn past it, it would be of no use to this process any more.
+    // Our own load is on its way: if we drew past it, it would be of no use to this process.
     if (part.answer && part.answer->count == 0 && !part.answer->stopped && waited_for_own_load(names)) part = take();
     note(names, part);
     if (part.answer ? part.answer->stopped : known.stopped)
@@ -118,7 +118,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
       if (part.answer->load) load_ahead(names, *part.answer, request);
       return issued(names, {.first = part.answer->first, .count = part.answer->count});
     }
-    // Somebody else may be loading, but below what is drawn here: so a little is loaded in any case.
+    // Another process may be loading, but below what is drawn here, so a little is loaded in any case.
     const std::uint64_t stock = !part.answer ? 0 : part.answer->load ? missing(*part.answer) : least(count);
     SegmentGrant grant = draw(names, request, count, stock, part);
     if (stock > 0 && grant.count > count) {
@@ -127,7 +127,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     }
     return issued(names, grant);
   }
-  // Burned: the queue has no place for it, and the witness says that it was granted.
+  // Burned: the queue cannot take it, and the witness says that it was granted.
   void segment_return(const std::string&, const std::string&, std::uint64_t last, std::uint64_t unused) override {
     check_segment_return(last, unused);
   }
@@ -154,7 +154,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   }
   SegmentInfo segment_advance(const std::string& name_space, const std::string& tag, std::uint64_t to) override {
     SegmentInfo info = ask_database([&](Store& database) { return database.segment_advance(name_space, tag, to); });
-    // After the database: what was granted before is then refused by the witness, however late it comes.
+    // After the database: the witness then refuses earlier grants, however late they arrive.
     const Asked<bool> dropped = ask_queue([&](Queue& queue) {
       queue.reset(name_space, tag, info.max_id, false);
       return true;
@@ -163,7 +163,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
       throw Error(Status::store_unavailable, "tag " + in_quotes(tag) + " stands at " + std::to_string(info.max_id) +
                                                  " in the database now, but lower numbers may be left in Redis, which "
                                                  "did not answer: " +
-                                                 brief(dropped.why) + ". Advance it again when Redis is back");
+                                                 brief(dropped.why) + ". Advance it again when Redis is up again");
     }
     const MutexLock lock(state_->mutex);
     tag_at({name_space, tag}).stopped = false;
@@ -174,18 +174,18 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     const Store* const database = database_.opened();
     const Queue* const queue = queue_.opened();
     return "store: a buffer in Redis, " + (queue ? queue->describe() : std::string("not reached yet")) +
-           ", in front of a database, which alone makes numbers; " +
+           ", in front of a database; only the database makes numbers; " +
            "each grant is committed there before it is put into Redis, and leaves Redis at most once\n" +
            "Redis restarts, fails over, evicts, is flushed: what it holds of a tag, at most buffer.stock_max = " +
            std::to_string(options_.stock_max) +
-           " numbers, is lost (a gap); no id is issued twice, and no durability of Redis is relied upon\n"
-           "Redis away: segments come from the database itself, above what Redis holds\n"
-           "database away: segments come from Redis, in steady use for buffer.runway = " +
+           " numbers, is lost (a gap); no id is issued twice, whatever Redis forgets\n"
+           "Redis down: segments come from the database itself, above what Redis holds\n"
+           "database down: segments come from Redis, in steady use for buffer.runway = " +
            std::to_string(options_.runway_ms) +
-           " ms\nboth away: ids go on until what this process holds is used up; then calls wait, and fail with an "
-           "error that is worth a retry\n"
-           "database goes back behind what Redis knows to be granted: STORE_REGRESSED for all, until `idgen segment "
-           "advance` has lifted the tag\n" +
+           " ms\nboth down: ids continue until what this process holds is used up; then calls wait, and fail with an "
+           "error that can be retried\n"
+           "database loses grants that Redis knows of: STORE_REGRESSED for all, until `idgen segment "
+           "advance` has raised the tag\n" +
            (database ? database->describe() : std::string("database: not reached yet\n"));
   }
   void disconnect() noexcept override {
@@ -208,13 +208,13 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   using Names = std::pair<std::string, std::string>;  // namespace and tag
 
   struct Tag {
-    std::uint64_t floor = 0;    // the highest number that this process was granted: what follows is to be above it
+    std::uint64_t floor = 0;    // the highest number granted to this process: what follows must be above it
     std::uint64_t highest = 0;  // that the database is known to have granted
-    bool stopped = false;       // as Redis last said
+    bool stopped = false;       // as last reported by Redis
     bool loading = false;
   };
 
-  // All zero in a child, which knows nothing then; it draws anew in any case.
+  // All zero in a child, which knows nothing yet; it starts over in any case.
   struct State {
     Mutex mutex;
     std::condition_variable loaded;
@@ -227,7 +227,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   template <class T>
   struct Asked {
     std::optional<T> answer;
-    std::string why;  // there is none
+    std::string why;  // none
   };
 
   Tag& tag_at(const Names& names) IDGEN_REQUIRES(state_->mutex) {
@@ -256,13 +256,13 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   std::uint64_t least(std::uint64_t count) const {
     return count > options_.stock_max / kLeastSegments ? options_.stock_max : count * kLeastSegments;
   }
-  // A quarter more than is wanted, so that not every segment asks for another load.
+  // A quarter more than wanted, so that not every segment causes another load.
   std::uint64_t missing(const QueuePart& part) const {
     const std::uint64_t full = std::min(part.wanted + part.wanted / 4, options_.stock_max);
     return full > part.stock ? full - part.stock : 0;
   }
 
-  // No answer is no error: the database is asked then.
+  // No answer is not an error: the database is asked instead.
   template <class Work>
   auto ask_queue(Work&& work) -> Asked<decltype(work(std::declval<Queue&>()))> {
     if (const std::int64_t left = pause_left(&State::queue); left >= 0)
@@ -308,7 +308,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     ~Settle() { is_well ? store.succeeded(&State::database) : store.failed(&State::database); }
   };
 
-  // -1: ask. Else how long not to.
+  // -1: ask now. Otherwise how long to wait before asking.
   std::int64_t pause_left(Breaker State::*side) {
     const std::int64_t now = runtime_->mono_ns();
     const MutexLock lock(state_->mutex);
@@ -367,7 +367,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     return grant;
   }
 
-  // Never repeated: if the answer is lost the numbers are burned, or are in the queue.
+  // Never repeated: if the answer is lost, the numbers are burned or already in the queue.
   void load(const Names& names, const QueuePart& part, std::uint64_t first, std::uint64_t count) {
     const Asked<bool> loaded = ask_queue([&](Queue& queue) {
       return queue.load(names.first, names.second, part.label, first, count, options_.stock_max);
@@ -377,7 +377,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     state_->stock += count;
   }
 
-  // For as long as one operation in Redis may take. False: there was none, or it takes longer.
+  // Waits as long as one operation in Redis may take. False: there was none, or it takes longer.
   bool waited_for_own_load(const Names& names) {
     constexpr std::int64_t kSliceNs = 20 * kNsPerMs;
     const std::int64_t until = runtime_->mono_ns() + options_.timeout_ms * kNsPerMs;
@@ -387,8 +387,8 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     return !tag_at(names).loading;
   }
 
-  // On a lane of their own, since the database may be away while Redis is not; one at a time for a tag. Its label was
-  // read before the database is asked.
+  // On a separate lane, since the database may be down while Redis is up; one at a time per tag. The label was read
+  // before the database is asked.
   void load_ahead(const Names& names, const QueuePart& part, const SegmentRequest& request) {
     const std::uint64_t stock = missing(part);
     {
@@ -406,7 +406,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
           const SegmentGrant grant =
               self->draw(names, {.step = stock, .rate = request.rate, .holder = request.holder}, stock, 0, {part, ""});
           self->load(names, part, grant.first, grant.count);
-        } catch (const std::exception&) {  // the breaker has been told, and so will be who asks next
+        } catch (const std::exception&) {  // the breaker knows, and the next caller will get the error
         }
         ended(*self);
       });
@@ -418,8 +418,8 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   [[noreturn]] static void throw_regressed(const Names& names, std::uint64_t witness) {
     throw Error(Status::store_regressed, tag_name(names.first, names.second) +
                                              ": the database has granted numbers up to " + std::to_string(witness) +
-                                             " before, and has forgotten it (restored, failed over, or set by hand), "
-                                             "or another database has, behind the same Redis. Lift the tag to that or "
+                                             " before, and has forgotten them (restored, failed over, or set by hand), "
+                                             "or another database has, behind the same Redis. Raise the tag to that or "
                                              "above with `idgen segment advance` on this buffer");
   }
   [[noreturn]] static void refuse_windows(std::uint64_t worker) {
@@ -463,7 +463,7 @@ std::shared_ptr<Store> make_buffer_store(BufferParts parts) {
   return store;
 }
 
-// What tells it from others that use the same Redis. A file is one machine's.
+// Distinguishes it from others that use the same Redis. A file belongs to one machine.
 static std::string database_identity(const StoreOptions& options) {
   const std::string identity = store_identity(options.buffer.database, options);
   if (identity.rfind("sqlite:", 0) != 0) return identity;

@@ -1,4 +1,5 @@
-// Redis in front of a database: only the database makes numbers, and Redis hands out what it has granted ahead of need.
+// Redis in front of a database: only the database makes numbers, and Redis hands out what the database has granted
+// ahead of need.
 #pragma once
 
 #include <functional>
@@ -18,8 +19,8 @@ struct BufferParts {
   std::shared_ptr<Runtime> runtime;
 };
 
-// Opens both sides. One of them may be unavailable; it is then opened when it is back. Throws if neither is there, or
-// one cannot be used.
+// Opens both sides. One of them may be unavailable; it is then opened when it returns. Throws if both are unavailable,
+// or one cannot be used.
 std::shared_ptr<Store> make_buffer_store(BufferParts parts);
 
 }  // namespace idgen

@@ -1,8 +1,8 @@
-// Which file systems keep what SQLite and our locks were promised. Pure: a statfs() magic number in, a verdict out.
+// Which file systems keep the promises that SQLite and our locks need. Pure: a statfs() magic number in, a verdict out.
 //
-// By a list of those that are known, not of those that are known to be bad: an acknowledged commit is only as good as
-// fsync, and a lock only as good as the machines that see it. A new cluster file system must not be trusted because
-// nobody has heard of it.
+// By a list of those known to be good, not of those known to be bad: an acknowledged commit is only as good as fsync,
+// and a lock only as good as the machines that see it. A new cluster file system must not be trusted just because it is
+// unknown.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@ namespace idgen {
 
 enum class FileSystemKind {
   local,
-  refused,    // locks or fsync may mean nothing to other machines, or nobody knows
+  refused,    // locks or fsync may mean nothing to other machines, or this is unknown
   memory,     // gone at a restart of the machine
   container,  // gone with the container
 };
 
 struct FileSystemVerdict {
   FileSystemKind kind;
-  const char* name;  // "NFS"; "" for one that is on no list
+  const char* name;  // "NFS"; "" for one that is not listed
 };
 
 // magic: statfs.f_type, of which 32 bits count. Values: linux/magic.h and the file systems' own sources.
 inline FileSystemVerdict classify_file_system(std::uint64_t magic) noexcept {
   using enum FileSystemKind;
   switch (static_cast<std::uint32_t>(magic)) {
-    // On a disk of this machine: the kernel that keeps the locks is the only one that writes.
+    // On a disk of this machine: only the kernel that keeps the locks writes to it.
     case 0x0000EF51:
     case 0x0000EF53:
       return {local, "ext"};
@@ -110,7 +110,7 @@ inline FileSystemVerdict classify_file_system(std::uint64_t magic) noexcept {
     case 0x61636673:
       return {refused, "ACFS"};
     case 0xA501FCF5:
-      return {refused, "VxFS"};  // also of a cluster, under the same number
+      return {refused, "VxFS"};  // also a cluster's, with the same number
     case 0x786F4256:
       return {refused, "a VirtualBox shared folder"};
     case 0xBACBACBC:
@@ -120,7 +120,7 @@ inline FileSystemVerdict classify_file_system(std::uint64_t magic) noexcept {
     case 0x53464846:
       return {refused, "a drive of the first Windows Subsystem for Linux"};
     case 0x0000F15F:
-      return {refused, "eCryptfs"};  // lies on another one, which the kernel does not name
+      return {refused, "eCryptfs"};  // is on another one, which the kernel does not name
     default:
       return {refused, ""};
   }

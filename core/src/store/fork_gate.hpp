@@ -1,15 +1,15 @@
-// Store I/O and fork(): a child must not be copied while a thread is inside SQLite.
+// Store I/O and fork(): a process must not be copied while a thread is inside SQLite.
 //
-// SQLite keeps mutexes and a table of open files in this process's memory. A child made in mid-change would inherit
-// them so. Hence store I/O is counted, and fork() first waits until nobody is inside (pthread_atfork). Nobody waits for
-// a lock in here, neither for one of SQLite nor for one of ours, so what fork() waits for is the disk. It waits for a
+// SQLite keeps mutexes and a table of open files in this process's memory. A child made in the middle of a change would
+// inherit them in that state. So store I/O is counted, and fork() first waits until no thread is inside
+// (pthread_atfork). No thread inside waits for a lock, SQLite's or ours, so fork() waits only for the disk, and for a
 // second at most: if a disk hangs, the child is made all the same and may not use stores.
 //
 // That child, and one made by a raw clone() that runs no fork handlers, finds a count above zero beside another
 // process's id.
 //
-// Not a lock: any number of threads are inside at once. What they must not do at once is a matter of the file that they
-// use.
+// Not a lock: any number of threads may be inside at once. What must not happen at once is decided by each file's
+// locks.
 #pragma once
 
 #include <pthread.h>
@@ -27,8 +27,8 @@ namespace idgen {
 
 class ForkGate {
  public:
-  // The right to do store I/O. Waits only for a fork() that another thread is making: the thread that forks has it in
-  // the host's fork handlers too.
+  // The right to do store I/O. Waits only for another thread's fork(): the thread that forks also has it in the host's
+  // fork handlers.
   class Pass {
    public:
     // Throws Error{forked} in a child that was made while its parent was inside.
@@ -47,7 +47,7 @@ class ForkGate {
  private:
   static bool is_inherited() noexcept { return process_.load() != getpid(); }
 
-  // In a child that ran no fork handlers: takes the gate over, if nobody was inside.
+  // In a child that ran no fork handlers: takes over the gate, if no thread was inside.
   static void take_over() {
     pid_t parent = process_.load();
     if (parent == getpid()) return;
@@ -57,7 +57,7 @@ class ForkGate {
           "this process was made while its parent was inside a store transaction, by a raw clone() or by a "
           "fork() that the disk kept waiting, so it cannot use stores; make it with fork(), or call exec in it");
     }
-    forks_.store(0);  // before anybody of this process counts one
+    forks_.store(0);  // before any thread of this process is counted
     process_.compare_exchange_strong(parent, getpid());
   }
 
@@ -67,13 +67,13 @@ class ForkGate {
     const auto deadline = std::chrono::steady_clock::now() + 2 * kLongestForkWait;
     for (;;) {
       take_over();
-      // Counts before it looks, as fork() does the other way round: one of the two sees the other.
+      // Counts first, then checks; fork() does the reverse, so one of the two sees the other.
       inside_.fetch_add(1);
       if (forks_.load() <= mine_) return;
       inside_.fetch_sub(1);
       if (std::chrono::steady_clock::now() >= deadline) {
         throw Error(Status::store_unavailable,
-                    "another thread's fork() does not come to an end; a fork handler of the program may be waiting "
+                    "another thread's fork() does not finish; a fork handler of the program may be waiting "
                     "for a lock that this thread holds. Try again",
                     kRetryNs);
       }
@@ -91,7 +91,7 @@ class ForkGate {
     drained_ = inside_.load() == 0;
   }
   static void after_fork_in_parent() {
-    // A fork handler of the host's may fork too: its child comes out of this fork() as well, and has none to count off.
+    // A fork handler of the host may fork too: its child also returns from this fork(), and has nothing to count down.
     if (mine_ == 0) return;
     --mine_;
     forks_.fetch_sub(1);
@@ -99,7 +99,7 @@ class ForkGate {
   static void after_fork_in_child() {
     mine_ = 0;
     if (!drained_) return;
-    inside_.store(0);  // a thread may have counted itself for a moment, only to see that it has to wait
+    inside_.store(0);  // a thread may have counted itself for a moment, before it saw that it has to wait
     forks_.store(0);
     process_.store(getpid());
   }
@@ -111,7 +111,7 @@ class ForkGate {
   static inline std::atomic<pid_t> process_{getpid()};
   static inline thread_local int mine_ = 0;  // of forks_, by this thread
   static inline thread_local bool drained_ = false;
-  // When the library is loaded: no fork can come in between.
+  // When the library is loaded, so that no fork can come in between.
   static inline const int registered_ = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 };
 

@@ -1,5 +1,4 @@
-// The arithmetic of grants, the same for every store that idgen brings itself. Pure: a row and a request in, the new
-// row out.
+// The arithmetic of grants, the same for every store of idgen's own. Pure: a row and a request in, the new row out.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +18,9 @@ constexpr std::uint64_t kLargestStep = 1'000'000'000;
 
 inline bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
-// A text as SQL writes it, to be read by people and pasted: on one line, whatever a name holds, or the rest of it could
-// be taken for another statement. `function` makes a character of its number: char in SQLite, chr in PostgreSQL.
+// A text as an SQL literal, for people to read and paste: always on one line, because the rest of a name could
+// otherwise be taken for another statement. `function` makes a character of its number: char in SQLite, chr in
+// PostgreSQL.
 inline std::string sql_text(const std::string& text, const std::string& function) {
   std::string out = "'";
   for (const char c : text) {
@@ -33,13 +33,13 @@ inline std::string sql_text(const std::string& text, const std::string& function
   return out + "'";
 }
 
-// By the system's clock: for `updated_unix_ms` only, never for a grant.
+// The system's clock: only for `updated_unix_ms`, never for a grant.
 inline std::int64_t store_clock_unix_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
       .count();
 }
 
-// A worker as a store knows it. A worker that nobody has had yet is all zero.
+// A worker's row. All zero if nobody has had the worker yet.
 struct WorkerRow {
   std::uint64_t fence = 0;
   Nonce owner{};
@@ -56,7 +56,7 @@ inline std::string tag_name(const std::string& name_space, const std::string& ta
   return "tag " + in_quotes(tag) + " of namespace " + in_quotes(name_space);
 }
 
-// Throws Error{argument}: a caller's defect, so nothing was touched.
+// Throws Error{argument}: the caller's defect; nothing was changed.
 inline void check_window_request(const WindowRequest& request) {
   if (request.worker > kLargestNumber || request.fence > kLargestNumber) {
     throw Error(Status::argument, "worker " + std::to_string(request.worker) + " or fence " +
@@ -73,7 +73,7 @@ inline void check_window_request(const WindowRequest& request) {
               worker_name(request.name_space, request.worker) + ": grant " + std::to_string(request.fence) +
                   " has ended, the store is at grant " + std::to_string(row.fence) +
                   (row.holder.empty() ? std::string() : ", last held by " + row.holder) +
-                  ". What this process has reserved stays its own; to go on, acquire the worker again");
+                  ". What this process has reserved stays its own; to continue, acquire the worker again");
 }
 
 [[noreturn]] inline void throw_format_mismatch(const std::string& name_space, const std::string& found,
@@ -108,7 +108,7 @@ inline void check_clock(const WindowRequest& request, std::int64_t store_ms) {
 }
 
 // The window that follows a row. REQUIRES: checked request, and a renewal's fence and owner compared. Keeps I2: start
-// >= hw. Throws Error{clock_back} if it would start after max_start_ms, Error{argument} if the numbers pass 2^63 - 1.
+// >= hw. Throws Error{clock_back} if it would start after max_start_ms, Error{argument} if the numbers exceed 2^63 - 1.
 inline Window next_window(const WorkerRow& row, const WindowRequest& request) {
   Window window;
   window.start_ms = row.hw > request.now_ms ? row.hw : request.now_ms;
@@ -141,7 +141,7 @@ inline Window next_window(const WorkerRow& row, const WindowRequest& request) {
   return window;
 }
 
-// The row after a repair: nobody's, and no grant before is renewed. Throws Error{worker_busy, argument}.
+// The row after a repair: it has no owner, and earlier grants cannot be renewed. Throws Error{worker_busy, argument}.
 inline WorkerRow repaired_row(const std::string& name_space, std::uint64_t worker, const WorkerRow& row, bool is_live,
                               const WindowInfo& seen, std::int64_t hw_ms) {
   if (is_live || row.fence != seen.fence || row.hw != seen.hw_ms) {
@@ -158,8 +158,7 @@ inline WorkerRow repaired_row(const std::string& name_space, std::uint64_t worke
   return repaired;
 }
 
-// Where hw stands after a return. No lower than where this grant began: what lies before is another owner's. Throws
-// Error{argument}.
+// hw after a return. Not below where this grant began: what is before belongs to another owner. Throws Error{argument}.
 inline std::int64_t high_water_after_return(std::int64_t first_start_ms, std::int64_t end_ms, std::int64_t used_ms) {
   if (used_ms > end_ms) {
     throw Error(Status::argument, "a window that ends at " + std::to_string(end_ms) + " cannot have been used up to " +
@@ -180,12 +179,12 @@ inline std::uint64_t advance_by(const std::string& name_space, const std::string
   return max_id + count;
 }
 
-// Numbers of the next grant of a tag whose row says `row_step`; 0: it says nothing.
+// Numbers in the next grant of a tag whose row has `row_step`; 0: it has none.
 inline std::uint64_t grant_size(std::uint64_t row_step, const SegmentRequest& request) {
   return std::max(row_step != 0 ? row_step : request.step, request.wanted);
 }
 
-// A tag that has just been made.
+// A new tag.
 inline SegmentInfo new_segment(const std::string& name_space, const std::string& tag) {
   SegmentInfo row;
   row.name_space = name_space;
@@ -194,7 +193,7 @@ inline SegmentInfo new_segment(const std::string& name_space, const std::string&
   return row;
 }
 
-// What a grant leaves in the row. Throws Error{argument, exhausted}.
+// The row after a grant. Throws Error{argument, exhausted}.
 inline SegmentGrant take_grant(SegmentInfo& row, const SegmentRequest& request) {
   const std::uint64_t count = grant_size(row.step, request);
   const std::uint64_t before = row.max_id;
@@ -230,14 +229,14 @@ inline void check_advance(std::uint64_t to) {
   }
 }
 
-// The counter after an advance. It never stays where it is: the owner of the latest grant gives its rest back if the
-// counter still stands at the grant's end, and that rest may lie below `to`. Throws Error{exhausted}.
+// The counter after an advance. It always changes: the owner of the latest grant gives its rest back if the counter is
+// still at the grant's end, and that rest may be below `to`. Throws Error{exhausted}.
 inline std::uint64_t advanced(const std::string& name_space, const std::string& tag, std::uint64_t max_id,
                               std::uint64_t to) {
   return to > max_id ? to : advance_by(name_space, tag, max_id, 1);
 }
 
-// `how` names the ways to make the tag in this store.
+// `how` says how to make the tag in this store.
 [[noreturn]] inline void throw_tag_unknown(const std::string& name_space, const std::string& tag,
                                            const std::string& url, const std::string& how) {
   throw Error(Status::tag_unknown, tag_name(name_space, tag) + " is not in the store " + url + ". " + how +
@@ -245,9 +244,9 @@ inline std::uint64_t advanced(const std::string& name_space, const std::string& 
 }
 
 [[noreturn]] inline void throw_tag_exists(const std::string& name_space, const std::string& tag, std::uint64_t max_id) {
-  throw Error(Status::tag_exists, tag_name(name_space, tag) + " exists already and stands at " +
+  throw Error(Status::tag_exists, tag_name(name_space, tag) + " already exists and stands at " +
                                       std::to_string(max_id) +
-                                      "; nothing was changed. To lift it use `idgen segment advance`");
+                                      "; nothing was changed. To raise it use `idgen segment advance`");
 }
 
 }  // namespace idgen

@@ -42,7 +42,7 @@ static constexpr std::size_t kCommitsDigits = 19;  // of 2^63 - 1
 static constexpr std::size_t kWitnessSize =
     kWitnessStore.size() + kIdentityDigits + kWitnessCommits.size() + kCommitsDigits + 1;
 
-// Always of one length, so that it is written over in one piece.
+// Always of the same length, so that it is overwritten in one piece.
 static std::string witness_text(const StoreWitness& witness) {
   std::string commits = std::to_string(witness.commits);
   commits.insert(0, kCommitsDigits - std::min(commits.size(), kCommitsDigits), '0');
@@ -51,7 +51,7 @@ static std::string witness_text(const StoreWitness& witness) {
 
 static std::optional<StoreWitness> parse_witness(std::string_view text) {
   if (text.size() < kWitnessSize) return std::nullopt;
-  text = text.substr(0, kWitnessSize);  // what a stray write may have put behind it is not ours
+  text = text.substr(0, kWitnessSize);  // a stray write behind it is not ours
   if (!text.starts_with(kWitnessStore) || text.back() != '\n') return std::nullopt;
   StoreWitness witness;
   witness.identity = text.substr(kWitnessStore.size(), kIdentityDigits);
@@ -65,7 +65,8 @@ static std::optional<StoreWitness> parse_witness(std::string_view text) {
   return witness;
 }
 
-// What the file holds, in a buffer that needs no memory: a descriptor is to be closed before anything is made of it.
+// The file's content, in a buffer that needs no allocation, because the descriptor must be closed before the content is
+// parsed.
 struct WitnessText {
   char bytes[kWitnessSize];
   ssize_t size;
@@ -77,10 +78,10 @@ struct WitnessText {
 
 // ------------------------------------------------------------------------------------------------ the open descriptors
 
-// What the fork handler walks: entries are added and reused, never removed, so that it needs no lock.
+// The fork handler walks this list: entries are added and reused, never removed, so it needs no lock.
 struct LockFile::Descriptor {
   std::atomic<bool> taken{true};
-  std::atomic<int> fd{-1};  // written last: what it says about the file is valid from then on
+  std::atomic<int> fd{-1};  // written last: the entry is valid from then on
   pid_t process = 0;
   dev_t device = 0;
   ino_t inode = 0;
@@ -101,8 +102,8 @@ struct LockFile::Descriptor {
     return entry;
   }
 
-  // The file alone would not do: the host may have opened it too. The offset belongs to the description, nobody reads
-  // or writes by it, and ours is drawn at random.
+  // Comparing the file is not enough: the host may have opened it too. The offset belongs to the description, nobody
+  // reads or writes at it, and ours is drawn at random.
   bool is_ours(int number) const noexcept {
     struct stat at {};
     return number >= 0 && fstat(number, &at) == 0 && at.st_dev == device && at.st_ino == inode &&
@@ -116,7 +117,7 @@ struct LockFile::Descriptor {
   }
 };
 
-// An offset that no host's descriptor has by chance; below 2 GiB, which every file system can address.
+// An offset that the host's descriptors do not have by chance; below 2 GiB, which every file system can address.
 static off_t random_mark() {
   std::uint32_t bits = 0;
   if (getrandom(&bits, sizeof bits, 0) != sizeof bits) {
@@ -125,8 +126,8 @@ static off_t random_mark() {
   return (off_t{1} << 30) + static_cast<off_t>(bits & 0x3fffffff);
 }
 
-// In a child: at once, before code of the host runs in it and opens files under our numbers. Calls nothing that could
-// wait or allocate.
+// Runs in a child at once, before the host's code opens files under our numbers. Calls nothing that could wait or
+// allocate.
 void LockFile::close_inherited() noexcept {
   const pid_t self = getpid();
   for (Descriptor* entry = Descriptor::all.load(std::memory_order_acquire); entry != nullptr; entry = entry->next) {
@@ -140,7 +141,7 @@ const int LockFile::registered_ = pthread_atfork(nullptr, nullptr, close_inherit
 
 std::optional<LockFile> LockFile::open(const std::string& path, bool or_read_only) {
   if (registered_ != 0) throw std::bad_alloc();
-  // A raw clone() runs no fork handler: what it has inherited is closed when it first comes here.
+  // A raw clone() runs no fork handler: its inherited descriptors are closed when it first gets here.
   static constinit std::atomic<pid_t> cleaned{0};
   if (cleaned.exchange(getpid()) != getpid()) close_inherited();
 
@@ -173,9 +174,9 @@ void LockFile::make(const std::string& database, const StoreWitness& witness) {
   NewFile file(path);
   const int fd = file.open(mode);
   if (fd < 0) throw lock_file_error(path, "make", errno);
-  // As accessible as the database itself, so that whoever may use the one may use the other. Only root gives a file
-  // away, but everybody may give one to a group of his own. Where neither can be done, whoever is refused later is told
-  // the file's name.
+  // As accessible as the database itself, so that everybody who may use one may use the other. Only root can give a
+  // file away, but everybody may give one to a group of their own. If neither is possible, a later refusal names the
+  // file.
   const bool is_given = known && geteuid() == 0 && fchown(fd, info.st_uid, info.st_gid) == 0;
   if (known && !is_given && fchown(fd, static_cast<uid_t>(-1), info.st_gid) != 0) errno = 0;
   if (fchmod(fd, mode) != 0) errno = 0;
@@ -265,7 +266,7 @@ StoreWitness LockFile::witness() const {
 }
 
 void LockFile::note(const StoreWitness& witness) const {
-  if (!is_open()) throw lock_file_error(path_, "write", EBADF);  // the host closed it: the number may be another file's
+  if (!is_open()) throw lock_file_error(path_, "write", EBADF);  // the host closed it: the number may be reused
   const std::string text = witness_text(witness);
   const ssize_t written = pwrite(descriptor_->fd.load(std::memory_order_relaxed), text.data(), text.size(), 0);
   if (written != static_cast<ssize_t>(text.size())) throw lock_file_error(path_, "write", written < 0 ? errno : ENOSPC);

@@ -1,7 +1,7 @@
 // The store in this process's memory: for tests, and for ids that need not survive the process.
 //
 // One state per name, shared by all handles of the process and kept until it ends: a handle that is opened again must
-// go on where the last one stopped. A child process gets none of it: what the parent's memory knows is the parent's.
+// continue where the last one stopped. A child process gets none of it, because it belongs to the parent.
 #include <unistd.h>
 
 #include <map>
@@ -129,7 +129,7 @@ class MemoryStore final : public Store {
     worker.through = nullptr;
   }
 
-  void create() override { check_process(); }  // there as soon as it is named
+  void create() override { check_process(); }  // exists as soon as it is named
 
   WindowInfo window_show(const std::string& name_space, std::uint64_t worker) override {
     check_process();

@@ -1,7 +1,7 @@
-// Which file a module may be loaded from. What is loaded runs in this process, so a module comes from a folder that
-// was named or from one beside this library, and only if nobody can have put it there who could not have replaced
-// this library as well. Never from the working directory, never through the loader's own search (LD_LIBRARY_PATH may
-// name the working directory), and all of it is known before the load: after it is too late.
+// Which file a module may be loaded from. A module runs in this process. So it is loaded only from a folder that was
+// configured or from one beside this library, and only if nobody could have put it there who could not also have
+// replaced this library. Never from the working directory, and never through the loader's own search, because
+// LD_LIBRARY_PATH may name the working directory. All of this is checked before the load; afterwards is too late.
 #pragma once
 
 #include <sys/stat.h>
@@ -21,9 +21,9 @@
 
 namespace idgen {
 
-// The file that this code was mapped from, by the kernel's word; "" if it cannot be told, or if that file is gone:
-// the copy that a jar unpacks is deleted at once, and nothing in the temporary folder it lay in is ours. (dladdr()
-// knows what the loader was told: of a program that is argv[0], which is whatever its caller likes.)
+// The file that this code was mapped from, according to the kernel; "" if that is unknown, or if the file is gone: the
+// copy that a jar unpacks is deleted at once, and nothing else in its temporary folder is ours. (dladdr() only knows
+// what the loader was told. For a program that is argv[0], which its caller chooses.)
 inline std::string own_file() {
   static const char here = 0;
   const auto address = reinterpret_cast<std::uintptr_t>(&here);
@@ -47,7 +47,7 @@ inline std::string own_file() {
 
 inline std::string folder_of_file(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
-// Who may have written a file, beside root and us.
+// Who else may own a trusted file, besides root and us.
 struct ModuleTrust {
   uid_t user = 0;              // whose process this is
   std::optional<uid_t> owner;  // of this library's own file
@@ -64,28 +64,28 @@ inline ModuleTrust module_trust(const std::string& own) {
   return trust;
 }
 
-// What a path leads through, from the thing itself upwards.
+// The parts of a path, from the last one upwards.
 enum class ModulePart { file, folder, above };
 
-// Why this part of a module's path may be somebody else's; "" if it is not.
+// Why this part of a module's path may be under somebody else's control; "" if it is not.
 inline std::string module_objection(const struct stat& found, ModulePart part, const ModuleTrust& trust) {
   const bool is_ours = found.st_uid == 0 || found.st_uid == trust.user || found.st_uid == trust.owner;
   if (!is_ours) {
     return "belongs to the user with the number " + std::to_string(found.st_uid) +
            "; allowed: root, the user of this process (" + std::to_string(trust.user) + ") and the owner of libidgen";
   }
-  // What is ours in a sticky folder, as a temporary one is, nobody else can rename or remove.
+  // In a sticky folder, such as a temporary one, nobody else can rename or remove what is ours.
   if (part == ModulePart::above && (found.st_mode & S_ISVTX) != 0) return "";
-  if ((found.st_mode & S_IWOTH) != 0) return "can be written by everybody; take that away with `chmod o-w`";
+  if ((found.st_mode & S_IWOTH) != 0) return "is writable by everybody; change that with `chmod o-w`";
   if ((found.st_mode & S_IWGRP) != 0 && found.st_gid != trust.group)
-    return "can be written by the group with the number " + std::to_string(found.st_gid) +
-           "; take that away with `chmod g-w`";
+    return "is writable by the group with the number " + std::to_string(found.st_gid) +
+           "; change that with `chmod g-w`";
   return "";
 }
 
-// Why the module at `path` (a real path) is not to be loaded, as the end of a sentence; "" if it may be. Looks at the
-// file, its folder and the folders above, whose owners could put another folder in its place. In a folder that this
-// library is below too, whoever could do that could have replaced this library as well: there it ends.
+// Why the module at `path` (a real path) must not be loaded, as the end of a sentence; "" if it may be. Checks the
+// file, its folder and the folders above, whose owners could replace it. It stops at a folder that also contains this
+// library: anyone who could replace that could also have replaced this library.
 inline std::string module_objection(const std::string& path, const std::string& own) {
   const ModuleTrust trust = module_trust(own);
   ModulePart part = ModulePart::file;

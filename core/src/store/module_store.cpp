@@ -36,7 +36,7 @@ std::vector<std::string> module_folders(const std::string& own, const StoreOptio
   return {beside + "/idgen/backends", beside + "/backends"};
 }
 
-// Its real path. Throws if it is not there, or if it may be somebody else's; nothing of it has run by then.
+// Its real path. Throws if it is missing, or may be under somebody else's control; none of its code has run by then.
 std::string find_module(const StoreScheme& scheme, const std::string& file, const StoreOptions& options) {
   const std::string own = own_file();
   std::string searched;
@@ -95,7 +95,7 @@ void call_backend(F&& function) {
 
 void append_text(void* to, const char* text) { *static_cast<std::string*>(to) += text; }
 
-// What a module is told, for as long as this lives.
+// The settings for a module, valid as long as this object.
 class BackendSettings {
  public:
   BackendSettings(const std::string& url, const StoreOptions& options, bool queue = false)
@@ -225,7 +225,7 @@ class ModuleStore final : public Store {
     });
   }
   std::string describe() const override { return description_of(store_); }
-  // A child opens a connection of its own.
+  // A child opens its own connection.
   bool survives_fork() const override { return true; }
   void disconnect() noexcept override { store_.disconnect(store_.ctx); }
 
@@ -254,7 +254,7 @@ class ModuleStore final : public Store {
     return info;
   }
 
-  // The callback runs inside the module, through which no exception may pass.
+  // The callback runs inside the module, and no exception may pass through that.
   template <class Info>
   struct Rows {
     std::vector<Info> all;
@@ -279,7 +279,7 @@ class ModuleStore final : public Store {
   }
   template <class Info>
   static Info only(std::vector<Info> found) {
-    if (found.size() != 1) throw Error(Status::store_damaged, "the backend returned no row; it is not made for idgen");
+    if (found.size() != 1) throw Error(Status::store_damaged, "the store module returned no row; it is defective");
     return std::move(found.front());
   }
   template <class F>

@@ -1,5 +1,5 @@
-// Stores that live in a module of their own, libidgen_NAME.so, because they need a client library that not everybody
-// has. Loaded when a URL asks for it, and never unloaded: client libraries keep threads and thread-local data.
+// Stores in separate modules, libidgen_NAME.so, because they need a client library that not everybody has. A module is
+// loaded when a URL needs it, and never unloaded: client libraries keep threads and thread-local data.
 #pragma once
 
 #include "store/queue.hpp"
@@ -12,7 +12,7 @@ std::shared_ptr<Store> open_module_store(const StoreScheme& scheme, const std::s
 std::string module_segment_statements(const StoreScheme& scheme, const std::string& url, const StoreOptions& options,
                                       const std::string& name_space, const std::string& tag);
 
-// Throws as that does; Error{unsupported} for a module that has no queues.
+// Throws the same; Error{unsupported} for a module without queues.
 std::shared_ptr<Queue> open_module_queue(const StoreScheme& scheme, const std::string& url,
                                          const StoreOptions& options);
 

@@ -1,5 +1,5 @@
-// A file that is made complete under another name and then gets its own: nobody ever sees half of it, and of several
-// processes that race one wins.
+// A file that is completed under another name and then renamed: nobody ever sees half of it, and if several processes
+// race, one wins.
 #pragma once
 
 #include <fcntl.h>
@@ -24,8 +24,8 @@ inline std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// A host that has closed descriptors 0 to 2 still prints to them. 0 to 2 become another number; -1 with errno if there
-// is none.
+// A host that has closed descriptors 0 to 2 still prints to them, so these become another number; -1 with errno if
+// there is none.
 inline int above_standard_streams(int fd) {
   if (fd < 0 || fd > STDERR_FILENO) return fd;
   const int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -58,7 +58,7 @@ class NewFile {
     return above_standard_streams(fd);
   }
 
-  // Gives it the name `to` unless that exists. 0 or an errno.
+  // Renames it to `to` unless that exists. 0 or an errno.
   int move_to(const std::string& to) {
     const int error = rename_without_replacing(to);
     if (error == 0) made_ = false;

@@ -45,7 +45,7 @@ static std::string known_store_schemes() {
 
 static const StoreScheme* nearest_scheme(const std::string& word) {
   const StoreScheme* nearest = nullptr;
-  std::size_t distance = 3;  // farther than that is no typing error
+  std::size_t distance = 3;  // more than that is not a typing error
   for (const StoreScheme& scheme : store_schemes()) {
     const std::size_t d = edit_distance(scheme.name, word);
     if (d >= distance) continue;
@@ -55,8 +55,8 @@ static const StoreScheme* nearest_scheme(const std::string& word) {
   return nearest;
 }
 
-// Throws Error{value}. A URL with a slip may hold a password anywhere. So the text is shown only if it can be nothing
-// but a word or a path.
+// Throws Error{value}. A URL with a typo may hold a password anywhere. So the text is shown only if it can only be a
+// word or a path.
 [[noreturn]] static void throw_no_such_store(const std::string& url) {
   const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
   const std::string word = url.substr(0, url.find_first_of(":/@;,? "));
@@ -92,7 +92,7 @@ static NamedStore parse_store_name(const std::string& url) {
                                      (name == "sqlite" ? "a file" : "that store") +
                                      " has no host; allowed: " + known_store_schemes());
     }
-    if (!scheme.module.empty()) (void)StoreUrl::parse(url);  // a slip in it is told before a module that is missing
+    if (!scheme.module.empty()) (void)StoreUrl::parse(url);  // an error in the URL is reported before a missing module
     return {&scheme, rest};
   }
   throw_no_such_store(url);

@@ -40,7 +40,7 @@ void OwnerLocks::open_locked() {
 OwnerLocks::Claim OwnerLocks::claim(const std::string& name_space, std::uint64_t worker, const void* through) {
   const MutexLock lock(mutex_);
   const Key key{name_space, worker};
-  if (owned_.contains(key)) return Claim::held_here;  // the kernel does not see this: a description never blocks itself
+  if (owned_.contains(key)) return Claim::held_here;  // the kernel allows it: a description never blocks itself
   open_locked();
   if (!file_->try_lock(owner_byte(name_space, worker))) return Claim::held_elsewhere;
   try {

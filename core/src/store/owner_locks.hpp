@@ -1,9 +1,9 @@
-// The proof of life: one byte of the lock file, locked for as long as this process owns a worker.
+// Proof that an owner is alive: one byte of the lock file, locked for as long as this process owns a worker.
 //
-// The byte comes from namespace and worker, not from a row of the database, so an owner stays the owner of its worker
-// whatever becomes of the database. The kernel drops the lock the moment the process is gone, kill -9 included, so a
-// restart need not wait out a lease. It proves only that an owner lives. Uniqueness rests on the row (I2): should a
-// lock be lost, because the host closed our descriptor or somebody deleted the file, two owners still get disjoint
+// The byte is derived from namespace and worker, not from a row of the database, so an owner keeps its worker whatever
+// happens to the database. The kernel drops the lock as soon as the process is gone, kill -9 included, so a restart
+// need not wait for a lease to end. The lock proves only that an owner is alive. Uniqueness depends on the row (I2): if
+// a lock is lost because the host closed our descriptor or somebody deleted the file, two owners still get disjoint
 // windows.
 #pragma once
 
@@ -18,8 +18,8 @@
 
 namespace idgen {
 
-// Where the lock of a worker lies: the same for every build of idgen. Two workers on one byte (once in 10^18 pairs)
-// shut each other out.
+// The position of a worker's lock, the same for every build of idgen. Two workers on the same byte (one in 10^18 pairs)
+// exclude each other.
 constexpr std::int64_t owner_byte(const std::string& name_space, std::uint64_t worker) noexcept {
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   const auto add = [&hash](std::uint8_t byte) { hash = (hash ^ byte) * 0x100000001b3; };
@@ -29,9 +29,9 @@ constexpr std::int64_t owner_byte(const std::string& name_space, std::uint64_t w
   return static_cast<std::int64_t>((hash * 0x9e3779b97f4a7c15) >> 2);  // below kTransactionByte
 }
 
-// What this process owns, by the locks of one lock file.
+// What this process owns through the locks of one lock file.
 //
-// Threads: any method from any thread. Nothing in here waits. Callers hold the lock of the transaction, except for
+// Threads: any method from any thread. Nothing here waits. Callers hold the transaction's lock, except for
 // release_all().
 class OwnerLocks {
  public:
@@ -42,20 +42,20 @@ class OwnerLocks {
   };
   enum class Claim { granted, held_here, held_elsewhere };
 
-  // Those of this process on a lock file, for ever. A child begins with none: what the parent owns is the parent's.
+  // This process's locks on a lock file; never destroyed. A child begins with none: the parent's belong to the parent.
   static OwnerLocks& at(const std::string& lock_path);
 
   // REQUIRES: the lock file exists. Throws what LockFile::open() and try_lock() throw.
   Claim claim(const std::string& name_space, std::uint64_t worker, const void* through);
-  // Notes the grant, once it is committed.
+  // Records a grant after its commit.
   void own(const std::string& name_space, std::uint64_t worker, std::uint64_t fence, std::int64_t first_start_ms);
   // Empty if this process does not own the worker.
   std::optional<Owned> find(const std::string& name_space, std::uint64_t worker);
-  // With another fence it does nothing.
+  // Does nothing if the fence differs.
   void release(const std::string& name_space, std::uint64_t worker, std::uint64_t fence) noexcept;
   void release_all(const void* through) noexcept;
-  // Opens and locks anew what the host has closed, or somebody has deleted. What somebody else has taken meanwhile is
-  // lost; the next renewal finds that out by its fence.
+  // Reopens and relocks what the host has closed or somebody has deleted. What somebody else has taken meanwhile is
+  // lost; the fence shows that at the next renewal.
   void restore();
 
  private:

@@ -1,4 +1,4 @@
-// The queue of numbers that a buffer keeps in Redis, and what its protocol relies on.
+// The queue of numbers that a buffer keeps in Redis, and the rules of its protocol.
 //
 // A queue belongs to one life of one tag: `label` names the life of the server (its replication id, which every rewind
 // changes) and the moment when the tag was first seen in it, so that a deleted queue does not come back under its old
@@ -17,12 +17,12 @@
 namespace idgen {
 
 struct QueueRequest {
-  std::uint64_t count = 0;  // numbers, at most; 0: only look
-  std::uint64_t above = 0;  // only numbers above this one; others stay for others. Lifts the witness.
-  std::uint64_t least = 0;  // numbers that are wanted in stock whatever the rate
-  std::uint64_t rate = 0;  // numbers a second that this process draws: goes for all until the queue has measured theirs
-  std::uint64_t runway_ms = 0;  // how long the stock is to last at the rate of all
-  std::uint64_t stock_max = 0;  // which it may not pass
+  std::uint64_t count = 0;      // numbers, at most; 0: only a look
+  std::uint64_t above = 0;      // only numbers above this one; lower ones stay for other processes. Raises the witness.
+  std::uint64_t least = 0;      // numbers wanted in stock whatever the rate
+  std::uint64_t rate = 0;       // numbers per second of this process; used until the queue has measured the rate of all
+  std::uint64_t runway_ms = 0;  // how long the stock should last at the rate of all processes
+  std::uint64_t stock_max = 0;  // the stock's upper limit
 };
 
 struct QueuePart {
@@ -30,10 +30,10 @@ struct QueuePart {
   std::uint64_t witness = 0;
   std::uint64_t first = 0;  // of what was taken
   std::uint64_t count = 0;  // 0: there was nothing
-  std::uint64_t stock = 0;  // numbers above `above` that are left
+  std::uint64_t stock = 0;  // numbers left above `above`
   std::uint64_t wanted = 0;
   bool stopped = false;  // by reset(): nothing is taken
-  bool load = false;     // the stock is below what is wanted, and nobody else has been told so within seconds
+  bool load = false;     // the stock is too low, and no other process has been told so within the last seconds
 };
 
 class Queue {
@@ -44,10 +44,10 @@ class Queue {
   // False: refused. Beyond stock_max the oldest numbers are dropped.
   virtual bool load(const std::string& name_space, const std::string& tag, const std::string& label,
                     std::uint64_t first, std::uint64_t count, std::uint64_t stock_max) = 0;
-  // Drops the stock and lifts the witness. stopped: nothing is taken or loaded until a reset says otherwise.
+  // Drops the stock and raises the witness. stopped: nothing is taken or loaded until another reset allows it.
   virtual void reset(const std::string& name_space, const std::string& tag, std::uint64_t witness, bool stopped) = 0;
   virtual std::string describe() const = 0;
-  // Gives the connection back; the next call opens a new one.
+  // Closes the connection; the next call opens a new one.
   virtual void disconnect() noexcept {}
 };
 

@@ -1,4 +1,4 @@
-// One store a URL in a process, whatever the number of generators on it: one connection, one lane.
+// One store per URL and process, however many generators use it: one connection, one lane.
 #include "idgen/runtime.hpp"
 #include "idgen/store.hpp"
 #include "runtime/slots.hpp"
@@ -26,7 +26,7 @@ static std::string shared_store_key(const std::string& url, const StoreOptions& 
 
 std::shared_ptr<Store> shared_store(const std::string& url, const StoreOptions& options) {
   static constinit Slots<Store> slots;
-  // Relative paths begin where the store is opened, which may be another folder by now.
+  // Relative paths start from the folder in which the store was opened, which may no longer be the current one.
   const std::string key = store_identity(url, options) + "\n" + shared_store_key(url, options);
   const std::shared_ptr<Slot<Store>> slot = slots.at(key);
   Runtime& runtime = options.runtime ? *options.runtime : system_runtime();

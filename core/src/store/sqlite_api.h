@@ -1,7 +1,7 @@
 /* The part of SQLite that idgen uses, and the only place that includes it.
  *
- * With IDGEN_SQLITE_DECLARE the declarations below stand in for <sqlite3.h>: a program that links SQLite from elsewhere
- * (the Go package does) needs no header of it. They are weak, so that such a program also links without SQLite;
+ * With IDGEN_SQLITE_DECLARE the declarations below replace <sqlite3.h>: a program that links SQLite from elsewhere (as
+ * the Go package does) needs no SQLite header. They are weak, so that the program also links without SQLite;
  * sqlite_is_linked() then says so. A test compiles this list together with the real header, where a difference is an
  * error.
  */

@@ -19,7 +19,7 @@
 
 namespace idgen {
 
-// What the system says about writing the file and its folder; "" if it sees nothing wrong.
+// The system's error for writing the file and its folder; "" if there is none.
 inline std::string write_obstacle(const std::string& path) {
   if (faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0)
     return "the file cannot be read (" + system_error_text(errno) + ")";
@@ -38,7 +38,7 @@ inline Error sqlite_permission_error(const std::string& path, const std::string&
                                              ". Give this process the right to read and write the file and its folder");
 }
 
-// Somebody else has the lock, of SQLite or of ours: nothing was done, and to try again is safe.
+// Somebody else has SQLite's lock or ours: nothing was done, and a retry is safe.
 struct StoreLocked : Error {
   explicit StoreLocked(const Error& error) : Error(error) {}
 };
@@ -69,19 +69,19 @@ inline Error sqlite_failure(const std::string& path, int result, int system_errn
   };
   const auto full = [&] {
     return Error(Status::store_full,
-                 store + found + ". Free space on the device, or lift the limit on file sizes; nothing was granted");
+                 store + found + ". Free space on the device, or raise the limit on file sizes; nothing was granted");
   };
   const auto damaged = [&] {
     return Error(Status::store_damaged,
                  store + found +
-                     ". Stop its users and bring back a sound copy; then lift every counter above the "
+                     ". Stop its users and restore a good copy; then raise every counter above the "
                      "highest id in use with `idgen segment advance`");
   };
   if (is_lock_of_sqlite(result)) return store_locked_error(path, timeout_ms);
   switch (result & 0xff) {
     case SQLITE_READONLY:
       if (result == SQLITE_READONLY_DBMOVED) {
-        return Error(Status::store_missing, store + "the file was moved or deleted while in use. Bring it back");
+        return Error(Status::store_missing, store + "the file was moved or deleted while in use. Restore it");
       }
       return permission();
     case SQLITE_PERM:
@@ -105,7 +105,7 @@ inline Error sqlite_failure(const std::string& path, int result, int system_errn
       return Error(Status::argument, store + found);
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-    case SQLITE_ERROR:  // our statements are constant: the tables are not as we made them
+    case SQLITE_ERROR:  // our statements are constant, so the tables are not as we made them
     case SQLITE_CONSTRAINT:
     case SQLITE_MISMATCH:
       return damaged();
@@ -122,8 +122,8 @@ inline Error sqlite_failure(const std::string& path, int result, int system_errn
 
 class SqliteConnection {
  public:
-  // Never makes a file. Throws Error{store_*, unsupported}, StoreLocked. timeout_ms: only for the message, since the
-  // caller does the waiting.
+  // Never creates a file. Throws Error{store_*, unsupported}, StoreLocked. timeout_ms: only for the message; the caller
+  // does the waiting.
   SqliteConnection(std::string path, std::int64_t timeout_ms) : path_(std::move(path)), timeout_ms_(timeout_ms) {
     if (!sqlite_is_linked()) {
       throw Error(Status::unsupported,
@@ -159,7 +159,7 @@ class SqliteConnection {
 
   void commit() { execute("COMMIT"); }
 
-  // A whole number or a word that a statement without parameters answers with.
+  // The number or word that a statement without parameters returns.
   std::int64_t number(const char* sql);
   std::string word(const char* sql);
 
@@ -175,19 +175,19 @@ class SqliteConnection {
   [[noreturn]] void fail_damaged(const std::string& what) const {
     throw Error(Status::store_damaged,
                 "store \"sqlite:" + path_ + "\": " + what +
-                    ". Stop its users and bring back a sound copy; then lift every counter above the highest "
+                    ". Stop its users and restore a good copy; then raise every counter above the highest "
                     "id in use with `idgen segment advance`");
   }
 
  private:
   friend class SqliteStatement;
 
-  // For somebody who reads the file by other means while we commit: no new reader is let in meanwhile, so a reader
-  // cannot keep us out by taking turns with others. fork() may have to wait for it, so it is short; the long wait is
-  // the caller's, outside of ForkGate.
+  // Waits for other programs that read the file while we commit. SQLite admits no new reader meanwhile, so readers
+  // cannot keep us out by taking turns. fork() may have to wait for this, so it is short; the caller does the long
+  // wait, outside of ForkGate.
   static constexpr int kReaderWaitMs = 20;
 
-  // A setting that was asked for and not taken would go unnoticed until the power fails, so each is read back.
+  // A setting that did not take effect would go unnoticed until the power fails, so each is read back.
   void make_durable();
   [[noreturn]] void fail_unsafe(const std::string& what) const {
     throw Error(Status::store_unsafe, "store \"sqlite:" + path_ + "\": " + what);
@@ -201,7 +201,7 @@ class SqliteConnection {
   std::unique_ptr<sqlite3, Close> db_;
 };
 
-// A prepared statement, for one execution. Text and blobs are not copied: they must live as long as it does.
+// A prepared statement, for one execution. Text and blobs are not copied: they must outlive it.
 class SqliteStatement {
  public:
   SqliteStatement(SqliteConnection& connection, const char* sql) : connection_(connection), sql_(sql) {
@@ -234,7 +234,7 @@ class SqliteStatement {
     }
   }
 
-  // What is read back is not trusted: a wrong type is damage, not 0.
+  // Values read back are not trusted: a wrong type is damage, not 0.
   std::int64_t number(int column, const char* name) const {
     if (sqlite3_column_type(statement_, column) != SQLITE_INTEGER) fail_type(name, "a whole number");
     return sqlite3_column_int64(statement_, column);
@@ -306,7 +306,7 @@ inline std::string SqliteConnection::word(const char* sql) {
 
 inline void SqliteConnection::make_durable() {
   constexpr std::int64_t kExtra =
-      3;  // also syncs the folder after the journal is gone: else a commit can be undone by a power loss
+      3;  // also syncs the folder after the journal is deleted: otherwise a power loss can undo a commit
   execute("PRAGMA synchronous=EXTRA");
   const std::int64_t synchronous = number("PRAGMA synchronous");
   if (synchronous != kExtra) {

@@ -86,10 +86,10 @@ std::string resolve_sqlite_path(const std::string& rest, const std::string& dire
     }
     path = base + "/" + path;
   }
-  // A missing file, or folder, is no error yet: it may be made, and whoever uses the store is told.
+  // A missing file or folder is not an error yet: it may be made, and using the store reports it.
   const auto resolved = [](const std::string& p) {
     const std::unique_ptr<char, decltype(&std::free)> text(realpath(p.c_str(), nullptr), &std::free);
-    if (text == nullptr && errno == ENOMEM) throw std::bad_alloc();  // not to be taken for a missing file
+    if (text == nullptr && errno == ENOMEM) throw std::bad_alloc();  // must not be taken for a missing file
     return text == nullptr ? std::string() : std::string(text.get());
   };
   if (std::string whole = resolved(path); !whole.empty()) return whole;
@@ -103,7 +103,7 @@ std::string resolve_sqlite_path(const std::string& rest, const std::string& dire
 FileSystemVerdict file_system_of(const std::string& path) {
   struct statfs info {};
   if (statfs(path.c_str(), &info) != 0 && statfs(folder_of(path).c_str(), &info) != 0)
-    return {FileSystemKind::local, ""};  // neither is there: whoever uses the store is told
+    return {FileSystemKind::local, ""};  // neither exists: using the store reports it
   return classify_file_system(static_cast<std::uint64_t>(info.f_type));
 }
 
@@ -123,11 +123,11 @@ void check_file_system(const std::string& path) {
       Status::store_unsafe,
       "store \"sqlite:" + path + "\" lies on " +
           (known ? found.name : "a file system that idgen does not know (f_type " + file_system_number(path) + ")") +
-          ", where file locks and fsync cannot be relied upon, so two machines could get the same ids. "
+          ", where file locks and fsync are not reliable, so two machines could get the same ids. "
           "Put the file on a local disk (ext4, XFS, btrfs, ZFS and others: docs/stores.md)");
 }
 
-// The mount that a path lies on; empty if the kernel does not say (before Linux 5.8).
+// The mount of a path; empty if the kernel does not say (before Linux 5.8).
 static std::optional<std::uint64_t> mount_of(const std::string& path) {
 #ifdef STATX_MNT_ID
   struct statx info {};
@@ -139,7 +139,7 @@ static std::optional<std::uint64_t> mount_of(const std::string& path) {
   return std::nullopt;
 }
 
-// As the list of mounts writes it: spaces and such as \040.
+// As in the list of mounts: spaces and other special characters as \040.
 static std::string mount_point_text(const std::string& path) {
   std::string text;
   for (const char c : path) {
@@ -188,16 +188,15 @@ static Error sqlite_file_missing(const std::string& path) {
     return Error(
         Status::store_missing,
         store +
-            " is lost: its lock file is there, the database is not. Bring the database back. A new one would "
+            " is lost: its lock file is there, the database is not. Restore the database. A new one would "
             "repeat ids, so none is made; if that is what you want, stop all users of the store and delete \"" +
             lock_path_of(path) + "\" too");
   }
-  return Error(
-      Status::store_missing,
-      store +
-          " does not exist. If it was there before, bring it back: a new one begins at 0 and would repeat ids. "
-          "Else make it with `idgen store create --store sqlite:" +
-          path + "`, or a tag along with it with `idgen segment create`, or set store_create = true");
+  return Error(Status::store_missing,
+               store +
+                   " does not exist. If it existed before, restore it: a new one begins at 0 and would repeat ids. "
+                   "Else make it with `idgen store create --store sqlite:" +
+                   path + "`, or a tag along with it with `idgen segment create`, or set store_create = true");
 }
 
 SqliteFileId check_sqlite_file(const std::string& path) {
@@ -213,11 +212,11 @@ SqliteFileId check_sqlite_file(const std::string& path) {
   if (info.st_size == 0) {
     throw Error(Status::store_damaged,
                 store +
-                    "the file is empty (0 bytes); idgen never leaves one so. If it was cut off, bring back a "
+                    "the file is empty (0 bytes); idgen never leaves one empty. If it was cut off, restore a "
                     "sound copy; if it is new, delete it and set store_create = true");
   }
-  // SQLite finds the journal by the file's name, and idgen its lock file: a user of the other name would find others.
-  // So it is with a file that is mounted alone, as `docker run -v ids.db:/ids.db` does.
+  // SQLite finds the journal by the file's name, and idgen its lock file. A user of another name would find other
+  // files. This also happens with a file mounted by itself, as in `docker run -v ids.db:/ids.db`.
   if (info.st_nlink > 1) {
     throw Error(Status::store_unsafe,
                 store + "the file has " + std::to_string(info.st_nlink) +
@@ -227,7 +226,7 @@ SqliteFileId check_sqlite_file(const std::string& path) {
     if (!is_mounted_alone(part)) continue;
     throw Error(Status::store_unsafe,
                 store + "\"" + part +
-                    "\" is mounted by itself, so whoever reaches it elsewhere has another journal "
+                    "\" is mounted by itself, so a process that reaches it elsewhere has another journal "
                     "and another lock file. Mount the folder that holds the store");
   }
   return {info.st_dev, info.st_ino};
@@ -246,7 +245,7 @@ static Error sqlite_create_error(const std::string& path, int error) {
 
 void create_sqlite_file(const std::string& path, std::int64_t timeout_ms) {
   struct stat info {};
-  // Whoever makes a store makes the database first. So with the lock file there the database is there, or lost.
+  // The database is always made first. So if the lock file exists, the database exists or is lost.
   if (lstat(lock_path_of(path).c_str(), &info) == 0) {
     if (sqlite_file_exists(path)) return;
     throw sqlite_file_missing(path);
@@ -255,7 +254,7 @@ void create_sqlite_file(const std::string& path, std::int64_t timeout_ms) {
     if (stat((path + suffix).c_str(), &info) == 0 && !sqlite_file_exists(path)) {
       throw Error(Status::store_damaged,
                   "store \"sqlite:" + path + "\" does not exist, but its journal \"" + path + suffix +
-                      "\" does: the database was moved or deleted without it. Bring the file back, or delete the "
+                      "\" does: the database was moved or deleted without it. Restore the file, or delete the "
                       "journal too to begin at 0");
     }
   }

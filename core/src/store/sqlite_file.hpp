@@ -1,6 +1,5 @@
-// The file of an SQLite store: where it is, whether it may be used, how it is made. Why it is so: docs/stores.md.
-// TRAP: never open() the database. A close() of it would drop the locks that SQLite has on it in this process. It is
-// only stat()ed.
+// The file of an SQLite store: where it is, whether it may be used, how it is made. The reasons are in docs/stores.md.
+// TRAP: never open() the database: closing it would drop SQLite's locks on it in this process. Only stat() it.
 #pragma once
 
 #include <sys/types.h>
@@ -17,12 +16,12 @@ namespace idgen {
 constexpr std::int64_t kSqliteApplicationId = 0x6964676e;  // "idgn"
 constexpr std::int64_t kSqliteSchemaVersion = 3;  // 1 and 2 were only ever made by builds before the first release
 
-// Statements for the sqlite3 command. Only the name of a column differs, so nothing is lost, and code for it is not
-// worth keeping.
+// Statements for the sqlite3 command. Only the name of a column differs, so nothing is lost, and it is not worth
+// keeping code for it.
 constexpr const char* kSqliteUpgradeFrom2 =
     "BEGIN EXCLUSIVE; ALTER TABLE idgen_worker RENAME COLUMN epoch TO fence; PRAGMA user_version = 3; COMMIT";
 
-// What makes a store out of an empty database.
+// Turns an empty database into a store.
 std::span<const char* const> sqlite_schema() noexcept;
 
 // Absolute, symbolic links resolved. `rest`: what follows "sqlite:" in the URL. Throws Error{value, store_missing}.
@@ -34,8 +33,7 @@ struct SqliteFileId {
   bool operator==(const SqliteFileId&) const = default;
 };
 
-// The database, if it can be used as it lies there. Throws Error{store_missing, store_permission, store_damaged,
-// store_unsafe}.
+// The database, if it can be used as it is. Throws Error{store_missing, store_permission, store_damaged, store_unsafe}.
 SqliteFileId check_sqlite_file(const std::string& path);
 bool sqlite_file_exists(const std::string& path);
 
@@ -43,8 +41,8 @@ FileSystemVerdict file_system_of(const std::string& path);
 // Throws Error{store_unsafe}.
 void check_file_system(const std::string& path);
 
-// Makes a store with an identity of its own, unless there is one. Throws StoreLocked, Error{store_*}: store_missing if
-// there was one.
+// Makes a store with a new identity, unless one exists. Throws StoreLocked, Error{store_*}: store_missing if there was
+// one.
 void create_sqlite_file(const std::string& path, std::int64_t timeout_ms);
 
 }  // namespace idgen

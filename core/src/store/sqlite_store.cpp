@@ -1,9 +1,8 @@
-// The embedded store: one SQLite file on a local disk. Why it is as it is: docs/stores.md.
+// The embedded store: one SQLite file on a local disk. The reasons for its design are in docs/stores.md.
 //
-// No connection is kept. Each call opens the file, checks it, does one transaction under the lock of PATH-lock, makes
-// sure that the commit is there, and closes: nothing is carried across fork(), a file that was deleted or replaced is
-// noticed instead of being written to as a ghost, and uniqueness does not rest on SQLite's own locks, which any close()
-// in the process may drop.
+// No connection is kept. Each call opens the file, checks it, does one transaction under the lock of PATH-lock,
+// confirms the commit, and closes. So nothing is carried across fork(), a deleted or replaced file is noticed and never
+// written to, and uniqueness does not depend on SQLite's own locks, which any close() in the process may drop.
 #include <signal.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -29,21 +28,20 @@ namespace idgen {
 
 enum class SqliteAccess {
   read,
-  repair,  // write, even where the database is an older copy
+  repair,  // write, even if the database is an older copy
   write,
   create,  // write, and make a missing file
 };
 
-// The pauses of somebody who waits for a lock: short at first, longer as it takes longer, drawn at random so that those
-// who wait do not come all at once. Between them the caller holds nothing, so neither fork() nor another store waits
-// with it.
+// The pauses of a caller that waits for a lock: short at first, then longer, and random, so that not all waiters retry
+// at once. The caller holds nothing during a pause, so neither fork() nor another store has to wait.
 class LockWait {
  public:
   explicit LockWait(std::int64_t timeout_ms)
       : deadline_(Clock::now() + std::chrono::milliseconds(timeout_ms)),
         random_(static_cast<std::minstd_rand::result_type>(Clock::now().time_since_epoch().count() ^ getpid())) {}
 
-  // False: the time is over.
+  // False: the time is up.
   bool pause() {
     const auto left = deadline_ - Clock::now();
     if (left <= Clock::duration::zero()) return false;
@@ -68,7 +66,7 @@ class SqliteStore final : public Store {
         create_(options.create),
         timeout_ms_(options.timeout_ms) {}
 
-  // In a child nothing is released: what the parent acquired is not in its list.
+  // A child releases nothing: the parent's workers are not in its list.
   ~SqliteStore() override {
     try {
       OwnerLocks::at(lock_path_).release_all(this);
@@ -78,7 +76,7 @@ class SqliteStore final : public Store {
 
   SegmentGrant segment_grant(const std::string& name_space, const std::string& tag,
                              const SegmentRequest& request) override {
-    // A count that no counter could grant, before a file is touched or made.
+    // Checks for a count that no counter could grant, before a file is touched or made.
     advance_by(name_space, tag, 0, grant_size(0, request));
     return transact(access(), [&](SqliteConnection& db) {
       std::optional<SegmentInfo> found = read_segment(db, name_space, tag);
@@ -111,16 +109,16 @@ class SqliteStore final : public Store {
                      std::int64_t used_ms) override {
     OwnerLocks& owners = OwnerLocks::at(lock_path_);
     const std::optional<OwnerLocks::Owned> owned = owners.find(name_space, worker);
-    if (!owned || owned->fence != fence) return;  // not ours to give: a child's call, or taken over
+    if (!owned || owned->fence != fence) return;  // not ours to give back: a child's call, or taken over
     const std::int64_t lowered = high_water_after_return(owned->first_start_ms, end_ms, used_ms);
-    // Whatever becomes of the row, this owner is gone: the window fences what it has issued.
+    // Whatever happens to the row, this owner is gone: the window fences what it has issued.
     try {
       return_window(name_space, worker, fence, end_ms, lowered);
     } catch (...) {
       owners.release(name_space, worker, fence);
       throw;
     }
-    owners.release(name_space, worker, fence);  // after the commit: until then the row still says that we live
+    owners.release(name_space, worker, fence);  // after the commit: until then the row still says that we are alive
   }
 
   void create() override {
@@ -128,7 +126,7 @@ class SqliteStore final : public Store {
   }
 
   WindowInfo window_show(const std::string& name_space, std::uint64_t worker) override {
-    // To write, so that nobody acquires the worker while its lock is tried.
+    // A write transaction, so that nobody acquires the worker while its lock is tested.
     return transact(SqliteAccess::write, [&](SqliteConnection& db) {
       const StoredWorker found = read_worker(db, name_space, worker);
       SqliteStatement format(db, "SELECT format FROM idgen_namespace WHERE ns = ?1", name_space);
@@ -201,23 +199,23 @@ class SqliteStore final : public Store {
         "store sqlite:" + path_ + ", identity " + (witness ? witness->identity : "not known before the first grant") +
         ": a reservation is on disk (journal DELETE, synchronous EXTRA) before an id of it is issued.\n"
         "A crash, kill -9 or power loss: no id is issued twice; what was reserved and not used is lost.\n"
-        "A worker number is guarded in this file: a second owner is refused while the first one lives (a lock on " +
+        "A worker number is guarded in this file: a second owner is refused while the first is alive (a lock on " +
         lock_path_ +
         "), and a restart need not wait.\n"
-        "Another file, on this machine or another one, guards its own numbers only: use one file for one set of ids. "
-        "The identity tells two files apart, unless one is a copy of the other.\n"
+        "Another file, on this machine or another one, guards only its own numbers: use one file for one set of ids. "
+        "Two files have different identities, unless one is a copy of the other.\n"
         "A file restored from an older copy is refused (STORE_REGRESSED) while its lock file is kept.\n";
     text += create_
-                ? "A missing file is made anew, at 0 (store_create = true), unless its lock file is still there: if "
+                ? "A missing file is made again, at 0 (store_create = true), unless its lock file is still there: if "
                   "both are lost, ids repeat.\n"
-                : "A missing file is refused, never silently begun at 0.\n";
+                : "A missing file is refused: counting never silently restarts at 0.\n";
     const FileSystemVerdict found = file_system_of(path_);
     if (found.kind == FileSystemKind::memory) {
-      text += std::string("Warning: the file lies on ") + found.name +
-              ", in memory: it is gone when the machine restarts.\n";
+      text +=
+          std::string("Warning: the file is on ") + found.name + ", in memory: it is gone when the machine restarts.\n";
     }
     if (found.kind == FileSystemKind::container) {
-      text += std::string("Warning: the file lies on ") + found.name +
+      text += std::string("Warning: the file is on ") + found.name +
               ", a container's own layer: it is gone with the container.\n";
     }
     return text;
@@ -237,8 +235,8 @@ class SqliteStore final : public Store {
 
   SqliteAccess access() const { return create_ ? SqliteAccess::create : SqliteAccess::write; }
 
-  // One transaction: all of `work` or nothing. An exception out of the commit, or after it, means that nobody knows, so
-  // the grant is burned (I5). Waits for locks up to store_timeout; `work` may run several times.
+  // One transaction: all of `work` or nothing. An exception from the commit, or after it, means that the outcome is
+  // unknown, so the grant is burned (I5). Waits for locks up to store_timeout; `work` may run several times.
   template <class Work>
   auto transact(SqliteAccess access, const Work& work) -> decltype(work(std::declval<SqliteConnection&>())) {
     for (LockWait wait(timeout_ms_);;) {
@@ -266,7 +264,7 @@ class SqliteStore final : public Store {
     const auto commit = [&] {
       if (access == SqliteAccess::read) return db.commit();
       SqliteStatement(db, "UPDATE idgen_store SET commits = commits + 1").change_one_row();
-      // An older copy stays one, however often it is repaired: who deletes the lock file says that all of it was.
+      // An older copy stays one, however many repairs it gets: deleting the lock file declares that all were made.
       const bool is_older_copy = before.commits < known.commits;
       if (is_older_copy) lock.file->note({known.identity, known.commits + 1});
       db.commit();
@@ -285,12 +283,11 @@ class SqliteStore final : public Store {
   }
 
   struct TransactionLock {
-    std::optional<LockFile> file;  // empty: of a reader where there is none and none can be made
+    std::optional<LockFile> file;  // empty: a reader, and there is none and none can be made
     explicit TransactionLock(std::optional<LockFile> locked) : file(std::move(locked)) {}
     TransactionLock(TransactionLock&&) = default;
     TransactionLock& operator=(TransactionLock&&) = delete;
-    // Not left to the close(): a child that a raw clone() made meanwhile has the description too, and would keep the
-    // lock.
+    // Not left to close(): a child made by a raw clone() meanwhile has the description too, and would keep the lock.
     ~TransactionLock() {
       if (file) file->unlock(kTransactionByte);
     }
@@ -301,14 +298,14 @@ class SqliteStore final : public Store {
     for (int attempt = 0; attempt < 3; ++attempt) {
       std::optional<LockFile> file = open_lock_file(access);
       if (!file && access == SqliteAccess::read) return TransactionLock(std::nullopt);
-      if (!file) continue;  // deleted in this moment
+      if (!file) continue;  // deleted at this moment
       if (!file->try_lock(kTransactionByte)) throw StoreLocked(store_locked_error(path_, timeout_ms_));
       if (file->is_at(lock_path_)) return TransactionLock(std::move(file));
     }
-    throw StoreLocked(store_locked_error(path_, timeout_ms_));  // somebody replaces it again and again
+    throw StoreLocked(store_locked_error(path_, timeout_ms_));  // somebody keeps replacing it
   }
 
-  // Makes it for a database without one: a new store, or a copy that was put in place without it.
+  // Makes it for a database without one: a new store, or a copy restored without it.
   std::optional<LockFile> open_lock_file(SqliteAccess access) const {
     const bool is_reader = access == SqliteAccess::read;
     try {
@@ -319,7 +316,7 @@ class SqliteStore final : public Store {
     } catch (const Error& error) {
       if (error.status() != Status::store_permission) throw;
       if (is_reader && !sqlite_file_exists(lock_path_)) return std::nullopt;
-      // Who may not write the database either is told of that one.
+      // If the database is not writable either, the error is about the database.
       const std::string obstacle = is_reader ? "" : write_obstacle(path_);
       if (obstacle.empty()) throw;
       throw sqlite_permission_error(path_, obstacle);
@@ -341,21 +338,21 @@ class SqliteStore final : public Store {
       throw Error(Status::store_missing,
                   "store \"sqlite:" + path_ + "\": another store took its place (identity " + found.identity +
                       ", its lock file is of " + known.identity +
-                      "). Bring the right one back; if this one is right, stop all users of the store, delete \"" +
-                      lock_path_ + "\", then lift every tag above the highest id in use with `idgen segment advance`");
+                      "). Restore the right one; if this one is right, stop all users of the store, delete \"" +
+                      lock_path_ + "\", then raise every tag above the highest id in use with `idgen segment advance`");
     }
     if (found.commits >= known.commits || access == SqliteAccess::read || access == SqliteAccess::repair) return;
     throw Error(Status::store_regressed,
                 "store \"sqlite:" + path_ + "\": the file is an older copy, at commit " +
                     std::to_string(found.commits) + " of " + std::to_string(known.commits) +
-                    ". Bring the latest one back; if it is lost, stop all users of the store, lift every tag above the "
+                    ". Restore the latest one; if it is lost, stop all users of the store, raise every tag above the "
                     "highest id in use with `idgen segment advance`, then delete \"" +
                     lock_path_ + "\"");
   }
 
-  // While SQLite's locks are gone, because the host has closed a descriptor of the file, another process that reads the
-  // database takes our journal for one that was left by a crash, and rolls our commit back. So the commit is looked
-  // for, after it was made and still under our lock. Why that is enough: docs/stores.md.
+  // If SQLite's locks are gone because the host has closed a descriptor of the file, another process that reads the
+  // database takes our journal for one left by a crash, and rolls our commit back. So we check for the commit after
+  // making it, still under our lock. docs/stores.md says why that is enough.
   void confirm(SqliteConnection& db, std::uint64_t commits, const LockFile& lock) const {
     const auto throw_unknown_outcome = [&](const char* what) {
       throw Error(Status::store_unavailable,
@@ -375,7 +372,7 @@ class SqliteStore final : public Store {
     }
   }
 
-  // A commit to a file that has lost its name is a commit that nobody will ever see.
+  // Nobody will ever see a commit to a file that has lost its name.
   void check_not_replaced(const SqliteFileId& before) const {
     if (check_sqlite_file(path_) == before) return;
     throw Error(Status::store_unavailable,
@@ -404,7 +401,7 @@ class SqliteStore final : public Store {
       throw Error(Status::store_version,
                   found +
                       ", which only builds before the first release made. Read its tags with that build (`idgen "
-                      "segment show`), make a new store, and lift its tags above them with `idgen segment advance`");
+                      "segment show`), make a new store, and raise its tags above them with `idgen segment advance`");
     }
     if (version == 2) {
       throw Error(
@@ -423,7 +420,7 @@ class SqliteStore final : public Store {
                           "`, or set store_create = true");
   }
 
-  // A statement keeps its text: these are for ever.
+  // A statement keeps its text, so these are never destroyed.
   static constexpr const char* kSelectSegment =
       "SELECT ns, tag, max_id, grants, updated_unix_ms, step, rate, holder FROM idgen_segment WHERE ns = ?1 AND tag = "
       "?2";
@@ -506,13 +503,13 @@ class SqliteStore final : public Store {
   Window acquire(const WindowRequest& request) {
     OwnerLocks& owners = OwnerLocks::at(lock_path_);
     bool claimed = false;
-    // Fence 0: as long as the grant is not committed.
+    // Fence 0: until the grant is committed.
     const auto let_go = [&] {
       if (std::exchange(claimed, false)) owners.release(request.name_space, request.worker, 0);
     };
     try {
       const Window window = transact(access(), [&](SqliteConnection& db) {
-        let_go();  // of an attempt that met a lock of SQLite
+        let_go();  // from an attempt that met a lock of SQLite's
         check_format(db, request);
         const WorkerRow before = read_worker(db, request.name_space, request.worker).row;
         release_if_taken_over(request, before);
@@ -536,7 +533,7 @@ class SqliteStore final : public Store {
     }
   }
 
-  // While our lock was lost somebody else became the owner, whose life is not to be proved by our lock.
+  // While our lock was lost somebody else became the owner; our lock must not stand for that owner.
   void release_if_taken_over(const WindowRequest& request, const WorkerRow& row) const {
     OwnerLocks& owners = OwnerLocks::at(lock_path_);
     const std::optional<OwnerLocks::Owned> owned = owners.find(request.name_space, request.worker);
@@ -579,11 +576,12 @@ class SqliteStore final : public Store {
     OwnerLocks& owners = OwnerLocks::at(lock_path_);
     if (owners.claim(name_space, worker, this) != OwnerLocks::Claim::granted) return true;
     owners.release(name_space, worker, 0);
-    // It may live and have lost its lock: the host closed all descriptors, somebody deleted the lock file.
+    // It may be alive and have lost its lock: the host closed all descriptors, or somebody deleted the lock file.
     return row.owned && is_process_here(row.holder);
   }
 
-  // "process 4711 on db-3", as holder_text() writes it: whether that is this machine, or container, and it runs.
+  // "process 4711 on db-3", as holder_text() writes it. True if that is this machine or container, and the process
+  // runs.
   static bool is_process_here(const std::string& holder) {
     int process = 0;
     char host[256] = "", here[256] = "";
@@ -592,13 +590,13 @@ class SqliteStore final : public Store {
     return kill(process, 0) == 0 || errno == EPERM;
   }
 
-  // The kernel does not say whose lock it is. The row does, unless its owner has died and left a raw clone that keeps
+  // The kernel does not say who has the lock. The row does, unless its owner has died and left a raw clone that keeps
   // the lock.
   [[noreturn]] void throw_busy(const WindowRequest& request, const WorkerRow& row, OwnerLocks::Claim claim) const {
     const char* where = " (live)";
     if (claim == OwnerLocks::Claim::held_here) {
       where = " (this process)";
-    } else if (row.holder == request.holder) {  // processes of two containers may have one name
+    } else if (row.holder == request.holder) {  // processes in two containers may have the same name
       where = " (this process, through another copy of the library, or another container)";
     }
     throw Error(Status::worker_busy,

@@ -1,4 +1,4 @@
-// The kinds of store that a URL can name. A new backend is one more line in the table of open_store.cpp.
+// The kinds of store that a URL can name. A new kind is one more line in the table of open_store.cpp.
 #pragma once
 
 #include <memory>
@@ -14,13 +14,13 @@ namespace idgen {
 struct StoreScheme {
   std::string_view name;   // "sqlite"
   std::string_view usage;  // "sqlite:PATH"
-  // Of a store that this library holds itself.
+  // For a store inside this library.
   std::shared_ptr<Store> (*open)(const std::string& rest, const StoreOptions& options) = nullptr;
   std::string (*identity)(const std::string& rest, const StoreOptions& options) = nullptr;
-  // Of one that a module holds: libidgen_MODULE.so, and the Debian package of its client library.
+  // For a store in a module: libidgen_MODULE.so, and the Debian package of its client library.
   std::string_view module = {};
   std::string_view package = {};
-  // The schemas that it knows beside idgen's, with commas.
+  // The schemas that it knows besides idgen's, separated by commas.
   std::string_view schemas = {};
 };
 

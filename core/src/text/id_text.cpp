@@ -12,7 +12,7 @@ constexpr std::uint8_t kForeign = 0xFF;
 
 struct System {
   std::string_view name;
-  std::string_view alphabet;  // in ASCII order, so that text order is number order
+  std::string_view alphabet;  // in ASCII order, so that texts of equal length sort like numbers
   std::size_t min_width;
   std::size_t max_width;
   std::string_view allowed;  // for messages
@@ -67,7 +67,7 @@ const System& system_of(Encoding encoding) {
 }
 
 [[noreturn, gnu::cold]] void fail(const System& system, std::string_view text, const std::string& reason) {
-  throw Error(Status::text, in_quotes(text) + " is no id in " + std::string(system.name) + ": " + reason);
+  throw Error(Status::text, in_quotes(text) + " is not an id in " + std::string(system.name) + ": " + reason);
 }
 
 std::string width_text(const System& system) {
@@ -75,7 +75,7 @@ std::string width_text(const System& system) {
   return system.min_width == system.max_width ? most : std::to_string(system.min_width) + " to " + most;
 }
 
-// All bytes of the character that begins at `position`, so that a message shows a whole letter.
+// All bytes of the character at `position`, so that a message shows a whole letter.
 std::string_view character_at(std::string_view text, std::size_t position) {
   std::size_t end = position + 1;
   while (end < text.size() && end < position + 4 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
@@ -98,11 +98,11 @@ std::string format_id(std::uint64_t id, Encoding encoding) {
 
 std::uint64_t parse_id(std::string_view text, Encoding encoding) {
   const System& system = system_of(encoding);
-  // Foreign digits first: what is left is ASCII, so positions and lengths are the same in every language.
+  // Foreign digits first: the rest is then ASCII, so positions and lengths are the same in every language.
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (system.values[static_cast<unsigned char>(text[i])] == kForeign) {
       fail(system, text,
-           in_quotes(character_at(text, i)) + " at position " + std::to_string(i) + " is no digit; allowed are " +
+           in_quotes(character_at(text, i)) + " at position " + std::to_string(i) + " is not a digit; allowed are " +
                std::string(system.allowed));
     }
   }

@@ -8,7 +8,7 @@
 namespace idgen {
 namespace {
 
-// Names are short; a longer text is no misspelling of one, and must not cost a table of its length squared.
+// Names are short; a longer text is not a misspelling of one, and must not cost a table of its length squared.
 constexpr std::size_t kLongestName = 64;
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -41,7 +41,7 @@ std::string_view nearest(std::string_view text, std::span<const std::string_view
   std::size_t best_distance = kLongestName;
   for (std::string_view name : names) {
     const std::size_t distance = edit_distance(folded, name);
-    // Half the name wrong is another word, not a slip.
+    // A text with half the name wrong is another word, not a typo.
     if (distance < best_distance && 2 * distance < std::max(name.size(), folded.size())) {
       best = name;
       best_distance = distance;
@@ -51,7 +51,7 @@ std::string_view nearest(std::string_view text, std::span<const std::string_view
 }
 
 std::string in_quotes(std::string_view text) {
-  // Of the result, so that a message with two quotes still fits idgen_error_t when every byte is escaped.
+  // Limit of the result, so that a message with two quotes still fits idgen_error_t if every byte is escaped.
   constexpr std::size_t kLongest = 80;
   constexpr char kHex[] = "0123456789ABCDEF";
   std::string out = "'";

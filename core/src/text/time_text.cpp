@@ -24,7 +24,7 @@ constexpr SysMillis kFirst = sys_days{std::chrono::year{0} / 1 / 1};
 constexpr SysMillis kLast = sys_days{std::chrono::year{10000} / 1 / 1} - milliseconds{1};
 
 [[noreturn]] void bad_instant(std::string_view text, const std::string& reason) {
-  throw Error(Status::value, in_quotes(text) + " is no instant: " + reason +
+  throw Error(Status::value, in_quotes(text) + " is not an instant: " + reason +
                                  "; write it like 2025-01-01T00:00:00Z, 2025-01-01T08:00:00.250+08:00 or as Unix ms");
 }
 
@@ -33,7 +33,7 @@ void append_padded(std::string& out, int value, std::size_t width) {
   out.append(width - digits.size(), '0').append(digits);
 }
 
-// Takes an instant apart from left to right.
+// Parses an instant from left to right.
 class InstantReader {
  public:
   explicit InstantReader(std::string_view text) : text_(text) {}
@@ -130,7 +130,7 @@ constexpr std::array<Unit, 6> kUnits = {{{"y", 31557600000},  // 365.25 days
                                          {"ms", 1}}};
 
 [[noreturn]] void bad_duration(std::string_view text, const std::string& reason) {
-  throw Error(Status::value, in_quotes(text) + " is no duration: " + reason +
+  throw Error(Status::value, in_quotes(text) + " is not a duration: " + reason +
                                  "; write a whole number and ms, s, m, h, d or y (365.25 days), like 250ms or 10s");
 }
 
@@ -181,7 +181,7 @@ std::int64_t parse_duration_ms(std::string_view text) {
     }
     return count * unit.ms;
   }
-  bad_duration(text, in_quotes(name) + " is no unit");
+  bad_duration(text, in_quotes(name) + " is not a unit");
 }
 
 std::string format_duration_ms(std::int64_t ms) {

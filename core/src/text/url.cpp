@@ -8,7 +8,7 @@
 namespace idgen {
 namespace {
 
-// What RFC 3986 lets a scheme be made of. Anything else before a colon may be part of a secret.
+// The characters that RFC 3986 allows in a scheme. Anything else before a colon may be part of a secret.
 bool is_scheme(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' || c == '-' ||
@@ -39,14 +39,14 @@ std::string decoded(const std::string& scheme, std::string_view text) {
     const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
     const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
     if (high < 0 || low < 0 || high + low == 0)
-      fail(scheme, "a % is followed by something else than two hexadecimal digits");
+      fail(scheme, "a % is followed by something other than two hexadecimal digits");
     out += static_cast<char>(high << 4 | low);
     i += 2;
   }
   return out;
 }
 
-// For people: as it would stand in a URL, and cut off where a password may begin that somebody has encoded too much.
+// For people: as in a URL, and cut off where a password may begin that was encoded too often.
 std::string shown_part(const std::string& text) {
   constexpr char kHex[] = "0123456789ABCDEF";
   std::string out;
@@ -61,7 +61,7 @@ std::string shown_part(const std::string& text) {
   return out + (text.find_first_of(":@") == std::string::npos ? "" : "...");
 }
 
-// A name, an address or a socket's path; "" is another fault.
+// A name, an address or a socket's path; "" is reported separately.
 bool can_be_host(const std::string& name) {
   return std::all_of(name.begin(), name.end(), [](char c) {
     return c > 0x20 && c < 0x7F && std::string_view("?#@\"'\\").find(c) == std::string_view::npos;
@@ -113,12 +113,12 @@ StoreUrl StoreUrl::parse(std::string_view text) {
   StoreUrl url;
   const std::size_t colon = text.find(':');
   if (is_scheme(text.substr(0, colon))) url.scheme = text.substr(0, colon);
-  if (colon == std::string_view::npos || text.substr(colon, 3) != "://") fail(url.scheme, "it does not go on with ://");
+  if (colon == std::string_view::npos || text.substr(colon, 3) != "://") fail(url.scheme, "it lacks ://");
   text.remove_prefix(colon + 3);
-  // A password with a bare / or ? in it: its beginning would be taken for a host, and be shown.
+  // If a password contains a bare / or ?, its beginning would be taken for a host, and shown.
   const std::size_t behind_hosts = text.find_first_of("/?");
   if (behind_hosts != std::string_view::npos && text.find('@', behind_hosts) != std::string_view::npos)
-    fail(url.scheme, "an @ stands behind a / or ?");
+    fail(url.scheme, "an @ follows a / or ?");
 
   const std::size_t question = text.find('?');
   if (question != std::string_view::npos) {

@@ -1,4 +1,4 @@
-// Package consumer builds programs of another module that use the Go package: in the build modes that link differently,
+// Package consumer builds programs of another module that use the Go package: in all build modes that link differently,
 // and each program in the documentation.
 package consumer
 
@@ -62,7 +62,7 @@ func repository(t *testing.T) string {
 	return root
 }
 
-// newModule is a folder with a module that depends on ours, and this program in it.
+// newModule makes a folder with a module that depends on ours and contains this program.
 func newModule(t *testing.T, program string) string {
 	t.Helper()
 	root, folder := repository(t), t.TempDir()
@@ -115,8 +115,8 @@ func mustExecute(t *testing.T, folder string, command ...string) string {
 	return r.stdout
 }
 
-// A position-independent program resolves the weak references to SQLite in another way. (-race is what `go test -race`
-// of the package itself shows; a plain and a vendored build are in tests/consumers.)
+// A position-independent program resolves the weak references to SQLite in another way. (`go test -race` of the package
+// itself covers -race; tests/consumers covers a plain and a vendored build.)
 func TestAPositionIndependentProgramFindsSQLite(t *testing.T) {
 	folder := newModule(t, usesAStore)
 	mustExecute(t, folder, "go", "build", "-buildmode=pie", "-o", "consumer", ".")
@@ -132,7 +132,7 @@ func TestWithoutCgoTheBuildSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// Everything in the documentation that is Go runs: whole programs here, with the page's configuration beside them.
+// All Go programs in the documentation run here, with the page's configuration beside them.
 func TestTheProgramsOfTheDocumentationRun(t *testing.T) {
 	root := repository(t)
 	for _, page := range []string{"go/README.md", "docs/go.md"} {
@@ -230,7 +230,7 @@ func TestAnInstalledLibraryIsUsedIfAskedFor(t *testing.T) {
 	if r := execute(t, folder, environment, "./consumer"); r.failed != nil || r.stdout != "1 <nil>\n" {
 		t.Errorf("%v: it printed %q\n%s", r.failed, r.stdout, r.stderr)
 	}
-	// It really is that library: without it the program does not start.
+	// It really uses that library: without it the program does not start.
 	if r := execute(t, folder, []string{"LD_LIBRARY_PATH="}, "./consumer"); r.failed == nil {
 		t.Error("the program does not need libidgen.so: it holds a core of its own")
 	}

@@ -1,7 +1,7 @@
 //go:build cgo
 
-// Package floor is what a cgo call of the shape of Next costs when it does nothing: what the benchmarks compare with.
-// It is not in the test files because Go allows no cgo there.
+// Package floor has a cgo call of the same shape as Next that does nothing: the benchmarks compare with it. It is not
+// in the test files because Go allows no cgo there.
 package floor
 
 // #include <stdint.h>

@@ -1,7 +1,7 @@
 //go:build cgo
 
 // Command optiongen writes options_generated.go, the With functions, from the core's own table of properties, so that
-// none is forgotten and none says something else than the table. Run by go generate.
+// none is missing and none differs from the table. Run by go generate.
 package main
 
 import (
@@ -25,7 +25,7 @@ func main() {
 	}
 }
 
-// optionFunctions is the source of options_generated.go.
+// optionFunctions returns the source of options_generated.go.
 func optionFunctions() ([]byte, error) {
 	goTypes := map[string]string{
 		"integer": "int64", "number": "float64", "boolean": "bool", "duration": "time.Duration", "instant": "time.Time",
@@ -53,7 +53,7 @@ func optionFunctions() ([]byte, error) {
 	return format.Source(out.Bytes())
 }
 
-// camelCase makes SegmentStep of segment.step.
+// camelCase turns segment.step into SegmentStep.
 func camelCase(name string) string {
 	var out strings.Builder
 	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r == '.' || r == '_' }) {

@@ -31,7 +31,7 @@ from . import (
 
 _EXIT_FAILURE = 1
 _EXIT_USAGE = 2
-_EXIT_TRY_AGAIN = 75  # EX_TEMPFAIL: the same command can succeed later without a change
+_EXIT_TRY_AGAIN = 75  # EX_TEMPFAIL: the same command can succeed later if nothing is changed
 _ENCODINGS = ("decimal", "hex", "crockford", "base58", "base62")
 _SHORTCUTS = ("kind", "layout", "epoch", "worker", "store", "namespace", "tag")
 _LARGEST_JSON_NUMBER = 2**53 - 1
@@ -70,7 +70,7 @@ def _title(layout: Layout) -> str:
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, str]:
-    """The later one wins: options over the file, --set over options."""
+    """Later settings win: options override the file, --set overrides options."""
     settings = {key: value for key in _SHORTCUTS if (value := getattr(arguments, key)) is not None}
     for assignment in arguments.set:
         key, equals, value = assignment.partition("=")
@@ -223,7 +223,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     by_name = {row.name: row for row in properties()}
 
-    command = commands.add_parser("next", help="draw ids, one a line", epilog=_EPILOG, formatter_class=style)
+    command = commands.add_parser("next", help="draw ids, one per line", epilog=_EPILOG, formatter_class=style)
     command.add_argument("-n", "--count", type=int, default=1, metavar="N", help="how many ids (default: 1)")
     command.add_argument("--format", choices=_ENCODINGS, default="decimal", help="all but decimal have a fixed width")
     command.add_argument("--config", metavar="FILE", help="TOML file with a table for each generator")
@@ -239,7 +239,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("ids", nargs="+", metavar="ID", help="decimal or 0x hexadecimal; - reads standard input")
     command.add_argument("--layout", default="default", help="a preset or a layout in full (default: default)")
     command.add_argument("--epoch", metavar="TIME", help="what time 0 means: RFC 3339 or Unix ms")
-    command.add_argument("--json", action="store_true", help="one JSON object a line")
+    command.add_argument("--json", action="store_true", help="one JSON object per line")
     command.set_defaults(run=_decode)
 
     command = commands.add_parser("layout", help="say what a layout can do", epilog=_EPILOG, formatter_class=style)
@@ -247,17 +247,17 @@ def _parser() -> argparse.ArgumentParser:
         "layout", nargs="?", metavar="LAYOUT", help="a preset or a layout in full; default: all presets"
     )
     command.add_argument("--epoch", metavar="TIME", help="what time 0 means: RFC 3339 or Unix ms")
-    command.add_argument("--json", action="store_true", help="one JSON object a line")
+    command.add_argument("--json", action="store_true", help="one JSON object per line")
     command.set_defaults(run=_layout)
 
     command = commands.add_parser("properties", help="list the properties", epilog=_EPILOG, formatter_class=style)
-    command.add_argument("--json", action="store_true", help="one JSON object a line")
+    command.add_argument("--json", action="store_true", help="one JSON object per line")
     command.set_defaults(run=_properties)
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command and returns its exit status; errors go to stderr, a line each."""
+    """Runs one command and returns its exit status; errors go to stderr, one line each."""
     chosen = _parser().parse_args(arguments)
     try:
         chosen.run(chosen)
@@ -269,7 +269,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except _UsageError as error:
         print(f"idgen: error: {error}", file=sys.stderr)
         return _EXIT_USAGE
-    except BrokenPipeError:  # the reader of our pipe is gone (`| head`): nothing to say
+    except BrokenPipeError:  # the reader of our pipe is gone (`| head`): nothing to report
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + 13
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Decoding of whole columns of ids, by shifts and masks on numpy arrays."""
+"""Decodes whole columns of ids, by shifts and masks on numpy arrays."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Ids for asyncio: never a blocked event loop.
 
-An id that is there is returned at once, in the loop's own thread. Only a call that would have to wait moves to the
-loop's default executor. However many tasks wait, a generator takes one thread of it: an executor has few, and a call
-that stands in its queue does not hear of wait_max.
+An id that needs no wait is returned at once, in the loop's own thread. Only a call that has to wait moves to the loop's
+default executor. However many tasks wait, a generator uses one thread of it: an executor has few, and wait_max does not
+apply to a call in its queue.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from ._errors import Error, waited_too_long
 if TYPE_CHECKING:
     from ._core import Generator
 
-# After so many ids the other tasks of the loop get their turn: ids can come for ever without a single wait.
+# After this many ids the loop's other tasks get a turn: ids can come for ever without a single wait.
 _YIELD_EVERY = 256
-# The core ends its own wait at wait_max and knows why; so much later we do, for who has waited longer than the core.
+# The core ends its own wait at wait_max and knows why. This much later we end the wait of tasks that have waited longer
+# than the core.
 _GRACE_S = 0.25
 _UNIT_S = {"": 0.001, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "y": 31557600.0}
 
 
 class Wait:
-    """A thread that waits for one id. It belongs to the task that began the wait; the others look again when it ends.
+    """A thread that waits for one id. It belongs to the task that began the wait; the others check again when it ends.
 
-    The id goes to no other task, also if that one has left: a later task may have had a higher id meanwhile.
+    The id goes to no other task, even if that one has left: a later task may have drawn a higher id meanwhile.
     """
 
     def __init__(self, generator: Generator, loop: asyncio.AbstractEventLoop) -> None:
@@ -41,7 +42,7 @@ class Wait:
 
 def _look_at_exception(id: asyncio.Future[int]) -> None:
     if not id.cancelled():
-        id.exception()  # else asyncio complains about what nobody has looked at, when all tasks have left
+        id.exception()  # else asyncio complains about an exception that was never retrieved, when all tasks have left
 
 
 def _wait_max_s(generator: Generator) -> float:
@@ -66,9 +67,9 @@ async def next_async(generator: Generator) -> int:
             wait = waits[loop] = Wait(generator, loop)
         wait.tasks += 1
         try:
-            # Neither a timeout nor a cancelled task ends the wait of the others.
+            # A timeout or a cancelled task does not end the wait of the others.
             await asyncio.wait((wait.id,), timeout=max(0.0, deadline - loop.time()) + _GRACE_S)
-        finally:  # a coroutine that is thrown away gets GeneratorExit
+        finally:  # a discarded coroutine gets GeneratorExit
             wait.tasks -= 1
             if wait.tasks == 0:
                 wait.token.cancel()
@@ -85,13 +86,13 @@ async def next_async(generator: Generator) -> int:
             return id
         if loop.time() >= deadline:
             if failure is not None:
-                raise copy.copy(failure)  # an exception that several tasks raise would collect all their tracebacks
+                raise copy.copy(failure)  # an exception raised by several tasks would collect all their tracebacks
             waited = f"{generator.name}: waited {generator._wait_max} (wait_max)"
             raise waited_too_long(generator.kind, f"{waited}; all ids went to others. Try again, or raise wait_max")
 
 
 async def iterate(generator: Generator) -> AsyncIterator[int]:
-    """Ids without end; see Generator.__aiter__."""
+    """Endless ids; see Generator.__aiter__."""
     while True:
         for _ in range(_YIELD_EVERY):
             yield await next_async(generator)

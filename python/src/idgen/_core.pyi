@@ -1,4 +1,4 @@
-"""What the compiled module offers. Kept by hand; a test compares it with the module."""
+"""The contents of the compiled module. Maintained by hand; a test compares it with the module."""
 
 import os
 from array import array

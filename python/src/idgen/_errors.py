@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 class Error(Exception):
-    """Base of everything that idgen raises on purpose.
+    """Base class of all exceptions that idgen raises on purpose.
 
     Attributes:
-        status: number of the status, fixed for ever (``IDGEN_E_*`` in ``idgen.h``).
+        status: number of the status; never changes (``IDGEN_E_*`` in ``idgen.h``).
         name: its name without the prefix, such as ``"CLOCK_BACK"``.
         retryable: True if the same call can succeed later without a change by anybody.
         retry_after: seconds after which a retry can first succeed; None if unknown, or if retrying cannot help.
@@ -28,7 +28,7 @@ class Error(Exception):
     retry_after: float | None
     written: int
     ids: array[int] | None
-    _ends_waits = False  # raised by a store: who waits for an id may hold what the store waits for, so waits no longer
+    _ends_waits = False  # from a store: the caller may hold what the store waits for, so it must not wait any longer
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class HandleError(ConfigError):
 
 
 class InvalidBufferError(ConfigError, BufferError):
-    """``fill`` got something that is not a writable, contiguous buffer of 8-byte integers. No id was drawn."""
+    """``fill`` needs a writable, contiguous buffer of 8-byte integers. No id was drawn."""
 
 
 class UnknownKeyError(ConfigError):
@@ -77,7 +77,7 @@ class LayoutError(ConfigError):
 
 
 class LifetimeError(ConfigError):
-    """The epoch lies in the future, the layout's time is over, or fewer years are left than ``lifetime_min``."""
+    """The epoch is in the future, the layout's time is over, or fewer years are left than ``lifetime_min``."""
 
 
 class ConfigFileError(ConfigError):
@@ -101,7 +101,7 @@ class ClosedError(StateError):
 
 
 class ForkedError(StateError):
-    """A forked child process called, and what its parent holds cannot be acquired again."""
+    """This process is a forked child, which cannot reacquire what its parent holds."""
 
 
 class WouldBlockError(StateError):
@@ -117,7 +117,7 @@ class ExhaustedError(StateError):
 
 
 class CancelledError(StateError):
-    """A wait was ended by its caller."""
+    """The caller ended the wait."""
 
 
 class OverloadedError(StateError):
@@ -125,7 +125,7 @@ class OverloadedError(StateError):
 
 
 class ClockError(Error):
-    """The clock is not where it must be (status 40 to 59)."""
+    """The clock is wrong (status 40 to 59)."""
 
 
 class ClockBackError(ClockError):
@@ -137,11 +137,11 @@ class ClockBeforeEpochError(ClockError):
 
 
 class ClockLeapError(ClockError):
-    """The clock has leapt far ahead, and nothing is reserved there until it stays so."""
+    """The clock has leapt far ahead, and nothing is reserved there until it stays there."""
 
 
 class StoreError(Error):
-    """The store did not grant what was asked for (status 60 to 79)."""
+    """The store did not grant a reservation (status 60 to 79)."""
 
 
 class StoreUnavailableError(StoreError):
@@ -173,7 +173,7 @@ class TagUnknownError(StoreError):
 
 
 class TagExistsError(StoreError):
-    """The segment tag exists already."""
+    """The segment tag already exists."""
 
 
 class StoreRegressedError(StoreError):
@@ -200,7 +200,7 @@ class HostError(Error):
     """A status of a host's own store, passed through (1000 and above)."""
 
 
-# By the core's own name of the status; a test compares this table with the statuses that the core enumerates.
+# By the core's name of the status; a test compares this table with the core's list of statuses.
 CLASS_BY_NAME: dict[str, type[Error]] = {
     "ARGUMENT": ArgumentError,
     "HANDLE": HandleError,
@@ -257,7 +257,7 @@ def from_core(
 
 
 def invalid_value(message: str) -> InvalidValueError:
-    """For a value that has no text form and so never gets to the core."""
+    """For a value that has no text form, and so never reaches the core."""
     return InvalidValueError(message, 5, "VALUE")
 
 
@@ -267,7 +267,7 @@ def invalid_argument(message: str) -> ArgumentError:
 
 
 def waited_too_long(kind: str, message: str) -> Error:
-    """For a task whose wait_max is over while others got the ids: what the core says to a thread in its place."""
+    """For a task whose wait_max is over while others got the ids: what the core would say to a thread."""
     if kind == "segment":
         return StoreUnavailableError(message, 60, "STORE_UNAVAILABLE", True)
     return OverloadedError(message, 26, "OVERLOADED", True)

@@ -26,7 +26,7 @@ def _checked_zone(keyword: str, moment: datetime) -> datetime:
 
 def _whole_ms(keyword: str, value: datetime | timedelta, duration: timedelta) -> int:
     milliseconds, rest = divmod(duration, _MILLISECOND)
-    if rest:  # rounding in silence would change an epoch
+    if rest:  # silent rounding would change an epoch
         raise invalid_value(f"{keyword}: {value!r} is not a whole number of milliseconds; round it first")
     return milliseconds
 
@@ -56,7 +56,7 @@ def to_text(keyword: str, value: PropertyValue) -> str:
         text = os.fspath(value)
         if not isinstance(text, str):
             raise TypeError(f"{keyword}: the path {value!r} is bytes; use a str path")
-    elif index := getattr(value, "__index__", None):  # numpy.int64 and the like
+    elif index := getattr(value, "__index__", None):  # such as numpy.int64
         return str(index())
     else:
         raise TypeError(f"{keyword}: a value of type {type(value).__name__} is not a property's value; use {_ACCEPTED}")

@@ -42,7 +42,7 @@ func main() {
 	options := []idgen.Option{properties}
 	if os.Args[1] != "native" {
 		db, dialect := open(os.Args[1], pool)
-		db.SetMaxOpenConns(1) // a store that does not give it back gets no other
+		db.SetMaxOpenConns(1) // a store that does not return it gets no other
 		store := idgen.NewSQLStore(db, dialect)
 		if os.Args[2] != "emptied" {
 			store.PoolTimeout = 30 * time.Second // however busy the machine is

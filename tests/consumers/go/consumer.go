@@ -1,4 +1,4 @@
-// A module of somebody else's that makes ids and checks them.
+// Somebody else's module: makes ids and checks them.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// The demo's process in Go. What the four do is said in ../demo.py.
+// The demo's process in Go. ../demo.py says what the four do.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// What there is to beat: a JNI call that does nothing, and the library's own cost without any JNI. Built by `run`,
-// beside this module; not a part of idgen.
+// The floors: a JNI call that does nothing, and the library's own cost without JNI. `run` builds this file; it is not a
+// part of idgen.
 #include <idgen/idgen.h>
 #include <jni.h>
 #include <stdint.h>
@@ -30,7 +30,7 @@ JNIEXPORT jlong JNICALL Java_dev_idgen_bench_Floor_open(JNIEnv* env, jclass type
   return status ? 0 : (jlong)(uintptr_t)generator;
 }
 
-// Draws ids one by one; returns their exclusive or, so that nothing can be left out. 0 also when a call fails.
+// Draws ids one by one; returns their exclusive or, so that nothing can be optimised away. Also 0 if a call fails.
 JNIEXPORT jlong JNICALL Java_dev_idgen_bench_Floor_draw(JNIEnv* env, jclass type, jlong generator, jint count) {
   (void)env;
   (void)type;

@@ -4,12 +4,12 @@ import java.util.Objects;
 import java.util.stream.LongStream;
 
 /**
- * A run of ids for a program that counts itself: {@code first}, {@code first + stride}, ... {@code count} of them. They
- * belong to whoever asked for them: what is not used is lost.
+ * A run of ids that the program counts off by itself: {@code first}, {@code first + stride}, ... {@code count} of them.
+ * They belong to the caller; those it does not use are lost.
  *
  * @param first the lowest id
  * @param count how many there are, at least 1
- * @param stride the distance from one to the next: 1 where the sequence is the layout's lowest field
+ * @param stride the distance from one to the next: 1 if the sequence is the layout's lowest field
  */
 public record Block(long first, long count, long stride) {
   /**

@@ -1,6 +1,6 @@
 package dev.idgen;
 
-/** The exception for a status: one class for each family, and for each state that a program handles by itself. */
+/** The exception for a status: one class for each family, and for each state that programs handle separately. */
 final class Errors {
   private Errors() {}
 
@@ -14,7 +14,7 @@ final class Errors {
     return failure;
   }
 
-  /** For what is found on this side. */
+  /** For errors found on the Java side. */
   static IdgenException of(int status, String message) {
     String name = Text.string(IdgenJNI.idgen_status_name(status));
     boolean retryable = IdgenJNI.idgen_status_is_retryable(status) != 0;
@@ -39,7 +39,7 @@ final class Errors {
       default:
         break;
     }
-    // The numbers of the families are fixed: a status that a later library adds finds its family.
+    // The families have fixed ranges, so a status added by a later library gets the class of its family.
     if (status >= 1 && status <= 19) return new ConfigException(failure);
     if (status >= 20 && status <= 39) return new StateException(failure);
     if (status >= 40 && status <= 59) return new ClockException(failure);

@@ -11,7 +11,7 @@ public enum Field {
   TIME(1),
   /** Number of the datacenter. */
   DATACENTER(2),
-  /** Number of the generator among those that run side by side. */
+  /** Number of the generator among those that run at the same time. */
   WORKER(4),
   /** Number of the process. */
   PROCESS(8),

@@ -16,8 +16,7 @@ import java.util.function.LongFunction;
 import java.util.stream.LongStream;
 
 /**
- * Makes unique, ordered ids. Every method may be called by any number of threads at the same time, {@link #close()}
- * included.
+ * Makes unique, ordered ids. Any number of threads may call any method at the same time, {@link #close()} included.
  *
  * <pre>{@code
  * try (var orders = Generator.open(Path.of("idgen.toml"), "orders")) {
@@ -26,16 +25,16 @@ import java.util.stream.LongStream;
  * }</pre>
  *
  * <p>Make one for each configuration and keep it as long as the program runs: opening takes a reservation from the
- * store, issuing an id takes nanoseconds. Closing gives what is left of the reservation back; a generator that is
- * forgotten is closed by the garbage collector, at some time, and not at all when the JVM exits first: what it had
- * reserved is then never issued by anyone.
+ * store, issuing an id takes nanoseconds. Closing gives the unused rest of the reservation back. The garbage collector
+ * closes a forgotten generator at some time, but not if the JVM exits first: what it had reserved is then never issued
+ * by anyone.
  *
  * <p><b>Waiting.</b> {@link #next()}, {@link #fill(long[]) fill}, {@link #nextBatch}, {@link #nextBlock}, {@link
  * #stream()} and {@link Builder#build()} may wait, up to the property {@code wait_max}: for the next tick when the
- * sequence of this one is used up, for a clock that was set back, for the store when what is reserved is used up. A
- * wait notices {@link Thread#interrupt()} within about 20 ms and ends with a {@link CancelledException}; the thread's
- * interrupt status stays set. No id is lost by it, but for those that {@code nextBatch} had made before. A call that
- * does not have to wait does not look at the interrupt status. A waiting virtual thread keeps its carrier.
+ * sequence of this one is used up, for a clock that was set back, for the store when the reservation is used up. A wait
+ * notices {@link Thread#interrupt()} within about 20 ms and ends with a {@link CancelledException}; the thread's
+ * interrupt status stays set. This loses no ids, except those that {@code nextBatch} had already made. A call that does
+ * not have to wait ignores the interrupt status. A waiting virtual thread pins its carrier.
  */
 public final class Generator implements AutoCloseable {
   private final long handle;
@@ -50,7 +49,7 @@ public final class Generator implements AutoCloseable {
   }
 
   /**
-   * Opens the generator that a table of a configuration file describes. May wait for the store.
+   * Opens a generator from a table of a configuration file. May wait for the store.
    *
    * @param toml the file; relative paths in it start from its folder
    * @param name the table
@@ -64,11 +63,11 @@ public final class Generator implements AutoCloseable {
   }
 
   /**
-   * Opens a generator of a configuration file, with some properties set differently.
+   * Opens a generator from a configuration file, with some properties overridden.
    *
    * @param toml the file
    * @param name the table
-   * @param overrides properties that count more than what the file says
+   * @param overrides properties that override the file's
    * @return a generator that has its first reservation
    * @throws IdgenException as for {@link #open(Path, String)}
    */
@@ -91,7 +90,7 @@ public final class Generator implements AutoCloseable {
    * One id. May wait.
    *
    * @return the id
-   * @throws ClosedException after {@link #close()}, also if it happens during a wait
+   * @throws ClosedException after {@link #close()}, also during a wait
    * @throws CancelledException if the thread was interrupted during a wait
    * @throws IdgenException as the configuration's policies say: {@link OverloadedException}, {@link ClockException},
    *     {@link StoreException}, ...
@@ -107,8 +106,8 @@ public final class Generator implements AutoCloseable {
   /**
    * One id, at once or not at all. Never waits.
    *
-   * @return the id, or empty: not without waiting. Call {@link #next()} then, which also finds out if something is
-   *     wrong
+   * @return the id, or empty if there is none without waiting. Then call {@link #next()}, which also finds out if
+   *     something is wrong
    * @throws ClosedException after {@link #close()}
    * @throws IdgenException as for {@link #next()}, if retrying cannot help
    */
@@ -134,7 +133,7 @@ public final class Generator implements AutoCloseable {
 
   /**
    * Fills a part of an array with ids, strictly increasing with {@code order = strict}. May wait, {@code wait_max}
-   * counting from the last progress. The fastest way to many ids.
+   * counting from the last progress. The fastest way to draw many ids.
    *
    * @param ids where they are stored
    * @param offset index of the first
@@ -171,8 +170,8 @@ public final class Generator implements AutoCloseable {
   }
 
   /**
-   * An endless stream. Each element is drawn by {@link #next()} at the moment it is asked for: nothing is drawn ahead,
-   * so a sequential stream that is cut short loses no ids. Elements may throw and wait like {@code next()}.
+   * An endless stream. Each element is drawn by {@link #next()} when it is needed. Nothing is drawn ahead, so a
+   * sequential stream that is cut short loses no ids. Elements may throw and wait like {@code next()}.
    *
    * @return a stream that ends only by an operation such as {@code limit}
    */
@@ -181,7 +180,7 @@ public final class Generator implements AutoCloseable {
   }
 
   /**
-   * A run of ids for a program that counts itself. May wait.
+   * A run of ids that the program counts off by itself. May wait.
    *
    * @param want how many at most
    * @return at least one id and at most {@code want}: what is left of the reservation (segment) or of the tick
@@ -232,9 +231,9 @@ public final class Generator implements AutoCloseable {
   }
 
   /**
-   * What this configuration protects against and what not, in words.
+   * What this configuration protects against, and what it does not, in words.
    *
-   * @return a sentence or more to a line
+   * @return lines of one or more sentences
    */
   public String describe() {
     try {
@@ -262,9 +261,9 @@ public final class Generator implements AutoCloseable {
   /**
    * What generators have done so far, for Prometheus: its text format 0.0.4, with metrics {@code idgen_*} and the
    * labels {@code name}, {@code namespace} and {@code kind}. Closed generators are reported too. Generators that share
-   * a worker's state count once; different ones with the same labels are added up.
+   * a worker's state count once; different ones with the same labels become one sample.
    *
-   * @param generators any number, also none
+   * @param generators any number, including none
    * @return lines of UTF-8 text, to be served as {@code text/plain; version=0.0.4}
    */
   public static String metrics(Generator... generators) {
@@ -277,19 +276,19 @@ public final class Generator implements AutoCloseable {
   }
 
   /**
-   * Stops the generator: calls that are waiting on other threads end with a {@link ClosedException}, later calls too.
-   * What is left of the reservation is given back to the store, for which it may wait. What the store does not take is
-   * never issued by anyone: a line in the log and no exception, so that finished work does not become a failure. An
-   * interrupt ends the wait, also without an exception: the store is then told in the background, and the thread's
-   * interrupt status stays set. Closing again does nothing.
+   * Stops the generator: waiting and later calls end with a {@link ClosedException}. The unused rest of the reservation
+   * goes back to the store, for which this may wait. What the store does not take back is never issued by anyone: that
+   * is a line in the log, not an exception, so that finished work does not become a failure. An interrupt ends the
+   * wait, also without an exception: the rest is then given back in the background, and the thread's interrupt status
+   * stays set. Closing again does nothing.
    */
   @Override
   public void close() {
     try {
       IdgenJNI.close(handle);
     } finally {
-      // A log or a store that holds this object would keep it from the collector. Another generator on the same worker
-      // has a log of its own.
+      // A log or a store that refers to this object would keep it from the collector. Another generator on the same
+      // worker has its own log.
       if (log != null) log.forget();
       if (store != null) store.forget();
       Reference.reachabilityFence(this);
@@ -297,9 +296,9 @@ public final class Generator implements AutoCloseable {
   }
 
   /**
-   * A configuration: a method for each property, named as the property is, and {@link #set} for any. Values are checked
-   * by {@link #build()}. What they mean, their ranges and defaults: docs/configuration.md, or {@link
-   * Idgen#properties()}. Not for use by several threads.
+   * A configuration: a method for each property, with the property's name, and {@link #set} for any. {@link #build()}
+   * checks the values. For their meanings, ranges and defaults see docs/configuration.md or {@link Idgen#properties()}.
+   * Not for use by several threads.
    */
   public static final class Builder {
     private final Map<String, String> properties = new LinkedHashMap<>();
@@ -311,8 +310,7 @@ public final class Generator implements AutoCloseable {
     private Builder() {}
 
     /**
-     * Begins with what a table of a configuration file says. Properties set on this builder count more, whenever they
-     * are set.
+     * Starts from a table of a configuration file. Properties set on this builder override it, whenever they are set.
      *
      * @param toml the file
      * @param name the table; also becomes the generator's name
@@ -337,15 +335,15 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Who is told what an operator wants to know: a clock set back, a store that fails and comes back.
+     * A log for what an operator wants to know: a clock set back, a store that fails and comes back.
      *
      * <pre>{@code
      * builder.log(System.getLogger("idgen")::log)
      * }</pre>
      *
-     * <p>Called by any thread, several at once, also by one of the library's own; never on the fast path. It must not
-     * call the generator. What it throws goes to the thread's handler of uncaught exceptions. A log that holds the
-     * generator keeps it from the garbage collector until {@link Generator#close()} is called.
+     * <p>Called from any thread, the library's own included, and from several at once, but never on the fast path. It
+     * must not call the generator. What it throws goes to the thread's handler of uncaught exceptions. A log that
+     * refers to the generator keeps it from the garbage collector until {@link Generator#close()} is called.
      *
      * @param log takes INFO, WARNING or ERROR, and a message
      * @return this
@@ -386,7 +384,8 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Where reservations are made durable: {@code "sqlite:PATH"}, {@code "memory"} or {@code "memory:NAME"}.
+     * Where reservations are committed: {@code "sqlite:PATH"}, {@code "memory"}, or a server's URL such as {@code
+     * "postgres://app@db/ids"}.
      *
      * @param store the store
      * @return this
@@ -418,7 +417,7 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Folder of the modules that stores other than sqlite and memory need.
+     * Folder of the store modules, which all stores but sqlite and memory need.
      *
      * @param folder for example {@code /usr/lib/idgen/backends}
      * @return this
@@ -469,7 +468,7 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Refuse a layout whose time ends sooner than this from now.
+     * Refuses a layout whose time ends sooner than this from now.
      *
      * @param lifetime whole ms; zero allows any that is not over yet
      * @return this
@@ -489,7 +488,7 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Number of this generator among all that run side by side in the namespace.
+     * Number of this generator among all that run at the same time in the namespace.
      *
      * @param worker the number
      * @return this
@@ -529,7 +528,7 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * When the sequence of the current tick is used up: {@code "wait"} or {@code "borrow"}.
+     * What to do when the sequence of the current tick is used up: {@code "wait"} or {@code "borrow"}.
      *
      * @param policy the policy
      * @return this
@@ -539,7 +538,7 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * When the clock is behind the ids already issued: {@code "wait"}, {@code "continue"} or {@code "fail"}.
+     * What to do when the clock is behind the ids already issued: {@code "wait"}, {@code "continue"} or {@code "fail"}.
      *
      * @param policy the policy
      * @return this
@@ -589,7 +588,7 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Share of a segment after which the next one is asked for.
+     * Share of a segment after which the next one is requested.
      *
      * @param share 1 for all of it
      * @return this
@@ -599,7 +598,7 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * How long what is reserved is to last when the store goes away: segments grow and shrink with the rate.
+     * How long reserved numbers should last when the store is down: segments grow and shrink with the rate.
      *
      * @param runway 0 for segments of one step each
      * @return this
@@ -609,7 +608,7 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * How many numbers to hold at most for the sake of the runway: what a crash can lose.
+     * How many numbers the runway may hold at most: what a crash can lose.
      *
      * @param numbers the number
      * @return this
@@ -659,9 +658,9 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * How long the stock in Redis is to last without the database.
+     * How long the stock in Redis should last without the database.
      *
-     * @param runway at the rate of all who draw
+     * @param runway at the combined rate of all generators
      * @return this
      */
     public Builder bufferRunway(Duration runway) {
@@ -679,7 +678,7 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * How many failures in a row open the breaker of a side.
+     * How many failures in a row open a side's breaker.
      *
      * @param errors the number
      * @return this
@@ -699,9 +698,9 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * How long one operation in Redis may take before the database is asked in its place.
+     * How long one operation in Redis may take before the database is asked instead.
      *
-     * @param timeout from its sending to its answer
+     * @param timeout from the request to the answer
      * @return this
      */
     public Builder bufferTimeout(Duration timeout) {
@@ -709,7 +708,7 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Issue only ids with {@code id % stride == offset}, beside other masters.
+     * Issues only ids with {@code id % stride == offset}, beside other masters.
      *
      * @param stride the number of masters
      * @return this
@@ -719,7 +718,7 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * The remainder of ids by the stride.
+     * The remainder of every id divided by the stride.
      *
      * @param offset 0 to stride - 1
      * @return this
@@ -782,15 +781,14 @@ public final class Generator implements AutoCloseable {
 
     /**
      * Makes the store if it is missing, without a tag: all that snowflakes need. An existing store is left as it is.
-     * For {@code sqlite:}, and {@code memory}, where there is nothing to make. Call it once, at setup, and leave {@link
-     * #storeCreate(boolean)} off: a lost store is then an error. May wait for the store. Reads {@code store}, {@code
-     * directory} and {@code store_timeout} of this configuration.
+     * Works for {@code sqlite:}, and for {@code memory}, where there is nothing to make. Call it once, at setup, and
+     * leave {@link #storeCreate(boolean)} off: a lost store is then an error. May wait for the store. Reads {@code
+     * store}, {@code directory} and {@code store_timeout} of this configuration.
      *
      * @throws StoreException if the store is lost: its lock file exists without the database (status {@link
-     *     Status#STORE_MISSING}); if an older copy took its place ({@link Status#STORE_REGRESSED}); if it cannot be
-     *     made
-     * @throws ConfigException for a server, whose store is made with its first tag, and for a store of the program's
-     *     own (status {@link Status#UNSUPPORTED}); if a property of this configuration cannot be used
+     *     Status#STORE_MISSING}); if an older copy replaced it ({@link Status#STORE_REGRESSED}); if it cannot be made
+     * @throws ConfigException for a server, where the first tag makes the store, and for a store of the program's own
+     *     (status {@link Status#UNSUPPORTED}); if a property of this configuration cannot be used
      */
     public void createStore() {
       with(
@@ -801,11 +799,11 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Makes the tag in the store at 0, so that its first id is 1, and the store too if it is missing. May wait for the
-     * store. Reads {@code store}, {@code namespace}, {@code tag} and {@code directory} of this configuration, as the
-     * next two methods do.
+     * Makes the tag at 0, so that its first id is 1, and the store if it is missing. May wait for the store. Reads
+     * {@code store}, {@code namespace}, {@code tag} and {@code directory} of this configuration, as the next two
+     * methods do.
      *
-     * @throws StoreException (status {@link Status#TAG_EXISTS}) if the tag is there already
+     * @throws StoreException (status {@link Status#TAG_EXISTS}) if the tag already exists
      */
     public void createSegment() {
       with(
@@ -847,8 +845,8 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Lifts a tag's counter above a number that is in use already, by 1 if it is there already; never lowers it. What a
-     * running generator has reserved before it still issues. May wait for the store.
+     * Raises a tag's counter to a number that is in use, or by 1 if it is already there; never lowers it. Running
+     * generators still issue what they reserved before. May wait for the store.
      *
      * @param to the number
      * @return how the counter stands now
@@ -864,7 +862,7 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Says how many numbers all generators of a tag reserve at once, from their next range on. May wait for the store.
+     * Sets how many numbers all generators of a tag reserve at once, from their next range on. May wait for the store.
      *
      * @param step the number; 0 leaves it to each generator's {@code segment.step}
      * @return how the counter stands now
@@ -881,15 +879,15 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * The largest number in a column of any table in the store's database: where a tag is to begin that takes over from
-     * an AUTO_INCREMENT or a sequence. May wait for the store. Reads {@code store} and {@code backend.path} of this
+     * The largest number in a column of any table in the store's database. A tag that takes over from an AUTO_INCREMENT
+     * or a sequence begins above it. May wait for the store. Reads {@code store} and {@code backend.path} of this
      * configuration.
      *
      * @param table its name, or {@code SCHEMA.TABLE}
      * @param column its column of ids
      * @return 0 to 2^63 - 1; 0 if the column has no number
      * @throws ConfigException if the store is no SQL server (status {@link Status#UNSUPPORTED}); if there is no such
-     *     table or column, or its largest is no such number ({@link Status#VALUE})
+     *     table or column, or its largest number is out of range ({@link Status#VALUE})
      * @throws StoreException if the store cannot be used
      */
     public long segmentMaxOf(String table, String column) {
@@ -903,7 +901,7 @@ public final class Generator implements AutoCloseable {
 
     /**
      * What {@link #createSegment()} would run, the table's statements included, as SQL or commands for a migration.
-     * Reads what that reads; reaches for no server, changes nothing, does not wait.
+     * Reads the same properties. Connects to no server, changes nothing, does not wait.
      *
      * @return the statements; empty if there is nothing to run
      * @throws ConfigException if the store is the program's own, or its module is missing (status {@link

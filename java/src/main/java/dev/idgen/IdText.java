@@ -1,11 +1,11 @@
 package dev.idgen;
 
 /**
- * Text forms of an id. All but decimal have a fixed width, so that the order of the texts is the order of the ids (as
- * unsigned numbers).
+ * Text forms of an id. All but {@link #DECIMAL} have a fixed width and sort like the ids, read as unsigned. Decimal
+ * texts of different lengths do not.
  */
 public enum IdText {
-  /** As few digits as it takes, unsigned. */
+  /** Unsigned, without leading zeros. Texts of different lengths do not sort like the ids. */
   DECIMAL,
   /** 16 lower-case digits; parses upper case too. */
   HEX,
@@ -27,9 +27,9 @@ public enum IdText {
   }
 
   /**
-   * The id that a text stands for.
+   * The id of a text.
    *
-   * @param text what {@link #format} gave, or what is said at the form
+   * @param text a result of {@link #format}, or what this form also parses
    * @return the id
    * @throws ConfigException (status {@link Status#TEXT}) for a foreign digit, an overflow or a wrong length: the
    *     message has the position

@@ -4,8 +4,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * About the library itself. {@code libidgen.so} is loaded at the first use of any class of this package, from the first
- * of these that has it:
+ * About the library itself. The first use of any class of this package loads {@code libidgen.so}, from the first of
+ * these places that has it:
  *
  * <ol>
  *   <li>the file that the system property {@code idgen.native.path} names, and then nothing else;
@@ -14,8 +14,8 @@ import java.util.List;
  *       {@code java.io.tmpdir}. That folder must allow execution (not be mounted {@code noexec}).
  * </ol>
  *
- * <p>If none has it, or it is not of this package's version, an {@link UnsatisfiedLinkError} says what was tried and
- * what to do.
+ * <p>If none has it, or its version is not this package's, an {@link UnsatisfiedLinkError} says what was tried and what
+ * to do.
  */
 public final class Idgen {
   private Idgen() {}
@@ -30,7 +30,7 @@ public final class Idgen {
   }
 
   /**
-   * The version of the library's C ABI. The package refuses a library with another one than its own.
+   * The version of the library's C ABI. The package refuses a library whose ABI differs from its own.
    *
    * @return the number in {@code libidgen.so.N}
    */
@@ -51,7 +51,7 @@ public final class Idgen {
   /**
    * All properties that {@link Generator.Builder#set} and a configuration file take.
    *
-   * @return the table that docs/configuration.md is made from
+   * @return the table from which docs/configuration.md is generated
    */
   public static List<Property> properties() {
     return Property.all();

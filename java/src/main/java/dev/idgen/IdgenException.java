@@ -5,8 +5,8 @@ import java.time.Duration;
 
 /**
  * A call that failed. The message says what was asked, what was found, what is allowed and what to do; it is the same
- * text in every language. Subclasses stand for families of statuses and for the states that programs handle by
- * themselves; {@link #status()} tells the others apart.
+ * text in every language. Subclasses stand for families of statuses, and for the states that programs handle
+ * separately; {@link #status()} distinguishes the others.
  */
 public class IdgenException extends RuntimeException {
   @Serial private static final long serialVersionUID = 1;
@@ -26,7 +26,7 @@ public class IdgenException extends RuntimeException {
   /** Ids stored before a fill failed. */
   private final int written;
 
-  /** Thrown by a store: who waits for an id may hold what the store waits for, so waits no longer. */
+  /** From a store: the caller may hold what the store waits for, so it must not wait any longer. */
   private transient boolean endsWaits;
 
   /** What the library reported. */
@@ -44,8 +44,8 @@ public class IdgenException extends RuntimeException {
   /**
    * An exception for a {@link Store} of the program's own to throw.
    *
-   * @param status one of {@link Status}: those of stores, {@link Status#TAG_UNKNOWN} for one, or the program's own,
-   *     from {@link Status#HOST} on
+   * @param status a store status of {@link Status}, such as {@link Status#TAG_UNKNOWN}, or the program's own, from
+   *     {@link Status#HOST} on
    * @param message what was asked, what was found, what is allowed, what to do
    * @return an exception of the status's class
    */
@@ -65,7 +65,7 @@ public class IdgenException extends RuntimeException {
   /**
    * The status code, one of {@link Status}.
    *
-   * @return a number that is fixed for ever and the same in every language
+   * @return a number that never changes and is the same in every language
    */
   public int status() {
     return status;
@@ -81,9 +81,9 @@ public class IdgenException extends RuntimeException {
   }
 
   /**
-   * Whether the same call can succeed later without a change by anybody.
+   * Whether the same call can succeed later without anyone changing anything.
    *
-   * @return true if trying again makes sense
+   * @return true if a retry makes sense
    */
   public boolean retryable() {
     return retryable;
@@ -92,15 +92,15 @@ public class IdgenException extends RuntimeException {
   /**
    * When a retry can first succeed.
    *
-   * @return zero if that is not known, or if retrying cannot help
+   * @return zero if unknown, or if retrying cannot help
    */
   public Duration retryAfter() {
     return retryAfter;
   }
 
   /**
-   * Of a {@link Generator#fill(long[], int, int) fill} that failed: how many ids it had stored before. They are real,
-   * and nobody else will ever get them.
+   * How many ids a failed {@link Generator#fill(long[], int, int) fill} had stored. They are real, and nobody else will
+   * ever get them.
    *
    * @return the number of ids from the offset on; 0 for all other calls
    */

@@ -8,7 +8,7 @@ import java.util.stream.LongStream;
 
 /**
  * The bit fields of an id, without a generator: takes ids apart and puts them together. Immutable, and safe for use by
- * many threads. Its native memory is freed by the garbage collector.
+ * many threads. The garbage collector frees its native memory.
  */
 public final class Layout {
   /** What idgen.h calls "the system's clock". */
@@ -26,7 +26,7 @@ public final class Layout {
    *
    * @param layout {@code "default"}, {@code "twitter"}, ... or {@code "time:41ms worker:10 sequence:12"}, most
    *     significant field first
-   * @return the layout, also one whose time is over: only a generator insists on a lifetime
+   * @return the layout, even if its time is over: only a generator checks the lifetime
    * @throws ConfigException if it does not parse or does not add up
    */
   public static Layout parse(String layout) {
@@ -100,8 +100,8 @@ public final class Layout {
   }
 
   /**
-   * Puts an id together: the inverse of {@link #decode}. It makes no claim of uniqueness: it is for tests, and for
-   * range queries by time.
+   * Puts an id together: the inverse of {@link #decode}. The id is not unique: this is for tests, and for range queries
+   * by time.
    *
    * @param parts the fields that the layout has; {@code unixMs} and {@code fields} are not read
    * @return the id

@@ -18,7 +18,7 @@ import java.util.Set;
  * @param yearsLeft from now to {@code lastUnixMs}; negative when it is over
  * @param idsPerTick ids of one generator in a tick, unsigned
  * @param idsPerSecond ids of one generator in a second
- * @param workers generators that can run side by side, unsigned
+ * @param workers generators that can run at the same time, unsigned
  */
 public record LayoutInfo(
     String text,
@@ -35,7 +35,7 @@ public record LayoutInfo(
     long idsPerTick,
     double idsPerSecond,
     long workers) {
-  /** From what the native stores: the numbers of idgen_layout_info_t in their order, then the two texts. */
+  /** From the native's result: the numbers of idgen_layout_info_t in their order, then the two texts. */
   static LayoutInfo of(Object[] out) {
     var n = (long[]) out[0];
     return new LayoutInfo(

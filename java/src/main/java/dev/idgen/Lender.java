@@ -8,14 +8,14 @@ import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 
 /**
- * Borrows a pool's connections, and waits for the pool no longer than a bound.
+ * Borrows connections from a pool, and waits for the pool no longer than a bound.
  *
- * <p>A pool's own wait can be long, or endless, and nobody can end it. So a thread of ours waits there, and the caller
- * waits for that thread. A connection that comes too late is offered to the next caller for as long as the bound: a
- * pool that serves its waiters in turn then serves us before the transactions that are about to empty it again.
+ * <p>A pool's own wait can be long, or endless, and cannot be ended. So a thread of ours waits there, and the caller
+ * waits for that thread. A connection that comes too late is offered to the next caller for as long as the bound. So a
+ * pool that serves its waiters in turn serves us before the transactions that would empty it again.
  *
- * <p>A thread of its own has a second use: many frameworks bind a transaction to its thread, and what is borrowed on
- * another thread can never be the connection of the transaction that asks for an id.
+ * <p>The separate thread has a second use: many frameworks bind a transaction to its thread, so what is borrowed on
+ * another thread is never the connection of the caller's transaction.
  */
 final class Lender {
   private record Offer(Connection connection, Throwable failure) {}
@@ -24,7 +24,7 @@ final class Lender {
   private final long boundNs;
   private final SynchronousQueue<Offer> offers = new SynchronousQueue<>(true);
 
-  /** Seekers whose caller has given up; every other seeker has a caller that waits for it. Guarded by this. */
+  /** Seekers whose caller has given up; a caller waits for every other seeker. Guarded by this. */
   private int overdue;
 
   Lender(DataSource pool, Duration bound) {
@@ -32,7 +32,7 @@ final class Lender {
     this.boundNs = bound.toNanos();
   }
 
-  /** Null if the pool gave none within the bound. Throws what the pool throws. */
+  /** Null if the pool lent none within the bound. Throws what the pool throws. */
   Connection borrow() throws SQLException, InterruptedException {
     if (!adopt()) {
       var seeker = new Thread(this::seek, "idgen-sql");
@@ -70,17 +70,17 @@ final class Lender {
     } catch (Throwable e) {
       offer = new Offer(null, e);
     }
-    // Why the server was away then is of no use to who comes later.
+    // Why the server was down then is of no use to a later caller.
     long lingerNs = offer.connection == null ? 0 : boundNs;
     try {
       while (!offers.offer(offer, lingerNs, TimeUnit.NANOSECONDS)) {
         lingerNs = boundNs;
-        if (!adopt()) continue; // somebody has just come for it
+        if (!adopt()) continue; // somebody has just claimed it
         if (offer.connection != null) offer.connection.close();
         return;
       }
     } catch (InterruptedException | SQLException e) {
-      return; // nobody else has this thread, and nobody is left to be told
+      return; // the thread is ours alone, and nobody is left to tell
     }
   }
 }

@@ -2,7 +2,7 @@ package dev.idgen;
 
 import java.util.function.BiConsumer;
 
-/** What the library holds for a log. The program's own function is apart from it, so that it can be let go before. */
+/** What the library holds for a log. The program's own function is separate, so that it can be released earlier. */
 final class LogSink {
   private volatile BiConsumer<System.Logger.Level, String> log;
 
@@ -10,7 +10,7 @@ final class LogSink {
     this.log = log;
   }
 
-  /** Called by the natives, on any thread. Nobody there can be told of an exception. */
+  /** Called by the natives, on any thread. There is nobody to report an exception to. */
   void accept(int level, byte[] message) {
     var current = log;
     if (current == null) return;

@@ -5,8 +5,8 @@ import java.util.function.LongConsumer;
 
 /**
  * Frees a handle of the library once the Java object that owns it is unreachable, and not before: {@code close()} only
- * stops a generator, so that it may race with calls on other threads. As the natives are static and get the bare
- * address, every caller must keep its owner reachable until the native has returned ({@link
+ * stops a generator, so that it may race with calls on other threads. The natives are static and get the bare address,
+ * so every caller must keep its owner reachable until the native has returned ({@link
  * java.lang.ref.Reference#reachabilityFence}).
  */
 final class NativeHandle {
@@ -19,7 +19,7 @@ final class NativeHandle {
     CLEANER.register(owner, new Release(address, destroy));
   }
 
-  /** Not a lambda at the call site: that could capture the owner, which would then never become unreachable. */
+  /** Not a lambda at the call site: it could capture the owner, which would then never become unreachable. */
   private record Release(long address, LongConsumer destroy) implements Runnable {
     @Override
     public void run() {

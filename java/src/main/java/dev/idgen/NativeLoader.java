@@ -14,29 +14,27 @@ import java.util.Locale;
  * Finds and loads {@code libidgen.so}, once for each class loader, in this order:
  *
  * <ol>
- *   <li>the file that the system property {@code idgen.native.path} names. Nothing else is tried: who sets it knows
- *       better;
+ *   <li>the file that the system property {@code idgen.native.path} names. If it is set, nothing else is tried;
  *   <li>{@code System.loadLibrary("idgen")}: the folders of {@code java.library.path};
  *   <li>the copy in the jar, {@code META-INF/native/<os>-<arch>[-musl]/libidgen.so}. It is written to the folder that
- *       the system property {@code idgen.native.dir} names, else to {@code java.io.tmpdir}, in a new folder of its own
- *       that only this user can enter (0700), and compared with the original before it is loaded. Both are deleted as
- *       soon as it is loaded, so that even a killed JVM leaves nothing behind; where the system does not allow that, at
- *       exit.
+ *       the system property {@code idgen.native.dir} names, else to {@code java.io.tmpdir}, in a new folder that only
+ *       this user can enter (0700), and compared with the original before it is loaded. Both are deleted as soon as it
+ *       is loaded, so that even a killed JVM leaves nothing behind, or at exit if the system does not allow that.
  * </ol>
  *
- * <p>A library without our natives is passed over in step 2, for the copy in the jar. What has natives must have our
- * ABI version and our set of them, or the first use of the package fails with an {@link UnsatisfiedLinkError} that says
- * so: JNI has bound our class to it by then, and no other can be tried.
+ * <p>Step 2 skips a library without our natives, in favour of the copy in the jar. A library with natives must have our
+ * ABI version and the same natives, or the first use of the package fails with an {@link UnsatisfiedLinkError} that
+ * says so: by then JNI has bound our class to it, and no other can be tried.
  *
- * <p>The library looks for the modules of servers beside its own file. The folder that it is unpacked to belongs to
- * everybody, as a rule, so nothing is looked for there: the copy has a folder to itself, and a library whose file is
- * gone looks nowhere. With the jar's copy the modules come from {@code backend.path} alone.
+ * <p>The library looks for store modules beside its own file. The folder it is unpacked to is usually writable by
+ * everybody, so it must not look there: the copy has a folder to itself, and a library whose file is gone looks
+ * nowhere. With the jar's copy, modules come from {@code backend.path} alone.
  */
 final class NativeLoader {
   static final String PATH_PROPERTY = "idgen.native.path";
   static final String DIR_PROPERTY = "idgen.native.dir";
 
-  /** IDGEN_ABI_VERSION that this package was written against. */
+  /** IDGEN_ABI_VERSION that this package was written for. */
   static final int ABI_VERSION = 1;
 
   /** kJniVersion of bindings/java/jni_support.hpp. */
@@ -89,7 +87,7 @@ final class NativeLoader {
     throw failure;
   }
 
-  /** Where the jar has the library for this machine. */
+  /** Where the jar holds the library for this machine. */
   static String resource() {
     return "META-INF/native/" + thisPlatform() + "/libidgen.so";
   }
@@ -162,7 +160,7 @@ final class NativeLoader {
     return new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"))};
   }
 
-  /** Either may be null: it was not made. */
+  /** Either may be null if it was not made. */
   private static void delete(Path folder, Path file) {
     try {
       if (file != null) Files.delete(file);
@@ -173,7 +171,7 @@ final class NativeLoader {
     }
   }
 
-  /** What to do about a file that the system's loader refuses. */
+  /** What to do about a file that the system's loader refuses to load. */
   static String explain(UnsatisfiedLinkError error, Path file) {
     String said = String.valueOf(error.getMessage());
     String advice;

@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.StringJoiner;
 
 /**
- * An id taken apart. Members that the layout does not have are 0: {@link #fields()} tells which have a meaning. All
+ * An id taken apart. Members that the layout does not have are 0; {@link #fields()} says which have a meaning. All
  * numbers but {@code unixMs} are unsigned.
  *
  * @param fields which of the members below the layout has
@@ -39,7 +39,7 @@ public record Parts(
   static final int NUMBERS = 12;
 
   /**
-   * Parts to be {@link Layout#encode(Parts) encoded}: fields that are not named are 0.
+   * Parts for {@link Layout#encode(Parts)}: fields that are not named are 0.
    *
    * @param values a number for each field
    * @return parts without a {@code unixMs}, which encoding does not read
@@ -107,7 +107,7 @@ public record Parts(
   }
 
   /**
-   * What the id holds, and nothing that it does not.
+   * What the id holds, and nothing else.
    *
    * @return for example {@code Parts[2026-11-21T08:00:00Z, worker=7, sequence=42]}
    */

@@ -7,8 +7,8 @@ import java.time.Instant;
  *
  * @param maxId highest number granted so far; the next id is above it
  * @param grants how often a range was granted, or the counter advanced
- * @param updated when the row last changed, by the clock of whoever changed it
- * @param step numbers a grant, the operator's word; 0: each generator uses its own {@code segment.step}
+ * @param updated when the row last changed, by the clock of the machine that changed it
+ * @param step numbers per grant, as set by the operator; 0: each generator uses its own {@code segment.step}
  * @param rate ids per second that the holder drew when it took the latest grant; 0 is unknown
  * @param holder who took the latest grant, {@code "process 4711 on db-3"}; empty is unknown
  */

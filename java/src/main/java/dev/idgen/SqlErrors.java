@@ -34,7 +34,7 @@ final class SqlErrors {
             + " autocommit on");
   }
 
-  /** Whoever asks for an id may hold the connection that this waits for: so the call is not to wait on. */
+  /** The caller may hold the connection that this waits for, so the call must not wait any longer. */
   static IdgenException nobodyLends(Duration bound) {
     return Errors.of(
             Status.STORE_UNAVAILABLE,
@@ -77,7 +77,8 @@ final class SqlErrors {
   }
 
   /**
-   * HikariCP has one exception for a pool that has lent all and for a server that does not answer: its counts differ.
+   * HikariCP throws the same exception if it has lent all connections and if the server does not answer; its counts
+   * differ.
    */
   private static boolean isEmptyPool(Exception thrown) {
     return thrown instanceof SQLTransientConnectionException && ALL_LENT.matcher("" + thrown.getMessage()).find();
@@ -87,7 +88,7 @@ final class SqlErrors {
     return thrown instanceof SQLException sql && (sql.getErrorCode() == 1146 || "42P01".equals(sql.getSQLState()));
   }
 
-  /** By PostgreSQL's SQLSTATE, else by MySQL's number. 0: unknown, or it can pass. */
+  /** By PostgreSQL's SQLSTATE, else by MySQL's number. 0: unknown, or temporary. */
   private static int statusOf(SQLException e) {
     switch (String.valueOf(e.getSQLState())) {
       case "42P01", "3D000":

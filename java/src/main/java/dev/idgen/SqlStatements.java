@@ -16,8 +16,8 @@ final class SqlStatements {
   private static final String WHERE = " WHERE ns = ? AND tag = ?";
 
   /**
-   * One statement is one atomic step. TiDB runs a statement that commits by itself optimistically at first, so what
-   * LAST_INSERT_ID gave may not be what was committed.
+   * One statement is one atomic step. TiDB first runs a statement that commits by itself optimistically, so
+   * LAST_INSERT_ID may not return what was committed.
    */
   private static final String TAKE_MYSQL =
       "UPDATE idgen_segment SET max_id = LAST_INSERT_ID(max_id + ?), grants = grants + 1, updated_unix_ms = ?"
@@ -179,7 +179,7 @@ final class SqlStatements {
     }
   }
 
-  /** False: the tag is there already. */
+  /** False: the tag already exists. */
   boolean insert() throws SQLException {
     try (var statement = connection.prepareStatement(isPostgres ? INSERT + " ON CONFLICT DO NOTHING" : INSERT)) {
       name(statement, 1);

@@ -19,18 +19,17 @@ import javax.sql.DataSource;
  * var orders = Generator.builder().kind("segment").tag("orders").store(store).build();
  * }</pre>
  *
- * <p>Give it a small pool of its own; two connections serve any number of generators. In a pool that transactions
- * share, the transactions that ask for ids can hold all connections, and wait for the one that the store needs. Such a
- * call ends with a {@link StoreException} that says so, after {@code poolTimeout}, and does not wait for {@code
- * wait_max}.
+ * <p>Give it a small pool of its own; two connections serve any number of generators. In a pool shared with
+ * transactions, those that draw ids can hold all connections while they wait for the one that the store needs. The call
+ * then fails after {@code poolTimeout}, before {@code wait_max}, with a {@link StoreException} that says so.
  *
- * <p>A grant is one statement, committed before it is used. A connection that commits by itself makes that one round
- * trip. A connection that comes inside a transaction is refused ({@link Status#STORE_UNSAFE}) and left as it is.
- * Connections are borrowed on threads of the store's own, so never those of a thread's transaction.
+ * <p>A grant is one statement, committed before it is used. With autocommit that is one round trip. A connection that
+ * is inside a transaction is refused ({@link Status#STORE_UNSAFE}) and left as it is. Connections are borrowed on the
+ * store's own threads, so they never belong to the caller's transaction.
  *
- * <p>What the database or the pool throws becomes a {@link StoreException} with that as its cause, retryable unless the
- * server says that it is for good: no table, no such tag, no right. The driver's own time limits hold, and should be
- * set.
+ * <p>What the database or the pool throws becomes the cause of a {@link StoreException}. It is retryable unless the
+ * server says that the error is permanent: no table, no such tag, no permission. The driver's own time limits apply,
+ * and should be set.
  */
 public final class SqlStore implements Store {
   private static final Duration POOL_TIMEOUT = Duration.ofSeconds(2);
@@ -39,7 +38,7 @@ public final class SqlStore implements Store {
   private final Duration poolTimeout;
 
   /**
-   * A store over a pool, which is waited for 2 seconds at most. Nothing is asked of it yet.
+   * A store over a pool, for which it waits at most 2 seconds. Does not use the pool yet.
    *
    * @param pool gives a connection for each call, and gets it back when the call is over
    */
@@ -48,7 +47,7 @@ public final class SqlStore implements Store {
   }
 
   /**
-   * A store over a pool. Nothing is asked of it yet.
+   * A store over a pool. Does not use the pool yet.
    *
    * @param pool gives a connection for each call, and gets it back when the call is over
    * @param poolTimeout how long one call waits for a connection
@@ -96,7 +95,7 @@ public final class SqlStore implements Store {
    *
    * @param namespace the property of that name; {@code "default"} unless a generator sets it
    * @param tag the property of that name
-   * @throws StoreException (status {@link Status#TAG_EXISTS}) if the tag is there already
+   * @throws StoreException (status {@link Status#TAG_EXISTS}) if the tag already exists
    */
   public void createSegment(String namespace, String tag) {
     boolean made;
@@ -141,8 +140,8 @@ public final class SqlStore implements Store {
   }
 
   /**
-   * Lifts a tag's counter to a number that is in use already, or by 1 if it is there already; never lowers it. What a
-   * running generator has reserved before it still issues. May wait for the database.
+   * Raises a tag's counter to a number that is in use, or by 1 if it is already there; never lowers it. Running
+   * generators still issue what they reserved before. May wait for the database.
    *
    * @param namespace as it was created
    * @param tag as it was created

@@ -4,8 +4,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * Whether a connection is inside a transaction. JDBC has no word for that: autocommit that is off says only that a
- * transaction may be open. The drivers know, and need not ask the server.
+ * Whether a connection is inside a transaction. JDBC cannot say: if autocommit is off, a transaction may be open. The
+ * drivers know without asking the server.
  */
 final class SqlTransactions {
   private static final int IN_TRANSACTION = 1; // of MySQL's server status
@@ -23,10 +23,10 @@ final class SqlTransactions {
     Object context = ask(connection, "org.mariadb.jdbc.Connection", "getContext");
     Object status = context == null ? null : call(context, "org.mariadb.jdbc.client.Context", "getServerStatus");
     if (status instanceof Integer bits && (bits & IN_TRANSACTION) == 0) return false;
-    return failsInTransaction(connection); // after an error the driver assumes that there is one
+    return failsInTransaction(connection); // after an error the driver assumes a transaction
   }
 
-  /** Asks MySQL by a statement that fails inside a transaction, and else says only what holds anyway. */
+  /** Asks MySQL with a statement that fails inside a transaction and otherwise changes nothing. */
   private static boolean failsInTransaction(Connection connection) throws SQLException {
     try (var statement = connection.createStatement()) {
       statement.execute("SET TRANSACTION READ WRITE");
@@ -37,7 +37,7 @@ final class SqlTransactions {
     }
   }
 
-  /** Of the driver's own connection, which a pool wraps. Null if it is another driver's, or does not say. */
+  /** Reads the driver's own connection, which a pool wraps. Null if it is another driver's, or does not say. */
   private static Object ask(Connection connection, String type, String method) {
     try {
       Class<?> known = load(connection, type);
@@ -57,7 +57,8 @@ final class SqlTransactions {
     }
   }
 
-  /** The driver is no dependency of ours: it is looked up where the object, or the program, has its classes from. */
+  /** The driver is not a dependency of ours: its class is looked up in the class loader of the object or of the
+   * program. */
   private static Class<?> load(Object near, String type) throws ClassNotFoundException {
     try {
       return Class.forName(type, false, near.getClass().getClassLoader());

@@ -2,7 +2,7 @@ package dev.idgen;
 
 import java.io.Serial;
 
-/** A generator that cannot issue in the state it is in (statuses 20 to 39). */
+/** The generator cannot issue ids in its present state (statuses 20 to 39). */
 public class StateException extends IdgenException {
   @Serial private static final long serialVersionUID = 1;
 

@@ -16,11 +16,11 @@ package dev.idgen;
  * @param forks times this state was started over in a child process
  * @param leadMs how far the last id's time is ahead of the clock, in ms; 0 when not ahead, or without time
  * @param issued numbers or ms given out: granted - remaining; once closed, less what was given back
- * @param rate ids per second, as the refills measured it; 0 is unknown, as always for a snowflake
+ * @param rate ids per second, as the refills measured it; 0 is unknown; always 0 for a snowflake
  * @param stockSeconds how long {@code remaining} lasts: numbers at {@code rate}, a worker's time by the clock; infinite
- *     when nothing is asked for or the rate is unknown
+ *     when nothing is drawn or the rate is unknown
  * @param breakerRedis of {@code store = "buffer"}: 0 closed, 1 half-open, 2 open: Redis is left alone for a while
- * @param breakerDatabase the same of the database; both 0 for other stores
+ * @param breakerDatabase the same for the database; both 0 for other stores
  * @param bufferStock numbers left in Redis when it was last seen
  */
 public record Stats(

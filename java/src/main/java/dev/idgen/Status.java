@@ -1,7 +1,7 @@
 package dev.idgen;
 
 /**
- * The status codes, as {@link IdgenException#status()} gives them. The numbers are fixed for ever and the same in every
+ * The status codes, as {@link IdgenException#status()} gives them. The numbers never change and are the same in every
  * language.
  */
 public final class Status {
@@ -38,10 +38,11 @@ public final class Status {
   /** {@link Generator#close()} was called. */
   public static final int CLOSED = 20;
 
-  /** This is a child process, and what the parent holds cannot be reacquired. */
+  /** This is a child process, which cannot reacquire what its parent holds. */
   public static final int FORKED = 21;
 
-  /** No id at once: what {@link Generator#tryNext()} tells by an empty result, so no exception has it. */
+  /** No id without waiting. {@link Generator#tryNext()} returns an empty result instead, so no exception has this
+   * status. */
   public static final int WOULD_BLOCK = 22;
 
   /** Another live generator owns this worker; the message says which process. Retryable. */
@@ -62,13 +63,13 @@ public final class Status {
   /** The clock is before the layout's epoch. */
   public static final int CLOCK_BEFORE_EPOCH = 41;
 
-  /** The clock has leapt far ahead, and nothing is reserved there until it stays so. Retryable. */
+  /** The clock has leapt far ahead, and nothing is reserved there until it stays there. Retryable. */
   public static final int CLOCK_LEAP = 42;
 
   /** Busy, unreachable or too slow, and nothing reserved is left. Retryable. */
   public static final int STORE_UNAVAILABLE = 60;
 
-  /** The store does not exist, and store_create was not asked for. */
+  /** The store does not exist, and store_create is off. */
   public static final int STORE_MISSING = 61;
 
   /** Not readable, or not writable. */
@@ -80,13 +81,13 @@ public final class Status {
   /** Not a database, not ours, or corrupt. */
   public static final int STORE_DAMAGED = 64;
 
-  /** Made by another version of idgen; the message says what to do. */
+  /** It was made by another version of idgen; the message says what to do. */
   public static final int STORE_VERSION = 65;
 
   /** The segment tag was not created. */
   public static final int TAG_UNKNOWN = 66;
 
-  /** {@link Generator.Builder#createSegment()}: the tag is there already. */
+  /** {@link Generator.Builder#createSegment()}: the tag already exists. */
   public static final int TAG_EXISTS = 67;
 
   /** The store granted numbers it had granted before: it lost a commit. Issuing stops. */

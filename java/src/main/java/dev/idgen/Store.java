@@ -4,13 +4,13 @@ package dev.idgen;
  * A store of the program's own, for {@link Generator.Builder#store(Store)} with {@code kind("segment")}. {@link
  * SqlStore} is one for databases.
  *
- * <p>Each call is one atomic, durable step, and returns when its commit is acknowledged, not before. It may come on any
- * thread, the library's own included, and several at once; never on the path of an id. It must not call the generator.
- * The library sets no time limit: the store's own connections should have one.
+ * <p>Each call is one atomic, durable step, and returns when its commit is acknowledged, not before. It may come from
+ * any thread, the library's own included, and from several at once, but never from the fast path. It must not call the
+ * generator. The library sets no time limit; the store's own connections should have one.
  *
- * <p>An exception means: not known whether it happened. What was asked for is then never issued by anyone. An {@link
- * IdgenException} goes on with its status, and {@link IdgenException#of} makes one; any other becomes {@link
- * Status#HOST}, which is tried again.
+ * <p>An exception means that the outcome is unknown: the numbers in question are then never issued by anyone. An {@link
+ * IdgenException} keeps its status, and {@link IdgenException#of} makes one. Any other exception becomes {@link
+ * Status#HOST}, which is retried.
  */
 public interface Store {
   /**
@@ -20,14 +20,14 @@ public interface Store {
    * @param tag the property of that name
    * @param count how many, at least 1
    * @return the first number of the grant, the old {@code max_id + 1}
-   * @throws Exception if nothing was granted, or if it is not known
+   * @throws Exception if nothing was granted, or if the outcome is unknown
    */
   long segmentTake(String namespace, String tag, long count) throws Exception;
 
   /**
-   * Takes back what a generator that is closed has not used: if {@code max_id == last}, {@code max_id = last - unused};
-   * else nothing, because somebody else has drawn since. Does nothing if a store does not implement it: these numbers
-   * are then never issued.
+   * Takes back what a closed generator has not used: if {@code max_id == last}, {@code max_id = last - unused}.
+   * Otherwise it must do nothing, because another process has drawn since. The default does nothing: these numbers are
+   * then never issued.
    *
    * @param namespace as it was granted
    * @param tag as it was granted

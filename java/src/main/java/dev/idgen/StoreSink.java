@@ -8,7 +8,7 @@ import java.util.WeakHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Pattern;
 
-/** What the library holds for a store. The program's own object is apart from it, so that it can be let go before. */
+/** What the library holds for a store. The program's own object is separate, so that it can be released earlier. */
 final class StoreSink {
   /** IDGEN_ENDS_WAITS. */
   private static final long ENDS_WAITS = -1;
@@ -16,7 +16,7 @@ final class StoreSink {
   /** Bytes of a message in the library. */
   private static final int LONGEST = 495;
 
-  /** What connection strings and drivers' messages may hold. Rather too much is hidden than too little. */
+  /** What connection strings and drivers' messages may hold. It is better to hide too much than too little. */
   private static final Pattern PASSWORD_OF_URL = Pattern.compile("(://[^\\s:/@]*):\\S*@");
 
   private static final Pattern PASSWORD =
@@ -24,10 +24,10 @@ final class StoreSink {
           "\\b(\\w*(?:password|passwd|pwd|secret|token))(['\"]?\\s*[=:]\\s*)('[^']*'|\"[^\"]*\"|[^\\s&;,)]+)",
           Pattern.CASE_INSENSITIVE);
 
-  /** What a store threw, under the number that the library gives back with the errors of the calls that fail for it. */
+  /** What a store threw, by the number that the library returns with the errors of the calls that fail for it. */
   private record Thrown(long number, Throwable exception) {}
 
-  /** The latest of each store: it answers on another thread, or later. */
+  /** The latest of each store, kept because it answers on another thread, or later. */
   private static final Set<StoreSink> SINKS =
       Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
@@ -36,7 +36,7 @@ final class StoreSink {
   private volatile Store store;
   private volatile Thrown latest;
 
-  /** A call may still be on its way with the one before while the next attempt fails. */
+  /** The previous one: a call may still carry it while the next attempt fails. */
   private volatile Thrown before;
 
   StoreSink(Store store) {
@@ -95,14 +95,14 @@ final class StoreSink {
     numbers[1] = e instanceof IdgenException known ? known.endsWaits() ? ENDS_WAITS : known.retryAfter().toNanos() : 0;
     numbers[2] = NUMBERS.incrementAndGet();
     before = latest;
-    // An IdgenException says what the store found, and the call's will say that too: the cause is behind it.
+    // The call's exception repeats what an IdgenException of the store says, so only its cause is passed on.
     latest = new Thrown(numbers[2], e instanceof IdgenException && e.getCause() != null ? e.getCause() : e);
     String message =
         e instanceof IdgenException ? String.valueOf(e.getMessage()) : "the program's own store: " + textOf(e);
     return limited(message.replace('\0', ' '));
   }
 
-  /** An exception in words, without what looks like a password. */
+  /** The exception in words, without what looks like a password. */
   static String textOf(Throwable e) {
     if (e.getMessage() == null) return e.getClass().getSimpleName();
     String text = e.getMessage().strip().replaceAll("\\s+", " ");

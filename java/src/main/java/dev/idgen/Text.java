@@ -38,9 +38,9 @@ final class Text {
   }
 
   /**
-   * An instant as the library takes it: Unix ms.
+   * An instant in the form that the library takes: Unix ms.
    *
-   * @throws IllegalArgumentException if it is finer: rounding in silence would change an epoch
+   * @throws IllegalArgumentException if it is finer: silent rounding would change an epoch
    */
   static String unixMs(Instant instant) {
     long milliseconds = instant.toEpochMilli();

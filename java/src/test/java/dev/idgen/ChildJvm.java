@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Runs a program in a JVM of its own: a library can be loaded only once in ours, and what a JVM prints can be seen only
+ * Runs a program in a separate JVM: a library can be loaded only once in ours, and what a JVM prints is visible only
  * from outside.
  */
 record ChildJvm(int status, String out) {

@@ -41,12 +41,12 @@ class ConcurrencyTest {
     return Generator.builder().store("sqlite:ids.db").directory(folder).storeCreate(true).worker(7);
   }
 
-  /** Two ids per second: whoever asks for more has to wait. */
+  /** Two ids per second: a caller that needs more has to wait. */
   private Generator slow() {
     return snowflake().layout("time:32s worker:30 sequence:1").waitMax(Duration.ofMinutes(1)).build();
   }
 
-  /** Runs the same thing on all threads at once and gives what each returned. */
+  /** Runs the same call on all threads at once and returns their results. */
   private static <T> List<T> onAllThreads(Callable<T> body) throws Exception {
     var pool = Executors.newFixedThreadPool(THREADS);
     try {
@@ -80,7 +80,7 @@ class ConcurrencyTest {
     }
   }
 
-  /** Draws by every call that there is. */
+  /** Draws with every call that there is. */
   private static long[] draw(Generator ids, int count) {
     var drawn = new long[count];
     int done = 0;
@@ -211,7 +211,8 @@ class ConcurrencyTest {
         long start = System.nanoTime();
         thread.interrupt();
         var end = result(task);
-        // 20 ms are promised. A second, because a busy machine may be late; without the interrupt it would be a minute.
+        // The promise is 20 ms. A second, because a busy machine may be late; without the interrupt it would be a
+        // minute.
         assertTrue(System.nanoTime() - start < 1_000_000_000L, "it took more than a second");
         assertEquals(Status.CANCELLED, end.status());
         assertEquals("CANCELLED", end.statusName());

@@ -23,8 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What is wrong with a configuration is said in the library's words, with its status, in an exception of the right
- * class.
+ * An invalid configuration gives the library's message and status, in an exception of the right class.
  */
 class ConfigurationTest {
   @TempDir Path folder;

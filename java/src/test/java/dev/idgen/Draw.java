@@ -1,6 +1,6 @@
 package dev.idgen;
 
-/** A program as a user might have it: draws one id and prints where the library came from. */
+/** A program like a user's: draws one id and prints where the library came from. */
 final class Draw {
   private Draw() {}
 

@@ -4,7 +4,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 
-/** Calls every native, well and badly. Prints only that it got to the end: what else appears was printed by the JVM. */
+/** Calls every native, with valid and invalid arguments. Prints only that it got to the end: anything else was printed
+ * by the JVM. */
 final class Exercise {
   private Exercise() {}
 

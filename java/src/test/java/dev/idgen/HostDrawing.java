@@ -147,7 +147,7 @@ final class HostDrawing {
             (proxy, method, arguments) -> shared);
   }
 
-  // Of a table its largest number, without one the statements.
+  // The largest number of a table or, without a table, the statements.
   private static String told(Generator.Builder builder, String table, String column) {
     try {
       return table == null ? builder.segmentStatements().stripTrailing() : "" + builder.segmentMaxOf(table, column);
@@ -184,7 +184,7 @@ final class HostDrawing {
 
   private static HikariDataSource pool(URI url, boolean autocommit) {
     String scheme = url.getScheme().equals("mysql") ? "mariadb" : "postgresql";
-    // The tests' proxy reads the statements as they pass: without a threshold each has its text with it.
+    // The tests' proxy reads the statements: without a threshold each carries its text.
     String limits =
         scheme.equals("mariadb")
             ? "?socketTimeout=5000&connectTimeout=5000"

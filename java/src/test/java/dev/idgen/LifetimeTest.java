@@ -16,7 +16,7 @@ import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How a generator begins and ends on a store that fails or hangs. */
+/** Opening and closing a generator on a store that fails or hangs. */
 @Timeout(60)
 class LifetimeTest {
   private static final Callable<Void> AT_ONCE = () -> null;
@@ -91,7 +91,7 @@ class LifetimeTest {
     assertEquals(0, seen.getSuppressed().length);
   }
 
-  /** A store's call that does not come back before it is released. It listens to interrupts, or is deaf to them. */
+  /** A store's call that does not return until it is released. It may react to interrupts or ignore them. */
   private static final class Hang {
     final CountDownLatch inside = new CountDownLatch(1);
     final CountDownLatch release = new CountDownLatch(1);
@@ -118,7 +118,7 @@ class LifetimeTest {
     }
   }
 
-  /** Interrupts the thread of a call as soon as it is in the store, and returns what became of the call. */
+  /** Interrupts the thread of a call as soon as it is in the store, and returns the outcome of the call. */
   private static <T> T interrupted(Hang hang, Callable<T> call) throws Exception {
     var task =
         new FutureTask<>(

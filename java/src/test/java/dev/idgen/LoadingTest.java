@@ -11,7 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Where libidgen.so is looked for, in JVMs of their own. */
+/** Where the package looks for libidgen.so, in separate JVMs. */
 class LoadingTest {
   private static final String CLASS_PATH = ChildJvm.CLASSES + File.pathSeparator + ChildJvm.TEST_CLASSES;
 
@@ -47,7 +47,7 @@ class LoadingTest {
     var temporary = Files.createDirectory(folder.resolve("tmp"));
     for (String beside : List.of("idgen/backends", "backends")) {
       var planted = Files.createDirectories(temporary.resolve(beside));
-      // Whatever it is: an attempt to load it is seen by its message.
+      // Any content will do: the message shows an attempt to load it.
       Files.writeString(planted.resolve("libidgen_redis.so"), "not a library");
     }
     assertFails(
@@ -100,7 +100,7 @@ class LoadingTest {
 
   @Test
   void aLibraryWithoutOurNativesIsAnErrorThatSaysSo() throws Exception {
-    // Any library will do that is no libidgen.so: the JVM's own.
+    // Any library that is not libidgen.so will do: the JVM's own.
     var other = Path.of(System.getProperty("java.home"), "lib", "libzip.so");
     assertFails(draw("-D" + NativeLoader.PATH_PROPERTY + "=" + other), other.toString(), "IDGEN_WITH_JNI");
   }

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What an operator wants to know reaches the program's log, whatever thread the library says it on. */
+/** What an operator wants to know reaches the program's log, from any thread of the library. */
 @Timeout(60)
 class LogTest {
   @TempDir Path folder;

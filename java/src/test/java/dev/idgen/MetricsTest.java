@@ -38,7 +38,7 @@ class MetricsTest {
     return Generator.builder().name("events").store("sqlite:ids.db").directory(folder).storeCreate(true).worker(7);
   }
 
-  /** Every sample by its name and labels. Fails on a line out of place, and on what Prometheus refuses. */
+  /** Every sample by its name and labels. Fails on a misplaced line, and on what Prometheus refuses. */
   private static Map<String, Double> parse(String text) {
     var samples = new LinkedHashMap<String, Double>();
     var described = new HashSet<String>();

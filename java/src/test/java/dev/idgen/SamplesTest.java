@@ -18,11 +18,10 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Compiles and runs every Java sample of the documentation as it stands there. A sample is the body of a main method:
- * its imports are moved to the top, and nothing else is added but {@code import dev.idgen.*}. It runs in a folder of
- * its own that has the document's first {@code toml} sample as idgen.toml, and the store that the document's sample
- * with {@code createStore()} has made. Where a sample is followed by a block marked {@code text}, it must print exactly
- * that.
+ * Compiles and runs every Java sample of the documentation verbatim. A sample is the body of a main method: its imports
+ * are moved to the top, and nothing else is added but {@code import dev.idgen.*}. It runs in its own folder, which has
+ * the document's first {@code toml} sample as idgen.toml, and the store that the document's sample with {@code
+ * createStore()} has made. Where a sample is followed by a block marked {@code text}, it must print exactly that.
  */
 class SamplesTest {
   private static final List<String> DOCUMENTS = List.of("java/README.md", "docs/java.md");
@@ -70,7 +69,7 @@ class SamplesTest {
     return samples;
   }
 
-  /** The sample that makes the store finds it there: to make it again changes nothing. */
+  /** The sample that makes the store finds an existing one: making it again changes nothing. */
   private void runBesideItsStore(Sample sample) throws Exception {
     Path place = Files.createDirectories(folder.resolve(sample.name().replaceAll("\\W+", "-")));
     for (String file : List.of("ids.db", "ids.db-lock")) {

@@ -243,7 +243,7 @@ class StoreTest {
     var store = new SqlStore(pool, Duration.ofMillis(500));
     assertThrows(StoreException.class, () -> store.segmentTake("default", "orders", 10));
     answers.countDown();
-    // At its end, or offering what it has: nobody has come for it.
+    // Ended, or offering its connection, which nobody has claimed.
     while (!List.of(Thread.State.TERMINATED, Thread.State.TIMED_WAITING).contains(seeker.get().getState())) {
       Thread.onSpinWait();
     }

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 
-/** The golden vectors that the tests of all languages read; tests/vectors/README.md tells their format. */
+/** The golden vectors that the tests of all languages read; tests/vectors/README.md describes their format. */
 final class Vectors {
   /** Where tests/, docs/ and the READMEs are. */
   static final Path REPOSITORY = Path.of(System.getProperty("idgen.test.repository")).toAbsolutePath().normalize();

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** What the other languages get for the same input, we get too. */
+/** The same input gives the same result as in the other languages. */
 class VectorsTest {
   private static final Field[] FIELDS = Field.values();
 

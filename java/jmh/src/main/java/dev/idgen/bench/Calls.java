@@ -14,7 +14,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Time for one id, by every door. All snowflakes have a 22-bit sequence, so that the format's cap is out of the way.
+ * Time per id, for every call. All snowflakes have a 22-bit sequence, so that the format's cap has no effect.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)

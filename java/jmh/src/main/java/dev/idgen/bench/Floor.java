@@ -1,6 +1,6 @@
 package dev.idgen.bench;
 
-/** What there is to beat; see floor.c. */
+/** The floors; see floor.c. */
 final class Floor {
   static {
     System.load(System.getProperty("idgen.bench.floor"));

@@ -16,8 +16,8 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Runs everything several times over, interleaved, and prints ratios of medians: on a machine that is shared, absolute
- * times mean little. The cost of one call less the core's own is set against an empty JNI call.
+ * Runs everything several times, interleaved, and prints ratios of medians: on a shared machine absolute times mean
+ * little. Compares the cost of a call, less the core's own, with an empty JNI call.
  */
 public final class Report {
   private static final double CAP_PER_MS = 4096;

@@ -17,13 +17,13 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * Issues ids as an application with CosId does: over CosId's own classes, but for {@link TableDistributor}.
+ * Issues ids like an application with CosId: with CosId's own classes, except {@link TableDistributor}.
  *
  * <pre>cosid-issue.jar URL NAMESPACE NAME OFFSET STEP segment|chain</pre>
  *
  * URL is {@code jdbc:mariadb://host:port/database} or {@code redis://host:port}; COSID_USER and COSID_PASSWORD are in
- * the environment. A table and a row (a key) that are not there yet are made by CosId. For each number N on standard
- * input it issues N ids and then prints them, one a line; after the last it ends.
+ * the environment. CosId makes a missing table, row or key. For each number N on standard input it issues N ids and
+ * then prints them, one per line; after the last number it ends.
  */
 public final class CosIdIssue {
   public static void main(String[] args) throws Exception {

@@ -12,8 +12,8 @@ import me.ahoo.cosid.segment.IdSegmentDistributorDefinition;
 
 /**
  * Rows of the table cosid, by the statements and in the transaction of cosid-jdbc 2.13 and 3.2
- * (JdbcIdSegmentDistributor, JdbcIdSegmentInitializer), written anew because that artifact could not be had. All else
- * is CosId's.
+ * (JdbcIdSegmentDistributor, JdbcIdSegmentInitializer), rewritten because that artifact was not available. Everything
+ * else is CosId's.
  */
 final class TableDistributor implements IdSegmentDistributor {
   private static final String CREATE =
@@ -29,7 +29,7 @@ final class TableDistributor implements IdSegmentDistributor {
   private final IdSegmentDistributorDefinition definition;
   private final DataSource database;
 
-  /** Makes the table and the row if they are not there. */
+  /** Makes the table and the row if they are missing. */
   TableDistributor(IdSegmentDistributorDefinition definition, DataSource database) {
     this.definition = definition;
     this.database = database;
@@ -41,7 +41,7 @@ final class TableDistributor implements IdSegmentDistributor {
       insert.setLong(2, definition.getOffset());
       insert.executeUpdate();
     } catch (SQLIntegrityConstraintViolationException there) {
-      // The row, that is: it goes on from where it stands.
+      // The row exists: it continues from there.
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }
