@@ -101,6 +101,17 @@ func WithProcess(value int64) Option { return With("process", value) }
 // (instagram).
 func WithShard(value int64) Option { return With("shard", value) }
 
+// WithWorkerLease sets worker_lease (1s to 1h; default 15s). How long a worker stays its owner's after the owner's last
+// renewal, where workers are leased (mysql, postgres, etcd). A living owner renews in the background, at least three
+// times in that time. Uniqueness does not depend on it: it decides how soon another process can take the number of one
+// that has died. With zookeeper the session's timeout decides that, which is store_timeout.
+func WithWorkerLease(value time.Duration) Option { return With("worker_lease", value) }
+
+// WithWorkerWait sets worker_wait (0ms to 1h). How long opening a generator waits for a worker that another process
+// holds: in a rolling restart until that one has stopped, after a crash until its lease has ended. Empty = worker_lease
+// and one second where workers are leased, 0ms with sqlite, where a lock proves that the owner lives.
+func WithWorkerWait(value time.Duration) Option { return With("worker_wait", value) }
+
 // WithSequenceStart sets sequence_start (carry | zero | random; default carry). Where the sequence of a new tick
 // starts. carry: continue from the last low bits (at most 10), so that id % 2^k stays even at low rates. zero: at 0.
 // random: at a random number below the same bound.

@@ -28,10 +28,10 @@ type SegmentRow struct {
 }
 
 // CreateStore makes the store if it is missing, without a tag: all that snowflakes need. An existing store is left as
-// it is. Works for sqlite:, and for memory, where there is nothing to make. Call it once, at setup, and leave the
+// it is. On a server it makes the tables of segments and workers. Call it once, at setup, and leave the
 // option store_create off: a lost store is then an error. Reads the options store, directory and store_timeout. May
 // block on the store. Errors: ErrStoreMissing (the store is lost: its lock file exists without the database),
-// ErrStoreRegressed (an older copy replaced it), ErrUnsupported (a server, where the first tag makes the store; a store
+// ErrStoreRegressed (an older copy replaced it), ErrUnsupported (a buffer, which is made with its first tag; a store
 // of the program's own), those of the store.
 func CreateStore(options ...Option) error {
 	c, err := newConfig(options)

@@ -133,8 +133,8 @@ class EtcdConnection {
   }
 
   struct HeldRow : HeldWorker {
-    std::string text;    // "": there is none
-    std::string lease;   // of the key beside it
+    std::string text;   // "": there is none
+    std::string lease;  // of the key beside it
   };
   WorkerRows<EtcdConnection>& workers() { return workers_; }
 
@@ -184,15 +184,10 @@ class EtcdConnection {
     } else {
       done.push_back({{"request_put", {{"key", base64(live_key(key))}, {"value", ""}, {"lease", lease}}}});
     }
-    const Json as_read = held.text.empty()
-                             ? Json{{"key", base64(key)},
-                                    {"target", "CREATE"},
-                                    {"result", "EQUAL"},
-                                    {"create_revision", "0"}}
-                             : Json{{"key", base64(key)},
-                                    {"target", "VALUE"},
-                                    {"result", "EQUAL"},
-                                    {"value", base64(held.text)}};
+    const Json as_read =
+        held.text.empty()
+            ? Json{{"key", base64(key)}, {"target", "CREATE"}, {"result", "EQUAL"}, {"create_revision", "0"}}
+            : Json{{"key", base64(key)}, {"target", "VALUE"}, {"result", "EQUAL"}, {"value", base64(held.text)}};
     const Json answer = post("/v3/kv/txn", {{"compare", Json::array({as_read})}, {"success", done}});
     if (!answer.value("succeeded", false)) return false;
     held.row = next;

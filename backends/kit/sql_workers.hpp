@@ -75,12 +75,12 @@ class SqlWorkers {
     const std::string lease = now + (request != nullptr ? " + " + std::to_string(request->lease_ms) : "");
     std::uint64_t changed = 0;
     if (held.row.fence == 0) {
-      changed = server.change_worker(
-          std::string("INSERT INTO ") + kWorkerTable +
-          "(ns, worker, fence, owner, hw, lease_until, clock_ahead, holder) SELECT " + server.quoted(name_space) + ", " +
-          std::to_string(worker) + ", " + fence + ", " + owner + ", " + hw + ", " + lease + ", " +
-          (request != nullptr ? std::to_string(request->now_ms) + " - " + now : "0") + ", " + holder +
-          std::string(dialect_.durably) + std::string(dialect_.if_absent));
+      changed = server.change_worker(std::string("INSERT INTO ") + kWorkerTable +
+                                     "(ns, worker, fence, owner, hw, lease_until, clock_ahead, holder) SELECT " +
+                                     server.quoted(name_space) + ", " + std::to_string(worker) + ", " + fence + ", " +
+                                     owner + ", " + hw + ", " + lease + ", " +
+                                     (request != nullptr ? std::to_string(request->now_ms) + " - " + now : "0") + ", " +
+                                     holder + std::string(dialect_.durably) + std::string(dialect_.if_absent));
     } else {
       std::string sql = std::string("UPDATE ") + kWorkerTable + " SET fence = " + fence + ", owner = " + owner +
                         ", hw = " + hw + ", lease_until = " + lease + ", holder = " + holder;
@@ -90,11 +90,11 @@ class SqlWorkers {
         sql += ", clock_ahead = " + ahead;
         where_clock = " AND " + ahead + " <= " + std::to_string(request->max_lead_ms);
       }
-      changed = server.change_worker(
-          sql + std::string(dialect_.durably) + " WHERE " + where(server, name_space, worker, "") +
-          " AND fence = " + std::to_string(held.row.fence) +
-          " AND owner = " + server.quoted(held.row.owned ? hex_of(held.row.owner) : "") +
-          " AND hw = " + std::to_string(held.row.hw) + where_clock);
+      changed =
+          server.change_worker(sql + std::string(dialect_.durably) + " WHERE " + where(server, name_space, worker, "") +
+                               " AND fence = " + std::to_string(held.row.fence) +
+                               " AND owner = " + server.quoted(held.row.owned ? hex_of(held.row.owner) : "") +
+                               " AND hw = " + std::to_string(held.row.hw) + where_clock);
     }
     if (changed != 1) return false;
     held.row = next;
@@ -111,8 +111,9 @@ class SqlWorkers {
       rows = read();
       if (rows.empty()) {
         throw Error(Status::store_permission,
-                    shown_ + ": a row inserted into idgen_namespace is not there: row-level security, a trigger or a "
-                             "rule prevents that. Allow this user to insert rows");
+                    shown_ +
+                        ": a row inserted into idgen_namespace is not there: row-level security, a trigger or a "
+                        "rule prevents that. Allow this user to insert rows");
       }
     }
     return rows.empty() ? "" : rows.front().front();

@@ -87,11 +87,10 @@ constexpr Dialect kDialects[] = {
      .changed = ", last_fetch_time = unix_timestamp()"},
 };
 
-constexpr WorkerDialect kWorkers = {
-    .create_namespaces = R"(CREATE TABLE IF NOT EXISTS idgen_namespace (
+constexpr WorkerDialect kWorkers = {.create_namespaces = R"(CREATE TABLE IF NOT EXISTS idgen_namespace (
   ns VARBINARY(512) NOT NULL PRIMARY KEY,
   format VARBINARY(1024) NOT NULL) ENGINE = InnoDB)",
-    .create_workers = R"(CREATE TABLE IF NOT EXISTS idgen_worker (
+                                    .create_workers = R"(CREATE TABLE IF NOT EXISTS idgen_worker (
   ns VARBINARY(512) NOT NULL,
   worker BIGINT NOT NULL,
   fence BIGINT NOT NULL,
@@ -101,9 +100,9 @@ constexpr WorkerDialect kWorkers = {
   clock_ahead BIGINT NOT NULL,
   holder VARBINARY(512) NOT NULL,
   PRIMARY KEY (ns, worker)) ENGINE = InnoDB)",
-    .now_ms = "CAST(1000 * UNIX_TIMESTAMP(NOW(3)) AS SIGNED)",
-    .durably = "",
-    .if_absent = " ON DUPLICATE KEY UPDATE ns = VALUES(ns)"};
+                                    .now_ms = "CAST(1000 * UNIX_TIMESTAMP(NOW(3)) AS SIGNED)",
+                                    .durably = "",
+                                    .if_absent = " ON DUPLICATE KEY UPDATE ns = VALUES(ns)"};
 
 // Server errors, of MariaDB and MySQL alike (mysqld_error.h).
 constexpr unsigned kNoSuchTable = 1146, kUnknownDatabase = 1049, kUnknownColumn = 1054, kDataOutOfRange = 1690;

@@ -23,11 +23,10 @@ constexpr const char* kDurably =
     " FROM (SELECT set_config('synchronous_commit', 'on', true), set_config('client_min_messages', 'warning', true))"
     " AS durable";
 
-constexpr WorkerDialect kWorkers = {
-    .create_namespaces = R"(CREATE TABLE IF NOT EXISTS idgen_namespace (
+constexpr WorkerDialect kWorkers = {.create_namespaces = R"(CREATE TABLE IF NOT EXISTS idgen_namespace (
   ns varchar(128) NOT NULL PRIMARY KEY,
   format varchar(1024) NOT NULL))",
-    .create_workers = R"(CREATE TABLE IF NOT EXISTS idgen_worker (
+                                    .create_workers = R"(CREATE TABLE IF NOT EXISTS idgen_worker (
   ns varchar(128) NOT NULL,
   worker bigint NOT NULL CHECK (worker >= 0),
   fence bigint NOT NULL CHECK (fence > 0),
@@ -37,9 +36,9 @@ constexpr WorkerDialect kWorkers = {
   clock_ahead bigint NOT NULL,
   holder varchar(512) NOT NULL,
   PRIMARY KEY (ns, worker)))",
-    .now_ms = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
-    .durably = kDurably,
-    .if_absent = " ON CONFLICT DO NOTHING"};
+                                    .now_ms = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
+                                    .durably = kDurably,
+                                    .if_absent = " ON CONFLICT DO NOTHING"};
 
 // None of the others ships a table for PostgreSQL: these are their MySQL tables, column by column.
 constexpr Dialect kDialects[] = {
@@ -314,18 +313,18 @@ class PostgresConnection {
     if (state == "42501" || state == "25006") throw Error(Status::store_permission, why);  // no privilege; read-only
     if (about == About::users_table && state.substr(0, 2) == "42") throw Error(Status::value, why);
     if (state == "42P01") {
-      throw Error(Status::store_missing,
-                  about == About::segments
-                      ? shown_ + ": the table " + table + " is not there. " + kHowToCreate
-                      : why + ". " + kHowToCreateWorkers);
+      throw Error(Status::store_missing, about == About::segments
+                                             ? shown_ + ": the table " + table + " is not there. " + kHowToCreate
+                                             : why + ". " + kHowToCreateWorkers);
     }
     if (state == "42703" || state == "42804" || state == "42883" ||
         state == "42846") {  // columns of other names or types
-      throw Error(Status::store_version,
-                  why + ". The table " + table +
-                      (about == About::segments ? " is not one of segment.schema = " + std::string(schema_.name) + ", or"
-                                                : std::string(" is")) +
-                      " of another version");
+      throw Error(
+          Status::store_version,
+          why + ". The table " + table +
+              (about == About::segments ? " is not one of segment.schema = " + std::string(schema_.name) + ", or"
+                                        : std::string(" is")) +
+              " of another version");
     }
     if (state == "53100") throw Error(Status::store_full, why);
     if (state == "22003" || state == "23514") throw Error(Status::store_damaged, why);

@@ -308,8 +308,8 @@ class RedisConnection {
       const std::string text = reply[i];
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found);
       if (error == std::errc{} && end == text.data() + text.size()) return found;
-      throw Error(Status::store_damaged, shown_ + ": " + worker_name(name_space, worker) + " holds " +
-                                             in_quotes(text) + " where a whole number of 64 bits belongs");
+      throw Error(Status::store_damaged, shown_ + ": " + worker_name(name_space, worker) + " holds " + in_quotes(text) +
+                                             " where a whole number of 64 bits belongs");
     };
     HeldRow held;
     held.store_ms = number(1);
@@ -350,8 +350,9 @@ class RedisConnection {
     if (reply[0] == "early") {
       const std::uint64_t wait_ms = stored_number(shown_, reply[1].c_str());
       throw Error(Status::store_unavailable,
-                  shown_ + ": the server may have forgotten windows that it granted (it is new, was restarted or failed "
-                           "over), so " +
+                  shown_ +
+                      ": the server may have forgotten windows that it granted (it is new, was restarted or failed "
+                      "over), so " +
                       worker_name(name_space, worker) + " gets its next one above them, in " + std::to_string(wait_ms) +
                       " ms",
                   wait_ms * 1'000'000);
@@ -645,7 +646,8 @@ class RedisStore final : public WithWindows<ConnectedStore<RedisConnection>, Red
           "ISSUED TWICE. " +
           losses();
     text +=
-        "worker: its windows end at most 15 s ahead of the server's clock. After a restart, a failover or a loss of all "
+        "worker: its windows end at most 15 s ahead of the server's clock. After a restart, a failover or a loss of "
+        "all "
         "data the next ones begin 17 s ahead of it, above everything that can have been forgotten; the first window of "
         "a new server too. Two masters that both take writes (a partition without min-replicas-to-write), or clocks of "
         "two servers that are more than 2 s apart, are not covered: ids may then be issued twice\n";

@@ -133,7 +133,7 @@ class ZooKeeperConnection {
   }
 
   // Every write asks for the owner's own ephemeral node. It goes with the node above it, so nobody writes into a node
-  // that was deleted and made anew what is known of the old one, though its versions begin at 0 again.
+  // that was deleted and made again what is known of the old one, though its versions begin at 0 again.
   bool replace_worker(const std::string& name_space, std::uint64_t worker, HeldRow& held, const WorkerRow& next,
                       const WindowRequest* request) {
     const std::string path = worker_path(name_space, worker);
@@ -145,7 +145,8 @@ class ZooKeeperConnection {
     const std::string text = worker_text(next);
     Stat stat{};
     if (request == nullptr) {
-      const int code = zoo_set2(session(), path.c_str(), text.data(), static_cast<int>(text.size()), held.version, &stat);
+      const int code =
+          zoo_set2(session(), path.c_str(), text.data(), static_cast<int>(text.size()), held.version, &stat);
       if (code == ZBADVERSION || code == ZNONODE) return false;
       check(code, "set");
       if (held.row.owned) zoo_delete(session(), live_path(path, held.row.owner).c_str(), kAnyVersion);
@@ -280,7 +281,9 @@ class ZooKeeperConnection {
   static std::string worker_path(const std::string& name_space, std::uint64_t worker) {
     return folder_of_workers(name_space) + "/" + std::to_string(worker);
   }
-  static std::string live_path(const std::string& path, const Nonce& owner) { return path + "/" + kLive + hex_of(owner); }
+  static std::string live_path(const std::string& path, const Nonce& owner) {
+    return path + "/" + kLive + hex_of(owner);
+  }
   void make_folder_of_workers(const std::string& name_space) {
     for (const std::string& folder : {std::string("/idgen"), std::string(kWorkerRoot), folder_of_workers(name_space)})
       make(folder, "");

@@ -1,5 +1,7 @@
 #include "idgen/worker.hpp"
 
+#include <limits>
+
 #include "border.hpp"
 #include "idgen/text.hpp"
 
@@ -9,7 +11,14 @@ using namespace idgen::capi;
 namespace {
 
 idgen_worker_info_t worker_info_of(const WorkerInfo& worker) {
-  idgen_worker_info_t info{sizeof info, worker.is_live, worker.worker, worker.fence, worker.hw_ms, worker.ahead_ms, ""};
+  idgen_worker_info_t info{sizeof info,
+                           worker.is_live,
+                           worker.worker,
+                           worker.fence,
+                           worker.hw_ms,
+                           worker.ahead_ms,
+                           worker.clock_ahead_ms.value_or(std::numeric_limits<std::int64_t>::min()),
+                           ""};
   copy_text(worker.holder, info.holder, sizeof info.holder);
   return info;
 }

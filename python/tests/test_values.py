@@ -147,11 +147,9 @@ def test_a_store_that_is_lost_is_not_made_anew(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-def test_a_store_that_is_made_with_its_first_tag_is_not_made_without() -> None:
+def test_a_store_of_the_host_is_not_made_by_idgen() -> None:
     with pytest.raises(idgen.UnsupportedError, match="own store is made by the host"):
         idgen.store_create(store=own_store)
-    with pytest.raises(idgen.UnsupportedError, match="made together with its first tag"):
-        idgen.store_create(store="postgres://app@h.invalid/ids")
 
 
 def test_segments_are_made_shown_and_lifted_but_never_lowered(tmp_path: Path) -> None:

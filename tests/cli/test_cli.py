@@ -738,12 +738,6 @@ class Store(Cli):
         self.assertIn("is lost: its lock file is there", error)
         self.assertFalse((self.dir / "ids.db").exists())
 
-    def test_create_is_refused_where_a_store_is_made_with_its_first_tag_without_asking_the_server(self):
-        for url in ("mysql://u:secret@h.invalid/d", "redis://h.invalid"):
-            error = self.refused("UNSUPPORTED", "store", "create", "--store", url)
-            self.assertIn("made together with its first tag", error)
-            self.assertIn("idgen segment create", error)
-
     def test_create_in_memory_is_there_as_soon_as_it_is_named(self):
         self.assertEqual(self.good("store", "create", "--store", "memory:a").out, "store memory:a: ready\n")
 

@@ -143,7 +143,7 @@ TEST(WorkerRow, AStoreWithoutWindowsSaysSo) {
     bool survives_fork() const override { return false; }
   };
   config.store = std::make_shared<Segments>();
-  EXPECT_FAILS(show_worker(config), Status::unsupported, "sqlite:PATH does");
+  EXPECT_FAILS(show_worker(config), Status::unsupported, "sqlite:PATH and the servers do");
 }
 
 TEST_P(WorkerRowOfEveryStore, ADescriptionReservesNothing) {

@@ -208,10 +208,9 @@ TEST_P(WindowOfEveryStore, NumbersThatCannotBeMeantAreRefused) {
 }
 
 TEST_P(WindowOfEveryStore, DescribeSaysWhatARestartMeans) {
-  EXPECT_THAT(open()->describe(),
-              testing::HasSubstr(GetParam() == "memory"   ? "restart of the process is not protected"
-                                 : GetParam() == "sqlite" ? "kill -9"
-                                                          : "worker"));
+  EXPECT_THAT(open()->describe(), testing::HasSubstr(GetParam() == "memory" ? "restart of the process is not protected"
+                                                     : GetParam() == "sqlite" ? "kill -9"
+                                                                              : "worker"));
   EXPECT_EQ(open()->survives_fork(), GetParam() != "memory");
 }
 
@@ -274,13 +273,13 @@ TEST_P(WindowOfEveryServer, ProcessesThatAcquireOneWorkerAtOnceGetWindowsThatDoN
                 store->window_take(with_no_lease(window_request(7, kNow, static_cast<std::uint8_t>(1 + i))));
           });
           if (error.status() == Status::ok) break;
-          EXPECT_THAT(error.status(), testing::AnyOf(Status::worker_busy, Status::store_unavailable)) << error.message();
+          EXPECT_THAT(error.status(), testing::AnyOf(Status::worker_busy, Status::store_unavailable))
+              << error.message();
         }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  std::sort(windows.begin(), windows.end(),
-            [](const Window& a, const Window& b) { return a.start_ms < b.start_ms; });
+  std::sort(windows.begin(), windows.end(), [](const Window& a, const Window& b) { return a.start_ms < b.start_ms; });
   for (std::size_t i = 1; i < windows.size(); ++i) {
     EXPECT_LE(windows[i - 1].end_ms, windows[i].start_ms);
     EXPECT_LT(windows[i - 1].fence, windows[i].fence);

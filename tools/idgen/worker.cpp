@@ -25,6 +25,8 @@ std::string as_json(const Config& config, const idgen_worker_info_t& info) {
   object.signed_number("hw_unix_ms", info.hw_unix_ms).signed_number("ahead_ms", info.ahead_ms);
   object.text("max_ahead", value(config, "max_ahead"));
   object.boolean("live", info.is_live != 0).text("holder", info.holder);
+  info.clock_ahead_ms == INT64_MIN ? object.null("clock_ahead_ms")
+                                   : object.signed_number("clock_ahead_ms", info.clock_ahead_ms);
   return object.str();
 }
 
@@ -37,7 +39,10 @@ std::string as_lines(const Config& config, const idgen_worker_info_t& info) {
          ": its time is reserved up to here\n";
   out += "ahead       " + (info.ahead_ms > 0 ? std::to_string(info.ahead_ms) + " ms" : "not") +
          " of this clock; max_ahead = " + value(config, "max_ahead") + '\n';
-  return out + "owner       " + (info.is_live ? "alive: " + holder : "none alive; the latest was " + holder) + '\n';
+  out += "owner       " + (info.is_live ? "alive: " + holder : "none alive; the latest was " + holder) + '\n';
+  if (info.clock_ahead_ms != INT64_MIN)
+    out += "clock       the owner's, " + std::to_string(info.clock_ahead_ms) + " ms ahead of the store's\n";
+  return out;
 }
 
 void print_worker(const Config& config, const idgen_worker_info_t& info, bool json) {

@@ -239,12 +239,12 @@ void bind_tables(py::module_& module) {
   module.def("store_create", &store_create,
              "store_create(**properties) -> None\n\n"
              "Makes the store if it is missing, without a tag: all that snowflakes need. An existing store is left\n"
-             "as it is. Works for sqlite:, and for memory, where there is nothing to make. Call it once, at setup,\n"
+             "as it is. On a server it makes the tables of segments and workers. Call it once, at setup,\n"
              "and leave the property store_create off: a lost store is then an error. Reads store, directory and\n"
              "store_timeout. May block.\n\n"
              "Raises StoreMissingError (the store is lost: its lock file exists without the database),\n"
-             "StoreRegressedError (an older copy replaced it), UnsupportedError (a server, where the first tag makes\n"
-             "the store; a store of the program's own), StoreError.");
+             "StoreRegressedError (an older copy replaced it), UnsupportedError (a buffer, which is made with its\n"
+             "first tag; a store of the program's own), StoreError.");
   module.def("segment_create", &segment_create,
              "segment_create(**properties) -> None\n\n"
              "Makes the tag at 0, so that the first id is 1, and the store if it is missing. Reads store, namespace,\n"

@@ -479,10 +479,10 @@ typedef struct idgen_segment_info {
 /* A row of idgen_segment_list. The texts last until it returns. */
 typedef void (*idgen_segment_fn)(void *ctx, const char *name_space, const char *tag, const idgen_segment_info_t *info);
 
-/* Makes the store if it is missing, without a tag: all that snowflakes need. An existing store is left as it is. Works
- * for sqlite: and for memory, where there is nothing to make.
+/* Makes the store if it is missing, without a tag: all that snowflakes need. An existing store is left as it is. On
+ * a server it makes the tables of segments and workers.
  * Errors: IDGEN_E_STORE_MISSING (it is lost: its lock file exists without the database), IDGEN_E_STORE_REGRESSED (an
- * older copy replaced it), IDGEN_E_UNSUPPORTED (a server, where the first tag makes the store; a host's store),
+ * older copy replaced it), IDGEN_E_UNSUPPORTED (a buffer, which is made with its first tag; a host's store),
  * IDGEN_E_VALUE (the URL), 60..79, any. Blocks: on the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_store_create(const idgen_config_t *config, idgen_error_t *err);
 
@@ -546,11 +546,12 @@ typedef struct idgen_worker_info {
                          the rest is empty */
   int64_t hw_unix_ms; /* its time is reserved up to here, exclusive: no later grant begins before */
   int64_t ahead_ms;   /* how far that is ahead of the configuration's clock; negative: behind */
-  char holder[128];   /* the latest owner, "process 4711 on db-3"; "" = unknown */
+  int64_t clock_ahead_ms; /* holder's clock minus the store's, at its latest window; INT64_MIN: unknown */
+  char holder[128];       /* the latest owner, "process 4711 on db-3"; "" = unknown */
 } idgen_worker_info_t;
 
 #define IDGEN_WORKER_INFO_INIT \
-  { (uint32_t)sizeof(idgen_worker_info_t), 0, 0, 0, 0, 0, "" }
+  { (uint32_t)sizeof(idgen_worker_info_t), 0, 0, 0, 0, 0, INT64_MIN, "" }
 
 /* Reads a worker's row.
  * Errors: IDGEN_E_STORE_MISSING, IDGEN_E_UNSUPPORTED (kind = segment, or a store without workers), IDGEN_E_VALUE,

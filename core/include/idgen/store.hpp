@@ -50,11 +50,11 @@ struct Window {
 // A worker's row, for operators.
 struct WindowInfo {
   std::uint64_t worker = 0;
-  std::uint64_t fence = 0;  // 0: nobody has had the worker yet
-  std::int64_t hw_ms = 0;   // Unix ms, exclusive: the end of the latest window
-  std::string format{};     // of the namespace
-  std::string holder{};     // the latest
-  bool is_live = false;     // an owner is alive, or may be
+  std::uint64_t fence = 0;                       // 0: nobody has had the worker yet
+  std::int64_t hw_ms = 0;                        // Unix ms, exclusive: the end of the latest window
+  std::string format{};                          // of the namespace
+  std::string holder{};                          // the latest
+  bool is_live = false;                          // an owner is alive, or may be
   std::optional<std::int64_t> clock_ahead_ms{};  // holder's clock minus the store's, at its latest window
 };
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "idgen/config.hpp"
@@ -13,12 +14,13 @@
 namespace idgen {
 
 struct WorkerInfo {
-  std::uint64_t worker = 0;   // the number of all node fields together
-  std::uint64_t fence = 0;    // of the latest grant; 0: nobody has had the worker yet
-  std::int64_t hw_ms = 0;     // Unix ms, exclusive: its time is reserved up to here
-  std::int64_t ahead_ms = 0;  // of the clock
-  bool is_live = false;       // an owner is alive, or may be
-  std::string holder;         // the latest owner; "" = unknown
+  std::uint64_t worker = 0;                      // the number of all node fields together
+  std::uint64_t fence = 0;                       // of the latest grant; 0: nobody has had the worker yet
+  std::int64_t hw_ms = 0;                        // Unix ms, exclusive: its time is reserved up to here
+  std::int64_t ahead_ms = 0;                     // of the clock
+  bool is_live = false;                          // an owner is alive, or may be
+  std::string holder;                            // the latest owner; "" = unknown
+  std::optional<std::int64_t> clock_ahead_ms{};  // the holder's clock minus the store's, at its latest window
 };
 
 // Reads the row of the worker that a snowflake configuration names. Throws Error{unsupported} for segments and for

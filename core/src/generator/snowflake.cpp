@@ -360,7 +360,8 @@ class SnowflakeGenerator final : public Generator {
   void set_options(Supply::Options& options) override {
     options.sizing.prefetch = 0.5;
     if (store_->has_leases())
-      options.renew_ns = std::min(config_.duration_ms("window") / 2, config_.duration_ms("worker_lease") / 3) * kNsPerMs;
+      options.renew_ns =
+          std::min(config_.duration_ms("window") / 2, config_.duration_ms("worker_lease") / 3) * kNsPerMs;
     options.present = [this] {
       const std::uint64_t next = page().counter.next();
       const std::uint64_t tick = tick_at(shape_, floor_div(runtime_->wall_ns(), 1'000'000));

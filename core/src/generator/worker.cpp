@@ -34,7 +34,7 @@ struct FoundWorker {
            " of this clock, " + format_instant(now_ms);
   }
   WorkerInfo info(std::int64_t hw_ms) const {
-    return {place.number, row.fence, hw_ms, ahead_ms(hw_ms), row.is_live, row.holder};
+    return {place.number, row.fence, hw_ms, ahead_ms(hw_ms), row.is_live, row.holder, row.clock_ahead_ms};
   }
 };
 

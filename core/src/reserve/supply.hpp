@@ -190,12 +190,12 @@ class Supply : public std::enable_shared_from_this<Supply> {
   std::uint64_t unused_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // of what was granted: no longer held, and not drawn
   bool starved_ IDGEN_GUARDED_BY(page_.mutex) =
       false;  // a caller has waited since the last range: the rate would be higher
-  std::uint64_t last_size_ IDGEN_GUARDED_BY(page_.mutex) = 0;    // of the latest range
-  bool watching_ IDGEN_GUARDED_BY(page_.mutex) = false;          // retire() is posted
+  std::uint64_t last_size_ IDGEN_GUARDED_BY(page_.mutex) = 0;     // of the latest range
+  bool watching_ IDGEN_GUARDED_BY(page_.mutex) = false;           // retire() is posted
   std::int64_t granted_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // the latest range
-  std::uint64_t highest_end_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // I7: the witness
-  std::optional<Error> failure_ IDGEN_GUARDED_BY(page_.mutex);   // of the latest attempt
-  bool failed_for_good_ IDGEN_GUARDED_BY(page_.mutex) = false;   // issuing has stopped: the store lost commits
+  std::uint64_t highest_end_ IDGEN_GUARDED_BY(page_.mutex) = 0;   // I7: the witness
+  std::optional<Error> failure_ IDGEN_GUARDED_BY(page_.mutex);    // of the latest attempt
+  bool failed_for_good_ IDGEN_GUARDED_BY(page_.mutex) = false;    // issuing has stopped: the store lost commits
   std::uint64_t failures_in_a_row_ IDGEN_GUARDED_BY(page_.mutex) = 0;
   std::int64_t retry_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // mono; no attempt before this
   SupplyStats stats_ IDGEN_GUARDED_BY(page_.mutex);

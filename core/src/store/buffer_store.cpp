@@ -426,7 +426,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     throw Error(Status::unsupported,
                 "worker " + std::to_string(worker) +
                     ": store = \"buffer\" grants segments (kind = segment); the time of snowflake workers is granted "
-                    "by sqlite:PATH in this version");
+                    "by the database itself: give its URL as store");
   }
 
   const BufferOptions options_;

@@ -136,7 +136,7 @@ std::uint64_t Store::segment_max_of(const std::string& table, const std::string&
 }
 
 static constexpr const char* kNoWorkerRows =
-    "this store keeps no windows of workers that could be shown or repaired; sqlite:PATH does";
+    "this store keeps no windows of workers that could be shown or repaired; sqlite:PATH and the servers do";
 
 WindowInfo Store::window_show(const std::string&, std::uint64_t) { throw Error(Status::unsupported, kNoWorkerRows); }
 void Store::window_repair(const std::string&, std::uint64_t, const WindowInfo&, std::int64_t) {
@@ -163,9 +163,7 @@ std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& op
   return parsed.scheme->open(parsed.rest, options);
 }
 
-void create_store(const std::string& url, const StoreOptions& options) {
-  open_store(url, options)->create();
-}
+void create_store(const std::string& url, const StoreOptions& options) { open_store(url, options)->create(); }
 
 std::string store_identity(const std::string& url, const StoreOptions& options) {
   const NamedStore parsed = parse_store_name(url);

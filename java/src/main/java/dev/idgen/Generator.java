@@ -518,6 +518,26 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
+     * How long a worker stays its owner's after the owner's last renewal, where workers are leased.
+     *
+     * @param lease whole ms
+     * @return this
+     */
+    public Builder workerLease(Duration lease) {
+      return set("worker_lease", milliseconds(lease));
+    }
+
+    /**
+     * How long opening waits for a worker that another process holds.
+     *
+     * @param wait whole ms
+     * @return this
+     */
+    public Builder workerWait(Duration wait) {
+      return set("worker_wait", milliseconds(wait));
+    }
+
+    /**
      * Where the sequence of a new tick begins: {@code "carry"}, {@code "zero"} or {@code "random"}.
      *
      * @param policy the policy
@@ -787,7 +807,7 @@ public final class Generator implements AutoCloseable {
      *
      * @throws StoreException if the store is lost: its lock file exists without the database (status {@link
      *     Status#STORE_MISSING}); if an older copy replaced it ({@link Status#STORE_REGRESSED}); if it cannot be made
-     * @throws ConfigException for a server, where the first tag makes the store, and for a store of the program's own
+     * @throws ConfigException for a buffer, which is made with its first tag, and for a store of the program's own
      *     (status {@link Status#UNSUPPORTED}); if a property of this configuration cannot be used
      */
     public void createStore() {
