@@ -17,7 +17,7 @@ void cap(int rounds);
 void refill(const std::string& folder, int seconds);
 // Time of create and memory of a generator. Files go below folder.
 void footprint(const std::string& folder, int rounds);
-// ns per call on segments from each NAME=URL, and the CPU time of all of them when idle. `modules`: backend.path.
+// ns per call on segments from each NAME=URL, and the CPU time of all of them when idle. `modules`: module.path.
 void stores(int rounds, int seconds, const std::string& modules, std::span<char*> urls);
 // Runs one subject a given number of times and prints nothing: for a tool that counts instructions.
 void count(const std::string& subject, std::size_t times);

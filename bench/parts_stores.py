@@ -12,7 +12,7 @@ from figures import Figure, median, spread
 from parts_core import NotMeasured, Samples, Setting, run
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.append(str(ROOT / "tests" / "backends"))
+sys.path.append(str(ROOT / "tests" / "servers"))
 
 
 def measure_stores(setting: Setting) -> Samples:
@@ -26,7 +26,7 @@ def measure_stores(setting: Setting) -> Samples:
                 urls.append(f"{name}={ends.enter_context(kind()).url()}")
             except FileNotFoundError as missing:
                 raise NotMeasured(f"{missing}; `scripts/setup servers` installs the servers") from missing
-        modules = setting.build / "lib" / "idgen" / "backends"
+        modules = setting.build / "lib" / "idgen" / "modules"
         command = [setting.program, "stores", str(setting.rounds), "3" if setting.quick else "10", modules, *urls]
         return dict(json.loads(run(*command)))
 

@@ -31,7 +31,7 @@ void stores(int rounds, int seconds, const std::string& modules, std::span<char*
   for (const std::string pair : urls) {
     const std::size_t equal = pair.find('=');
     Properties properties = with(segment("bench-" + std::to_string(time(nullptr))), "store", pair.substr(equal + 1));
-    if (!modules.empty()) properties = with(properties, "backend.path", modules);
+    if (!modules.empty()) properties = with(properties, "module.path", modules);
     generators.emplace_back(pair.substr(0, equal), Generator(properties));
   }
   for (const auto& [name, generator] : generators)

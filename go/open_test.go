@@ -341,7 +341,7 @@ func TestStatementsAreRefusedWhereThereCanBeNone(t *testing.T) {
 		"own makes its tags itself": {idgen.WithHostStore(&counter{})},
 		"mysql, mariadb, postgres":  {idgen.Options{"store": "memory", "segment.schema": "leaf", "tag": "orders"}},
 		"libidgen_postgres.so": {idgen.Options{
-			"store": "postgres://app@h.invalid/ids", "backend.path": t.TempDir(), "tag": "orders",
+			"store": "postgres://app@h.invalid/ids", "module.path": t.TempDir(), "tag": "orders",
 		}},
 	} {
 		text, err := idgen.SegmentStatements(options...)

@@ -54,10 +54,10 @@ func WithBufferPause(value time.Duration) Option { return With("buffer.pause", v
 // database is asked instead. For the database itself, store_timeout applies.
 func WithBufferTimeout(value time.Duration) Option { return With("buffer.timeout", value) }
 
-// WithBackendPath sets backend.path (a folder). Folder of the modules libidgen_NAME.so, which all stores but sqlite and
-// memory need. Empty = idgen/backends beside this library; with a jar or a Go program there is none. A module is loaded
+// WithModulePath sets module.path (a folder). Folder of the modules libidgen_NAME.so, which all stores but sqlite and
+// memory need. Empty = idgen/modules beside this library; with a jar or a Go program there is none. A module is loaded
 // only if nobody but root, this user and the owner of this library can write it, its folder or the folders above.
-func WithBackendPath(value string) Option { return With("backend.path", value) }
+func WithModulePath(value string) Option { return With("module.path", value) }
 
 // WithStoreCreate sets store_create (true | false; default false). Create the store if it is missing, and a missing tag
 // at 0. Off by default: a store that was lost and silently created again would issue old numbers. If a SQLite store's

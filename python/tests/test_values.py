@@ -221,8 +221,8 @@ def test_statements_are_refused_where_there_can_be_none(tmp_path: Path) -> None:
         idgen.segment_statements(store=own_store)
     with pytest.raises(idgen.UnsupportedError, match="mysql, mariadb, postgres"):
         idgen.segment_statements(store="memory", segment_schema="leaf", tag="orders")
-    with pytest.raises(idgen.UnsupportedError, match=r"libidgen_postgres\.so.*backend\.path"):
-        idgen.segment_statements(store="postgres://app@h.invalid/ids", backend_path=tmp_path, tag="orders")
+    with pytest.raises(idgen.UnsupportedError, match=r"libidgen_postgres\.so.*module\.path"):
+        idgen.segment_statements(store="postgres://app@h.invalid/ids", module_path=tmp_path, tag="orders")
     with pytest.raises(idgen.InvalidValueError, match="no store of that kind"):
         idgen.segment_statements(store="oracle:ids")
 

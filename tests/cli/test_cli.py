@@ -26,7 +26,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = os.environ.get("IDGEN_TOOL", str(ROOT / "build" / "bin" / "idgen"))
-BACKENDS = Path(TOOL).resolve().parents[1] / "lib" / "idgen" / "backends"
+MODULES = Path(TOOL).resolve().parents[1] / "lib" / "idgen" / "modules"
 
 OK, FAILURE, USAGE, TRY_AGAIN = 0, 1, 2, 75
 COMMANDS = (
@@ -968,9 +968,9 @@ class Segment(Cli):
         (self.dir / "empty").mkdir()
         error = self.refused(
             *("UNSUPPORTED", "segment", "create", "--store", "postgres://app:s3cret@127.0.0.1:1/ids", "--tag", "t"),
-            *("--set", "backend.path=empty"),
+            *("--set", "module.path=empty"),
         )
-        for part in ("libidgen_postgres.so", "libpq5", "backend.path"):
+        for part in ("libidgen_postgres.so", "libpq5", "module.path"):
             self.assertIn(part, error)
         self.assertNotIn("s3cret", error)
 
@@ -1128,7 +1128,7 @@ class Doctor(Cli):
     def test_a_side_of_the_buffer_that_is_down_is_a_warning(self):
         (self.dir / "idgen.toml").write_text(
             '[orders]\nkind = "segment"\nstore = "buffer"\nbuffer.redis = "redis://127.0.0.1:1"\n'
-            f'buffer.database = "sqlite:ids.db"\nbackend.path = "{BACKENDS}"\n'
+            f'buffer.database = "sqlite:ids.db"\nmodule.path = "{MODULES}"\n'
         )
         self.good("segment", "create", "--store", "sqlite:ids.db", "--tag", "orders")
         result = self.run_tool("doctor", "--config", "idgen.toml")

@@ -23,7 +23,7 @@ void plant(const std::string& folder) {
 std::string opened_with(const std::string& folder) {
   unsetenv("IDGEN_TEST_PLANTED");
   StoreOptions options;
-  options.backend_path = folder;
+  options.module_path = folder;
   const Error error = error_of([&] { open_store(kUrl, options); });
   EXPECT_EQ(error.status(), Status::unsupported);
   return error.message() + (std::getenv("IDGEN_TEST_PLANTED") != nullptr ? " [ran]" : "");
@@ -78,7 +78,7 @@ TEST(ModuleFile, ARelativeFolderBeginsWhereTheConfigurationIs) {
   const TempFolder folder;
   plant(folder.file("modules"));
   StoreOptions options;
-  options.backend_path = "modules";
+  options.module_path = "modules";
   options.directory = folder.path();
   EXPECT_FAILS(open_store(kUrl, options), Status::unsupported, "another version");
 }
@@ -134,8 +134,8 @@ std::string said_in(const std::string& program, const std::string& folder) {
 TEST(ModuleFile, NothingIsEverLoadedFromTheWorkingDirectory) {
   const TempFolder folder;
   plant(folder.path());
-  plant(folder.file("idgen/backends"));
-  plant(folder.file("backends"));
+  plant(folder.file("idgen/modules"));
+  plant(folder.file("modules"));
   const std::string said = said_in(IDGEN_TEST_OPENS_A_STORE, folder.path());
   EXPECT_THAT(said, HasSubstr("its module libidgen_redis.so is not in "));
   EXPECT_THAT(said, testing::Not(HasSubstr("[ran]")));
@@ -144,7 +144,7 @@ TEST(ModuleFile, NothingIsEverLoadedFromTheWorkingDirectory) {
 TEST(ModuleFile, WhatStandsBesideTheProgramIsFoundWhereverItIsCalledFrom) {
   const TempFolder folder;
   const TempFolder elsewhere;
-  plant(folder.file("idgen/backends"));
+  plant(folder.file("idgen/modules"));
   std::filesystem::copy_file(IDGEN_TEST_OPENS_A_STORE, folder.file("program"));
   EXPECT_THAT(said_in(folder.file("program"), elsewhere.path()), HasSubstr("[ran]"));
 }

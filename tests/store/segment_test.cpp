@@ -3,8 +3,8 @@
 #include <thread>
 #include <vector>
 
-#ifdef IDGEN_TEST_BACKENDS
-#include "backends/every_backend.hpp"
+#ifdef IDGEN_TEST_SERVERS
+#include "servers/every_server.hpp"
 #else
 #include "store/store_test_support.hpp"
 #endif

@@ -212,8 +212,8 @@ inline WindowRequest renewal(WindowRequest request, const Window& window, std::i
   return request;
 }
 
-#ifndef IDGEN_TEST_BACKENDS
-// Tests for every store of ours. For those over a network see tests/backends/every_backend.hpp.
+#ifndef IDGEN_TEST_SERVERS
+// Tests for every store of ours. For those over a network see tests/servers/every_server.hpp.
 class EveryStore : public ::testing::TestWithParam<std::string> {
  protected:
   std::string url() const {

@@ -3,8 +3,8 @@
 #include <thread>
 #include <vector>
 
-#ifdef IDGEN_TEST_BACKENDS
-#include "backends/every_backend.hpp"
+#ifdef IDGEN_TEST_SERVERS
+#include "servers/every_server.hpp"
 #else
 #include "store/store_test_support.hpp"
 #endif
@@ -214,7 +214,7 @@ TEST_P(WindowOfEveryStore, DescribeSaysWhatARestartMeans) {
   EXPECT_EQ(open()->survives_fork(), GetParam() != "memory");
 }
 
-#ifdef IDGEN_TEST_BACKENDS
+#ifdef IDGEN_TEST_SERVERS
 // What only a server can do: lose an answer, and have a clock of its own.
 using WindowOfEveryServer = EveryStore;
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(WindowOfEveryServer);

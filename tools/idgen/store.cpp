@@ -45,8 +45,8 @@ That is all that snowflakes need; segments need `idgen segment create`, which ma
 store is left as it is, so this can be repeated. Prints the store and its identity.
 
 On a server this makes the tables of segments and workers. For memory, redis, etcd and zookeeper there is
-nothing to make. A buffer is refused (UNSUPPORTED): its first tag makes it. A SQLite store is lost if its PATH-lock exists without the database: then no new one is
-made (STORE_MISSING).
+nothing to make. A buffer is refused (UNSUPPORTED): its first tag makes it. A SQLite store is lost if its
+PATH-lock exists without the database: then no new one is made (STORE_MISSING).
 )",
       .examples = {"idgen store create --store sqlite:ids.db", "idgen store create --config idgen.toml --name events"},
       .options = settings->options({"store"}),

@@ -268,7 +268,7 @@ void bind_tables(py::module_& module) {
              "segment_max_of(table, column, **properties) -> int\n\n"
              "The largest number in a column of any table in the store's database, 0 to 2**63 - 1; 0 if there is\n"
              "none. A tag that takes over from an AUTO_INCREMENT or a sequence begins above it. The table may be\n"
-             "SCHEMA.TABLE. Reads store and backend_path. May block. Raises UnsupportedError (no SQL server),\n"
+             "SCHEMA.TABLE. Reads store and module_path. May block. Raises UnsupportedError (no SQL server),\n"
              "InvalidValueError (no such table or column, or its largest number is out of range), StoreError.");
   module.def("segment_statements", &segment_statements,
              "segment_statements(**properties) -> str\n\n"

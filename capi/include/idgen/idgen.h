@@ -460,7 +460,7 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_metrics(const idgen_t *const *gen
 /* --------------------------------------------------------------------------------- a store, and its segments
  *
  * These functions take a configuration and read from it store, namespace, tag (or name), segment.schema, directory,
- * store_timeout and backend.path. store_create has no effect on them. */
+ * store_timeout and module.path. store_create has no effect on them. */
 
 typedef struct idgen_segment_info {
   uint32_t struct_size;

@@ -185,7 +185,7 @@ struct StoreOptions {
   bool create = false;             // make a missing store, and a missing tag at 0
   std::int64_t timeout_ms = 5000;  // for another process's lock
   std::string directory;           // that relative paths start from; "" = the working directory
-  std::string backend_path;        // folder of the store modules; "" = beside this library
+  std::string module_path;         // folder of the store modules; "" = beside this library
   std::string schema = "idgen";    // whose table segments come from: idgen, leaf, tinyid, cosid
   std::uint64_t step = 0;          // for a new tag, if the schema's row needs a step
   BufferOptions buffer{};

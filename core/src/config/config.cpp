@@ -178,7 +178,7 @@ StoreOptions Config::store_options() const {
   options.create = boolean("store_create");
   options.timeout_ms = duration_ms("store_timeout");
   options.directory = get("directory");
-  options.backend_path = get("backend.path");
+  options.module_path = get("module.path");
   options.schema = get("segment.schema");
   options.step = integer("segment.step");
   options.buffer = {.redis = get("buffer.redis"),

@@ -47,8 +47,8 @@ constexpr Property kProperties[] = {
      "How long one Redis operation may take before the database is asked instead. For the database itself, "
      "store_timeout applies.",
      kSince, 1, 600'000},
-    {"backend.path", text, "", "a folder", "",
-     "Folder of the modules libidgen_NAME.so, which all stores but sqlite and memory need. Empty = idgen/backends "
+    {"module.path", text, "", "a folder", "",
+     "Folder of the modules libidgen_NAME.so, which all stores but sqlite and memory need. Empty = idgen/modules "
      "beside this library; with a jar or a Go program there is none. A module is loaded only if nobody but root, this "
      "user and the owner of this library can write it, its folder or the folders above.",
      kSince, 0, 4096},

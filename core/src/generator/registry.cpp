@@ -17,7 +17,7 @@ bool same_promises(Config a, Config b) {
   for (Config* config : {&a, &b}) {
     for (const Property& property : properties()) {
       const std::string_view name = property.name;
-      if (name == "name" || name == "directory" || name == "tag" || name == "backend.path" ||
+      if (name == "name" || name == "directory" || name == "tag" || name == "module.path" ||
           name.starts_with("segment.") || name.starts_with("buffer."))
         config->set(name, property.default_value);
     }

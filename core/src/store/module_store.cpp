@@ -12,7 +12,7 @@
 #include <system_error>
 #include <vector>
 
-#include "idgen/backend.h"
+#include "idgen/module.h"
 #include "idgen/text.hpp"
 #include "idgen/url.hpp"
 #include "store/module_file.hpp"
@@ -24,16 +24,16 @@ namespace {
   throw Error(Status::unsupported, "store = \"" + std::string(scheme.name) + "://...\": " + what);
 }
 
-// backend.path, else idgen/backends (as installed) and backends (in a Python package) beside this library, or beside
+// module.path, else idgen/modules (as installed) and modules (in a Python package) beside this library, or beside
 // the program that it is compiled into.
 std::vector<std::string> module_folders(const std::string& own, const StoreOptions& options) {
-  if (!options.backend_path.empty()) {
-    const bool is_relative = options.backend_path.front() != '/' && !options.directory.empty();
-    return {is_relative ? options.directory + "/" + options.backend_path : options.backend_path};
+  if (!options.module_path.empty()) {
+    const bool is_relative = options.module_path.front() != '/' && !options.directory.empty();
+    return {is_relative ? options.directory + "/" + options.module_path : options.module_path};
   }
   if (own.empty()) return {};
   const std::string beside = folder_of_file(own);
-  return {beside + "/idgen/backends", beside + "/backends"};
+  return {beside + "/idgen/modules", beside + "/modules"};
 }
 
 // Its real path. Throws if it is missing, or may be under somebody else's control; none of its code has run by then.
@@ -57,36 +57,35 @@ std::string find_module(const StoreScheme& scheme, const std::string& file, cons
   if (searched.empty()) {
     fail_to_load(scheme, "its module " + file +
                              " is looked for beside libidgen, whose file was deleted after it was loaded (a jar's copy "
-                             "always is). Set backend.path to the folder of the modules");
+                             "always is). Set module.path to the folder of the modules");
   }
   fail_to_load(scheme, "its module " + file + " is not in " + searched +
                            ". Install it and its client library (Debian: " + std::string(scheme.package) +
-                           "), or set backend.path to its folder");
+                           "), or set module.path to its folder");
 }
 
-const idgen_backend& load(const StoreScheme& scheme, const StoreOptions& options) {
-  const std::string module(scheme.module);
-  const std::string path = find_module(scheme, "libidgen_" + module + ".so", options);
+const idgen_module& load(const StoreScheme& scheme, const StoreOptions& options) {
+  const std::string name(scheme.module);
+  const std::string path = find_module(scheme, "libidgen_" + name + ".so", options);
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc and musl keep it by thread
     fail_to_load(scheme, "the module " + in_quotes(path) + " could not be loaded: " + (why != nullptr ? why : "") +
                              ". Install its client library (Debian: " + std::string(scheme.package) + ")");
   }
-  const auto function = reinterpret_cast<idgen_backend_fn>(dlsym(library, ("idgen_backend_" + module).c_str()));
-  const idgen_backend* const backend = function != nullptr ? function() : nullptr;
-  if (backend == nullptr || backend->abi != IDGEN_BACKEND_ABI) {
+  const auto function = reinterpret_cast<idgen_module_fn>(dlsym(library, ("idgen_module_" + name).c_str()));
+  const idgen_module* const module = function != nullptr ? function() : nullptr;
+  if (module == nullptr || module->abi != IDGEN_MODULE_ABI) {
     fail_to_load(scheme, in_quotes(path) + " belongs to another version of idgen (interface " +
-                             (backend == nullptr ? std::string("unknown") : std::to_string(backend->abi)) +
-                             ", wanted " + std::to_string(IDGEN_BACKEND_ABI) +
-                             "); install library and modules of one version");
+                             (module == nullptr ? std::string("unknown") : std::to_string(module->abi)) + ", wanted " +
+                             std::to_string(IDGEN_MODULE_ABI) + "); install library and modules of one version");
   }
-  return *backend;
+  return *module;
 }
 
 template <class F>
-void call_backend(F&& function) {
-  idgen_backend_error err{};
+void call_module(F&& function) {
+  idgen_module_error err{};
   const std::int32_t status = function(&err);
   if (status == 0) return;
   err.message[sizeof err.message - 1] = '\0';
@@ -96,9 +95,9 @@ void call_backend(F&& function) {
 void append_text(void* to, const char* text) { *static_cast<std::string*>(to) += text; }
 
 // The settings for a module, valid as long as this object.
-class BackendSettings {
+class ModuleSettings {
  public:
-  BackendSettings(const std::string& url, const StoreOptions& options, bool queue = false)
+  ModuleSettings(const std::string& url, const StoreOptions& options, bool queue = false)
       : url_(url),
         schema_(options.schema),
         timeout_(std::to_string(options.timeout_ms)),
@@ -110,117 +109,117 @@ class BackendSettings {
                    {"step", step_.c_str()},
                    {"queue", queue ? "1" : "0"},
                    {"queue_of", options.buffer.identity.c_str()}}} {}
-  BackendSettings(const BackendSettings&) = delete;
-  BackendSettings& operator=(const BackendSettings&) = delete;
-  const idgen_backend_setting* data() const { return settings_.data(); }
+  ModuleSettings(const ModuleSettings&) = delete;
+  ModuleSettings& operator=(const ModuleSettings&) = delete;
+  const idgen_module_setting* data() const { return settings_.data(); }
   std::size_t size() const { return settings_.size(); }
 
  private:
   const std::string url_, schema_, timeout_, step_;
-  const std::array<idgen_backend_setting, 7> settings_;
+  const std::array<idgen_module_setting, 7> settings_;
 };
 
-std::string description_of(const idgen_backend_store& store) {
+std::string description_of(const idgen_module_store& store) {
   std::string text;
-  call_backend([&](idgen_backend_error* err) { return store.describe(store.ctx, append_text, &text, err); });
+  call_module([&](idgen_module_error* err) { return store.describe(store.ctx, append_text, &text, err); });
   return text;
 }
 
 class ModuleStore final : public Store {
  public:
-  explicit ModuleStore(const idgen_backend_store& store) : store_(store) {}
+  explicit ModuleStore(const idgen_module_store& store) : store_(store) {}
   ModuleStore(const ModuleStore&) = delete;
   ModuleStore& operator=(const ModuleStore&) = delete;
   ~ModuleStore() override { store_.close(store_.ctx); }
 
   SegmentGrant segment_grant(const std::string& name_space, const std::string& tag,
                              const SegmentRequest& request) override {
-    const idgen_backend_request asked{request.step, request.wanted, request.rate, request.holder.c_str()};
-    idgen_backend_grant grant{};
-    call_backend([&](idgen_backend_error* err) {
+    const idgen_module_request asked{request.step, request.wanted, request.rate, request.holder.c_str()};
+    idgen_module_grant grant{};
+    call_module([&](idgen_module_error* err) {
       return store_.segment_grant(store_.ctx, name_space.c_str(), tag.c_str(), &asked, &grant, err);
     });
     return {grant.first, grant.count, grant.stride, grant.offset};
   }
   void segment_return(const std::string& name_space, const std::string& tag, std::uint64_t last,
                       std::uint64_t unused) override {
-    call_backend([&](idgen_backend_error* err) {
+    call_module([&](idgen_module_error* err) {
       return store_.segment_return(store_.ctx, name_space.c_str(), tag.c_str(), last, unused, err);
     });
   }
   bool has_leases() const override { return store_.window_take != nullptr; }
   Window window_take(const WindowRequest& request) override {
     if (store_.window_take == nullptr) refuse_windows(request.worker);
-    idgen_backend_window_request asked{.name_space = request.name_space.c_str(),
-                                       .worker = request.worker,
-                                       .fence = request.fence,
-                                       .owner = {},
-                                       .holder = request.holder.c_str(),
-                                       .format = request.format.c_str(),
-                                       .now_ms = request.now_ms,
-                                       .width_ms = request.width_ms,
-                                       .min_ms = request.min_ms,
-                                       .max_start_ms = request.max_start_ms,
-                                       .max_lead_ms = request.max_lead_ms,
-                                       .lease_ms = request.lease_ms};
+    idgen_module_window_request asked{.name_space = request.name_space.c_str(),
+                                      .worker = request.worker,
+                                      .fence = request.fence,
+                                      .owner = {},
+                                      .holder = request.holder.c_str(),
+                                      .format = request.format.c_str(),
+                                      .now_ms = request.now_ms,
+                                      .width_ms = request.width_ms,
+                                      .min_ms = request.min_ms,
+                                      .max_start_ms = request.max_start_ms,
+                                      .max_lead_ms = request.max_lead_ms,
+                                      .lease_ms = request.lease_ms};
     std::copy(request.owner.begin(), request.owner.end(), asked.owner);
-    idgen_backend_window window{};
-    call_backend([&](idgen_backend_error* err) { return store_.window_take(store_.ctx, &asked, &window, err); });
+    idgen_module_window window{};
+    call_module([&](idgen_module_error* err) { return store_.window_take(store_.ctx, &asked, &window, err); });
     return {window.start_ms, window.end_ms, window.fence};
   }
   void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t fence, std::int64_t end_ms,
                      std::int64_t used_ms) override {
     if (store_.window_return == nullptr) refuse_windows(worker);
-    call_backend([&](idgen_backend_error* err) {
+    call_module([&](idgen_module_error* err) {
       return store_.window_return(store_.ctx, name_space.c_str(), worker, fence, end_ms, used_ms, err);
     });
   }
   WindowInfo window_show(const std::string& name_space, std::uint64_t worker) override {
     if (store_.window_show == nullptr) refuse_windows(worker);
-    return only(rows<WindowInfo>([&](idgen_backend_worker_fn row, void* to, idgen_backend_error* err) {
+    return only(rows<WindowInfo>([&](idgen_module_worker_fn row, void* to, idgen_module_error* err) {
       return store_.window_show(store_.ctx, name_space.c_str(), worker, row, to, err);
     }));
   }
   void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
                      std::int64_t hw_ms) override {
     if (store_.window_repair == nullptr) refuse_windows(worker);
-    call_backend([&](idgen_backend_error* err) {
+    call_module([&](idgen_module_error* err) {
       return store_.window_repair(store_.ctx, name_space.c_str(), worker, seen.fence, seen.hw_ms, hw_ms, err);
     });
   }
   void create() override {
-    call_backend([&](idgen_backend_error* err) { return store_.create(store_.ctx, err); });
+    call_module([&](idgen_module_error* err) { return store_.create(store_.ctx, err); });
   }
   void segment_create(const std::string& name_space, const std::string& tag) override {
-    call_backend([&](idgen_backend_error* err) {
+    call_module([&](idgen_module_error* err) {
       return store_.segment_create(store_.ctx, name_space.c_str(), tag.c_str(), err);
     });
   }
   SegmentInfo segment_show(const std::string& name_space, const std::string& tag) override {
-    return one_row([&](idgen_backend_row_fn row, void* to, idgen_backend_error* err) {
+    return one_row([&](idgen_module_row_fn row, void* to, idgen_module_error* err) {
       return store_.segment_show(store_.ctx, name_space.c_str(), tag.c_str(), row, to, err);
     });
   }
   SegmentInfo segment_advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
-    return one_row([&](idgen_backend_row_fn row, void* to, idgen_backend_error* err) {
+    return one_row([&](idgen_module_row_fn row, void* to, idgen_module_error* err) {
       return store_.segment_advance(store_.ctx, name_space.c_str(), tag.c_str(), target, row, to, err);
     });
   }
   SegmentInfo segment_set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) override {
-    return one_row([&](idgen_backend_row_fn row, void* to, idgen_backend_error* err) {
+    return one_row([&](idgen_module_row_fn row, void* to, idgen_module_error* err) {
       return store_.segment_set_step(store_.ctx, name_space.c_str(), tag.c_str(), step, row, to, err);
     });
   }
   std::uint64_t segment_max_of(const std::string& table, const std::string& column) override {
     if (store_.segment_max_of == nullptr) return Store::segment_max_of(table, column);
     std::uint64_t found = 0;
-    call_backend([&](idgen_backend_error* err) {
+    call_module([&](idgen_module_error* err) {
       return store_.segment_max_of(store_.ctx, table.c_str(), column.c_str(), &found, err);
     });
     return found;
   }
   std::vector<SegmentInfo> segment_list() override {
-    return rows<SegmentInfo>([&](idgen_backend_row_fn row, void* to, idgen_backend_error* err) {
+    return rows<SegmentInfo>([&](idgen_module_row_fn row, void* to, idgen_module_error* err) {
       return store_.segment_list(store_.ctx, row, to, err);
     });
   }
@@ -230,7 +229,7 @@ class ModuleStore final : public Store {
   void disconnect() noexcept override { store_.disconnect(store_.ctx); }
 
  private:
-  static SegmentInfo info_of(const idgen_backend_segment& row) {
+  static SegmentInfo info_of(const idgen_module_segment& row) {
     SegmentInfo info;
     info.name_space = row.name_space;
     info.tag = row.tag;
@@ -242,7 +241,7 @@ class ModuleStore final : public Store {
     info.holder = row.holder;
     return info;
   }
-  static WindowInfo info_of(const idgen_backend_worker& row) {
+  static WindowInfo info_of(const idgen_module_worker& row) {
     WindowInfo info;
     info.worker = row.worker;
     info.fence = row.fence;
@@ -273,7 +272,7 @@ class ModuleStore final : public Store {
   template <class Info, class F>
   static std::vector<Info> rows(F&& function) {
     Rows<Info> found;
-    call_backend([&](idgen_backend_error* err) { return function(&Rows<Info>::add, &found, err); });
+    call_module([&](idgen_module_error* err) { return function(&Rows<Info>::add, &found, err); });
     if (found.failure) std::rethrow_exception(found.failure);
     return std::move(found.all);
   }
@@ -294,21 +293,21 @@ class ModuleStore final : public Store {
                     "mysql://, postgres://, redis://, etcd:// or zookeeper://");
   }
 
-  const idgen_backend_store store_;
+  const idgen_module_store store_;
 };
 
 class ModuleQueue final : public Queue {
  public:
-  explicit ModuleQueue(const idgen_backend_store& store) : store_(store) {}
+  explicit ModuleQueue(const idgen_module_store& store) : store_(store) {}
   ModuleQueue(const ModuleQueue&) = delete;
   ModuleQueue& operator=(const ModuleQueue&) = delete;
   ~ModuleQueue() override { store_.close(store_.ctx); }
 
   QueuePart take(const std::string& name_space, const std::string& tag, const QueueRequest& request) override {
-    const idgen_backend_queue_request asked{request.count, request.above,     request.least,
-                                            request.rate,  request.runway_ms, request.stock_max};
-    idgen_backend_queue_part part{};
-    call_backend([&](idgen_backend_error* err) {
+    const idgen_module_queue_request asked{request.count, request.above,     request.least,
+                                           request.rate,  request.runway_ms, request.stock_max};
+    idgen_module_queue_part part{};
+    call_module([&](idgen_module_error* err) {
       return store_.queue_take(store_.ctx, name_space.c_str(), tag.c_str(), &asked, &part, err);
     });
     part.label[sizeof part.label - 1] = '\0';
@@ -324,14 +323,14 @@ class ModuleQueue final : public Queue {
   bool load(const std::string& name_space, const std::string& tag, const std::string& label, std::uint64_t first,
             std::uint64_t count, std::uint64_t stock_max) override {
     std::int32_t accepted = 0;
-    call_backend([&](idgen_backend_error* err) {
+    call_module([&](idgen_module_error* err) {
       return store_.queue_load(store_.ctx, name_space.c_str(), tag.c_str(), label.c_str(), first, count, stock_max,
                                &accepted, err);
     });
     return accepted != 0;
   }
   void reset(const std::string& name_space, const std::string& tag, std::uint64_t witness, bool stopped) override {
-    call_backend([&](idgen_backend_error* err) {
+    call_module([&](idgen_module_error* err) {
       return store_.queue_reset(store_.ctx, name_space.c_str(), tag.c_str(), witness, stopped ? 1 : 0, err);
     });
   }
@@ -339,15 +338,15 @@ class ModuleQueue final : public Queue {
   void disconnect() noexcept override { store_.disconnect(store_.ctx); }
 
  private:
-  const idgen_backend_store store_;
+  const idgen_module_store store_;
 };
 
-idgen_backend_store open_module(const StoreScheme& scheme, const std::string& url, const StoreOptions& options,
-                                bool queue) {
-  const idgen_backend& backend = load(scheme, options);
-  const BackendSettings settings(url, options, queue);
-  idgen_backend_store opened{};
-  call_backend([&](idgen_backend_error* err) { return backend.open(settings.data(), settings.size(), &opened, err); });
+idgen_module_store open_module(const StoreScheme& scheme, const std::string& url, const StoreOptions& options,
+                               bool queue) {
+  const idgen_module& module = load(scheme, options);
+  const ModuleSettings settings(url, options, queue);
+  idgen_module_store opened{};
+  call_module([&](idgen_module_error* err) { return module.open(settings.data(), settings.size(), &opened, err); });
   return opened;
 }
 
@@ -360,7 +359,7 @@ std::shared_ptr<Store> open_module_store(const StoreScheme& scheme, const std::s
 
 std::shared_ptr<Queue> open_module_queue(const StoreScheme& scheme, const std::string& url,
                                          const StoreOptions& options) {
-  const idgen_backend_store opened = open_module(scheme, url, options, true);
+  const idgen_module_store opened = open_module(scheme, url, options, true);
   if (opened.queue_take == nullptr) {
     opened.close(opened.ctx);
     throw Error(Status::unsupported, "buffer.redis: the module of " + std::string(scheme.name) + " has no queues");
@@ -370,12 +369,12 @@ std::shared_ptr<Queue> open_module_queue(const StoreScheme& scheme, const std::s
 
 std::string module_segment_statements(const StoreScheme& scheme, const std::string& url, const StoreOptions& options,
                                       const std::string& name_space, const std::string& tag) {
-  const idgen_backend& backend = load(scheme, options);
-  const BackendSettings settings(url, options);
+  const idgen_module& module = load(scheme, options);
+  const ModuleSettings settings(url, options);
   std::string text;
-  call_backend([&](idgen_backend_error* err) {
-    return backend.segment_statements(settings.data(), settings.size(), name_space.c_str(), tag.c_str(), append_text,
-                                      &text, err);
+  call_module([&](idgen_module_error* err) {
+    return module.segment_statements(settings.data(), settings.size(), name_space.c_str(), tag.c_str(), append_text,
+                                     &text, err);
   });
   return text;
 }

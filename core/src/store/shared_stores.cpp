@@ -10,7 +10,7 @@ static std::string shared_store_key(const std::string& url, const StoreOptions& 
   const auto add = [&](const std::string& part) { key += std::to_string(part.size()) + ":" + part; };
   add(url);
   add(options.directory);
-  add(options.backend_path);
+  add(options.module_path);
   add(options.schema);
   add(options.buffer.redis);
   add(options.buffer.database);

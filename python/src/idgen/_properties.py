@@ -66,9 +66,9 @@ class Properties(TypedDict, total=False):
     """buffer.timeout (1ms to 10m; default 1s). How long one Redis operation may take before the database is asked
     instead. For the database itself, store_timeout applies."""
 
-    backend_path: str | os.PathLike[str] | None
-    """backend.path (a folder). Folder of the modules libidgen_NAME.so, which all stores but sqlite and memory need.
-    Empty = idgen/backends beside this library; with a jar or a Go program there is none. A module is loaded only if
+    module_path: str | os.PathLike[str] | None
+    """module.path (a folder). Folder of the modules libidgen_NAME.so, which all stores but sqlite and memory need.
+    Empty = idgen/modules beside this library; with a jar or a Go program there is none. A module is loaded only if
     nobody but root, this user and the owner of this library can write it, its folder or the folders above."""
 
     store_create: bool | str | None

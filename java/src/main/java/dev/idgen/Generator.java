@@ -419,11 +419,11 @@ public final class Generator implements AutoCloseable {
     /**
      * Folder of the store modules, which all stores but sqlite and memory need.
      *
-     * @param folder for example {@code /usr/lib/idgen/backends}
+     * @param folder for example {@code /usr/lib/idgen/modules}
      * @return this
      */
-    public Builder backendPath(Path folder) {
-      return set("backend.path", folder.toString());
+    public Builder modulePath(Path folder) {
+      return set("module.path", folder.toString());
     }
 
     /**
@@ -900,7 +900,7 @@ public final class Generator implements AutoCloseable {
 
     /**
      * The largest number in a column of any table in the store's database. A tag that takes over from an AUTO_INCREMENT
-     * or a sequence begins above it. May wait for the store. Reads {@code store} and {@code backend.path} of this
+     * or a sequence begins above it. May wait for the store. Reads {@code store} and {@code module.path} of this
      * configuration.
      *
      * @param table its name, or {@code SCHEMA.TABLE}

@@ -28,7 +28,7 @@ import java.util.Locale;
  *
  * <p>The library looks for store modules beside its own file. The folder it is unpacked to is usually writable by
  * everybody, so it must not look there: the copy has a folder to itself, and a library whose file is gone looks
- * nowhere. With the jar's copy, modules come from {@code backend.path} alone.
+ * nowhere. With the jar's copy, modules come from {@code module.path} alone.
  */
 final class NativeLoader {
   static final String PATH_PROPERTY = "idgen.native.path";

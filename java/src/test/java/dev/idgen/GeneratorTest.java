@@ -289,7 +289,7 @@ class GeneratorTest {
   @Test
   void statementsAreRefusedWhereThereCanBeNone() {
     Store own = (namespace, tag, count) -> 1;
-    var postgres = segment().store("postgres://app@h.invalid/ids").set("backend.path", folder.toString());
+    var postgres = segment().store("postgres://app@h.invalid/ids").set("module.path", folder.toString());
     var cases =
         Map.of(
             "own makes its tags itself", segment().store(own),

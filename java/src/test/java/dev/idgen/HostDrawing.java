@@ -17,7 +17,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
 
-/** The twin of tests/backends/host_drawing.py, which says what it does. Run by tests/backends/test_host_stores.py. */
+/** The twin of tests/servers/host_drawing.py, which says what it does. Run by tests/servers/test_host_stores.py. */
 final class HostDrawing {
   private static final Duration PATIENCE = Duration.ofSeconds(30); // however busy the machine is
 

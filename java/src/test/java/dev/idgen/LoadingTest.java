@@ -45,14 +45,14 @@ class LoadingTest {
   @Test
   void noModuleIsLoadedFromTheFolderThatTheJarsCopyIsUnpackedTo() throws Exception {
     var temporary = Files.createDirectory(folder.resolve("tmp"));
-    for (String beside : List.of("idgen/backends", "backends")) {
+    for (String beside : List.of("idgen/modules", "modules")) {
       var planted = Files.createDirectories(temporary.resolve(beside));
       // Any content will do: the message shows an attempt to load it.
       Files.writeString(planted.resolve("libidgen_redis.so"), "not a library");
     }
     assertFails(
         draw("-Djava.library.path=", "-Djava.io.tmpdir=" + temporary, "-Dtest.store=redis://cache.invalid"),
-        "ConfigException", "a jar's copy", "backend.path");
+        "ConfigException", "a jar's copy", "module.path");
   }
 
   @Test

@@ -27,7 +27,7 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Stores of the program's own; tests/backends has those of {@link SqlStore} with real servers. */
+/** Stores of the program's own; tests/servers has those of {@link SqlStore} with real servers. */
 @Timeout(60)
 class StoreTest {
   private static class Counter implements Store {

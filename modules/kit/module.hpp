@@ -1,0 +1,316 @@
+// The module's side of idgen/module.h: turns a class with the methods below into the C functions, and every exception
+// into a status.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "connection_slot.hpp"
+#include "idgen/module.h"
+#include "idgen/status.hpp"
+#include "idgen/store.hpp"
+#include "idgen/url.hpp"
+#include "parameters.hpp"
+#include "store/queue.hpp"
+
+namespace idgen::module {
+
+struct Settings {
+  StoreUrl url;
+  bool create = false;  // make a tag that is missing, at 0
+  std::int64_t timeout_ms = 5000;
+  std::string schema = "idgen";
+  std::uint64_t step = 0;  // of a new tag, if the schema's row needs one
+  bool queue = false;      // only the functions of QueueStore will be called
+  std::string queue_of;    // the database whose numbers it holds
+};
+
+// What a module implements. Contracts: class Store in idgen/store.hpp.
+class SegmentStore {
+ public:
+  virtual ~SegmentStore() = default;
+  virtual SegmentGrant take(const std::string& name_space, const std::string& tag, const SegmentRequest& request) = 0;
+  virtual void give_back(const std::string& name_space, const std::string& tag, std::uint64_t last,
+                         std::uint64_t unused) = 0;
+  virtual void create(const std::string& name_space, const std::string& tag) = 0;
+  virtual SegmentInfo show(const std::string& name_space, const std::string& tag) = 0;
+  virtual SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) = 0;
+  virtual SegmentInfo set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) = 0;
+  virtual void list(const std::function<void(const SegmentInfo&)>& row) = 0;
+  virtual std::string describe() = 0;
+  virtual void disconnect() noexcept = 0;
+  virtual void create_store() {}  // where nothing has to be made before the first row
+};
+
+// What a module implements as well if it grants windows of a worker's time. Contracts: class Store in idgen/store.hpp.
+class WindowStore {
+ public:
+  virtual ~WindowStore() = default;
+  virtual Window window_take(const WindowRequest& request) = 0;
+  virtual void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t fence,
+                             std::int64_t end_ms, std::int64_t used_ms) = 0;
+  virtual WindowInfo window_show(const std::string& name_space, std::uint64_t worker) = 0;
+  virtual void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
+                             std::int64_t hw_ms) = 0;
+};
+
+// What a module also implements if it can keep the queue of a buffer. Contracts: class Queue in store/queue.hpp.
+class QueueStore {
+ public:
+  virtual ~QueueStore() = default;
+  virtual QueuePart queue_take(const std::string& name_space, const std::string& tag, const QueueRequest& request) = 0;
+  virtual bool queue_load(const std::string& name_space, const std::string& tag, const std::string& label,
+                          std::uint64_t first, std::uint64_t count, std::uint64_t stock_max) = 0;
+  virtual void queue_reset(const std::string& name_space, const std::string& tag, std::uint64_t witness,
+                           bool stopped) = 0;
+};
+
+// What all stores keep, and how they reach their server.
+template <class Connection>
+class ConnectedStore : public SegmentStore {
+ public:
+  void disconnect() noexcept final { slot_.disconnect(); }
+
+ protected:
+  // Throws Error{value} for a parameter that is not among `known`.
+  ConnectedStore(const Settings& settings, std::span<const std::string_view> known)
+      : way_(std::make_shared<const Way>(Way{settings, Parameters(settings.url, known)})),
+        slot_(2 * settings.timeout_ms) {}
+
+  // work(connection), one thread at a time; see ConnectionSlot.
+  template <class Work>
+  auto use(Work&& work) {
+    return slot_.use([way = way_] { return std::make_unique<Connection>(way->settings, way->parameters); }, work);
+  }
+
+ private:
+  // Shared with a connection being made, which may outlive the store.
+  struct Way {
+    const Settings settings;
+    const Parameters parameters;
+  };
+  const std::shared_ptr<const Way> way_;
+  ConnectionSlot<Connection> slot_;
+
+ protected:
+  const Settings& settings_ = way_->settings;
+  const Parameters& parameters_ = way_->parameters;
+  const std::string shown_{settings_.url.shown()};
+};
+
+template <class F>
+std::int32_t guard(idgen_module_error* err, F&& work) noexcept {
+  const auto failed = [err](Status status, const char* message, std::uint64_t retry_after_ns) {
+    err->status = static_cast<std::int32_t>(status);
+    err->retry_after_ns = retry_after_ns;
+    std::strncpy(err->message, message, sizeof err->message - 1);
+    return err->status;
+  };
+  try {
+    work();
+    return 0;
+  } catch (const Error& error) {
+    return failed(error.status(), error.what(), error.retry_after_ns());
+  } catch (const std::bad_alloc&) {
+    return failed(Status::no_memory, "out of memory", 0);
+  } catch (const std::exception& error) {
+    return failed(Status::internal, error.what(), 0);
+  }
+}
+
+inline Settings settings_of(const idgen_module_setting* settings, std::size_t count) {
+  Settings out;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string_view key = settings[i].key;
+    if (key == "url") out.url = StoreUrl::parse(settings[i].value);
+    if (key == "create") out.create = settings[i].value == std::string_view("1");
+    if (key == "timeout_ms") out.timeout_ms = std::stoll(settings[i].value);
+    if (key == "schema") out.schema = settings[i].value;
+    if (key == "step") out.step = std::stoull(settings[i].value);
+    if (key == "queue_of") out.queue_of = settings[i].value;
+    if (key == "queue") out.queue = settings[i].value == std::string_view("1");
+  }
+  return out;
+}
+
+inline void report(idgen_module_row_fn row, void* to, const SegmentInfo& info) {
+  const idgen_module_segment out{info.name_space.c_str(), info.tag.c_str(), info.max_id, info.grants,
+                                 info.updated_unix_ms,    info.step,        info.rate,   info.holder.c_str()};
+  row(to, &out);
+}
+
+template <class S>
+void add_windows(idgen_module_store* out) {
+  static constexpr auto windows_of = [](void* ctx) -> WindowStore& {
+    return *static_cast<S*>(static_cast<SegmentStore*>(ctx));
+  };
+  out->window_take = [](void* ctx, const idgen_module_window_request* request, idgen_module_window* window,
+                        idgen_module_error* e) -> std::int32_t {
+    return guard(e, [&] {
+      WindowRequest asked{.name_space = request->name_space,
+                          .worker = request->worker,
+                          .fence = request->fence,
+                          .owner = {},
+                          .holder = request->holder,
+                          .format = request->format,
+                          .now_ms = request->now_ms,
+                          .width_ms = request->width_ms,
+                          .min_ms = request->min_ms,
+                          .max_start_ms = request->max_start_ms,
+                          .max_lead_ms = request->max_lead_ms,
+                          .lease_ms = request->lease_ms};
+      std::copy(std::begin(request->owner), std::end(request->owner), asked.owner.begin());
+      const Window taken = windows_of(ctx).window_take(asked);
+      *window = {taken.start_ms, taken.end_ms, taken.fence};
+    });
+  };
+  out->window_return = [](void* ctx, const char* name_space, std::uint64_t worker, std::uint64_t fence,
+                          std::int64_t end_ms, std::int64_t used_ms, idgen_module_error* e) -> std::int32_t {
+    return guard(e, [&] { windows_of(ctx).window_return(name_space, worker, fence, end_ms, used_ms); });
+  };
+  out->window_show = [](void* ctx, const char* name_space, std::uint64_t worker, idgen_module_worker_fn row, void* to,
+                        idgen_module_error* e) -> std::int32_t {
+    return guard(e, [&] {
+      const WindowInfo found = windows_of(ctx).window_show(name_space, worker);
+      const idgen_module_worker shown{.worker = found.worker,
+                                      .fence = found.fence,
+                                      .hw_ms = found.hw_ms,
+                                      .format = found.format.c_str(),
+                                      .holder = found.holder.c_str(),
+                                      .is_live = found.is_live ? 1 : 0,
+                                      .has_clock = found.clock_ahead_ms ? 1 : 0,
+                                      .clock_ahead_ms = found.clock_ahead_ms.value_or(0)};
+      row(to, &shown);
+    });
+  };
+  out->window_repair = [](void* ctx, const char* name_space, std::uint64_t worker, std::uint64_t seen_fence,
+                          std::int64_t seen_hw_ms, std::int64_t hw_ms, idgen_module_error* e) -> std::int32_t {
+    return guard(e, [&] {
+      WindowInfo seen;
+      seen.fence = seen_fence;
+      seen.hw_ms = seen_hw_ms;
+      windows_of(ctx).window_repair(name_space, worker, seen, hw_ms);
+    });
+  };
+}
+
+template <class S>
+void add_queue(idgen_module_store* out) {
+  static constexpr auto queue_of = [](void* ctx) -> QueueStore& {
+    return *static_cast<S*>(static_cast<SegmentStore*>(ctx));
+  };
+  out->queue_take = [](void* ctx, const char* name_space, const char* tag, const idgen_module_queue_request* request,
+                       idgen_module_queue_part* part, idgen_module_error* e) -> std::int32_t {
+    return guard(e, [&] {
+      const QueuePart taken = queue_of(ctx).queue_take(name_space, tag,
+                                                       {.count = request->count,
+                                                        .above = request->above,
+                                                        .least = request->least,
+                                                        .rate = request->rate,
+                                                        .runway_ms = request->runway_ms,
+                                                        .stock_max = request->stock_max});
+      if (taken.label.size() >= sizeof part->label) throw Error(Status::store_damaged, "the queue's label is too long");
+      *part = {.label = "",
+               .witness = taken.witness,
+               .first = taken.first,
+               .count = taken.count,
+               .stock = taken.stock,
+               .wanted = taken.wanted,
+               .stopped = taken.stopped ? 1 : 0,
+               .load = taken.load ? 1 : 0};
+      std::memcpy(part->label, taken.label.c_str(), taken.label.size() + 1);
+    });
+  };
+  out->queue_load = [](void* ctx, const char* name_space, const char* tag, const char* label, std::uint64_t first,
+                       std::uint64_t count, std::uint64_t stock_max, std::int32_t* accepted,
+                       idgen_module_error* e) -> std::int32_t {
+    return guard(
+        e, [&] { *accepted = queue_of(ctx).queue_load(name_space, tag, label, first, count, stock_max) ? 1 : 0; });
+  };
+  out->queue_reset = [](void* ctx, const char* name_space, const char* tag, std::uint64_t witness, std::int32_t stopped,
+                        idgen_module_error* e) -> std::int32_t {
+    return guard(e, [&] { queue_of(ctx).queue_reset(name_space, tag, witness, stopped != 0); });
+  };
+}
+
+// S has a constructor S(const Settings&), which connects, and S::statements(settings, name_space, tag), the text of
+// what create() runs. It may have max_of(table, column).
+template <class S>
+constexpr idgen_module interface_of(const char* name) {
+  return {
+      IDGEN_MODULE_ABI, 0, name,
+      [](const idgen_module_setting* settings, std::size_t count, idgen_module_store* out,
+         idgen_module_error* err) -> std::int32_t {
+        return guard(err, [&] {
+          auto store = std::make_unique<S>(settings_of(settings, count));
+          out->segment_grant = [](void* ctx, const char* name_space, const char* tag,
+                                  const idgen_module_request* request, idgen_module_grant* grant,
+                                  idgen_module_error* e) -> std::int32_t {
+            return guard(e, [&] {
+              const SegmentGrant taken = static_cast<SegmentStore*>(ctx)->take(
+                  name_space, tag, {request->step, request->wanted, request->rate, request->holder});
+              *grant = {taken.first, taken.count, taken.stride, taken.offset};
+            });
+          };
+          out->segment_return = [](void* ctx, const char* name_space, const char* tag, std::uint64_t last,
+                                   std::uint64_t unused, idgen_module_error* e) -> std::int32_t {
+            return guard(e, [&] { static_cast<SegmentStore*>(ctx)->give_back(name_space, tag, last, unused); });
+          };
+          out->segment_create = [](void* ctx, const char* name_space, const char* tag,
+                                   idgen_module_error* e) -> std::int32_t {
+            return guard(e, [&] { static_cast<SegmentStore*>(ctx)->create(name_space, tag); });
+          };
+          out->segment_show = [](void* ctx, const char* name_space, const char* tag, idgen_module_row_fn row, void* to,
+                                 idgen_module_error* e) -> std::int32_t {
+            return guard(e, [&] { report(row, to, static_cast<SegmentStore*>(ctx)->show(name_space, tag)); });
+          };
+          out->segment_advance = [](void* ctx, const char* name_space, const char* tag, std::uint64_t target,
+                                    idgen_module_row_fn row, void* to, idgen_module_error* e) -> std::int32_t {
+            return guard(e,
+                         [&] { report(row, to, static_cast<SegmentStore*>(ctx)->advance(name_space, tag, target)); });
+          };
+          out->segment_set_step = [](void* ctx, const char* name_space, const char* tag, std::uint64_t step,
+                                     idgen_module_row_fn row, void* to, idgen_module_error* e) -> std::int32_t {
+            return guard(e, [&] { report(row, to, static_cast<SegmentStore*>(ctx)->set_step(name_space, tag, step)); });
+          };
+          out->segment_list = [](void* ctx, idgen_module_row_fn row, void* to, idgen_module_error* e) -> std::int32_t {
+            return guard(e, [&] {
+              static_cast<SegmentStore*>(ctx)->list([&](const SegmentInfo& info) { report(row, to, info); });
+            });
+          };
+          out->describe = [](void* ctx, idgen_module_text_fn text, void* to, idgen_module_error* e) -> std::int32_t {
+            return guard(e, [&] { text(to, static_cast<SegmentStore*>(ctx)->describe().c_str()); });
+          };
+          if constexpr (requires(S & s) { s.max_of(std::string(), std::string()); }) {
+            out->segment_max_of = [](void* ctx, const char* table, const char* column, std::uint64_t* max_id,
+                                     idgen_module_error* e) -> std::int32_t {
+              return guard(e, [&] {
+                *max_id = static_cast<S*>(static_cast<SegmentStore*>(ctx))->max_of(std::string(table), column);
+              });
+            };
+          }
+          out->close = [](void* ctx) { delete static_cast<SegmentStore*>(ctx); };
+          out->disconnect = [](void* ctx) { static_cast<SegmentStore*>(ctx)->disconnect(); };
+          out->create = [](void* ctx, idgen_module_error* e) -> std::int32_t {
+            return guard(e, [&] { static_cast<SegmentStore*>(ctx)->create_store(); });
+          };
+          if constexpr (std::is_base_of_v<WindowStore, S>) add_windows<S>(out);
+          if constexpr (std::is_base_of_v<QueueStore, S>) add_queue<S>(out);
+          out->ctx = static_cast<SegmentStore*>(store.release());
+        });
+      },
+      [](const idgen_module_setting* settings, std::size_t count, const char* name_space, const char* tag,
+         idgen_module_text_fn text, void* to, idgen_module_error* err) -> std::int32_t {
+        return guard(err, [&] { text(to, S::statements(settings_of(settings, count), name_space, tag).c_str()); });
+      }};
+}
+
+}  // namespace idgen::module

@@ -1,0 +1,87 @@
+// The parameters of a URL, ?key=value&..., checked: an unknown key is an error, and secrets may be in an environment
+// variable.
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "idgen/status.hpp"
+#include "idgen/text.hpp"
+#include "idgen/url.hpp"
+
+namespace idgen::module {
+
+class Parameters {
+ public:
+  // Throws Error{value} for a key that is not known, naming the nearest.
+  Parameters(const StoreUrl& url, std::span<const std::string_view> known) : shown_(url.shown()) {
+    for (const auto& [key, value] : url.parameters) {
+      if (std::find(known.begin(), known.end(), key) == known.end()) {
+        std::string all;
+        for (const std::string_view name : known) all += (all.empty() ? "" : ", ") + std::string(name);
+        const std::string_view near = nearest(key, known);
+        throw Error(Status::value, "store = \"" + shown_ + "\": unknown parameter " + in_quotes(key) +
+                                       (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?") +
+                                       "; known: " + all);
+      }
+      values_[key] = value;
+    }
+  }
+
+  bool has(const std::string& key) const { return values_.count(key) != 0; }
+  std::string get(const std::string& key, const std::string& otherwise = "") const {
+    const auto found = values_.find(key);
+    return found == values_.end() ? otherwise : found->second;
+  }
+  std::string choice(const std::string& key, std::span<const std::string_view> allowed) const {
+    const std::string value = get(key, std::string(allowed.front()));
+    if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return value;
+    std::string all;
+    for (const std::string_view name : allowed) all += (all.empty() ? "" : ", ") + std::string(name);
+    throw Error(Status::value, "store = \"" + shown_ + "\": " + key + " = " + in_quotes(value) + "; allowed: " + all);
+  }
+
+  // The name of a file that the client library will read. Checked, because the library may not say what it has not
+  // found.
+  std::string file(const std::string& key) const {
+    const std::string path = get(key);
+    if (path.empty() || access(path.c_str(), R_OK) == 0) return path;
+    throw Error(Status::value, "store = \"" + shown_ + "\": " + key + " = " + in_quotes(path) +
+                                   " cannot be read: " + std::generic_category().message(errno));
+  }
+
+  // `given`, or the value of the environment variable that the parameter KEY_env names.
+  std::string secret(const std::string& key, const std::string& given) const {
+    const std::string variable = get(key + "_env");
+    if (variable.empty()) return given;
+    const char* const value = std::getenv(variable.c_str());
+    if (value != nullptr) return value;
+    // It is an easy mistake to write the secret itself instead of the name.
+    const bool is_name = std::all_of(variable.begin(), variable.end(), [](char c) {
+      return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    });
+    throw Error(Status::value, "store = \"" + shown_ + "\": " + key + "_env names the environment variable " +
+                                   (is_name ? in_quotes(variable) : "(not shown, it may be the secret itself)") +
+                                   ", which is not set. Give the name of a variable, not the value");
+  }
+
+  // Settings of the server that the URL accepts although they can lose a commit: accept_loss=a,b.
+  bool accepts_loss(std::string_view setting) const {
+    const std::string list = "," + get("accept_loss") + ",";
+    return list.find("," + std::string(setting) + ",") != std::string::npos;
+  }
+
+ private:
+  std::string shown_;
+  std::map<std::string, std::string> values_;
+};
+
+}  // namespace idgen::module

@@ -1,0 +1,519 @@
+// Segments in PostgreSQL: UPDATE ... RETURNING, one statement that commits by itself. Not a SEQUENCE: the value that
+// nextval() returns is not yet durable when it arrives. Windows: sql_workers.hpp.
+#include <libpq-fe.h>
+#include <poll.h>
+
+#include <array>
+#include <chrono>
+#include <optional>
+
+#include "schema.hpp"
+#include "sql_workers.hpp"
+
+namespace idgen::module {
+namespace {
+
+constexpr std::string_view kParameters[] = {"user_env", "password_env", "tls", "tls_ca", "accept_loss"};
+constexpr std::string_view kTls[] = {"prefer", "off", "require", "verify"};
+constexpr std::uint16_t kPort = 5432;
+
+// For an UPDATE: the commit is on disk before it is acknowledged, and a warning about it is sent, whatever the session
+// says. A pooler may have handed out another session than the one that was set up.
+constexpr const char* kDurably =
+    " FROM (SELECT set_config('synchronous_commit', 'on', true), set_config('client_min_messages', 'warning', true))"
+    " AS durable";
+
+constexpr WorkerDialect kWorkers = {.create_namespaces = R"(CREATE TABLE IF NOT EXISTS idgen_namespace (
+  ns varchar(128) NOT NULL PRIMARY KEY,
+  format varchar(1024) NOT NULL))",
+                                    .create_workers = R"(CREATE TABLE IF NOT EXISTS idgen_worker (
+  ns varchar(128) NOT NULL,
+  worker bigint NOT NULL CHECK (worker >= 0),
+  fence bigint NOT NULL CHECK (fence > 0),
+  owner varchar(32) NOT NULL,
+  hw bigint NOT NULL,
+  lease_until bigint NOT NULL,
+  clock_ahead bigint NOT NULL,
+  holder varchar(512) NOT NULL,
+  PRIMARY KEY (ns, worker)))",
+                                    .now_ms = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
+                                    .durably = kDurably,
+                                    .if_absent = " ON CONFLICT DO NOTHING"};
+
+// None of the others ships a table for PostgreSQL: these are their MySQL tables, column by column.
+constexpr Dialect kDialects[] = {
+    {.create_table = R"(CREATE TABLE IF NOT EXISTS idgen_segment (
+  ns varchar(128) NOT NULL,
+  tag varchar(128) NOT NULL,
+  max_id bigint NOT NULL CHECK (max_id >= 0),
+  grants bigint NOT NULL DEFAULT 0 CHECK (grants >= 0),
+  updated_unix_ms bigint NOT NULL DEFAULT 0,
+  step bigint NOT NULL DEFAULT 0 CHECK (step >= 0),
+  rate bigint NOT NULL DEFAULT 0,
+  holder varchar(512) NOT NULL DEFAULT '',
+  PRIMARY KEY (ns, tag)))",
+     .columns = "ns, tag, max_id, grants, updated_unix_ms, step, rate, holder, 1, 0",
+     .insert = "(ns, tag, max_id, grants, updated_unix_ms) VALUES({namespace}, {tag}, 0, 0, {now})",
+     .granted = ", grants = grants + 1, updated_unix_ms = {now}, rate = {rate}, holder = {holder}",
+     .advanced = ", grants = grants + 1, updated_unix_ms = {now}",
+     .changed = ", updated_unix_ms = {now}"},
+    {.create_table = R"(CREATE TABLE IF NOT EXISTS leaf_alloc (
+  biz_tag varchar(128) NOT NULL DEFAULT '' PRIMARY KEY,
+  max_id bigint NOT NULL DEFAULT 1,
+  step integer NOT NULL,
+  description varchar(256) DEFAULT NULL,
+  update_time timestamptz NOT NULL DEFAULT now()))",
+     .columns =
+         "'default', biz_tag, max_id, 0, COALESCE((1000 * extract(epoch FROM update_time::timestamptz))::bigint, 0), "
+         "step, 0, '', 1, 0",
+     .insert = "(biz_tag, max_id, step) VALUES({key}, 1, {step})",
+     .granted = ", update_time = now()",
+     .advanced = ", update_time = now()",
+     .changed = ", update_time = now()"},
+    {.create_table = R"(CREATE TABLE IF NOT EXISTS tiny_id_info (
+  id bigserial PRIMARY KEY,
+  biz_type varchar(63) NOT NULL DEFAULT '' UNIQUE,
+  begin_id bigint NOT NULL DEFAULT 0,
+  max_id bigint NOT NULL DEFAULT 0,
+  step integer DEFAULT 0,
+  delta integer NOT NULL DEFAULT 1,
+  remainder integer NOT NULL DEFAULT 0,
+  create_time timestamptz NOT NULL DEFAULT '2010-01-01 00:00:00',
+  update_time timestamptz NOT NULL DEFAULT '2010-01-01 00:00:00',
+  version bigint NOT NULL DEFAULT 0))",
+     .columns = "'default', biz_type, max_id, version, "
+                "COALESCE((1000 * extract(epoch FROM update_time::timestamptz))::bigint, 0), COALESCE(step, 0), 0, '', "
+                "delta, remainder",
+     .insert = "(biz_type, begin_id, max_id, step, delta, remainder, create_time, update_time, version)"
+               " VALUES({key}, 0, 0, {step}, 1, 0, now(), now(), 0)",
+     .granted = ", update_time = now(), version = version + 1",
+     .advanced = ", update_time = now(), version = version + 1",
+     .changed = ", update_time = now(), version = version + 1"},
+    {.create_table = R"(CREATE TABLE IF NOT EXISTS cosid (
+  name varchar(100) NOT NULL CONSTRAINT cosid_pk PRIMARY KEY,
+  last_max_id bigint NOT NULL DEFAULT 0,
+  last_fetch_time bigint NOT NULL DEFAULT 0))",
+     .columns = "'', name, last_max_id, 0, 1000 * last_fetch_time, 0, 0, '', 1, 0",
+     .insert = "(name, last_max_id, last_fetch_time) VALUES({key}, 0, extract(epoch FROM now())::bigint)",
+     .granted = ", last_fetch_time = extract(epoch FROM now())::bigint",
+     .advanced = ", last_fetch_time = extract(epoch FROM now())::bigint",
+     .changed = ", last_fetch_time = extract(epoch FROM now())::bigint"},
+};
+
+class Result {
+ public:
+  Result(PGresult* result, std::string_view table) : result_(result, PQclear), table_(table) {}
+  int rows() const { return PQntuples(result_.get()); }
+  std::string_view state() const {
+    const char* const state = PQresultErrorField(result_.get(), PG_DIAG_SQLSTATE);
+    return state == nullptr ? "" : state;
+  }
+  bool failed() const {
+    const ExecStatusType status = PQresultStatus(result_.get());
+    return status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK;
+  }
+  int columns() const { return PQnfields(result_.get()); }
+  std::uint64_t changed() const { return std::strtoull(PQcmdTuples(result_.get()), nullptr, 10); }
+  std::string text(int row, int column) const { return PQgetvalue(result_.get(), row, column); }
+  // True if this type keeps whole numbers exactly: no text, no rounding.
+  bool is_exact(int column) const {
+    constexpr std::array<Oid, 4> kExact = {20, 21, 23, 1700};  // int8, int2, int4, numeric: pg_type.dat
+    return std::find(kExact.begin(), kExact.end(), PQftype(result_.get(), column)) != kExact.end();
+  }
+  std::uint64_t number(int row, int column) const {
+    return stored_number("the table " + table_,
+                         PQgetisnull(result_.get(), row, column) ? nullptr : PQgetvalue(result_.get(), row, column));
+  }
+
+ private:
+  std::unique_ptr<PGresult, decltype(&PQclear)> result_;
+  std::string table_;
+};
+
+class PostgresConnection {
+ public:
+  PostgresConnection(const Settings& settings, const Parameters& parameters)
+      : shown_(settings.url.shown()),
+        schema_(kSchemas[schema_number(settings)]),
+        timeout_ms_(settings.timeout_ms),
+        sql_workers_(shown_, kWorkers),
+        workers_(shown_),
+        connection_(nullptr, PQfinish) {
+    std::string hosts, ports;
+    for (const StoreHost& host : settings.url.hosts) {
+      hosts += (hosts.empty() ? "" : ",") + host.name;
+      ports += (ports.empty() ? "" : ",") + std::to_string(host.port == 0 ? kPort : host.port);
+    }
+    const std::string user = parameters.secret("user", settings.url.user);
+    const std::string password = parameters.secret("password", settings.url.password);
+    const std::string tls = parameters.choice("tls", kTls);
+    const std::string ca = parameters.file("tls_ca");
+    const std::string seconds =
+        std::to_string(std::max<std::int64_t>(2, (timeout_ms_ + 999) / 1000));  // libpq's minimum is 2
+    const std::string milliseconds = std::to_string(timeout_ms_);
+    const std::string options =
+        "-c synchronous_commit=on -c statement_timeout=" + milliseconds + " -c lock_timeout=" + milliseconds;
+    const std::array<std::pair<const char*, std::string>, 13> wanted{{
+        {"host", hosts},
+        {"port", ports},
+        {"dbname", settings.url.path},
+        {"user", user},
+        {"password", password},
+        {"sslmode", tls == "off"      ? "disable"
+                    : tls == "verify" ? "verify-full"
+                                      : tls},
+        {"sslrootcert", ca},
+        {"connect_timeout", seconds},
+        {"tcp_user_timeout", milliseconds},
+        {"options", options},
+        {"application_name", "idgen"},
+        {"target_session_attrs", "read-write"},
+        {"client_encoding", "UTF8"},
+    }};
+    std::array<const char*, wanted.size() + 1> keys{};
+    std::array<const char*, wanted.size() + 1> values{};
+    std::size_t count = 0;
+    for (const auto& [key, value] : wanted) {
+      if (value.empty()) continue;
+      keys[count] = key;
+      values[count++] = value.c_str();
+    }
+    connection_.reset(PQconnectdbParams(keys.data(), values.data(), 0));
+    if (!connection_) throw std::bad_alloc();
+    if (PQstatus(connection_.get()) != CONNECTION_OK) fail_to_connect();
+    close_on_exec(socket());
+    keep_alive(socket());
+    PQsetNoticeReceiver(connection_.get(), &PostgresConnection::notice, this);
+    check_settings(parameters);
+  }
+  PostgresConnection(const PostgresConnection&) = delete;
+  PostgresConnection& operator=(const PostgresConnection&) = delete;
+
+  int socket() const { return PQsocket(connection_.get()); }
+  bool is_usable() const { return PQstatus(connection_.get()) == CONNECTION_OK && !not_replicated_ && !timed_out_; }
+
+  // What a statement is about, for messages.
+  enum class About { segments, workers, users_table };
+
+  Result query(const std::string& sql, About about = About::segments, const std::string& users_table = "") {
+    not_replicated_ = false;
+    if (!PQsendQueryParams(connection_.get(), sql.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0)) {
+      throw Error(Status::store_unavailable, shown_ + ": " + message());
+    }
+    // The server sends the rows, and that the statement is complete, before it commits: a failed commit is an error
+    // after them.
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(2 * timeout_ms_ + 100);
+    const std::string_view read_from = about == About::segments  ? schema_.table
+                                       : about == About::workers ? std::string_view(kWorkerTable)
+                                                                 : std::string_view(users_table);
+    Result result(next_result(deadline), read_from);
+    while (PGresult* const more = next_result(deadline)) {
+      if (Result later(more, read_from); later.failed()) result = std::move(later);
+    }
+    if (result.failed()) fail(result, about, read_from);
+    if (not_replicated_) {
+      throw Error(Status::store_unavailable,
+                  shown_ +
+                      ": the commit was canceled while it waited for the standby: it may be lost in a failover, so "
+                      "what it granted is not used");
+    }
+    return result;
+  }
+  void run(const std::string& sql) { query(sql); }
+
+  using HeldRow = HeldSqlWorker;
+  WorkerRows<PostgresConnection>& workers() { return workers_; }
+  void create_workers() { sql_workers_.create(*this); }
+  HeldSqlWorker read_worker(const std::string& name_space, std::uint64_t worker) {
+    return sql_workers_.read(*this, name_space, worker);
+  }
+  bool replace_worker(const std::string& name_space, std::uint64_t worker, HeldSqlWorker& held, const WorkerRow& next,
+                      const WindowRequest* request) {
+    return sql_workers_.replace(*this, name_space, worker, held, next, request);
+  }
+  std::string format_of(const std::string& name_space, const std::string& format) {
+    return sql_workers_.format_of(*this, name_space, format);
+  }
+  std::vector<std::vector<std::string>> worker_rows(const std::string& sql) {
+    const Result found = query(sql, About::workers);
+    std::vector<std::vector<std::string>> rows(static_cast<std::size_t>(found.rows()));
+    for (int i = 0; i < found.rows(); ++i)
+      for (int j = 0; j < found.columns(); ++j) rows[static_cast<std::size_t>(i)].push_back(found.text(i, j));
+    return rows;
+  }
+  std::uint64_t change_worker(const std::string& sql) { return query(sql, About::workers).changed(); }
+
+  std::string quoted(const std::string& text) {
+    return escaped(PQescapeLiteral(connection_.get(), text.data(), text.size()));
+  }
+  std::string identifier(const std::string& name) {
+    return escaped(PQescapeIdentifier(connection_.get(), name.data(), name.size()));
+  }
+
+ private:
+  std::string escaped(char* made) const {
+    if (made == nullptr) throw Error(Status::value, shown_ + ": " + message());  // not UTF-8
+    const std::unique_ptr<char, decltype(&PQfreemem)> owned(made, PQfreemem);
+    return made;
+  }
+
+  // "The transaction has already committed locally, but might not have been replicated to the standby": a success with
+  // a warning, in the server's language.
+  static void notice(void* self, const PGresult* warning) {
+    const char* const function = PQresultErrorField(warning, PG_DIAG_SOURCE_FUNCTION);
+    if (function != nullptr && std::string_view(function) == "SyncRepWaitForLSN")
+      static_cast<PostgresConnection*>(self)->not_replicated_ = true;
+  }
+
+  // The server's statement_timeout is not enough: a stopped server, or a network that drops packets, never answers.
+  // Null after the last result, when the server is ready for another statement.
+  PGresult* next_result(std::chrono::steady_clock::time_point deadline) {
+    while (PQisBusy(connection_.get())) {
+      const auto left =
+          std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
+      pollfd socket{PQsocket(connection_.get()), POLLIN, 0};
+      const int ready = left > 0 ? poll(&socket, 1, static_cast<int>(left)) : 0;
+      if (ready == 0) {
+        timed_out_ = true;
+        throw Error(Status::store_unavailable, shown_ + ": no answer within " + std::to_string(2 * timeout_ms_) +
+                                                   " ms (twice store_timeout); the connection is given up");
+      }
+      if (ready > 0 && !PQconsumeInput(connection_.get())) break;  // the result says what happened
+    }
+    return PQgetResult(connection_.get());
+  }
+
+  std::string message() const {
+    std::string text = PQerrorMessage(connection_.get());
+    while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+  }
+
+  [[noreturn]] void fail_to_connect() const {
+    const std::string why = message();
+    const auto says = [&](const char* text) { return why.find(text) != std::string::npos; };
+    const auto status = [&] {
+      if (says("the database system is "))
+        return Status::store_unavailable;  // starting up, in recovery mode, shutting down
+      if (says("server does not support SSL")) return Status::store_unsafe;
+      if (says("authentication") || says("role ") || says("pg_hba") || says("permission") || says("certificate"))
+        return Status::store_permission;
+      if (says("does not exist")) return Status::store_missing;
+      if (says("read-only") || says("in recovery") || says("hot standby")) return Status::store_permission;
+      return Status::store_unavailable;
+    };
+    throw Error(status(), "cannot connect to " + shown_ + ": " + why);
+  }
+
+  [[noreturn]] void fail(const Result& result, About about, std::string_view read_from) const {
+    const std::string table(read_from);
+    const std::string_view state = result.state();
+    const std::string why = shown_ + ": " + message();
+    if (state == "42501" || state == "25006") throw Error(Status::store_permission, why);  // no privilege; read-only
+    if (about == About::users_table && state.substr(0, 2) == "42") throw Error(Status::value, why);
+    if (state == "42P01") {
+      throw Error(Status::store_missing, about == About::segments
+                                             ? shown_ + ": the table " + table + " is not there. " + kHowToCreate
+                                             : why + ". " + kHowToCreateWorkers);
+    }
+    if (state == "42703" || state == "42804" || state == "42883" ||
+        state == "42846") {  // columns of other names or types
+      throw Error(
+          Status::store_version,
+          why + ". The table " + table +
+              (about == About::segments ? " is not one of segment.schema = " + std::string(schema_.name) + ", or"
+                                        : std::string(" is")) +
+              " of another version");
+    }
+    if (state == "53100") throw Error(Status::store_full, why);
+    if (state == "22003" || state == "23514") throw Error(Status::store_damaged, why);
+    throw Error(Status::store_unavailable, why);  // the outcome is unknown, or the error is temporary
+  }
+
+  void check_settings(const Parameters& parameters) {
+    const Result found = query(
+        "SELECT current_setting('fsync'), current_setting('full_page_writes'), pg_is_in_recovery(), "
+        "current_setting('synchronous_commit'), (SELECT relpersistence FROM pg_class WHERE oid = to_regclass('" +
+        std::string(schema_.table) + "'))");
+    for (int column = 0; column < 2; ++column) {
+      const char* const setting = column == 0 ? "fsync" : "full_page_writes";
+      if (found.text(0, column) == "on" || parameters.accepts_loss(setting)) continue;
+      throw Error(Status::store_unsafe,
+                  shown_ + ": the server runs with " + setting +
+                      " = off: a power loss can undo a commit, and ids would be issued twice. Set it "
+                      "to on, or give that up with ?accept_loss=" +
+                      setting);
+    }
+    if (found.text(0, 2) != "f") {
+      throw Error(Status::store_permission,
+                  shown_ + ": the server is in recovery (a standby), it cannot grant anything; name the primary");
+    }
+    if (found.text(0, 3) == "off") {
+      throw Error(Status::store_unsafe, shown_ +
+                                            ": synchronous_commit is off although this session has set it on "
+                                            "(a connection pooler in between?); set it for the role: ALTER ROLE ... "
+                                            "SET synchronous_commit = on");
+    }
+    if (found.text(0, 4) == "u") {
+      const std::string table(schema_.table);
+      throw Error(Status::store_unsafe, shown_ + ": the table " + table +
+                                            " is UNLOGGED: a crash empties it, and standbys do not have it: ALTER "
+                                            "TABLE " +
+                                            table + " SET LOGGED");
+    }
+  }
+
+  const std::string shown_;
+  const Schema& schema_;
+  const std::int64_t timeout_ms_;
+  const SqlWorkers<PostgresConnection> sql_workers_;
+  WorkerRows<PostgresConnection> workers_;
+  bool not_replicated_ = false;
+  bool timed_out_ = false;
+  std::unique_ptr<PGconn, decltype(&PQfinish)> connection_;
+};
+
+class PostgresStore final : public WithWindows<SchemaStore<PostgresConnection>, PostgresConnection> {
+ public:
+  explicit PostgresStore(const Settings& settings) : WithWindows(settings, kParameters, kDialects) {
+    use([&](PostgresConnection& server) {
+      if (settings_.create) make_tables(server);
+    });
+  }
+
+  static std::string statements(const Settings& settings, const std::string& name_space, const std::string& tag) {
+    const Schema& schema = kSchemas[schema_number(settings)];
+    const Dialect& dialect = kDialects[schema_number(settings)];
+    return std::string(dialect.create_table) + ";\n" +
+           insert_text(schema, dialect, settings, sql_text(name_space, "chr"), sql_text(tag, "chr"),
+                       sql_text(key_of_row(schema, name_space, tag), "chr")) +
+           ";\n";
+  }
+
+  SegmentGrant take(const std::string& name_space, const std::string& tag, const SegmentRequest& request) override {
+    advance_by(name_space, tag, 0, grant_size(0, request));
+    return use([&](PostgresConnection& server) {
+      const std::string where = where_tag(server, name_space, tag);
+      const std::string count = count_text(request);
+      const std::string terms = terms_text();
+      bool created = false;
+      for (int unchanged = 0;;) {
+        const Result row = server.query(
+            update() + counter_ + " + " + count +
+            filled(dialect_.granted,
+                   {{"rate", number(request.rate)}, {"holder", server.quoted(request.holder)}, {"now", now()}}) +
+            kDurably + where + (schema_.has_stride ? " AND delta > 0 AND remainder >= 0 AND remainder < delta" : "") +
+            " AND " + counter_ + " BETWEEN " + number(schema_.next_free) + " AND 9223372036854775807 - " + count +
+            " RETURNING " + counter_ + ", " + terms);
+        if (row.rows() == 1) {
+          const RowTerms found{row.number(0, 1), row.number(0, 2), row.number(0, 3)};
+          return grant_up_to(schema_, row.number(0, 0), grant_size(found, request), found);
+        }
+        const std::optional<SchemaRow> found = find(server, where);
+        if (found) {
+          check_room(schema_, name_space, tag, *found, grant_size(terms_of(schema_, *found), request));
+          if (++unchanged == kMostUnchanged) throw_unchanged(schema_, shown_, tag);
+          continue;
+        }
+        if (!settings_.create || created) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
+        insert(server, name_space, tag);
+        created = true;
+      }
+    });
+  }
+  void give_back(const std::string& name_space, const std::string& tag, std::uint64_t last,
+                 std::uint64_t unused) override {
+    check_segment_return(last, unused);
+    if (unused == 0) return;
+    use([&](PostgresConnection& server) {
+      const Result row = server.query(update() + counter_ + " - " + number(unused) + changed(dialect_.changed) +
+                                      where_tag(server, name_space, tag) + " AND " + counter_ + " = " +
+                                      number(last + schema_.next_free) + " RETURNING " + counter_);
+      if (row.rows() != 1) read(server, name_space, tag);  // throws if it does not exist
+    });
+  }
+  SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
+    const std::uint64_t wanted = counter_above(schema_, target);
+    return use([&](PostgresConnection& server) {
+      const Result row =
+          server.query(update() + "GREATEST(" + counter_ + " + 1, " + number(wanted) + ")" +
+                       changed(dialect_.advanced) + kDurably + where_tag(server, name_space, tag) + " AND " + counter_ +
+                       " < 9223372036854775807 RETURNING " + std::string(dialect_.columns));
+      if (row.rows() == 1) {
+        const SchemaRow now = row_of(row, 0);
+        if (now.counter < wanted) throw_unchanged(schema_, shown_, tag);
+        return now.info;
+      }
+      advanced(name_space, tag, read(server, name_space, tag).counter, wanted);  // throws that it is exhausted
+      throw_unchanged(schema_, shown_, tag);
+    });
+  }
+  std::uint64_t max_of(const std::string& table, const std::string& column) {
+    return use([&](PostgresConnection& server) {
+      std::string from;
+      for (const std::string& part : parts_of_name("table", table))
+        from += (from.empty() ? "" : ".") + server.identifier(part);
+      const Result rows = server.query("SELECT MAX(" + server.identifier(column) + ") FROM " + from,
+                                       PostgresConnection::About::users_table, table);
+      check_column(table, column, rows.is_exact(0));
+      return rows.rows() == 1 ? largest_of(table, column, rows.text(0, 0)) : 0;
+    });
+  }
+  std::string describe() override {
+    return "store: " + shown_ +
+           " (PostgreSQL); each grant is committed with synchronous_commit = on before its first id is issued\n"
+           "power loss: nothing granted is forgotten, as long as the server's disk keeps what it has synced\n"
+           "failover: safe with synchronous standbys (synchronous_standby_names); with asynchronous ones the newest "
+           "grants "
+           "can be lost. A running process then stops with STORE_REGRESSED\n" +
+           kWorkersSentence + schema_sentence(schema_);
+  }
+
+ private:
+  // RowTerms in SQL.
+  std::string terms_text() const {
+    return (schema_.step.empty() ? "0" : std::string(schema_.step)) +
+           (schema_.has_stride ? ", delta, remainder" : ", 1, 0");
+  }
+  // grant_size() in SQL.
+  std::string count_text(const SegmentRequest& request) const {
+    const std::string step(schema_.step);
+    const std::string own =
+        step.empty() ? number(request.step)
+                     : "CASE WHEN " + step + " > 0 THEN " + step + " ELSE " + number(request.step) + "::bigint END";
+    return "GREATEST(" + own + ", " + number(request.wanted) + "::bigint" +
+           (schema_.has_stride ? ", CASE WHEN delta > 1 THEN delta ELSE 0 END" : "") + ")";
+  }
+
+  static std::string insert_text(const Schema& schema, const Dialect& dialect, const Settings& settings,
+                                 const std::string& name_space, const std::string& tag, const std::string& key) {
+    return WithWindows::insert_text(schema, dialect, settings, name_space, tag, key) + " ON CONFLICT DO NOTHING";
+  }
+  bool insert(PostgresConnection& server, const std::string& name_space, const std::string& tag) const override {
+    return server
+               .query(insert_text(schema_, dialect_, settings_, server.quoted(name_space), server.quoted(tag),
+                                  server.quoted(key_of_row(schema_, name_space, tag))) +
+                      " RETURNING 1")
+               .rows() == 1;
+  }
+
+  SchemaRow row_of(const Result& rows, int i) const {
+    return WithWindows::row_of([&](int column) { return rows.number(i, column); },
+                               [&](int column) { return rows.text(i, column); });
+  }
+  std::vector<SchemaRow> rows_of(PostgresConnection& server, const std::string& sql) const override {
+    const Result rows = server.query(sql);
+    std::vector<SchemaRow> found;
+    for (int i = 0; i < rows.rows(); ++i) found.push_back(row_of(rows, i));
+    return found;
+  }
+};
+
+}  // namespace
+}  // namespace idgen::module
+
+extern "C" __attribute__((visibility("default"))) const idgen_module* idgen_module_postgres() {
+  static constexpr idgen_module module = idgen::module::interface_of<idgen::module::PostgresStore>("postgres");
+  return &module;
+}

@@ -1,0 +1,402 @@
+// Segments in ZooKeeper: one persistent node per tag, set if its version is still the one that was read. Not a
+// sequential node: its counter has 31 bits, and a lost answer leaves a node behind. A worker is such a node too,
+// with an ephemeral node below it while its owner's session is alive.
+#include <dirent.h>
+#include <sys/socket.h>
+#include <zookeeper/zookeeper.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <system_error>
+
+#include "idgen/mutex.hpp"
+#include "json_worker.hpp"
+#include "record.hpp"
+#include "socket.hpp"
+
+namespace idgen::module {
+namespace {
+
+constexpr std::uint16_t kPort = 2181;
+constexpr const char* kRoot = "/idgen/segment";
+constexpr const char* kWorkerRoot = "/idgen/worker";
+constexpr const char* kLive = "live-";
+constexpr int kLargestValue = 4096;
+constexpr int kAnyVersion = -1;
+
+class ZooKeeperConnection {
+ public:
+  static constexpr std::string_view kParameters[] = {"user_env", "password_env"};
+  static constexpr const char* kDescription =
+      " (ZooKeeper); each grant is a change that a quorum has on disk before its first id is issued (forceSync = "
+      "yes)\n"
+      "power loss, failover: nothing granted is forgotten\n"
+      "a node that is deleted by hand and recreated begins at 0: raise it above all ids in use (`idgen segment "
+      "advance`) "
+      "before anybody draws\n";
+
+  static std::string create_command(const Parameters&, const std::string& name_space, const std::string& tag) {
+    const std::string folder = std::string(kRoot) + "/" + path_part(name_space);
+    return "create /idgen\ncreate " + std::string(kRoot) + "\ncreate " + folder + "\ncreate " + folder + "/" +
+           path_part(tag);
+  }
+
+  // Versions begin at 0 again when a node is deleted and recreated, so a version may also be that of another node. A
+  // node is identified by the transaction that made it; see fence_of().
+  struct Held {
+    std::string text;
+    int version = 0;
+    std::int64_t made_by = 0;  // czxid
+  };
+
+  ZooKeeperConnection(const Settings& settings, const Parameters& parameters)
+      : shown_(settings.url.shown()),
+        timeout_ms_(settings.timeout_ms),
+        user_(parameters.secret("user", settings.url.user)),
+        password_(parameters.secret("password", settings.url.password)),
+        records_(shown_, settings.create),
+        workers_(shown_) {
+    zoo_set_debug_level(static_cast<ZooLogLevel>(0));  // it writes to standard error
+    for (const StoreHost& host : settings.url.hosts) hosts_ += (hosts_.empty() ? "" : ",") + host.text(kPort);
+    if (!settings.url.path.empty()) hosts_ += "/" + settings.url.path;
+    open_session();
+  }
+  ZooKeeperConnection(const ZooKeeperConnection&) = delete;
+  ZooKeeperConnection& operator=(const ZooKeeperConnection&) = delete;
+  ~ZooKeeperConnection() { close_session(); }
+
+  bool is_usable() const { return usable_; }
+  Records<ZooKeeperConnection>& records() { return records_; }
+
+  std::optional<Held> read(const std::string& name_space, const std::string& tag) {
+    return read_path(path_of(name_space, tag));
+  }
+  bool insert(const std::string& name_space, const std::string& tag, const std::string& text) {
+    for (const std::string& folder : {std::string("/idgen"), std::string(kRoot), kRoot + ("/" + path_part(name_space))})
+      make(folder, "");
+    return make(path_of(name_space, tag), text);
+  }
+  bool replace(const std::string& name_space, const std::string& tag, Held& held, const std::string& text) {
+    const std::string path = path_of(name_space, tag);
+    if (fenced_[path] != held.made_by && !put_fence_up(path, held)) return false;
+    Stat stat{};
+    const std::string fence = fence_of(path, held);
+    std::array<zoo_op_t, 2> both{};
+    zoo_check_op_init(&both[0], fence.c_str(), kAnyVersion);
+    zoo_set_op_init(&both[1], path.c_str(), text.data(), static_cast<int>(text.size()), held.version, &stat);
+    if (const int code = all_or_none(both, "set"); code != ZOK) {
+      if (code == ZNONODE) fenced_.erase(path);  // somebody may have removed the fence and left the node
+      return false;
+    }
+    held.text = text;
+    held.version = stat.version;
+    return true;
+  }
+
+  struct HeldRow : HeldWorker {
+    bool exists = false;
+    int version = 0;
+  };
+  WorkerRows<ZooKeeperConnection>& workers() { return workers_; }
+
+  std::string format_of(const std::string& name_space, const std::string& format) {
+    const std::string path = folder_of_workers(name_space) + "/format";
+    std::optional<Held> found = read_path(path);
+    if (!found && !format.empty()) {
+      make_folder_of_workers(name_space);
+      make(path, format);
+      found = read_path(path);
+    }
+    return found ? found->text : "";
+  }
+
+  HeldRow read_worker(const std::string& name_space, std::uint64_t worker) {
+    const std::string path = worker_path(name_space, worker);
+    const std::optional<Held> found = read_path(path);
+    HeldRow held;
+    held.store_ms = clock_.now_ms();
+    if (!found) return held;
+    held.exists = true;
+    held.version = found->version;
+    if (found->text.empty()) return held;  // made, and not acquired yet
+    held.row = parse_worker(shown_, name_space, worker, found->text);
+    for (const std::string& child : children(path)) held.is_live = held.is_live || child.rfind(kLive, 0) == 0;
+    if (held.is_live) held.lease_left_ms = zoo_recv_timeout(session());  // of a session like ours, at most
+    return held;
+  }
+
+  // Every write asks for the owner's own ephemeral node. It goes with the node above it, so nobody writes into a node
+  // that was deleted and made again what is known of the old one, though its versions begin at 0 again.
+  bool replace_worker(const std::string& name_space, std::uint64_t worker, HeldRow& held, const WorkerRow& next,
+                      const WindowRequest* request) {
+    const std::string path = worker_path(name_space, worker);
+    if (!held.exists) {
+      make_folder_of_workers(name_space);
+      if (!make(path, "")) return false;
+      held.exists = true;
+    }
+    const std::string text = worker_text(next);
+    Stat stat{};
+    if (request == nullptr) {
+      const int code =
+          zoo_set2(session(), path.c_str(), text.data(), static_cast<int>(text.size()), held.version, &stat);
+      if (code == ZBADVERSION || code == ZNONODE) return false;
+      check(code, "set");
+      if (held.row.owned) zoo_delete(session(), live_path(path, held.row.owner).c_str(), kAnyVersion);
+      held.version = stat.version;
+      held.row = next;
+      return true;
+    }
+    const std::string live = live_path(path, request->owner);
+    const bool is_renewal = held.row.owned && held.row.owner == request->owner;
+    bool is_made = false;
+    if (!is_renewal && !(is_made = make_live(live))) return false;
+    if (const auto now = clock_.now_ms()) {
+      try {
+        check_clock(*request, *now);
+      } catch (...) {
+        if (is_made) zoo_delete(session(), live.c_str(), kAnyVersion);
+        throw;
+      }
+    }
+    for (;;) {
+      std::array<zoo_op_t, 2> both{};
+      zoo_check_op_init(&both[0], live.c_str(), kAnyVersion);
+      zoo_set_op_init(&both[1], path.c_str(), text.data(), static_cast<int>(text.size()), held.version, &stat);
+      const int code = all_or_none(both, "set");
+      if (code == ZOK) break;
+      // Its session has ended: a network that was away for longer. Nobody has taken the worker if the version stands.
+      if (code == ZNONODE && is_renewal && !is_made && (is_made = make_live(live))) continue;
+      if (is_made) zoo_delete(session(), live.c_str(), kAnyVersion);
+      return false;
+    }
+    clock_.saw(stat.mtime);
+    held.version = stat.version;
+    held.row = next;
+    return true;
+  }
+
+  void list(
+      const std::function<void(const std::string& name_space, const std::string& tag, const std::string& text)>& row) {
+    for (const std::string& name_space : children(kRoot)) {
+      const std::string folder = kRoot + ("/" + name_space);
+      for (const std::string& tag : children(folder)) {
+        const std::optional<Held> held = read_path(folder + "/" + tag);
+        const auto names = std::pair(name_of_path_part(name_space), name_of_path_part(tag));
+        if (held && names.first && names.second) row(*names.first, *names.second, held->text);
+      }
+    }
+  }
+
+ private:
+  void open_session() {
+    {
+      const MutexLock lock(mutex_);
+      state_ = 0;
+    }
+    handle_ =
+        zookeeper_init(hosts_.c_str(), &ZooKeeperConnection::watch, static_cast<int>(timeout_ms_), nullptr, this, 0);
+    if (handle_ == nullptr) {
+      throw Error(Status::store_unavailable,
+                  "cannot connect to " + shown_ + ": " + std::generic_category().message(errno));
+    }
+    zoo_set_servers_resolution_delay(handle_, -1);  // see NoFork: not on a separate thread
+    try {
+      MutexLock lock(mutex_);
+      const auto is_decided = [&]() IDGEN_REQUIRES(mutex_) { return state_ != 0; };
+      changed_.wait_for(lock.to_wait_with(), std::chrono::milliseconds(timeout_ms_), is_decided);
+      if (state_ != ZOO_CONNECTED_STATE) {
+        throw Error(state_ == ZOO_AUTH_FAILED_STATE ? Status::store_permission : Status::store_unavailable,
+                    "cannot connect to " + shown_ + " within " + std::to_string(timeout_ms_) + " ms (store_timeout)");
+      }
+      lock.unlock();
+      if (!user_.empty()) {
+        const std::string who = user_ + ":" + password_;
+        check(zoo_add_auth(handle_, "digest", who.data(), static_cast<int>(who.size()), nullptr, nullptr), "add_auth");
+      }
+    } catch (...) {
+      close_session();
+      throw;
+    }
+  }
+  void close_session() {
+    if (handle_ != nullptr) zookeeper_close(handle_);
+    handle_ = nullptr;
+  }
+
+  // The client restores a cut connection by itself, but not a session that the server has ended meanwhile. It refuses a
+  // request in that session without sending it, so a new session is opened first.
+  zhandle_t* session() {
+    if (handle_ == nullptr || is_unrecoverable(handle_) != ZOK) {
+      const NoFork no_fork;
+      close_session();
+      open_session();
+    }
+    return handle_;
+  }
+
+  // A node below the tag's node, named after the transaction that made the tag's. It is deleted together with it, and
+  // nobody makes it for another. Every write requires it, so that no process writes into a new node what it knows of an
+  // old one.
+  static std::string fence_of(const std::string& path, const Held& held) {
+    return path + "/made-by-" + std::to_string(held.made_by);
+  }
+
+  // Makes it unless it exists. False if the node is no longer the one that was read.
+  bool put_fence_up(const std::string& path, const Held& held) {
+    const std::string fence = fence_of(path, held);
+    std::array<zoo_op_t, 2> both{};
+    zoo_check_op_init(&both[0], path.c_str(), held.version);
+    zoo_create_op_init(&both[1], fence.c_str(), "", 0, acl(), 0, nullptr, 0);
+    const int code = all_or_none(both, "create");
+    if (code != ZOK && code != ZNODEEXISTS) return false;
+    // The node may have been recreated since it was read, at the same version: then this fence is below the wrong one.
+    const std::optional<Held> now = read_path(path);
+    if (now && now->made_by == held.made_by) {
+      fenced_[path] = held.made_by;
+      return true;
+    }
+    if (code == ZOK) zoo_delete(session(), fence.c_str(), kAnyVersion);
+    return false;
+  }
+
+  // ZOK, or what prevented it: ZBADVERSION, ZNONODE, ZNODEEXISTS. Throws for everything else.
+  int all_or_none(const std::array<zoo_op_t, 2>& both, const char* what) {
+    std::array<zoo_op_result_t, 2> results{};
+    const int code = zoo_multi(session(), static_cast<int>(both.size()), both.data(), results.data());
+    if (code != ZBADVERSION && code != ZNONODE && code != ZNODEEXISTS) check(code, what);
+    return code;
+  }
+
+  static std::string folder_of_workers(const std::string& name_space) {
+    return kWorkerRoot + ("/" + path_part(name_space));
+  }
+  static std::string worker_path(const std::string& name_space, std::uint64_t worker) {
+    return folder_of_workers(name_space) + "/" + std::to_string(worker);
+  }
+  static std::string live_path(const std::string& path, const Nonce& owner) {
+    return path + "/" + kLive + hex_of(owner);
+  }
+  void make_folder_of_workers(const std::string& name_space) {
+    for (const std::string& folder : {std::string("/idgen"), std::string(kWorkerRoot), folder_of_workers(name_space)})
+      make(folder, "");
+  }
+  // False: the node above it is not there. One of our own that is there already will do: a session of ours that has
+  // not ended yet.
+  bool make_live(const std::string& live) {
+    Stat stat{};
+    const int code = zoo_create2(session(), live.c_str(), "", 0, acl(), ZOO_EPHEMERAL, nullptr, 0, &stat);
+    if (code == ZNONODE) return false;
+    if (code == ZNODEEXISTS) return true;
+    check(code, "create");
+    clock_.saw(stat.ctime);
+    return true;
+  }
+
+  const ACL_vector* acl() const { return user_.empty() ? &ZOO_OPEN_ACL_UNSAFE : &ZOO_CREATOR_ALL_ACL; }
+
+  // The client opens its sockets on its own thread, so that programs started by the host inherit them, and does not
+  // reveal its descriptor. It does say which server it is connected to.
+  static void close_on_exec_of(zhandle_t* handle) {
+    sockaddr_storage server{}, peer{};
+    socklen_t size = sizeof server;
+    if (zookeeper_get_connected_host(handle, reinterpret_cast<sockaddr*>(&server), &size) == nullptr) return;
+    const std::unique_ptr<DIR, int (*)(DIR*)> all(opendir("/proc/self/fd"), &closedir);
+    if (!all) return;
+    while (const dirent* const entry = readdir(all.get())) {  // NOLINT(concurrency-mt-unsafe): a stream of our own
+      const int descriptor = std::atoi(entry->d_name);
+      socklen_t length = sizeof peer;
+      if (getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &length) != 0 || length != size) continue;
+      if (std::memcmp(&server, &peer, size) == 0) close_on_exec(descriptor);
+    }
+  }
+
+  // On the client's own thread.
+  static void watch(zhandle_t* handle, int type, int state, const char*, void* self) {
+    if (type != ZOO_SESSION_EVENT) return;
+    if (state == ZOO_CONNECTED_STATE) close_on_exec_of(handle);
+    if (state != ZOO_CONNECTED_STATE && state != ZOO_AUTH_FAILED_STATE && state != ZOO_EXPIRED_SESSION_STATE) return;
+    auto& connection = *static_cast<ZooKeeperConnection*>(self);
+    const MutexLock lock(connection.mutex_);
+    connection.state_ = state;
+    connection.changed_.notify_all();
+  }
+
+  static std::string path_of(const std::string& name_space, const std::string& tag) {
+    return kRoot + ("/" + path_part(name_space)) + "/" + path_part(tag);
+  }
+
+  std::optional<Held> read_path(const std::string& path) {
+    std::string text(kLargestValue, '\0');
+    int size = kLargestValue;
+    Stat stat{};
+    const int code = zoo_get(session(), path.c_str(), 0, text.data(), &size, &stat);
+    if (code == ZNONODE) return std::nullopt;
+    check(code, "get");
+    text.resize(static_cast<std::size_t>(std::max(size, 0)));
+    return Held{.text = text, .version = stat.version, .made_by = stat.czxid};
+  }
+
+  bool make(const std::string& path, const std::string& text) {
+    const int code =
+        zoo_create(session(), path.c_str(), text.data(), static_cast<int>(text.size()), acl(), 0, nullptr, 0);
+    if (code == ZNODEEXISTS) return false;
+    if (code == ZNONODE) {
+      throw Error(Status::store_missing, shown_ +
+                                             ": the node that the path of the URL names is not there. Make it with "
+                                             "the command `create` of zkCli.sh");
+    }
+    check(code, "create");
+    return true;
+  }
+
+  std::vector<std::string> children(const std::string& path) {
+    String_vector found{};
+    const int code = zoo_get_children(session(), path.c_str(), 0, &found);
+    if (code == ZNONODE) return {};
+    check(code, "get_children");
+    std::vector<std::string> names;
+    for (int i = 0; i < found.count; ++i) names.emplace_back(found.data[i]);
+    deallocate_String_vector(&found);
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  void check(int code, const char* what) {
+    if (code == ZOK) return;
+    const std::string text = shown_ + ": " + what + ": " + zerror(code);
+    if (code == ZNOAUTH || code == ZAUTHFAILED || code == ZINVALIDACL) throw Error(Status::store_permission, text);
+    usable_ = false;
+    throw Error(Status::store_unavailable, text);
+  }
+
+  const std::string shown_;
+  const std::int64_t timeout_ms_;
+  const std::string user_, password_;
+  std::string hosts_;
+  bool usable_ = true;
+  Records<ZooKeeperConnection> records_;
+  WorkerRows<ZooKeeperConnection> workers_;
+  ServerClock clock_;
+  std::map<std::string, std::int64_t> fenced_;  // by path: the node whose fence is known to exist
+  zhandle_t* handle_ = nullptr;
+  Mutex mutex_;
+  std::condition_variable changed_;
+  int state_ IDGEN_GUARDED_BY(mutex_) = 0;  // the first one that decides
+};
+
+}  // namespace
+}  // namespace idgen::module
+
+extern "C" __attribute__((visibility("default"))) const idgen_module* idgen_module_zookeeper() {
+  static constexpr idgen_module module =
+      idgen::module::interface_of<idgen::module::RecordStore<idgen::module::ZooKeeperConnection>>("zookeeper");
+  return &module;
+}

@@ -1,0 +1,371 @@
+"""Users' mistakes: each message says what was asked, what was found and what to do, and shows no password."""
+
+import contextlib
+import time
+
+import pytest
+import servers
+from clients import IDGEN, MODULES, Asked, command, create, draw, new_tag, run, segment, show
+
+SECRET = "hidden-Pa55w0rd"
+RETRYABLE = {"STORE_UNAVAILABLE", "STORE_FULL"}
+LONGEST = 495
+
+
+@pytest.fixture
+def tag(shared):
+    return create(shared.url(), new_tag())
+
+
+def refused(done, status, *parts):
+    """The message of a command that was refused."""
+    assert done.stderr.startswith(f"idgen: error: {status}: "), done.stderr
+    assert done.returncode == (75 if status in RETRYABLE else 1)
+    assert done.stdout == ""
+    message = done.stderr.removeprefix(f"idgen: error: {status}: ").rstrip("\n")
+    assert len(message.encode()) < LONGEST, "cut off"
+    assert SECRET not in message
+    assert "s3cr3t" not in message
+    for part in parts:
+        assert part in message
+    return message
+
+
+def test_a_scheme_that_nobody_knows_is_answered_with_those_that_are_known():
+    for url in (f"mongodb://app:{SECRET}@127.0.0.1/ids", f"mysq://app:{SECRET}@127.0.0.1/ids"):
+        refused(draw(url, "orders"), "VALUE", "sqlite:", *(f"{kind}://" for kind in servers.KINDS))
+    refused(draw(f"mysq://app:{SECRET}@127.0.0.1/ids", "orders"), "VALUE", "did you mean 'mysql://")
+
+
+@pytest.mark.parametrize("kind", servers.KINDS)
+@pytest.mark.parametrize(
+    ("url", "status"),
+    [
+        ("{kind}://app:{secret}@127.0.0.1:1/0", "STORE_UNAVAILABLE"),
+        ("{kind}://app:{secret}@no-such-host.invalid/0", "STORE_UNAVAILABLE"),
+        ("{kind}://app:{secret}@127.0.0.1/0?tsl=off", "VALUE"),
+        ("{kind}://app:{secret}@127.0.0.1/0?password_env=IDGEN_TEST_UNSET", "VALUE"),
+        ("{kind}://app:{secret}@127.0.0.1/0?password={secret}", "VALUE"),
+        ("{kind}://app:{secret}@127.0.0.1:0/0", "VALUE"),
+        ("{kind}://app:{secret}@127.0.0.1:port/0", "VALUE"),
+        ("{kind}://app:{secret}%@127.0.0.1/0", "VALUE"),
+        ("{kind}://app:{secret}%00@127.0.0.1/0", "VALUE"),
+        ("{kind}://app:{secret}@/0", "VALUE"),
+        ("{kind}://app:{secret}@127.0.0.1/0?{secret}", "VALUE"),
+        ("{kind}://app:{secret}@[::1/0", "VALUE"),
+        ("{kind}://app:{secret}/more@127.0.0.1/0", "VALUE"),
+        ("{kind}:app:{secret}@127.0.0.1/0", "VALUE"),
+    ],
+)
+def test_no_message_shows_the_password(kind, url, status):
+    message = refused(draw(url.format(kind=kind, secret=SECRET), "orders", store_timeout="2s"), status)
+    assert f"{kind}:" in message
+
+
+@pytest.mark.parametrize("kind", servers.KINDS)
+def test_an_environment_variable_that_is_not_set_is_named(kind):
+    done = draw(f"{kind}://app@127.0.0.1/0?password_env=IDGEN_TEST_UNSET", "orders")
+    refused(done, "VALUE", "password_env", "IDGEN_TEST_UNSET", "not set")
+
+
+@pytest.mark.parametrize("kind", servers.KINDS)
+def test_a_secret_in_the_place_of_a_variables_name_is_not_shown(kind):
+    done = draw(f"{kind}://app@127.0.0.1/0?password_env={SECRET}", "orders")
+    refused(done, "VALUE", "password_env", "not shown", "Give the name of a variable")
+
+
+@pytest.mark.parametrize("kind", ["mysql", "postgres", "redis"])
+def test_a_password_of_the_environment_is_in_no_message_and_no_description(kind, started, tmp_path, monkeypatch):
+    url = started(kind).url(password="", password_env="IDGEN_TEST_PASSWORD")
+    monkeypatch.setenv("IDGEN_TEST_PASSWORD", SECRET)
+    refused(draw(url, "orders"), "STORE_PERMISSION", f"{kind}://")
+    monkeypatch.setenv("IDGEN_TEST_PASSWORD", "s3cr3t/%")
+    file = tmp_path / "idgen.toml"
+    file.write_text(f'[orders]\nkind = "segment"\nstore = "{url}"\ntag = "{create(url, new_tag())}"\n')
+    described = run([IDGEN, "doctor", "--config", file, "--set", f"module.path={MODULES}"])
+    assert described.returncode == 0, described.stderr
+    assert f"{kind}://" in described.stdout
+    assert "s3cr3t" not in described.stdout + described.stderr
+
+
+@pytest.mark.parametrize("kind", servers.KINDS)
+def test_an_unknown_parameter_is_answered_with_those_that_are_known(kind):
+    refused(draw(f"{kind}://app@127.0.0.1/0?pasword_env=X", "orders"), "VALUE", "pasword_env", "'password_env'")
+
+
+@pytest.mark.parametrize("kind", servers.KINDS)
+def test_a_module_that_is_not_there_is_named_with_the_package_of_its_client_library(kind, tmp_path):
+    done = draw(f"{kind}://app@127.0.0.1/0", "orders", module_path=tmp_path)
+    refused(done, "UNSUPPORTED", f"libidgen_{kind}.so", "Debian: lib", str(tmp_path), "module.path")
+
+
+@pytest.mark.parametrize("kind", servers.KINDS)
+def test_a_host_that_never_answers_costs_the_timeout_and_no_more(kind):
+    began = time.monotonic()
+    refused(draw(f"{kind}://app@192.0.2.1/0", "orders", store_timeout="1s", wait_max="1s"), "STORE_UNAVAILABLE")
+    assert time.monotonic() - began < 4
+
+
+@pytest.mark.parametrize("kind", ["mysql", "postgres", "redis"])
+def test_a_wrong_password_is_refused_by_the_server_and_not_shown(kind, started):
+    done = draw(started(kind).url(password=SECRET), "orders")
+    refused(done, "STORE_PERMISSION", f"{kind}://")
+
+
+def test_a_wrong_password_of_etcd_is_refused_by_the_server_and_not_shown():
+    with servers.Etcd() as etcd:
+        for words in ("user add root:s3cr3t", "user grant-role root root", "user add app:s3cr3t", "role add reader"):
+            etcd.ctl(*words.split())
+        etcd.ctl("role", "grant-permission", "reader", "--prefix=true", "read", "idgen/segment/")
+        etcd.ctl("user", "grant-role", "app", "reader")
+        etcd.ctl("auth", "enable")
+        address = etcd.url().removeprefix("etcd://")
+        refused(draw(f"etcd://root:{SECRET}@{address}", "orders"), "STORE_PERMISSION")
+        refused(draw(f"etcd://{address}", "orders"), "STORE_PERMISSION")
+        create(f"etcd://root:s3cr3t@{address}", "orders")
+        assert draw(f"etcd://root:s3cr3t@{address}", "orders").stdout == "1\n"
+        refused(draw(f"etcd://app:s3cr3t@{address}", "orders"), "STORE_PERMISSION")  # may read, may not write
+
+
+def test_a_user_and_a_password_for_an_etcd_that_asks_for_none_is_said(started):
+    refused(draw(started("etcd").url().replace("://", f"://app:{SECRET}@"), "orders"), "STORE_PERMISSION", "auth")
+
+
+def test_a_wrong_password_of_zookeeper_cannot_touch_another_users_tag(started):
+    server = started("zookeeper")
+    root = new_tag()  # users make their own nodes, beginning at /idgen
+    server.cli("create", f"/{root}", "")
+    address = server.url().removeprefix("zookeeper://") + f"/{root}"
+    create(f"zookeeper://app:s3cr3t@{address}", "orders")
+    for url in (f"zookeeper://app:{SECRET}@{address}", f"zookeeper://{address}"):
+        refused(draw(url, "orders"), "STORE_PERMISSION")
+        refused(segment(url, "orders", "advance", "--to", "5"), "STORE_PERMISSION")
+    assert draw(f"zookeeper://app:s3cr3t@{address}", "orders").stdout == "1\n"
+
+
+def test_a_path_that_is_not_in_zookeeper_is_said_with_what_to_do(started):
+    url = started("zookeeper").url() + "/" + new_tag()
+    refused(segment(url, "orders", "create"), "STORE_MISSING", "create", "zkCli")
+    refused(draw(url, "orders", store_create="true"), "STORE_MISSING", "create", "zkCli")
+
+
+def test_a_database_that_is_not_there_is_said_with_what_to_do(started):
+    mysql = started("mysql")
+    mysql.sql(f"CREATE USER IF NOT EXISTS anywhere IDENTIFIED BY '{servers.PASSWORD}'; GRANT ALL ON *.* TO anywhere")
+    url = mysql.url(user="anywhere").replace("/ids", "/nowhere")
+    refused(draw(url, "orders"), "STORE_MISSING", "nowhere", "Make the database")
+    postgres = started("postgres")
+    refused(draw(postgres.url().replace("/ids", "/nowhere"), "orders"), "STORE_MISSING", "nowhere")
+
+
+def test_a_table_that_is_not_there_is_said_with_what_to_do(started):
+    mysql = started("mysql")
+    mysql.sql("CREATE DATABASE IF NOT EXISTS bare; GRANT ALL ON bare.* TO app")
+    postgres = started("postgres")
+    if "bare" not in postgres.sql("SELECT datname FROM pg_database"):
+        postgres.sql("CREATE DATABASE bare OWNER app")
+    for server in (mysql, postgres):
+        url = server.url().replace("/ids", "/bare")
+        refused(draw(url, "orders"), "STORE_MISSING", "idgen_segment", "idgen segment create", "store_create = true")
+
+
+def test_a_tag_that_is_not_there_is_said_with_how_to_make_it(shared, tag):
+    unknown = new_tag()
+    refused(draw(shared.url(), unknown), "TAG_UNKNOWN", unknown, "idgen segment create", "store_create = true")
+    refused(segment(shared.url(), unknown, "advance", "--to", "5"), "TAG_UNKNOWN", unknown)
+    refused(segment(shared.url(), unknown, "show"), "TAG_UNKNOWN", unknown)
+    refused(segment(shared.url(), tag, "create"), "TAG_EXISTS", tag)
+    assert draw(shared.url(), unknown, store_create="true").stdout == "1\n"
+
+
+@contextlib.contextmanager
+def read_only(server):
+    """A server that takes no writes for a while."""
+    if server.name == "mysql":
+        begin, end = ["SET GLOBAL read_only = 1"], ["SET GLOBAL read_only = 0"]
+    else:
+        begin = ["ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()"]
+        end = ["ALTER SYSTEM RESET default_transaction_read_only", "SELECT pg_reload_conf()"]
+    try:
+        for text in begin:
+            server.sql(text)
+        yield
+    finally:
+        for text in end:
+            server.sql(text)
+
+
+@pytest.mark.parametrize("kind", ["mysql", "postgres"])
+def test_a_server_that_takes_no_writes_is_refused_at_the_start_and_later(kind, started):
+    server = started(kind)
+    tag = create(server.url(), new_tag())
+    with Asked(server.url(), tag, step=10, prefetch=1) as client:
+        client.ids(10)
+        with read_only(server):
+            refused(draw(server.url(), tag), "STORE_PERMISSION")
+            ids, failure = client.draw(1)
+            assert not ids
+            assert failure.startswith("STORE_PERMISSION")
+
+
+LOSSES = [
+    ("mysql", "innodb_flush_log_at_trx_commit", "2", "1"),
+    ("postgres", "fsync", "off", "on"),
+    ("postgres", "full_page_writes", "off", "on"),
+    ("redis", "appendonly", "no", "yes"),
+    ("redis", "appendfsync", "everysec", "always"),
+    ("redis", "maxmemory-policy", "allkeys-lru", "noeviction"),
+]
+
+
+def configure(server, name, value):
+    if server.name == "mysql":
+        server.sql(f"SET GLOBAL {name} = {value}")
+    elif server.name == "redis":
+        server.cli("CONFIG", "SET", name, value)
+    else:
+        server.sql(f"ALTER SYSTEM SET {name} = {value}")
+        server.sql("SELECT pg_reload_conf()")
+
+
+@pytest.mark.parametrize(("kind", "name", "value", "safe"), LOSSES)
+def test_a_setting_that_can_lose_a_commit_is_refused_unless_that_is_accepted(kind, name, value, safe, started):
+    server = started(kind)
+    tag = create(server.url(), new_tag())
+    configure(server, name, value)
+    try:
+        refused(draw(server.url(), tag), "STORE_UNSAFE", f"{name} = {value}", f"?accept_loss={name}")
+        done = draw(server.url(accept_loss=name), tag)
+        assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
+        refused(draw(server.url(accept_loss="another"), tag), "STORE_UNSAFE")
+    finally:
+        configure(server, name, safe)
+    assert draw(server.url(), tag).returncode == 0
+
+
+def test_a_table_that_can_lose_a_commit_is_refused(started):
+    mysql = started("mysql")
+    mysql.sql("CREATE DATABASE IF NOT EXISTS loose; GRANT ALL ON loose.* TO app")
+    url = mysql.url().replace("/ids", "/loose")
+    create(url, "orders")
+    mysql.sql("ALTER TABLE idgen_segment ENGINE = Aria", database="loose")
+    refused(draw(url, "orders"), "STORE_UNSAFE", "Aria", "ENGINE = InnoDB")
+    mysql.sql("DROP DATABASE loose")
+
+
+@pytest.mark.parametrize("type_of_counter", ["FLOAT", "DOUBLE", "VARCHAR(30)"])
+def test_a_counter_that_is_rounded_is_refused(started, type_of_counter):
+    mysql = started("mysql")
+    mysql.sql("CREATE DATABASE loose; GRANT ALL ON loose.* TO app")
+    try:
+        url = mysql.url().replace("/ids", "/loose")
+        create(url, "orders")
+        mysql.sql(f"ALTER TABLE idgen_segment MODIFY max_id {type_of_counter} NOT NULL", database="loose")
+        refused(draw(url, "orders"), "STORE_VERSION", "max_id", "must be bigint")
+    finally:
+        mysql.sql("DROP DATABASE loose")
+
+
+def test_a_role_that_commits_asynchronously_is_overruled(started):
+    postgres = started("postgres")
+    tag = create(postgres.url(), new_tag())
+    postgres.sql("ALTER ROLE app SET synchronous_commit = off")
+    try:
+        assert draw(postgres.url(), tag).stdout == "1\n"
+    finally:
+        postgres.sql("ALTER ROLE app RESET synchronous_commit")
+
+
+def test_a_session_that_another_program_has_set_to_commit_asynchronously_is_overruled(started):
+    postgres = started("postgres")
+    tag = create(postgres.url(), new_tag())
+    # Here the first statement does what a pooler does between two statements.
+    postgres.sql(
+        "CREATE TABLE seen (value text); GRANT ALL ON seen TO app;"
+        "CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        " INSERT INTO seen VALUES (current_setting('synchronous_commit'));"
+        " PERFORM set_config('synchronous_commit', 'off', false); RETURN NEW; END $$;"
+        "CREATE TRIGGER see BEFORE UPDATE ON idgen_segment FOR EACH ROW EXECUTE FUNCTION see()"
+    )
+    try:
+        with Asked(postgres.url(), tag, step=10, prefetch=1) as client:
+            assert client.ids(20) == list(range(1, 21))
+        assert postgres.sql("SELECT value FROM seen").split() == ["on", "on"]
+    finally:
+        postgres.sql("DROP FUNCTION see CASCADE; DROP TABLE seen")
+
+
+def test_a_table_that_a_crash_empties_is_refused(started):
+    postgres = started("postgres")
+    tag = create(postgres.url(), new_tag())
+    postgres.sql("ALTER TABLE idgen_segment SET UNLOGGED")
+    try:
+        refused(draw(postgres.url(), tag, store_create="true"), "STORE_UNSAFE", "UNLOGGED", "SET LOGGED")
+    finally:
+        postgres.sql("ALTER TABLE idgen_segment SET LOGGED")
+    assert draw(postgres.url(), tag).stdout == "1\n"
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "what"),
+    [
+        ("mysql", "STORE_UNSAFE", "TLS"),
+        ("postgres", "STORE_UNSAFE", "SSL"),
+        ("redis", "STORE_UNAVAILABLE", "TLS"),
+        ("etcd", "STORE_UNAVAILABLE", "TLS"),
+    ],
+)
+def test_tls_that_is_required_is_not_done_without(kind, status, what, started):
+    server = started(kind)
+    tag = create(server.url(), new_tag())
+    for tls in ("require", "verify"):
+        refused(draw(server.url(tls=tls), tag, store_timeout="2s"), status, what)
+    refused(draw(server.url(tls="yes"), tag), "VALUE", "tls", "'yes'", "require")
+    assert show(server.url(), tag)["grants"] == 0
+
+
+def test_a_counter_at_its_end_is_refused_before_it_wraps(shared, tag):
+    largest = 2**63 - 1
+    assert segment(shared.url(), tag, "advance", "--force", "--to", str(largest - 15)).returncode == 0
+    done = draw(shared.url(), tag, 10, step=10, prefetch=1)
+    assert done.stdout.split() == [str(number) for number in range(largest - 14, largest - 4)]
+    refused(draw(shared.url(), tag, step=10), "EXHAUSTED", str(largest - 5))
+    assert show(shared.url(), tag)["max_id"] == largest - 5
+    assert draw(shared.url(), tag, 4, step=4).stdout.split()[-1] == str(largest - 1)
+    refused(draw(shared.url(), tag, step=2), "EXHAUSTED", str(largest - 1))
+    assert segment(shared.url(), tag, "advance", "--force", "--to", str(largest)).returncode == 0
+    refused(draw(shared.url(), tag, step=1), "EXHAUSTED", str(largest))
+    refused(segment(shared.url(), tag, "advance", "--force", "--to", str(largest)), "EXHAUSTED", str(largest))
+    assert show(shared.url(), tag)["max_id"] == largest
+
+
+def test_the_last_number_of_all_is_issued_once(shared, tag):
+    largest = 2**63 - 1
+    assert segment(shared.url(), tag, "advance", "--force", "--to", str(largest - 5)).returncode == 0
+    assert draw(shared.url(), tag, 5, step=5).stdout.split()[-1] == str(largest)
+    refused(draw(shared.url(), tag, step=1), "EXHAUSTED", str(largest))
+
+
+def test_what_is_no_counter_is_damage_and_not_zero(shared, tag):
+    if shared.name == "postgres":
+        pytest.skip("its table takes no negative number")
+    shared.set_counter(tag, -5)
+    try:
+        refused(draw(shared.url(), tag), "STORE_DAMAGED", "-5")
+        refused(segment(shared.url(), tag, "show"), "STORE_DAMAGED", "-5")
+        refused(draw(shared.url(), tag, store_create="true"), "STORE_DAMAGED", "-5")
+    finally:
+        shared.set_counter(tag, 5)
+    assert draw(shared.url(), tag).stdout == "6\n"
+
+
+def test_a_step_of_0_is_refused(shared, tag):
+    refused(draw(shared.url(), tag, step=0), "VALUE", "segment.step")
+    assert show(shared.url(), tag)["grants"] == 0
+
+
+def test_a_closed_standard_output_is_an_error_and_never_the_connection_to_the_server(shared, tag):
+    words = [str(word) for word in command(shared.url(), tag, "next", "--kind", "segment", "-n", "3")]
+    done = run(["sh", "-c", '"$@" 1>&-', "sh", *words])
+    assert done.returncode == 1
+    assert done.stderr == "idgen: error: cannot write to standard output: Bad file descriptor\n"

@@ -1,0 +1,241 @@
+"""Workers on real servers: one owner at a time, windows that never overlap, whatever breaks."""
+
+import contextlib
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from clients import BUILD, IDGEN, MODULES, Client, ids_of, new_tag, run, wait_until
+
+SHORT = {"window": "1s", "worker_lease": "1s", "max_ahead": "30s"}
+
+
+@pytest.fixture
+def namespace(shared):
+    return new_tag()
+
+
+def properties(url, namespace, worker, **others):
+    found = {"kind": "snowflake", "store": url, "namespace": namespace, "worker": worker, "store_create": "true"}
+    found["layout"] = "time:41ms worker:10 sequence:2"  # at most 4000 ids per second: files stay small
+    return [f"{key}={value}" for key, value in {**found, "module.path": MODULES, **others}.items()]
+
+
+class Worker(Client):
+    """A process that draws snowflake ids of one worker until it is told to stop or killed."""
+
+    def __init__(self, folder, url, namespace, worker, batch=50, **others):
+        self.path = Path(folder) / new_tag()
+        drawing = Path(__file__).with_name("drawing.py")
+        with self.path.open("wb") as out:
+            self.process = subprocess.Popen(
+                [
+                    *(sys.executable, drawing, BUILD / "lib" / "libidgen.so", str(batch)),
+                    *properties(url, namespace, worker, **others),
+                ],
+                stdout=out,
+            )
+
+
+@contextlib.contextmanager
+def working(folder, url, namespace, numbers, **others):
+    all_of_them = [Worker(folder, url, namespace, number, **others) for number in numbers]
+    try:
+        for worker in all_of_them:
+            worker.goes_on()
+        yield all_of_them
+    finally:
+        for worker in all_of_them:
+            worker.close()
+
+
+def command(url, namespace, worker, *words, **others):
+    sets = [word for pair in properties(url, namespace, worker, **others) for word in ("--set", pair)]
+    return run([IDGEN, *words, *sets])
+
+
+def shown(url, namespace, worker):
+    done = command(url, namespace, worker, "worker", "show", "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_store_is_made_without_a_tag_and_workers_need_no_more(shared, namespace):
+    made = run([IDGEN, "store", "create", "--store", shared.url(), "--set", f"module.path={MODULES}"])
+    assert made.returncode == 0, made.stderr
+    done = command(shared.url(), namespace, 7, "next", "-n", "2", store_create="false")
+    assert done.returncode == 0, done.stderr
+    assert len(set(done.stdout.split())) == 2
+
+
+def test_a_second_owner_is_refused_and_told_who_has_the_worker(shared, namespace, tmp_path):
+    with working(tmp_path, shared.url(), namespace, [7]) as (first,):
+        second = Worker(tmp_path, shared.url(), namespace, 7, worker_wait="0ms")
+        assert second.process.wait(60) != 0
+        (failure,) = second.failures()
+        assert failure.startswith("WORKER_BUSY worker 7 of namespace"), failure
+        assert f"is owned by process {first.process.pid} on " in failure
+        assert shown(shared.url(), namespace, 7)["live"]
+        first.stop()
+        assert not shown(shared.url(), namespace, 7)["live"]
+        with working(tmp_path, shared.url(), namespace, [7], worker_wait="0ms") as (third,):
+            third.stop()
+        ids_of([first, third])
+
+
+def test_the_worker_of_a_process_that_was_killed_is_taken_when_its_lease_has_ended(shared, namespace, tmp_path):
+    with working(tmp_path, shared.url(), namespace, [7], **SHORT) as (first,):
+        first.kill()
+        with working(tmp_path, shared.url(), namespace, [7], **SHORT, worker_wait="30s") as (second,):
+            second.stop()
+            assert min(second.ids()) > max(first.ids())
+            ids_of([first, second])
+
+
+def test_a_process_that_is_being_replaced_is_waited_for(shared, namespace, tmp_path):
+    with working(tmp_path, shared.url(), namespace, [7]) as (first,):
+        second = Worker(tmp_path, shared.url(), namespace, 7, worker_wait="60s")
+        with contextlib.closing(second):
+            time.sleep(1)
+            assert second.size() == 0
+            first.stop()
+            second.goes_on().stop()
+            ids_of([first, second])
+
+
+def test_an_owner_that_draws_nothing_stays_the_owner(shared, namespace, tmp_path):
+    store = shared.url()
+    with subprocess.Popen(
+        [
+            *(sys.executable, Path(__file__).with_name("drawing.py"), BUILD / "lib" / "libidgen.so", "0"),
+            *properties(store, namespace, 7, **SHORT),
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as idle:
+        idle.stdin.write("1\n")
+        idle.stdin.flush()
+        first = int(idle.stdout.readline())
+        before = shown(store, namespace, 7)["hw_unix_ms"]
+        for _ in range(8):
+            time.sleep(0.5)
+            assert shown(store, namespace, 7)["live"]
+        assert int(shown(store, namespace, 7)["hw_unix_ms"]) > int(before) + 2000
+        idle.stdin.write("1\n")
+        idle.stdin.flush()
+        assert int(idle.stdout.readline()) > first
+        idle.stdin.close()
+        assert idle.wait(20) == 0
+
+
+def test_workers_that_are_killed_and_started_again_issue_no_id_twice(shared, namespace, tmp_path):
+    choice = random.Random(3)
+    with working(tmp_path, shared.url(), namespace, range(4), **SHORT) as all_of_them:
+        drawing = dict(enumerate(all_of_them))
+        for _ in range(6):
+            number = choice.randrange(4)
+            drawing[number].goes_on(drawing[number].size())
+            drawing[number].kill()
+            drawing[number] = Worker(tmp_path, shared.url(), namespace, number, **SHORT, worker_wait="30s")
+            all_of_them.append(drawing[number])
+        for worker in drawing.values():
+            worker.goes_on().stop()
+        ids_of(all_of_them)
+
+
+def test_an_owner_that_was_stopped_for_longer_than_its_lease_draws_late_ids_and_none_twice(
+    shared, namespace, tmp_path
+):
+    with working(tmp_path, shared.url(), namespace, [7], **SHORT, wait_max="1s") as (first,):
+        first.process.send_signal(signal.SIGSTOP)
+        with working(tmp_path, shared.url(), namespace, [7], **SHORT, worker_wait="60s") as (second,):
+            size = first.size()
+            first.process.send_signal(signal.SIGCONT)
+            second.goes_on(second.size())
+            # It uses up what it has reserved, and is then told that the worker is somebody else's.
+            wait_until(lambda: first.process.poll() is not None or first.size() > size, what="the stopped one goes on")
+            wait_until(lambda: any("WORKER_BUSY" in text for text in first.failures()), what="the stopped one is told")
+            second.stop()
+            first.kill()
+            ids_of([first, second])
+
+
+def test_a_server_that_is_killed_for_less_than_half_a_window_is_not_noticed(shared, namespace, tmp_path):
+    window = "60s" if shared.remembers else "13s"  # the most that Redis grants
+    with working(tmp_path, shared.url(), namespace, range(3), window=window, max_ahead="60s") as all_of_them:
+        shared.kill()
+        written = [worker.size() for worker in all_of_them]
+        shared.start()
+        for worker, size in zip(all_of_them, written, strict=True):
+            worker.goes_on(size).stop()
+            assert worker.failures() == []
+        ids_of(all_of_them)
+
+
+def test_a_server_that_is_down_for_longer_is_an_error_to_retry_and_needs_no_restart(shared, namespace, tmp_path):
+    short = {**SHORT, "wait_max": "3s", "store_timeout": "1s"}
+    with working(tmp_path, shared.url(), namespace, range(2), **short) as all_of_them:
+        shared.kill()
+        for worker in all_of_them:
+            wait_until(worker.failures, what="the outage shows")
+            assert worker.failures()[0].startswith("STORE_UNAVAILABLE"), worker.failures()[0]
+        shared.start()
+        for worker in all_of_them:
+            worker.goes_on(worker.size())
+            known = len(worker.ids())
+            wait_until(lambda known=known, worker=worker: len(worker.ids()) > known, what="ids come again")
+            worker.stop()
+        ids_of(all_of_them)
+
+
+def test_connections_that_are_cut_again_and_again_issue_no_id_twice(shared, proxy, namespace, tmp_path):
+    url = shared.url(proxy.port)
+    with working(tmp_path, url, namespace, range(3), window="200ms", worker_lease="5s", wait_max="60s") as all_of_them:
+        for _ in range(15):
+            written = [worker.size() for worker in all_of_them]
+            for worker, size in zip(all_of_them, written, strict=True):
+                worker.goes_on(size)
+            proxy.cut()
+        for worker in all_of_them:
+            worker.goes_on(worker.size()).stop()
+        ids_of(all_of_them)
+
+
+def test_another_layout_in_the_namespace_is_refused(shared, namespace, tmp_path):
+    with working(tmp_path, shared.url(), namespace, [1]) as (first,):
+        first.stop()
+    done = command(shared.url(), namespace, 2, "next", layout="time:41ms worker:10 sequence:3")
+    assert done.returncode != 0
+    assert "FORMAT_MISMATCH" in done.stderr
+    assert "time:41ms worker:10 sequence:2" in done.stderr
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_a_clock_that_is_an_hour_off_reserves_nothing_ahead(shared, namespace, tmp_path, hours):
+    """By libfaketime, which moves the clock of one process."""
+    (fake,) = Path("/usr/lib").glob("*/faketime/libfaketime.so.1")
+    environment = {"LD_PRELOAD": str(fake), "FAKETIME": f"{hours:+d}h", "DONT_FAKE_MONOTONIC": "1"}
+    arguments = [IDGEN, "next", "-n", "3"]
+    for pair in properties(shared.url(), namespace, 7, wait_max="0ms"):
+        arguments += ["--set", pair]
+    done = run(["env", *(f"{key}={value}" for key, value in environment.items()), *arguments])
+    if hours > 0:
+        assert done.returncode != 0
+        assert "CLOCK_LEAP" in done.stderr
+        assert "ahead of the store's" in done.stderr
+    else:
+        if not shared.remembers:
+            assert "CLOCK_BACK" in done.stderr  # nothing is granted of the time before the server began
+            return
+        assert done.returncode == 0, done.stderr  # ids of an hour ago, which are nobody else's
+    with working(tmp_path, shared.url(), namespace, [7]) as (right,):
+        right.stop()
+        if hours < 0:
+            assert not set(right.ids()) & {int(line) for line in done.stdout.split()}
+        ids_of([right])
