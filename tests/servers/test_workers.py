@@ -149,9 +149,7 @@ def test_workers_that_are_killed_and_started_again_issue_no_id_twice(shared, nam
         ids_of(all_of_them)
 
 
-def test_an_owner_that_was_stopped_for_longer_than_its_lease_draws_late_ids_and_none_twice(
-    shared, namespace, tmp_path
-):
+def test_an_owner_that_was_stopped_for_longer_than_its_lease_draws_late_ids_and_none_twice(shared, namespace, tmp_path):
     with working(tmp_path, shared.url(), namespace, [7], **SHORT, wait_max="1s") as (first,):
         first.process.send_signal(signal.SIGSTOP)
         with working(tmp_path, shared.url(), namespace, [7], **SHORT, worker_wait="60s") as (second,):
