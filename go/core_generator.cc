@@ -8,3 +8,4 @@
 #include "../core/src/generator/segment.cpp"
 #include "../core/src/generator/snowflake.cpp"
 #include "../core/src/generator/worker.cpp"
+#include "../core/src/generator/worker_choice.cpp"

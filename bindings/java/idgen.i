@@ -152,6 +152,8 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 %ignore idgen_config_set_store;
 %ignore idgen_config_set_log;
 %ignore idgen_config_describe;
+%ignore idgen_worker_fn;
+%ignore idgen_worker_list;
 %ignore idgen_worker_show;
 %ignore idgen_worker_plan_repair;
 %ignore idgen_worker_repair;

@@ -35,6 +35,16 @@ idgen_status_t idgen_worker_show(const idgen_config_t* config, idgen_worker_info
   });
 }
 
+idgen_status_t idgen_worker_list(const idgen_config_t* config, idgen_worker_fn each, void* ctx, idgen_error_t* err) {
+  return guard_waiting(err, [&] {
+    if (!each) throw Error(Status::argument, "each is NULL; pass a function that is called for every worker");
+    for (const WorkerInfo& worker : list_workers(open_handle(config, "config"))) {
+      const idgen_worker_info_t info = worker_info_of(worker);
+      each(ctx, &info);
+    }
+  });
+}
+
 idgen_status_t idgen_worker_plan_repair(const idgen_config_t* config, uint64_t highest_id, idgen_worker_info_t* out,
                                         idgen_error_t* err) {
   return guard_waiting(err, [&] {

@@ -5,8 +5,10 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstring>
+#include <map>
 
 #include "json_worker.hpp"
 #include "record.hpp"
@@ -169,6 +171,28 @@ class EtcdConnection {
     return held;
   }
 
+  template <class Row>
+  void list_workers(const std::string& name_space, Row&& row) {
+    const std::string folder = worker_prefix() + path_part(name_space) + "/";
+    std::string end = folder;
+    ++end.back();
+    const Json answer = post("/v3/kv/range", {{"key", base64(folder)}, {"range_end", base64(end)}});
+    const Json none = Json::array();
+    std::map<std::uint64_t, HeldWorker> found;
+    for (const Json& entry : answer.value("kvs", none)) {
+      const std::string name = from_base64(entry.value("key", "")).substr(folder.size());
+      std::uint64_t worker = 0;
+      const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), worker);
+      if (error != std::errc{}) continue;  // the format
+      HeldWorker& held = found[worker];
+      if (rest == name.data() + name.size()) {
+        held.row = parse_worker(shown_, name_space, worker, from_base64(entry.value("value", "")));
+      } else {
+        held.is_live = true;
+      }
+    }
+    for (const auto& [worker, held] : found) row(worker, held);
+  }
   bool replace_worker(const std::string& name_space, std::uint64_t worker, HeldRow& held, const WorkerRow& next,
                       const WindowRequest* request) {
     const std::string key = worker_key(name_space, worker);

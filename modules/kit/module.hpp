@@ -12,6 +12,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "connection_slot.hpp"
 #include "idgen/module.h"
@@ -58,6 +59,7 @@ class WindowStore {
   virtual void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t fence,
                              std::int64_t end_ms, std::int64_t used_ms) = 0;
   virtual WindowInfo window_show(const std::string& name_space, std::uint64_t worker) = 0;
+  virtual std::vector<WindowInfo> window_list(const std::string& name_space) = 0;
   virtual void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
                              std::int64_t hw_ms) = 0;
 };
@@ -147,6 +149,19 @@ inline void report(idgen_module_row_fn row, void* to, const SegmentInfo& info) {
   row(to, &out);
 }
 
+inline void report(idgen_module_worker_fn row, void* to, const WindowInfo& info) {
+  const idgen_module_worker out{.worker = info.worker,
+                                .fence = info.fence,
+                                .hw_ms = info.hw_ms,
+                                .format = info.format.c_str(),
+                                .holder = info.holder.c_str(),
+                                .is_live = info.is_live ? 1 : 0,
+                                .has_clock = info.clock_ahead_ms ? 1 : 0,
+                                .clock_ahead_ms = info.clock_ahead_ms.value_or(0),
+                                .lease_left_ms = info.lease_left_ms};
+  row(to, &out);
+}
+
 template <class S>
 void add_windows(idgen_module_store* out) {
   static constexpr auto windows_of = [](void* ctx) -> WindowStore& {
@@ -179,16 +194,13 @@ void add_windows(idgen_module_store* out) {
   out->window_show = [](void* ctx, const char* name_space, std::uint64_t worker, idgen_module_worker_fn row, void* to,
                         idgen_module_error* e) -> std::int32_t {
     return guard(e, [&] {
-      const WindowInfo found = windows_of(ctx).window_show(name_space, worker);
-      const idgen_module_worker shown{.worker = found.worker,
-                                      .fence = found.fence,
-                                      .hw_ms = found.hw_ms,
-                                      .format = found.format.c_str(),
-                                      .holder = found.holder.c_str(),
-                                      .is_live = found.is_live ? 1 : 0,
-                                      .has_clock = found.clock_ahead_ms ? 1 : 0,
-                                      .clock_ahead_ms = found.clock_ahead_ms.value_or(0)};
-      row(to, &shown);
+      report(row, to, windows_of(ctx).window_show(name_space, worker));
+    });
+  };
+  out->window_list = [](void* ctx, const char* name_space, idgen_module_worker_fn row, void* to,
+                        idgen_module_error* e) -> std::int32_t {
+    return guard(e, [&] {
+      for (const WindowInfo& info : windows_of(ctx).window_list(name_space)) report(row, to, info);
     });
   };
   out->window_repair = [](void* ctx, const char* name_space, std::uint64_t worker, std::uint64_t seen_fence,

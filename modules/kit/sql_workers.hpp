@@ -44,26 +44,19 @@ class SqlWorkers {
                                          ", w.clock_ahead, w.holder FROM (SELECT 1 AS one) AS it LEFT JOIN " +
                                          kWorkerTable + " AS w ON " + where(server, name_space, worker, "w."));
     if (rows.size() != 1) fail_damaged(name_space, worker, "it has " + std::to_string(rows.size()) + " rows");
-    const std::vector<std::string>& row = rows.front();
-    HeldSqlWorker held;
-    const auto number = [&](std::size_t column) { return signed_number(name_space, worker, row[column]); };
-    held.store_ms = number(0);
-    if (row[1].empty()) return held;
-    held.row.fence = stored_number(shown_, row[1].c_str());
-    if (held.row.fence == 0 || held.row.fence >= kLargestNumber)
-      fail_damaged(name_space, worker, "its fence is " + row[1] + ", outside 1 to 2^63 - 2");
-    if (!row[2].empty()) {
-      const std::optional<Nonce> owner = nonce_of(row[2]);
-      if (!owner) fail_damaged(name_space, worker, "its owner is no text of 32 hexadecimal digits");
-      held.row.owner = *owner;
-      held.row.owned = true;
+    return held_of(name_space, worker, rows.front());
+  }
+
+  template <class Row>
+  void list(Connection& server, const std::string& name_space, Row&& row) const {
+    const std::string now(dialect_.now_ms);
+    for (std::vector<std::string>& found :
+         server.worker_rows("SELECT " + now + ", fence, owner, hw, lease_until - " + now +
+                            ", clock_ahead, holder, worker FROM " + kWorkerTable +
+                            " WHERE ns = " + server.quoted(name_space) + " ORDER BY worker")) {
+      const std::uint64_t worker = stored_number(shown_, found[7].c_str());
+      row(worker, held_of(name_space, worker, found));
     }
-    held.row.hw = number(3);
-    held.lease_left_ms = std::max<std::int64_t>(number(4), 0);
-    held.is_live = number(4) > 0;
-    held.clock_ahead_ms = number(5);
-    held.row.holder = row[6];
-    return held;
   }
 
   bool replace(Connection& server, const std::string& name_space, std::uint64_t worker, HeldSqlWorker& held,
@@ -120,6 +113,28 @@ class SqlWorkers {
   }
 
  private:
+  // Of the columns now, fence, owner, hw, what is left of the lease, clock_ahead, holder.
+  HeldSqlWorker held_of(const std::string& name_space, std::uint64_t worker, const std::vector<std::string>& row) const {
+    HeldSqlWorker held;
+    const auto number = [&](std::size_t column) { return signed_number(name_space, worker, row[column]); };
+    held.store_ms = number(0);
+    if (row[1].empty()) return held;
+    held.row.fence = stored_number(shown_, row[1].c_str());
+    if (held.row.fence == 0 || held.row.fence >= kLargestNumber)
+      fail_damaged(name_space, worker, "its fence is " + row[1] + ", outside 1 to 2^63 - 2");
+    if (!row[2].empty()) {
+      const std::optional<Nonce> owner = nonce_of(row[2]);
+      if (!owner) fail_damaged(name_space, worker, "its owner is no text of 32 hexadecimal digits");
+      held.row.owner = *owner;
+      held.row.owned = true;
+    }
+    held.row.hw = number(3);
+    held.lease_left_ms = std::max<std::int64_t>(number(4), 0);
+    held.is_live = number(4) > 0;
+    held.clock_ahead_ms = number(5);
+    held.row.holder = row[6];
+    return held;
+  }
   static std::string where(Connection& server, const std::string& name_space, std::uint64_t worker,
                            const std::string& alias) {
     return alias + "ns = " + server.quoted(name_space) + " AND " + alias + "worker = " + std::to_string(worker);

@@ -6,10 +6,12 @@
 // taking a worker that is in use.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "module.hpp"
 #include "store/grant_rules.hpp"
@@ -32,6 +34,7 @@ struct HeldWorker {
 
 // Server, a connection, has a type HeldRow that derives from HeldWorker, and
 //   HeldRow read_worker(name_space, worker)
+//   void list_workers(name_space, row(worker, const HeldWorker&))
 //   bool replace_worker(name_space, worker, HeldRow& held, const WorkerRow& next, const WindowRequest* request)
 //     if it is still what was read, and if the clock of a request is no further ahead than allowed; `held` is then what
 //     was written. Without a request the worker is nobody's afterwards.
@@ -90,16 +93,17 @@ class WorkerRows {
   }
 
   WindowInfo show(Server& server, const std::string& name_space, std::uint64_t worker) {
-    const Held held = server.read_worker(name_space, worker);
-    WindowInfo info;
-    info.worker = worker;
-    info.fence = held.row.fence;
-    info.hw_ms = held.row.hw;
-    info.format = server.format_of(name_space, "");
-    info.holder = held.row.holder;
-    info.is_live = held.row.owned && held.is_live;
-    info.clock_ahead_ms = held.clock_ahead_ms;
-    return info;
+    return info_of(worker, server.read_worker(name_space, worker), server.format_of(name_space, ""));
+  }
+  std::vector<WindowInfo> list(Server& server, const std::string& name_space) {
+    const std::string format = server.format_of(name_space, "");
+    std::vector<WindowInfo> found;
+    server.list_workers(name_space, [&](std::uint64_t worker, const HeldWorker& held) {
+      if (held.row.fence != 0) found.push_back(info_of(worker, held, format));
+    });
+    std::sort(found.begin(), found.end(),
+              [](const WindowInfo& a, const WindowInfo& b) { return a.worker < b.worker; });
+    return found;
   }
 
   void repair(Server& server, const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
@@ -113,6 +117,19 @@ class WorkerRows {
   using Key = std::pair<std::string, std::uint64_t>;  // namespace, worker
   // Everybody who changes a row has seen the one before, so of those who meet on it one gets through each time.
   static constexpr int kMostAttempts = 20;
+
+  static WindowInfo info_of(std::uint64_t worker, const HeldWorker& held, const std::string& format) {
+    WindowInfo info;
+    info.worker = worker;
+    info.fence = held.row.fence;
+    info.hw_ms = held.row.hw;
+    info.format = format;
+    info.holder = held.row.holder;
+    info.is_live = held.row.owned && held.is_live;
+    info.lease_left_ms = info.is_live ? held.lease_left_ms : 0;
+    info.clock_ahead_ms = held.clock_ahead_ms;
+    return info;
+  }
 
   // Throws what stands against the request.
   Held read(Server& server, const WindowRequest& request) {
@@ -177,6 +194,9 @@ class WithWindows : public Base, public WindowStore {
   }
   WindowInfo window_show(const std::string& name_space, std::uint64_t worker) override {
     return this->use([&](Server& server) { return server.workers().show(server, name_space, worker); });
+  }
+  std::vector<WindowInfo> window_list(const std::string& name_space) override {
+    return this->use([&](Server& server) { return server.workers().list(server, name_space); });
   }
   void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
                      std::int64_t hw_ms) override {

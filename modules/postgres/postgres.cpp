@@ -227,6 +227,10 @@ class PostgresConnection {
   HeldSqlWorker read_worker(const std::string& name_space, std::uint64_t worker) {
     return sql_workers_.read(*this, name_space, worker);
   }
+  template <class Row>
+  void list_workers(const std::string& name_space, Row&& row) {
+    sql_workers_.list(*this, name_space, row);
+  }
   bool replace_worker(const std::string& name_space, std::uint64_t worker, HeldSqlWorker& held, const WorkerRow& next,
                       const WindowRequest* request) {
     return sql_workers_.replace(*this, name_space, worker, held, next, request);

@@ -303,33 +303,25 @@ class RedisConnection {
   }
   HeldRow read_worker(const std::string& name_space, std::uint64_t worker) {
     const Reply reply = script(kWorkerRead, worker_keys(name_space, worker), {}, kWorkerPrelude);
-    const auto number = [&](std::size_t i) {
-      std::int64_t found = 0;
-      const std::string text = reply[i];
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found);
-      if (error == std::errc{} && end == text.data() + text.size()) return found;
-      throw Error(Status::store_damaged, shown_ + ": " + worker_name(name_space, worker) + " holds " + in_quotes(text) +
-                                             " where a whole number of 64 bits belongs");
-    };
-    HeldRow held;
-    held.store_ms = number(1);
-    held.row.fence = stored_number(shown_, reply[2].c_str());
-    held.row.hw = number(4);
-    if (held.row.fence == 0) return held;
-    if (const std::string hex = reply[3]; !hex.empty()) {
-      const std::optional<Nonce> owner = nonce_of(hex);
-      if (!owner) {
-        throw Error(Status::store_damaged, shown_ + ": " + worker_name(name_space, worker) + " holds the owner " +
-                                               in_quotes(hex) + ", which is no text of 32 hexadecimal digits");
-      }
-      held.row.owner = *owner;
-      held.row.owned = true;
+    std::vector<std::string> columns;
+    for (std::size_t i = 1; i < reply.size(); ++i) columns.push_back(reply[i]);
+    columns.resize(7);
+    return held_of(name_space, worker, columns);
+  }
+  template <class Row>
+  void list_workers(const std::string& name_space, Row&& row) {
+    const Reply reply = script(kWorkerList, {kWorkerStore}, {":" + name_space}, kWorkerPrelude);
+    const std::vector<std::string> all = reply.list(1);
+    for (std::size_t i = 0; i + 8 <= all.size(); i += 8) {
+      const std::string& key = all[i];
+      const std::size_t begin = std::string_view(kWorkerPrefix).size();
+      std::uint64_t worker = 0;
+      const auto [rest, error] = std::from_chars(key.data() + begin, key.data() + key.size(), worker);
+      // A namespace may end with another one's name.
+      if (error != std::errc{} || std::string_view(rest, key.data() + key.size()) != ":" + name_space) continue;
+      row(worker, held_of(name_space, worker, {all.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                                               all.begin() + static_cast<std::ptrdiff_t>(i) + 8}));
     }
-    held.lease_left_ms = std::max<std::int64_t>(number(5) - number(1), 0);
-    held.is_live = held.lease_left_ms > 0;
-    held.clock_ahead_ms = number(6);
-    held.row.holder = reply[7];
-    return held;
   }
   bool replace_worker(const std::string& name_space, std::uint64_t worker, HeldRow& held, const WorkerRow& next,
                       const WindowRequest* request) {
@@ -367,6 +359,37 @@ class RedisConnection {
   // What is granted in another life of the server begins above that, and above what its clock may lag behind.
   static constexpr std::int64_t kLeadMs = 15'000;
   static constexpr std::int64_t kSkewMs = 2'000;
+
+  // Of the columns now, fence, owner, hw, lease_until, ahead, holder.
+  HeldRow held_of(const std::string& name_space, std::uint64_t worker, const std::vector<std::string>& row) const {
+    const auto number = [&](std::size_t i) {
+      std::int64_t found = 0;
+      const std::string text = row[i];
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found);
+      if (error == std::errc{} && end == text.data() + text.size()) return found;
+      throw Error(Status::store_damaged, shown_ + ": " + worker_name(name_space, worker) + " holds " + in_quotes(text) +
+                                             " where a whole number of 64 bits belongs");
+    };
+    HeldRow held;
+    held.store_ms = number(0);
+    held.row.fence = stored_number(shown_, row[1].c_str());
+    held.row.hw = number(3);
+    if (held.row.fence == 0) return held;
+    if (const std::string hex = row[2]; !hex.empty()) {
+      const std::optional<Nonce> owner = nonce_of(hex);
+      if (!owner) {
+        throw Error(Status::store_damaged, shown_ + ": " + worker_name(name_space, worker) + " holds the owner " +
+                                               in_quotes(hex) + ", which is no text of 32 hexadecimal digits");
+      }
+      held.row.owner = *owner;
+      held.row.owned = true;
+    }
+    held.lease_left_ms = std::max<std::int64_t>(number(4) - number(0), 0);
+    held.is_live = held.lease_left_ms > 0;
+    held.clock_ahead_ms = number(5);
+    held.row.holder = row[6];
+    return held;
+  }
 
   [[noreturn]] static void throw_too_wide(std::int64_t width_ms) {
     throw Error(Status::value, "window = " + std::to_string(width_ms) + "ms: in Redis a window may reach " +

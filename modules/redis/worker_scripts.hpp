@@ -55,6 +55,20 @@ if not r[1] then return {'ok', text(now), '0', '', redis.call('HGET', store, 'fr
 return {'ok', text(now), r[1], r[2], r[3], r[4], r[5], r[6]}
 )";
 
+// ARGV: the end of the keys of a namespace. Answers 'ok' and eight for each: key, now, the columns of a row.
+inline constexpr const char* kWorkerList = R"(
+local found = {}
+for _, name in ipairs(redis.call('HKEYS', store)) do
+  if string.sub(name, -#ARGV[1]) == ARGV[1] then
+    local r = redis.call('HMGET', name, 'fence', 'owner', 'hw', 'lease_until', 'ahead', 'holder')
+    if r[1] then
+      for _, value in ipairs({name, text(now), r[1], r[2], r[3], r[4], r[5], r[6]}) do found[#found + 1] = value end
+    end
+  end
+end
+return {'ok', found}
+)";
+
 // ARGV: fence, owner and hw as they were read; those to come, and the holder; the request's now ('': nobody asks),
 // max_lead and lease; the lead. Answers 'ok', 'changed' (read again), 'ahead' (the request's clock is) with this
 // clock, or 'early' with the milliseconds to wait.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -130,6 +131,15 @@ class ZooKeeperConnection {
     for (const std::string& child : children(path)) held.is_live = held.is_live || child.rfind(kLive, 0) == 0;
     if (held.is_live) held.lease_left_ms = zoo_recv_timeout(session());  // of a session like ours, at most
     return held;
+  }
+
+  template <class Row>
+  void list_workers(const std::string& name_space, Row&& row) {
+    for (const std::string& name : children(folder_of_workers(name_space))) {
+      std::uint64_t worker = 0;
+      const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), worker);
+      if (error == std::errc{} && rest == name.data() + name.size()) row(worker, read_worker(name_space, worker));
+    }
   }
 
   // Every write asks for the owner's own ephemeral node. It goes with the node above it, so nobody writes into a node

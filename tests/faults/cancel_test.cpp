@@ -253,6 +253,11 @@ const std::vector<Call> kCalls = {
        idgen_worker_info_t info = IDGEN_WORKER_INFO_INIT;
        return idgen_worker_show(s.snowflake.get(), &info, nullptr);
      }},
+    {"idgen_worker_list", WaitsFor::store,
+     [](Scene& s) {
+       return idgen_worker_list(
+           s.snowflake.get(), [](void*, const idgen_worker_info_t*) {}, nullptr, nullptr);
+     }},
     {"idgen_worker_plan_repair", WaitsFor::store,
      [](Scene& s) {
        idgen_worker_info_t info = IDGEN_WORKER_INFO_INIT;

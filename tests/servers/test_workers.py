@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import random
 import signal
 import subprocess
@@ -9,9 +10,11 @@ import sys
 import time
 from pathlib import Path
 
+import idgen
 import pytest
 from clients import BUILD, IDGEN, MODULES, Client, ids_of, new_tag, run, wait_until
 
+LAYOUT = "time:41ms worker:10 sequence:2"
 SHORT = {"window": "1s", "worker_lease": "1s", "max_ahead": "30s"}
 
 
@@ -22,7 +25,7 @@ def namespace(shared):
 
 def properties(url, namespace, worker, **others):
     found = {"kind": "snowflake", "store": url, "namespace": namespace, "worker": worker, "store_create": "true"}
-    found["layout"] = "time:41ms worker:10 sequence:2"  # at most 4000 ids per second: files stay small
+    found["layout"] = LAYOUT  # at most 4000 ids per second: files stay small
     return [f"{key}={value}" for key, value in {**found, "module.path": MODULES, **others}.items()]
 
 
@@ -237,3 +240,70 @@ def test_a_clock_that_is_an_hour_off_reserves_nothing_ahead(shared, namespace, t
         if hours < 0:
             assert not set(right.ids()) & {int(line) for line in done.stdout.split()}
         ids_of([right])
+
+
+def workers_of(client):
+    layout = idgen.Layout(LAYOUT)
+    return {layout.decode(number).worker for number in client.ids()}
+
+
+def test_processes_lease_workers_that_nobody_typed_and_no_two_the_same(shared, namespace, tmp_path):
+    with working(tmp_path, shared.url(), namespace, ["auto"] * 12) as all_of_them:
+        leased = []
+        for client in all_of_them:
+            client.goes_on().stop()
+            (worker,) = workers_of(client)
+            leased.append(worker)
+        assert len(set(leased)) == 12
+        ids_of(all_of_them)
+
+
+def test_leased_workers_of_processes_that_are_killed_are_used_again_and_no_id_twice(shared, namespace, tmp_path):
+    choice = random.Random(5)
+    few = {**SHORT, "layout": "time:41ms worker:3 sequence:2", "worker_wait": "60s"}
+    with working(tmp_path, shared.url(), namespace, ["auto"] * 6, **few) as all_of_them:
+        drawing = list(all_of_them)
+        for _ in range(8):
+            victim = drawing.pop(choice.randrange(len(drawing)))
+            victim.goes_on(victim.size())
+            victim.kill()
+            drawing.append(Worker(tmp_path, shared.url(), namespace, "auto", **few))
+            all_of_them.append(drawing[-1])
+        for client in drawing:
+            client.goes_on().stop()
+        ids_of(all_of_them)
+
+
+def test_no_free_worker_is_an_error_that_says_who_has_them(shared, namespace, tmp_path):
+    two = {"layout": "time:41ms worker:1 sequence:2", "worker_wait": "0ms"}
+    with working(tmp_path, shared.url(), namespace, ["auto"] * 2, **two) as all_of_them:
+        third = Worker(tmp_path, shared.url(), namespace, "auto", **two)
+        assert third.process.wait(60) != 0
+        (failure,) = third.failures()
+        assert failure.startswith("WORKER_BUSY no worker of namespace"), failure
+        assert "of 2, 2 have a live owner (process " in failure
+        all_of_them[0].stop()
+        with working(tmp_path, shared.url(), namespace, ["auto"], **two) as (fourth,):
+            fourth.stop()
+        ids_of([*all_of_them, fourth])
+
+
+def test_a_forked_child_leases_a_worker_of_its_own(shared, namespace):
+    with idgen.Generator(
+        kind="snowflake", worker="auto", namespace=namespace, store=shared.url(), store_create=True
+    ) as generator:
+        drawn = [generator.next() for _ in range(100)]
+        for _ in range(3):
+            here, there = os.pipe()
+            child = os.fork()
+            if child == 0:
+                os.write(there, "\n".join(str(generator.next()) for _ in range(100)).encode())
+                generator.close()
+                os._exit(0)
+            os.close(there)
+            with os.fdopen(here) as report:
+                drawn += [int(line) for line in report]
+            assert os.waitpid(child, 0)[1] == 0
+        drawn += [generator.next() for _ in range(100)]
+        assert len(set(drawn)) == 500
+        assert len({generator.decode(number).worker for number in drawn}) > 1

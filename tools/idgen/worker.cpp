@@ -58,6 +58,35 @@ int show(const Arguments& arguments) {
   return kExitOk;
 }
 
+int list(const Arguments& arguments) {
+  const Config config = arguments.settings.make();
+  ErrorSlot error;
+  std::vector<idgen_worker_info_t> rows;
+  check(idgen_worker_list(
+            config.get(),
+            [](void* to, const idgen_worker_info_t* info) {
+              static_cast<std::vector<idgen_worker_info_t>*>(to)->push_back(*info);
+            },
+            &rows, error),
+        error);
+  if (arguments.json) {
+    for (const idgen_worker_info_t& info : rows) print(as_json(config, info) + '\n');
+    return kExitOk;
+  }
+  if (rows.empty()) {
+    print("nobody has had a worker of namespace '" + value(config, "namespace") + "' yet\n");
+    return kExitOk;
+  }
+  print("worker  owner  reserved up to            ahead     clock     holder\n");
+  for (const idgen_worker_info_t& info : rows) {
+    const std::string clock = info.clock_ahead_ms == INT64_MIN ? "-" : std::to_string(info.clock_ahead_ms) + " ms";
+    print(padded(std::to_string(info.worker), 8) + padded(info.is_live ? "alive" : "gone", 7) +
+          padded(instant(info.hw_unix_ms), 26) + padded(std::to_string(info.ahead_ms) + " ms", 10) + padded(clock, 10) +
+          (*info.holder ? one_line(info.holder) : "unknown") + '\n');
+  }
+  return kExitOk;
+}
+
 int repair(const Arguments& arguments) {
   const Config config = arguments.settings.make();
   ErrorSlot error;
@@ -104,6 +133,27 @@ hw_unix_ms, ahead_ms, max_ahead, live, holder.
   };
 }
 
+Command list_command() {
+  auto arguments = std::make_shared<Arguments>();
+  return {
+      .name = "list",
+      .summary = "Show all workers of a namespace, and who owns them.",
+      .usage = {"--config FILE [--name NAME] | --store URL [--namespace NAME] [--json]"},
+      .details = R"(
+One row per worker that anybody has had, by number. ahead: how far its time is reserved beyond this clock. clock:
+how far the owner's clock was ahead of the store's at its latest window; - on SQLite, which has no clock of its
+own. Changes nothing.
+
+With --json one object per line, with the members of `idgen worker show`.
+)",
+      .examples = {"idgen worker list --config idgen.toml --name events",
+                   "idgen worker list --store postgres://app@db/ids --json"},
+      .options = joined(arguments->settings.options({"store", "namespace"}),
+                        {{.names = "--json", .help = "One JSON object per line.", .target = &arguments->json}}),
+      .run = [arguments] { return list(*arguments); },
+  };
+}
+
 Command repair_command() {
   auto arguments = std::make_shared<Arguments>();
   return {
@@ -138,15 +188,15 @@ never below now. Without --yes nothing is changed: it prints the new row, and wh
 Command worker_command() {
   return {
       .name = "worker",
-      .summary = "Show a snowflake worker's row, or repair one that is far ahead of the clock.",
-      .usage = {"show|repair --config FILE [--name NAME] [OPTIONS]"},
+      .summary = "Show a snowflake worker's row or all of them, or repair one that is far ahead of the clock.",
+      .usage = {"show|list|repair --config FILE [--name NAME] [OPTIONS]"},
       .details = R"(
 A store keeps a row for each worker, which says how far its time is reserved. No id before that is issued
 again, so a worker whose row a wrong clock has pushed far ahead waits.
 )",
       .examples = {"idgen worker show --config idgen.toml --name events",
                    "idgen worker repair --config idgen.toml --name events --above 1541815603606036480"},
-      .commands = {show_command(), repair_command()},
+      .commands = {show_command(), list_command(), repair_command()},
   };
 }
 

@@ -31,6 +31,9 @@ struct Property {
   double max = 0;
 };
 
+// A value of an integer whose range begins with this word: the library finds the number.
+inline constexpr std::string_view kAuto = "auto";
+
 std::span<const Property> properties() noexcept;
 const char* property_type_name(PropertyType type) noexcept;
 

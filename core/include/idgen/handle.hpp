@@ -55,9 +55,8 @@ struct Shape {
   bool striped = false;  // order = relaxed
   bool random_start = false;
   unsigned sequence_bits = 0;   // numbers: tick << sequence_bits | sequence
-  unsigned sequence_shift = 0;  // ids: where these two and the other fields go
+  unsigned sequence_shift = 0;  // ids: where these two go
   unsigned time_shift = 0;
-  std::uint64_t fixed = 0;
   std::uint64_t start_mask = 0;
   std::uint64_t start_seed = 0;
   std::uint64_t max_tick = 0;
@@ -68,8 +67,11 @@ struct Shape {
   std::int64_t tick_ms = 1;
   Runtime* host_clock = nullptr;  // null: the system's
 
-  std::uint64_t id(std::uint64_t number) const noexcept { return timed ? timed_id(number) : number * stride + offset; }
-  std::uint64_t timed_id(std::uint64_t number) const noexcept {
+  // `fixed`: the page's. 0 for segments.
+  std::uint64_t id(std::uint64_t number, std::uint64_t fixed) const noexcept {
+    return timed ? timed_id(number, fixed) : number * stride + offset;
+  }
+  std::uint64_t timed_id(std::uint64_t number, std::uint64_t fixed) const noexcept {
     const std::uint64_t sequence = number & ((std::uint64_t{1} << sequence_bits) - 1);
     return (number >> sequence_bits) << time_shift | sequence << sequence_shift | fixed;
   }
@@ -121,7 +123,7 @@ class Handle {
 
  private:
   bool draw_spread(std::uint64_t& id) noexcept;  // from a stripe, or with a stride
-  std::uint64_t draw_run(std::uint64_t want, std::uint64_t& first) noexcept;
+  std::uint64_t draw_run(HotPage& page, std::uint64_t want, std::uint64_t& first) noexcept;
   void make_room(std::uint64_t want, Patience& patience);
 
   const std::shared_ptr<Generator> generator_;

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /* Raised with every change of this file: library and module must agree. */
-#define IDGEN_MODULE_ABI 6
+#define IDGEN_MODULE_ABI 7
 
 typedef struct idgen_module_error {
   int32_t status; /* of idgen.h */
@@ -104,6 +104,7 @@ typedef struct idgen_module_worker {
   int32_t is_live;
   int32_t has_clock; /* clock_ahead_ms is known */
   int64_t clock_ahead_ms;
+  int64_t lease_left_ms;
 } idgen_module_worker;
 
 typedef void (*idgen_module_worker_fn)(void *to, const idgen_module_worker *row);
@@ -143,13 +144,15 @@ typedef struct idgen_module_store {
   void (*disconnect)(void *ctx);
   /* Makes the tables of segments and workers, if they are missing. */
   int32_t (*create)(void *ctx, idgen_module_error *err);
-  /* NULL in a module that grants segments only; then the next three are too. */
+  /* NULL in a module that grants segments only; then the next four are too. */
   int32_t (*window_take)(void *ctx, const idgen_module_window_request *request, idgen_module_window *window,
                          idgen_module_error *err);
   int32_t (*window_return)(void *ctx, const char *name_space, uint64_t worker, uint64_t fence, int64_t end_ms,
                            int64_t used_ms, idgen_module_error *err);
   /* One row; with fence 0 if nobody has had the worker. */
   int32_t (*window_show)(void *ctx, const char *name_space, uint64_t worker, idgen_module_worker_fn row, void *to,
+                         idgen_module_error *err);
+  int32_t (*window_list)(void *ctx, const char *name_space, idgen_module_worker_fn row, void *to,
                          idgen_module_error *err);
   int32_t (*window_repair)(void *ctx, const char *name_space, uint64_t worker, uint64_t seen_fence, int64_t seen_hw_ms,
                            int64_t hw_ms, idgen_module_error *err);

@@ -55,6 +55,7 @@ struct WindowInfo {
   std::string format{};                          // of the namespace
   std::string holder{};                          // the latest
   bool is_live = false;                          // an owner is alive, or may be
+  std::int64_t lease_left_ms = 0;                // until it no longer counts as alive; 0: unknown
   std::optional<std::int64_t> clock_ahead_ms{};  // holder's clock minus the store's, at its latest window
 };
 
@@ -120,6 +121,8 @@ class Store {
   virtual bool has_leases() const { return false; }
 
   // For `idgen worker`. They throw Error{unsupported} if the store has no workers.
+  // All workers of the namespace that anybody has had, by number.
+  virtual std::vector<WindowInfo> window_list(const std::string& name_space);
   virtual WindowInfo window_show(const std::string& name_space, std::uint64_t worker);
   // Lowers hw to hw_ms and ends all earlier grants. Throws Error{worker_busy} if an owner is alive or the row has
   // changed since `seen`.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "idgen/config.hpp"
 
@@ -25,6 +26,7 @@ struct WorkerInfo {
 
 // Reads the row of the worker that a snowflake configuration names. Throws Error{unsupported} for segments and for
 // stores without windows.
+std::vector<WorkerInfo> list_workers(const Config& config);
 WorkerInfo show_worker(const Config& config);
 
 // The row with hw just above `highest_id`, but not below now. Changes nothing. Throws Error{worker_busy} (an owner is

@@ -66,6 +66,7 @@ void check(const Property& property, std::string_view value) {
   if (value.empty() && *property.default_value == '\0') return;  // back to "none"
   switch (property.type) {
     case PropertyType::integer: {
+      if (value == kAuto && std::string_view(property.range).starts_with(kAuto)) return;
       if (value.starts_with('-')) refuse(property, value, "is out of range");
       check_range(property, value, static_cast<double>(parse_number<std::uint64_t>(property, value)));
       return;

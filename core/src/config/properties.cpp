@@ -73,15 +73,17 @@ constexpr Property kProperties[] = {
     {"lifetime_min", duration, "1y", "0ms to 1000y", "ms",
      "Refuse a layout whose time field runs out sooner than this. 0 allows any layout whose time has not run out yet.",
      kSince, 0, 1000 * kYearMs},
-    {"datacenter", integer, "", "0 to what the layout's field holds", "",
+    {"datacenter", integer, "", "auto, or 0 to what the layout's field holds", "",
      "Number of the datacenter, for layouts with that field.", kSince, 0, 9.2e18},
-    {"worker", integer, "", "0 to what the layout's field holds", "",
+    {"worker", integer, "", "auto, or 0 to what the layout's field holds", "",
      "Number of this generator among all that run side by side in the namespace. Required if the layout has the field. "
-     "Its window in the store guards it: a second live owner is refused.",
+     "auto: leased from the store, so that no two processes on it have the same number and nobody types one. A number: "
+     "its window in the store guards it, and a second live owner is refused. Another field of the node (datacenter, "
+     "process, shard) can be auto in its place.",
      kSince, 0, 9.2e18},
-    {"process", integer, "", "0 to what the layout's field holds", "",
+    {"process", integer, "", "auto, or 0 to what the layout's field holds", "",
      "Number of the process, for layouts with that field (discord).", kSince, 0, 9.2e18},
-    {"shard", integer, "", "0 to what the layout's field holds", "",
+    {"shard", integer, "", "auto, or 0 to what the layout's field holds", "",
      "Number of the shard, for layouts with that field (instagram).", kSince, 0, 9.2e18},
     {"worker_lease", duration, "15s", "1s to 1h", "ms",
      "How long a worker stays its owner's after the owner's last renewal, where workers are leased (mysql, postgres, "
@@ -155,7 +157,7 @@ constexpr Property kProperties[] = {
      kSince},
     {"on_fork", choice, "reacquire", "reacquire | error", "",
      "What a call in a forked child does. reacquire: take a reservation of its own where that is possible (segments on "
-     "a durable store). error: fail with FORKED. A fixed worker always gives FORKED, because the parent owns it.",
+     "a durable store, workers that are auto). error: fail with FORKED. A fixed worker always gives FORKED, because the parent owns it.",
      kSince},
     {"wait_max", duration, "5s", "0ms to 1h", "ms",
      "How long one call may wait for the clock or the store before it returns a retryable error.", kSince, 0,

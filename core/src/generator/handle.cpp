@@ -24,9 +24,12 @@ HotPage& closed_page() {
 }
 
 // The ids of the numbers first, first + 1, ...
-void write_ids(const Shape& shape, std::uint64_t first, std::span<std::uint64_t> out) noexcept {
+// Read after a draw succeeded: what a range's limit publishes.
+std::uint64_t fixed_of(const HotPage& page) noexcept { return page.fixed.load(std::memory_order_relaxed); }
+
+void write_ids(const Shape& shape, std::uint64_t fixed, std::uint64_t first, std::span<std::uint64_t> out) noexcept {
   if (!shape.timed) {
-    const std::uint64_t base = shape.id(first);
+    const std::uint64_t base = shape.id(first, fixed);
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = base + i * shape.stride;
     return;
   }
@@ -36,7 +39,7 @@ void write_ids(const Shape& shape, std::uint64_t first, std::span<std::uint64_t>
   for (std::size_t done = 0; done < out.size();) {
     const std::uint64_t number = first + done;
     const std::size_t run = std::min<std::uint64_t>(out.size() - done, per_tick - (number & (per_tick - 1)));
-    const std::uint64_t base = shape.id(number);
+    const std::uint64_t base = shape.id(number, fixed);
     std::uint64_t* const to = out.data() + done;
     for (std::size_t i = 0; i < run; ++i) to[i] = base + i * stride;
     done += run;
@@ -77,9 +80,10 @@ Handle::~Handle() {
 }
 
 bool Handle::draw_spread(std::uint64_t& id) noexcept {
+  HotPage& page = *page_.load(std::memory_order_relaxed);
   std::uint64_t number;
-  if (draw_run(1, number) == 0) return false;
-  id = shape_.id(number);
+  if (draw_run(page, 1, number) == 0) return false;
+  id = shape_.id(number, fixed_of(page));
   return true;
 }
 
@@ -96,9 +100,10 @@ Status Handle::try_next(std::uint64_t drawn, std::uint64_t& id) noexcept {
       }
     }
     for (;;) {
+      HotPage& page = *page_.load(std::memory_order_relaxed);
       std::uint64_t first;
-      if (draw_run(1, first)) {
-        id = shape_.id(first);
+      if (draw_run(page, 1, first)) {
+        id = shape_.id(first, fixed_of(page));
         return Status::ok;
       }
       if (closed_.load(std::memory_order_acquire)) return Status::closed;
@@ -140,8 +145,7 @@ std::uint64_t Handle::next() {
 }
 
 // With order = relaxed this uses the thread's stripe, as single ids do: a thread's ids rise whichever calls it mixes.
-std::uint64_t Handle::draw_run(std::uint64_t want, std::uint64_t& first) noexcept {
-  HotPage& page = *page_.load(std::memory_order_relaxed);
+std::uint64_t Handle::draw_run(HotPage& page, std::uint64_t want, std::uint64_t& first) noexcept {
   return shape_.striped ? draw_from_stripe(page.stripes[thread_stripe()], shape_, want, first)
                         : draw_numbers(page, shape_, want, first);
 }
@@ -155,10 +159,11 @@ void Handle::fill(std::span<std::uint64_t> ids, std::size_t& written, const Canc
   written = 0;
   Patience patience(generator_->wait_max_ns(), closed_, cancelled);
   while (written < ids.size()) {
+    HotPage& page = *page_.load(std::memory_order_relaxed);
     std::uint64_t first;
-    const std::uint64_t count = draw_run(ids.size() - written, first);
+    const std::uint64_t count = draw_run(page, ids.size() - written, first);
     if (count) {
-      write_ids(shape_, first, ids.subspan(written, count));
+      write_ids(shape_, fixed_of(page), first, ids.subspan(written, count));
       written += count;
       patience.renew();
       continue;
@@ -173,14 +178,15 @@ Block Handle::next_block(std::uint64_t want, const Cancelled& cancelled) {
   if (shape_.timed) want = std::min(want, std::uint64_t{1} << shape_.sequence_bits);
   Patience patience(generator_->wait_max_ns(), closed_, cancelled);
   for (;;) {
+    HotPage& page = *page_.load(std::memory_order_relaxed);
     std::uint64_t first;
-    std::uint64_t count = draw_run(want, first);
+    std::uint64_t count = draw_run(page, want, first);
     if (count) {
       if (shape_.timed) {
         const std::uint64_t per_tick = std::uint64_t{1} << shape_.sequence_bits;
         count = std::min(count, per_tick - (first & (per_tick - 1)));
       }
-      return {shape_.id(first), count, shape_.timed ? std::uint64_t{1} << shape_.sequence_shift : shape_.stride};
+      return {shape_.id(first, fixed_of(page)), count, shape_.timed ? std::uint64_t{1} << shape_.sequence_shift : shape_.stride};
     }
     make_room(want, patience);
   }

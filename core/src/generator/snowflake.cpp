@@ -9,9 +9,13 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cmath>
+#include <functional>
+#include <optional>
+#include <vector>
 
 #include "generator/fast_path.hpp"
 #include "generator/generator.hpp"
+#include "generator/worker_choice.hpp"
 #include "idgen/text.hpp"
 
 namespace idgen {
@@ -37,7 +41,13 @@ struct Node {
   std::uint64_t bits = 0;
   std::uint64_t number = 0;
   unsigned bits_wide = 0;
-  std::string text;  // "worker 7", "datacenter 1 worker 7"
+  std::string text;                   // "worker 7", "datacenter 1 worker 7"
+  std::optional<LeasedField> leased;  // the field that is auto; `bits` and `number` have 0 there
+  unsigned leased_shift = 0;          // in an id
+
+  std::uint64_t bits_with(std::uint64_t leased_number) const {
+    return leased ? bits | leased->value_of(leased_number) << leased_shift : bits;
+  }
 };
 
 [[gnu::cold]] Node node_of(const Config& config, const Layout& layout) {
@@ -49,16 +59,27 @@ struct Node {
     const std::string range = "0 to " + std::to_string(largest) + " (layout '" + layout.text() + "')";
     if (config.get(name).empty()) {
       throw Error(Status::value,
-                  name + " is not set; allowed: " + range + ". Every generator of a namespace needs its own");
+                  name + " is not set; allowed: auto, or " + range +
+                      ". Every generator of a namespace needs its own; auto leases one from the store");
     }
-    const std::uint64_t value = config.integer(name);
+    const bool is_leased = config.get(name) == kAuto;
+    if (is_leased && node.leased) {
+      throw Error(Status::value, name + " = auto, and " + node.leased->name +
+                                     " is too: one field of the node can be leased. Give the other one a number");
+    }
+    if (node.leased) node.leased->shift += field.bits;
+    if (is_leased) {
+      node.leased = LeasedField{.base = 0, .shift = 0, .bits = field.bits, .name = name};
+      node.leased_shift = field.shift;
+    }
+    const std::uint64_t value = is_leased ? 0 : config.integer(name);
     if (value > largest)
       throw Error(Status::value,
                   name + " = " + in_quotes(config.get(name)) + " does not fit its field; allowed: " + range);
     node.bits |= value << field.shift;
     node.number = node.number << field.bits | value;
     node.bits_wide += field.bits;
-    node.text += (node.text.empty() ? "" : " ") + name + " " + config.get(name);
+    node.text += (node.text.empty() ? "" : " ") + (is_leased ? "leased " + name : name + " " + config.get(name));
   }
   for (const FieldKind kind : kNodeFields) {
     const std::string name(field_name(kind));
@@ -69,6 +90,7 @@ struct Node {
     }
   }
   if (node.text.empty()) node.text = "the only worker";  // the layout has no node fields
+  if (node.leased) node.leased->base = node.number;
   return node;
 }
 
@@ -191,8 +213,10 @@ class ClockWitness {
 // Windows of a worker's time, as ranges of numbers.
 class WindowSource final : public Source {
  public:
+  // leased: the request's worker is chosen there, and `chosen` is told before draw() returns the first window.
   WindowSource(std::shared_ptr<Store> store, Runtime& runtime, const Layout& layout, WindowRequest request,
-               unsigned sequence_bits, std::int64_t max_ahead_ms)
+               unsigned sequence_bits, std::int64_t max_ahead_ms, std::optional<LeasedField> leased,
+               std::function<void(std::uint64_t)> chosen)
       : store_(std::move(store)),
         runtime_(runtime),
         epoch_ms_(layout.epoch_unix_ms()),
@@ -201,6 +225,8 @@ class WindowSource final : public Source {
         last_ms_(last_usable_ms(layout)),
         sequence_bits_(sequence_bits),
         max_ahead_ms_(max_ahead_ms),
+        leased_(std::move(leased)),
+        chosen_(std::move(chosen)),
         request_(std::move(request)) {
     runtime_.nonce(request_.owner);
   }
@@ -220,7 +246,7 @@ class WindowSource final : public Source {
         max_ahead_ms_ < 0 ? std::numeric_limits<std::int64_t>::max() : request_.now_ms + max_ahead_ms_;
     Window window;
     try {
-      window = store_->window_take(request_);
+      window = leased_ && !has_worker_ ? lease() : store_->window_take(request_);
     } catch (const Error& error) {
       // Lost to another owner: what we hold stays ours to its end; then we acquire again.
       if (error.status() == Status::worker_busy) request_.fence = 0;
@@ -260,6 +286,36 @@ class WindowSource final : public Source {
   }
 
  private:
+  // A worker that nobody holds, and its first window. Who else chooses the same at this moment finds it busy and
+  // chooses again.
+  Window lease() {
+    constexpr int kMostAttempts = 100;
+    for (int attempt = 0;; ++attempt) {
+      std::uint64_t random = 0;
+      runtime_.nonce({reinterpret_cast<std::uint8_t*>(&random), sizeof random});
+      request_.worker = choose_worker(request_.name_space, *leased_, rows(),
+                                      {.now_ms = request_.now_ms,
+                                       .max_ahead_ms = request_.max_lead_ms,
+                                       .random = random >> 1});
+      try {
+        const Window window = store_->window_take(request_);
+        chosen_(request_.worker);
+        has_worker_ = true;
+        return window;
+      } catch (const Error& error) {
+        if (error.status() != Status::worker_busy || attempt == kMostAttempts) throw;
+      }
+    }
+  }
+  std::vector<WindowInfo> rows() {
+    try {
+      return store_->window_list(request_.name_space);
+    } catch (const Error& error) {
+      if (error.status() == Status::store_missing) return {};  // taking a window makes it, or says what to do
+      throw;
+    }
+  }
+
   std::int64_t to_ms(std::uint64_t number) const {
     return epoch_ms_ + static_cast<std::int64_t>(number >> sequence_bits_) * tick_ms_;
   }
@@ -272,6 +328,9 @@ class WindowSource final : public Source {
   const std::int64_t last_ms_;
   const unsigned sequence_bits_;
   const std::int64_t max_ahead_ms_;  // negative: any
+  const std::optional<LeasedField> leased_;
+  const std::function<void(std::uint64_t)> chosen_;
+  bool has_worker_ = false;
   ClockWitness clock_;
   WindowRequest request_;
   Window latest_;
@@ -291,13 +350,18 @@ class SnowflakeGenerator final : public Generator {
         max_ahead_ms_(config.duration_ms("max_ahead")),
         borrow_ticks_(config.get("on_overflow") == "borrow" ? static_cast<std::uint64_t>(max_ahead_ms_ / tick_ms_)
                                                             : 0) {
+    if (node_.leased && !store_->is_durable()) {
+      throw Error(Status::value, node_.leased->name + " = auto: store = " + config.get("store") +
+                                     " is this process's own, so it cannot say which numbers others have. Use "
+                                     "sqlite:PATH or a server, or give " +
+                                     node_.leased->name + " a number");
+    }
     const Field& time = *layout_.find(FieldKind::time);
     const Field& sequence = *layout_.find(FieldKind::sequence);
     shape_.timed = true;
     shape_.sequence_bits = sequence.bits;
     shape_.sequence_shift = sequence.shift;
     shape_.time_shift = time.shift;
-    shape_.fixed = node_.bits;
     shape_.max_tick = usable_ticks(layout_) - 1;
     shape_.epoch_ms = layout_.epoch_unix_ms();
     shape_.tick_ms = tick_ms_;
@@ -354,8 +418,11 @@ class SnowflakeGenerator final : public Generator {
     request.min_ms = width.min_ms;
     request.max_lead_ms = max_ahead_ms_;
     request.lease_ms = config_.duration_ms("worker_lease");
-    return std::make_unique<WindowSource>(store_, *runtime_, layout_, std::move(request), shape_.sequence_bits,
-                                          clock_back_ == ClockBack::go_on ? -1 : max_ahead_ms_);
+    page().fixed.store(node_.bits);
+    return std::make_unique<WindowSource>(
+        store_, *runtime_, layout_, std::move(request), shape_.sequence_bits,
+        clock_back_ == ClockBack::go_on ? -1 : max_ahead_ms_, node_.leased,
+        [page = page_, node = node_](std::uint64_t worker) { (*page)->fixed.store(node.bits_with(worker)); });
   }
   void set_options(Supply::Options& options) override {
     options.sizing.prefetch = 0.5;
@@ -374,6 +441,11 @@ class SnowflakeGenerator final : public Generator {
     };
   }
   std::string fork_obstacle() const override {
+    if (node_.leased && store_->survives_fork()) {
+      if (config_.get("on_fork") == "error")
+        return "on_fork = error; create the generator after the fork, or set on_fork = reacquire";
+      return "";
+    }
     return "the parent owns " + node_.text + "; " +
            (node_.bits_wide ? "create a generator with another number in the child, or create it after the fork"
                             : "create it after the fork");
@@ -505,7 +577,10 @@ std::string SnowflakeGenerator::describe() const {
   std::string text = "kind: snowflake, layout '" + layout_.text() + "', epoch " +
                      format_instant(layout_.epoch_unix_ms()) + ", last id " + format_instant(layout_.last_unix_ms()) +
                      "\n";
-  text += "worker: " + subject_ + ", fixed; its window in the store guards it, a second live owner is refused\n";
+  text += "worker: " + subject_ +
+          (node_.leased ? ", leased: a number that no other live process on the store has, one of " +
+                              std::to_string(node_.leased->size()) + "\n"
+                        : ", fixed; its window in the store guards it, a second live owner is refused\n");
   text += store_->describe();
   if (store_->survives_fork())
     text += "crash: the next start continues where the reserved window ends, up to " + window +
@@ -524,7 +599,8 @@ std::string SnowflakeGenerator::describe() const {
   text += shape_.striped ? "order: relaxed; ids rise within a thread, not between threads\n"
                          : "order: strict; every id of this generator is above all it issued before; between workers "
                            "ids are ordered by clock only\n";
-  text += "fork: a child gets FORKED; the parent keeps its worker\n";
+  text += fork_obstacle().empty() ? "fork: a child leases a worker of its own\n"
+                                  : "fork: a child gets FORKED; the parent keeps its worker\n";
   text += "store outage: of up to half of window = " + window +
           " is not noticed in steady use; then, or after a pause of a window, calls wait up to wait_max = " +
           config_.get("wait_max") + "\n";
@@ -548,13 +624,18 @@ std::string snowflake_identity(const Config& config) {
   } else {
     store = store_identity(config.get("store"), config.store_options());
   }
-  return store + "\n" + config.get("namespace") + "\n" + std::to_string(node_of(config, layout).number);
+  const Node node = node_of(config, layout);
+  return store + "\n" + config.get("namespace") + "\n" + (node.leased ? "auto " : "") + std::to_string(node.number);
 }
 
 WorkerPlace worker_place(const Config& config) {
   Layout layout = layout_of(config);
   check_usable(config, layout);
   const Node node = node_of(config, layout);
+  if (node.leased) {
+    throw Error(Status::value, node.leased->name + " = auto: say which one is meant, with a number (`idgen worker "
+                                                   "list` shows them)");
+  }
   std::uint64_t mask = 0;
   for (const FieldKind kind : kNodeFields) {
     if (const Field* field = layout.find(kind)) mask |= ((std::uint64_t{1} << field->bits) - 1) << field->shift;

@@ -38,6 +38,18 @@ struct FoundWorker {
   }
 };
 
+std::shared_ptr<Store> store_of(const Config& config) {
+  if (config.store) return config.store;
+  StoreOptions options = config.store_options();
+  options.create = false;
+  return open_store(config.get("store"), options);
+}
+
+std::int64_t now_ms(const Config& config) {
+  constexpr std::int64_t kNsPerMs = 1'000'000;
+  return (config.runtime ? *config.runtime : system_runtime()).wall_ns() / kNsPerMs;
+}
+
 FoundWorker find_worker(const Config& config) {
   if (config.get("kind") != "snowflake") {
     throw Error(Status::unsupported, "kind = " + config.get("kind") +
@@ -45,16 +57,9 @@ FoundWorker find_worker(const Config& config) {
                                          "show`");
   }
   WorkerPlace place = worker_place(config);
-  Runtime& runtime = config.runtime ? *config.runtime : system_runtime();
-  std::shared_ptr<Store> store = config.store;
-  if (!store) {
-    StoreOptions options = config.store_options();
-    options.create = false;
-    store = open_store(config.get("store"), options);
-  }
+  std::shared_ptr<Store> store = store_of(config);
   WindowInfo row = store->window_show(config.get("namespace"), place.number);
-  constexpr std::int64_t kNsPerMs = 1'000'000;
-  return {config, std::move(place), std::move(store), runtime.wall_ns() / kNsPerMs, std::move(row)};
+  return {config, std::move(place), std::move(store), now_ms(config), std::move(row)};
 }
 
 // The start of the first tick that begins at or after `ms`.
@@ -112,6 +117,18 @@ std::int64_t repaired_hw(const FoundWorker& found, std::uint64_t highest_id) {
 }
 
 }  // namespace
+
+std::vector<WorkerInfo> list_workers(const Config& config) {
+  std::vector<WorkerInfo> found;
+  const std::int64_t now = now_ms(config);
+  for (const WindowInfo& row : store_of(config)->window_list(config.get("namespace"))) {
+    std::int64_t ahead_ms = 0;
+    if (__builtin_sub_overflow(row.hw_ms, now, &ahead_ms)) ahead_ms = row.hw_ms < 0 ? INT64_MIN : INT64_MAX;
+    found.push_back(
+        {row.worker, row.fence, row.hw_ms, ahead_ms, row.is_live, row.holder, row.clock_ahead_ms});
+  }
+  return found;
+}
 
 WorkerInfo show_worker(const Config& config) {
   const FoundWorker found = find_worker(config);

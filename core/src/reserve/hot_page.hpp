@@ -25,6 +25,9 @@ struct HotPage {
   // How many ticks the counter may run ahead of the clock: 0, unless borrowing, a crash or a clock set back require
   // more (I6).
   std::atomic<std::uint64_t> slack;
+  // The bits of every id that are not its number: the node's. Set before the first range is opened, and then constant
+  // for the life of the page: a leased worker is known only by then, and a child gets another one.
+  std::atomic<std::uint64_t> fixed;
   // False in a child: then everything else here is zero, and this process has reserved nothing.
   std::atomic<bool> alive;
   // True from a supply's first grant on; false in a child, even if host code forked it in the middle of a call.

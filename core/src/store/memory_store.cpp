@@ -131,18 +131,20 @@ class MemoryStore final : public Store {
 
   void create() override { check_process(); }  // exists as soon as it is named
 
+  std::vector<WindowInfo> window_list(const std::string& name_space) override {
+    check_process();
+    const MutexLock lock(state_->mutex);
+    std::vector<WindowInfo> found;
+    for (const auto& [key, worker] : state_->workers)
+      if (key.first == name_space) found.push_back(info_of(key.second, worker.row, name_space));
+    return found;
+  }
   WindowInfo window_show(const std::string& name_space, std::uint64_t worker) override {
     check_process();
     const MutexLock lock(state_->mutex);
     const auto found = state_->workers.find({name_space, worker});
     if (found == state_->workers.end()) return {.worker = worker};
-    const WorkerRow& row = found->second.row;
-    return {.worker = worker,
-            .fence = row.fence,
-            .hw_ms = row.hw,
-            .format = state_->formats[name_space],
-            .holder = row.holder,
-            .is_live = row.owned};
+    return info_of(worker, found->second.row, name_space);
   }
 
   void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
@@ -210,6 +212,15 @@ class MemoryStore final : public Store {
   bool survives_fork() const override { return false; }
 
  private:
+  WindowInfo info_of(std::uint64_t worker, const WorkerRow& row, const std::string& name_space) const
+      IDGEN_REQUIRES(state_->mutex) {
+    return {.worker = worker,
+            .fence = row.fence,
+            .hw_ms = row.hw,
+            .format = state_->formats[name_space],
+            .holder = row.holder,
+            .is_live = row.owned};
+  }
   void check_process() const {
     if (state_->process != getpid()) {
       throw Error(Status::forked,

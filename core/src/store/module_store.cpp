@@ -174,6 +174,12 @@ class ModuleStore final : public Store {
       return store_.window_return(store_.ctx, name_space.c_str(), worker, fence, end_ms, used_ms, err);
     });
   }
+  std::vector<WindowInfo> window_list(const std::string& name_space) override {
+    if (store_.window_list == nullptr) return Store::window_list(name_space);
+    return rows<WindowInfo>([&](idgen_module_worker_fn row, void* to, idgen_module_error* err) {
+      return store_.window_list(store_.ctx, name_space.c_str(), row, to, err);
+    });
+  }
   WindowInfo window_show(const std::string& name_space, std::uint64_t worker) override {
     if (store_.window_show == nullptr) refuse_windows(worker);
     return only(rows<WindowInfo>([&](idgen_module_worker_fn row, void* to, idgen_module_error* err) {
@@ -249,6 +255,7 @@ class ModuleStore final : public Store {
     info.format = row.format;
     info.holder = row.holder;
     info.is_live = row.is_live != 0;
+    info.lease_left_ms = row.lease_left_ms;
     if (row.has_clock != 0) info.clock_ahead_ms = row.clock_ahead_ms;
     return info;
   }

@@ -125,18 +125,19 @@ class SqliteStore final : public Store {
     transact(SqliteAccess::create, [](SqliteConnection&) {});
   }
 
-  WindowInfo window_show(const std::string& name_space, std::uint64_t worker) override {
-    // A write transaction, so that nobody acquires the worker while its lock is tested.
+  std::vector<WindowInfo> window_list(const std::string& name_space) override {
+    // To write, so that nobody acquires a worker while its lock is tried.
     return transact(SqliteAccess::write, [&](SqliteConnection& db) {
-      const StoredWorker found = read_worker(db, name_space, worker);
-      SqliteStatement format(db, "SELECT format FROM idgen_namespace WHERE ns = ?1", name_space);
-      return WindowInfo{.worker = worker,
-                        .fence = found.row.fence,
-                        .hw_ms = found.row.hw,
-                        .format = format.next() ? format.text(0, "format") : "",
-                        .holder = found.row.holder,
-                        .is_live = found.found && has_live_owner(name_space, worker, found.row)};
+      std::vector<std::uint64_t> numbers;
+      SqliteStatement row(db, "SELECT worker FROM idgen_worker WHERE ns = ?1 ORDER BY worker", name_space);
+      while (row.next()) numbers.push_back(row.natural(0, "worker"));
+      std::vector<WindowInfo> found;
+      for (const std::uint64_t worker : numbers) found.push_back(window_info(db, name_space, worker));
+      return found;
     });
+  }
+  WindowInfo window_show(const std::string& name_space, std::uint64_t worker) override {
+    return transact(SqliteAccess::write, [&](SqliteConnection& db) { return window_info(db, name_space, worker); });
   }
 
   void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
@@ -485,6 +486,18 @@ class SqliteStore final : public Store {
       db.fail_damaged("fence is " + std::to_string(stored.row.fence) + ", outside 1 to 2^63 - 2");
     }
     return stored;
+  }
+
+  // REQUIRES: a transaction that writes.
+  WindowInfo window_info(SqliteConnection& db, const std::string& name_space, std::uint64_t worker) const {
+    const StoredWorker found = read_worker(db, name_space, worker);
+    SqliteStatement format(db, "SELECT format FROM idgen_namespace WHERE ns = ?1", name_space);
+    return {.worker = worker,
+            .fence = found.row.fence,
+            .hw_ms = found.row.hw,
+            .format = format.next() ? format.text(0, "format") : "",
+            .holder = found.row.holder,
+            .is_live = found.found && has_live_owner(name_space, worker, found.row)};
   }
 
   static void check_format(SqliteConnection& db, const WindowRequest& request) {

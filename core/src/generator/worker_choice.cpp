@@ -1,0 +1,80 @@
+#include "generator/worker_choice.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "idgen/text.hpp"
+
+namespace idgen {
+namespace {
+
+// So many rows are kept before a number is used again: in a field of 22 bits the table must not grow with every start.
+constexpr std::uint64_t kMostKnown = 1024;
+// Who chooses at the same time should not choose the same: one of at least so many, a quarter of all.
+constexpr std::uint64_t kFewest = 16;
+
+[[noreturn, gnu::cold]] void throw_none_free(const std::string& name_space, const LeasedField& field,
+                                             const std::vector<WindowInfo>& live, std::uint64_t far_ahead,
+                                             std::int64_t max_ahead_ms) {
+  constexpr std::size_t kShown = 3;
+  std::string holders;
+  std::int64_t next_ms = 0;
+  for (std::size_t i = 0; i < live.size(); ++i) {
+    if (i < kShown) holders += (i > 0 ? ", " : "") + (live[i].holder.empty() ? "unknown" : live[i].holder);
+    if (live[i].lease_left_ms > 0 && (next_ms == 0 || live[i].lease_left_ms < next_ms)) next_ms = live[i].lease_left_ms;
+  }
+  if (live.size() > kShown) holders += " and " + std::to_string(live.size() - kShown) + " more";
+  std::string why = "no " + field.name + " of namespace " + in_quotes(name_space) + " is free: of " +
+                    std::to_string(field.size()) + ", " + std::to_string(live.size()) + " have a live owner (" + holders +
+                    ")";
+  if (far_ahead > 0) {
+    why += ", and " + std::to_string(far_ahead) + " are reserved more than " + std::to_string(max_ahead_ms) +
+           " ms ahead of the clock (`idgen worker list`)";
+  }
+  if (next_ms > 0) why += ". The next lease ends in " + std::to_string(next_ms) + " ms, unless it is renewed";
+  throw Error(Status::worker_busy,
+              why + ". Stop a process, use a layout with more bits for " + field.name + ", or another namespace",
+              static_cast<std::uint64_t>(next_ms) * 1'000'000);
+}
+
+}  // namespace
+
+std::uint64_t choose_worker(const std::string& name_space, const LeasedField& field,
+                            const std::vector<WindowInfo>& rows, const WorkerChoice& choice) {
+  std::set<std::uint64_t> known;
+  std::vector<WindowInfo> live;
+  std::vector<std::pair<std::int64_t, std::uint64_t>> free;  // when its time ends, value
+  std::uint64_t far_ahead = 0;
+  for (const WindowInfo& row : rows) {
+    if (!field.has(row.worker)) continue;
+    known.insert(field.value_of(row.worker));
+    std::int64_t ahead_ms = 0;
+    const bool is_far =
+        __builtin_sub_overflow(row.hw_ms, choice.now_ms, &ahead_ms) ? row.hw_ms > 0 : ahead_ms > choice.max_ahead_ms;
+    if (row.is_live) {
+      live.push_back(row);
+    } else if (is_far) {
+      ++far_ahead;
+    } else {
+      free.emplace_back(row.hw_ms, field.value_of(row.worker));
+    }
+  }
+  const std::uint64_t unused = field.size() - known.size();
+  const auto one_of = [&](std::uint64_t count) { return choice.random % std::min(count, std::max(count / 4, kFewest)); };
+  if (unused > 0 && (known.size() < kMostKnown || free.empty())) {
+    std::uint64_t skip = one_of(unused);
+    std::uint64_t value = 0;
+    for (const std::uint64_t taken : known) {  // in order
+      if (value + skip < taken) break;
+      skip -= taken - value;
+      value = taken + 1;
+    }
+    return field.number(value + skip);
+  }
+  if (free.empty()) throw_none_free(name_space, field, live, far_ahead, choice.max_ahead_ms);
+  std::sort(free.begin(), free.end());
+  return field.number(free[one_of(free.size())].second);
+}
+
+}  // namespace idgen
