@@ -84,20 +84,21 @@ func WithEpoch(value time.Time) Option { return With("epoch", value) }
 // this. 0 allows any layout whose time has not run out yet.
 func WithLifetimeMin(value time.Duration) Option { return With("lifetime_min", value) }
 
-// WithDatacenter sets datacenter (0 to what the layout's field holds). Number of the datacenter, for layouts with that
-// field.
+// WithDatacenter sets datacenter (auto, or 0 to what the layout's field holds). Number of the datacenter, for layouts
+// with that field.
 func WithDatacenter(value int64) Option { return With("datacenter", value) }
 
-// WithWorker sets worker (0 to what the layout's field holds). Number of this generator among all that run side by side
-// in the namespace. Required if the layout has the field. Its window in the store guards it: a second live owner is
-// refused.
+// WithWorker sets worker (auto, or 0 to what the layout's field holds). Number of this generator among all that run
+// side by side in the namespace. Required if the layout has the field. auto: leased from the store, so that no two
+// processes on it have the same number and nobody types one. A number: its window in the store guards it, and a second
+// live owner is refused. Another field of the node (datacenter, process, shard) can be auto in its place.
 func WithWorker(value int64) Option { return With("worker", value) }
 
-// WithProcess sets process (0 to what the layout's field holds). Number of the process, for layouts with that field
-// (discord).
+// WithProcess sets process (auto, or 0 to what the layout's field holds). Number of the process, for layouts with that
+// field (discord).
 func WithProcess(value int64) Option { return With("process", value) }
 
-// WithShard sets shard (0 to what the layout's field holds). Number of the shard, for layouts with that field
+// WithShard sets shard (auto, or 0 to what the layout's field holds). Number of the shard, for layouts with that field
 // (instagram).
 func WithShard(value int64) Option { return With("shard", value) }
 
@@ -184,8 +185,8 @@ func WithSegmentOffset(value int64) Option { return With("segment.offset", value
 func WithOrder(value string) Option { return With("order", value) }
 
 // WithOnFork sets on_fork (reacquire | error; default reacquire). What a call in a forked child does. reacquire: take a
-// reservation of its own where that is possible (segments on a durable store). error: fail with FORKED. A fixed worker
-// always gives FORKED, because the parent owns it.
+// reservation of its own where that is possible (segments on a durable store, workers that are auto). error: fail with
+// FORKED. A fixed worker always gives FORKED, because the parent owns it.
 func WithOnFork(value string) Option { return With("on_fork", value) }
 
 // WithWaitMax sets wait_max (0ms to 1h; default 5s). How long one call may wait for the clock or the store before it

@@ -193,9 +193,7 @@ void add_windows(idgen_module_store* out) {
   };
   out->window_show = [](void* ctx, const char* name_space, std::uint64_t worker, idgen_module_worker_fn row, void* to,
                         idgen_module_error* e) -> std::int32_t {
-    return guard(e, [&] {
-      report(row, to, windows_of(ctx).window_show(name_space, worker));
-    });
+    return guard(e, [&] { report(row, to, windows_of(ctx).window_show(name_space, worker)); });
   };
   out->window_list = [](void* ctx, const char* name_space, idgen_module_worker_fn row, void* to,
                         idgen_module_error* e) -> std::int32_t {

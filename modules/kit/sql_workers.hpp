@@ -50,10 +50,9 @@ class SqlWorkers {
   template <class Row>
   void list(Connection& server, const std::string& name_space, Row&& row) const {
     const std::string now(dialect_.now_ms);
-    for (std::vector<std::string>& found :
-         server.worker_rows("SELECT " + now + ", fence, owner, hw, lease_until - " + now +
-                            ", clock_ahead, holder, worker FROM " + kWorkerTable +
-                            " WHERE ns = " + server.quoted(name_space) + " ORDER BY worker")) {
+    for (std::vector<std::string>& found : server.worker_rows(
+             "SELECT " + now + ", fence, owner, hw, lease_until - " + now + ", clock_ahead, holder, worker FROM " +
+             kWorkerTable + " WHERE ns = " + server.quoted(name_space) + " ORDER BY worker")) {
       const std::uint64_t worker = stored_number(shown_, found[7].c_str());
       row(worker, held_of(name_space, worker, found));
     }
@@ -114,7 +113,8 @@ class SqlWorkers {
 
  private:
   // Of the columns now, fence, owner, hw, what is left of the lease, clock_ahead, holder.
-  HeldSqlWorker held_of(const std::string& name_space, std::uint64_t worker, const std::vector<std::string>& row) const {
+  HeldSqlWorker held_of(const std::string& name_space, std::uint64_t worker,
+                        const std::vector<std::string>& row) const {
     HeldSqlWorker held;
     const auto number = [&](std::size_t column) { return signed_number(name_space, worker, row[column]); };
     held.store_ms = number(0);

@@ -101,8 +101,7 @@ class WorkerRows {
     server.list_workers(name_space, [&](std::uint64_t worker, const HeldWorker& held) {
       if (held.row.fence != 0) found.push_back(info_of(worker, held, format));
     });
-    std::sort(found.begin(), found.end(),
-              [](const WindowInfo& a, const WindowInfo& b) { return a.worker < b.worker; });
+    std::sort(found.begin(), found.end(), [](const WindowInfo& a, const WindowInfo& b) { return a.worker < b.worker; });
     return found;
   }
 

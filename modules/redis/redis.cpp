@@ -319,8 +319,9 @@ class RedisConnection {
       const auto [rest, error] = std::from_chars(key.data() + begin, key.data() + key.size(), worker);
       // A namespace may end with another one's name.
       if (error != std::errc{} || std::string_view(rest, key.data() + key.size()) != ":" + name_space) continue;
-      row(worker, held_of(name_space, worker, {all.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                                               all.begin() + static_cast<std::ptrdiff_t>(i) + 8}));
+      row(worker, held_of(name_space, worker,
+                          {all.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                           all.begin() + static_cast<std::ptrdiff_t>(i) + 8}));
     }
   }
   bool replace_worker(const std::string& name_space, std::uint64_t worker, HeldRow& held, const WorkerRow& next,

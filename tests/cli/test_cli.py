@@ -1166,6 +1166,38 @@ class Worker(Cli):
         self.assertRegex(out, r"(?m)^owner +none alive; the latest was process ")
         self.assertIn("nobody has had it yet", self.good("worker", "show", *self.STORE, "--set", "worker=8").out)
 
+    def test_list_shows_every_worker_of_the_namespace_that_anybody_has_had(self):
+        self.good("store", "create", "--store", "sqlite:ids.db")
+        self.assertEqual(
+            self.good("worker", "list", "--store", "sqlite:ids.db").out,
+            "nobody has had a worker of namespace 'default' yet\n",
+        )
+        for worker in (9, 7, 8):
+            self.good("next", "--store", "sqlite:ids.db", "--worker", worker)
+        self.good("next", "--store", "sqlite:ids.db", "--worker", 1, "--namespace", "other")
+        rows = [
+            json.loads(line)
+            for line in self.good("worker", "list", "--store", "sqlite:ids.db", "--json").out.splitlines()
+        ]
+        self.assertEqual([row["worker"] for row in rows], [7, 8, 9])
+        self.assertEqual({row["live"] for row in rows}, {False})
+        lines = self.good("worker", "list", "--store", "sqlite:ids.db").out.splitlines()
+        self.assertEqual([line.split()[:2] for line in lines[1:]], [["7", "gone"], ["8", "gone"], ["9", "gone"]])
+
+    def test_a_worker_that_nobody_typed_is_leased(self):
+        self.good("store", "create", "--store", "sqlite:ids.db")
+        (number,) = self.good("next", "--store", "sqlite:ids.db", "--worker", "auto").out.split()
+        worker = json.loads(self.good("decode", "--json", number).out)["worker"]
+        rows = [
+            json.loads(line)
+            for line in self.good("worker", "list", "--store", "sqlite:ids.db", "--json").out.splitlines()
+        ]
+        self.assertEqual([row["worker"] for row in rows], [worker])
+        error = self.refused("VALUE", "worker", "show", "--store", "sqlite:ids.db", "--worker", "auto")
+        self.assertIn("say which one is meant", error)
+        error = self.refused("VALUE", "next", "--store", "memory", "--worker", "auto")
+        self.assertIn("is this process's own", error)
+
     def test_a_live_owner_is_shown_and_its_row_is_not_repaired(self):
         highest = self.drawn()
         with subprocess.Popen(
@@ -1244,7 +1276,7 @@ class Everything(Cli):
         subcommands = [
             "store create",
             *("segment create", "segment show", "segment advance", "segment set-step", "segment import"),
-            *("worker show", "worker repair"),
+            *("worker show", "worker list", "worker repair"),
         ]
         for command in ("", *COMMANDS, *subcommands):
             with self.subTest(command):
@@ -1274,6 +1306,7 @@ class Everything(Cli):
             "segment set-step": (*tag, "--step", 5),
             "segment import": (*store, "--tag", "copy", "--from-tag", "orders"),
             "worker show": (*store, "--worker", 7),
+            "worker list": store,
             "properties": (),
             "doctor": ("--config", "idgen.toml"),
             "bench": (),

@@ -71,8 +71,7 @@ TEST(WorkerChoice, KeepsTheFieldsThatAreTyped) {
 
 TEST(WorkerChoice, SaysWhoHoldsThemAllAndWhenTheNextOneIsFree) {
   const LeasedField one{.base = 0, .shift = 0, .bits = 2, .name = "worker"};
-  std::vector<WindowInfo> rows{row(0, kNow, true), row(1, kNow, true), row(2, kNow, true),
-                               row(3, kNow + 86'400'000)};
+  std::vector<WindowInfo> rows{row(0, kNow, true), row(1, kNow, true), row(2, kNow, true), row(3, kNow + 86'400'000)};
   rows[1].lease_left_ms = 4'000;
   rows[2].lease_left_ms = 3'000;
   try {

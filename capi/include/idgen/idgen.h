@@ -566,8 +566,8 @@ typedef void (*idgen_worker_fn)(void *ctx, const idgen_worker_info_t *info);
  * must not call idgen with `config`. Of the configuration only the store and the namespace count.
  * Errors: IDGEN_E_ARGUMENT (each is NULL), IDGEN_E_STORE_MISSING, IDGEN_E_UNSUPPORTED (a store without workers),
  * IDGEN_E_VALUE, 60..79, any. Blocks: on the store. Threads: one. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_list(const idgen_config_t *config, idgen_worker_fn each, void *ctx,
-                                                           idgen_error_t *err);
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_list(const idgen_config_t *config, idgen_worker_fn each,
+                                                           void *ctx, idgen_error_t *err);
 
 /* The row as idgen_worker_repair would leave it, after the same checks; changes nothing.
  * Errors: as idgen_worker_repair. Blocks: on the store. Threads: one. */

@@ -157,7 +157,8 @@ constexpr Property kProperties[] = {
      kSince},
     {"on_fork", choice, "reacquire", "reacquire | error", "",
      "What a call in a forked child does. reacquire: take a reservation of its own where that is possible (segments on "
-     "a durable store, workers that are auto). error: fail with FORKED. A fixed worker always gives FORKED, because the parent owns it.",
+     "a durable store, workers that are auto). error: fail with FORKED. A fixed worker always gives FORKED, because "
+     "the parent owns it.",
      kSince},
     {"wait_max", duration, "5s", "0ms to 1h", "ms",
      "How long one call may wait for the clock or the store before it returns a retryable error.", kSince, 0,

@@ -186,7 +186,8 @@ Block Handle::next_block(std::uint64_t want, const Cancelled& cancelled) {
         const std::uint64_t per_tick = std::uint64_t{1} << shape_.sequence_bits;
         count = std::min(count, per_tick - (first & (per_tick - 1)));
       }
-      return {shape_.id(first, fixed_of(page)), count, shape_.timed ? std::uint64_t{1} << shape_.sequence_shift : shape_.stride};
+      return {shape_.id(first, fixed_of(page)), count,
+              shape_.timed ? std::uint64_t{1} << shape_.sequence_shift : shape_.stride};
     }
     make_room(want, patience);
   }

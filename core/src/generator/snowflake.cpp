@@ -58,9 +58,8 @@ struct Node {
     const std::uint64_t largest = (std::uint64_t{1} << field.bits) - 1;
     const std::string range = "0 to " + std::to_string(largest) + " (layout '" + layout.text() + "')";
     if (config.get(name).empty()) {
-      throw Error(Status::value,
-                  name + " is not set; allowed: auto, or " + range +
-                      ". Every generator of a namespace needs its own; auto leases one from the store");
+      throw Error(Status::value, name + " is not set; allowed: auto, or " + range +
+                                     ". Every generator of a namespace needs its own; auto leases one from the store");
     }
     const bool is_leased = config.get(name) == kAuto;
     if (is_leased && node.leased) {
@@ -79,7 +78,7 @@ struct Node {
     node.bits |= value << field.shift;
     node.number = node.number << field.bits | value;
     node.bits_wide += field.bits;
-    node.text += (node.text.empty() ? "" : " ") + (is_leased ? "leased " + name : name + " " + config.get(name));
+    node.text += (node.text.empty() ? "" : " ") + (is_leased ? "a leased " + name : name + " " + config.get(name));
   }
   for (const FieldKind kind : kNodeFields) {
     const std::string name(field_name(kind));
@@ -293,10 +292,9 @@ class WindowSource final : public Source {
     for (int attempt = 0;; ++attempt) {
       std::uint64_t random = 0;
       runtime_.nonce({reinterpret_cast<std::uint8_t*>(&random), sizeof random});
-      request_.worker = choose_worker(request_.name_space, *leased_, rows(),
-                                      {.now_ms = request_.now_ms,
-                                       .max_ahead_ms = request_.max_lead_ms,
-                                       .random = random >> 1});
+      request_.worker =
+          choose_worker(request_.name_space, *leased_, rows(),
+                        {.now_ms = request_.now_ms, .max_ahead_ms = request_.max_lead_ms, .random = random >> 1});
       try {
         const Window window = store_->window_take(request_);
         chosen_(request_.worker);
@@ -578,13 +576,17 @@ std::string SnowflakeGenerator::describe() const {
                      format_instant(layout_.epoch_unix_ms()) + ", last id " + format_instant(layout_.last_unix_ms()) +
                      "\n";
   text += "worker: " + subject_ +
-          (node_.leased ? ", leased: a number that no other live process on the store has, one of " +
+          (node_.leased ? ": a number that no other live process on the store has, one of " +
                               std::to_string(node_.leased->size()) + "\n"
                         : ", fixed; its window in the store guards it, a second live owner is refused\n");
   text += store_->describe();
-  if (store_->survives_fork())
+  if (node_.leased) {
+    text +=
+        "crash: the next start leases another number, or this one above all that it had reserved, without waiting\n";
+  } else if (store_->survives_fork()) {
     text += "crash: the next start continues where the reserved window ends, up to " + window +
             " ahead of the clock, without waiting\n";
+  }
   text += "clock set back: ";
   text += clock_back_ == ClockBack::wait ? "calls wait for the clock, up to wait_max = " + config_.get("wait_max") +
                                                ", then get CLOCK_BACK; no duplicate"
@@ -633,8 +635,9 @@ WorkerPlace worker_place(const Config& config) {
   check_usable(config, layout);
   const Node node = node_of(config, layout);
   if (node.leased) {
-    throw Error(Status::value, node.leased->name + " = auto: say which one is meant, with a number (`idgen worker "
-                                                   "list` shows them)");
+    throw Error(Status::value, node.leased->name +
+                                   " = auto: say which one is meant, with a number (`idgen worker "
+                                   "list` shows them)");
   }
   std::uint64_t mask = 0;
   for (const FieldKind kind : kNodeFields) {

@@ -124,8 +124,7 @@ std::vector<WorkerInfo> list_workers(const Config& config) {
   for (const WindowInfo& row : store_of(config)->window_list(config.get("namespace"))) {
     std::int64_t ahead_ms = 0;
     if (__builtin_sub_overflow(row.hw_ms, now, &ahead_ms)) ahead_ms = row.hw_ms < 0 ? INT64_MIN : INT64_MAX;
-    found.push_back(
-        {row.worker, row.fence, row.hw_ms, ahead_ms, row.is_live, row.holder, row.clock_ahead_ms});
+    found.push_back({row.worker, row.fence, row.hw_ms, ahead_ms, row.is_live, row.holder, row.clock_ahead_ms});
   }
   return found;
 }

@@ -26,8 +26,8 @@ constexpr std::uint64_t kFewest = 16;
   }
   if (live.size() > kShown) holders += " and " + std::to_string(live.size() - kShown) + " more";
   std::string why = "no " + field.name + " of namespace " + in_quotes(name_space) + " is free: of " +
-                    std::to_string(field.size()) + ", " + std::to_string(live.size()) + " have a live owner (" + holders +
-                    ")";
+                    std::to_string(field.size()) + ", " + std::to_string(live.size()) + " have a live owner (" +
+                    holders + ")";
   if (far_ahead > 0) {
     why += ", and " + std::to_string(far_ahead) + " are reserved more than " + std::to_string(max_ahead_ms) +
            " ms ahead of the clock (`idgen worker list`)";
@@ -61,7 +61,9 @@ std::uint64_t choose_worker(const std::string& name_space, const LeasedField& fi
     }
   }
   const std::uint64_t unused = field.size() - known.size();
-  const auto one_of = [&](std::uint64_t count) { return choice.random % std::min(count, std::max(count / 4, kFewest)); };
+  const auto one_of = [&](std::uint64_t count) {
+    return choice.random % std::min(count, std::max(count / 4, kFewest));
+  };
   if (unused > 0 && (known.size() < kMostKnown || free.empty())) {
     std::uint64_t skip = one_of(unused);
     std::uint64_t value = 0;

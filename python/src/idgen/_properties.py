@@ -97,18 +97,22 @@ class Properties(TypedDict, total=False):
     layout whose time has not run out yet."""
 
     datacenter: SupportsIndex | str | None
-    """datacenter (0 to what the layout's field holds). Number of the datacenter, for layouts with that field."""
+    """datacenter (auto, or 0 to what the layout's field holds). Number of the datacenter, for layouts with that
+    field."""
 
     worker: SupportsIndex | str | None
-    """worker (0 to what the layout's field holds). Number of this generator among all that run side by side in the
-    namespace. Required if the layout has the field. Its window in the store guards it: a second live owner is
-    refused."""
+    """worker (auto, or 0 to what the layout's field holds). Number of this generator among all that run side by side in
+    the namespace. Required if the layout has the field. auto: leased from the store, so that no two processes on it
+    have the same number and nobody types one. A number: its window in the store guards it, and a second live owner is
+    refused. Another field of the node (datacenter, process, shard) can be auto in its place."""
 
     process: SupportsIndex | str | None
-    """process (0 to what the layout's field holds). Number of the process, for layouts with that field (discord)."""
+    """process (auto, or 0 to what the layout's field holds). Number of the process, for layouts with that field
+    (discord)."""
 
     shard: SupportsIndex | str | None
-    """shard (0 to what the layout's field holds). Number of the shard, for layouts with that field (instagram)."""
+    """shard (auto, or 0 to what the layout's field holds). Number of the shard, for layouts with that field
+    (instagram)."""
 
     worker_lease: timedelta | SupportsIndex | str | None
     """worker_lease (1s to 1h; default 15s). How long a worker stays its owner's after the owner's last renewal, where
@@ -191,8 +195,8 @@ class Properties(TypedDict, total=False):
 
     on_fork: Literal["reacquire", "error"] | None
     """on_fork (reacquire | error; default reacquire). What a call in a forked child does. reacquire: take a reservation
-    of its own where that is possible (segments on a durable store). error: fail with FORKED. A fixed worker always
-    gives FORKED, because the parent owns it."""
+    of its own where that is possible (segments on a durable store, workers that are auto). error: fail with FORKED. A
+    fixed worker always gives FORKED, because the parent owns it."""
 
     wait_max: timedelta | SupportsIndex | str | None
     """wait_max (0ms to 1h; default 5s). How long one call may wait for the clock or the store before it returns a
