@@ -4,10 +4,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import servers
 import tally
 from clients import BUILD
 from proxy import Proxy
+
+import servers
 
 
 def pytest_runtest_setup(item):

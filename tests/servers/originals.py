@@ -25,6 +25,7 @@ import time
 from dataclasses import dataclass
 
 import pymysql
+
 import servers
 
 

@@ -4,8 +4,9 @@ import contextlib
 import time
 
 import pytest
-import servers
 from clients import IDGEN, MODULES, Asked, command, create, draw, new_tag, run, segment, show
+
+import servers
 
 SECRET = "hidden-Pa55w0rd"
 RETRYABLE = {"STORE_UNAVAILABLE", "STORE_FULL"}

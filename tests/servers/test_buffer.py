@@ -10,9 +10,10 @@ import re
 import time
 
 import pytest
-import servers
 from clients import BUILD, Asked, clients, draw, ids_of, native_settings, new_tag, run, segment, wait_until
 from proxy import Proxy
+
+import servers
 
 FORGETFUL = ("--appendonly", "no", "--save", "", "--repl-diskless-sync-delay", "0", "--maxmemory-policy", "allkeys-lru")
 STEP = 10

@@ -11,8 +11,9 @@ import time
 
 import idgen
 import pytest
-import servers
 from clients import MODULES, Asked, create, draw, new_tag, segment, show, wait_until
+
+import servers
 
 SQL = ["mysql", "postgres"]
 

@@ -4,8 +4,9 @@ import subprocess
 import time
 
 import pytest
-import servers
 from clients import IDGEN, Asked, create, draw, native_settings, new_tag, run, segment
+
+import servers
 
 TTL_SECONDS = 1
 

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 from clients import BUILD, IDGEN
 from hosts import ROOT
+
 from servers import KINDS
 
 EXAMPLES = ROOT / "examples"

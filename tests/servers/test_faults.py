@@ -8,9 +8,10 @@ from array import array
 
 import idgen
 import pytest
-import servers
 from clients import MODULES, Asked, clients, create, draw, ids_of, new_tag, segment, show, start_drawing, wait_until
 from proxy import Proxy
+
+import servers
 
 SECOND = {"store_timeout": "1s", "wait_max": "1s"}  # for tests that wait until both have passed
 

@@ -8,8 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
-import servers
 from clients import Asked, create, draw, new_tag, segment, show, wait_until
+
+import servers
 
 CLONE_NEWNS = 0x20000
 PATIENCE = {"store_timeout": "1s", "wait_max": "1s"}

@@ -9,13 +9,14 @@ import psycopg
 import psycopg_pool as pools
 import pymysql
 import pytest
-import servers
 import sqlalchemy
 from clients import Asked, Client, clients, create, ids_of, new_tag, run, show, wait_until
 from hosts import LANGUAGES, command
 from idgen.sql import SqlStore
 from proxy import Proxy
 from sqlalchemy.ext.asyncio import create_async_engine
+
+import servers
 
 KINDS = ("mysql", "postgres")
 LARGEST = 2**63 - 1

@@ -9,8 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pymysql
 import pytest
-import servers
 from clients import Asked, new_tag, segment
+
+import servers
 
 DUPLICATE_KEY = (pymysql.err.IntegrityError, psycopg.errors.UniqueViolation)
 EACH = 200  # rows of a new pod

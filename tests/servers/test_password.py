@@ -6,8 +6,9 @@ import struct
 import threading
 
 import pytest
-import servers
 from clients import draw
+
+import servers
 
 SECRET = "hidden-Pa55w0rd"
 CAPABILITIES = 0x00000001 | 0x00000008 | 0x00000200 | 0x00002000 | 0x00008000 | 0x00080000  # of MySQL 4.1 and later

@@ -3,7 +3,6 @@
 import ctypes
 
 import pytest
-import servers
 from clients import (
     BUILD,
     IDGEN,
@@ -18,6 +17,8 @@ from clients import (
     wait_until,
 )
 from proxy import Proxy
+
+import servers
 
 RELAXED = {"accept_loss": "appendonly"}
 

@@ -9,9 +9,10 @@ import clients
 import hosts
 import originals
 import pytest
-import servers
 from clients import Asked, Client, draw, ids_of, new_tag, segment
 from test_bad_input import refused
+
+import servers
 
 LARGEST = 2**63 - 1
 TABLES = {"leaf": "leaf_alloc", "tinyid": "tiny_id_info", "cosid": "cosid"}

@@ -3,9 +3,10 @@
 import shutil
 
 import pytest
-import servers
 import trustme
 from clients import Asked, create, draw, new_tag, segment
+
+import servers
 
 
 class Certificates:

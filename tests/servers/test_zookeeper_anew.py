@@ -5,8 +5,9 @@ import re
 import time
 
 import pytest
-import servers
 from clients import Asked, create, draw, new_tag, segment, show, wait_until
+
+import servers
 
 
 @pytest.fixture
