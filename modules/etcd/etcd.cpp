@@ -172,11 +172,12 @@ class EtcdConnection {
   }
 
   template <class Row>
-  void list_workers(const std::string& name_space, Row&& row) {
+  void list_workers(const std::string& name_space, bool numbers_only, Row&& row) {
     const std::string folder = worker_prefix() + path_part(name_space) + "/";
     std::string end = folder;
     ++end.back();
-    const Json answer = post("/v3/kv/range", {{"key", base64(folder)}, {"range_end", base64(end)}});
+    const Json answer =
+        post("/v3/kv/range", {{"key", base64(folder)}, {"range_end", base64(end)}, {"keys_only", numbers_only}});
     const Json none = Json::array();
     std::map<std::uint64_t, HeldWorker> found;
     for (const Json& entry : answer.value("kvs", none)) {
@@ -185,6 +186,7 @@ class EtcdConnection {
       const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), worker);
       if (error != std::errc{}) continue;  // the format
       HeldWorker& held = found[worker];
+      if (numbers_only) continue;
       if (rest == name.data() + name.size()) {
         held.row = parse_worker(shown_, name_space, worker, from_base64(entry.value("value", "")));
       } else {

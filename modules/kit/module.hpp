@@ -59,7 +59,7 @@ class WindowStore {
   virtual void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t fence,
                              std::int64_t end_ms, std::int64_t used_ms) = 0;
   virtual WindowInfo window_show(const std::string& name_space, std::uint64_t worker) = 0;
-  virtual std::vector<WindowInfo> window_list(const std::string& name_space) = 0;
+  virtual std::vector<WindowInfo> window_list(const std::string& name_space, bool numbers_only) = 0;
   virtual void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
                              std::int64_t hw_ms) = 0;
 };
@@ -195,10 +195,10 @@ void add_windows(idgen_module_store* out) {
                         idgen_module_error* e) -> std::int32_t {
     return guard(e, [&] { report(row, to, windows_of(ctx).window_show(name_space, worker)); });
   };
-  out->window_list = [](void* ctx, const char* name_space, idgen_module_worker_fn row, void* to,
-                        idgen_module_error* e) -> std::int32_t {
+  out->window_list = [](void* ctx, const char* name_space, std::int32_t numbers_only, idgen_module_worker_fn row,
+                        void* to, idgen_module_error* e) -> std::int32_t {
     return guard(e, [&] {
-      for (const WindowInfo& info : windows_of(ctx).window_list(name_space)) report(row, to, info);
+      for (const WindowInfo& info : windows_of(ctx).window_list(name_space, numbers_only != 0)) report(row, to, info);
     });
   };
   out->window_repair = [](void* ctx, const char* name_space, std::uint64_t worker, std::uint64_t seen_fence,

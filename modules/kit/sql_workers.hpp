@@ -26,19 +26,21 @@ struct WorkerDialect {
 
 struct HeldSqlWorker : HeldWorker {};
 
-// Connection has worker_rows(sql), all rows as texts, "" for NULL; change_worker(sql), the number of rows that were
-// inserted or changed; and quoted(text).
+// What a Connection inherits: what WorkerRows asks of it. It has worker_rows(sql), all rows as texts, "" for NULL;
+// change_worker(sql), the number of rows that were inserted or changed; and quoted(text).
 template <class Connection>
 class SqlWorkers {
  public:
-  SqlWorkers(std::string shown, const WorkerDialect& dialect) : shown_(std::move(shown)), dialect_(dialect) {}
+  WorkerRows<Connection, HeldSqlWorker>& workers() { return workers_; }
 
-  void create(Connection& server) const {
+  void create_workers() {
+    Connection& server = self();
     server.change_worker(std::string(dialect_.create_namespaces));
     server.change_worker(std::string(dialect_.create_workers));
   }
 
-  HeldSqlWorker read(Connection& server, const std::string& name_space, std::uint64_t worker) const {
+  HeldSqlWorker read_worker(const std::string& name_space, std::uint64_t worker) {
+    Connection& server = self();
     const std::string now(dialect_.now_ms);
     const auto rows = server.worker_rows("SELECT " + now + ", w.fence, w.owner, w.hw, w.lease_until - " + now +
                                          ", w.clock_ahead, w.holder FROM (SELECT 1 AS one) AS it LEFT JOIN " +
@@ -48,18 +50,20 @@ class SqlWorkers {
   }
 
   template <class Row>
-  void list(Connection& server, const std::string& name_space, Row&& row) const {
+  void list_workers(const std::string& name_space, bool, Row&& row) {
+    Connection& server = self();
     const std::string now(dialect_.now_ms);
     for (std::vector<std::string>& found : server.worker_rows(
              "SELECT " + now + ", fence, owner, hw, lease_until - " + now + ", clock_ahead, holder, worker FROM " +
              kWorkerTable + " WHERE ns = " + server.quoted(name_space) + " ORDER BY worker")) {
-      const std::uint64_t worker = stored_number(shown_, found[7].c_str());
+      const std::uint64_t worker = stored_number(shown_workers_, found[7].c_str());
       row(worker, held_of(name_space, worker, found));
     }
   }
 
-  bool replace(Connection& server, const std::string& name_space, std::uint64_t worker, HeldSqlWorker& held,
-               const WorkerRow& next, const WindowRequest* request) const {
+  bool replace_worker(const std::string& name_space, std::uint64_t worker, HeldSqlWorker& held, const WorkerRow& next,
+                      const WindowRequest* request) {
+    Connection& server = self();
     const std::string now(dialect_.now_ms);
     const std::string fence = std::to_string(next.fence), hw = std::to_string(next.hw);
     const std::string owner = server.quoted(next.owned ? hex_of(next.owner) : "");
@@ -93,7 +97,8 @@ class SqlWorkers {
     return true;
   }
 
-  std::string format_of(Connection& server, const std::string& name_space, const std::string& format) const {
+  std::string format_of(const std::string& name_space, const std::string& format) {
+    Connection& server = self();
     const std::string ns = server.quoted(name_space);
     const auto read = [&] { return server.worker_rows("SELECT format FROM idgen_namespace WHERE ns = " + ns); };
     auto rows = read();
@@ -103,7 +108,7 @@ class SqlWorkers {
       rows = read();
       if (rows.empty()) {
         throw Error(Status::store_permission,
-                    shown_ +
+                    shown_workers_ +
                         ": a row inserted into idgen_namespace is not there: row-level security, a trigger or a "
                         "rule prevents that. Allow this user to insert rows");
       }
@@ -111,7 +116,12 @@ class SqlWorkers {
     return rows.empty() ? "" : rows.front().front();
   }
 
+ protected:
+  SqlWorkers(std::string shown, const WorkerDialect& dialect)
+      : shown_workers_(std::move(shown)), dialect_(dialect), workers_(shown_workers_) {}
+
  private:
+  Connection& self() { return static_cast<Connection&>(*this); }
   // Of the columns now, fence, owner, hw, what is left of the lease, clock_ahead, holder.
   HeldSqlWorker held_of(const std::string& name_space, std::uint64_t worker,
                         const std::vector<std::string>& row) const {
@@ -119,7 +129,7 @@ class SqlWorkers {
     const auto number = [&](std::size_t column) { return signed_number(name_space, worker, row[column]); };
     held.store_ms = number(0);
     if (row[1].empty()) return held;
-    held.row.fence = stored_number(shown_, row[1].c_str());
+    held.row.fence = stored_number(shown_workers_, row[1].c_str());
     if (held.row.fence == 0 || held.row.fence >= kLargestNumber)
       fail_damaged(name_space, worker, "its fence is " + row[1] + ", outside 1 to 2^63 - 2");
     if (!row[2].empty()) {
@@ -140,7 +150,7 @@ class SqlWorkers {
     return alias + "ns = " + server.quoted(name_space) + " AND " + alias + "worker = " + std::to_string(worker);
   }
   [[noreturn]] void fail_damaged(const std::string& name_space, std::uint64_t worker, const std::string& what) const {
-    throw Error(Status::store_damaged, shown_ + ": " + worker_name(name_space, worker) + ": " + what +
+    throw Error(Status::store_damaged, shown_workers_ + ": " + worker_name(name_space, worker) + ": " + what +
                                            ". Set the row in " + kWorkerTable + " right by hand");
   }
   std::int64_t signed_number(const std::string& name_space, std::uint64_t worker, const std::string& text) const {
@@ -151,8 +161,9 @@ class SqlWorkers {
     return number;
   }
 
-  const std::string shown_;
+  const std::string shown_workers_;
   const WorkerDialect& dialect_;
+  WorkerRows<Connection, HeldSqlWorker> workers_;
 };
 
 }  // namespace idgen::module

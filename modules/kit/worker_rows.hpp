@@ -34,7 +34,7 @@ struct HeldWorker {
 
 // Server, a connection, has a type HeldRow that derives from HeldWorker, and
 //   HeldRow read_worker(name_space, worker)
-//   void list_workers(name_space, row(worker, const HeldWorker&))
+//   void list_workers(name_space, numbers_only, row(worker, const HeldWorker&))
 //   bool replace_worker(name_space, worker, HeldRow& held, const WorkerRow& next, const WindowRequest* request)
 //     if it is still what was read, and if the clock of a request is no further ahead than allowed; `held` is then what
 //     was written. Without a request the worker is nobody's afterwards.
@@ -42,11 +42,9 @@ struct HeldWorker {
 //     called before a worker is acquired: what may have been granted and forgotten is then below the row's mark.
 //   std::string format_of(name_space, format)
 //     what the namespace has, after it has been given `format` if it had none; with "" only what it has.
-template <class Server>
+template <class Server, class Held = typename Server::HeldRow>
 class WorkerRows {
  public:
-  using Held = typename Server::HeldRow;
-
   explicit WorkerRows(std::string shown) : shown_(std::move(shown)) {}
 
   Window take(Server& server, const WindowRequest& request) {
@@ -95,11 +93,11 @@ class WorkerRows {
   WindowInfo show(Server& server, const std::string& name_space, std::uint64_t worker) {
     return info_of(worker, server.read_worker(name_space, worker), server.format_of(name_space, ""));
   }
-  std::vector<WindowInfo> list(Server& server, const std::string& name_space) {
-    const std::string format = server.format_of(name_space, "");
+  std::vector<WindowInfo> list(Server& server, const std::string& name_space, bool numbers_only) {
+    const std::string format = numbers_only ? "" : server.format_of(name_space, "");
     std::vector<WindowInfo> found;
-    server.list_workers(name_space, [&](std::uint64_t worker, const HeldWorker& held) {
-      if (held.row.fence != 0) found.push_back(info_of(worker, held, format));
+    server.list_workers(name_space, numbers_only, [&](std::uint64_t worker, const HeldWorker& held) {
+      if (numbers_only || held.row.fence != 0) found.push_back(info_of(worker, held, format));
     });
     std::sort(found.begin(), found.end(), [](const WindowInfo& a, const WindowInfo& b) { return a.worker < b.worker; });
     return found;
@@ -194,8 +192,8 @@ class WithWindows : public Base, public WindowStore {
   WindowInfo window_show(const std::string& name_space, std::uint64_t worker) override {
     return this->use([&](Server& server) { return server.workers().show(server, name_space, worker); });
   }
-  std::vector<WindowInfo> window_list(const std::string& name_space) override {
-    return this->use([&](Server& server) { return server.workers().list(server, name_space); });
+  std::vector<WindowInfo> window_list(const std::string& name_space, bool numbers_only) override {
+    return this->use([&](Server& server) { return server.workers().list(server, name_space, numbers_only); });
   }
   void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
                      std::int64_t hw_ms) override {

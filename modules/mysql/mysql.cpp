@@ -148,13 +148,12 @@ class Rows {
   unsigned long* lengths_ = nullptr;
 };
 
-class MysqlConnection {
+class MysqlConnection : public SqlWorkers<MysqlConnection> {
  public:
   MysqlConnection(const Settings& settings, const Parameters& parameters)
-      : shown_(settings.url.shown()),
+      : SqlWorkers(settings.url.shown(), kWorkers),
+        shown_(settings.url.shown()),
         schema_(kSchemas[schema_number(settings)]),
-        sql_workers_(shown_, kWorkers),
-        workers_(shown_),
         connection_(mysql_init(nullptr), mysql_close) {
     if (!connection_) throw std::bad_alloc();
     if (settings.url.hosts.size() != 1) {
@@ -252,23 +251,6 @@ class MysqlConnection {
                                                   : std::string_view(users_table));
   }
 
-  using HeldRow = HeldSqlWorker;
-  WorkerRows<MysqlConnection>& workers() { return workers_; }
-  void create_workers() { sql_workers_.create(*this); }
-  HeldSqlWorker read_worker(const std::string& name_space, std::uint64_t worker) {
-    return sql_workers_.read(*this, name_space, worker);
-  }
-  template <class Row>
-  void list_workers(const std::string& name_space, Row&& row) {
-    sql_workers_.list(*this, name_space, row);
-  }
-  bool replace_worker(const std::string& name_space, std::uint64_t worker, HeldSqlWorker& held, const WorkerRow& next,
-                      const WindowRequest* request) {
-    return sql_workers_.replace(*this, name_space, worker, held, next, request);
-  }
-  std::string format_of(const std::string& name_space, const std::string& format) {
-    return sql_workers_.format_of(*this, name_space, format);
-  }
   std::vector<std::vector<std::string>> worker_rows(const std::string& sql) {
     std::vector<std::vector<std::string>> rows;
     for (Rows found = query(sql, About::workers); found.next();) {
@@ -403,8 +385,6 @@ class MysqlConnection {
 
   const std::string shown_;
   const Schema& schema_;
-  const SqlWorkers<MysqlConnection> sql_workers_;
-  WorkerRows<MysqlConnection> workers_;
   std::map<std::string, RowTerms> terms_;
   bool usable_ = true;
   bool is_tidb_ = false;

@@ -130,14 +130,13 @@ class Result {
   std::string table_;
 };
 
-class PostgresConnection {
+class PostgresConnection : public SqlWorkers<PostgresConnection> {
  public:
   PostgresConnection(const Settings& settings, const Parameters& parameters)
-      : shown_(settings.url.shown()),
+      : SqlWorkers(settings.url.shown(), kWorkers),
+        shown_(settings.url.shown()),
         schema_(kSchemas[schema_number(settings)]),
         timeout_ms_(settings.timeout_ms),
-        sql_workers_(shown_, kWorkers),
-        workers_(shown_),
         connection_(nullptr, PQfinish) {
     std::string hosts, ports;
     for (const StoreHost& host : settings.url.hosts) {
@@ -221,23 +220,6 @@ class PostgresConnection {
   }
   void run(const std::string& sql) { query(sql); }
 
-  using HeldRow = HeldSqlWorker;
-  WorkerRows<PostgresConnection>& workers() { return workers_; }
-  void create_workers() { sql_workers_.create(*this); }
-  HeldSqlWorker read_worker(const std::string& name_space, std::uint64_t worker) {
-    return sql_workers_.read(*this, name_space, worker);
-  }
-  template <class Row>
-  void list_workers(const std::string& name_space, Row&& row) {
-    sql_workers_.list(*this, name_space, row);
-  }
-  bool replace_worker(const std::string& name_space, std::uint64_t worker, HeldSqlWorker& held, const WorkerRow& next,
-                      const WindowRequest* request) {
-    return sql_workers_.replace(*this, name_space, worker, held, next, request);
-  }
-  std::string format_of(const std::string& name_space, const std::string& format) {
-    return sql_workers_.format_of(*this, name_space, format);
-  }
   std::vector<std::vector<std::string>> worker_rows(const std::string& sql) {
     const Result found = query(sql, About::workers);
     std::vector<std::vector<std::string>> rows(static_cast<std::size_t>(found.rows()));
@@ -371,8 +353,6 @@ class PostgresConnection {
   const std::string shown_;
   const Schema& schema_;
   const std::int64_t timeout_ms_;
-  const SqlWorkers<PostgresConnection> sql_workers_;
-  WorkerRows<PostgresConnection> workers_;
   bool not_replicated_ = false;
   bool timed_out_ = false;
   std::unique_ptr<PGconn, decltype(&PQfinish)> connection_;

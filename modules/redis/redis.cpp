@@ -309,16 +309,22 @@ class RedisConnection {
     return held_of(name_space, worker, columns);
   }
   template <class Row>
-  void list_workers(const std::string& name_space, Row&& row) {
-    const Reply reply = script(kWorkerList, {kWorkerStore}, {":" + name_space}, kWorkerPrelude);
+  void list_workers(const std::string& name_space, bool numbers_only, Row&& row) {
+    const Reply reply =
+        script(kWorkerList, {kWorkerStore}, {":" + name_space, numbers_only ? "1" : "0"}, kWorkerPrelude);
     const std::vector<std::string> all = reply.list(1);
-    for (std::size_t i = 0; i + 8 <= all.size(); i += 8) {
+    const std::size_t columns = numbers_only ? 1 : 8;
+    for (std::size_t i = 0; i + columns <= all.size(); i += columns) {
       const std::string& key = all[i];
       const std::size_t begin = std::string_view(kWorkerPrefix).size();
       std::uint64_t worker = 0;
       const auto [rest, error] = std::from_chars(key.data() + begin, key.data() + key.size(), worker);
       // A namespace may end with another one's name.
       if (error != std::errc{} || std::string_view(rest, key.data() + key.size()) != ":" + name_space) continue;
+      if (numbers_only) {
+        row(worker, HeldRow{});
+        continue;
+      }
       row(worker, held_of(name_space, worker,
                           {all.begin() + static_cast<std::ptrdiff_t>(i) + 1,
                            all.begin() + static_cast<std::ptrdiff_t>(i) + 8}));

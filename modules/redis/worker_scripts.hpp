@@ -55,11 +55,13 @@ if not r[1] then return {'ok', text(now), '0', '', redis.call('HGET', store, 'fr
 return {'ok', text(now), r[1], r[2], r[3], r[4], r[5], r[6]}
 )";
 
-// ARGV: the end of the keys of a namespace. Answers 'ok' and eight for each: key, now, the columns of a row.
+// ARGV: the end of the keys of a namespace; 1: only the keys. Answers 'ok' and eight for each: key, now, the columns of a row.
 inline constexpr const char* kWorkerList = R"(
 local found = {}
 for _, name in ipairs(redis.call('HKEYS', store)) do
-  if string.sub(name, -#ARGV[1]) == ARGV[1] then
+  if string.sub(name, -#ARGV[1]) == ARGV[1] and ARGV[2] == '1' then
+    found[#found + 1] = name
+  elseif string.sub(name, -#ARGV[1]) == ARGV[1] then
     local r = redis.call('HMGET', name, 'fence', 'owner', 'hw', 'lease_until', 'ahead', 'holder')
     if r[1] then
       for _, value in ipairs({name, text(now), r[1], r[2], r[3], r[4], r[5], r[6]}) do found[#found + 1] = value end

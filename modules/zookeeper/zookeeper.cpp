@@ -134,11 +134,12 @@ class ZooKeeperConnection {
   }
 
   template <class Row>
-  void list_workers(const std::string& name_space, Row&& row) {
+  void list_workers(const std::string& name_space, bool numbers_only, Row&& row) {
     for (const std::string& name : children(folder_of_workers(name_space))) {
       std::uint64_t worker = 0;
       const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), worker);
-      if (error == std::errc{} && rest == name.data() + name.size()) row(worker, read_worker(name_space, worker));
+      if (error != std::errc{} || rest != name.data() + name.size()) continue;
+      row(worker, numbers_only ? HeldRow{} : read_worker(name_space, worker));
     }
   }
 

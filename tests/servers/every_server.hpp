@@ -39,6 +39,9 @@ class StoreOfATest final : public Store {
     asked.name_space = mine(request.name_space);
     return store_->window_take(asked);
   }
+  std::vector<WindowInfo> window_list(const std::string& ns, Detail detail) override {
+    return store_->window_list(mine(ns), detail);
+  }
   WindowInfo window_show(const std::string& ns, std::uint64_t worker) override {
     return store_->window_show(mine(ns), worker);
   }

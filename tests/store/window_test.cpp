@@ -129,6 +129,27 @@ TEST_P(WindowOfEveryStore, AWorkerIsShownAsItStands) {
   EXPECT_FALSE(store->window_show("orders", 7).is_live);
 }
 
+TEST_P(WindowOfEveryStore, AllWorkersOfANamespaceAreListedByNumber) {
+  const auto store = open();
+  for (const std::uint64_t worker : {10u, 9u, 700u}) store->window_take(window_request(worker, kNow));
+  WindowRequest elsewhere = window_request(8, kNow);
+  elsewhere.name_space = "other orders";
+  store->window_take(elsewhere);
+  for (const Store::Detail detail : {Store::Detail::numbers, Store::Detail::owners}) {
+    const std::vector<WindowInfo> rows = store->window_list("orders", detail);
+    ASSERT_EQ(rows.size(), 3u);
+    EXPECT_EQ(rows[0].worker, 9u);
+    EXPECT_EQ(rows[1].worker, 10u);
+    EXPECT_EQ(rows[2].worker, 700u);
+    if (detail == Store::Detail::numbers) continue;
+    EXPECT_EQ(rows[0].fence, 1u);
+    EXPECT_EQ(rows[0].hw_ms, kNow + 10'000);
+    EXPECT_EQ(rows[0].holder, window_request(9, kNow).holder);
+    EXPECT_TRUE(rows[0].is_live);
+  }
+  EXPECT_TRUE(store->window_list("users", Store::Detail::owners).empty());
+}
+
 TEST_P(WindowOfEveryStore, AReturnedWorkerIsFreeAtOnceAndItsUnusedTimeIsNotLost) {
   const auto store = open();
   const WindowRequest request = window_request(7, kNow);

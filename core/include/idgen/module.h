@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /* Raised with every change of this file: library and module must agree. */
-#define IDGEN_MODULE_ABI 7
+#define IDGEN_MODULE_ABI 8
 
 typedef struct idgen_module_error {
   int32_t status; /* of idgen.h */
@@ -152,7 +152,7 @@ typedef struct idgen_module_store {
   /* One row; with fence 0 if nobody has had the worker. */
   int32_t (*window_show)(void *ctx, const char *name_space, uint64_t worker, idgen_module_worker_fn row, void *to,
                          idgen_module_error *err);
-  int32_t (*window_list)(void *ctx, const char *name_space, idgen_module_worker_fn row, void *to,
+  int32_t (*window_list)(void *ctx, const char *name_space, int32_t numbers_only, idgen_module_worker_fn row, void *to,
                          idgen_module_error *err);
   int32_t (*window_repair)(void *ctx, const char *name_space, uint64_t worker, uint64_t seen_fence, int64_t seen_hw_ms,
                            int64_t hw_ms, idgen_module_error *err);

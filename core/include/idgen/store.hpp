@@ -121,8 +121,10 @@ class Store {
   virtual bool has_leases() const { return false; }
 
   // For `idgen worker`. They throw Error{unsupported} if the store has no workers.
-  // All workers of the namespace that anybody has had, by number.
-  virtual std::vector<WindowInfo> window_list(const std::string& name_space);
+  // All workers of the namespace that anybody has had, by number. With `numbers` only that member need be right: it is
+  // how a worker is chosen, by a thousand processes at once.
+  enum class Detail { numbers, owners };
+  virtual std::vector<WindowInfo> window_list(const std::string& name_space, Detail detail);
   virtual WindowInfo window_show(const std::string& name_space, std::uint64_t worker);
   // Lowers hw to hw_ms and ends all earlier grants. Throws Error{worker_busy} if an owner is alive or the row has
   // changed since `seen`.

@@ -292,9 +292,11 @@ class WindowSource final : public Source {
     for (int attempt = 0;; ++attempt) {
       std::uint64_t random = 0;
       runtime_.nonce({reinterpret_cast<std::uint8_t*>(&random), sizeof random});
+      const std::optional<std::uint64_t> unknown = choose_new_worker(*leased_, rows(Store::Detail::numbers), random);
       request_.worker =
-          choose_worker(request_.name_space, *leased_, rows(),
-                        {.now_ms = request_.now_ms, .max_ahead_ms = request_.max_lead_ms, .random = random >> 1});
+          unknown ? *unknown
+                  : choose_worker(request_.name_space, *leased_, rows(Store::Detail::owners),
+                                  {.now_ms = request_.now_ms, .max_ahead_ms = request_.max_lead_ms, .random = random});
       try {
         const Window window = store_->window_take(request_);
         chosen_(request_.worker);
@@ -305,9 +307,9 @@ class WindowSource final : public Source {
       }
     }
   }
-  std::vector<WindowInfo> rows() {
+  std::vector<WindowInfo> rows(Store::Detail detail) {
     try {
-      return store_->window_list(request_.name_space);
+      return store_->window_list(request_.name_space, detail);
     } catch (const Error& error) {
       if (error.status() == Status::store_missing) return {};  // taking a window makes it, or says what to do
       throw;

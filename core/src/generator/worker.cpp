@@ -121,7 +121,7 @@ std::int64_t repaired_hw(const FoundWorker& found, std::uint64_t highest_id) {
 std::vector<WorkerInfo> list_workers(const Config& config) {
   std::vector<WorkerInfo> found;
   const std::int64_t now = now_ms(config);
-  for (const WindowInfo& row : store_of(config)->window_list(config.get("namespace"))) {
+  for (const WindowInfo& row : store_of(config)->window_list(config.get("namespace"), Store::Detail::owners)) {
     std::int64_t ahead_ms = 0;
     if (__builtin_sub_overflow(row.hw_ms, now, &ahead_ms)) ahead_ms = row.hw_ms < 0 ? INT64_MIN : INT64_MAX;
     found.push_back({row.worker, row.fence, row.hw_ms, ahead_ms, row.is_live, row.holder, row.clock_ahead_ms});

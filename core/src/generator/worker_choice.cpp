@@ -14,6 +14,29 @@ constexpr std::uint64_t kMostKnown = 1024;
 // Who chooses at the same time should not choose the same: one of at least so many, a quarter of all.
 constexpr std::uint64_t kFewest = 16;
 
+std::uint64_t one_of(std::uint64_t count, std::uint64_t random) {
+  return random % std::min(count, std::max(count / 4, kFewest));
+}
+
+// One of the values that are not in `known`. REQUIRES: there is one.
+std::uint64_t new_value(const LeasedField& field, const std::set<std::uint64_t>& known, std::uint64_t random) {
+  std::uint64_t skip = one_of(field.size() - known.size(), random);
+  std::uint64_t value = 0;
+  for (const std::uint64_t taken : known) {  // in order
+    if (value + skip < taken) break;
+    skip -= taken - value;
+    value = taken + 1;
+  }
+  return value + skip;
+}
+
+std::set<std::uint64_t> known_values(const LeasedField& field, const std::vector<WindowInfo>& rows) {
+  std::set<std::uint64_t> known;
+  for (const WindowInfo& row : rows)
+    if (field.has(row.worker)) known.insert(field.value_of(row.worker));
+  return known;
+}
+
 [[noreturn, gnu::cold]] void throw_none_free(const std::string& name_space, const LeasedField& field,
                                              const std::vector<WindowInfo>& live, std::uint64_t far_ahead,
                                              std::int64_t max_ahead_ms) {
@@ -40,15 +63,20 @@ constexpr std::uint64_t kFewest = 16;
 
 }  // namespace
 
+std::optional<std::uint64_t> choose_new_worker(const LeasedField& field, const std::vector<WindowInfo>& rows,
+                                               std::uint64_t random) {
+  const std::set<std::uint64_t> known = known_values(field, rows);
+  if (known.size() >= std::min(field.size(), kMostKnown)) return std::nullopt;
+  return field.number(new_value(field, known, random));
+}
+
 std::uint64_t choose_worker(const std::string& name_space, const LeasedField& field,
                             const std::vector<WindowInfo>& rows, const WorkerChoice& choice) {
-  std::set<std::uint64_t> known;
   std::vector<WindowInfo> live;
-  std::vector<std::pair<std::int64_t, std::uint64_t>> free;  // when its time ends, value
+  std::vector<std::pair<std::int64_t, std::uint64_t>> free;  // when its time ends, number
   std::uint64_t far_ahead = 0;
   for (const WindowInfo& row : rows) {
     if (!field.has(row.worker)) continue;
-    known.insert(field.value_of(row.worker));
     std::int64_t ahead_ms = 0;
     const bool is_far =
         __builtin_sub_overflow(row.hw_ms, choice.now_ms, &ahead_ms) ? row.hw_ms > 0 : ahead_ms > choice.max_ahead_ms;
@@ -57,26 +85,16 @@ std::uint64_t choose_worker(const std::string& name_space, const LeasedField& fi
     } else if (is_far) {
       ++far_ahead;
     } else {
-      free.emplace_back(row.hw_ms, field.value_of(row.worker));
+      free.emplace_back(row.hw_ms, row.worker);
     }
   }
-  const std::uint64_t unused = field.size() - known.size();
-  const auto one_of = [&](std::uint64_t count) {
-    return choice.random % std::min(count, std::max(count / 4, kFewest));
-  };
-  if (unused > 0 && (known.size() < kMostKnown || free.empty())) {
-    std::uint64_t skip = one_of(unused);
-    std::uint64_t value = 0;
-    for (const std::uint64_t taken : known) {  // in order
-      if (value + skip < taken) break;
-      skip -= taken - value;
-      value = taken + 1;
-    }
-    return field.number(value + skip);
+  if (!free.empty()) {
+    std::sort(free.begin(), free.end());
+    return free[one_of(free.size(), choice.random)].second;
   }
-  if (free.empty()) throw_none_free(name_space, field, live, far_ahead, choice.max_ahead_ms);
-  std::sort(free.begin(), free.end());
-  return field.number(free[one_of(free.size())].second);
+  const std::set<std::uint64_t> known = known_values(field, rows);
+  if (known.size() < field.size()) return field.number(new_value(field, known, choice.random));
+  throw_none_free(name_space, field, live, far_ahead, choice.max_ahead_ms);
 }
 
 }  // namespace idgen

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,9 +30,13 @@ struct WorkerChoice {
   std::uint64_t random = 0;       // spreads processes that choose at once
 };
 
-// A number that nobody holds. Numbers that nobody has had come first, until 1024 are known: their rows say nothing that
-// could be wrong. Then the least recently used ones, by the end of their latest window. Throws Error{worker_busy} that
-// says who holds them and when the next one is free.
+// One that nobody has ever had, as long as fewer than 1024 are known: there is no row that could be wrong, and nobody
+// need be asked who is alive. Of `rows` only the numbers count.
+std::optional<std::uint64_t> choose_new_worker(const LeasedField& field, const std::vector<WindowInfo>& rows,
+                                               std::uint64_t random);
+
+// Else the least recently used one that nobody holds, by the end of its latest window, or a new one if there is none.
+// Throws Error{worker_busy} that says who holds them and when the next one is free.
 std::uint64_t choose_worker(const std::string& name_space, const LeasedField& field,
                             const std::vector<WindowInfo>& rows, const WorkerChoice& choice);
 

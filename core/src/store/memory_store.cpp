@@ -131,7 +131,7 @@ class MemoryStore final : public Store {
 
   void create() override { check_process(); }  // exists as soon as it is named
 
-  std::vector<WindowInfo> window_list(const std::string& name_space) override {
+  std::vector<WindowInfo> window_list(const std::string& name_space, Detail) override {
     check_process();
     const MutexLock lock(state_->mutex);
     std::vector<WindowInfo> found;

@@ -174,10 +174,10 @@ class ModuleStore final : public Store {
       return store_.window_return(store_.ctx, name_space.c_str(), worker, fence, end_ms, used_ms, err);
     });
   }
-  std::vector<WindowInfo> window_list(const std::string& name_space) override {
-    if (store_.window_list == nullptr) return Store::window_list(name_space);
+  std::vector<WindowInfo> window_list(const std::string& name_space, Detail detail) override {
+    if (store_.window_list == nullptr) return Store::window_list(name_space, detail);
     return rows<WindowInfo>([&](idgen_module_worker_fn row, void* to, idgen_module_error* err) {
-      return store_.window_list(store_.ctx, name_space.c_str(), row, to, err);
+      return store_.window_list(store_.ctx, name_space.c_str(), detail == Detail::numbers ? 1 : 0, row, to, err);
     });
   }
   WindowInfo window_show(const std::string& name_space, std::uint64_t worker) override {

@@ -138,7 +138,9 @@ std::uint64_t Store::segment_max_of(const std::string& table, const std::string&
 static constexpr const char* kNoWorkerRows =
     "this store keeps no windows of workers that could be shown or repaired; sqlite:PATH and the servers do";
 
-std::vector<WindowInfo> Store::window_list(const std::string&) { throw Error(Status::unsupported, kNoWorkerRows); }
+std::vector<WindowInfo> Store::window_list(const std::string&, Detail) {
+  throw Error(Status::unsupported, kNoWorkerRows);
+}
 WindowInfo Store::window_show(const std::string&, std::uint64_t) { throw Error(Status::unsupported, kNoWorkerRows); }
 void Store::window_repair(const std::string&, std::uint64_t, const WindowInfo&, std::int64_t) {
   throw Error(Status::unsupported, kNoWorkerRows);

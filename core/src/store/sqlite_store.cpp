@@ -125,14 +125,15 @@ class SqliteStore final : public Store {
     transact(SqliteAccess::create, [](SqliteConnection&) {});
   }
 
-  std::vector<WindowInfo> window_list(const std::string& name_space) override {
+  std::vector<WindowInfo> window_list(const std::string& name_space, Detail detail) override {
     // To write, so that nobody acquires a worker while its lock is tried.
-    return transact(SqliteAccess::write, [&](SqliteConnection& db) {
-      std::vector<std::uint64_t> numbers;
-      SqliteStatement row(db, "SELECT worker FROM idgen_worker WHERE ns = ?1 ORDER BY worker", name_space);
-      while (row.next()) numbers.push_back(row.natural(0, "worker"));
+    const SqliteAccess access = detail == Detail::owners ? SqliteAccess::write : SqliteAccess::read;
+    return transact(access, [&](SqliteConnection& db) {
       std::vector<WindowInfo> found;
-      for (const std::uint64_t worker : numbers) found.push_back(window_info(db, name_space, worker));
+      SqliteStatement row(db, "SELECT worker FROM idgen_worker WHERE ns = ?1 ORDER BY worker", name_space);
+      while (row.next()) found.push_back({.worker = row.natural(0, "worker")});
+      if (detail == Detail::owners)
+        for (WindowInfo& each : found) each = window_info(db, name_space, each.worker);
       return found;
     });
   }
