@@ -55,7 +55,7 @@ if not r[1] then return {'ok', text(now), '0', '', redis.call('HGET', store, 'fr
 return {'ok', text(now), r[1], r[2], r[3], r[4], r[5], r[6]}
 )";
 
-// ARGV: the end of the keys of a namespace; 1: only the keys. Answers 'ok' and a list: each key, or eight for each: key,
+// ARGV: the end of the keys of a namespace; 1: only the keys. Answers 'ok' and a list: each key, or eight for each row:
 // now, the columns of a row.
 inline constexpr const char* kWorkerList = R"(
 local found = {}
