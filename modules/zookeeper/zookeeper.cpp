@@ -104,6 +104,7 @@ class ZooKeeperConnection {
   struct HeldRow : HeldWorker {
     bool exists = false;
     int version = 0;
+    std::int64_t made_by = 0;  // see Held
   };
   WorkerRows<ZooKeeperConnection>& workers() { return workers_; }
 
@@ -126,6 +127,7 @@ class ZooKeeperConnection {
     if (!found) return held;
     held.exists = true;
     held.version = found->version;
+    held.made_by = found->made_by;
     if (found->text.empty()) return held;  // made, and not acquired yet
     held.row = parse_worker(shown_, name_space, worker, found->text);
     for (const std::string& child : children(path)) held.is_live = held.is_live || child.rfind(kLive, 0) == 0;
@@ -151,29 +153,29 @@ class ZooKeeperConnection {
     if (!held.exists) {
       make_folder_of_workers(name_space);
       if (!make(path, "")) return false;
+      const std::optional<Held> made = read_path(path);
+      if (!made) return false;
       held.exists = true;
+      held.version = made->version;
+      held.made_by = made->made_by;
     }
     const std::string text = worker_text(next);
     Stat stat{};
-    if (request == nullptr) {
-      const int code =
-          zoo_set2(session(), path.c_str(), text.data(), static_cast<int>(text.size()), held.version, &stat);
-      if (code == ZBADVERSION || code == ZNONODE) return false;
-      check(code, "set");
-      if (held.row.owned) zoo_delete(session(), live_path(path, held.row.owner).c_str(), kAnyVersion);
-      held.version = stat.version;
-      held.row = next;
-      return true;
-    }
-    const std::string live = live_path(path, request->owner);
-    const bool is_renewal = held.row.owned && held.row.owner == request->owner;
+    // A repair is of a worker that nobody owns: there is no such node to ask for.
+    const bool has_owner = request != nullptr || held.row.owned;
+    const std::string live = has_owner ? live_path(path, request != nullptr ? request->owner : held.row.owner) : path;
+    const bool is_owners = held.row.owned && (request == nullptr || held.row.owner == request->owner);
     bool is_made = false;
-    if (!is_renewal && !(is_made = make_live(live))) return false;
-    if (const auto now = clock_.now_ms()) {
+    const auto refused = [&] {
+      if (is_made) zoo_delete(session(), live.c_str(), kAnyVersion);
+      return false;
+    };
+    if (request != nullptr && !is_owners && !(is_made = hold(path, live, held))) return false;
+    if (const auto now = request != nullptr ? clock_.now_ms() : std::nullopt) {
       try {
         check_clock(*request, *now);
       } catch (...) {
-        if (is_made) zoo_delete(session(), live.c_str(), kAnyVersion);
+        refused();
         throw;
       }
     }
@@ -183,11 +185,11 @@ class ZooKeeperConnection {
       zoo_set_op_init(&both[1], path.c_str(), text.data(), static_cast<int>(text.size()), held.version, &stat);
       const int code = all_or_none(both, "set");
       if (code == ZOK) break;
-      // Its session has ended: a network that was away for longer. Nobody has taken the worker if the version stands.
-      if (code == ZNONODE && is_renewal && !is_made && (is_made = make_live(live))) continue;
-      if (is_made) zoo_delete(session(), live.c_str(), kAnyVersion);
-      return false;
+      // The owner's session has ended: a network that was away for longer. Nobody has taken the worker if the version
+      // is as it was.
+      if (code != ZNONODE || !is_owners || is_made || !(is_made = hold(path, live, held))) return refused();
     }
+    if (request == nullptr && has_owner) zoo_delete(session(), live.c_str(), kAnyVersion);
     clock_.saw(stat.mtime);
     held.version = stat.version;
     held.row = next;
@@ -298,6 +300,14 @@ class ZooKeeperConnection {
   void make_folder_of_workers(const std::string& name_space) {
     for (const std::string& folder : {std::string("/idgen"), std::string(kWorkerRoot), folder_of_workers(name_space)})
       make(folder, "");
+  }
+  // Our ephemeral node below the node that was read. False: that one is gone, or another one stands in its place.
+  bool hold(const std::string& path, const std::string& live, const HeldRow& held) {
+    if (!make_live(live)) return false;
+    const std::optional<Held> now = read_path(path);
+    if (now && now->made_by == held.made_by) return true;
+    zoo_delete(session(), live.c_str(), kAnyVersion);
+    return false;
   }
   // False: the node above it is not there. One of our own that is there already will do: a session of ours that has
   // not ended yet.

@@ -1,11 +1,14 @@
 """A node that is deleted and recreated begins its versions at 0. Processes that drew from the old one leave it
 alone."""
 
+import json
 import re
+import signal
 import time
 
 import pytest
 from clients import Asked, create, draw, new_tag, segment, show, wait_until
+from test_workers import SHORT, working
 
 import servers
 
@@ -84,3 +87,20 @@ def test_what_is_left_is_given_back_although_the_session_ended_while_nobody_spok
                 client.process.send_signal(servers.signal.SIGCONT)
             time.sleep(1)  # the client library learns of it on its own thread
         assert draw(zookeeper.url(), tag).stdout == "4\n"
+
+
+def test_a_process_of_the_old_node_does_not_write_over_a_worker_of_another_owner(zookeeper, tmp_path):
+    namespace = new_tag()
+    path = f"/idgen/worker/{namespace}/7"
+    with working(tmp_path, zookeeper.url(), namespace, [7], **SHORT, wait_max="1s") as (old,):
+        old.process.send_signal(signal.SIGSTOP)
+        version = int(re.search(r"dataVersion = (\d+)", zookeeper.cli("stat", path))[1])
+        hw = json.loads(re.search(r"\{.*\}", zookeeper.cli("get", path))[0])["hw"]
+        row = f'{{"fence":9,"owner":"{"ab" * 16}","hw":{hw + 5000},"holder":"process 1 on elsewhere"}}'
+        zookeeper.cli("deleteall", path)
+        zookeeper.cli("create", path, row)
+        for _ in range(version):
+            zookeeper.cli("set", path, row)
+        old.process.send_signal(signal.SIGCONT)
+        wait_until(lambda: any("WORKER_BUSY" in text for text in old.failures()), what="the old owner is told")
+        assert row in zookeeper.cli("get", path)
