@@ -7,7 +7,7 @@ import signal
 import time
 
 import pytest
-from clients import Asked, create, draw, new_tag, segment, show, wait_until
+from clients import Asked, create, draw, ids_of, new_tag, segment, show, wait_until
 from test_workers import SHORT, working
 
 import servers
@@ -102,5 +102,14 @@ def test_a_process_of_the_old_node_does_not_write_over_a_worker_of_another_owner
         for _ in range(version):
             zookeeper.cli("set", path, row)
         old.process.send_signal(signal.SIGCONT)
-        wait_until(lambda: any("WORKER_BUSY" in text for text in old.failures()), what="the old owner is told")
-        assert row in zookeeper.cli("get", path)
+        # It acquires the worker anew, above what the other owner reserved: its own row would have fence 1.
+        found = wait_until(lambda: worker_at(zookeeper, path, after=row), what="the old owner goes on")
+        assert found["fence"] == 10
+        assert found["hw"] > hw + 5000
+        old.stop()
+        ids_of([old])
+
+
+def worker_at(zookeeper, path, after):
+    text = re.search(r"\{.*\}", zookeeper.cli("get", path))[0]
+    return json.loads(text) if text != after else None
