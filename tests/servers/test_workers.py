@@ -116,7 +116,7 @@ def test_an_owner_that_draws_nothing_stays_the_owner(shared, namespace, tmp_path
     with subprocess.Popen(
         [
             *(sys.executable, Path(__file__).with_name("drawing.py"), BUILD / "lib" / "libidgen.so", "0"),
-            *properties(store, namespace, 7, **SHORT),
+            *properties(store, namespace, 7, window="2s", worker_lease="3s"),
         ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -126,10 +126,11 @@ def test_an_owner_that_draws_nothing_stays_the_owner(shared, namespace, tmp_path
         idle.stdin.flush()
         first = int(idle.stdout.readline())
         before = shown(store, namespace, 7)["hw_unix_ms"]
-        for _ in range(8):
+        # A new Redis begins 17 s ahead of its clock, from where a renewal adds little.
+        for _ in range(14):
             time.sleep(0.5)
             assert shown(store, namespace, 7)["live"]
-        assert int(shown(store, namespace, 7)["hw_unix_ms"]) > int(before) + 2000
+        assert int(shown(store, namespace, 7)["hw_unix_ms"]) > int(before) + (2000 if shared.remembers else 0)
         idle.stdin.write("1\n")
         idle.stdin.flush()
         assert int(idle.stdout.readline()) > first
@@ -260,7 +261,7 @@ def test_processes_lease_workers_that_nobody_typed_and_no_two_the_same(shared, n
 
 def test_leased_workers_of_processes_that_are_killed_are_used_again_and_no_id_twice(shared, namespace, tmp_path):
     choice = random.Random(5)
-    few = {**SHORT, "layout": "time:41ms worker:3 sequence:2", "worker_wait": "60s"}
+    few = {**SHORT, "worker_lease": "3s", "layout": "time:41ms worker:3 sequence:2", "worker_wait": "60s"}
     with working(tmp_path, shared.url(), namespace, ["auto"] * 6, **few) as all_of_them:
         drawing = list(all_of_them)
         for _ in range(8):
