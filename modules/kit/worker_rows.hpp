@@ -54,7 +54,9 @@ class WorkerRows {
     // A renewal goes by what was written last, so that it costs one round trip.
     if (auto known = last_.extract(key); !known.empty()) {
       Last& last = known.mapped();
-      if (last.held.row.fence == request.fence && last.format == request.format) held = std::move(last.held);
+      const WorkerRow& row = last.held.row;
+      if (row.fence == request.fence && row.owner == request.owner && last.format == request.format)
+        held = std::move(last.held);
     }
     for (int attempt = 0;; ++attempt) {
       const bool is_remembered = held.has_value();

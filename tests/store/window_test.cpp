@@ -108,6 +108,7 @@ TEST_P(WindowOfEveryStore, ARenewalByAnybodyElseIsRefused) {
   WindowRequest stranger = renewal(window_request(7, kNow, 2), window, kNow);
   WindowRequest stale = renewal(request, window, kNow);
   stale.fence = window.fence + 1;
+  EXPECT_FAILS(store->window_take(stranger), Status::worker_busy, "grant 1 has ended");
   EXPECT_FAILS(store->window_take(stale), Status::worker_busy, "grant 2 has ended, the store is at grant 1");
   EXPECT_FAILS(store->window_take(renewal(window_request(9, kNow), window, kNow)), Status::worker_busy, "worker 9");
   EXPECT_FAILS(store->window_take(stranger), Status::worker_busy, "grant 1 has ended");

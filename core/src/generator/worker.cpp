@@ -10,6 +10,13 @@
 namespace idgen {
 namespace {
 
+// Saturates: a damaged row must not cause an overflow.
+std::int64_t ahead_of(std::int64_t now_ms, std::int64_t ms) {
+  std::int64_t ahead;
+  if (__builtin_sub_overflow(ms, now_ms, &ahead)) return ms < 0 ? INT64_MIN : INT64_MAX;
+  return ahead;
+}
+
 // A worker, its clock, and its row.
 struct FoundWorker {
   const Config& config;
@@ -21,12 +28,7 @@ struct FoundWorker {
   std::string name() const {
     return "worker " + std::to_string(place.number) + " of namespace " + in_quotes(config.get("namespace"));
   }
-  // Saturates: a damaged row must not cause an overflow.
-  std::int64_t ahead_ms(std::int64_t ms) const {
-    std::int64_t ahead;
-    if (__builtin_sub_overflow(ms, now_ms, &ahead)) return ms < 0 ? INT64_MIN : INT64_MAX;
-    return ahead;
-  }
+  std::int64_t ahead_ms(std::int64_t ms) const { return ahead_of(now_ms, ms); }
   // "2036-11-20T03:11:48.122Z, 315360000000 ms ahead of this clock, 2026-11-22T03:11:48.236Z"
   std::string beside_clock(std::int64_t ms) const {
     const std::int64_t ahead = ahead_ms(ms);
@@ -122,9 +124,8 @@ std::vector<WorkerInfo> list_workers(const Config& config) {
   std::vector<WorkerInfo> found;
   const std::int64_t now = now_ms(config);
   for (const WindowInfo& row : store_of(config)->window_list(config.get("namespace"), Store::Detail::owners)) {
-    std::int64_t ahead_ms = 0;
-    if (__builtin_sub_overflow(row.hw_ms, now, &ahead_ms)) ahead_ms = row.hw_ms < 0 ? INT64_MIN : INT64_MAX;
-    found.push_back({row.worker, row.fence, row.hw_ms, ahead_ms, row.is_live, row.holder, row.clock_ahead_ms});
+    found.push_back(
+        {row.worker, row.fence, row.hw_ms, ahead_of(now, row.hw_ms), row.is_live, row.holder, row.clock_ahead_ms});
   }
   return found;
 }
