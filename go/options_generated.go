@@ -102,6 +102,32 @@ func WithProcess(value int64) Option { return With("process", value) }
 // (instagram).
 func WithShard(value int64) Option { return With("shard", value) }
 
+// WithWorkerSource sets worker_source (store | ordinal | env | slot; default store). Where the number comes from, of
+// the field that is auto. store: leased by the rows of the store. ordinal: of a StatefulSet's pod, from the host name
+// NAME-N, or from the variable worker_env. env: from the variable worker_env. slot: the lowest that no running process
+// of this host has locked in worker_slots. Whatever it is, its window in the store guards it.
+func WithWorkerSource(value string) Option { return With("worker_source", value) }
+
+// WithWorkerEnv sets worker_env (name of an environment variable). The variable that holds the number, for
+// worker_source = env, or ordinal where the pod's index is given by a variable (the label
+// apps.kubernetes.io/pod-index).
+func WithWorkerEnv(value string) Option { return With("worker_env", value) }
+
+// WithWorkerSlots sets worker_slots (a folder). Where the slots are locked, for worker_source = slot: an existing
+// folder that all processes of this host can write, on a local disk or in memory. A relative path starts from
+// `directory`.
+func WithWorkerSlots(value string) Option { return With("worker_slots", value) }
+
+// WithWorkerRecycle sets worker_recycle (true | false; default true). With worker_source = store: lease numbers again
+// that others had before, the least recently used first. Their windows keep the ids apart. false: each number is used
+// once, for fields that are wide enough.
+func WithWorkerRecycle(value bool) Option { return With("worker_recycle", value) }
+
+// WithOnWorkerLost sets on_worker_lost (lease | fail; default lease). What a generator with a leased worker does when
+// another process has it: after a pause of worker_lease or longer. What it has reserved stays its own to the end. Then
+// lease: it goes on with another number. fail: calls return WORKER_BUSY.
+func WithOnWorkerLost(value string) Option { return With("on_worker_lost", value) }
+
 // WithWorkerLease sets worker_lease (1s to 1h; default 15s). How long a worker stays its owner's after the owner's last
 // renewal, where workers are leased (mysql, postgres, etcd). A living owner renews in the background, at least three
 // times in that time. Uniqueness does not depend on it: it decides how soon another process can take the number of one

@@ -275,6 +275,29 @@ def test_leased_workers_of_processes_that_are_killed_are_used_again_and_no_id_tw
         ids_of(all_of_them)
 
 
+def test_a_process_that_lost_its_leased_worker_goes_on_with_another(shared, namespace, tmp_path):
+    two = {**SHORT, "layout": "time:41ms worker:1 sequence:2", "worker_wait": "60s"}
+    if shared.name == "zookeeper":
+        two["store_timeout"] = "4s"  # the session's
+    layout = idgen.Layout(two["layout"])
+
+    def workers(client):
+        return {layout.decode(number).worker for number in client.ids()}
+
+    with working(tmp_path, shared.url(), namespace, ["auto"] * 2, **two) as (paused, other):
+        (lost,) = workers(paused.goes_on())
+        os.kill(paused.process.pid, signal.SIGSTOP)
+        with working(tmp_path, shared.url(), namespace, ["auto"], **two) as (third,):  # waits for the lease to end
+            assert workers(third) == {lost}
+            other.kill()
+            os.kill(paused.process.pid, signal.SIGCONT)
+            wait_until(lambda: workers(paused) == {0, 1}, what="the other worker")
+            paused.goes_on(paused.size()).stop()
+            third.goes_on(third.size()).stop()
+            assert workers(third) == {lost}
+        ids_of([paused, other, third])
+
+
 def test_no_free_worker_is_an_error_that_says_who_has_them(shared, namespace, tmp_path):
     two = {"layout": "time:41ms worker:1 sequence:2", "worker_wait": "0ms"}
     with working(tmp_path, shared.url(), namespace, ["auto"] * 2, **two) as all_of_them:

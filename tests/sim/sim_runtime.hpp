@@ -25,7 +25,7 @@ inline void host_code_runs() {
   if (in_host_code) in_host_code();
 }
 
-class SimRuntime final : public Runtime {
+class SimRuntime : public Runtime {
  public:
   explicit SimRuntime(std::uint64_t seed = 1, std::int64_t wall = kStartNs) : random_(seed), wall_(wall) {}
 

@@ -34,7 +34,7 @@ struct SimDisk {
 };
 
 // One process's connection.
-class SimStore final : public Store {
+class SimStore : public Store {
  public:
   explicit SimStore(SimDisk& disk) : disk_(disk) {}
 

@@ -125,12 +125,13 @@ class Handle {
   bool draw_spread(std::uint64_t& id) noexcept;  // from a stripe, or with a stride
   std::uint64_t draw_run(HotPage& page, std::uint64_t want, std::uint64_t& first) noexcept;
   void make_room(std::uint64_t want, Patience& patience);
+  void follow() noexcept;  // to the page that the generator draws from now, unless closed
 
   const std::shared_ptr<Generator> generator_;
   const SharedLog log_;
   const Shape shape_;
   const bool plain_;            // a strict segment of stride 1: the number is the id
-  std::atomic<HotPage*> page_;  // the generator's; once closed, a page without a limit
+  std::atomic<HotPage*> page_;  // one of the generator's; once closed, a page without a limit
   std::atomic<bool> closed_{false};
 };
 

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 
 #include "idgen/mutex.hpp"
 
@@ -44,6 +46,12 @@ class Runtime {
   virtual std::shared_ptr<Lane> make_lane() = 0;
   // Waits for changed, for at most timeout_ns. A simulator runs posted tasks here instead.
   virtual void wait(MutexLock& lock, std::condition_variable& changed, std::int64_t timeout_ns) = 0;
+
+  // This machine's name; "" if it has none. The system's, unless a test says otherwise.
+  virtual std::string host_name();
+  // A variable of this process that the configuration names; empty if it is not set. TRAP: not while another thread
+  // changes the environment, so only when a generator is made.
+  virtual std::optional<std::string> environment(const std::string& name);
 
   // True: wall_ns() is the system's clock, and the fast path may read that itself.
   virtual bool is_system_clock() const noexcept { return false; }

@@ -85,6 +85,29 @@ constexpr Property kProperties[] = {
      "Number of the process, for layouts with that field (discord).", kSince, 0, 9.2e18},
     {"shard", integer, "", "auto, or 0 to what the layout's field holds", "",
      "Number of the shard, for layouts with that field (instagram).", kSince, 0, 9.2e18},
+    {"worker_source", choice, "store", "store | ordinal | env | slot", "",
+     "Where the number comes from, of the field that is auto. store: leased by the rows of the store. ordinal: of a "
+     "StatefulSet's pod, from the host name NAME-N, or from the variable worker_env. env: from the variable "
+     "worker_env. slot: the lowest that no running process of this host has locked in worker_slots. Whatever it is, "
+     "its window in the store guards it.",
+     kSince},
+    {"worker_env", text, "", "name of an environment variable", "",
+     "The variable that holds the number, for worker_source = env, or ordinal where the pod's index is given by a "
+     "variable (the label apps.kubernetes.io/pod-index).",
+     kSince, 0, 128},
+    {"worker_slots", text, "", "a folder", "",
+     "Where the slots are locked, for worker_source = slot: an existing folder that all processes of this host can "
+     "write, on a local disk or in memory. A relative path starts from `directory`.",
+     kSince, 0, 4096},
+    {"worker_recycle", boolean, "true", "true | false", "",
+     "With worker_source = store: lease numbers again that others had before, the least recently used first. Their "
+     "windows keep the ids apart. false: each number is used once, for fields that are wide enough.",
+     kSince},
+    {"on_worker_lost", choice, "lease", "lease | fail", "",
+     "What a generator with a leased worker does when another process has it: after a pause of worker_lease or longer. "
+     "What it has reserved stays its own to the end. Then lease: it goes on with another number. fail: calls return "
+     "WORKER_BUSY.",
+     kSince},
     {"worker_lease", duration, "15s", "1s to 1h", "ms",
      "How long a worker stays its owner's after the owner's last renewal, where workers are leased (mysql, postgres, "
      "etcd). A living owner renews in the background, at least three times in that time. Uniqueness does not depend on "

@@ -153,8 +153,8 @@ Generator::Generator(const Config& config, Layout layout, std::string subject, P
       layout_(std::move(layout)),
       subject_(std::move(subject)),
       runtime_(config.runtime ? config.runtime : std::shared_ptr<Runtime>(std::shared_ptr<void>(), &system_runtime())),
-      page_(std::make_shared<ForkPage<HotPage>>()),
-      logs_(std::make_shared<LogList>(page_)),
+      home_(std::make_shared<ForkPage<HotPage>>()),
+      logs_(std::make_shared<LogList>(home_)),
       wait_max_ns_(config.duration_ms("wait_max") * kMs),
       store_(open_configured(config_, *runtime_, subject_, patience)) {
   shape_.striped = config.get("order") == "relaxed";
@@ -163,82 +163,130 @@ Generator::Generator(const Config& config, Layout layout, std::string subject, P
   has_entered_ = true;
 }
 
-Generator::~Generator() { close(); }
+Generator::~Generator() {
+  close();
+  if (!is_alive()) return;  // a child: what is the parent's is left as it is
+  for (const Feed* feed = feed_.load(); feed != nullptr;) delete std::exchange(feed, feed->before);
+}
+
+HotPage& Generator::page() const noexcept {
+  const Feed* const feed = feed_.load(std::memory_order_acquire);
+  return **(feed != nullptr ? feed->page : home_);
+}
 
 void Generator::log(LogLevel level, const std::string& message) const { logs_->say(level, subject_ + ": " + message); }
 
 void Generator::begin(Patience& patience) {
+  const bool is_first = !is_alive();  // in this process image
+  auto feed = std::make_unique<Feed>();
+  feed->page = is_first ? home_ : std::make_shared<ForkPage<HotPage>>();
+  feed->before = is_first ? nullptr : feed_.load();
   Supply::Options options{.carry_mask = shape_.random_start ? 0 : shape_.start_mask,
                           .draws_first = !shape_.timed,
                           .close_wait_ns = wait_max_ns_,
                           .subject = subject_,
                           .lane = store_->lane(*runtime_)};
-  set_options(options);
+  set_options(options, feed->page);
   // Not make_shared: a timer that holds a weak_ptr would keep its memory.
-  std::shared_ptr<Supply> supply(
-      new Supply(runtime_, page_, make_source(), std::move(options),
-                 [logs = logs_](LogLevel level, const std::string& message) { logs->say(level, message); }));
+  feed->supply.reset(new Supply(runtime_, feed->page, make_source(feed->page), std::move(options),
+                                [logs = logs_](LogLevel level, const std::string& line) { logs->say(level, line); }));
+  if (!is_first) continue_after(*feed->before, **feed->page);
   try {
     Opening(*runtime_, subject_, patience, config_.get("on_clock_back") == "wait", worker_wait_ns(config_, *store_))
-        .attempt([&] { supply->prime(); });
+        .attempt([&] { feed->supply->prime(); });
   } catch (...) {
-    supply->drop();
+    feed->supply->drop();
     throw;
   }
-  supply_ = std::move(supply);
-  page().alive.store(true, std::memory_order_release);
+  // In a child this forgets the parent's feed, which the fork may have caught in the middle of a change: it is left as
+  // it is, not destroyed.
+  const Feed* const begun = feed.release();
+  feed_ = begun;
+  (*home_)->alive.store(true, std::memory_order_release);
+  if (closed_) begun->supply->close();  // by another thread, which has closed the one before
 }
 
 bool Generator::ensure_alive(Patience& patience) {
-  if (page().alive.load(std::memory_order_acquire)) [[likely]]
+  if (is_alive()) [[likely]]
     return true;
   if (const std::string obstacle = fork_obstacle(); !obstacle.empty()) {
     throw Error(Status::forked, subject_ + ": this is a forked child, and " + obstacle);
   }
+  return start_over(nullptr, patience);
+}
+
+bool Generator::start_over(const Feed* ended, Patience& patience) {
   if (!patience.may_wait()) return false;
-  // One thread of the child starts over, the others wait for it.
-  MutexLock lock(page().mutex);
-  while (page().beginning) {
+  HotPage& home = **home_;
+  const auto has_begun = [&] { return home.alive.load(std::memory_order_acquire) && feed_.load() != ended; };
+  // One thread starts over, the others wait for it.
+  MutexLock lock(home.mutex);
+  while (home.beginning) {
     if (patience.left_ns() <= 0) {
       throw Error(Status::store_unavailable,
                   subject_ + ": waited " + std::to_string(patience.waited_ns() / kMs) +
-                      " ms (wait_max) for another thread of this forked child, which draws its first reservation");
+                      " ms (wait_max) for another thread, which " +
+                      (ended == nullptr ? "draws this forked child's first reservation" : "leases another worker"));
     }
     const std::int64_t before = runtime_->mono_ns();
-    runtime_->wait(lock, page().changed, patience.slice_ns());
+    runtime_->wait(lock, home.changed, patience.slice_ns());
     patience.spend(runtime_->mono_ns() - before);
     lock.unlock();
     patience.check(subject_);
     lock.lock();
   }
-  if (page().alive.load(std::memory_order_acquire)) return true;
-  page().beginning = true;
+  if (has_begun()) return true;
+  home.beginning = true;
   lock.unlock();
-  const auto ended = [&] {
-    const MutexLock again(page().mutex);
-    page().beginning = false;
-    page().changed.notify_all();
+  const auto settled = [&] {
+    const MutexLock again(home.mutex);
+    home.beginning = false;
+    home.changed.notify_all();
   };
   try {
-    // The fork may have caught the parent's supply in the middle of a change: it is left as it is, not destroyed.
-    new std::shared_ptr<Supply>(std::move(supply_));  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks)
     begin(patience);
   } catch (...) {
-    ended();
+    settled();
     throw;
   }
-  ended();
-  ++forks_;
-  log(LogLevel::info, "forked child: drew its own reservation");
+  settled();
+  if (ended == nullptr) {
+    ++forks_;
+    log(LogLevel::info, "forked child: drew its own reservation");
+  }
   return true;
 }
 
+bool Generator::replace(const Feed& feed, Patience& patience) {
+  if (patience.may_wait()) {
+    if (!feed.has_ended.exchange(true)) feed.supply->close();
+    return start_over(&feed, patience);
+  }
+  if (is_replacing_.exchange(true)) return false;
+  store_->lane(*runtime_)->post([weak = weak_from_this(), lost = &feed] {
+    const std::shared_ptr<Generator> self = weak.lock();
+    if (!self) return;
+    const Cancelled never;
+    Patience whole(self->wait_max_ns_, self->closed_, never);
+    try {
+      self->replace(*lost, whole);
+    } catch (const Error& error) {
+      self->log(LogLevel::warning, "no other worker yet: " + error.message());
+    }
+    self->is_replacing_ = false;
+  });
+  return false;
+}
+
+void Generator::continue_after(const Feed&, HotPage&) {}
+
 Claim Generator::claim(std::uint64_t drawn, Patience& patience) {
-  return ensure_alive(patience) ? supply_->claim(drawn, patience) : Claim::would_block;
+  return ensure_alive(patience) ? feed().supply->claim(drawn, patience) : Claim::would_block;
 }
 
 void Generator::close() noexcept {
-  if (page().alive.load(std::memory_order_acquire)) supply_->close();
+  closed_ = true;
+  if (is_alive()) feed_.load()->supply->close();
   if (has_entered_.exchange(false)) store_->leave();
 }
 
@@ -265,8 +313,10 @@ Stats Generator::stats() const {
   stats.handles = handles.load();
   stats.forks = forks_.load();
   stats.buffer = store_->buffer_stats();
-  if (!page().alive.load(std::memory_order_acquire)) return stats;
-  const SupplyStats supply = supply_->stats();
+  if (!is_alive()) return stats;
+  const Feed& latest = feed();
+  SupplyStats supply = latest.supply->stats();
+  for (const Feed* feed = latest.before; feed != nullptr; feed = feed->before) supply.add_ended(feed->supply->stats());
   stats.granted = supply.granted;
   stats.remaining = supply.remaining;
   stats.refills = supply.refills;

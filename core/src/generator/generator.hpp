@@ -13,7 +13,7 @@
 
 namespace idgen {
 
-class Generator {
+class Generator : public std::enable_shared_from_this<Generator> {
  public:
   virtual ~Generator();
 
@@ -34,7 +34,8 @@ class Generator {
 
   const Layout& layout() const noexcept { return layout_; }
   const Shape& shape() const noexcept { return shape_; }
-  HotPage& page() const noexcept { return **page_; }
+  // The one to draw from now. It stays valid as long as the generator, but may be followed by another.
+  HotPage& page() const noexcept;
   const Config& config() const noexcept { return config_; }
   Runtime& runtime() const noexcept { return *runtime_; }
   const std::string& subject() const noexcept { return subject_; }
@@ -56,28 +57,57 @@ class Generator {
   // Opens the store. Waits for one that is down, up to wait_max.
   Generator(const Config& config, Layout layout, std::string subject, Patience& patience);
 
-  virtual std::unique_ptr<Source> make_source() = 0;
-  // The kind's own settings: sizing and max_age_ns; for timed numbers, present and lifted.
-  virtual void set_options(Supply::Options& options) = 0;
+  using Page = std::shared_ptr<ForkPage<HotPage>>;
+
+  // What numbers are drawn from: a page, and the supply that fills it. A forked child begins another one, and so does a
+  // generator that has lost its leased worker: the node in an id is that of the page its number comes from.
+  struct Feed {
+    Page page;
+    std::shared_ptr<Supply> supply;
+    const Feed* before = nullptr;  // in this process image
+    mutable std::atomic<bool> has_ended{false};
+  };
+
+  virtual std::unique_ptr<Source> make_source(const Page& page) = 0;
+  // The kind's own settings: sizing and max_age_ns; for timed numbers, present and lifted. These may run when the
+  // generator is gone, so they refer to nothing of it but `page`.
+  virtual void set_options(Supply::Options& options, const Page& page) = 0;
+  // Before a feed begins that follows another one: no number of it may come before those that were drawn from `ended`.
+  virtual void continue_after(const Feed& ended, HotPage& page);
   // The reason why a child cannot start over, or empty.
   virtual std::string fork_obstacle() const = 0;
 
+  // False in a child that has not begun.
+  bool is_alive() const noexcept { return (*home_)->alive.load(std::memory_order_acquire); }
+  // REQUIRES: ensure_alive() has returned true.
+  const Feed& feed() const noexcept { return *feed_.load(std::memory_order_acquire); }
   // In a child: starts over, or throws Error{forked}. False: this would wait for the store, and the caller may not.
   bool ensure_alive(Patience& patience) IDGEN_RUNS_HOST_CODE;
+  // Nothing more is drawn from this feed; what it holds is given back. Then begins another one, unless another thread
+  // has. False: as ensure_alive(); it is done in the background.
+  bool replace(const Feed& feed, Patience& patience) IDGEN_RUNS_HOST_CODE;
   void log(LogLevel level, const std::string& message) const IDGEN_RUNS_HOST_CODE;
 
   const Config config_;
   const Layout layout_;
   const std::string subject_;
   const std::shared_ptr<Runtime> runtime_;
-  const std::shared_ptr<ForkPage<HotPage>> page_;
+  // The first feed's, also in a child. Its `alive` is about this process image, its lock about who starts over.
+  const Page home_;
   const std::shared_ptr<LogList> logs_;
   const std::int64_t wait_max_ns_;
   const std::shared_ptr<Store> store_;
   std::atomic<bool> has_entered_{false};  // the store
   Shape shape_;
-  std::shared_ptr<Supply> supply_;  // replaced only while `alive` is false and `beginning` is true
   std::atomic<std::uint64_t> forks_{0};
+
+ private:
+  // Begins a feed in place of `ended`, or, in a child, of nothing.
+  bool start_over(const Feed* ended, Patience& patience) IDGEN_RUNS_HOST_CODE;
+
+  std::atomic<bool> is_replacing_{false};   // posted to the lane
+  std::atomic<const Feed*> feed_{nullptr};  // the latest; replaced only while `beginning` is true
+  std::atomic<bool> closed_{false};
 };
 
 // Throw any error of a configuration or a store. May block.

@@ -110,6 +110,7 @@ Status Handle::try_next(std::uint64_t drawn, std::uint64_t& id) noexcept {
       const Generator::Fed fed = shape_.striped ? generator_->feed_stripe(1, false) : Generator::Fed::no;
       if (fed == Generator::Fed::by_another) return Status::would_block;
       if (fed == Generator::Fed::no && !generator_->make_room(none)) return Status::would_block;
+      follow();
     }
   } catch (const Error& error) {
     const bool may_pass = status_text(error.status()).retryable || error.status() == Status::no_memory;
@@ -153,6 +154,13 @@ std::uint64_t Handle::draw_run(HotPage& page, std::uint64_t want, std::uint64_t&
 void Handle::make_room(std::uint64_t want, Patience& patience) {
   patience.check(generator_->subject());
   if (!shape_.striped || generator_->feed_stripe(want, true) == Generator::Fed::no) generator_->make_room(patience);
+  follow();
+}
+
+void Handle::follow() noexcept {
+  HotPage* seen = page_.load(std::memory_order_relaxed);
+  HotPage* const now = &generator_->page();
+  if (seen != now && seen != &closed_page()) page_.compare_exchange_strong(seen, now, std::memory_order_release);
 }
 
 void Handle::fill(std::span<std::uint64_t> ids, std::size_t& written, const Cancelled& cancelled) {

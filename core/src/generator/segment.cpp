@@ -138,16 +138,16 @@ class SegmentGenerator final : public Generator {
 
   bool make_room(Patience& patience) override {
     if (!ensure_alive(patience)) return false;
-    return supply_->refill(patience);
+    return feed().supply->refill(patience);
   }
 
   [[gnu::cold]] std::string describe() const override;
 
  protected:
-  std::unique_ptr<Source> make_source() override {
+  std::unique_ptr<Source> make_source(const Page&) override {
     return std::make_unique<SegmentSource>(store_, config_.get("namespace"), tag_of(config_), step_, stride_);
   }
-  void set_options(Supply::Options& options) override {
+  void set_options(Supply::Options& options, const Page&) override {
     options.sizing = {.prefetch = config_.number("segment.prefetch"),
                       .runway_ns = config_.duration_ms("segment.runway") * 1'000'000,
                       .stock_max = stock_max_};

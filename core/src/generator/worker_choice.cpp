@@ -70,6 +70,17 @@ std::optional<std::uint64_t> choose_new_worker(const LeasedField& field, const s
   return field.number(new_value(field, known, random));
 }
 
+std::uint64_t choose_unused_worker(const std::string& name_space, const LeasedField& field,
+                                   const std::vector<WindowInfo>& rows, std::uint64_t random) {
+  const std::set<std::uint64_t> known = known_values(field, rows);
+  if (known.size() < field.size()) return field.number(new_value(field, known, random));
+  throw Error(Status::exhausted, "all " + std::to_string(field.size()) + " numbers for " + field.name +
+                                     " of namespace " + in_quotes(name_space) +
+                                     " have been used, and worker_recycle = false. Set it to true (their windows keep "
+                                     "them apart), or use a layout with more bits for " +
+                                     field.name);
+}
+
 std::uint64_t choose_worker(const std::string& name_space, const LeasedField& field,
                             const std::vector<WindowInfo>& rows, const WorkerChoice& choice) {
   std::vector<WindowInfo> live;

@@ -35,6 +35,10 @@ struct WorkerChoice {
 std::optional<std::uint64_t> choose_new_worker(const LeasedField& field, const std::vector<WindowInfo>& rows,
                                                std::uint64_t random);
 
+// One that nobody has ever had, however many are known: worker_recycle = false. Throws Error{exhausted}.
+std::uint64_t choose_unused_worker(const std::string& name_space, const LeasedField& field,
+                                   const std::vector<WindowInfo>& rows, std::uint64_t random);
+
 // Else the least recently used one that nobody holds, by the end of its latest window, or a new one if there is none.
 // Throws Error{worker_busy} that says who holds them and when the next one is free.
 std::uint64_t choose_worker(const std::string& name_space, const LeasedField& field,

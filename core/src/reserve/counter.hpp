@@ -83,6 +83,11 @@ class alignas(64) Counter {
 
   // The rest is for the slow path, under its lock.
 
+  // Before the first range: nothing below `next` is drawn here.
+  void begin_at(std::uint64_t next) noexcept {
+    IDGEN_ASSERT("I4: the counter only moves up", next_.load() <= next && limit_.load() == 0 && next <= kEnd);
+    next_.store(next, std::memory_order_relaxed);
+  }
   // Opens a range that lies above all earlier ones, at its first number plus the low bits of next_ that carry_mask
   // keeps. limit may be below the range's end, to be raised later.
   void open(std::uint64_t first, std::uint64_t limit, std::uint64_t carry_mask = 0) noexcept {

@@ -31,6 +31,16 @@ Supply::Supply(std::shared_ptr<Runtime> runtime, std::shared_ptr<ForkPage<HotPag
       lane_(options_.lane ? options_.lane : runtime_.make_lane()),
       log_(std::move(log)) {}
 
+void SupplyStats::add_ended(const SupplyStats& other) {
+  granted += other.granted;
+  refills += other.refills;
+  refill_failures += other.refill_failures;
+  refill_ns_max = std::max(refill_ns_max, other.refill_ns_max);
+  waits += other.waits;
+  wait_ns += other.wait_ns;
+  issued += other.issued;
+}
+
 void Supply::check_process() const {
   if (page_.supplied.load(std::memory_order_relaxed)) return;
   throw Error(Status::forked, options_.subject + ": this process was forked in the middle of this call; call again");
@@ -468,8 +478,8 @@ void Supply::close() noexcept {
     loading_ = false;
   }
   page_.changed.notify_all();
-  const std::uint64_t unused = page_.counter.seal();
-  const Range rest{std::max(unused, current_.first), current_.end};
+  closed_at_ = page_.counter.seal();
+  const Range rest{std::max(closed_at_, current_.first), current_.end};
   if (rest.first < rest.end) unused_ += rest.size();
   current_ = {};
   // A grant on its way would be lost: wait for it, up to a limit, to give it back too.
@@ -488,6 +498,11 @@ void Supply::close() noexcept {
         "closed; what was reserved and not used could not be given back, and is a gap: ", error.what());
   }
   source_.reset();  // release the host's objects now, not when the loader's task is destroyed
+}
+
+std::uint64_t Supply::closed_at() const {
+  const MutexLock lock(page_.mutex);
+  return closed_at_;
 }
 
 // Latest first: the store takes back only what ends at its own counter. The owner is gone in any case.

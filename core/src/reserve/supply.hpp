@@ -82,6 +82,9 @@ struct SupplyStats {
   std::uint64_t wait_ns = 0;
   std::uint64_t issued = 0;
   std::uint64_t rate = 0;  // numbers per second
+
+  // What another supply had done when it ended.
+  void add_ended(const SupplyStats& other);
 };
 
 // The outcome for a number that was drawn, but not in the open range.
@@ -128,6 +131,8 @@ class Supply : public std::enable_shared_from_this<Supply> {
   // Stops issuing for good and gives back what is unused. What the store does not take back is a gap and a line in the
   // log, not a failure.
   void close() noexcept IDGEN_RUNS_HOST_CODE;
+  // Once closed: the number after the last one that was drawn.
+  std::uint64_t closed_at() const;
 
   SupplyStats stats() const;
 
@@ -178,6 +183,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
 
   bool closed_ IDGEN_GUARDED_BY(page_.mutex) = false;
   bool close_waits_ IDGEN_GUARDED_BY(page_.mutex) = false;
+  std::uint64_t closed_at_ IDGEN_GUARDED_BY(page_.mutex) = 0;
   Range current_ IDGEN_GUARDED_BY(page_.mutex);
   std::deque<Range> ready_ IDGEN_GUARDED_BY(page_.mutex);
   bool loading_ IDGEN_GUARDED_BY(page_.mutex) = false;      // or giving back: the source is busy

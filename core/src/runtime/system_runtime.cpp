@@ -1,8 +1,10 @@
 #include <sys/random.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <new>
 
 #include "idgen/runtime.hpp"
@@ -52,6 +54,16 @@ class SystemRuntime final : public Runtime {
 };
 
 }  // namespace
+
+std::string Runtime::host_name() {
+  char name[256] = "";
+  return gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+std::optional<std::string> Runtime::environment(const std::string& name) {
+  const char* const value = std::getenv(name.c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
 
 Runtime& system_runtime() {
   static constinit MadeOnce<SystemRuntime> runtime;

@@ -1,4 +1,4 @@
-// Which file systems keep the promises that SQLite and our locks need. Pure: a statfs() magic number in, a verdict out.
+// Which file systems keep the promises that SQLite and our locks need.
 //
 // By a list of those known to be good, not of those known to be bad: an acknowledged commit is only as good as fsync,
 // and a lock only as good as the machines that see it. A new cluster file system must not be trusted just because it is
@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace idgen {
 
@@ -125,5 +126,9 @@ inline FileSystemVerdict classify_file_system(std::uint64_t magic) noexcept {
       return {refused, ""};
   }
 }
+
+FileSystemVerdict file_system_of(const std::string& path);
+// Throws Error{store_unsafe}: "SUBJECT lies on NFS, where file locks and fsync are not reliable, ADVICE".
+void check_locks_work(const std::string& path, const std::string& subject, const std::string& advice);
 
 }  // namespace idgen

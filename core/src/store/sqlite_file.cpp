@@ -100,31 +100,10 @@ std::string resolve_sqlite_path(const std::string& rest, const std::string& dire
 
 // ----------------------------------------------------------------------------------------------------- the file system
 
-FileSystemVerdict file_system_of(const std::string& path) {
-  struct statfs info {};
-  if (statfs(path.c_str(), &info) != 0 && statfs(folder_of(path).c_str(), &info) != 0)
-    return {FileSystemKind::local, ""};  // neither exists: using the store reports it
-  return classify_file_system(static_cast<std::uint64_t>(info.f_type));
-}
-
-static std::string file_system_number(const std::string& path) {
-  struct statfs info {};
-  if (statfs(path.c_str(), &info) != 0 && statfs(folder_of(path).c_str(), &info) != 0) return "unknown";
-  char text[16];
-  std::snprintf(text, sizeof text, "0x%08x", static_cast<unsigned>(info.f_type));
-  return text;
-}
-
 void check_file_system(const std::string& path) {
-  const FileSystemVerdict found = file_system_of(path);
-  if (found.kind != FileSystemKind::refused) return;
-  const bool known = *found.name != '\0';
-  throw Error(
-      Status::store_unsafe,
-      "store \"sqlite:" + path + "\" lies on " +
-          (known ? found.name : "a file system that idgen does not know (f_type " + file_system_number(path) + ")") +
-          ", where file locks and fsync are not reliable, so two machines could get the same ids. "
-          "Put the file on a local disk (ext4, XFS, btrfs, ZFS and others: docs/stores.md)");
+  check_locks_work(path, "store \"sqlite:" + path + "\"",
+                   "so two machines could get the same ids. Put the file on a local disk (ext4, XFS, btrfs, ZFS and "
+                   "others: docs/stores.md)");
 }
 
 // The mount of a path; empty if the kernel does not say (before Linux 5.8).

@@ -37,7 +37,6 @@ struct SqliteFileId {
 SqliteFileId check_sqlite_file(const std::string& path);
 bool sqlite_file_exists(const std::string& path);
 
-FileSystemVerdict file_system_of(const std::string& path);
 // Throws Error{store_unsafe}.
 void check_file_system(const std::string& path);
 

@@ -518,6 +518,57 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
+     * Where the number comes from, of the field that is {@code "auto"}: {@code "store"}, {@code "ordinal"},
+     * {@code "env"} or {@code "slot"}.
+     *
+     * @param source the source
+     * @return this
+     */
+    public Builder workerSource(String source) {
+      return set("worker_source", source);
+    }
+
+    /**
+     * Environment variable that holds the number, for the sources {@code "env"} and {@code "ordinal"}.
+     *
+     * @param variable its name
+     * @return this
+     */
+    public Builder workerEnv(String variable) {
+      return set("worker_env", variable);
+    }
+
+    /**
+     * Folder where the slots are locked, for the source {@code "slot"}.
+     *
+     * @param folder an existing folder that all processes of this host can write
+     * @return this
+     */
+    public Builder workerSlots(String folder) {
+      return set("worker_slots", folder);
+    }
+
+    /**
+     * Whether numbers that others had before are leased again.
+     *
+     * @param recycle false: each number is used once
+     * @return this
+     */
+    public Builder workerRecycle(boolean recycle) {
+      return set("worker_recycle", String.valueOf(recycle));
+    }
+
+    /**
+     * What to do when another process has taken the leased worker: {@code "lease"} or {@code "fail"}.
+     *
+     * @param policy the policy
+     * @return this
+     */
+    public Builder onWorkerLost(String policy) {
+      return set("on_worker_lost", policy);
+    }
+
+    /**
      * How long a worker stays its owner's after the owner's last renewal, where workers are leased.
      *
      * @param lease whole ms

@@ -1,0 +1,39 @@
+// Which worker a configuration names: the values of a layout's node fields.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "generator/worker_choice.hpp"
+#include "idgen/config.hpp"
+#include "idgen/layout.hpp"
+
+namespace idgen {
+
+inline constexpr FieldKind kNodeFields[] = {FieldKind::datacenter, FieldKind::worker, FieldKind::process,
+                                            FieldKind::shard};
+
+// Where the number of a field comes from that is auto; the order of the property's choices.
+enum class NumberSource { store, ordinal, env, slot };
+
+struct Node {
+  // The node fields as a part of an id, and as one number.
+  std::uint64_t bits = 0;
+  std::uint64_t number = 0;
+  unsigned bits_wide = 0;
+  std::string text;                   // "worker 7", "datacenter 1 worker 7"
+  std::string origin;                 // of a number that nobody typed and nobody leases; "" = there is none
+  std::optional<LeasedField> leased;  // the field that is leased; `bits` and `number` have 0 there
+  unsigned leased_shift = 0;          // in an id
+  NumberSource source = NumberSource::store;
+
+  std::uint64_t bits_with(std::uint64_t leased_number) const {
+    return leased ? bits | leased->value_of(leased_number) << leased_shift : bits;
+  }
+};
+
+// Reads the host's name and environment if worker_source says so. Throws Error{value}.
+Node node_of(const Config& config, const Layout& layout);
+
+}  // namespace idgen

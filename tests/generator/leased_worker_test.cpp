@@ -1,0 +1,276 @@
+// worker = auto: a number that is leased, lost, and followed by another.
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+
+#include "generator/world.hpp"
+
+namespace idgen::sim {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// A machine whose name and environment the test decides.
+class NamedRuntime final : public SimRuntime {
+ public:
+  std::string host_name() override { return name; }
+  std::optional<std::string> environment(const std::string& variable) override {
+    const auto found = variables.find(variable);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  }
+  std::string name = "box";
+  std::map<std::string, std::string> variables;
+};
+
+// Rows can be listed, and a row is free when it has no owner.
+class LeasingStore final : public SimStore {
+ public:
+  explicit LeasingStore(SimDisk& disk) : SimStore(disk), disk_(disk) {}
+  Window window_take(const WindowRequest& request) override {
+    const auto found = disk_.workers.find(request.worker);
+    if (request.fence == 0 && found != disk_.workers.end() && found->second.owner != Nonce{})
+      throw Error(Status::worker_busy, "another owner is alive");
+    return SimStore::window_take(request);
+  }
+  void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t fence, std::int64_t end_ms,
+                     std::int64_t used_ms) override {
+    SimStore::window_return(name_space, worker, fence, end_ms, used_ms);
+    if (disk_.workers.at(worker).fence == fence) disk_.workers.at(worker).owner = {};
+  }
+  std::vector<WindowInfo> window_list(const std::string&, Detail) override {
+    std::vector<WindowInfo> rows;
+    for (const auto& [worker, row] : disk_.workers)
+      rows.push_back({.worker = worker, .fence = row.fence, .hw_ms = row.hw, .is_live = row.owner != Nonce{}});
+    return rows;
+  }
+
+ private:
+  SimDisk& disk_;
+};
+
+class LeasedWorker : public World {
+ protected:
+  LeasedWorker() { store = std::make_shared<LeasingStore>(disk); }
+
+  // As another process that has waited for our lease to end.
+  void take_worker(std::uint64_t worker) {
+    SimDisk::Worker& row = disk.workers.at(worker);
+    ++row.fence;
+    row.owner = {1};
+    row.hw += 10'000;
+  }
+  std::uint64_t worker_of(const Handle& handle, std::uint64_t id) { return handle.layout().decode(id).worker; }
+};
+
+TEST_F(LeasedWorker, ThatIsLostIsFollowedByAnotherOnceItsWindowIsUsedUp) {
+  auto handle = open({{"worker", "auto"}});
+  const std::uint64_t first = handle->next();
+  const std::uint64_t worker = worker_of(*handle, first);
+  take_worker(worker);
+  runtime->pass(4 * kSecond);
+  const std::uint64_t second = handle->next();
+  EXPECT_EQ(worker_of(*handle, second), worker) << "what was reserved stays its own";
+  runtime->pass(7 * kSecond);
+  const std::uint64_t third = handle->next();
+  EXPECT_NE(worker_of(*handle, third), worker);
+  EXPECT_GT(third, second);
+  EXPECT_LT(ms_of(*handle, third), now_ms() + 1);
+  EXPECT_EQ(handle->stats().refills, 2u) << "of both workers together";
+}
+
+TEST_F(LeasedWorker, ThatIsLostIsLostForAllHandlesOfTheGenerator) {
+  auto one = open({{"worker", "auto"}});
+  auto two = open({{"worker", "auto"}});
+  take_worker(worker_of(*one, one->next()));
+  runtime->pass(11 * kSecond);
+  const std::uint64_t id = one->next();
+  EXPECT_EQ(worker_of(*one, id), worker_of(*two, two->next()));
+  two->close();
+  EXPECT_GT(one->next(), id);
+  one->close();
+  EXPECT_EQ(error_of([&] { one->next(); }).status(), Status::closed);
+}
+
+TEST_F(LeasedWorker, ThatIsLostAheadOfTheClockIsFollowedByIdsThatStillRise) {
+  std::set<std::uint64_t> seen;
+  for (const char* order : {"strict", "relaxed"}) {
+    SimDisk fresh;
+    std::swap(disk, fresh);
+    auto handle = open({{"worker", "auto"},
+                        {"namespace", order},
+                        {"order", order},
+                        {"on_overflow", "borrow"},
+                        {"window", "100ms"},
+                        {"layout", "time:41ms worker:10 sequence:4"}});
+    std::uint64_t last = 0;
+    for (int i = 0; i < 20'000; ++i) {
+      if (i % 1000 == 999) take_worker(worker_of(*handle, last));
+      const std::uint64_t id = handle->next();
+      ASSERT_GT(id, last) << i;
+      ASSERT_TRUE(seen.insert(id).second);
+      last = id;
+    }
+    EXPECT_GE(disk.workers.size(), 10u);
+    seen.clear();
+  }
+}
+
+TEST_F(LeasedWorker, ThatIsLostIsAnErrorByPolicy) {
+  auto handle = open({{"worker", "auto"}, {"on_worker_lost", "fail"}, {"wait_max", "50ms"}});
+  take_worker(worker_of(*handle, handle->next()));
+  runtime->pass(11 * kSecond);
+  store->before = [this] { disk.workers.begin()->second.hw = kStartNs / kMs + 3'600'000; };
+  EXPECT_NE(error_of([&] { handle->next(); }).status(), Status::ok);
+  EXPECT_EQ(disk.workers.size(), 1u);
+}
+
+TEST_F(LeasedWorker, ThatIsLostWhileTheStoreIsAwayIsReplacedWhenItIsBack) {
+  auto handle = open({{"worker", "auto"}, {"wait_max", "100ms"}});
+  const std::uint64_t worker = worker_of(*handle, handle->next());
+  take_worker(worker);
+  runtime->pass(11 * kSecond);
+  int left = 1;  // the renewal is answered, what follows is not
+  store->before = [&left] {
+    if (left-- <= 0) throw Error(Status::store_unavailable, "away");
+  };
+  EXPECT_EQ(error_of([&] { handle->next(); }).status(), Status::store_unavailable);
+  EXPECT_EQ(error_of([&] { handle->next(); }).status(), Status::store_unavailable);
+  store->before = [] {};
+  EXPECT_NE(worker_of(*handle, handle->next()), worker);
+}
+
+TEST_F(LeasedWorker, ThatIsLostIsReplacedInTheBackgroundForCallersThatMayNotWait) {
+  auto handle = open({{"worker", "auto"}});
+  const std::uint64_t worker = worker_of(*handle, handle->next());
+  take_worker(worker);
+  runtime->pass(11 * kSecond);
+  std::uint64_t id = 0;
+  Status status = Status::would_block;
+  for (int i = 0; i < 20 && status == Status::would_block; ++i) {
+    status = handle->try_next(id);
+    runtime->run_all();
+    runtime->pass(kSecond);
+  }
+  EXPECT_EQ(status, Status::ok);
+  EXPECT_NE(worker_of(*handle, id), worker);
+}
+
+TEST_F(LeasedWorker, IsNeverUsedAgainWithoutRecycling) {
+  const Settings settings{{"worker", "auto"}, {"worker_recycle", "false"}, {"layout", "time:41ms worker:2 sequence:4"}};
+  std::set<std::uint64_t> workers;
+  for (int i = 0; i < 4; ++i) {
+    auto handle = open(settings);
+    workers.insert(worker_of(*handle, handle->next()));
+    handle->close();
+  }
+  EXPECT_EQ(workers.size(), 4u);
+  const Error error = error_of([&] { open(settings); });
+  EXPECT_EQ(error.status(), Status::exhausted);
+  EXPECT_THAT(error.message(), AllOf(HasSubstr("all 4 numbers for worker"), HasSubstr("worker_recycle = false")));
+}
+
+class NumberAtHand : public LeasedWorker {
+ protected:
+  std::uint64_t worker_with(const Settings& settings) {
+    Config config = this->config(settings);
+    config.set("worker", "auto");
+    config.runtime = named;
+    Handle handle(config);
+    const std::uint64_t worker = worker_of(handle, handle.next());
+    described = handle.describe();
+    return worker;
+  }
+  Error refusal(const Settings& settings) {
+    return error_of([&] { worker_with(settings); });
+  }
+
+  ~NumberAtHand() override { named->drop_all(); }
+  std::shared_ptr<NamedRuntime> named = std::make_shared<NamedRuntime>();
+  std::string described;
+};
+
+TEST_F(NumberAtHand, IsTheOrdinalOfAStatefulSetsPod) {
+  for (const auto& [name, ordinal] : std::map<std::string, std::uint64_t>{
+           {"web-0", 0}, {"web-7", 7}, {"order-service-12", 12}, {"web-3.web.default.svc.cluster.local", 3}}) {
+    named->name = name;
+    EXPECT_EQ(worker_with({{"worker_source", "ordinal"}}), ordinal) << name;
+    EXPECT_THAT(described, HasSubstr("worker " + std::to_string(ordinal) + " of namespace"));
+    EXPECT_THAT(described, HasSubstr("the ordinal of the host name '" + name + "'"));
+  }
+}
+
+TEST_F(NumberAtHand, IsNotGuessedFromAnyOtherHostName) {
+  for (const char* name :
+       {"box", "", "web-", "-3", "web-07", "web-x1", "web-1x", "10.0.0.7", "web-99999999999999999999"}) {
+    named->name = name;
+    const Error error = refusal({{"worker_source", "ordinal"}});
+    EXPECT_EQ(error.status(), Status::value) << name;
+    EXPECT_THAT(error.message(), AllOf(HasSubstr("does not end in a hyphen and a number"), HasSubstr("0 to 1023"),
+                                       HasSubstr("worker_env")));
+  }
+  named->name = "web-1024";
+  EXPECT_THAT(
+      refusal({{"worker_source", "ordinal"}}).message(),
+      AllOf(HasSubstr("worker = 1024, the ordinal of the host name 'web-1024', does not fit"), HasSubstr("0 to 1023")));
+}
+
+TEST_F(NumberAtHand, IsReadFromAVariable) {
+  named->variables["POD_INDEX"] = "41";
+  EXPECT_EQ(worker_with({{"worker_source", "env"}, {"worker_env", "POD_INDEX"}}), 41u);
+  EXPECT_EQ(worker_with({{"worker_source", "ordinal"}, {"worker_env", "POD_INDEX"}}), 41u);
+  EXPECT_THAT(described, HasSubstr("the environment variable 'POD_INDEX'"));
+}
+
+TEST_F(NumberAtHand, InAVariableThatIsMissingOrNoNumberIsRefused) {
+  EXPECT_THAT(refusal({{"worker_source", "env"}}).message(), HasSubstr("needs worker_env"));
+  EXPECT_THAT(refusal({{"worker_source", "env"}, {"worker_env", "NODE"}}).message(),
+              AllOf(HasSubstr("'NODE'"), HasSubstr("which this process does not have"), HasSubstr("0 to 1023")));
+  named->variables["NODE"] = "seven";
+  EXPECT_THAT(refusal({{"worker_source", "env"}, {"worker_env", "NODE"}}).message(),
+              AllOf(HasSubstr("'seven' is not a number"), HasSubstr("0 to 1023")));
+  named->variables["NODE"] = "1024";
+  EXPECT_THAT(refusal({{"worker_source", "env"}, {"worker_env", "NODE"}}).message(), HasSubstr("does not fit"));
+}
+
+TEST_F(NumberAtHand, IsAskedForOnlyIfAFieldIsAuto) {
+  named->name = "web-3";
+  Config config = this->config({{"worker", "5"}, {"worker_source", "ordinal"}});
+  config.runtime = named;
+  EXPECT_THAT(error_of([&] { Handle handle(config); }).message(), HasSubstr("no field of the node is auto"));
+}
+
+TEST_F(NumberAtHand, OfASlotIsTheLowestThatNobodyHasLocked) {
+  const std::string folder = ::testing::TempDir();
+  const Settings settings{{"worker", "auto"}, {"worker_source", "slot"}, {"worker_slots", folder}};
+  auto one = open(settings);
+  EXPECT_EQ(worker_of(*one, one->next()), 0u);
+  SimDisk elsewhere;  // another store, so that nothing but the slot keeps them apart
+  const auto store_here = std::exchange(store, std::make_shared<LeasingStore>(elsewhere));
+  auto two = open(settings);
+  EXPECT_EQ(worker_of(*two, two->next()), 1u);
+  one->close();
+  auto three = open(settings);
+  EXPECT_EQ(worker_of(*three, three->next()), worker_of(*two, two->next())) << "the same store: shared";
+  SimDisk third_disk;
+  store = std::make_shared<LeasingStore>(third_disk);
+  auto second = settings;
+  second.emplace_back("namespace", "other");
+  auto other = open(second);
+  EXPECT_EQ(worker_of(*other, other->next()), 0u) << "each namespace has its own";
+  store = store_here;
+  auto four = open(settings);
+  EXPECT_EQ(worker_of(*four, four->next()), 0u) << "free again";
+}
+
+TEST_F(NumberAtHand, OfASlotNeedsAFolder) {
+  EXPECT_THAT(refusal({{"worker_source", "slot"}}).message(), HasSubstr("needs worker_slots"));
+  const Error missing = refusal({{"worker_source", "slot"}, {"worker_slots", "/nowhere/at/all"}});
+  EXPECT_EQ(missing.status(), Status::store_missing);
+  EXPECT_THAT(missing.message(), HasSubstr("'/nowhere/at/all/idgen-slots'"));
+  EXPECT_EQ(refusal({{"worker_source", "slot"}, {"worker_slots", "/proc"}}).status(), Status::store_unsafe);
+}
+
+}  // namespace
+}  // namespace idgen::sim
