@@ -24,21 +24,24 @@ std::uint64_t choose(const std::vector<WindowInfo>& rows, std::uint64_t random =
 }
 
 TEST(WorkerChoice, TakesNumbersThatNobodyHasHadFirst) {
-  EXPECT_EQ(choose_new_worker(kTen, {}, 0), 0u);
-  EXPECT_EQ(choose_new_worker(kTen, {row(0, kNow, true)}, 0), 1u);
-  EXPECT_EQ(choose_new_worker(kTen, {row(0, kNow), row(1, kNow), row(3, kNow)}, 0), 2u);
-  EXPECT_EQ(choose_new_worker(kTen, {row(0, kNow), row(1, kNow), row(2, kNow)}, 0), 3u);
+  EXPECT_EQ(choose_new_worker(kTen, {}, {}), 0u);
+  EXPECT_EQ(choose_new_worker(kTen, {row(0, kNow, true)}, {}), 1u);
+  EXPECT_EQ(choose_new_worker(kTen, {row(0, kNow), row(1, kNow), row(3, kNow)}, {}), 2u);
+  EXPECT_EQ(choose_new_worker(kTen, {row(0, kNow), row(1, kNow), row(2, kNow)}, {}), 3u);
   const LeasedField one{.base = 0, .shift = 0, .bits = 1, .name = "worker"};
-  EXPECT_EQ(choose_new_worker(one, {row(0, kNow), row(1, kNow)}, 0), std::nullopt);
+  EXPECT_EQ(choose_new_worker(one, {row(0, kNow), row(1, kNow)}, {}), std::nullopt);
 }
 
-TEST(WorkerChoice, SpreadsProcessesThatChooseAtOnce) {
-  std::set<std::uint64_t> chosen;
+TEST(WorkerChoice, SpreadsProcessesThatChooseAtOnceAndWiderWhereTheyMeet) {
   const std::vector<WindowInfo> rows{row(2, kNow, true), row(5, kNow)};
-  for (std::uint64_t random = 0; random < 1000; ++random) chosen.insert(*choose_new_worker(kTen, rows, random));
-  EXPECT_EQ(chosen.size(), (1024u - 2) / 4);
-  EXPECT_EQ(chosen.count(2), 0u);
-  EXPECT_EQ(chosen.count(5), 0u);
+  for (const auto& [is_crowded, spread] : {std::pair(false, 16u), std::pair(true, 1022u)}) {
+    std::set<std::uint64_t> chosen;
+    for (std::uint64_t random = 0; random < 1022; ++random)
+      chosen.insert(*choose_new_worker(kTen, rows, {.random = random, .is_crowded = is_crowded}));
+    EXPECT_EQ(chosen.size(), spread);
+    EXPECT_EQ(chosen.count(2), 0u);
+    EXPECT_EQ(chosen.count(5), 0u);
+  }
 }
 
 TEST(WorkerChoice, OfThoseThatWereUsedTakesTheLeastRecentlyUsedOne) {
@@ -60,7 +63,7 @@ TEST(WorkerChoice, OfAWideFieldUsesNumbersAgainOnceEnoughAreKnown) {
   const LeasedField wide{.base = 0, .shift = 0, .bits = 22, .name = "worker"};
   std::vector<WindowInfo> rows;
   for (std::uint64_t i = 0; i < 1024; ++i) rows.push_back(row(i, kNow - static_cast<std::int64_t>(i), i % 2 == 0));
-  EXPECT_EQ(choose_new_worker(wide, rows, 0), std::nullopt);
+  EXPECT_EQ(choose_new_worker(wide, rows, {}), std::nullopt);
   EXPECT_EQ(choose(rows, 0, wide), 1023u);
   for (WindowInfo& each : rows) each.is_live = true;
   EXPECT_EQ(choose(rows, 0, wide), 1024u);
@@ -69,8 +72,8 @@ TEST(WorkerChoice, OfAWideFieldUsesNumbersAgainOnceEnoughAreKnown) {
 TEST(WorkerChoice, KeepsTheFieldsThatAreTyped) {
   // datacenter 3, worker auto, process 1: of 5, 5 and 2 bits.
   const LeasedField middle{.base = 3 << 7 | 1, .shift = 2, .bits = 5, .name = "worker"};
-  EXPECT_EQ(choose_new_worker(middle, {}, 0), 3u << 7 | 0u << 2 | 1u);
-  EXPECT_EQ(choose_new_worker(middle, {row(3 << 7 | 0 << 2 | 1, kNow), row(4 << 7 | 1 << 2 | 1, kNow)}, 0),
+  EXPECT_EQ(choose_new_worker(middle, {}, {}), 3u << 7 | 0u << 2 | 1u);
+  EXPECT_EQ(choose_new_worker(middle, {row(3 << 7 | 0 << 2 | 1, kNow), row(4 << 7 | 1 << 2 | 1, kNow)}, {}),
             3u << 7 | 1u << 2 | 1u);
 }
 

@@ -11,16 +11,16 @@ namespace {
 
 // So many rows are kept before a number is used again: in a field of 22 bits the table must not grow with every start.
 constexpr std::uint64_t kMostKnown = 1024;
-// Who chooses at the same time should not choose the same: one of at least so many, a quarter of all.
-constexpr std::uint64_t kFewest = 16;
+// Who chooses at the same time should not choose the same: one of so many, and where that happened, of all.
+constexpr std::uint64_t kFew = 16;
 
-std::uint64_t one_of(std::uint64_t count, std::uint64_t random) {
-  return random % std::min(count, std::max(count / 4, kFewest));
+std::uint64_t one_of(std::uint64_t count, const WorkerChoice& choice) {
+  return choice.random % (choice.is_crowded ? count : std::min(count, kFew));
 }
 
 // One of the values that are not in `known`. REQUIRES: there is one.
-std::uint64_t new_value(const LeasedField& field, const std::set<std::uint64_t>& known, std::uint64_t random) {
-  std::uint64_t skip = one_of(field.size() - known.size(), random);
+std::uint64_t new_value(const LeasedField& field, const std::set<std::uint64_t>& known, const WorkerChoice& choice) {
+  std::uint64_t skip = one_of(field.size() - known.size(), choice);
   std::uint64_t value = 0;
   for (const std::uint64_t taken : known) {  // in order
     if (value + skip < taken) break;
@@ -64,16 +64,16 @@ std::set<std::uint64_t> known_values(const LeasedField& field, const std::vector
 }  // namespace
 
 std::optional<std::uint64_t> choose_new_worker(const LeasedField& field, const std::vector<WindowInfo>& rows,
-                                               std::uint64_t random) {
+                                               const WorkerChoice& choice) {
   const std::set<std::uint64_t> known = known_values(field, rows);
   if (known.size() >= std::min(field.size(), kMostKnown)) return std::nullopt;
-  return field.number(new_value(field, known, random));
+  return field.number(new_value(field, known, choice));
 }
 
 std::uint64_t choose_unused_worker(const std::string& name_space, const LeasedField& field,
-                                   const std::vector<WindowInfo>& rows, std::uint64_t random) {
+                                   const std::vector<WindowInfo>& rows, const WorkerChoice& choice) {
   const std::set<std::uint64_t> known = known_values(field, rows);
-  if (known.size() < field.size()) return field.number(new_value(field, known, random));
+  if (known.size() < field.size()) return field.number(new_value(field, known, choice));
   throw Error(Status::exhausted, "all " + std::to_string(field.size()) + " numbers for " + field.name +
                                      " of namespace " + in_quotes(name_space) +
                                      " have been used, and worker_recycle = false. Set it to true (their windows keep "
@@ -101,10 +101,10 @@ std::uint64_t choose_worker(const std::string& name_space, const LeasedField& fi
   }
   if (!free.empty()) {
     std::sort(free.begin(), free.end());
-    return free[one_of(free.size(), choice.random)].second;
+    return free[one_of(free.size(), choice)].second;
   }
   const std::set<std::uint64_t> known = known_values(field, rows);
-  if (known.size() < field.size()) return field.number(new_value(field, known, choice.random));
+  if (known.size() < field.size()) return field.number(new_value(field, known, choice));
   throw_none_free(name_space, field, live, far_ahead, choice.max_ahead_ms);
 }
 

@@ -28,16 +28,17 @@ struct WorkerChoice {
   std::int64_t now_ms = 0;
   std::int64_t max_ahead_ms = 0;  // rows whose time is reserved further ahead are left alone
   std::uint64_t random = 0;       // spreads processes that choose at once
+  bool is_crowded = false;        // another process was faster just now: spread wider
 };
 
 // One that nobody has ever had, as long as fewer than 1024 are known: there is no row that could be wrong, and nobody
 // need be asked who is alive. Of `rows` only the numbers count.
 std::optional<std::uint64_t> choose_new_worker(const LeasedField& field, const std::vector<WindowInfo>& rows,
-                                               std::uint64_t random);
+                                               const WorkerChoice& choice);
 
 // One that nobody has ever had, however many are known: worker_recycle = false. Throws Error{exhausted}.
 std::uint64_t choose_unused_worker(const std::string& name_space, const LeasedField& field,
-                                   const std::vector<WindowInfo>& rows, std::uint64_t random);
+                                   const std::vector<WindowInfo>& rows, const WorkerChoice& choice);
 
 // Else the least recently used one that nobody holds, by the end of its latest window, or a new one if there is none.
 // Throws Error{worker_busy} that says who holds them and when the next one is free.

@@ -25,14 +25,13 @@ class RowsOfStore final : public WorkerSource {
   RowsOfStore(LeasedField field, std::shared_ptr<Store> store, Runtime& runtime, bool recycles)
       : field_(std::move(field)), store_(std::move(store)), runtime_(runtime), recycles_(recycles) {}
 
-  std::uint64_t propose(const WindowRequest& request, int) override {
-    std::uint64_t random = 0;
-    runtime_.nonce({reinterpret_cast<std::uint8_t*>(&random), sizeof random});
+  std::uint64_t propose(const WindowRequest& request, int attempt) override {
+    WorkerChoice choice{.now_ms = request.now_ms, .max_ahead_ms = request.max_lead_ms, .is_crowded = attempt > 0};
+    runtime_.nonce({reinterpret_cast<std::uint8_t*>(&choice.random), sizeof choice.random});
     const std::vector<WindowInfo> numbers = rows(request.name_space, Store::Detail::numbers);
-    if (!recycles_) return choose_unused_worker(request.name_space, field_, numbers, random);
-    if (const std::optional<std::uint64_t> unknown = choose_new_worker(field_, numbers, random)) return *unknown;
-    return choose_worker(request.name_space, field_, rows(request.name_space, Store::Detail::owners),
-                         {.now_ms = request.now_ms, .max_ahead_ms = request.max_lead_ms, .random = random});
+    if (!recycles_) return choose_unused_worker(request.name_space, field_, numbers, choice);
+    if (const std::optional<std::uint64_t> unknown = choose_new_worker(field_, numbers, choice)) return *unknown;
+    return choose_worker(request.name_space, field_, rows(request.name_space, Store::Detail::owners), choice);
   }
 
  private:

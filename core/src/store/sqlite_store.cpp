@@ -33,29 +33,33 @@ enum class SqliteAccess {
   create,  // write, and make a missing file
 };
 
-// The pauses of a caller that waits for a lock: short at first, then longer, and random, so that not all waiters retry
-// at once. The caller holds nothing during a pause, so neither fork() nor another store has to wait.
+// The pauses of a caller that waits for a lock: random, so that not all waiters retry at once, and the longer it has
+// waited the longer they are. So a caller that waits for one other retries soon, and a thousand that wait do not keep
+// the processor busy with retries, which whoever has the lock needs. The caller holds nothing during a pause, so neither
+// fork() nor another store has to wait.
 class LockWait {
  public:
   explicit LockWait(std::int64_t timeout_ms)
-      : deadline_(Clock::now() + std::chrono::milliseconds(timeout_ms)),
-        random_(static_cast<std::minstd_rand::result_type>(Clock::now().time_since_epoch().count() ^ getpid())) {}
+      : deadline_(start_ + std::chrono::milliseconds(timeout_ms)),
+        random_(static_cast<std::minstd_rand::result_type>(start_.time_since_epoch().count() ^ getpid())) {}
 
   // False: the time is up.
   bool pause() {
-    const auto left = deadline_ - Clock::now();
-    if (left <= Clock::duration::zero()) return false;
-    const std::chrono::microseconds drawn(std::uniform_int_distribution(longest_us_ / 2, longest_us_)(random_));
-    std::this_thread::sleep_for(std::min<Clock::duration>(left, drawn));
-    longest_us_ = std::min(longest_us_ * 2, 10'000);
+    const Clock::time_point now = Clock::now();
+    if (now >= deadline_) return false;
+    const Clock::duration longest = std::clamp<Clock::duration>((now - start_) / 8, kShortest, kLongest);
+    const Clock::duration drawn(std::uniform_int_distribution(longest.count() / 2, longest.count())(random_));
+    std::this_thread::sleep_for(std::min(deadline_ - now, drawn));
     return true;
   }
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::microseconds kShortest{100};
+  static constexpr std::chrono::milliseconds kLongest{200};
+  const Clock::time_point start_ = Clock::now();
   const Clock::time_point deadline_;
   std::minstd_rand random_;
-  int longest_us_ = 100;
 };
 
 class SqliteStore final : public Store {
