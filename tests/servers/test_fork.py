@@ -61,6 +61,49 @@ os._exit(os.wait()[1])
 """
 
 
+# The same with a snowflake worker in a SQLite file and a segment in memory: neither is the child's.
+NEITHER_IS_THE_CHILDS = """
+import ctypes, os, sys
+import idgen
+worker = idgen.Generator(kind="snowflake", worker=1, store="sqlite:" + sys.argv[1], store_create=True)
+memory = idgen.Generator(kind="segment", tag="a", store="memory", store_create=True)
+print(worker.next(), memory.next())
+CLONE_NEWPID = 0x20000000
+assert os.getpid() == 1 and ctypes.CDLL(None).unshare(CLONE_NEWPID) == 0
+if os.fork() == 0:
+    assert os.getpid() == 1
+    for generator in worker, memory:
+        try:
+            generator.next()
+            os._exit(3)
+        except idgen.ForkedError:
+            pass
+    links = [os.path.realpath(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd")]
+    assert not [link for link in links if link.endswith("-lock")], links  # closed here, and still held by the parent:
+    try:
+        idgen.Generator(kind="snowflake", worker=1, namespace="default", store="sqlite:" + sys.argv[1])
+        os._exit(4)
+    except idgen.WorkerBusyError:
+        pass
+    print(idgen.Generator(kind="segment", tag="a", store="memory", store_create=True).next(), flush=True)
+    os._exit(0)
+assert os.waitstatus_to_exitcode(os.wait()[1]) == 0
+print(worker.next(), memory.next())
+"""
+
+
+def test_a_child_with_the_process_id_of_its_parent_has_neither_its_worker_nor_its_memory(tmp_path):
+    container = ["unshare", "--pid", "--fork", "--kill-child"]
+    if run([*container, "true"]).returncode != 0:
+        pytest.skip("this user may not make a namespace")
+    done = run([*container, sys.executable, "-c", NEITHER_IS_THE_CHILDS, tmp_path / "ids.db"])
+    assert done.returncode == 0, done.stderr
+    numbers = [int(word) for word in done.stdout.split()]
+    assert numbers[1] == 1 and numbers[4] == 2  # the parent's own
+    assert numbers[2] == 1  # the child's own, of a memory of its own
+    assert numbers[3] > numbers[0]
+
+
 @pytest.mark.parametrize("kind", ["mysql", "redis"])
 def test_a_child_with_the_process_id_of_its_parent_has_a_connection_of_its_own(kind, started):
     container = ["unshare", "--pid", "--fork", "--kill-child"]

@@ -5,8 +5,8 @@
 // (pthread_atfork). No thread inside waits for a lock, SQLite's or ours, so fork() waits only for the disk, and for a
 // second at most: if a disk hangs, the child is made all the same and may not use stores.
 //
-// That child, and one made by a raw clone() that runs no fork handlers, finds a count above zero beside another
-// process's id.
+// That child, and one made by a raw clone() that runs no fork handlers, finds a count above zero beside the number of
+// another process image.
 //
 // Not a lock: any number of threads may be inside at once. What must not happen at once is decided by each file's
 // locks.
@@ -22,6 +22,7 @@
 #include <thread>
 
 #include "idgen/status.hpp"
+#include "runtime/process_image.hpp"
 
 namespace idgen {
 
@@ -45,12 +46,13 @@ class ForkGate {
   static constexpr std::chrono::milliseconds kLongestForkWait{1000};
 
  private:
-  static bool is_inherited() noexcept { return process_.load() != getpid(); }
+  static bool is_inherited() noexcept { return image_.load() != process_image_if_known(); }
 
   // In a child that ran no fork handlers: takes over the gate, if no thread was inside.
   static void take_over() {
-    pid_t parent = process_.load();
-    if (parent == getpid()) return;
+    const std::uint64_t here = process_image();
+    std::uint64_t before = image_.load();
+    if (before == here) return;
     if (inside_.load() > 0) {
       throw Error(
           Status::forked,
@@ -58,7 +60,7 @@ class ForkGate {
           "fork() that the disk kept waiting, so it cannot use stores; make it with fork(), or call exec in it");
     }
     forks_.store(0);  // before any thread of this process is counted
-    process_.compare_exchange_strong(parent, getpid());
+    image_.compare_exchange_strong(before, here);
   }
 
   static void enter() {
@@ -101,14 +103,23 @@ class ForkGate {
     if (!drained_) return;
     inside_.store(0);  // a thread may have counted itself for a moment, before it saw that it has to wait
     forks_.store(0);
-    process_.store(getpid());
+    image_.store(process_image_if_known());
   }
 
   static constexpr std::chrono::microseconds kPoll{100};
 
   static inline std::atomic<int> inside_{0};
   static inline std::atomic<int> forks_{0};  // being made
-  static inline std::atomic<pid_t> process_{getpid()};
+  // Whose threads are counted. When the library is loaded, so that no thread is inside yet; 0 if that failed: then
+  // nothing gets inside.
+  static std::uint64_t image_at_load() noexcept {
+    try {
+      return process_image();
+    } catch (...) {
+      return 0;
+    }
+  }
+  static inline std::atomic<std::uint64_t> image_{image_at_load()};
   static inline thread_local int mine_ = 0;  // of forks_, by this thread
   static inline thread_local bool drained_ = false;
   // When the library is loaded, so that no fork can come in between.

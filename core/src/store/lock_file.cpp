@@ -15,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/process_image.hpp"
 #include "store/new_file.hpp"
 
 #ifndef F_OFD_SETLK
@@ -82,7 +83,7 @@ struct WitnessText {
 struct LockFile::Descriptor {
   std::atomic<bool> taken{true};
   std::atomic<int> fd{-1};  // written last: the entry is valid from then on
-  pid_t process = 0;
+  std::uint64_t image = 0;  // process_image() of who opened it
   dev_t device = 0;
   ino_t inode = 0;
   off_t mark = 0;
@@ -129,9 +130,9 @@ static off_t random_mark() {
 // Runs in a child at once, before the host's code opens files under our numbers. Calls nothing that could wait or
 // allocate.
 void LockFile::close_inherited() noexcept {
-  const pid_t self = getpid();
+  const std::uint64_t here = process_image_if_known();
   for (Descriptor* entry = Descriptor::all.load(std::memory_order_acquire); entry != nullptr; entry = entry->next) {
-    if (entry->fd.load(std::memory_order_acquire) >= 0 && entry->process != self) entry->close();
+    if (entry->fd.load(std::memory_order_acquire) >= 0 && entry->image != here) entry->close();
   }
 }
 
@@ -142,12 +143,13 @@ const int LockFile::registered_ = pthread_atfork(nullptr, nullptr, close_inherit
 std::optional<LockFile> LockFile::open(const std::string& path, bool or_read_only) {
   if (registered_ != 0) throw std::bad_alloc();
   // A raw clone() runs no fork handler: its inherited descriptors are closed when it first gets here.
-  static constinit std::atomic<pid_t> cleaned{0};
-  if (cleaned.exchange(getpid()) != getpid()) close_inherited();
+  static constinit std::atomic<std::uint64_t> cleaned{0};
+  const std::uint64_t here = process_image();
+  if (cleaned.exchange(here) != here) close_inherited();
 
   LockFile file(path, nullptr);
   Descriptor* const entry = file.descriptor_ = Descriptor::add();  // given back if we fail
-  entry->process = getpid();
+  entry->image = here;
   entry->mark = random_mark();
   constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   int fd = above_standard_streams(::open(path.c_str(), O_RDWR | kFlags));

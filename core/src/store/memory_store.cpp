@@ -11,6 +11,7 @@
 #include "idgen/mutex.hpp"
 #include "runtime/fork_page.hpp"
 #include "runtime/made_once.hpp"
+#include "runtime/process_image.hpp"
 #include "store/grant_rules.hpp"
 #include "store/store_schemes.hpp"
 
@@ -28,7 +29,8 @@ struct MemoryWorker {
 };
 
 struct MemoryState {
-  const pid_t process = getpid();
+  const std::uint64_t image = process_image();
+  const pid_t process = getpid();  // for messages
   Mutex mutex;
   std::map<MemoryKey, SegmentInfo> segments IDGEN_GUARDED_BY(mutex);
   std::map<MemoryWorkerKey, MemoryWorker> workers IDGEN_GUARDED_BY(mutex);
@@ -52,7 +54,7 @@ class MemoryStore final : public Store {
       : url_(std::move(url)), state_(std::move(state)), create_(create) {}
 
   ~MemoryStore() override {
-    if (state_->process != getpid()) return;
+    if (state_->image != process_image_if_known()) return;
     const MutexLock lock(state_->mutex);
     for (auto& [key, worker] : state_->workers) {
       if (worker.through != this) continue;
@@ -222,7 +224,7 @@ class MemoryStore final : public Store {
             .is_live = row.owned};
   }
   void check_process() const {
-    if (state_->process != getpid()) {
+    if (state_->image != process_image()) {
       throw Error(Status::forked,
                   "the store " + url_ + " lives in the memory of process " + std::to_string(state_->process) +
                       ", which made this process by fork; open a generator in the child, or use a sqlite store");

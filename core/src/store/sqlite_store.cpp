@@ -35,7 +35,7 @@ enum class SqliteAccess {
 
 // The pauses of a caller that waits for a lock: random, so that not all waiters retry at once, and the longer it has
 // waited the longer they are. So a caller that waits for one other retries soon, and a thousand that wait do not keep
-// the processor busy with retries, which whoever has the lock needs. The caller holds nothing during a pause, so neither
+// the processor busy with retries: whoever has the lock needs it. The caller holds nothing during a pause, so neither
 // fork() nor another store has to wait.
 class LockWait {
  public:
