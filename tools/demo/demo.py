@@ -9,12 +9,16 @@ Each process gets TOML WORKER SECONDS LIMIT DIRECTORY NAME... and does for each 
     printing `count N` ten times a second and `done N NANOSECONDS` at the end
 Then it decodes each id that it reads, by the first table, and prints `decoded UNIX_MS WORKER SEQUENCE`.
 
+Then two more processes play two machines: each has a folder of its own, no file in common, and leases its worker from
+one Redis if there is one here (from the SQLite file if not).
+
 The exit status is 1 if an id was issued twice, if two languages decode an id differently, or if a process failed.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import mmap
 import os
 import queue
@@ -24,6 +28,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
@@ -271,6 +276,53 @@ def race(
                 process.popen.kill()
 
 
+# ---------------------------------------------------------------------------------------------------- two machines
+
+MACHINE = """
+import pathlib, sys, idgen
+store, modules, count = sys.argv[1:]
+with idgen.Generator(kind="snowflake", worker="auto", store=store, module_path=modules, store_create=True) as generator:
+    ids = generator.next_batch(int(count))
+    pathlib.Path("machine.ids").write_bytes(ids.tobytes())
+    print(generator.decode(int(ids[0])).worker, flush=True)
+    sys.stdin.readline()  # stays alive, and so does its lease, until both have drawn
+"""
+
+
+@contextlib.contextmanager
+def shared_store(build: Path, directory: Path) -> Iterator[tuple[str, str]]:
+    """The URL of a store that two machines share, and what to call it."""
+    if not (build / "lib" / "libidgen_redis.so").exists() or shutil.which("redis-server") is None:
+        yield f"sqlite:{directory / 'machines.db'}", "one SQLite file (no Redis here)"
+        return
+    sys.path.insert(0, str(ROOT / "tests" / "servers"))
+    import servers
+
+    with servers.Redis() as redis:
+        yield redis.url(), "one Redis"
+
+
+def machines(build: Path, directory: Path, count: int = 1_000_000) -> bool:
+    folders = [fresh(directory / name) for name in ("machine-a", "machine-b")]
+    with shared_store(build, directory) as (url, name):
+        command = [sys.executable, "-c", MACHINE, url, str(build / "lib"), str(count)]
+        running = [
+            subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            for folder in folders
+        ]
+        workers = [process.stdout.readline().strip() if process.stdout else "" for process in running]
+        for process in running:
+            process.communicate("\n", timeout=60)
+        if any(process.returncode for process in running):
+            fail("a machine's process failed")
+    total, duplicates = duplicates_in(build, [folder / "machine.ids" for folder in folders])
+    print(
+        f"\ntwo machines, no file in common, no number typed: workers {' and '.join(workers)}, leased from {name};\n"
+        f"duplicates among their {grouped(total)} ids: {duplicates}"
+    )
+    return duplicates == 0 and total == 2 * count and len(set(workers)) == 2
+
+
 # ------------------------------------------------------------------------------------------------------ the report
 
 
@@ -337,6 +389,7 @@ def main() -> int:
         begin = time.monotonic()
         processes, one_id, decoded = race(commands, directory, options.seconds, limit)
         good = report(build, processes, directory, one_id, decoded)
+        good = machines(build, directory) and good
         print(f"\n{'No id was issued twice' if good else 'FAILED'}, {time.monotonic() - begin:.0f} s")
     return 0 if good else 1
 

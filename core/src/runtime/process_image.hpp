@@ -1,6 +1,6 @@
 // Which process image runs this code: a forked child is another one, also after a raw clone().
 //
-// Process ids do not tell: a container's first process has the id 1, and so has its child in a pid namespace of its own.
+// Process ids do not tell: the first process of a container has the id 1, and so has its child in a nested one.
 #pragma once
 
 #include <cstdint>
