@@ -19,6 +19,9 @@ void refill(const std::string& folder, int seconds);
 void footprint(const std::string& folder, int rounds);
 // ns per call on segments from each NAME=URL, and the CPU time of all of them when idle. `modules`: module.path.
 void stores(int rounds, int seconds, const std::string& modules, std::span<char*> urls);
+// Time of create with a leased worker on each NAME=URL, and the latency of calls while it is renewed, beside calls on a
+// worker that is not.
+void leases(int seconds, const std::string& modules, std::span<char*> urls);
 // Runs one subject a given number of times and prints nothing: for a tool that counts instructions.
 void count(const std::string& subject, std::size_t times);
 

@@ -17,6 +17,7 @@ constexpr const char* kUsage =
     "       idgen-bench refill FOLDER SECONDS\n"
     "       idgen-bench footprint FOLDER ROUNDS\n"
     "       idgen-bench stores ROUNDS SECONDS MODULES NAME=URL...\n"
+    "       idgen-bench leases SECONDS MODULES NAME=URL...\n"
     "       idgen-bench count SUBJECT TIMES\n";
 
 int run(std::span<char*> arguments) {
@@ -31,6 +32,8 @@ int run(std::span<char*> arguments) {
   if (is("footprint", 3)) return bench::footprint(arguments[1], number(2)), 0;
   if (arguments.size() > 4 && std::strcmp(arguments[0], "stores") == 0)
     return bench::stores(number(1), number(2), arguments[3], arguments.subspan(4)), 0;
+  if (arguments.size() > 3 && std::strcmp(arguments[0], "leases") == 0)
+    return bench::leases(number(1), arguments[2], arguments.subspan(3)), 0;
   if (is("count", 3)) return bench::count(arguments[1], static_cast<std::size_t>(number(2))), 0;
   std::fputs(kUsage, stderr);
   return 2;

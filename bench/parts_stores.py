@@ -1,11 +1,13 @@
-"""What a warm segment costs with each store, on servers started in the same way as the tests'."""
+"""What a warm segment costs with each store, and what leasing a worker costs, on servers started in the same way as the
+tests'."""
 
 from __future__ import annotations
 
 import json
 import sys
 import tempfile
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from figures import Figure, median, spread
@@ -15,7 +17,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "tests" / "servers"))
 
 
-def measure_stores(setting: Setting) -> Samples:
+@contextmanager
+def every_store(setting: Setting) -> Iterator[list[str]]:
+    """NAME=URL of one store of each kind."""
     import servers
 
     with ExitStack() as ends:
@@ -26,9 +30,35 @@ def measure_stores(setting: Setting) -> Samples:
                 urls.append(f"{name}={ends.enter_context(kind()).url()}")
             except FileNotFoundError as missing:
                 raise NotMeasured(f"{missing}; `scripts/setup servers` installs the servers") from missing
-        modules = setting.build / "lib" / "idgen" / "modules"
+        yield urls
+
+
+def measure_stores(setting: Setting) -> Samples:
+    modules = setting.build / "lib" / "idgen" / "modules"
+    with every_store(setting) as urls:
         command = [setting.program, "stores", str(setting.rounds), "3" if setting.quick else "10", modules, *urls]
         return dict(json.loads(run(*command)))
+
+
+def measure_leases(setting: Setting) -> Samples:
+    modules = setting.build / "lib" / "idgen" / "modules"
+    with every_store(setting) as urls:
+        return dict(json.loads(run(setting.program, "leases", "3" if setting.quick else "20", modules, *urls)))
+
+
+def figures_leases(samples: Samples) -> list[Figure]:
+    figures = []
+    for name, row in samples.items():
+        figures.append(Figure(f"create with a leased worker, {name}", median(row["create_ms"]), "ms", 20,
+                              detail=spread(row["create_ms"])))  # fmt: skip
+        for key, label in (("p50", "p50"), ("p9999", "p99.99")):
+            renewed, still = row["renewed"][key], row["never renewed"][key]
+            detail = f"{renewed:.0f} ns; in turns with a worker that is not renewed {still:.0f} ns"
+            detail += f"; {row['renewals']:.0f} renewals" if key == "p9999" else ""
+            figures.append(
+                Figure(f"{label} of a call while it is renewed, {name}", renewed / still, "x", detail=detail)
+            )
+    return figures
 
 
 def figures_stores(samples: Samples) -> list[Figure]:
