@@ -103,8 +103,8 @@ PARTS = (
         "idgen-bench leases SECONDS MODULES NAME=URL...",
         stores.measure_leases,
         stores.figures_leases,
-        note="worker = auto, window = worker_lease = 1 s, so that it is renewed three times a second; 5 M ids/s from one "
-        "thread, each call timed.",
+        note="worker = auto, window = worker_lease = 1 s, so that it is renewed three times a second; 5 M ids/s from "
+        "one thread, each call timed.",
     ),
     Part("library", "The library", "strip, readelf -d", core.measure_library, core.figures_library),
     Part(

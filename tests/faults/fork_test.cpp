@@ -167,6 +167,57 @@ TEST_P(Forks, NestSoThatEveryGenerationDrawsItsOwn) {
   report("%zu ids of %zu generations, all different", kGenerations * kDraws, kGenerations);
 }
 
+// IDGEN_FORKS: how many children, about 100 if it is not set. Each leases a worker and draws a segment of its own, and ends
+// without a close, as crashed processes do.
+TEST_P(Forks, GiveEachOfManyChildrenAWorkerAndASegment) {
+  const char* const wanted = std::getenv("IDGEN_FORKS");
+  const std::size_t children = wanted != nullptr ? std::strtoul(wanted, nullptr, 10) : 100 / kSlower + 1;
+  constexpr std::size_t kDraws = 10;
+  Folder folder;
+  const std::string url = folder.url("ids.db");
+  make_store(url);
+  Ids events({{"worker", "auto"}, {"store", url}});
+  Ids orders({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "10"}, {"store", url}});
+  ASSERT_TRUE(events && orders) << events.outcome().message << orders.outcome().message;
+  Shared<std::uint64_t> drawn(children * 2 * kDraws);
+  std::vector<std::uint64_t> parents_events, parents_orders;
+  std::size_t refused = 0;
+  for (std::size_t c = 0; c < children; ++c) {
+    parents_events.push_back(events.next());
+    parents_orders.push_back(orders.next());
+    std::uint64_t* const mine = drawn.data() + c * 2 * kDraws;
+    const pid_t child = spawn_by(GetParam(), [&] {
+      for (std::size_t i = 0; i < kDraws; ++i) {
+        if ((mine[i] = events.next()) != 0 && (mine[kDraws + i] = orders.next()) != 0) continue;
+        const Outcome& failed = mine[i] == 0 ? events.outcome() : orders.outcome();
+        if (failed.status == IDGEN_E_FORKED) return 3;
+        return std::fprintf(stderr, "%s\n", failed.message.c_str()), 1;
+      }
+      return 0;
+    });
+    const int answer = wait_for(child);
+    // A raw clone in the middle of a transaction of the parent's background thread may not use stores.
+    if (GetParam() == By::raw_clone && answer == 3) {
+      ++refused;
+    } else {
+      ASSERT_EQ(answer, 0) << "child " << c;
+    }
+  }
+  EXPECT_LT(refused, children / 4 + 1);
+  std::vector<std::vector<std::uint64_t>> all_events{parents_events}, all_orders{parents_orders};
+  for (std::size_t c = 0; c < children; ++c) {
+    const std::uint64_t* const mine = drawn.data() + c * 2 * kDraws;
+    for (std::size_t i = 0; i < kDraws; ++i) {
+      if (mine[i] != 0) all_events[0].push_back(mine[i]);
+      if (mine[kDraws + i] != 0) all_orders[0].push_back(mine[kDraws + i]);
+    }
+  }
+  const std::size_t ids = all_events[0].size() + all_orders[0].size();
+  EXPECT_EQ(count_duplicates(std::move(all_events)), 0u);
+  EXPECT_EQ(count_duplicates(std::move(all_orders)), 0u);
+  report("%zu ids of %zu children, all different; %zu children were refused", ids, children - refused, refused);
+}
+
 // Without the sanitizers: the allocator of ASan is copied with its locks held, and TSan lets no child start a thread
 // where the parent's had been ("dup thread with used id").
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
