@@ -1,6 +1,7 @@
 //go:build cgo && !idgen_system
 
 // The C border.
+#include "../capi/src/checkpoint.cpp"
 #include "../capi/src/config.cpp"
 #include "../capi/src/generator.cpp"
 #include "../capi/src/host.cpp"

@@ -3,6 +3,7 @@
 // The room core/src/generator.
 #include "../core/src/generator/generator.cpp"
 #include "../core/src/generator/handle.cpp"
+#include "../core/src/generator/live_generators.cpp"
 #include "../core/src/generator/metrics.cpp"
 #include "../core/src/generator/node.cpp"
 #include "../core/src/generator/registry.cpp"

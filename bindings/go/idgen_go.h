@@ -340,6 +340,16 @@ typedef struct {
   idgen_go_failure failure;
 } idgen_go_segment;
 
+static inline idgen_go_failure idgen_go_quiesce(void) {
+  IDGEN_GO_ERROR(error);
+  return idgen_go_fail(idgen_quiesce(&error), &error);
+}
+
+static inline idgen_go_failure idgen_go_reset(void) {
+  IDGEN_GO_ERROR(error);
+  return idgen_go_fail(idgen_reset(&error), &error);
+}
+
 static inline idgen_go_failure idgen_go_store_create(uintptr_t config) {
   IDGEN_GO_ERROR(error);
   return idgen_go_fail(idgen_store_create((const idgen_config_t *)config, &error), &error);

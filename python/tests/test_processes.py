@@ -102,6 +102,20 @@ def test_closing_in_the_child_leaves_the_parents_rights_alone(tmp_path: Path) ->
     generator.close()
 
 
+def test_quiesced_generators_wait_for_the_reset_and_go_on(tmp_path: Path) -> None:
+    store = f"sqlite:{tmp_path / 'ids.db'}"
+    with idgen.Generator(kind="segment", tag="t", store=store, store_create=True, wait_max="50ms") as generator:
+        first = generator.next()
+        idgen.quiesce()
+        try:
+            assert idgen.segment_show(store=store, tag="t").max_id == first
+            with pytest.raises(idgen.StoreUnavailableError, match="quiesced for a checkpoint"):
+                generator.next()
+        finally:
+            idgen.reset()
+        assert generator.next() == first + 1
+
+
 def draw_from_file(path: str, worker: int) -> list[int]:
     with idgen.Generator(worker=worker, store=f"sqlite:{path}", store_create=True) as generator:
         ids: list[int] = [generator.next() for _ in range(COUNT)]

@@ -214,6 +214,8 @@ const std::vector<Call> kCalls = {
        std::size_t size = sizeof text;
        return idgen_config_describe(s.segment.get(), text, &size, nullptr);
      }},
+    {"idgen_quiesce", WaitsFor::nothing, [](Scene&) { return idgen_quiesce(nullptr); }},
+    {"idgen_reset", WaitsFor::nothing, [](Scene&) { return idgen_reset(nullptr); }},
     {"idgen_store_create", WaitsFor::store,
      [](Scene& s) {
        // One that is not there yet, and the one that is.

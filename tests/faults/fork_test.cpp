@@ -167,8 +167,8 @@ TEST_P(Forks, NestSoThatEveryGenerationDrawsItsOwn) {
   report("%zu ids of %zu generations, all different", kGenerations * kDraws, kGenerations);
 }
 
-// IDGEN_FORKS: how many children, about 100 if it is not set. Each leases a worker and draws a segment of its own, and ends
-// without a close, as crashed processes do.
+// IDGEN_FORKS: how many children, about 100 if it is not set. Each leases a worker and draws a segment of its own, and
+// ends without a close, as crashed processes do.
 TEST_P(Forks, GiveEachOfManyChildrenAWorkerAndASegment) {
   const char* const wanted = std::getenv("IDGEN_FORKS");
   const std::size_t children = wanted != nullptr ? std::strtoul(wanted, nullptr, 10) : 100 / kSlower + 1;

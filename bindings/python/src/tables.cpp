@@ -88,6 +88,19 @@ py::object segment_info(const idgen_segment_info_t& info) {
                                    text_object(info.holder));
 }
 
+void change_all(idgen_status_t (*change)(idgen_error_t*)) {
+  CallError error;
+  idgen_status_t status = IDGEN_OK;
+  {
+    const WithoutGil may_wait_for_the_stores;
+    status = change(&error);
+  }
+  check(status, error);
+}
+
+void quiesce() { change_all(idgen_quiesce); }
+void reset() { change_all(idgen_reset); }
+
 using Creation = idgen_status_t (*)(const idgen_config_t*, idgen_error_t*);
 
 void create(Creation creation, const py::kwargs& properties) {
@@ -245,6 +258,21 @@ void bind_tables(py::module_& module) {
              "Raises StoreMissingError (the store is lost: its lock file exists without the database),\n"
              "StoreRegressedError (an older copy replaced it), UnsupportedError (a buffer, which is made with its\n"
              "first tag; a store of the program's own), StoreError.");
+  module.def("quiesce", &quiesce,
+             "quiesce() -> None\n\n"
+             "Prepares this process for being copied: by a checkpoint, a snapshot of its machine, or a clone. All\n"
+             "generators give back what they have reserved, and their workers, and close their connections. Until\n"
+             "reset(), calls for ids wait, up to wait_max, and raise StoreUnavailableError. Other threads should draw\n"
+             "no ids meanwhile: one that was drawn before and not yet returned is returned in each copy. A store that\n"
+             "is copied too, such as a SQLite file on the machine's disk, grants the same numbers again in each copy:\n"
+             "use one outside. May block on the stores.");
+  module.def(
+      "reset", &reset,
+      "reset() -> None\n\n"
+      "To be called in each copy, and in the original: nothing that was reserved before is issued any more, and\n"
+      "each generator begins anew with its next call, as another owner. In a copy that was made without\n"
+      "quiesce() nothing is given back, because it is also the original's, and a fixed worker is refused\n"
+      "(WorkerBusyError) while the original lives. May block on the stores.");
   module.def("segment_create", &segment_create,
              "segment_create(**properties) -> None\n\n"
              "Makes the tag at 0, so that the first id is 1, and the store if it is missing. Reads store, namespace,\n"

@@ -55,7 +55,7 @@
  *     the parent still owns them. The child of a raw clone() made while another thread was inside the store gets
  *     IDGEN_E_FORKED too, because nobody releases that thread's locks there. idgen_destroy in the child frees memory
  *     and leaves the parent's reservations alone. Not covered: a fork made by a signal handler that interrupted a call
- *     on the same handle, and a byte-wise clone of a running machine.
+ *     on the same handle, and a byte-wise clone of a running machine without idgen_reset.
  * 10. Callbacks (clock, store, log) may be called from any thread, the library's own included, and from several at
  *     once. No lock of the library is held meanwhile. They must not throw, longjmp, or call the same generator; other
  *     generators are fine. `release` is called exactly once.
@@ -203,6 +203,26 @@ IDGEN_API idgen_status_t idgen_close_wait(idgen_t *generator, idgen_cancelled_fn
  * Errors: none. Blocks: as idgen_close, if it was not closed. Threads: the caller makes sure that no other call on the
  * handle is running. */
 IDGEN_API void idgen_destroy(idgen_t *generator);
+
+/* ------------------------------------------------------------------------------------------- copies of a process
+ *
+ * A checkpoint that is restored twice, a snapshot of the machine, a clone of it: each copy of a process has everything
+ * that the process had reserved. (A child made by fork needs none of this.) Between idgen_quiesce and idgen_reset a
+ * copy may be made; each copy then calls idgen_reset. Other threads should make no calls meanwhile: an id that was
+ * drawn before and not yet returned is returned in each copy. A store that is copied too, as a SQLite file on the
+ * machine's disk, grants the same numbers again in each copy: use one outside. */
+
+/* All generators of this process give back what they have reserved, and their workers, and close their connections.
+ * Then calls for ids wait for idgen_reset, up to wait_max, and return IDGEN_E_STORE_UNAVAILABLE. What a store does not
+ * take back is a gap.
+ * Errors: any. Blocks: on the stores. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_quiesce(idgen_error_t *err);
+
+/* Nothing that was reserved before is issued any more: each generator begins anew with its next call, as another owner.
+ * After idgen_quiesce, or in a copy that was made without it; then nothing is given back, because it is also the
+ * original's, and a fixed worker is refused (IDGEN_E_WORKER_BUSY) while the original lives.
+ * Errors: any. Blocks: on the stores. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_reset(idgen_error_t *err);
 
 /* ---------------------------------------------------------------------------------------------- configuration */
 

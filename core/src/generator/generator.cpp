@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "generator/fast_path.hpp"
+#include "generator/live_generators.hpp"
 
 namespace idgen {
 
@@ -187,10 +188,10 @@ void Generator::begin(Patience& patience) {
                           .subject = subject_,
                           .lane = store_->lane(*runtime_)};
   set_options(options, feed->page);
+  if (!is_first) continue_after(*feed->before, options, **feed->page);
   // Not make_shared: a timer that holds a weak_ptr would keep its memory.
   feed->supply.reset(new Supply(runtime_, feed->page, make_source(feed->page), std::move(options),
                                 [logs = logs_](LogLevel level, const std::string& line) { logs->say(level, line); }));
-  if (!is_first) continue_after(*feed->before, **feed->page);
   try {
     Opening(*runtime_, subject_, patience, config_.get("on_clock_back") == "wait", worker_wait_ns(config_, *store_))
         .attempt([&] { feed->supply->prime(); });
@@ -204,6 +205,7 @@ void Generator::begin(Patience& patience) {
   feed_ = begun;
   (*home_)->alive.store(true, std::memory_order_release);
   if (closed_) begun->supply->close();  // by another thread, which has closed the one before
+  if (is_quiesced()) rest();
 }
 
 bool Generator::ensure_alive(Patience& patience) {
@@ -217,6 +219,7 @@ bool Generator::ensure_alive(Patience& patience) {
 
 bool Generator::start_over(const Feed* ended, Patience& patience) {
   if (!patience.may_wait()) return false;
+  wait_for_reset(*runtime_, subject_, patience);
   HotPage& home = **home_;
   const auto has_begun = [&] { return home.alive.load(std::memory_order_acquire) && feed_.load() != ended; };
   // One thread starts over, the others wait for it.
@@ -278,10 +281,25 @@ bool Generator::replace(const Feed& feed, Patience& patience) {
   return false;
 }
 
-void Generator::continue_after(const Feed&, HotPage&) {}
+void Generator::rest() noexcept {
+  if (!is_alive()) return;
+  const Feed& feed = *feed_.load();
+  if (!feed.has_ended.exchange(true)) feed.supply->close();
+  store_->disconnect();
+}
+
+void Generator::abandon() noexcept {
+  if (!is_alive()) return;
+  const Feed& feed = *feed_.load();
+  if (!feed.has_ended.exchange(true)) feed.supply->abandon();
+  store_->disconnect();
+}
 
 Claim Generator::claim(std::uint64_t drawn, Patience& patience) {
-  return ensure_alive(patience) ? feed().supply->claim(drawn, patience) : Claim::would_block;
+  if (!ensure_alive(patience)) return Claim::would_block;
+  const Feed& feed = this->feed();
+  if (feed.has_ended) return replace(feed, patience) ? Claim::given_up : Claim::would_block;
+  return feed.supply->claim(drawn, patience);
 }
 
 void Generator::close() noexcept {

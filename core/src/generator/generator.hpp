@@ -29,6 +29,10 @@ class Generator : public std::enable_shared_from_this<Generator> {
 
   // The last handle was closed: gives the reservation back. In a child: leaves it to the parent. Idempotent.
   void close() noexcept IDGEN_RUNS_HOST_CODE;
+  // Gives back what is reserved, and the worker. The next call waits for reset(), then begins anew.
+  void rest() noexcept IDGEN_RUNS_HOST_CODE;
+  // The same without giving anything back: it may belong to the original of which this process is a copy.
+  void abandon() noexcept IDGEN_RUNS_HOST_CODE;
   // For all handles.
   LogList& logs() const noexcept { return *logs_; }
 
@@ -73,7 +77,7 @@ class Generator : public std::enable_shared_from_this<Generator> {
   // generator is gone, so they refer to nothing of it but `page`.
   virtual void set_options(Supply::Options& options, const Page& page) = 0;
   // Before a feed begins that follows another one: no number of it may come before those that were drawn from `ended`.
-  virtual void continue_after(const Feed& ended, HotPage& page);
+  virtual void continue_after(const Feed& ended, Supply::Options& options, HotPage& page) = 0;
   // The reason why a child cannot start over, or empty.
   virtual std::string fork_obstacle() const = 0;
 

@@ -1,5 +1,6 @@
 #include "generator/registry.hpp"
 
+#include "generator/live_generators.hpp"
 #include "generator/snowflake.hpp"
 #include "runtime/slots.hpp"
 
@@ -40,6 +41,7 @@ std::shared_ptr<Generator> shared(const std::shared_ptr<Generator>& generator, c
 
 std::shared_ptr<Generator> new_generator(std::shared_ptr<Generator> generator) {
   generator->handles = 1;
+  add_live_generator(generator);
   return generator;
 }
 
@@ -47,6 +49,7 @@ std::shared_ptr<Generator> new_generator(std::shared_ptr<Generator> generator) {
 
 std::shared_ptr<Generator> acquire_generator(const Config& config, const Cancelled& cancelled) {
   Patience patience(config.duration_ms("wait_max") * 1'000'000, cancelled);
+  wait_for_reset(config.runtime ? *config.runtime : system_runtime(), config.get("name"), patience);
   if (config.get("kind") == "segment") return new_generator(make_segment_generator(config, patience));
   Runtime& runtime = config.runtime ? *config.runtime : system_runtime();
   const std::string key = snowflake_identity(config);

@@ -138,7 +138,8 @@ class SegmentGenerator final : public Generator {
 
   bool make_room(Patience& patience) override {
     if (!ensure_alive(patience)) return false;
-    return feed().supply->refill(patience);
+    const Feed& feed = this->feed();
+    return feed.has_ended ? replace(feed, patience) : feed.supply->refill(patience);
   }
 
   [[gnu::cold]] std::string describe() const override;
@@ -152,6 +153,10 @@ class SegmentGenerator final : public Generator {
                       .runway_ns = config_.duration_ms("segment.runway") * 1'000'000,
                       .stock_max = stock_max_};
     options.max_age_ns = config_.duration_ms("segment.max_age") * 1'000'000;
+  }
+  // A thread may still hold a number that it drew there.
+  void continue_after(const Feed& ended, Supply::Options& options, HotPage&) override {
+    options.claims_from = ended.supply->closed_at();
   }
   std::string fork_obstacle() const override {
     if (!store_->survives_fork()) {
@@ -198,7 +203,7 @@ std::string SegmentGenerator::describe() const {
   const std::string restore = store_->unnoticed_restore();
   if (!restore.empty())
     text += "not covered: " + restore + "; advance the tag above the highest id in use before anything starts\n";
-  text += "not covered: a byte-wise clone of the running machine\n";
+  text += "not covered: a byte-wise clone of the running machine, until each copy has called idgen_reset\n";
   return text;
 }
 

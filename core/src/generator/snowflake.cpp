@@ -210,9 +210,10 @@ class SnowflakeGenerator final : public Generator {
     };
   }
   // With another worker only ticks that were not begun are above all ids.
-  void continue_after(const Feed& ended, HotPage& page) override {
+  void continue_after(const Feed& ended, Supply::Options&, HotPage& page) override {
     const std::uint64_t per_tick = std::uint64_t{1} << shape_.sequence_bits;
     page.counter.begin_at((ended.supply->closed_at() + per_tick - 1) & ~(per_tick - 1));
+    page.slack.store((*ended.page)->slack.load());  // if that one was ahead of the clock, so is this one
   }
   std::string fork_obstacle() const override {
     if (node_.leased && store_->survives_fork()) {
@@ -408,7 +409,8 @@ std::string SnowflakeGenerator::describe() const {
   if (!restore.empty())
     text +=
         "not covered: " + restore + "; start nothing before the clock has passed the time of the highest id in use\n";
-  text += "not covered: a byte-wise clone of the running machine, until its window of " + window + " has passed\n";
+  text += "not covered: a byte-wise clone of the running machine, until its window of " + window +
+          " has passed or each copy has called idgen_reset\n";
   return text;
 }
 

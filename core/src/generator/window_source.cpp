@@ -113,6 +113,16 @@ void WindowSource::release() {
   release_number();
 }
 
+// Where a lease says who is alive, it may be the original's. Where a lock of this process does, it is ours to give up.
+void WindowSource::abandon() {
+  if (store_->has_leases()) {
+    if (leasing_.numbers) leasing_.numbers->release();
+    return;
+  }
+  returned_to_ms_ = std::numeric_limits<std::int64_t>::max();
+  release();
+}
+
 std::string WindowSource::name_of(std::uint64_t number) const { return format_instant(to_ms(number)); }
 
 std::string WindowSource::after_regress() const {

@@ -37,6 +37,7 @@ class WindowSource final : public Source {
   Range draw(const Demand&) override;
   void give_back(const Range& unused) override;
   void release() override;
+  void abandon() override;
   std::string name_of(std::uint64_t number) const override;
   std::string after_regress() const override;
 

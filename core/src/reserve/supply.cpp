@@ -138,7 +138,8 @@ void Supply::install(Range range, const Present& present) {
 bool Supply::refill(Patience& patience) { return open_range({}, patience) == Claim::granted; }
 
 Claim Supply::claim(std::uint64_t number, Patience& patience) {
-  if (number >= Counter::kParked) return Claim::given_up;  // in no range: nothing to take the lock for
+  // In no range, or in none of ours: nothing to take the lock for.
+  if (number >= Counter::kParked || number < options_.claims_from) return Claim::given_up;
   return open_range(number, patience);
 }
 
@@ -469,7 +470,11 @@ void Supply::load_failed(const Error& error) {
   if (next < current_.end) page_.counter.set_limit(std::min(page_.counter.limit(), next + (current_.end - next) / 2));
 }
 
-void Supply::close() noexcept {
+void Supply::close() noexcept { end(true); }
+
+void Supply::abandon() noexcept { end(false); }
+
+void Supply::end(bool gives_back) noexcept {
   MutexLock lock(page_.mutex);
   if (closed_) return;
   closed_ = true;
@@ -482,6 +487,12 @@ void Supply::close() noexcept {
   const Range rest{std::max(closed_at_, current_.first), current_.end};
   if (rest.first < rest.end) unused_ += rest.size();
   current_ = {};
+  lock.unlock();
+  for (Stripe& stripe : page_.stripes) {
+    const MutexLock fed(stripe.mutex);  // by who drew from the counter before it was sealed
+    stripe.counter.set_limit(0);
+  }
+  lock.lock();
   // A grant on its way would be lost: wait for it, up to a limit, to give it back too.
   const std::int64_t deadline = runtime_.mono_ns() + options_.close_wait_ns;
   close_waits_ = true;
@@ -492,7 +503,11 @@ void Supply::close() noexcept {
   if (loading_) return;  // everything is burned; the loader releases the source when it returns
   lock.unlock();
   try {
-    give_back(rest, ready);
+    if (gives_back) {
+      give_back(rest, ready);
+    } else {
+      source_->abandon();
+    }
   } catch (const std::exception& error) {
     say(LogLevel::warning,
         "closed; what was reserved and not used could not be given back, and is a gap: ", error.what());

@@ -64,6 +64,8 @@ class Source {
   virtual std::string after_regress() const = 0;
   // The owner is gone, whether or not something was given back.
   virtual void release() IDGEN_RUNS_HOST_CODE {}
+  // The same in a copy of the process that was the owner: the original may go on.
+  virtual void abandon() IDGEN_RUNS_HOST_CODE {}
 };
 
 // What the clock says about timed numbers, at one moment.
@@ -103,6 +105,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
     std::int64_t renew_ns = 0;       // asks for a range at least this often, even if nobody draws; 0: only on demand
     std::int64_t max_age_ns = 0;     // grants older than this are given up; 0: never
     std::int64_t close_wait_ns = 0;  // how long close() waits for a grant on its way
+    std::uint64_t claims_from = 0;   // numbers below this were drawn from another supply, which has ended
     std::string subject;             // "tag 'orders'": begins log lines and messages
     std::shared_ptr<Lane> lane{};    // where loads are made; null: one of its own
     // Of timed numbers: reads the clock. Called with no lock held.
@@ -131,6 +134,8 @@ class Supply : public std::enable_shared_from_this<Supply> {
   // Stops issuing for good and gives back what is unused. What the store does not take back is a gap and a line in the
   // log, not a failure.
   void close() noexcept IDGEN_RUNS_HOST_CODE;
+  // The same, but gives nothing back.
+  void abandon() noexcept IDGEN_RUNS_HOST_CODE;
   // Once closed: the number after the last one that was drawn.
   std::uint64_t closed_at() const;
 
@@ -156,6 +161,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   bool leave_source() IDGEN_REQUIRES(page_.mutex);
   void let_source_go() IDGEN_RUNS_HOST_CODE;
   std::vector<Range> take_ready() IDGEN_REQUIRES(page_.mutex);  // which is not issued, then
+  void end(bool gives_back) noexcept IDGEN_RUNS_HOST_CODE;
   void watch_age() IDGEN_REQUIRES(page_.mutex);
   void watch_renewal() IDGEN_REQUIRES(page_.mutex);
   void renew() IDGEN_RUNS_HOST_CODE;  // on the lane

@@ -46,6 +46,24 @@ class GeneratorTest {
   }
 
   @Test
+  void quiescedGeneratorsWaitForTheResetAndGoOn() {
+    try (var orders = segment().waitMax(Duration.ofMillis(50)).build();
+        var events = snowflake().build()) {
+      long first = orders.next();
+      long event = events.next();
+      Idgen.quiesce();
+      try {
+        var error = assertThrows(StoreException.class, orders::next);
+        assertTrue(error.getMessage().contains("quiesced for a checkpoint"), error.getMessage());
+      } finally {
+        Idgen.reset();
+      }
+      assertEquals(first + 1, orders.next());
+      assertTrue(events.next() > event);
+    }
+  }
+
+  @Test
   void aSegmentGivesConsecutiveNumbersFromOneOn() {
     try (var orders = segment().build()) {
       assertEquals(1, orders.next());

@@ -1,0 +1,79 @@
+#include "generator/live_generators.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "idgen/checkpoint.hpp"
+#include "runtime/fork_page.hpp"
+#include "runtime/made_once.hpp"
+
+namespace idgen {
+namespace {
+
+// Replaced, never changed, so that a child forked at that moment finds either the old or the new one, intact.
+using List = std::vector<std::weak_ptr<Generator>>;
+constinit std::atomic<const List*> list{nullptr};
+constinit std::atomic<bool> quiesced{false};
+
+Mutex& list_mutex() {
+  static constinit MadeOnce<ForkPage<Mutex>> page;
+  return *page.get();
+}
+
+std::vector<std::shared_ptr<Generator>> live_generators() {
+  std::vector<std::shared_ptr<Generator>> live;
+  const MutexLock lock(list_mutex());
+  if (const List* const all = list.load()) {
+    for (const std::weak_ptr<Generator>& each : *all)
+      if (std::shared_ptr<Generator> generator = each.lock()) live.push_back(std::move(generator));
+  }
+  return live;
+}
+
+}  // namespace
+
+bool is_quiesced() noexcept { return quiesced.load(); }
+
+void add_live_generator(const std::shared_ptr<Generator>& generator) {
+  {
+    std::unique_ptr<const List> old;  // destroyed with no lock held
+    const MutexLock lock(list_mutex());
+    const List* const before = list.load();
+    auto next = std::make_unique<List>();
+    if (before != nullptr) {
+      std::copy_if(before->begin(), before->end(), std::back_inserter(*next),
+                   [](const std::weak_ptr<Generator>& each) { return !each.expired(); });
+    }
+    next->push_back(generator);
+    old.reset(list.exchange(next.release()));
+  }
+  if (is_quiesced()) generator->rest();  // quiesce() may have missed it
+}
+
+void wait_for_reset(Runtime& runtime, const std::string& subject, Patience& patience) {
+  while (is_quiesced()) {
+    if (patience.left_ns() <= 0) {
+      throw Error(Status::store_unavailable,
+                  subject + ": this process was quiesced for a checkpoint (idgen_quiesce); waited " +
+                      std::to_string(patience.waited_ns() / 1'000'000) +
+                      " ms (wait_max) for idgen_reset. Call that, then try again");
+    }
+    const std::int64_t before = runtime.mono_ns();
+    runtime.sleep_ns(patience.slice_ns());
+    patience.spend(std::max<std::int64_t>(runtime.mono_ns() - before, 1));
+    patience.check(subject);
+  }
+}
+
+void quiesce() {
+  quiesced = true;
+  for (const std::shared_ptr<Generator>& generator : live_generators()) generator->rest();
+}
+
+void reset() {
+  for (const std::shared_ptr<Generator>& generator : live_generators()) generator->abandon();
+  quiesced = false;
+}
+
+}  // namespace idgen

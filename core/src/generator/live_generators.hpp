@@ -1,0 +1,22 @@
+// The generators of this process, and whether they may reserve anything just now.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "generator/generator.hpp"
+
+namespace idgen {
+
+// Counted from here on, until it is destroyed. It has reserved something, which is given back if the process was
+// quiesced meanwhile.
+void add_live_generator(const std::shared_ptr<Generator>& generator) IDGEN_RUNS_HOST_CODE;
+
+// Between quiesce() and reset(). A child inherits it.
+bool is_quiesced() noexcept;
+
+// Waits until reset(), or throws Error{store_unavailable} once patience is over. With nothing to wait for it costs a
+// load.
+void wait_for_reset(Runtime& runtime, const std::string& subject, Patience& patience) IDGEN_RUNS_HOST_CODE;
+
+}  // namespace idgen

@@ -1,0 +1,97 @@
+// A process that is quiesced for a checkpoint, and what its copies may do.
+#include "idgen/checkpoint.hpp"
+
+#include <gmock/gmock.h>
+
+#include "generator/world.hpp"
+
+namespace idgen::sim {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class Checkpoint : public World {
+ protected:
+  ~Checkpoint() override { reset(); }
+};
+
+TEST_F(Checkpoint, AQuiescedGeneratorHasGivenBackWhatItHeld) {
+  auto segment = open({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "100"}, {"segment.runway", "0"}});
+  for (int i = 0; i < 7; ++i) segment->next();
+  auto snowflake = open({{"worker", "1"}});
+  snowflake->next();
+  ASSERT_GT(disk.tags["t"], 7u);
+  const std::int64_t reserved_to = disk.workers[1].hw;
+  quiesce();
+  EXPECT_EQ(disk.tags["t"], 7u);
+  EXPECT_LT(disk.workers[1].hw, reserved_to);
+  EXPECT_EQ(store->disconnects, 2);
+  reset();
+  EXPECT_EQ(segment->next(), 8u);
+  EXPECT_EQ(segment->stats().issued, 8u) << "before and after";
+}
+
+TEST_F(Checkpoint, CallsWaitForTheResetAndThenGoOn) {
+  auto handle = open({{"kind", "segment"}, {"tag", "t"}, {"wait_max", "100ms"}});
+  const std::uint64_t first = handle->next();
+  quiesce();
+  const Error error = error_of([&] { handle->next(); });
+  EXPECT_EQ(error.status(), Status::store_unavailable);
+  EXPECT_THAT(error.message(),
+              AllOf(HasSubstr("quiesced for a checkpoint"), HasSubstr("waited 100 ms"), HasSubstr("idgen_reset")));
+  std::uint64_t id = 0;
+  EXPECT_EQ(handle->try_next(id), Status::would_block);
+  EXPECT_EQ(error_of([&] {
+              open({{"kind", "segment"}, {"tag", "other"}, {"wait_max", "0"}});
+            }).status(),
+            Status::store_unavailable);
+  EXPECT_FALSE(disk.tags.contains("other"));
+  reset();
+  EXPECT_EQ(handle->next(), first + 1);
+}
+
+TEST_F(Checkpoint, ACopyMadeWithoutQuiescingGivesNothingBackAndDrawsItsOwn) {
+  auto segment = open({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "100"}, {"segment.runway", "0"}});
+  auto relaxed = open({{"kind", "segment"}, {"tag", "r"}, {"segment.step", "1000"}, {"order", "relaxed"}});
+  auto snowflake = open({{"worker", "1"}, {"namespace", "n"}});
+  segment->next();
+  relaxed->next();
+  snowflake->next();
+  const std::uint64_t granted = disk.tags["t"], of_relaxed = disk.tags["r"];
+  const std::int64_t reserved_to = disk.workers[1].hw;
+  const std::uint64_t fence = disk.workers[1].fence;
+  reset();
+  EXPECT_EQ(disk.tags["t"], granted);
+  EXPECT_EQ(segment->next(), granted + 1);
+  EXPECT_GT(relaxed->next(), of_relaxed) << "also what a thread had in its block";
+  EXPECT_GE(ms_of(*snowflake, snowflake->next()), reserved_to);
+  EXPECT_GT(disk.workers[1].fence, fence) << "as another owner";
+}
+
+TEST_F(Checkpoint, OrderAndUniquenessHoldAcrossManyOfThem) {
+  auto segment = open({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "10"}, {"segment.runway", "0"}});
+  auto snowflake = open({{"worker", "1"}, {"layout", "time:41ms worker:10 sequence:4"}});
+  std::uint64_t last_number = 0, last_id = 0;
+  for (int i = 0; i < 500; ++i) {
+    if (i % 7 == 3) quiesce();
+    if (i % 7 == 3 || i % 11 == 5) reset();
+    const std::uint64_t number = segment->next(), id = snowflake->next();
+    ASSERT_GT(number, last_number);
+    ASSERT_GT(id, last_id);
+    last_number = number;
+    last_id = id;
+    runtime->pass(i % 5 * kMs);
+  }
+}
+
+TEST_F(Checkpoint, AClosedGeneratorStaysClosed) {
+  auto handle = open({{"kind", "segment"}, {"tag", "t"}});
+  handle->close();
+  quiesce();
+  reset();
+  EXPECT_EQ(error_of([&] { handle->next(); }).status(), Status::closed);
+}
+
+}  // namespace
+}  // namespace idgen::sim
