@@ -270,7 +270,7 @@ void bind_tables(py::module_& module) {
       "reset", &reset,
       "reset() -> None\n\n"
       "To be called in each copy, and in the original: nothing that was reserved before is issued any more, and\n"
-      "each generator begins anew with its next call, as another owner. In a copy that was made without\n"
+      "each generator starts over with its next call, as another owner. In a copy that was made without\n"
       "quiesce() nothing is given back, because it is also the original's, and a fixed worker is refused\n"
       "(WorkerBusyError) while the original lives. May block on the stores.");
   module.def("segment_create", &segment_create,

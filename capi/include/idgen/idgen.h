@@ -218,7 +218,7 @@ IDGEN_API void idgen_destroy(idgen_t *generator);
  * Errors: any. Blocks: on the stores. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_quiesce(idgen_error_t *err);
 
-/* Nothing that was reserved before is issued any more: each generator begins anew with its next call, as another owner.
+/* Nothing that was reserved before is issued any more: each generator starts over with its next call, as another owner.
  * After idgen_quiesce, or in a copy that was made without it; then nothing is given back, because it is also the
  * original's, and a fixed worker is refused (IDGEN_E_WORKER_BUSY) while the original lives.
  * Errors: any. Blocks: on the stores. Threads: any. */

@@ -13,7 +13,7 @@ namespace idgen {
 // stores, each for its wait_max.
 void quiesce() IDGEN_RUNS_HOST_CODE;
 
-// What was reserved before is never issued: each generator begins anew with its next call. What quiesce() gave back is
+// What was reserved before is never issued: each generator starts over with its next call. What quiesce() gave back is
 // not given back again; without it nothing is given back, because it belongs to the original, too.
 void reset() IDGEN_RUNS_HOST_CODE;
 

@@ -29,7 +29,7 @@ class Generator : public std::enable_shared_from_this<Generator> {
 
   // The last handle was closed: gives the reservation back. In a child: leaves it to the parent. Idempotent.
   void close() noexcept IDGEN_RUNS_HOST_CODE;
-  // Gives back what is reserved, and the worker. The next call waits for reset(), then begins anew.
+  // Gives back what is reserved, and the worker. The next call waits for reset(), then starts over.
   void rest() noexcept IDGEN_RUNS_HOST_CODE;
   // The same without giving anything back: it may belong to the original of which this process is a copy.
   void abandon() noexcept IDGEN_RUNS_HOST_CODE;

@@ -51,10 +51,10 @@ public final class Idgen {
   /**
    * Prepares this process for being copied: by a checkpoint (CRaC, CRIU), a snapshot of its machine, or a clone. All
    * generators give back what they have reserved, and their workers, and close their connections. Until {@link
-   * #reset()}, calls for ids wait, up to {@code wait_max}, and throw a {@link StoreException}. Other threads should draw
-   * no ids meanwhile: one that was drawn before and not yet returned is returned in each copy. A store that is copied
-   * too, such as a SQLite file on the machine's disk, grants the same numbers again in each copy: use one outside. May
-   * wait for the stores.
+   * #reset()}, calls for ids wait, up to {@code wait_max}, and throw a {@link StoreException}. Other threads should
+   * draw no ids meanwhile: one that was drawn before and not yet returned is returned in each copy. A store that is
+   * copied too, such as a SQLite file on the machine's disk, grants the same numbers again in each copy: use one
+   * outside. May wait for the stores.
    */
   public static void quiesce() {
     IdgenJNI.idgen_quiesce();
@@ -62,7 +62,7 @@ public final class Idgen {
 
   /**
    * To be called in each copy, and in the original: nothing that was reserved before is issued any more, and each
-   * generator begins anew with its next call, as another owner. In a copy that was made without {@link #quiesce()}
+   * generator starts over with its next call, as another owner. In a copy that was made without {@link #quiesce()}
    * nothing is given back, because it is also the original's, and a fixed worker is refused ({@link
    * WorkerBusyException}) while the original lives. May wait for the stores.
    */
