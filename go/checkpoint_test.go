@@ -11,7 +11,8 @@ import (
 )
 
 func TestAQuiescedGeneratorWaitsForTheResetAndGoesOn(t *testing.T) {
-	orders, err := idgen.New(t.Context(), idgen.WithKind("segment"), idgen.WithTag("orders"), idgen.WithStore("sqlite:ids.db"),
+	orders, err := idgen.New(t.Context(), idgen.WithKind("segment"), idgen.WithTag("orders"),
+		idgen.WithStore("sqlite:ids.db"),
 		idgen.WithDirectory(t.TempDir()), idgen.WithStoreCreate(true), idgen.WithWaitMax(50*time.Millisecond))
 	if err != nil {
 		t.Fatal(err)
