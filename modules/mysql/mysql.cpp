@@ -10,6 +10,7 @@
 
 #include "schema.hpp"
 #include "sql_workers.hpp"
+#include "with_windows.hpp"
 
 namespace idgen::module {
 namespace {
