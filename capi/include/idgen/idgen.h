@@ -754,8 +754,8 @@ typedef struct idgen_store {
 } idgen_store_t;
 
 /* Replaces the property `store` for the generators made from this configuration.
- * Errors: IDGEN_E_ARGUMENT (segment_take, window_take and worker_read are all NULL; of the four for rows of workers some
- * are missing, or window_take is there as well), any. Blocks: no. Threads: one. */
+ * Errors: IDGEN_E_ARGUMENT (segment_take, window_take and worker_read are all NULL; of the four for rows of workers
+ * some are missing, or window_take is there as well), any. Blocks: no. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set_store(idgen_config_t *config, const idgen_store_t *store,
                                                                 void *ctx, idgen_error_t *err);
 

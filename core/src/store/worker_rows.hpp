@@ -107,8 +107,8 @@ class WorkerRows {
   // Everybody who changes a row has seen the one before, so of those who meet on it one gets through each time.
   static constexpr int kMostAttempts = 20;
 
-  // What was written last for this grant, so that a renewal costs one round trip. It is forgotten by that: a change whose
-  // outcome is unknown is followed by a look at the row.
+  // What was written last for this grant, so that a renewal costs one round trip. It is forgotten here: after a change
+  // whose outcome is unknown the row is read.
   std::optional<Held> recall(const WindowRequest& request) {
     const MutexLock lock(mutex_);
     auto known = last_.extract({request.name_space, request.worker});
