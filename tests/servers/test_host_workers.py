@@ -489,33 +489,20 @@ def test_processes_of_all_languages_lease_workers_and_no_two_the_same_however_th
         for _, victim in stopped:
             victim.process.send_signal(signal.SIGCONT)
             drawing.append(victim)
-        alive = []
-        for worker in drawing:
-            if worker.process.poll() is not None:  # told at a renewal that its worker is another's
-                assert any("WORKER_BUSY" in text for text in worker.failures()), worker.failures()
-                continue
-            worker.goes_on(worker.size() + 100)
-            alive.append(worker)
-        assert len(alive) > len(kinds) // 2
         time.sleep(6)  # whoever went on within an old window has used it up
-        alive = [worker for worker in alive if worker.process.poll() is None]
-        before = [worker.size() for worker in alive]
-        for worker, size in zip(alive, before, strict=True):
-            wait_until(lambda worker=worker, size=size: worker.size() > size or worker.process.poll() is not None)
-        live = {row["worker"]: row["holder"] for row in listed(server.url(), namespace).values() if row["live"]}
-        held = {worker.workers()[-1]: worker for worker in alive if worker.process.poll() is None}
-        assert len(held) == sum(worker.process.poll() is None for worker in alive)  # no two the same
+        for worker in drawing:
+            worker.goes_on(worker.size() + 100)
+        live = {number: row["holder"] for number, row in listed(server.url(), namespace).items() if row["live"]}
+        held = {worker.workers()[-1]: worker for worker in drawing}
+        assert len(held) == len(kinds)  # no two the same
         for number, worker in held.items():
-            found = live.get(number) or live.get(str(number)) or ""
-            assert f"process {worker.process.pid} on " in found, (number, found)
+            assert f"process {worker.process.pid} on " in live[number]
     finally:
         for worker in everybody:
             worker.close()
     ids_of(everybody)
-    kept = [set(worker.workers()) for worker in everybody]
-    assert all(len(numbers) <= 1 for numbers in kept)
-    used = [number for numbers in kept for number in numbers]
-    assert len(used) > len(set(used))  # numbers of those who were killed are used again
+    used = [number for worker in everybody for number in set(worker.workers())]
+    assert len(used) > len(set(used))  # numbers of those who were killed, or stopped for long, are used again
 
 
 # What Python's store does with a connection, seen from inside.
