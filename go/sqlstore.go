@@ -24,17 +24,18 @@ const (
 	SQLite                      // a database of the program's own; never the file of a sqlite: store that is in use
 )
 
-// SQLStore grants segments from a database, over the program's own connection pool. The table is that of the stores
-// mysql:// and postgres://, so both may draw from one tag at the same time. It depends on no driver: it classifies
-// errors by the field Number or the method SQLState(), which all common drivers have.
+// SQLStore grants segments, and windows of workers, from a database, over the program's own connection pool. The tables
+// are those of the stores mysql:// and postgres://, so both may draw from one tag at the same time, and no worker is
+// leased by both. It depends on no driver: it classifies errors by the field Number or the method SQLState(), which all
+// common drivers have.
 //
 // Give it a small pool of its own; two connections serve any number of generators. In a pool shared with transactions,
 // those that draw ids can hold all connections while they wait for the one that the store needs. The call then fails
 // after PoolTimeout, before wait_max, with an error that says so.
 //
-// A grant is one statement, committed before it is used, because a pool may hand out sessions that do not commit by
-// themselves. A connection that is inside a transaction is refused with [ErrStoreUnsafe] and left as it is. The
-// driver's own time limits apply, and should be set.
+// A grant, or a worker's renewal, is one statement, committed before it is used, because a pool may hand out sessions
+// that do not commit by themselves. A connection that is inside a transaction is refused with [ErrStoreUnsafe] and left
+// as it is. The driver's own time limits apply, and should be set.
 type SQLStore struct {
 	// PoolTimeout is how long one call waits for a connection of the pool; 0 means 2 seconds. Set it before the first
 	// call.
@@ -274,19 +275,27 @@ func (s *SQLStore) rows(
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, found.Close()) }()
-	for found.Next() {
+	err = eachRow(found, func() error {
 		var row SegmentRow
 		var updated int64
 		err := found.Scan(&row.Namespace, &row.Tag, &row.MaxID, &row.Grants, &updated, &row.Step, &row.Rate,
 			&row.Holder)
-		if err != nil {
-			return nil, err
-		}
 		row.Updated = time.UnixMilli(updated).UTC()
 		all = append(all, row)
+		return err
+	})
+	return all, err
+}
+
+// eachRow calls scan for each row, until it fails.
+func eachRow(rows *sql.Rows, scan func() error) (err error) {
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := scan(); err != nil {
+			return err
+		}
 	}
-	return all, found.Err()
+	return rows.Err()
 }
 
 // refusal says why no row was changed.
@@ -512,7 +521,8 @@ func translated(err error) error {
 	}
 	switch {
 	case noTable:
-		status, text = ErrStoreMissing, "the table idgen_segment is not there. "+howToCreate+". The driver: "+text
+		table, how := missingTable(text)
+		status, text = ErrStoreMissing, "the table "+table+" is not there. "+how+". The driver: "+text
 	case status == 0:
 		status, text = ErrStoreUnavailable, "the store's database, or the pool of its connections: "+text
 	default:
@@ -535,7 +545,17 @@ func isNoTable(err error) bool {
 		return state == "42P01"
 	}
 	// SQLite.
-	return numberOf(err) == 1146 || err != nil && strings.Contains(err.Error(), "no such table: idgen_segment")
+	return numberOf(err) == 1146 || err != nil && strings.Contains(err.Error(), "no such table: idgen_")
+}
+
+// missingTable is the one that the server's text names, and how to make it.
+func missingTable(text string) (table, how string) {
+	for _, table := range []string{"idgen_worker", "idgen_namespace"} {
+		if strings.Contains(text, table) {
+			return table, howToCreateWorkers
+		}
+	}
+	return "idgen_segment", howToCreate
 }
 
 // numberOf finds the field Number of go-sql-driver's MySQLError, without a dependency on it.

@@ -19,7 +19,8 @@ import (
 	"unsafe"
 )
 
-// Store is a store of the program's own, for [WithHostStore] with kind = segment. [SQLStore] is one for databases.
+// Store is a store of the program's own, for [WithHostStore] with kind = segment. [SQLStore] is one for databases. With
+// workers too it is a [WorkerStore].
 //
 // Each call is one atomic, durable step, and returns when its commit is acknowledged, not before. It may come from any
 // thread, the library's own included, and from several at once, but never from the fast path. It must not use the
@@ -38,7 +39,55 @@ type Store interface {
 	SegmentReturn(ctx context.Context, namespace, tag string, last, unused int64) error
 }
 
-// WithHostStore sets a store of the program's own, in place of one that the library opens ([WithStore]).
+// WorkerStore is a store of the program's own that keeps a row for each worker, with a lease, for kind = snowflake. All
+// else is as for [Store].
+//
+// The library decides, by the rules of its own stores, what a row becomes. The store only reads rows, and changes one
+// if it is still what was read: so no worker's time is granted twice. Its clock is one that all clients share.
+type WorkerStore interface {
+	Store
+	// NamespaceFormat returns the format of the namespace, "" if it has none. If it has none and format is not "", it
+	// gets that one first, unless somebody else is faster.
+	NamespaceFormat(ctx context.Context, namespace, format string) (found string, err error)
+	// WorkerRead returns the worker's row, with the store's clock of the same moment. A worker without a row has the
+	// fence 0.
+	WorkerRead(ctx context.Context, namespace string, worker int64) (WorkerRow, error)
+	// WorkerList returns all workers of the namespace that have a row.
+	WorkerList(ctx context.Context, namespace string) ([]WorkerRow, error)
+	// WorkerReplace changes the row if it is as change says that it was seen; true if it did. Compare and set: one
+	// step.
+	WorkerReplace(ctx context.Context, namespace string, change WorkerChange) (changed bool, err error)
+}
+
+// WorkerRow is a worker of a namespace as a [WorkerStore] keeps it. Times are Unix ms or ms.
+type WorkerRow struct {
+	Worker       int64  // the number of all node fields together
+	Fence        int64  // of the latest grant; 0: there is no row, and of the rest only StoreNowMs counts
+	Owner        string // 32 hexadecimal digits; "": the worker was given up
+	HwMs         int64  // the end of the latest window, exclusive
+	LeaseLeftMs  int64  // how long the owner's lease lasts by the store's clock; 0 or below: it has ended
+	ClockAheadMs int64  // the owner's clock minus the store's, as of the latest window
+	StoreNowMs   int64  // the store's clock as the row was read
+	Holder       string // who had the latest window, "process 4711 on db-3"
+}
+
+// WorkerChange is how a [WorkerStore] is to change a worker's row: compare and set.
+type WorkerChange struct {
+	Worker    int64
+	SeenFence int64 // the row must still have these three; 0: there must be no row yet, and one is made
+	SeenOwner string
+	SeenHwMs  int64
+	Fence     int64  // what the row has afterwards
+	Owner     string // "": given up. The lease then ends now, ClockAheadMs stays, and the last three are 0
+	HwMs      int64
+	Holder    string
+	LeaseMs   int64 // the lease ends this long after the store's clock
+	NowMs     int64 // this program's clock: ClockAheadMs becomes NowMs minus the store's clock ...
+	MaxLeadMs int64 // ... and if it is above this, the row is not changed
+}
+
+// WithHostStore sets a store of the program's own, in place of one that the library opens ([WithStore]). A
+// [WorkerStore] serves kind = snowflake too.
 func WithHostStore(store Store) Option { return storeOption{store} }
 
 type storeOption struct{ store Store }
@@ -51,7 +100,11 @@ func (o storeOption) apply(c *config) error {
 	c.store = &storeSink{}
 	c.store.store.Store(&o.store)
 	handle := cgo.NewHandle(c.store)
-	err := keepOrDelete(handle, C.idgen_go_config_set_store(c.handle, C.uintptr_t(handle)))
+	hasWorkers := C.int(0)
+	if _, has := o.store.(WorkerStore); has {
+		hasWorkers = 1
+	}
+	err := keepOrDelete(handle, C.idgen_go_config_set_store(c.handle, C.uintptr_t(handle), hasWorkers))
 	if err == nil {
 		sinks.Store(c.store, nil)
 	}
@@ -153,6 +206,86 @@ func idgenGoSegmentReturn(sink C.uintptr_t, namespace, tag *C.char, last, unused
 	})
 }
 
+//export idgenGoNamespaceFormat
+func idgenGoNamespaceFormat(sink C.uintptr_t, namespace, format, found *C.char, size C.size_t,
+	failure *C.idgen_error_t) C.idgen_status_t {
+	return askStore(sink, failure, func(ctx context.Context, store Store) error {
+		text, err := store.(WorkerStore).NamespaceFormat(ctx, C.GoString(namespace), C.GoString(format))
+		copyText(unsafe.Slice((*byte)(unsafe.Pointer(found)), int(size)), text)
+		return err
+	})
+}
+
+//export idgenGoWorkerRead
+func idgenGoWorkerRead(sink C.uintptr_t, namespace *C.char, worker C.uint64_t, row *C.idgen_worker_row_t,
+	failure *C.idgen_error_t) C.idgen_status_t {
+	return askStore(sink, failure, func(ctx context.Context, store Store) error {
+		found, err := store.(WorkerStore).WorkerRead(ctx, C.GoString(namespace), int64(worker))
+		found.fill(row)
+		return err
+	})
+}
+
+//export idgenGoWorkerList
+func idgenGoWorkerList(sink C.uintptr_t, namespace *C.char, each C.idgen_worker_row_fn, rows unsafe.Pointer,
+	failure *C.idgen_error_t) C.idgen_status_t {
+	return askStore(sink, failure, func(ctx context.Context, store Store) error {
+		all, err := store.(WorkerStore).WorkerList(ctx, C.GoString(namespace))
+		for i := range all {
+			var row C.idgen_worker_row_t
+			all[i].fill(&row)
+			C.idgen_go_add_row(each, rows, &row)
+		}
+		return err
+	})
+}
+
+//export idgenGoWorkerReplace
+func idgenGoWorkerReplace(sink C.uintptr_t, change *C.idgen_worker_change_t, changed *C.uint32_t,
+	failure *C.idgen_error_t) C.idgen_status_t {
+	return askStore(sink, failure, func(ctx context.Context, store Store) error {
+		done, err := store.(WorkerStore).WorkerReplace(ctx, C.GoString(change.name_space), WorkerChange{
+			Worker:    int64(change.worker),
+			SeenFence: int64(change.seen_fence),
+			SeenOwner: C.GoString(change.seen_owner),
+			SeenHwMs:  int64(change.seen_hw_ms),
+			Fence:     int64(change.fence),
+			Owner:     C.GoString(change.owner),
+			HwMs:      int64(change.hw_ms),
+			Holder:    C.GoString(change.holder),
+			LeaseMs:   int64(change.lease_ms),
+			NowMs:     int64(change.now_ms),
+			MaxLeadMs: int64(change.max_lead_ms),
+		})
+		if done {
+			*changed = 1
+		}
+		return err
+	})
+}
+
+func (r WorkerRow) fill(row *C.idgen_worker_row_t) {
+	row.struct_size = C.uint32_t(unsafe.Sizeof(*row))
+	row.worker = C.uint64_t(r.Worker)
+	row.fence = C.uint64_t(r.Fence) // the core refuses what is negative
+	row.hw_ms = C.int64_t(r.HwMs)
+	row.lease_left_ms = C.int64_t(r.LeaseLeftMs)
+	row.clock_ahead_ms = C.int64_t(r.ClockAheadMs)
+	row.store_now_ms = C.int64_t(r.StoreNowMs)
+	copyText(unsafe.Slice((*byte)(unsafe.Pointer(&row.owner[0])), len(row.owner)), r.Owner)
+	copyText(unsafe.Slice((*byte)(unsafe.Pointer(&row.holder[0])), len(row.holder)), r.Holder)
+}
+
+// copyText writes a C string, cut at a character if it is longer.
+func copyText(to []byte, text string) {
+	text = strings.ReplaceAll(text, "\x00", " ")
+	end := min(len(text), len(to)-1)
+	for end < len(text) && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	to[copy(to, text[:end])] = 0
+}
+
 func askStore(handle C.uintptr_t, failure *C.idgen_error_t,
 	ask func(context.Context, Store) error) (status C.idgen_status_t) {
 	sink := cgo.Handle(handle).Value().(*storeSink)
@@ -205,13 +338,7 @@ func tell(failure *C.idgen_error_t, err error) C.idgen_status_t {
 	if status == C.IDGEN_OK {
 		status = ErrHost
 	}
-	text := unsafe.Slice((*byte)(unsafe.Pointer(&failure.message[0])), len(failure.message))
-	message = strings.ReplaceAll(message, "\x00", " ")
-	end := min(len(message), len(text)-1)
-	for end < len(message) && !utf8.RuneStart(message[end]) {
-		end-- // cut at a character
-	}
-	text[copy(text, message[:end])] = 0
+	copyText(unsafe.Slice((*byte)(unsafe.Pointer(&failure.message[0])), len(failure.message)), message)
 	return C.idgen_status_t(status)
 }
 

@@ -12,6 +12,14 @@ idgen_status_t idgenGoSegmentTake(uintptr_t ctx, char *name_space, char *tag, ui
                                   idgen_error_t *error);
 idgen_status_t idgenGoSegmentReturn(uintptr_t ctx, char *name_space, char *tag, uint64_t last, uint64_t unused,
                                     idgen_error_t *error);
+idgen_status_t idgenGoNamespaceFormat(uintptr_t ctx, char *name_space, char *format, char *found, size_t size,
+                                      idgen_error_t *error);
+idgen_status_t idgenGoWorkerRead(uintptr_t ctx, char *name_space, uint64_t worker, idgen_worker_row_t *row,
+                                 idgen_error_t *error);
+idgen_status_t idgenGoWorkerList(uintptr_t ctx, char *name_space, idgen_worker_row_fn each, void *rows,
+                                 idgen_error_t *error);
+idgen_status_t idgenGoWorkerReplace(uintptr_t ctx, idgen_worker_change_t *change, uint32_t *changed,
+                                    idgen_error_t *error);
 void idgenGoRelease(uintptr_t ctx);
 
 static inline int64_t idgen_go_now(void *ctx) { return idgenGoNow((uintptr_t)ctx); }
@@ -28,6 +36,26 @@ static inline idgen_status_t idgen_go_segment_return(void *ctx, const char *name
                                                      uint64_t unused, idgen_error_t *error) {
   return idgenGoSegmentReturn((uintptr_t)ctx, (char *)name_space, (char *)tag, last, unused, error);
 }
+static inline idgen_status_t idgen_go_namespace_format(void *ctx, const char *name_space, const char *format,
+                                                       char *found, size_t size, idgen_error_t *error) {
+  return idgenGoNamespaceFormat((uintptr_t)ctx, (char *)name_space, (char *)format, found, size, error);
+}
+static inline idgen_status_t idgen_go_worker_read(void *ctx, const char *name_space, uint64_t worker,
+                                                  idgen_worker_row_t *row, idgen_error_t *error) {
+  return idgenGoWorkerRead((uintptr_t)ctx, (char *)name_space, worker, row, error);
+}
+static inline idgen_status_t idgen_go_worker_list(void *ctx, const char *name_space, idgen_worker_row_fn each,
+                                                  void *rows, idgen_error_t *error) {
+  return idgenGoWorkerList((uintptr_t)ctx, (char *)name_space, each, rows, error);
+}
+/* Go cannot call a pointer to a function. */
+static inline void idgen_go_add_row(idgen_worker_row_fn each, void *rows, const idgen_worker_row_t *row) {
+  each(rows, row);
+}
+static inline idgen_status_t idgen_go_worker_replace(void *ctx, const idgen_worker_change_t *change, uint32_t *changed,
+                                                     idgen_error_t *error) {
+  return idgenGoWorkerReplace((uintptr_t)ctx, (idgen_worker_change_t *)change, changed, error);
+}
 static inline void idgen_go_release(void *ctx) { idgenGoRelease((uintptr_t)ctx); }
 
 static inline idgen_go_failure idgen_go_config_set_clock(uintptr_t config, uintptr_t ctx) {
@@ -36,12 +64,18 @@ static inline idgen_go_failure idgen_go_config_set_clock(uintptr_t config, uintp
   return idgen_go_fail(idgen_config_set_clock((idgen_config_t *)config, &clock, (void *)ctx, &error), &error);
 }
 
-static inline idgen_go_failure idgen_go_config_set_store(uintptr_t config, uintptr_t ctx) {
+static inline idgen_go_failure idgen_go_config_set_store(uintptr_t config, uintptr_t ctx, int has_workers) {
   IDGEN_GO_ERROR(error);
-  const idgen_store_t store = {.struct_size = (uint32_t)sizeof store,
-                               .segment_take = idgen_go_segment_take,
-                               .segment_return = idgen_go_segment_return,
-                               .release = idgen_go_release};
+  idgen_store_t store = {.struct_size = (uint32_t)sizeof store,
+                         .segment_take = idgen_go_segment_take,
+                         .segment_return = idgen_go_segment_return,
+                         .release = idgen_go_release};
+  if (has_workers) {
+    store.namespace_format = idgen_go_namespace_format;
+    store.worker_read = idgen_go_worker_read;
+    store.worker_list = idgen_go_worker_list;
+    store.worker_replace = idgen_go_worker_replace;
+  }
   return idgen_go_fail(idgen_config_set_store((idgen_config_t *)config, &store, (void *)ctx, &error), &error);
 }
 

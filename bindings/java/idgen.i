@@ -153,6 +153,7 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 %ignore idgen_config_set_log;
 %ignore idgen_config_describe;
 %ignore idgen_worker_fn;
+%ignore idgen_worker_row_fn;
 %ignore idgen_worker_list;
 %ignore idgen_worker_show;
 %ignore idgen_worker_plan_repair;
@@ -185,4 +186,4 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 %native(configSetLog) void configSetLog(jlong config, jobject sink);
 %native(segmentList) void segmentList(jlong config, jobject rows);
 %native(segmentStatements) jbyteArray segmentStatements(jlong config);
-%native(configSetStore) void configSetStore(jlong config, jobject sink);
+%native(configSetStore) void configSetStore(jlong config, jobject sink, jboolean has_workers);

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Literal, SupportsIndex, TypedDict
 
-from ._store import Store
+from ._store import Store, WorkerStore
 
 
 class Properties(TypedDict, total=False):
@@ -58,7 +58,7 @@ def annotation(row: dict[str, str]) -> str:
     if row["range"] == "a folder":
         return "str | os.PathLike[str]"
     if row["name"] == "store":
-        return "str | Store"
+        return "str | Store | WorkerStore"
     return TYPES[row["type"]]
 
 

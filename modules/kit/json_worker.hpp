@@ -9,8 +9,8 @@
 #include <string>
 
 #include "idgen/text.hpp"
-#include "nonce.hpp"
-#include "worker_rows.hpp"
+#include "store/nonce_text.hpp"
+#include "store/worker_rows.hpp"
 
 namespace idgen::module {
 

@@ -12,7 +12,7 @@
 
 #include "module.hpp"
 #include "sql.hpp"
-#include "worker_rows.hpp"
+#include "with_windows.hpp"
 
 namespace idgen::module {
 

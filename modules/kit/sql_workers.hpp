@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "idgen/text.hpp"
-#include "nonce.hpp"
 #include "sql.hpp"
-#include "worker_rows.hpp"
+#include "store/nonce_text.hpp"
+#include "store/worker_rows.hpp"
 
 namespace idgen::module {
 

@@ -10,6 +10,7 @@
 
 #include "schema.hpp"
 #include "sql_workers.hpp"
+#include "with_windows.hpp"
 
 namespace idgen::module {
 namespace {
@@ -100,7 +101,8 @@ constexpr WorkerDialect kWorkers = {.create_namespaces = R"(CREATE TABLE IF NOT 
   clock_ahead BIGINT NOT NULL,
   holder VARBINARY(512) NOT NULL,
   PRIMARY KEY (ns, worker)) ENGINE = InnoDB)",
-                                    .now_ms = "CAST(1000 * UNIX_TIMESTAMP(NOW(3)) AS SIGNED)",
+                                    // By UTC: a local time comes twice in the hour when clocks go back.
+                                    .now_ms = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)",
                                     .durably = "",
                                     .if_absent = " ON DUPLICATE KEY UPDATE ns = VALUES(ns)"};
 

@@ -9,6 +9,7 @@
 
 #include "schema.hpp"
 #include "sql_workers.hpp"
+#include "with_windows.hpp"
 
 namespace idgen::module {
 namespace {

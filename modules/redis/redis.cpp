@@ -16,12 +16,12 @@
 #include <optional>
 
 #include "module.hpp"
-#include "nonce.hpp"
 #include "queue_scripts.hpp"
 #include "socket.hpp"
 #include "sql.hpp"
+#include "store/nonce_text.hpp"
 #include "tls.hpp"
-#include "worker_rows.hpp"
+#include "with_windows.hpp"
 #include "worker_scripts.hpp"
 
 namespace idgen::module {

@@ -150,6 +150,7 @@ int main(void) {
   RUN(host_clock);
   RUN(clock_set_back);
   RUN(host_store);
+  RUN(host_rows);
   RUN(host_log);
   RUN(bad_configurations);
   RUN(bad_stores);

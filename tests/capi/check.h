@@ -42,6 +42,7 @@ void configuration_files(void);
 void host_clock(void);
 void clock_set_back(void);
 void host_store(void);
+void host_rows(void);
 void host_log(void);
 void bad_configurations(void);
 void bad_stores(void);

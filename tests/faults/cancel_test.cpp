@@ -24,14 +24,15 @@ std::int64_t now_ns(void*) {
 void release(void*) { pthread_testcancel(); }
 
 constexpr idgen_clock_t kClock{sizeof kClock, 0, now_ns, nullptr, release};
-constexpr idgen_store_t kStore{sizeof kStore,
-                               0,
-                               [](void*, const idgen_segment_request_t*, idgen_segment_t*,
-                                  idgen_error_t*) -> idgen_status_t { return IDGEN_E_HOST; },
-                               nullptr,
-                               nullptr,
-                               nullptr,
-                               release};
+constexpr idgen_store_t kStore = [] {
+  idgen_store_t store{};
+  store.struct_size = sizeof store;
+  store.segment_take = [](void*, const idgen_segment_request_t*, idgen_segment_t*, idgen_error_t*) -> idgen_status_t {
+    return IDGEN_E_HOST;
+  };
+  store.release = release;
+  return store;
+}();
 constexpr idgen_log_t kLog{sizeof kLog, 0, [](void*, std::int32_t, const char*) {}, release};
 
 // The calls' subject: one store, with a tag and a worker.

@@ -29,7 +29,9 @@ struct HostStore {
     return IDGEN_OK;
   }
   void use_in(const Config& config) {
-    const idgen_store_t vtable{sizeof vtable, 0, take, nullptr, nullptr, nullptr, nullptr};
+    idgen_store_t vtable{};
+    vtable.struct_size = sizeof vtable;
+    vtable.segment_take = take;
     ASSERT_EQ(idgen_config_set_store(config.get(), &vtable, this, nullptr), IDGEN_OK);
   }
 };

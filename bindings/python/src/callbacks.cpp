@@ -67,10 +67,17 @@ void clock_release(void* context) {
   if (clock->sleep) clock->sleep->drop();
 }
 
+// Cut at a character if it is longer.
+void copy_text(const std::string& text, char* out, std::size_t size) {
+  std::size_t length = std::min(text.size(), size - 1);
+  if (length < text.size())
+    while (length > 0 && (text[length] & 0xC0) == 0x80) --length;
+  std::memcpy(out, text.data(), length);
+  out[length] = '\0';
+}
+
 void say(idgen_error_t* error, const std::string& message) {
-  const std::size_t size = std::min(message.size(), sizeof error->message - 1);
-  std::memcpy(error->message, message.data(), size);
-  error->message[size] = '\0';
+  copy_text(message, error->message, sizeof error->message);
 }
 
 idgen_status_t nobody_to_ask(idgen_error_t* error) {
@@ -131,6 +138,55 @@ idgen_status_t store_return(void* context, const char* name_space, const char* t
                             std::uint64_t unused, idgen_error_t* error) {
   return ask_store(context, error, [&](const py::object& store) {
     store.attr("segment_return")(text_object(name_space), text_object(tag), last, unused);
+  });
+}
+
+idgen_status_t store_format(void* context, const char* name_space, const char* format, char* found, std::size_t size,
+                            idgen_error_t* error) {
+  return ask_store(context, error, [&](const py::object& store) {
+    copy_text(text_bytes(store.attr("namespace_format")(text_object(name_space), text_object(format))), found, size);
+  });
+}
+
+// A WorkerRow, whose types the sink has checked.
+idgen_worker_row_t worker_row_of(const py::handle& found) {
+  idgen_worker_row_t row{};
+  row.struct_size = sizeof row;
+  row.worker = py::cast<std::uint64_t>(found.attr("worker"));
+  row.fence = py::cast<std::uint64_t>(found.attr("fence"));
+  row.hw_ms = py::cast<std::int64_t>(found.attr("hw_ms"));
+  row.lease_left_ms = py::cast<std::int64_t>(found.attr("lease_left_ms"));
+  row.clock_ahead_ms = py::cast<std::int64_t>(found.attr("clock_ahead_ms"));
+  row.store_now_ms = py::cast<std::int64_t>(found.attr("store_now_ms"));
+  copy_text(text_bytes(found.attr("owner")), row.owner, sizeof row.owner);
+  copy_text(text_bytes(found.attr("holder")), row.holder, sizeof row.holder);
+  return row;
+}
+
+idgen_status_t worker_read(void* context, const char* name_space, std::uint64_t worker, idgen_worker_row_t* row,
+                           idgen_error_t* error) {
+  return ask_store(context, error, [&](const py::object& store) {
+    *row = worker_row_of(store.attr("worker_read")(text_object(name_space), worker));
+  });
+}
+
+idgen_status_t worker_list(void* context, const char* name_space, idgen_worker_row_fn each, void* rows,
+                           idgen_error_t* error) {
+  return ask_store(context, error, [&](const py::object& store) {
+    for (const py::handle found : store.attr("worker_list")(text_object(name_space))) {
+      const idgen_worker_row_t row = worker_row_of(found);
+      each(rows, &row);
+    }
+  });
+}
+
+idgen_status_t worker_replace(void* context, const idgen_worker_change_t* change, std::uint32_t* changed,
+                              idgen_error_t* error) {
+  return ask_store(context, error, [&](const py::object& store) {
+    *changed = py::cast<bool>(store.attr("worker_replace")(
+        text_object(change->name_space), change->worker, change->seen_fence, text_object(change->seen_owner),
+        change->seen_hw_ms, change->fence, text_object(change->owner), change->hw_ms, text_object(change->holder),
+        change->lease_ms, change->now_ms, change->max_lead_ms));
   });
 }
 
@@ -210,8 +266,12 @@ void set_store(idgen_config_t* config, const py::object& store, Callables* calla
   auto* const context = new std::shared_ptr<Callable>(mine);
   idgen_store_t table{};
   table.struct_size = sizeof table;
-  table.segment_take = store_take;
+  if (py::hasattr(store, "segment_take")) table.segment_take = store_take;
   if (py::hasattr(store, "segment_return")) table.segment_return = store_return;
+  if (py::hasattr(store, "namespace_format")) table.namespace_format = store_format;
+  if (py::hasattr(store, "worker_read")) table.worker_read = worker_read;
+  if (py::hasattr(store, "worker_list")) table.worker_list = worker_list;
+  if (py::hasattr(store, "worker_replace")) table.worker_replace = worker_replace;
   table.release = callable_release;
   CallError error;
   const idgen_status_t status = idgen_config_set_store(config, &table, context, &error);

@@ -38,7 +38,7 @@ using Callables = std::vector<std::shared_ptr<Callable>>;
 // once. `callables` gets what the core now calls.
 void set_clock(idgen_config_t* config, const py::object& clock, Callables* callables);
 
-// Hands over a Python store: an object with segment_take and, if it has one, segment_return (idgen.Store).
+// Hands over a Python store: an object with some of the methods of idgen.Store and idgen.WorkerStore.
 void set_store(idgen_config_t* config, const py::object& store, Callables* callables);
 
 // Hands over a Python log: callable(level, message) with the levels of the logging module, so that Logger.log fits.

@@ -667,6 +667,41 @@ typedef struct idgen_window {
   uint64_t fence;   /* > 0, raised by every acquire: a fencing token */
 } idgen_window_t;
 
+/* A worker's row as a store of the host keeps it. */
+typedef struct idgen_worker_row {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t worker;        /* the number of all node fields together */
+  uint64_t fence;         /* of the latest grant; 0: there is no row, and of the rest only store_now_ms counts */
+  int64_t hw_ms;          /* the end of the latest window, Unix ms, exclusive */
+  int64_t lease_left_ms;  /* how long the owner's lease lasts by the store's clock; 0 or below: it has ended */
+  int64_t clock_ahead_ms; /* the owner's clock minus the store's, as of the latest window */
+  int64_t store_now_ms;   /* the store's clock as the row was read, Unix ms */
+  char owner[40];         /* 32 hexadecimal digits; "": the worker was given up */
+  char holder[128];       /* who had the latest window, "process 4711 on db-3"; cut at a character if longer */
+} idgen_worker_row_t;
+
+/* Called by a store of the host, on the thread of its worker_list, for each row. `rows` is as it was passed there. */
+typedef void (*idgen_worker_row_fn)(void *rows, const idgen_worker_row_t *row);
+
+/* How a store of the host is to change a worker's row: compare and set. */
+typedef struct idgen_worker_change {
+  uint32_t struct_size;
+  uint32_t reserved;
+  const char *name_space;
+  uint64_t worker;
+  uint64_t seen_fence; /* the row must still have these three; 0: there must be no row yet, and one is made */
+  const char *seen_owner;
+  int64_t seen_hw_ms;
+  uint64_t fence;    /* what the row has afterwards */
+  const char *owner; /* "": given up. The lease then ends now, clock_ahead_ms stays, and what follows hw_ms is 0 */
+  const char *holder;
+  int64_t hw_ms;
+  int64_t lease_ms;    /* the lease ends this long after the store's clock */
+  int64_t now_ms;      /* this client's clock, Unix ms: clock_ahead_ms becomes now_ms minus the store's clock ... */
+  int64_t max_lead_ms; /* ... and if it is above this, the row is not changed */
+} idgen_worker_change_t;
+
 /* A store of the host sets idgen_error_t.retry_after_ns to this if its callers may hold what it waits for. Calls then
  * fail at once and do not wait for a retry. */
 #define IDGEN_ENDS_WAITS UINT64_MAX
@@ -686,7 +721,8 @@ typedef struct idgen_store {
   /* Optional: if max_id == last, set it to last - unused; else do nothing. */
   idgen_status_t (*segment_return)(void *ctx, const char *name_space, const char *tag, uint64_t last, uint64_t unused,
                                    idgen_error_t *err);
-  /* Required for kind = snowflake. With hw, fence, owner of the row (0, 0, none if new):
+  /* For kind = snowflake either this or worker_read and the others are required; see below. With hw, fence, owner of
+   * the row (0, 0, none if new):
    *   request.fence == 0: another live owner gives IDGEN_E_WORKER_BUSY; else fence += 1, owner = request.owner.
    *   request.fence != 0: must equal the row's fence and owner, else IDGEN_E_WORKER_BUSY.
    *   start = max(hw, now_ms); end = max(start + min_ms, now_ms + width_ms); hw = end. */
@@ -696,10 +732,30 @@ typedef struct idgen_store {
   idgen_status_t (*window_return)(void *ctx, const char *name_space, uint64_t worker, uint64_t fence, int64_t end_ms,
                                   int64_t used_ms, idgen_error_t *err);
   void (*release)(void *ctx); /* optional */
+  /* Workers as rows with leases: all four of these, in place of window_take and window_return. The library decides, by
+   * the rules of its own stores, which rows become what. The store reads them, and changes one if it is still what was
+   * read. A store with them can do all that a server can: an owner is one whose lease has not ended by the store's
+   * clock, worker = auto leases a number, and idgen_worker_* work. The clock is one that all clients share, the
+   * database's. These members are read if struct_size covers them.
+   *
+   * Writes the format of a namespace to `found`, NUL-terminated; "" if it has none. If it has none and `format` is not
+   * "", gives it that one first, unless somebody else does so at the same time. A longer one is cut off. */
+  idgen_status_t (*namespace_format)(void *ctx, const char *name_space, const char *format, char *found, size_t size,
+                                     idgen_error_t *err);
+  /* Reads a worker's row, and the store's clock in the same step. struct_size and worker are set. */
+  idgen_status_t (*worker_read)(void *ctx, const char *name_space, uint64_t worker, idgen_worker_row_t *row,
+                                idgen_error_t *err);
+  /* Calls each(rows, row) for all workers of the namespace that have a row. */
+  idgen_status_t (*worker_list)(void *ctx, const char *name_space, idgen_worker_row_fn each, void *rows,
+                                idgen_error_t *err);
+  /* Sets *changed to 1 if the row was as it was seen, and now is as it is to be; else leaves it 0. */
+  idgen_status_t (*worker_replace)(void *ctx, const idgen_worker_change_t *change, uint32_t *changed,
+                                   idgen_error_t *err);
 } idgen_store_t;
 
 /* Replaces the property `store` for the generators made from this configuration.
- * Errors: IDGEN_E_ARGUMENT (segment_take and window_take are both NULL), any. Blocks: no. Threads: one. */
+ * Errors: IDGEN_E_ARGUMENT (segment_take, window_take and worker_read are all NULL; of the four for rows of workers
+ * some are missing, or window_take is there as well), any. Blocks: no. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set_store(idgen_config_t *config, const idgen_store_t *store,
                                                                 void *ctx, idgen_error_t *err);
 

@@ -86,15 +86,30 @@ if TYPE_CHECKING:
     from . import sql as sql
     from ._parts import Parts
     from ._properties import Properties
-    from ._store import Store as Store
-    from ._types import Block, Field as Field, LayoutInfo, Property, SegmentInfo, SegmentRow, Stats as Stats, Status
+    from ._store import Store as Store, WorkerStore as WorkerStore
+    from ._types import (
+        Block,
+        Field as Field,
+        LayoutInfo,
+        Property,
+        SegmentInfo,
+        SegmentRow,
+        Stats as Stats,
+        Status,
+        WorkerChange as WorkerChange,
+        WorkerRow as WorkerRow,
+    )
 else:
     _MODULE_OF = {
         "Parts": "_parts",
         "Properties": "_properties",
-        "Store": "_store",
+        **dict.fromkeys(("Store", "WorkerStore"), "_store"),
         **dict.fromkeys(
-            ("Block", "Field", "LayoutInfo", "Property", "SegmentInfo", "SegmentRow", "Stats", "Status"), "_types"
+            (
+                *("Block", "Field", "LayoutInfo", "Property", "SegmentInfo", "SegmentRow", "Stats", "Status"),
+                *("WorkerChange", "WorkerRow"),
+            ),
+            "_types",
         ),
     }
 

@@ -23,6 +23,7 @@ from ._errors import (
 from ._store import error, text_of
 
 HOW_TO_CREATE = "Make it with SqlStore.segment_create(NAMESPACE, TAG) or `idgen segment create --store URL --tag TAG`"
+HOW_TO_CREATE_WORKERS = "Make it with SqlStore.create_tables() or `idgen store create --store URL`"
 OWN_POOL = "give SqlStore a small pool of its own"
 
 DIALECT_BY_DRIVER = {
@@ -51,7 +52,7 @@ _ERROR_BY_CODE: dict[object, type[Error]] = {
 _NO_TABLE = (1146, "42P01")
 # libpq gives no SQLSTATE for a connection that is refused, and SQLite none at all.
 _ERROR_BY_TEXT: tuple[tuple[str, type[Error]], ...] = (
-    ("no such table: idgen_segment", StoreMissingError),
+    ("no such table: idgen_", StoreMissingError),
     ("no such column", StoreVersionError),
     ("password authentication failed", StorePermissionError),
     ("no pg_hba.conf entry", StorePermissionError),
@@ -193,7 +194,7 @@ def nobody_lends(seconds: float, closes: bool) -> Error:
 
 
 def is_no_table(exception: BaseException) -> bool:
-    return not _codes_of(exception).isdisjoint(_NO_TABLE) or "no such table: idgen_segment" in str(exception)
+    return not _codes_of(exception).isdisjoint(_NO_TABLE) or "no such table: idgen_" in str(exception)
 
 
 def is_duplicate(exception: BaseException) -> bool:
@@ -208,9 +209,9 @@ def translated(exception: BaseException, closes: bool) -> Error:
         if cause is None:
             break
         if is_no_table(cause):
-            return error(
-                StoreMissingError, f"the table idgen_segment is not there. {HOW_TO_CREATE}. The driver: {text}"
-            )
+            table = next((name for name in ("idgen_worker", "idgen_namespace") if name in text), "idgen_segment")
+            how = HOW_TO_CREATE if table == "idgen_segment" else HOW_TO_CREATE_WORKERS
+            return error(StoreMissingError, f"the table {table} is not there. {how}. The driver: {text}")
         if type(cause).__name__ == "MissingGreenlet":
             return _no_async()
         for code in _codes_of(cause) & _ERROR_BY_CODE.keys():

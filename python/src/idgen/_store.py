@@ -6,14 +6,17 @@ import itertools
 import re
 import weakref
 from collections import deque
-from typing import Protocol, TypeVar
+from collections.abc import Iterable
+from typing import Any, Protocol, TypeVar
 
 from ._errors import CLASS_BY_NAME, Error
+from ._types import WorkerChange, WorkerRow
 
 _LONGEST = 495  # bytes of a message in the core
 _HOST = 1000  # IDGEN_E_HOST
 _ENDS_WAITS = 2**64 - 1  # IDGEN_ENDS_WAITS
 _Kind = TypeVar("_Kind", bound=Error)
+_Value = TypeVar("_Value")
 
 # What connection strings and drivers' messages may hold. Rather too much is hidden than too little.
 _SECRETS = (
@@ -26,7 +29,8 @@ _SECRETS = (
 
 
 class Store(Protocol):
-    """A store of the program's own, for ``Generator(store=...)`` with ``kind="segment"``.
+    """A store of the program's own, for ``Generator(store=...)`` with ``kind="segment"``. With workers too it is a
+    ``WorkerStore``.
 
     Each call is one atomic, durable step and returns when its commit is acknowledged, not before. Called from any
     thread, one of the core's own included, and several at once; never on the path of an id. It must not use the
@@ -47,7 +51,30 @@ class Store(Protocol):
         """
 
 
-Store.__module__ = "idgen"
+class WorkerStore(Protocol):
+    """What a store of the program's own has for ``kind="snowflake"``: a row for each worker, with a lease. All else is
+    as for ``Store``, whose methods it may have too.
+
+    The core decides, by the rules of its own stores, what a row becomes. The store only reads rows, and changes one if
+    it is still what was read: so no worker's time is granted twice. Its clock is one that all clients share.
+    """
+
+    def namespace_format(self, namespace: str, format: str, /) -> str:
+        """The format of the namespace; "" if it has none. If it has none and `format` is not "", it gets that one
+        first, unless somebody else is faster.
+        """
+
+    def worker_read(self, namespace: str, worker: int, /) -> WorkerRow:
+        """The worker's row, with the store's clock of the same moment. A worker without a row has the fence 0."""
+
+    def worker_list(self, namespace: str, /) -> Iterable[WorkerRow]:
+        """All workers of the namespace that have a row."""
+
+    def worker_replace(self, namespace: str, change: WorkerChange, /) -> bool:
+        """Changes the row if it is as `change` says that it was seen; True if it did. Compare and set: one step."""
+
+
+Store.__module__ = WorkerStore.__module__ = "idgen"
 
 
 def text_of(exception: BaseException) -> str:
@@ -72,8 +99,8 @@ class Sink:
     it: the core answers on another thread, or later, and knows the exception by a number only.
     """
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Any) -> None:
+        self._store = store  # a Store, a WorkerStore, or both
         # The latest two: a call may still be on its way with one while the next attempt fails.
         self._raised: deque[tuple[int, BaseException]] = deque(maxlen=2)
         self._number = next(_numbers) << 32
@@ -81,12 +108,26 @@ class Sink:
         _sinks[self._number] = self
 
     def segment_take(self, namespace: str, tag: str, count: int) -> int:
-        first = self._store.segment_take(namespace, tag, count)
+        first: int = self._store.segment_take(namespace, tag, count)
         self._raised.clear()
         return first
 
     def segment_return(self, namespace: str, tag: str, last: int, unused: int) -> None:
         self._store.segment_return(namespace, tag, last, unused)
+
+    def namespace_format(self, namespace: str, format: str) -> str:
+        return _a(str, "namespace_format", self._store.namespace_format(namespace, format))
+
+    def worker_read(self, namespace: str, worker: int) -> WorkerRow:
+        return _row("worker_read", self._store.worker_read(namespace, worker))
+
+    def worker_list(self, namespace: str) -> list[WorkerRow]:
+        return [_row("worker_list", row) for row in self._store.worker_list(namespace)]
+
+    def worker_replace(self, namespace: str, *change: Any) -> bool:
+        changed = _a(bool, "worker_replace", self._store.worker_replace(namespace, WorkerChange(*change)))
+        self._raised.clear()
+        return changed
 
     def failure(self, exception: BaseException) -> tuple[int, bytes, int, int]:
         """(status, message, retry_after_ns, cause) of what the store raised. Called by the extension module only."""
@@ -98,6 +139,19 @@ class Sink:
 
     def raised(self, number: int) -> BaseException | None:
         return next((exception for mine, exception in tuple(self._raised) if mine == number), None)
+
+
+def _a(kind: type[_Value], method: str, value: object) -> _Value:
+    if not isinstance(value, kind):
+        raise TypeError(f"{method} returned {value!r}; it must be of the type {kind.__name__}")
+    return value
+
+
+def _row(method: str, row: object) -> WorkerRow:
+    row = _a(WorkerRow, method, row)
+    for name, value in row._asdict().items():
+        _a(str if name in ("owner", "holder") else int, f"{method}: {name}", value)
+    return row
 
 
 _numbers = itertools.count(1)

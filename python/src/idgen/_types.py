@@ -106,6 +106,40 @@ class SegmentRow(NamedTuple):
         return UNIX_EPOCH + timedelta(milliseconds=self.updated_unix_ms)
 
 
+class WorkerRow(NamedTuple):
+    """A worker of a namespace as a store of the program's own keeps it."""
+
+    worker: int  # the number of all node fields together
+    fence: int  # of the latest grant; 0: there is no row, and of the rest only store_now_ms counts
+    owner: str  # 32 hexadecimal digits; "": the worker was given up
+    hw_ms: int  # the end of the latest window, Unix ms, exclusive
+    lease_left_ms: int  # how long the owner's lease lasts by the store's clock; 0 or below: it has ended
+    clock_ahead_ms: int  # the owner's clock minus the store's, as of the latest window
+    store_now_ms: int  # the store's clock as the row was read, Unix ms
+    holder: str  # who had the latest window, "process 4711 on db-3"
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the worker has an owner whose lease has not ended."""
+        return self.owner != "" and self.lease_left_ms > 0
+
+
+class WorkerChange(NamedTuple):
+    """How a store of the program's own is to change a worker's row: compare and set."""
+
+    worker: int
+    seen_fence: int  # the row must still have these three; 0: there must be no row yet, and one is made
+    seen_owner: str
+    seen_hw_ms: int
+    fence: int  # what the row has afterwards
+    owner: str  # "": given up. The lease then ends now, clock_ahead_ms stays, and the last three are 0
+    hw_ms: int
+    holder: str
+    lease_ms: int  # the lease ends this long after the store's clock
+    now_ms: int  # this program's clock, Unix ms: clock_ahead_ms becomes now_ms minus the store's clock ...
+    max_lead_ms: int  # ... and if it is above this, the row is not changed
+
+
 class Property(NamedTuple):
     """A row of the core's table of properties."""
 
@@ -133,5 +167,5 @@ class Status(NamedTuple):
 
 
 # Users meet these names as idgen.X, in tracebacks and in pickles too.
-for _kind in (Block, Field, LayoutInfo, Property, SegmentInfo, SegmentRow, Stats, Status):
+for _kind in (Block, Field, LayoutInfo, Property, SegmentInfo, SegmentRow, Stats, Status, WorkerChange, WorkerRow):
     _kind.__module__ = "idgen"

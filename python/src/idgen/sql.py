@@ -1,10 +1,12 @@
-"""Segments from a database, over connections of the program's own.
+"""Segments and workers from a database, over connections of the program's own.
 
     pool = psycopg_pool.ConnectionPool(DSN, min_size=1, max_size=2)  # small, and for idgen alone
     store = idgen.sql.SqlStore(pool.getconn, release=pool.putconn)
     orders = idgen.Generator(kind="segment", tag="orders", store=store)
+    events = idgen.Generator(worker="auto", store=store)
 
-The table is that of the stores ``mysql://`` and ``postgres://``, so both may draw from one tag at the same time.
+The tables are those of the stores ``mysql://`` and ``postgres://``, so both may draw from one tag at the same time, and
+no worker is leased by both.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, TypeVar
 
-from . import _drivers
+from . import _drivers, _sql_workers
 from ._errors import (
     ArgumentError,
     Error,
@@ -28,7 +30,7 @@ from ._errors import (
 )
 from ._lending import Lender, NobodyLendsError
 from ._store import error
-from ._types import SegmentInfo, SegmentRow
+from ._types import SegmentInfo, SegmentRow, WorkerChange, WorkerRow
 
 __all__ = ["SqlStore"]
 
@@ -115,7 +117,7 @@ _LIST = _STATE + " ORDER BY ns, tag"
 
 
 class SqlStore:
-    """An ``idgen.Store`` over any DB-API driver for MariaDB, MySQL, PostgreSQL or SQLite.
+    """An ``idgen.Store`` and ``idgen.WorkerStore`` over any DB-API driver for MariaDB, MySQL, PostgreSQL or SQLite.
 
     Args:
         connect: called on threads of the store's own; returns a connection that nobody else uses until it is released:
@@ -131,13 +133,13 @@ class SqlStore:
     the transactions that ask for ids can hold all connections, and wait for the one that the store needs.
 
     A grant is one statement, committed before ``segment_take`` returns, whether or not the connection commits by
-    itself. Where the driver can tell that it has, that is one round trip. A connection that comes inside a transaction
-    is refused and left as it is.
+    itself. Where the driver can tell that it has, that is one round trip. So is the renewal of a worker. A connection
+    that comes inside a transaction is refused and left as it is.
 
-    ``segment_create`` and the rest are for the program, and may block on the database. Raises idgen.StoreError,
-    idgen.ExhaustedError; idgen.ArgumentError and idgen.UnsupportedError for a `connect` that cannot work (an async
-    engine, a pool's ``getconn`` without its ``putconn``). SQLite: a database of the program's own, never the file of a
-    ``sqlite:`` store.
+    ``create_tables``, ``segment_create`` and the rest are for the program, and may block on the database. Raises
+    idgen.StoreError, idgen.ExhaustedError; idgen.ArgumentError and idgen.UnsupportedError for a `connect` that cannot
+    work (an async engine, a pool's ``getconn`` without its ``putconn``). SQLite: a database of the program's own, never
+    the file of a ``sqlite:`` store.
     """
 
     def __init__(
@@ -188,23 +190,52 @@ class SqlStore:
             return
 
         def give_back(statements: _Statements) -> None:
-            if statements.change(_RETURN, last=last, unused=unused) != 1 and statements.max_id() is None:
+            if statements.change(_RETURN, last=last, unused=unused, now=_now()) != 1 and statements.max_id() is None:
                 _unknown(namespace, tag)
 
         self._transact(give_back, namespace, tag)
+
+    def create_tables(self) -> None:
+        """Makes the tables of segments and workers, if they are missing: all that workers need."""
+
+        def create(statements: _Statements) -> None:
+            for table in (_CREATE_TABLE[statements.dialect], *_sql_workers.CREATE_TABLES[statements.dialect]):
+                statements.run(table)
+
+        self._transact(create, "")
+
+    def namespace_format(self, namespace: str, format: str) -> str:
+        # Each step is a transaction: inside one, a row that another process has just made may not be seen.
+        found = self._transact(_sql_workers.found_format, namespace)
+        if found is None and format:
+            self._transact(lambda statements: _sql_workers.set_format(statements, format), namespace)
+            found = self._transact(_sql_workers.found_format, namespace)
+            if found is None:
+                _sql_workers.fail_without_format()
+        return found or ""
+
+    def worker_read(self, namespace: str, worker: int) -> WorkerRow:
+        return self._transact(lambda statements: _sql_workers.read(statements, worker), namespace)
+
+    def worker_list(self, namespace: str) -> list[WorkerRow]:
+        """All workers of the namespace that anybody has had, by number."""
+        return self._transact(_sql_workers.all_rows, namespace)
+
+    def worker_replace(self, namespace: str, change: WorkerChange) -> bool:
+        return self._transact(lambda statements: _sql_workers.replace(statements, change), namespace)
 
     def segment_create(self, namespace: str, tag: str) -> None:
         """Makes the tag at 0, so that its first id is 1, and the table if it is missing. Raises TagExistsError."""
 
         def create(statements: _Statements) -> bool:
-            return statements.insert()
+            return statements.insert(_INSERT_NEW[statements.dialect], now=_now())
 
         try:
             made = self._transact(create, namespace, tag)
         except Error as failed:
             if failed.__cause__ is None or not _drivers.is_no_table(failed.__cause__):
                 raise
-            self._transact(lambda statements: statements.create_table(), namespace, tag)
+            self._transact(lambda statements: statements.run(_CREATE_TABLE[statements.dialect]), namespace, tag)
             made = self._transact(create, namespace, tag)
         if not made:
             raise error(TagExistsError, f'tag "{tag}" of namespace "{namespace}" is in the table idgen_segment already')
@@ -215,7 +246,7 @@ class SqlStore:
 
     def segment_list(self) -> list[SegmentRow]:
         """All tags of all namespaces, in the order of their names."""
-        return self._transact(lambda statements: statements.rows(_LIST), "", "")
+        return self._transact(lambda statements: statements.rows(_LIST), "")
 
     def segment_advance(self, namespace: str, tag: str, to: int) -> SegmentInfo:
         """Lifts a tag to `to`, or by 1 if it is there already; never lowers it. No later grant holds a number up to
@@ -225,7 +256,7 @@ class SqlStore:
             raise error(ArgumentError, f"a tag cannot be advanced to {to}; allowed: 0 to 2^63 - 1")
 
         def advance(statements: _Statements) -> SegmentInfo:
-            changed = statements.change(_ADVANCE, to=to, limit=_LARGEST - 1)
+            changed = statements.change(_ADVANCE, to=to, limit=_LARGEST - 1, now=_now())
             info = _shown(statements, namespace, tag)
             if changed != 1:
                 _exhausted(namespace, tag, info.max_id, 1)
@@ -233,7 +264,7 @@ class SqlStore:
 
         return self._transact(advance, namespace, tag)
 
-    def _transact(self, use: Callable[[_Statements], _Result], namespace: str, tag: str) -> _Result:
+    def _transact(self, use: Callable[[_Statements], _Result], namespace: str, tag: str = "") -> _Result:
         """use(statements) in one transaction. What the pool and the driver raise becomes an idgen.Error."""
 
         def work(connection: Any) -> _Result:
@@ -278,7 +309,7 @@ class SqlStore:
 
 
 class _Statements:
-    """The statements of a transaction about one tag, on one connection."""
+    """The statements of a transaction about one tag, or one namespace's workers, on one connection."""
 
     def __init__(self, connection: Any, dialect: str | None, namespace: str, tag: str) -> None:
         self._connection = connection
@@ -294,9 +325,7 @@ class _Statements:
                 f"is not known; known: {', '.join(_drivers.DIALECT_BY_DRIVER)}. Name its database: dialect='mysql', "
                 "'postgres' or 'sqlite'",
             )
-        # In MySQL the names are bytes, so that the session's character set does not change them.
-        as_stored = str.encode if self.dialect == "mysql" else str
-        self._names = {"ns": as_stored(namespace), "tag": as_stored(tag)}
+        self._names = {"ns": namespace, "tag": tag}
 
     def begin(self) -> None:
         """Refuses a connection that is inside a transaction. Nothing is sent where the driver knows that."""
@@ -324,23 +353,27 @@ class _Statements:
             row = cursor.fetchone()
             return None if row is None else _values(row)[0]
 
-    def change(self, sql: str, **values: int) -> int:
+    def change(self, sql: str, **values: int | str) -> int:
         """How many rows were changed."""
-        with self._run(sql, now=_now(), **values) as cursor:
+        with self._run(sql, **values) as cursor:
             return int(cursor.rowcount)
 
-    def insert(self) -> bool:
-        """False: the tag is there already."""
+    def insert(self, sql: str, **values: int | str) -> bool:
+        """False: the row is there already."""
         try:
-            return self.change(_INSERT_NEW[self.dialect]) == 1
+            return self.change(sql, **values) == 1
         except Exception as exception:
             if _drivers.is_duplicate(exception):
                 return False
             raise
 
-    def create_table(self) -> None:
-        with self._run(_CREATE_TABLE[self.dialect]):
+    def run(self, sql: str) -> None:
+        with self._run(sql):
             pass
+
+    def fetch(self, sql: str, **values: int | str) -> list[list[Any]]:
+        with self._run(sql, **values) as cursor:
+            return [list(_values(row)) for row in cursor.fetchall()]
 
     def max_id(self) -> Any:
         with self._run(_READ) as cursor:
@@ -348,14 +381,17 @@ class _Statements:
             return None if row is None else _values(row)[0]
 
     def rows(self, sql: str) -> list[SegmentRow]:
-        with self._run(sql) as cursor:
-            return [SegmentRow(*map(_as_text, _values(row))) for row in cursor.fetchall()]
+        return [SegmentRow(*map(_as_text, row)) for row in self.fetch(sql)]
 
     def is_tidb(self) -> bool:
         if self.dialect != "mysql":
             return False
         with self._run(_VERSION) as cursor:
             return "TiDB" in str(_values(cursor.fetchone())[0])
+
+    def _stored(self, value: int | str) -> int | str | bytes:
+        """In MySQL texts are bytes, so that the session's character set does not change them."""
+        return value.encode() if isinstance(value, str) and self.dialect == "mysql" else value
 
     def _fails_in_transaction(self) -> bool:
         try:
@@ -367,10 +403,11 @@ class _Statements:
             raise
 
     @contextlib.contextmanager
-    def _run(self, sql: str, **values: int) -> Iterator[Any]:
+    def _run(self, sql: str, **values: int | str) -> Iterator[Any]:
+        stored = {name: self._stored(value) for name, value in {**self._names, **values}.items()}
         cursor = self._connection.cursor()
         try:
-            cursor.execute(*_drivers.in_style(self._style, sql, {**self._names, **values}))
+            cursor.execute(*_drivers.in_style(self._style, sql, stored))
             yield cursor
         finally:
             cursor.close()

@@ -396,7 +396,8 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * A store of the program's own, in place of one that the library opens. It is for {@code kind("segment")}.
+     * A store of the program's own, in place of one that the library opens. It is for {@code kind("segment")}; a {@link
+     * WorkerStore} is for {@code kind("snowflake")} too.
      *
      * @param store such as a {@link SqlStore}
      * @return this
@@ -993,7 +994,7 @@ public final class Generator implements AutoCloseable {
       try {
         if (toml != null) IdgenJNI.idgen_config_load(config, Text.utf8(toml.toString()), Text.utf8(section));
         properties.forEach((key, value) -> IdgenJNI.idgen_config_set(config, Text.utf8(key), Text.utf8(value)));
-        if (store != null) IdgenJNI.configSetStore(config, store);
+        if (store != null) IdgenJNI.configSetStore(config, store, store.hasWorkers());
         return use.apply(config);
       } finally {
         IdgenJNI.idgen_config_destroy(config);

@@ -10,6 +10,9 @@ final class SqlErrors {
   static final String HOW_TO_CREATE =
       "Make it with SqlStore.createSegment(NAMESPACE, TAG) or `idgen segment create --store URL --tag TAG`";
 
+  private static final String HOW_TO_CREATE_WORKERS =
+      "Make it with SqlStore.createTables() or `idgen store create --store URL`";
+
   private static final String ADVICE =
       "A transaction that asks for ids while it holds one may be waiting for itself: ask before it begins, or give"
           + " SqlStore a small pool of its own";
@@ -65,7 +68,14 @@ final class SqlErrors {
     }
     if (root != thrown) text += ", because of " + StoreSink.textOf(root);
     if (noTable) {
-      text = "the table idgen_segment is not there. " + HOW_TO_CREATE + ". The driver: " + text;
+      String table = missingTable(text);
+      text =
+          "the table "
+              + table
+              + " is not there. "
+              + (table.equals("idgen_segment") ? HOW_TO_CREATE : HOW_TO_CREATE_WORKERS)
+              + ". The driver: "
+              + text;
     } else if (status != 0) {
       text = "the store's database: " + text;
     } else {
@@ -82,6 +92,14 @@ final class SqlErrors {
    */
   private static boolean isEmptyPool(Exception thrown) {
     return thrown instanceof SQLTransientConnectionException && ALL_LENT.matcher("" + thrown.getMessage()).find();
+  }
+
+  /** The one that the server's text names. */
+  private static String missingTable(String text) {
+    for (String table : new String[] {"idgen_worker", "idgen_namespace"}) {
+      if (text.contains(table)) return table;
+    }
+    return "idgen_segment";
   }
 
   static boolean isNoTable(Throwable thrown) {

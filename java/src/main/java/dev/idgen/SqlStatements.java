@@ -90,6 +90,10 @@ final class SqlStatements {
     }
   }
 
+  SqlWorkers workers() {
+    return new SqlWorkers(connection, isPostgres, namespace);
+  }
+
   boolean isInTransaction() throws SQLException {
     return SqlTransactions.isOpen(connection, isPostgres);
   }

@@ -8,8 +8,9 @@ import java.util.Objects;
 import javax.sql.DataSource;
 
 /**
- * Segments from a database, over connections of the program's own pool: MariaDB, MySQL and PostgreSQL. The table is
- * that of the stores {@code mysql://} and {@code postgres://}, so both may draw from one tag at the same time.
+ * Segments and workers from a database, over connections of the program's own pool: MariaDB, MySQL and PostgreSQL. The
+ * tables are those of the stores {@code mysql://} and {@code postgres://}, so both may draw from one tag at the same
+ * time, and no worker is leased by both.
  *
  * <pre>{@code
  * var config = new HikariConfig();
@@ -17,21 +18,22 @@ import javax.sql.DataSource;
  * config.setMaximumPoolSize(2); // small, and for idgen alone
  * var store = new SqlStore(new HikariDataSource(config));
  * var orders = Generator.builder().kind("segment").tag("orders").store(store).build();
+ * var events = Generator.builder().set("worker", "auto").store(store).build();
  * }</pre>
  *
  * <p>Give it a small pool of its own; two connections serve any number of generators. In a pool shared with
  * transactions, those that draw ids can hold all connections while they wait for the one that the store needs. The call
  * then fails after {@code poolTimeout}, before {@code wait_max}, with a {@link StoreException} that says so.
  *
- * <p>A grant is one statement, committed before it is used. With autocommit that is one round trip. A connection that
- * is inside a transaction is refused ({@link Status#STORE_UNSAFE}) and left as it is. Connections are borrowed on the
- * store's own threads, so they never belong to the caller's transaction.
+ * <p>A grant, or a worker's renewal, is one statement, committed before it is used. With autocommit that is one round
+ * trip. A connection that is inside a transaction is refused ({@link Status#STORE_UNSAFE}) and left as it is.
+ * Connections are borrowed on the store's own threads, so they never belong to the caller's transaction.
  *
  * <p>What the database or the pool throws becomes the cause of a {@link StoreException}. It is retryable unless the
  * server says that the error is permanent: no table, no such tag, no permission. The driver's own time limits apply,
  * and should be set.
  */
-public final class SqlStore implements Store {
+public final class SqlStore implements WorkerStore {
   private static final Duration POOL_TIMEOUT = Duration.ofSeconds(2);
 
   private final Lender lender;
@@ -88,6 +90,56 @@ public final class SqlStore implements Store {
           statements.giveBack(last, unused);
           return null;
         });
+  }
+
+  /**
+   * Makes the tables of segments and workers, if they are missing: all that workers need. May wait for the database.
+   *
+   * @throws StoreException if it could not be done
+   */
+  public void createTables() {
+    inTransaction(
+        "",
+        "",
+        statements -> {
+          statements.createTable();
+          statements.workers().createTables();
+          return null;
+        });
+  }
+
+  @Override
+  public String namespaceFormat(String namespace, String format) {
+    // Each step is a transaction: inside one, a row that another process has just made may not be seen.
+    String found = inTransaction(namespace, "", statements -> statements.workers().format());
+    if (found == null && !format.isEmpty()) {
+      inTransaction(
+          namespace,
+          "",
+          statements -> {
+            statements.workers().setFormat(format);
+            return null;
+          });
+      found = inTransaction(namespace, "", statements -> statements.workers().format());
+      if (found == null) throw SqlWorkers.formatIsGone();
+    }
+    return found == null ? "" : found;
+  }
+
+  @Override
+  public WorkerRow workerRead(String namespace, long worker) {
+    return inTransaction(namespace, "", statements -> statements.workers().read(worker));
+  }
+
+  /** All workers of a namespace that anybody has had, by number. */
+  @Override
+  public List<WorkerRow> workerList(String namespace) {
+    return inTransaction(namespace, "", statements -> statements.workers().list());
+  }
+
+  @Override
+  public boolean workerReplace(String namespace, WorkerChange change) {
+    return inTransaction(namespace, "", statements -> statements.workers().replace(change));
   }
 
   /**

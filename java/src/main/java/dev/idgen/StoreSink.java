@@ -3,6 +3,7 @@ package dev.idgen;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.Collections;
+import java.util.List;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -15,6 +16,11 @@ final class StoreSink {
 
   /** Bytes of a message in the library. */
   private static final int LONGEST = 495;
+
+  /** Of a WorkerRow, as the natives read it. */
+  private static final int ROW_NUMBERS = 6;
+
+  private static final int ROW_TEXTS = 2;
 
   /** What connection strings and drivers' messages may hold. It is better to hide too much than too little. */
   private static final Pattern PASSWORD_OF_URL = Pattern.compile("(://[^\\s:/@]*):\\S*@");
@@ -63,6 +69,85 @@ final class StoreSink {
     } catch (Throwable e) {
       return failure(e, numbers);
     }
+  }
+
+  boolean hasWorkers() {
+    return store instanceof WorkerStore;
+  }
+
+  /** Called by the natives, on any thread. Null, and the format in out[0]; or as {@link #failure}. */
+  byte[] namespaceFormat(byte[] namespace, byte[] format, Object[] out, long[] numbers) {
+    try {
+      out[0] = workers().namespaceFormat(Text.string(namespace), Text.string(format)).getBytes(UTF_8);
+      return null;
+    } catch (Throwable e) {
+      return failure(e, numbers);
+    }
+  }
+
+  /** Called by the natives, on any thread. Null, and the row as {@link #write} says; or as {@link #failure}. */
+  byte[] workerRead(byte[] namespace, long worker, Object[] out, long[] numbers) {
+    try {
+      write(List.of(workers().workerRead(Text.string(namespace), worker)), out);
+      return null;
+    } catch (Throwable e) {
+      return failure(e, numbers);
+    }
+  }
+
+  /** As workerRead, for all rows. */
+  byte[] workerList(byte[] namespace, long nothing, Object[] out, long[] numbers) {
+    try {
+      write(workers().workerList(Text.string(namespace)), out);
+      return null;
+    } catch (Throwable e) {
+      return failure(e, numbers);
+    }
+  }
+
+  /** Called by the natives, on any thread. Null, and in numbers[0] whether it was changed; or as {@link #failure}. */
+  byte[] workerReplace(byte[] namespace, long[] change, byte[][] texts, long[] numbers) {
+    try {
+      var asked =
+          new WorkerChange(
+              change[0],
+              change[1],
+              Text.string(texts[0]),
+              change[2],
+              change[3],
+              Text.string(texts[1]),
+              change[4],
+              Text.string(texts[2]),
+              change[5],
+              change[6],
+              change[7]);
+      numbers[0] = workers().workerReplace(Text.string(namespace), asked) ? 1 : 0;
+      latest = before = null;
+      return null;
+    } catch (Throwable e) {
+      return failure(e, numbers);
+    }
+  }
+
+  /** In out[0] a long[] with all numbers of each row, in out[1] a byte[][] with its texts. */
+  private static void write(List<WorkerRow> rows, Object[] out) {
+    var numbers = new long[ROW_NUMBERS * rows.size()];
+    var texts = new byte[ROW_TEXTS * rows.size()][];
+    for (int i = 0; i < rows.size(); i++) {
+      var row = rows.get(i);
+      long[] of = {
+        row.worker(), row.fence(), row.hwMs(), row.leaseLeftMs(), row.clockAheadMs(), row.storeNowMs()
+      };
+      System.arraycopy(of, 0, numbers, ROW_NUMBERS * i, ROW_NUMBERS);
+      texts[ROW_TEXTS * i] = row.owner().getBytes(UTF_8);
+      texts[ROW_TEXTS * i + 1] = row.holder().getBytes(UTF_8);
+    }
+    out[0] = numbers;
+    out[1] = texts;
+  }
+
+  private WorkerStore workers() {
+    return (WorkerStore) current();
   }
 
   void forget() {

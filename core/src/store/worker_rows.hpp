@@ -13,10 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "module.hpp"
+#include "idgen/mutex.hpp"
+#include "idgen/store.hpp"
 #include "store/grant_rules.hpp"
 
-namespace idgen::module {
+namespace idgen {
 
 // For describe().
 inline constexpr const char* kWorkersSentence =
@@ -32,7 +33,7 @@ struct HeldWorker {
   std::optional<std::int64_t> clock_ahead_ms;  // WindowInfo
 };
 
-// Server, a connection, has a type HeldRow that derives from HeldWorker, and
+// Server, a connection or a store of the host, has a type HeldRow that derives from HeldWorker, and
 //   HeldRow read_worker(name_space, worker)
 //   void list_workers(name_space, numbers_only, row(worker, const HeldWorker&))
 //   bool replace_worker(name_space, worker, HeldRow& held, const WorkerRow& next, const WindowRequest* request)
@@ -42,6 +43,7 @@ struct HeldWorker {
 //     called before a worker is acquired: what may have been granted and forgotten is then below the row's mark.
 //   std::string format_of(name_space, format)
 //     what the namespace has, after it has been given `format` if it had none; with "" only what it has.
+// Threads: any, several at once, as far as the server allows that. No lock is held while it is asked.
 template <class Server, class Held = typename Server::HeldRow>
 class WorkerRows {
  public:
@@ -49,15 +51,7 @@ class WorkerRows {
 
   Window take(Server& server, const WindowRequest& request) {
     check_window_request(request);
-    const Key key{request.name_space, request.worker};
-    std::optional<Held> held;
-    // A renewal goes by what was written last, so that it costs one round trip.
-    if (auto known = last_.extract(key); !known.empty()) {
-      Last& last = known.mapped();
-      const WorkerRow& row = last.held.row;
-      if (row.fence == request.fence && row.owner == request.owner && last.format == request.format)
-        held = std::move(last.held);
-    }
+    std::optional<Held> held = recall(request);
     for (int attempt = 0;; ++attempt) {
       const bool is_remembered = held.has_value();
       if (!held) held = read(server, request);
@@ -65,8 +59,7 @@ class WorkerRows {
       if (!is_remembered && held->store_ms) check_clock(request, *held->store_ms);
       const WorkerRow next{window.fence, request.owner, true, window.end_ms, request.holder};
       if (server.replace_worker(request.name_space, request.worker, *held, next, &request)) {
-        last_.insert_or_assign(key, Last{std::move(*held), request.format});
-        if (request.fence == 0) began_.insert_or_assign(key, Began{window.fence, window.start_ms});
+        remember(request, std::move(*held), window);
         return window;
       }
       if (attempt == kMostAttempts) throw_crowded(worker_name(request.name_space, request.worker));
@@ -77,11 +70,8 @@ class WorkerRows {
   void give_back(Server& server, const std::string& name_space, std::uint64_t worker, std::uint64_t fence,
                  std::int64_t end_ms, std::int64_t used_ms) {
     high_water_after_return(end_ms, end_ms, used_ms);  // says what is invalid
-    last_.erase({name_space, worker});
-    const auto began = began_.extract({name_space, worker});
-    const bool is_known = !began.empty() && began.mapped().fence == fence;
-    // Where this grant began is known to the connection that acquired it. Another one gives no time back: a gap.
-    const std::int64_t lowered = high_water_after_return(is_known ? began.mapped().start_ms : end_ms, end_ms, used_ms);
+    const std::int64_t lowered =
+        high_water_after_return(began_at({name_space, worker}, fence).value_or(end_ms), end_ms, used_ms);
     change(server, name_space, worker, [&](const Held& held) -> std::optional<WorkerRow> {
       if (held.row.fence != fence || !held.row.owned) return std::nullopt;  // somebody else's by now
       WorkerRow next = held.row;
@@ -116,6 +106,32 @@ class WorkerRows {
   using Key = std::pair<std::string, std::uint64_t>;  // namespace, worker
   // Everybody who changes a row has seen the one before, so of those who meet on it one gets through each time.
   static constexpr int kMostAttempts = 20;
+
+  // What was written last for this grant, so that a renewal costs one round trip. It is forgotten here: after a change
+  // whose outcome is unknown the row is read.
+  std::optional<Held> recall(const WindowRequest& request) {
+    const MutexLock lock(mutex_);
+    auto known = last_.extract({request.name_space, request.worker});
+    if (known.empty()) return std::nullopt;
+    Last& last = known.mapped();
+    const WorkerRow& row = last.held.row;
+    const bool is_of_grant = row.fence == request.fence && row.owner == request.owner && last.format == request.format;
+    return is_of_grant ? std::optional(std::move(last.held)) : std::nullopt;
+  }
+  void remember(const WindowRequest& request, Held held, const Window& window) {
+    const Key key{request.name_space, request.worker};
+    const MutexLock lock(mutex_);
+    last_.insert_or_assign(key, Last{std::move(held), request.format});
+    if (request.fence == 0) began_.insert_or_assign(key, Began{window.fence, window.start_ms});
+  }
+  // Where a grant that ends began. Only who acquired it knows that; nobody else gives time back, which makes a gap.
+  std::optional<std::int64_t> began_at(const Key& key, std::uint64_t fence) {
+    const MutexLock lock(mutex_);
+    last_.erase(key);
+    const auto began = began_.extract(key);
+    if (began.empty() || began.mapped().fence != fence) return std::nullopt;
+    return began.mapped().start_ms;
+  }
 
   static WindowInfo info_of(std::uint64_t worker, const HeldWorker& held, const std::string& format) {
     WindowInfo info;
@@ -174,33 +190,9 @@ class WorkerRows {
   };
 
   const std::string shown_;
-  std::map<Key, Last> last_;    // what was written last
-  std::map<Key, Began> began_;  // the first window of the grant that was acquired last
+  Mutex mutex_;
+  std::map<Key, Last> last_ IDGEN_GUARDED_BY(mutex_);    // what was written last
+  std::map<Key, Began> began_ IDGEN_GUARDED_BY(mutex_);  // the first window of the grant that was acquired last
 };
 
-// A store with such rows: Base, a store of segments, and windows beside them. Server also knows workers().
-template <class Base, class Server>
-class WithWindows : public Base, public WindowStore {
- public:
-  using Base::Base;
-
-  Window window_take(const WindowRequest& request) override {
-    return this->use([&](Server& server) { return server.workers().take(server, request); });
-  }
-  void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t fence, std::int64_t end_ms,
-                     std::int64_t used_ms) override {
-    this->use([&](Server& server) { server.workers().give_back(server, name_space, worker, fence, end_ms, used_ms); });
-  }
-  WindowInfo window_show(const std::string& name_space, std::uint64_t worker) override {
-    return this->use([&](Server& server) { return server.workers().show(server, name_space, worker); });
-  }
-  std::vector<WindowInfo> window_list(const std::string& name_space, bool numbers_only) override {
-    return this->use([&](Server& server) { return server.workers().list(server, name_space, numbers_only); });
-  }
-  void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
-                     std::int64_t hw_ms) override {
-    this->use([&](Server& server) { server.workers().repair(server, name_space, worker, seen, hw_ms); });
-  }
-};
-
-}  // namespace idgen::module
+}  // namespace idgen

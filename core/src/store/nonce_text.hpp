@@ -7,7 +7,7 @@
 
 #include "idgen/store.hpp"
 
-namespace idgen::module {
+namespace idgen {
 
 inline std::string hex_of(const Nonce& nonce) {
   constexpr char kHex[] = "0123456789abcdef";
@@ -27,4 +27,4 @@ inline std::optional<Nonce> nonce_of(const std::string& hex) {
   return nonce;
 }
 
-}  // namespace idgen::module
+}  // namespace idgen

@@ -1,0 +1,311 @@
+"""Workers on stores of the program's own: rows that it keeps, by hand or in a database."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import idgen
+import pytest
+from idgen.sql import SqlStore
+
+MINE = "0123456789abcdef" * 2
+
+
+class Table:
+    """The rows of one namespace in memory."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, idgen.WorkerRow] = {}
+        self.format = ""
+        self.lock = threading.Lock()
+        self.reads = 0
+        self.replaced = 0
+
+    def namespace_format(self, namespace: str, format: str, /) -> str:
+        with self.lock:
+            self.format = self.format or format
+            return self.format
+
+    def worker_read(self, namespace: str, worker: int, /) -> idgen.WorkerRow:
+        with self.lock:
+            self.reads += 1
+            now = time.time_ns() // 1_000_000
+            row = self.rows.get(worker)
+            if row is None:
+                return idgen.WorkerRow(worker, 0, "", 0, 0, 0, now, "")
+            # lease_left_ms holds when the lease ends
+            return row._replace(lease_left_ms=row.lease_left_ms - now, store_now_ms=now)
+
+    def worker_list(self, namespace: str, /) -> list[idgen.WorkerRow]:
+        return [self.worker_read(namespace, worker) for worker in sorted(self.rows)]
+
+    def worker_replace(self, namespace: str, change: idgen.WorkerChange, /) -> bool:
+        with self.lock:
+            now = time.time_ns() // 1_000_000
+            row = self.rows.get(change.worker)
+            found = (row.fence, row.owner, row.hw_ms) if row else (0, "", 0)
+            if found != (change.seen_fence, change.seen_owner, change.seen_hw_ms):
+                return False
+            if change.owner and change.now_ms - now > change.max_lead_ms:
+                return False
+            self.replaced += 1
+            ahead = change.now_ms - now if change.owner or not row else row.clock_ahead_ms
+            self.rows[change.worker] = idgen.WorkerRow(
+                change.worker, change.fence, change.owner, change.hw_ms, now + change.lease_ms, ahead, 0, change.holder
+            )
+            return True
+
+
+def events(store: Any, worker: int | str = 7, **properties: Any) -> idgen.Generator:
+    return idgen.Generator(worker=worker, namespace="shop", store=store, **{"worker_wait": 0, **properties})
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "app.db"
+
+
+@pytest.fixture
+def database(path: Path) -> SqlStore:
+    store = SqlStore(lambda: sqlite3.connect(path))
+    store.create_tables()
+    store.create_tables()  # they are there already
+    return store
+
+
+@pytest.fixture(params=["by hand", "SQLite"])
+def store(request: pytest.FixtureRequest) -> Any:
+    return Table() if request.param == "by hand" else request.getfixturevalue("database")
+
+
+def test_a_worker_has_one_owner_at_a_time_and_is_given_back(store: Any) -> None:
+    with events(store) as first:
+        id = first.next()
+        assert first.decode(id).worker == 7
+        (row,) = store.worker_list("shop")
+        assert (row.worker, row.fence, len(row.owner)) == (7, 1, 32)
+        assert row.is_live
+        assert row.lease_left_ms <= 15_000
+        assert row.hw_ms > row.store_now_ms
+        assert abs(row.clock_ahead_ms) < 10_000
+        with pytest.raises(idgen.WorkerBusyError, match=rf"worker 7 of .* is owned by process {os.getpid()} on "):
+            events(store)
+        assert "its windows never overlap" in first.describe()
+    (row,) = store.worker_list("shop")
+    assert not row.is_live
+    assert row.owner == ""
+    assert row.holder.startswith(f"process {os.getpid()} on ")
+    with events(store) as second:
+        assert second.next() > id
+    assert store.worker_read("shop", 7).fence == 2
+
+
+def test_a_worker_that_is_auto_is_leased(store: Any) -> None:
+    with events(store, "auto") as first, events(store, "auto") as second:
+        leased = {generator.decode(generator.next()).worker for generator in (first, second)}
+        assert leased == {row.worker for row in store.worker_list("shop")}
+        assert len(leased) == 2
+    with pytest.raises(idgen.FormatMismatchError, match="time:41ms worker:10 sequence:12"):
+        events(store, layout="time:41ms worker:8 sequence:14")
+
+
+def test_a_renewal_reads_nothing() -> None:
+    table = Table()
+    with events(table, window="200ms"):
+        deadline = time.monotonic() + 20
+        while table.replaced < 4:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert table.reads == 1
+        assert table.rows[7].fence == 1
+
+
+def test_a_worker_that_is_held_is_waited_for(store: Any) -> None:
+    first = events(store)
+    second: list[idgen.Generator] = []
+    waiting = threading.Thread(target=lambda: second.append(events(store, worker_wait="30s")))
+    waiting.start()
+    time.sleep(0.1)
+    assert not second
+    first.close()
+    waiting.join(30)
+    assert second
+    second[0].close()
+
+
+def test_a_store_without_workers_says_what_it_lacks() -> None:
+    class Segments:
+        def segment_take(self, namespace: str, tag: str, count: int) -> int:
+            return 1
+
+    with pytest.raises(idgen.UnsupportedError, match="window_take"):
+        events(Segments())
+    with pytest.raises(idgen.UnsupportedError, match="worker_list"):
+        events(Segments(), "auto")
+    with pytest.raises(idgen.UnsupportedError, match="segment_take"):
+        idgen.Generator(kind="segment", tag="orders", store=Table())
+
+
+def test_a_store_that_has_only_some_of_the_methods_is_refused() -> None:
+    class Half:
+        def worker_read(self, namespace: str, worker: int) -> idgen.WorkerRow:
+            raise AssertionError
+
+    with pytest.raises(idgen.ArgumentError, match="belong together, and 3 of them"):
+        events(Half())
+
+
+@pytest.mark.parametrize(
+    ("method", "result", "text"),
+    [
+        ("worker_read", None, "worker_read returned None; it must be of the type WorkerRow"),
+        ("worker_read", (7, 0, "", 0, 0, 0, 0, ""), "it must be of the type WorkerRow"),
+        ("worker_read", idgen.WorkerRow(7, "1", "", 0, 0, 0, 0, ""), "fence returned '1'"),  # type: ignore[arg-type]
+        ("worker_read", idgen.WorkerRow(7, 1, "me", 0, 0, 0, 0, ""), "32 hexadecimal digits"),
+        ("worker_read", idgen.WorkerRow(7, 2**63 - 1, "", 0, 0, 0, 0, ""), "2^63"),
+        ("worker_read", idgen.WorkerRow(7, 2**80, "", 0, 0, 0, 0, ""), ""),
+        ("namespace_format", None, "namespace_format returned None"),
+        ("worker_replace", 1, "worker_replace returned 1"),
+        ("worker_replace", None, "worker_replace returned None"),
+    ],
+)
+def test_what_cannot_be_is_refused(method: str, result: Any, text: str) -> None:
+    table = Table()
+    setattr(table, method, lambda *_: result)
+    with pytest.raises((idgen.HostError, idgen.StoreDamagedError)) as raised:
+        events(table, wait_max=0)
+    assert text in str(raised.value)
+
+
+def test_what_a_store_raises_is_the_cause() -> None:
+    def away(*_: Any) -> Any:
+        raise failure
+
+    failure = LookupError("away")
+    for method in ("namespace_format", "worker_read", "worker_replace"):
+        table = Table()
+        setattr(table, method, away)
+        with pytest.raises(idgen.HostError, match="LookupError: away") as raised:
+            events(table, wait_max=0)
+        assert raised.value.__cause__ is failure
+    table = Table()
+    table.worker_list = away  # type: ignore[method-assign]
+    with pytest.raises(idgen.HostError, match="away"):
+        events(table, "auto", wait_max=0)
+
+
+def test_a_text_that_is_longer_than_the_core_keeps_is_cut_at_a_character() -> None:
+    table = Table()
+    table.rows[7] = idgen.WorkerRow(7, 1, MINE, 0, 2**62, 0, 0, "ü" * 200)
+    with pytest.raises(idgen.WorkerBusyError, match=r"is owned by ü{63};"):
+        events(table)
+
+
+def test_a_forked_child_is_refused(store: Any) -> None:
+    with events(store, "auto") as generator:
+        generator.next()
+        child = os.fork()
+        if child == 0:
+            try:
+                generator.next()
+                os._exit(1)
+            except idgen.ForkedError:
+                os._exit(0)
+            except BaseException:
+                os._exit(2)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        generator.next()
+
+
+# SqlStore itself.
+
+
+def test_a_row_is_replaced_only_if_it_is_as_it_was_seen(database: SqlStore) -> None:
+    now = database.worker_read("shop", 7).store_now_ms
+    assert abs(now - time.time_ns() // 1_000_000) < 10_000
+    first = idgen.WorkerChange(7, 0, "", 0, 1, MINE, now + 10, "process 1 on a", 15_000, now, 20_000)
+    renewal = first._replace(seen_fence=1, seen_owner=MINE, seen_hw_ms=now + 10, hw_ms=now + 20)
+    given_up = idgen.WorkerChange(7, 1, MINE, now + 20, 1, "", now + 15, "process 2 on b", 0, 0, 0)
+    for change, expected in (
+        (first._replace(now_ms=now + 60_000), False),
+        (renewal, False),
+        (first, True),
+        (first._replace(owner="f" * 32), False),
+        (renewal._replace(seen_fence=2), False),
+        (renewal._replace(seen_owner="f" * 32), False),
+        (renewal._replace(seen_hw_ms=now + 11), False),
+        (renewal._replace(now_ms=now + 60_000), False),
+        (renewal, True),
+        (renewal, False),
+        (given_up._replace(seen_owner="f" * 32), False),
+        (given_up, True),
+    ):
+        assert database.worker_replace("shop", change) is expected, change
+    (row,) = database.worker_list("shop")
+    assert (row.fence, row.owner, row.hw_ms, row.holder) == (1, "", now + 15, "process 2 on b")
+    assert row.lease_left_ms <= 0
+    assert database.worker_list("elsewhere") == []
+
+
+def test_a_namespace_keeps_its_first_format(database: SqlStore) -> None:
+    assert database.namespace_format("shop", "") == ""
+    assert database.namespace_format("shop", "time:41ms") == "time:41ms"
+    assert database.namespace_format("shop", "time:40ms") == "time:41ms"
+    assert database.namespace_format("shop", "") == "time:41ms"
+    assert database.namespace_format("elsewhere", "") == ""
+
+
+def test_messages_of_the_database_say_what_to_do(tmp_path: Path, path: Path, database: SqlStore) -> None:
+    missing = SqlStore(lambda: sqlite3.connect(tmp_path / "empty.db"))
+    for ask in (lambda: events(missing), lambda: events(missing, "auto"), lambda: missing.worker_list("shop")):
+        with pytest.raises(idgen.StoreMissingError, match=r"the table idgen_\w+ is not there.*create_tables"):
+            ask()
+    for values in ("1, 'me', 0, 0, 0, ''", "1, '', 'soon', 0, 0, ''"):
+        with sqlite3.connect(path) as connection:
+            connection.execute("DELETE FROM idgen_worker")
+            connection.execute(f"INSERT INTO idgen_worker VALUES('shop', 7, {values})")
+        with pytest.raises(idgen.StoreDamagedError, match="by hand"):
+            events(database)
+
+
+def test_a_connection_inside_a_transaction_is_refused_and_left_as_it_is(path: Path, database: SqlStore) -> None:
+    connection = sqlite3.connect(path, check_same_thread=False)
+    store = SqlStore(lambda: connection, release=lambda _: None)
+    connection.execute("INSERT INTO idgen_segment(ns, tag, max_id) VALUES('theirs', 'orders', 7)")
+    asked: list[Callable[[], object]] = [
+        lambda: store.worker_read("shop", 7),
+        lambda: store.worker_list("shop"),
+        lambda: store.namespace_format("shop", "time:41ms"),
+        lambda: store.worker_replace("shop", idgen.WorkerChange(7, 0, "", 0, 1, MINE, 1, "", 0, 0, 2**62)),
+        lambda: store.create_tables(),
+    ]
+    for ask in asked:
+        with pytest.raises(idgen.StoreUnsafeError, match="inside a transaction"):
+            ask()
+    assert connection.in_transaction
+    connection.rollback()
+    connection.close()
+    assert database.worker_list("shop") == []
+    assert database.segment_list() == []
+
+
+def test_many_threads_that_want_one_worker_get_it_once(database: SqlStore) -> None:
+    now = database.worker_read("shop", 7).store_now_ms
+    change = idgen.WorkerChange(7, 0, "", 0, 1, "", now + 10, "", 15_000, now, 20_000)
+    done: list[bool] = []
+
+    def want(n: int) -> None:
+        done.append(database.worker_replace("shop", change._replace(owner=f"{n:032x}")))
+
+    threads = [threading.Thread(target=want, args=(n + 1,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(done) == [False] * 7 + [True]

@@ -1,0 +1,604 @@
+"""Workers over the program's own connections, in each language, beside the native modules on the same rows."""
+
+import contextlib
+import datetime
+import itertools
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import idgen
+import psycopg
+import pymysql
+import pytest
+import sqlalchemy
+from clients import BUILD, IDGEN, MODULES, Client, ids_of, new_tag, run, wait_until
+from hosts import LANGUAGES, command
+from idgen.sql import SqlStore
+from proxy import Proxy
+from pymysql.constants import CLIENT
+
+import servers
+
+KINDS = ("mysql", "postgres")
+LAYOUT = "time:41ms worker:10 sequence:1"  # at most 2000 ids per second: files stay small
+SHORT = {"window": "1s", "worker_lease": "2s", "max_ahead": "60s"}
+NATIVE = "native"
+
+
+@pytest.fixture(params=KINDS)
+def server(request, started):
+    made = started(request.param)
+    done = run([IDGEN, "store", "create", "--store", made.url(), "--set", f"module.path={MODULES}"])
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+@pytest.fixture
+def namespace(server):
+    return new_tag()
+
+
+@pytest.fixture(params=LANGUAGES)
+def language(request):
+    return request.param
+
+
+def properties(namespace, worker, **others):
+    found = {"kind": "snowflake", "namespace": namespace, "worker": worker, "layout": LAYOUT, **others}
+    return [f"{key}={value}" for key, value in found.items()]
+
+
+def program(url, language, batch, namespace, worker, **others):
+    """drawing.py, or the program of a language over its own connections."""
+    if language == NATIVE:
+        drawing = Path(__file__).with_name("drawing.py")
+        own = [f"store={url}", f"module.path={MODULES}"]
+        asked = [sys.executable, drawing, BUILD / "lib" / "libidgen.so", str(batch), *own]
+    else:
+        asked = [*command(language), url, str(batch)]
+    return [*asked, *properties(namespace, worker, **others)]
+
+
+class Worker(Client):
+    """A process that draws snowflake ids until it is killed."""
+
+    def __init__(self, folder, url, language, namespace, worker, batch=50, **others):
+        self.path = Path(folder) / new_tag()
+        self.language = language
+        self.layout = others.get("layout", LAYOUT)
+        with self.path.open("wb") as out:
+            asked = program(url, language, batch, namespace, worker, **others)
+            self.process = subprocess.Popen(asked, stdout=out, stderr=subprocess.DEVNULL)
+
+    def workers(self):
+        """Those that it has had, in that order."""
+        layout = idgen.Layout(self.layout)
+        return [layout.decode(number).worker for number in self.ids()]
+
+
+class Asked:
+    """A process that draws as many ids as requested, and gives its worker up at the end."""
+
+    def __init__(self, url, language, namespace, worker, **others):
+        asked = program(url, language, 0, namespace, worker, **others)
+        self.process = subprocess.Popen(asked, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def draw(self, count):
+        """The ids, and "" or STATUS and message."""
+        with contextlib.suppress(BrokenPipeError):  # it has ended, and said why
+            self.process.stdin.write(f"{count}\n")
+            self.process.stdin.flush()
+        text, _, failure = self.process.stdout.readline().partition("!")
+        return [int(word) for word in text.split()], failure.strip()
+
+    def ids(self, count):
+        ids, failure = self.draw(count)
+        assert not failure, failure
+        assert len(ids) == count
+        return ids
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        try:
+            self.process.wait(30)
+        finally:
+            self.process.kill()
+            self.process.wait()
+            self.process.stdout.close()
+
+
+def scene(name, url, language, namespace, **others):
+    """The lines that one of the programs' scenes prints."""
+    done = run([*command(language), url, name, *properties(namespace, 7, **others)])
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def listed(url, namespace):
+    """By the command, which uses the native module. By number."""
+    sets = [word for pair in (f"module.path={MODULES}", f"namespace={namespace}") for word in ("--set", pair)]
+    done = run([IDGEN, "worker", "list", "--json", "--store", url, *sets])
+    assert done.returncode == 0, done.stderr
+    return {int(row["worker"]): row for row in map(json.loads, done.stdout.splitlines())}
+
+
+def one(url, namespace):
+    (row,) = listed(url, namespace).values()
+    return row
+
+
+# Rows and tables.
+
+
+def test_the_tables_are_those_that_the_native_stores_make(server, language, namespace):
+    native = layouts_of(server)
+    tables = ("idgen_segment", "idgen_worker", "idgen_namespace")
+    for table in tables:
+        server.sql(f"ALTER TABLE {table} RENAME TO {table}_away")
+    try:
+        assert scene("tables", server.url(), language, namespace) == ["None", "None"]
+        own = layouts_of(server)
+    finally:
+        for table in tables:
+            server.sql(f"DROP TABLE IF EXISTS {table}")
+            server.sql(f"ALTER TABLE {table}_away RENAME TO {table}")
+    assert own == native
+
+
+def layouts_of(server):
+    tables = ("idgen_segment", "idgen_worker", "idgen_namespace")
+    if server.name == "mysql":
+        return [server.sql(f"SHOW CREATE TABLE {table}") for table in tables]
+    columns = "column_name, data_type, character_maximum_length, is_nullable, column_default"
+    checks = "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = '{}'::regclass ORDER BY 1"
+    return [
+        server.sql(f"SELECT {columns} FROM information_schema.columns WHERE table_name = '{table}' ORDER BY 1")
+        + server.sql(checks.format(table))
+        for table in tables
+    ]
+
+
+@pytest.mark.parametrize("autocommit", ["true", "false"])
+def test_a_row_is_replaced_only_if_it_is_as_it_was_seen(server, language, namespace, autocommit):
+    *replaced, row, unset, was_set, other = scene(
+        "rows", server.url(), language, namespace, **{"pool.autocommit": autocommit}
+    )
+    assert "".join(replaced) == "001000001001"
+    assert row == "15 1 '' process 2 on b true"
+    assert (unset, was_set, other) == ("''", "'time:41ms'", "'time:41ms'")
+
+
+def test_a_row_that_one_store_has_written_is_read_by_the_others(server, language, namespace):
+    with Asked(server.url(), language, namespace, 7) as host:
+        host.ids(3)
+        row = one(server.url(), namespace)
+        assert (row["worker"], row["fence"], row["live"]) == ("7", "1", True) or (row["worker"], row["live"]) == (
+            7,
+            True,
+        )
+        assert f"process {host.process.pid} on " in row["holder"]
+        assert abs(int(row["clock_ahead_ms"])) < 10_000
+        count, line = scene("workers", server.url(), language, namespace)
+        assert (count, line) == ("1", f"7 1 {row['hw_unix_ms']} true {row['holder']}")
+    assert not one(server.url(), namespace)["live"]
+    with Asked(server.url(), NATIVE, namespace, 7) as native:
+        native.ids(3)
+        _, line = scene("workers", server.url(), language, namespace)
+        assert line.startswith("7 2 ")
+        assert f" true process {native.process.pid} on " in line
+
+
+# Owners.
+
+
+def busy(url, language, namespace, worker, **others):
+    with Asked(url, language, namespace, worker, worker_wait="0ms", **others) as refused:
+        failure = refused.process.stdout.readline()
+        assert refused.process.wait(30) != 0
+        return failure
+
+
+def test_a_worker_of_one_store_is_refused_to_the_other_until_it_is_given_up(server, language, namespace):
+    drawn = []
+    for first, second in ((language, NATIVE), (NATIVE, language), (language, language)):
+        with Asked(server.url(), first, namespace, 7) as owner:
+            drawn.append(owner.ids(100))
+            failure = busy(server.url(), second, namespace, 7)
+            assert failure.startswith("!WORKER_BUSY worker 7 of namespace"), failure
+            assert f"is owned by process {owner.process.pid} on " in failure
+    assert all(before[-1] < after[0] for before, after in itertools.pairwise(drawn))
+    assert one(server.url(), namespace)["fence"] in (3, "3")
+
+
+def test_a_process_that_is_replaced_is_waited_for_by_the_other_store(server, language, namespace, tmp_path):
+    with Asked(server.url(), NATIVE, namespace, 7) as first:
+        drawn = first.ids(10)
+        second = Worker(tmp_path, server.url(), language, namespace, 7, worker_wait="60s")
+        with contextlib.closing(second):
+            time.sleep(2)
+            assert second.size() == 0
+            first.process.stdin.close()
+            second.goes_on().kill()
+            assert min(second.ids()) > drawn[-1]
+
+
+def test_the_worker_of_a_process_that_was_killed_is_taken_when_its_lease_has_ended(
+    server, language, namespace, tmp_path
+):
+    killed = Worker(tmp_path, server.url(), language, namespace, 7, **SHORT)
+    with contextlib.closing(killed):
+        killed.goes_on().kill()
+    for taker in (NATIVE, language):
+        with contextlib.closing(
+            Worker(tmp_path, server.url(), taker, namespace, 7, **SHORT, worker_wait="60s")
+        ) as next_:
+            next_.goes_on().kill()
+            ids_of([killed, next_])
+            assert min(next_.ids()) > max(killed.ids())
+            killed = next_
+
+
+def test_an_owner_that_draws_nothing_stays_the_owner(server, language, namespace):
+    with Asked(server.url(), language, namespace, 7, window="2s", worker_lease="3s") as idle:
+        first = idle.ids(1)
+        before = int(one(server.url(), namespace)["hw_unix_ms"])
+        for _ in range(14):
+            time.sleep(0.5)
+            assert one(server.url(), namespace)["live"]
+        assert int(one(server.url(), namespace)["hw_unix_ms"]) > before + 2000
+        assert idle.ids(1) > first
+
+
+def test_a_renewal_is_one_round_trip_where_the_pool_can_tell_that_it_is_committed(server, language, namespace):
+    with (
+        Proxy(server.port) as proxy,
+        # Pools look after connections that were idle for longer, which is a round trip of theirs.
+        Asked(server.url(proxy.port), language, namespace, 7, window="600ms", worker_lease="10s") as host,
+    ):
+        host.ids(1)
+        seen, begun = [], 0
+        deadline = time.monotonic() + 30
+        while len(seen) < 9 and time.monotonic() < deadline:
+            hw = one(server.url(), namespace)["hw_unix_ms"]
+            if hw not in seen:
+                seen.append(hw)
+                if len(seen) == 3:  # connected, and all statements prepared
+                    begun = proxy.round_trips
+        asked = proxy.round_trips - begun
+    renewals = len(seen) - 3
+    assert renewals == 6
+    assert renewals <= asked <= renewals * (4 if language == "go" else 1) + 1, asked  # one may be under way
+
+
+def test_another_layout_in_the_namespace_is_refused(server, language, namespace):
+    with Asked(server.url(), NATIVE, namespace, 1) as native:
+        native.ids(1)
+    failure = busy(server.url(), language, namespace, 2, layout="time:41ms worker:10 sequence:3")
+    assert failure.startswith("!FORMAT_MISMATCH"), failure
+    assert "time:41ms worker:10 sequence:1" in failure
+    mine = new_tag()
+    with Asked(server.url(), language, mine, 1) as host:
+        host.ids(1)
+    assert busy(server.url(), NATIVE, mine, 2, layout="time:41ms worker:10 sequence:3").startswith("!FORMAT_MISMATCH")
+
+
+def test_tables_that_are_missing_are_said_so(server, language, namespace):
+    for table in ("idgen_worker", "idgen_namespace"):
+        server.sql(f"ALTER TABLE {table} RENAME TO {table}_away")
+        try:
+            for worker in ("7", "auto"):
+                failure = busy(server.url(), language, namespace, worker, wait_max="1s")
+                assert failure.startswith("!STORE_MISSING "), failure
+                assert f"the table {table} is not there" in failure
+                assert "idgen store create" in failure
+        finally:
+            server.sql(f"ALTER TABLE {table}_away RENAME TO {table}")
+        namespace = new_tag()
+
+
+def test_a_row_that_cannot_be_is_damage(server, language, namespace):
+    with Asked(server.url(), language, namespace, 7) as host:
+        host.ids(1)
+    server.sql(f"UPDATE idgen_worker SET owner = 'somebody' WHERE ns = '{namespace}'")
+    assert "!STORE_DAMAGED" in busy(server.url(), language, namespace, 7, wait_max="1s")
+
+
+# Clocks.
+
+(FAKETIME,) = Path("/usr/lib").glob("*/faketime/libfaketime.so.1")
+
+
+def at_another_time(offset, *arguments):
+    environment = {"LD_PRELOAD": str(FAKETIME), "FAKETIME": offset, "DONT_FAKE_MONOTONIC": "1"}
+    return ["env", *(f"{key}={value}" for key, value in environment.items()), *arguments]
+
+
+def server_at(kind, offset, *more):
+    """A server whose clock is off. A JVM whose clock is off by libfaketime hangs in timed waits."""
+
+    class Shifted(servers.KINDS[kind]):
+        def command(self):
+            return at_another_time(offset, *more, *super().command())
+
+    return Shifted()
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_clock_that_is_an_hour_off_reserves_nothing_ahead(kind, hours):
+    with server_at(kind, f"{-hours:+d}h") as server:
+        for language in LANGUAGES:
+            namespace = new_tag()
+            scene("tables", server.url(), language, namespace)
+            with Asked(server.url(), language, namespace, 7) as asked:
+                ids, failure = asked.draw(3)
+            if hours > 0:
+                assert failure.startswith("CLOCK_LEAP"), failure
+                assert "ahead of the store's" in failure
+                assert listed(server.url(), namespace) == {}
+            else:
+                assert len(ids) == 3, failure  # ids of an hour ago by the server's clock, which are nobody else's
+                assert -3_610_000 < int(one(server.url(), namespace)["clock_ahead_ms"]) < -3_590_000
+
+
+@pytest.mark.parametrize("minutes", [-30, 30])
+def test_the_hour_that_comes_twice_in_local_time_is_two_hours_for_a_server(minutes):
+    """Clocks go back: the server's local time, and that of its sessions, says the same for two instants."""
+    end_of_summer = datetime.datetime(2026, 10, 25, 1, tzinfo=datetime.UTC)
+    offset = (end_of_summer + datetime.timedelta(minutes=minutes)).timestamp() - time.time()
+    with server_at("mysql", f"{offset:+.0f}", "TZ=Europe/Berlin") as berlin:
+        assert berlin.sql("SELECT NOW()").startswith("2026-10-25 02:")
+        assert berlin.sql("SELECT UTC_TIMESTAMP()").startswith(f"2026-10-25 0{minutes > 0:d}:")
+        for language in LANGUAGES:
+            namespace = new_tag()
+            scene("tables", berlin.url(), language, namespace)
+            (now,) = scene("clock", berlin.url(), language, namespace)
+            assert abs(int(now) / 1000 - offset - time.time()) < 10, language
+        asked = program(berlin.url(), NATIVE, 0, namespace, 7)
+        done = run(at_another_time(f"{offset:+.0f}", *asked), input="3\n")
+        assert len(done.stdout.split()) == 3, done.stdout + done.stderr
+        assert abs(int(one(berlin.url(), namespace)["clock_ahead_ms"])) < 10_000
+
+
+# What breaks.
+
+
+def kill_sessions(server):
+    if server.name == "mysql":
+        server.sql("KILL HARD CONNECTION USER app", database="")
+    else:
+        server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'")
+
+
+def test_sessions_and_servers_that_are_killed_make_no_duplicate(server, language, namespace, tmp_path):
+    options = {"window": "500ms", "worker_lease": "20s", "wait_max": "60s", "max_ahead": "60s"}
+    with contextlib.ExitStack() as stack:
+        both = (language, language, NATIVE)
+        all_of_them = [
+            stack.enter_context(contextlib.closing(Worker(tmp_path, server.url(), which, namespace, number, **options)))
+            for number, which in enumerate(both)
+        ]
+        for worker in all_of_them:
+            worker.goes_on()
+        for hit in (kill_sessions, servers.Server.restart, kill_sessions, kill_sessions):
+            hit(server)
+            for worker in all_of_them:
+                worker.goes_on(worker.size() + 20_000)
+        for worker in all_of_them:
+            worker.kill()
+        ids_of(all_of_them)
+
+
+def test_a_window_whose_commit_is_not_acknowledged_is_burned(server, language, namespace):
+    options = {"window": "300ms", "wait_max": "60s", "pool.autocommit": "false"}
+    with Proxy(server.port) as proxy, Asked(server.url(proxy.port), language, namespace, 7, **options) as host:
+        drawn = host.ids(10)
+        for _ in range(5):
+            proxy.lose_answer(b"COMMIT")
+            deadline = time.monotonic() + 60
+            while not proxy.lost.is_set():
+                drawn += host.ids(10)
+                assert time.monotonic() < deadline
+            drawn += host.ids(10)
+        assert one(server.url(), namespace)["fence"] in (1, "1")
+    assert len(drawn) == len(set(drawn))
+    assert drawn == sorted(drawn)
+
+
+@contextlib.contextmanager
+def commits_that_fail(postgres, namespace):
+    """The statement succeeds, but its commit fails: a deferred constraint."""
+    postgres.sql(
+        "CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN RAISE EXCEPTION 'not committed'; END $$"
+    )
+    postgres.sql(
+        "CREATE CONSTRAINT TRIGGER refuse AFTER INSERT OR UPDATE ON idgen_worker DEFERRABLE INITIALLY DEFERRED "
+        f"FOR EACH ROW WHEN (NEW.ns = '{namespace}') EXECUTE FUNCTION refuse()"
+    )
+    try:
+        yield
+    finally:
+        postgres.sql("DROP TRIGGER refuse ON idgen_worker")
+
+
+@pytest.mark.parametrize("autocommit", ["true", "false"])
+@pytest.mark.parametrize("server", ["postgres"], indirect=True)
+def test_a_commit_that_fails_after_its_statement_was_answered_grants_nothing(server, language, namespace, autocommit):
+    own = {"pool.autocommit": autocommit, "wait_max": "1s"}
+    with commits_that_fail(server, namespace):
+        failure = busy(server.url(), language, namespace, 7, **own)
+        assert "not committed" in failure
+        assert listed(server.url(), namespace) == {}
+    with Asked(server.url(), language, namespace, 7, window="300ms", **own) as host:
+        drawn = host.ids(10)
+        with commits_that_fail(server, namespace):
+            hw = one(server.url(), namespace)["hw_unix_ms"]
+            failure = wait_until(lambda: host.draw(1000)[1], what="the window is used up")
+            assert "not committed" in failure
+            assert one(server.url(), namespace)["hw_unix_ms"] == hw
+        more = wait_until(lambda: host.draw(10)[0], what="issuing goes on")
+        assert min(more) > max(drawn)
+
+
+def test_processes_of_all_languages_lease_workers_and_no_two_the_same_however_they_are_hit(server, namespace, tmp_path):
+    """32 processes, native and host stores, are killed and stopped at random, and new ones take their place."""
+    choice = random.Random(11)
+    few = {**SHORT, "worker_lease": "4s", "layout": LAYOUT.replace("worker:10", "worker:6"), "worker_wait": "60s"}
+    kinds = [NATIVE, "python", "go"] * 9 + ["java"] * 5
+    seconds = int(os.environ.get("IDGEN_TEST_SECONDS", "30"))
+
+    def start(kind):
+        return Worker(tmp_path, server.url(), kind, namespace, "auto", batch=20, wait_max="60s", **few)
+
+    for kind in LANGUAGES:
+        command(kind)  # built before, not while others draw
+    everybody, drawing, stopped = [], [], []
+    try:
+        for kind in kinds:
+            drawing.append(start(kind))
+            everybody.append(drawing[-1])
+        for worker in drawing:
+            wait_until(lambda worker=worker: worker.size() or worker.process.poll() is not None, 180)
+            assert worker.size(), worker.language
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            victim = drawing.pop(choice.randrange(len(drawing)))
+            if choice.random() < 0.5:
+                victim.kill()
+                drawing.append(start(victim.language))
+                everybody.append(drawing[-1])
+            else:
+                victim.process.send_signal(signal.SIGSTOP)
+                stopped.append((time.monotonic() + choice.uniform(1, 9), victim))
+            time.sleep(0.5)
+            for until, victim in [pair for pair in stopped if pair[0] < time.monotonic()]:
+                stopped.remove((until, victim))
+                victim.process.send_signal(signal.SIGCONT)
+                drawing.append(victim)
+        for _, victim in stopped:
+            victim.process.send_signal(signal.SIGCONT)
+            drawing.append(victim)
+        time.sleep(6)  # whoever went on within an old window has used it up
+        for worker in drawing:
+            worker.goes_on(worker.size() + 100)
+        live = {number: row["holder"] for number, row in listed(server.url(), namespace).items() if row["live"]}
+        held = {worker.workers()[-1]: worker for worker in drawing}
+        assert len(held) == len(kinds)  # no two the same
+        for number, worker in held.items():
+            assert f"process {worker.process.pid} on " in live[number]
+    finally:
+        for worker in everybody:
+            worker.close()
+    ids_of(everybody)
+    used = [number for worker in everybody for number in set(worker.workers())]
+    assert len(used) > len(set(used))  # numbers of those who were killed, or stopped for long, are used again
+
+
+# What Python's store does with a connection, seen from inside.
+
+
+@pytest.fixture
+def connect(server):
+    def connect(**options):
+        options = {"host": servers.HOST, "port": server.port, "user": "app", "password": servers.PASSWORD, **options}
+        if server.name == "mysql":
+            return pymysql.connect(database="ids", **options)
+        return psycopg.connect(dbname="ids", **options)
+
+    return connect
+
+
+def change_of(store, namespace, **values):
+    now = store.worker_read(namespace, 7).store_now_ms
+    first = idgen.WorkerChange(7, 0, "", 0, 1, "a" * 32, now + 10, "process 1 on a", 15_000, now, 20_000)
+    return first._replace(**values)
+
+
+@pytest.mark.parametrize("server", ["mysql"], indirect=True)
+def test_a_row_that_is_there_is_not_taken_for_one_that_was_inserted_in_sessions_that_count_found_rows(
+    connect, server, namespace
+):
+    """As SQLAlchemy and most drivers for Java ask for."""
+    engine = sqlalchemy.create_engine("mysql+pymysql://", creator=lambda: connect(client_flag=CLIENT.FOUND_ROWS))
+    store = SqlStore(engine.raw_connection)
+    assert store.worker_replace(namespace, change_of(store, namespace))
+    assert not store.worker_replace(namespace, change_of(store, namespace, owner="b" * 32))
+    assert store.worker_read(namespace, 7).owner == "a" * 32
+    engine.dispose()
+
+
+def test_the_clock_is_the_databases_whatever_the_time_zone_of_the_session_is(connect, server, namespace):
+    sets = "SET time_zone = '{}'" if server.name == "mysql" else "SET TIME ZONE '{}'"
+    for zone in ("+00:00", "-11:00", "+13:00"):
+
+        def connected(zone=zone):
+            connection = connect(autocommit=True)
+            with connection.cursor() as cursor:
+                cursor.execute(sets.format(zone))
+            return connection
+
+        row = SqlStore(connected).worker_read(namespace, 7)
+        assert abs(row.store_now_ms - time.time_ns() // 1_000_000) < 10_000, zone
+
+
+@pytest.mark.parametrize("server", ["postgres"], indirect=True)
+def test_a_window_of_postgresql_is_durable_whatever_the_session_says(connect, server, namespace):
+    seen = []
+
+    class Asking:
+        def __init__(self, connection):
+            self.driver_connection = connection
+
+        def __getattr__(self, name):
+            return getattr(self.driver_connection, name)
+
+        def commit(self):
+            with self.driver_connection.cursor() as cursor:
+                seen.append(cursor.execute("SHOW synchronous_commit").fetchone()[0])
+            self.driver_connection.commit()
+
+    store = SqlStore(lambda: Asking(connect(options="-c synchronous_commit=off")))
+    first = change_of(store, namespace)
+    seen.clear()
+    assert store.worker_replace(namespace, first)
+    assert store.worker_replace(
+        namespace, first._replace(seen_fence=1, seen_owner="a" * 32, seen_hw_ms=first.hw_ms, hw_ms=first.hw_ms + 1)
+    )
+    assert seen == ["on", "on"]
+
+
+def test_rows_that_are_mappings_are_read_too(server, namespace):
+    def connect():
+        options = {"host": servers.HOST, "port": server.port, "user": "app", "password": servers.PASSWORD}
+        if server.name == "mysql":
+            return pymysql.connect(database="ids", cursorclass=pymysql.cursors.DictCursor, **options)
+        return psycopg.connect(dbname="ids", row_factory=psycopg.rows.dict_row, **options)
+
+    store = SqlStore(connect)
+    assert store.worker_replace(namespace, change_of(store, namespace))
+    (row,) = store.worker_list(namespace)
+    assert (row.worker, row.fence, row.owner, row.holder) == (7, 1, "a" * 32, "process 1 on a")
+    assert 0 < row.lease_left_ms <= 15_000
+
+
+def test_a_connection_inside_a_transaction_is_refused_and_left_as_it_is(connect, server, namespace):
+    connection = connect(autocommit=False)
+    store = SqlStore(lambda: connection, release=lambda _: None)
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO idgen_segment(ns, tag, max_id) VALUES('theirs', %s, 7)", (namespace,))
+    with pytest.raises(idgen.StoreUnsafeError, match="inside a transaction"):
+        store.worker_read(namespace, 7)
+    connection.commit()
+    assert store.segment_show("theirs", namespace).max_id == 7
+    connection.close()
