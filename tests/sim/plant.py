@@ -13,6 +13,7 @@ A text that faults.txt names and that is not in its file, or is there twice, is 
 fault with it.
 """
 
+import itertools
 import re
 import sys
 from pathlib import Path
@@ -31,6 +32,7 @@ def read_faults(text: str) -> tuple[list[tuple[str, str, str]], list[tuple[str, 
     faults: list[tuple[str, str, str]] = []
     edits: list[tuple[str, str, str, int]] = []
     file, old, new, began = "", [], [], 0
+    in_simulator = set()
 
     def end_edit() -> None:
         if old or new:
@@ -52,9 +54,11 @@ def read_faults(text: str) -> tuple[list[tuple[str, str, str]], list[tuple[str, 
             faults[-1] = (*faults[-1][:2], line.strip())
         elif not line.strip() or line.startswith("#"):
             end_edit()
-        elif found := re.fullmatch(r"fault (\w+) (search|simulation)", line):
+        elif found := re.fullmatch(r"fault (\w+) (search|simulation)( in the simulator)?", line):
             end_edit()
             faults.append((found[1], found[2], ""))
+            if found[3]:
+                in_simulator.add(found[1])
         elif found := re.fullmatch(r"in (\S+)", line):
             end_edit()
             file = found[1]
@@ -64,7 +68,7 @@ def read_faults(text: str) -> tuple[list[tuple[str, str, str]], list[tuple[str, 
     for name, _, what in faults:
         if not what:
             raise Mistake(f"faults.txt: {name} is not described")
-        if not any(f"FAULT({name})" in new for _, _, new, _ in edits):
+        if name not in in_simulator and not any(f"FAULT({name})" in new for _, _, new, _ in edits):
             raise Mistake(f"faults.txt: {name} is planted nowhere")
     for _, _, new, line in edits:
         for used in re.findall(r"FAULT\((\w+)\)", new):
@@ -85,7 +89,7 @@ def planted(file: str, text: str, edits: list[tuple[str, str, str, int]]) -> str
         start = text.index(old)
         places.append((start, start + len(old), re.sub(r"\bFAULT\(", "IDGEN_FAULT(", new)))
     places.sort()
-    for one, other in zip(places, places[1:], strict=False):
+    for one, other in itertools.pairwise(places):
         if one[1] > other[0]:
             raise Mistake(f"faults.txt: two edits of {file} overlap: {text[other[0] : other[1]]!r}")
     for start, end, new in reversed(places):

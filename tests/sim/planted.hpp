@@ -33,4 +33,9 @@ namespace idgen::planted {
 template <class T>
 using Atomic = sim::SteppedAtomic<T>;
 }
+// In scheduler.cpp.
+namespace idgen::sim {
+unsigned& stripe_of_thread() noexcept;
+void note_failed_assertion(const char* guarantee, const char* condition) noexcept;
+}  // namespace idgen::sim
 #endif
