@@ -324,14 +324,11 @@ class Simulation {
     Process& process = *app.process;
     Opened* const opened = app.opened.get();
     std::uint64_t last = 0;
-    std::int64_t drew = scheduler_.now;
     std::uint64_t image = process.store->number();
     while (!process.is_dead && !opened->is_over) {
       if (image != process.store->number()) last = 0, image = process.store->number();
       try {
-        const std::uint64_t before = host.progress;
         draw(host, *opened, last);
-        if (host.progress > before) drew = scheduler_.now;
       } catch (const Error& error) {
         if (process.is_dead) break;
         const bool may_pass = status_text(error.status()).retryable && !error.ends_waits();
@@ -341,9 +338,6 @@ class Simulation {
           opened->is_over = true;
           if (error.status() == Status::forked) app.has_left = true;
         }
-        // As whoever watches over a process might: what a leased generator has lost, another one gets.
-        if (app.plan.is_leased && error.status() == Status::worker_busy && scheduler_.now - drew > kGivesUp)
-          opened->is_over = true;
         if (!opened->is_over) {
           failed(host, error);
           continue;
@@ -659,7 +653,6 @@ class Simulation {
   }
 
   static constexpr std::int64_t kPatience = 120 * kSecond;
-  static constexpr std::int64_t kGivesUp = 40 * kSecond;
 
   const Options& options_;
   Scheduler scheduler_;
