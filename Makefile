@@ -5,7 +5,7 @@ DESTDIR ?=
 export PREFIX DESTDIR
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-rest test-% setup build dist bench install docs format lint abi-baseline clean
+.PHONY: help demo test test-all test-rest test-% sim sim-controls setup build dist bench install docs format lint abi-baseline clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -26,6 +26,12 @@ test-rest: setup ## what `make test` leaves out of `make test-all`
 
 test-%: setup
 	scripts/test $*
+
+sim: setup ## the simulation: SEEDS=N runs N seeds, SEED=S shows what one does, step by step (docs/simulation.md)
+	scripts/sim $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),10000))
+
+sim-controls: setup ## planted faults and other generators' rules: in how many seeds the simulation catches each
+	scripts/sim --controls $(or $(SEEDS),200)
 
 setup: ## install what is missing; names it first, and does nothing the second time
 	scripts/setup

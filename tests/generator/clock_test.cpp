@@ -235,5 +235,13 @@ TEST_F(ClockLeap, OfAPausedMachineIsNone) {
   EXPECT_EQ(ms_of(*handle, handle->next()), now_ms());
 }
 
+// The simulation found it: ids were issued an hour ahead of the clock.
+TEST_F(ClockBack, WhileTheStoreIsAskedItDoesNotLetIdsRunAhead) {
+  store->after = [this] { runtime->set_clock_by(-3600 * kSecond); };
+  const auto handle = open({{"worker", "1"}, {"on_clock_back", "fail"}});
+  store->after = [] {};
+  EXPECT_EQ(error_of([&] { handle->next(); }).status(), Status::clock_back);
+}
+
 }  // namespace
 }  // namespace idgen::sim

@@ -569,7 +569,7 @@ TEST_F(AgeingSupply, AYoungRangeStaysWhenAnOldOneGoes) {
   EXPECT_EQ(supply->stats().remaining, 0u);
 }
 
-TEST_F(AgeingSupply, WhatOthersHoldBetweenTwoRangesThatAreGivenBackIsStillWatched) {
+TEST_F(AgeingSupply, WhatOthersGiveBackBelowWhatWasGivenBackHereMayBeGranted) {
   grant(1, 101);
   grant(201, 301);  // 101 to 200 are somebody else's
   prime();
@@ -577,7 +577,18 @@ TEST_F(AgeingSupply, WhatOthersHoldBetweenTwoRangesThatAreGivenBackIsStillWatche
   runtime->run_all();
   pass(60 * kSecond);
   ASSERT_EQ(returned.size(), 2u);
-  grant(101, 201);  // a store that has lost the other's grant
+  grant(151, 251);  // somebody else has closed, and given 151 to 200 back
+  EXPECT_EQ(next(), 151u);
+}
+
+TEST_F(AgeingSupply, WhatWasDrawnBelowARangeThatWasGivenBackIsStillWatched) {
+  grant(1, 101);
+  grant(201, 301);
+  prime();
+  for (int i = 0; i < 20; ++i) next();
+  runtime->run_all();
+  pass(60 * kSecond);
+  grant(21, 121);  // 21 was burned: see Counter::give_up
   EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::store_regressed);
 }
 

@@ -18,24 +18,13 @@ inline constexpr std::int64_t kSecond = 1'000 * kMs;
 // 2026-01-01T00:00:00Z: after every preset's epoch.
 inline constexpr std::int64_t kStartNs = 1'767'225'600 * kSecond;
 
-// Called wherever the host's own code may run: its clock, its store. A test checks there whether a lock of ours is
-// held.
-inline void (*in_host_code)() = nullptr;
-inline void host_code_runs() {
-  if (in_host_code) in_host_code();
-}
-
 class SimRuntime : public Runtime {
  public:
   explicit SimRuntime(std::uint64_t seed = 1, std::int64_t wall = kStartNs) : random_(seed), wall_(wall) {}
 
-  std::int64_t wall_ns() noexcept override {
-    host_code_runs();
-    return wall_;
-  }
+  std::int64_t wall_ns() noexcept override { return wall_; }
   std::int64_t mono_ns() noexcept override { return mono_; }
   void sleep_ns(std::int64_t ns) override {
-    host_code_runs();
     slept_ += ns;
     pass(ns);
   }

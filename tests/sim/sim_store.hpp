@@ -26,11 +26,6 @@ struct SimDisk {
   std::uint64_t step = 0;
   std::uint64_t stride = 1;
   std::uint64_t offset = 0;
-
-  // Bugs to plant: stores that break a rule.
-  bool forgets_high_water = false;    // I2: a window starts at the client's clock
-  bool returns_blindly = false;       // I2: takes back what others have drawn since
-  bool grants_before_commit = false;  // I1: acknowledges, and loses the write
 };
 
 // One process's connection.
@@ -57,13 +52,13 @@ class SimStore : public Store {
                        .stride = disk_.stride,
                        .offset = disk_.offset};
     if (grant.first > kLargest - grant.count + 1) throw Error(Status::exhausted, "2^63 - 1 would be passed");
-    if (!disk_.grants_before_commit) max_id += grant.count;
+    max_id += grant.count;
     after();
     return grant;
   }
   void segment_return(const std::string&, const std::string& tag, std::uint64_t last, std::uint64_t unused) override {
     enter();
-    if (disk_.tags[tag] == last || disk_.returns_blindly) disk_.tags[tag] = last - unused;
+    if (disk_.tags[tag] == last) disk_.tags[tag] = last - unused;
     after();
   }
   Window window_take(const WindowRequest& request) override {
@@ -75,14 +70,13 @@ class SimStore : public Store {
     if (request.fence != 0 && (row.fence != request.fence || row.owner != request.owner)) {
       throw Error(Status::worker_busy, "taken over");
     }
-    const std::int64_t hw = disk_.forgets_high_water ? 0 : row.hw;
-    const std::int64_t start = std::max(hw, request.now_ms);
+    const std::int64_t start = std::max(row.hw, request.now_ms);
     if (start > request.max_start_ms) throw Error(Status::clock_back, "reserved too far ahead");
     if (request.fence == 0) {
       ++row.fence;
       row.owner = request.owner;
     }
-    if (!disk_.grants_before_commit) row.hw = std::max(start + request.min_ms, request.now_ms + request.width_ms);
+    row.hw = std::max(start + request.min_ms, request.now_ms + request.width_ms);
     const Window window{start, std::max(start + request.min_ms, request.now_ms + request.width_ms), row.fence};
     after();
     return window;
@@ -91,7 +85,7 @@ class SimStore : public Store {
                      std::int64_t used_ms) override {
     enter();
     SimDisk::Worker& row = disk_.workers[worker];
-    if ((row.fence == fence && row.hw == end_ms) || disk_.returns_blindly) row.hw = std::min(used_ms, row.hw);
+    if (row.fence == fence && row.hw == end_ms) row.hw = std::min(used_ms, row.hw);
     after();
   }
   void segment_create(const std::string&, const std::string& tag) override { disk_.tags[tag] = 0; }
@@ -113,7 +107,6 @@ class SimStore : public Store {
 
  private:
   void enter() {
-    host_code_runs();
     if (dead) throw Error(Status::store_unavailable, "killed");
     ++calls;
     before();

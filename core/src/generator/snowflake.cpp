@@ -203,10 +203,14 @@ class SnowflakeGenerator final : public Generator {
       return Present{tick > shape.max_tick ? next : wanted_at(shape, next, tick), tick};
     };
     // Ids begin where the store says, even ahead of the clock: after a crash, or after a grant whose answer was lost.
-    options.lifted = [page, sequence_bits = shape_.sequence_bits, borrowed = borrow_ticks_](
+    // But no further ahead than allowed: the clock may have been set back since the store was asked (I6).
+    const auto most = clock_back_ == ClockBack::go_on ? std::numeric_limits<std::uint64_t>::max()
+                                                      : static_cast<std::uint64_t>(max_ahead_ms_ / tick_ms_);
+    options.lifted = [page, sequence_bits = shape_.sequence_bits, borrowed = borrow_ticks_, most](
                          const Present& present, std::uint64_t first_number) {
       const std::uint64_t first_tick = first_number >> sequence_bits;
-      (*page)->slack.store(std::max(borrowed, first_tick > present.tick ? first_tick - present.tick : 0));
+      const std::uint64_t ahead = first_tick > present.tick ? first_tick - present.tick : 0;
+      (*page)->slack.store(std::max(borrowed, std::min(ahead, most)));
     };
   }
   // With another worker only ticks that were not begun are above all ids.

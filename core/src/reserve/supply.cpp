@@ -366,7 +366,7 @@ void Supply::retire() {
     const std::uint64_t first = std::max(page_.counter.give_up(), current_.first);
     if (first < current_.end) old.push_back({first, current_.end});
     if (first <= current_.end) ++unused_;  // one number is burned, unless callers have drawn all meanwhile
-    current_ = {};
+    current_.first = current_.end = std::min(first, current_.end);  // what is below was drawn here, and stays so
   }
   const bool none_in_use = page_.counter.next() >= current_.end;
   while (none_in_use && !ready_.empty() && is_old(ready_.front())) {
@@ -382,9 +382,9 @@ void Supply::retire() {
     return;
   }
   if (old.empty()) return;
-  // Nobody was given a number of these, or will be without another grant. What is between them may belong to others.
-  highest_end_ = old.back().first;
-  for (std::size_t i = old.size() - 1; i > 0 && old[i - 1].end == old[i].first; --i) highest_end_ = old[i - 1].first;
+  // Nobody was given a number of these, or will be without another grant. What is between them and what was drawn here
+  // may belong to others, who may give it back too.
+  highest_end_ = current_.end;
   check_guarantees();
   loading_ = true;
   lock.unlock();

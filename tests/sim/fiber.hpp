@@ -1,0 +1,47 @@
+// A thread of a simulated process: a stack of its own, which runs until it leaves by itself.
+#pragma once
+
+#include <ucontext.h>
+
+#include <cstddef>
+#include <functional>
+
+namespace idgen::sim {
+
+class Fiber {
+ public:
+  explicit Fiber(std::function<void()> body);
+  // Its stack is used again, whether or not the body has ended: what lies there is not destroyed.
+  ~Fiber();
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+
+  // Runs it until it leaves or ends. From outside of all fibers.
+  void resume();
+  // Within a fiber: back to whoever resumed it.
+  static void leave();
+  static bool is_here() noexcept;
+  bool has_ended() const noexcept { return has_ended_; }
+
+ private:
+  // What the C++ runtime knows of the exceptions that a thread is handling (__cxa_eh_globals).
+  struct Exceptions {
+    void* caught = nullptr;
+    unsigned uncaught = 0;
+  };
+  static void enter();
+  void run();
+  void swap_exceptions() noexcept;
+
+  std::function<void()> body_;
+  void* stack_;
+  ucontext_t here_{};
+  ucontext_t outside_{};
+  Exceptions exceptions_;
+  bool has_ended_ = false;
+  // For the sanitizers.
+  void* fake_stack_ = nullptr;
+  void* thread_ = nullptr;
+};
+
+}  // namespace idgen::sim

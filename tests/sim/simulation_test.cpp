@@ -1,0 +1,141 @@
+// The real core on simulated machines: see docs/simulation.md.
+//
+// IDGEN_SIM_SEEDS=N runs N seeds. IDGEN_SIM_SEED=S runs seed S and prints each step. IDGEN_SIM_TABLE=N counts in how many
+// of N seeds each fault is caught.
+#include "sim/simulation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "sim/rivals.hpp"
+
+namespace idgen::sim {
+namespace {
+
+std::uint64_t seeds(std::uint64_t otherwise) {
+  const char* const wanted = std::getenv("IDGEN_SIM_SEEDS");
+  if (wanted) return std::strtoull(wanted, nullptr, 10);
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  return otherwise / 20;
+#else
+  return otherwise;
+#endif
+}
+
+TEST(Simulation, NoSeedIssuesAnIdTwiceOrLeavesAProcessStuck) {
+  if (const char* const one = std::getenv("IDGEN_SIM_SEED")) {
+    const Outcome outcome = simulate(std::strtoull(one, nullptr, 10), {.is_traced = true});
+    ASSERT_FALSE(outcome.violation) << *outcome.violation;
+    return;
+  }
+  const std::uint64_t count = seeds(10'000);
+  const auto began = std::chrono::steady_clock::now();
+  Outcome all;
+  int failures = 0;
+  for (std::uint64_t seed = 1; seed <= count && failures < 20; ++seed) {
+    const Outcome outcome = simulate(seed);
+    if (outcome.violation) {
+      ADD_FAILURE() << "seed " << seed << ": " << *outcome.violation << "\nmake sim SEED=" << seed;
+      ++failures;
+    }
+    all.add(outcome);
+  }
+  const double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  std::printf(
+      "%llu seeds, %.2e steps (%.0f per second), %.1f simulated days: %.2e ids, %.2e reservations, %llu processes\n",
+      static_cast<unsigned long long>(count), static_cast<double>(all.steps), static_cast<double>(all.steps) / s,
+      static_cast<double>(all.ns) / 86'400e9, static_cast<double>(all.ids), static_cast<double>(all.reservations),
+      static_cast<unsigned long long>(all.processes));
+  for (std::size_t i = 0; i < kFaults; ++i)
+    std::printf("  %s: %llu\n", name_of(static_cast<Fault>(i)), static_cast<unsigned long long>(all.faults[i]));
+  EXPECT_GT(all.ids, count * 50);
+}
+
+TEST(Simulation, ASeedDecidesEverything) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const Outcome once = simulate(seed), again = simulate(seed);
+    EXPECT_EQ(once.ids, again.ids) << seed;
+    EXPECT_EQ(once.steps, again.steps) << seed;
+    EXPECT_EQ(once.ns, again.ns) << seed;
+  }
+}
+
+// --- faults: an oracle that never fails proves nothing
+
+struct Planted {
+  const char* name;
+  const char* by;
+  const char* what;
+  std::uint64_t id;
+};
+void PrintTo(const Planted& planted, std::ostream* out) { *out << planted.name; }
+constexpr Planted kPlanted[] = {
+#define FAULT(name, by, what) {#name, #by, what, planted::id_of(#name)},
+#include "planted_faults.inc"
+#undef FAULT
+};
+std::vector<Planted> planted_for_simulation() {
+  std::vector<Planted> found;
+  for (const Planted& each : kPlanted)
+    if (std::string_view(each.by) == "simulation") found.push_back(each);
+  return found;
+}
+
+class ACoreWithAFault : public ::testing::TestWithParam<Planted> {};
+
+TEST_P(ACoreWithAFault, IsCaught) {
+  const std::uint64_t most = seeds(4'000);
+  // IDGEN_SIM_TABLE: how many of so many seeds catch it, as a row of docs/simulation.md.
+  const char* const table = std::getenv("IDGEN_SIM_TABLE");
+  const std::uint64_t count = table ? std::strtoull(table, nullptr, 10) : most;
+  std::uint64_t caught = 0, first = 0;
+  std::string how;
+  planted::active = GetParam().id;
+  for (std::uint64_t seed = 1; seed <= (caught ? count : most) && (table || !caught); ++seed) {
+    const Outcome outcome = simulate(seed);
+    if (!outcome.violation) continue;
+    if (!caught++) first = seed, how = *outcome.violation;
+  }
+  planted::active = 0;
+  ASSERT_GT(caught, 0u) << GetParam().what << ": not caught in " << most << " seeds";
+  if (table) {
+    std::printf("| %s | %llu of %llu | %s |\n", GetParam().what, static_cast<unsigned long long>(caught),
+                static_cast<unsigned long long>(count), how.c_str());
+  } else {
+    std::printf("caught at seed %llu: %s\n", static_cast<unsigned long long>(first), how.c_str());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Simulation, ACoreWithAFault, ::testing::ValuesIn(planted_for_simulation()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// --- other generators' rules
+
+class ARival : public ::testing::TestWithParam<RivalKind> {};
+
+TEST_P(ARival, IsCaught) {
+  const char* const table = std::getenv("IDGEN_SIM_TABLE");
+  const std::uint64_t count = table ? std::strtoull(table, nullptr, 10) : 4'000;
+  std::uint64_t caught = 0, first = 0;
+  std::string how;
+  for (std::uint64_t seed = 1; seed <= count && (table || !caught); ++seed) {
+    const Outcome outcome = simulate(seed, {.rival = GetParam().make()});
+    if (!outcome.violation || outcome.violation->find("twice") == std::string::npos) continue;
+    if (!caught++) first = seed, how = *outcome.violation;
+  }
+  ASSERT_GT(caught, 0u) << GetParam().name << ": not caught in " << count << " seeds";
+  if (table) {
+    std::printf("| %s: %s | %llu of %llu | %s |\n", GetParam().name, GetParam().rule,
+                static_cast<unsigned long long>(caught), static_cast<unsigned long long>(count), how.c_str());
+  } else {
+    std::printf("caught at seed %llu: %s\n", static_cast<unsigned long long>(first), how.c_str());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Simulation, ARival, ::testing::ValuesIn(rival_kinds()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace idgen::sim
