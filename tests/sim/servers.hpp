@@ -17,7 +17,7 @@
 #include "sim/machine.hpp"
 #include "sim/oracle.hpp"
 #include "store/grant_rules.hpp"
-#include "worker_rows.hpp"
+#include "store/worker_rows.hpp"
 
 namespace idgen::sim {
 
@@ -207,11 +207,11 @@ class ServerStore final : public Store {
   // What worker_rows.hpp asks of a connection.
   class Connection {
    public:
-    struct HeldRow : module::HeldWorker {
+    struct HeldRow : HeldWorker {
       std::uint64_t version = 0;
     };
     explicit Connection(ServerStore& store) : store_(store) {}
-    module::WorkerRows<Connection>& workers() { return workers_; }
+    WorkerRows<Connection>& workers() { return workers_; }
 
     std::string format_of(const std::string&, const std::string& format) {
       Server& server = store_.server_;
@@ -287,7 +287,7 @@ class ServerStore final : public Store {
     }
 
     ServerStore& store_;
-    module::WorkerRows<Connection> workers_{"simulated"};
+    WorkerRows<Connection> workers_{"simulated"};
   };
 
   template <class Work>
