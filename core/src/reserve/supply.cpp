@@ -487,6 +487,7 @@ void Supply::end(bool gives_back) noexcept {
   const Range rest{std::max(closed_at_, current_.first), current_.end};
   if (rest.first < rest.end) unused_ += rest.size();
   current_ = {};
+  close_waits_ = true;  // from here on a loader that returns leaves the source to us
   lock.unlock();
   for (Stripe& stripe : page_.stripes) {
     const MutexLock fed(stripe.mutex);  // by who drew from the counter before it was sealed
@@ -495,7 +496,6 @@ void Supply::end(bool gives_back) noexcept {
   lock.lock();
   // A grant on its way would be lost: wait for it, up to a limit, to give it back too.
   const std::int64_t deadline = runtime_.mono_ns() + options_.close_wait_ns;
-  close_waits_ = true;
   while (loading_ && runtime_.mono_ns() < deadline) runtime_.wait(lock, page_.changed, Patience::kSliceNs);
   close_waits_ = false;
   const std::vector<Range> ready = take_ready();
