@@ -5,7 +5,8 @@ DESTDIR ?=
 export PREFIX DESTDIR
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-rest test-% sim sim-controls setup build dist bench install docs format lint abi-baseline clean
+.PHONY: help demo test test-all test-rest test-% sim sim-controls setup build dist bench install docs format lint \
+  abi-baseline clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
