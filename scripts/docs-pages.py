@@ -25,6 +25,7 @@ PAGES = {
     "docs/layouts.md": "Layouts",
     "docs/performance.md": "Performance",
     "docs/architecture.md": "Architecture",
+    "docs/simulation.md": "Simulation",
     "CONTRIBUTING.md": "Contributing",
     "CHANGELOG.md": "Changelog",
 }
