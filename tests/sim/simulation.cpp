@@ -618,7 +618,8 @@ class Simulation {
     scheduler_.most_passes = std::max(scheduler_.most_passes, 500 * kUs);
     scheduler_.run_length = std::max<std::uint64_t>(scheduler_.run_length, 30);
     // Leases, retries and waits take seconds; what a wrong clock has reserved must pass.
-    const std::int64_t until = scheduler_.now + kPatience + ahead_ms * kMs;
+    // And what a request with a wrong time has reserved that is still on its way.
+    const std::int64_t until = scheduler_.now + kPatience + ahead_ms * kMs + jump_;
     const std::uint64_t most_steps = scheduler_.steps + (planted::active ? 300'000 : 20'000'000);
     scheduler_.run(
         [&] {
