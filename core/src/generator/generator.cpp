@@ -246,6 +246,7 @@ bool Generator::start_over(const Feed* ended, Patience& patience) {
     home.beginning = false;
     home.changed.notify_all();
   };
+  if (ended == nullptr) is_child_ = true;
   try {
     begin(patience);
   } catch (...) {

@@ -119,6 +119,7 @@ class SnowflakeGenerator final : public Generator {
                                      "sqlite:PATH or a server, or give " +
                                      node_.leased->name + " a number");
     }
+    check_worker_source(config_, node_);
     const Field& time = *layout_.find(FieldKind::time);
     const Field& sequence = *layout_.find(FieldKind::sequence);
     shape_.timed = true;
@@ -185,7 +186,14 @@ class SnowflakeGenerator final : public Generator {
     (*page)->fixed.store(node_.bits);
     WindowSource::Leasing leasing;
     if (node_.leased) {
-      leasing.numbers = make_worker_source(config_, node_, store_, *runtime_);
+      leasing.numbers = make_worker_source(
+          {.config = config_,
+           .node = node_,
+           .store = store_,
+           .runtime = runtime_,
+           .log = [logs = logs_, subject = subject_](
+                      LogLevel level, const std::string& line) { logs->say(level, subject + ": " + line); },
+           .is_child = is_child()});
       leasing.chosen = [page, node = node_](std::uint64_t worker) { (*page)->fixed.store(node.bits_with(worker)); };
       leasing.loss_is_final = goes_on_elsewhere_;
     }
@@ -223,6 +231,8 @@ class SnowflakeGenerator final : public Generator {
     if (node_.leased && store_->survives_fork()) {
       if (config_.get("on_fork") == "error")
         return "on_fork = error; create the generator after the fork, or set on_fork = reacquire";
+      if (node_.source == NumberSource::zookeeper)
+        return "worker_address is the parent's, and with it the number; create a generator with another address";
       return "";
     }
     return "the parent owns " + node_.text + "; " +
@@ -437,7 +447,7 @@ std::string snowflake_identity(const Config& config) {
 WorkerPlace worker_place(const Config& config) {
   Layout layout = layout_of(config);
   check_usable(config, layout);
-  const Node node = node_of(config, layout);
+  const Node node = node_of(config, layout, true);
   if (node.leased) {
     throw Error(Status::value, node.leased->name +
                                    " = auto: say which one is meant, with a number (`idgen worker "

@@ -45,6 +45,7 @@ Range WindowSource::draw(const Demand&) {
   request_.now_ms = epoch_ms_ + (now_ms - epoch_ms_) / tick_ms_ * tick_ms_;
   request_.max_start_ms =
       max_ahead_ms_ < 0 ? std::numeric_limits<std::int64_t>::max() : request_.now_ms + max_ahead_ms_;
+  if (has_worker_) confirm(request_.now_ms + request_.width_ms);
   Window window;
   try {
     window = has_worker_ ? store_->window_take(request_) : lease();
@@ -52,11 +53,12 @@ Range WindowSource::draw(const Demand&) {
     if (error.status() != Status::worker_busy) throw;
     // Lost to another owner: what we hold stays ours to its end; then we acquire again.
     request_.fence = 0;
-    if (!has_worker_ || !leasing_.loss_is_final) throw;
-    throw Error(error.status(), error.message(), Error::kEndsWaits);
+    if (!has_worker_) throw;
+    throw_lost(error);
   }
   request_.fence = window.fence;
   latest_ = window;
+  confirm(window.end_ms);
   clock_.trust(now_ns, mono_ns);
   // Whole ticks inside the window. The start is rounded up: the tick in which a window begins may be another owner's.
   const std::int64_t start = std::max(window.start_ms, epoch_ms_) - epoch_ms_;
@@ -69,6 +71,20 @@ Range WindowSource::draw(const Demand&) {
   return {first_tick << sequence_bits_, end_tick << sequence_bits_};
 }
 
+void WindowSource::confirm(std::int64_t until_ms) {
+  if (!leasing_.numbers) return;
+  try {
+    leasing_.numbers->confirm(until_ms);
+  } catch (const Error& error) {
+    if (error.status() != Status::worker_busy) throw;
+    throw_lost(error);
+  }
+}
+
+void WindowSource::throw_lost(const Error& error) const {
+  throw Error(error.status(), error.message(), leasing_.loss_is_final ? Error::kEndsWaits : error.retry_after_ns());
+}
+
 // A worker that nobody holds, and its first window. Who else chooses the same at this moment finds it busy and chooses
 // again.
 Window WindowSource::lease() {
@@ -79,12 +95,16 @@ Window WindowSource::lease() {
       const Window window = store_->window_take(request_);
       leasing_.chosen(request_.worker);
       has_worker_ = true;
+      leasing_.numbers->begin();
       return window;
     } catch (const Error& error) {
-      if (error.status() != Status::worker_busy || attempt == kMostAttempts) {
-        leasing_.numbers->release();
-        throw;
+      const bool is_busy = error.status() == Status::worker_busy;
+      if (is_busy) {
+        leasing_.numbers->leave();
+      } else {
+        leasing_.numbers->release(0);
       }
+      if (!is_busy || attempt == kMostAttempts || !leasing_.numbers->has_others()) throw;
     }
   }
 }
@@ -98,13 +118,13 @@ void WindowSource::give_back(const Range& unused) {
 }
 
 void WindowSource::release() {
-  const auto release_number = [this] {
-    if (leasing_.numbers) leasing_.numbers->release();
+  const std::int64_t used_ms = std::min(returned_to_ms_, latest_.end_ms);
+  const auto release_number = [&] {
+    if (leasing_.numbers) leasing_.numbers->release(used_ms);
   };
   try {
     if (request_.fence != 0) {  // else the worker is not ours
-      store_->window_return(request_.name_space, request_.worker, request_.fence, latest_.end_ms,
-                            std::min(returned_to_ms_, latest_.end_ms));
+      store_->window_return(request_.name_space, request_.worker, request_.fence, latest_.end_ms, used_ms);
     }
   } catch (...) {
     release_number();

@@ -42,7 +42,10 @@ class WindowSource final : public Source {
   std::string after_regress() const override;
 
  private:
-  Window lease();
+  Window lease() IDGEN_RUNS_HOST_CODE;
+  // That the number is ours for ids up to then; the store is not asked.
+  void confirm(std::int64_t until_ms) IDGEN_RUNS_HOST_CODE;
+  [[noreturn]] void throw_lost(const Error& error) const;
   std::int64_t to_ms(std::uint64_t number) const;
 
   const std::shared_ptr<Store> store_;
