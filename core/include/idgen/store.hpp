@@ -162,11 +162,11 @@ class Store {
                               bool even_if_live);
 
   // Numbers by the rows of another generator. They throw Error{unsupported} if the store has no rows of that kind.
-  // One that nobody else has by its generator's rules. Throws Error{worker_busy (there is none), clock_back, clock_leap,
-  // store_*}.
+  // One that nobody else has by its generator's rules. Throws Error{worker_busy (there is none), clock_back,
+  // clock_leap, store_*}.
   virtual ClaimedNumber number_claim(const NumberRequest& request);
-  // Reports that it is still ours. The outcome may be that it is not: ClaimedNumber::lost. Throws Error{value} if another
-  // process reports as ours.
+  // Reports that it is still ours. The outcome may be that it is not: ClaimedNumber::lost. Throws Error{value} if
+  // another process reports as ours.
   virtual ClaimedNumber number_keep(const NumberRequest& request, const ClaimedNumber& held);
   // Gives it back. The next one to have it begins after used_ms; empty: somebody has it already, so it is left for the
   // others to take for dead.

@@ -202,37 +202,4 @@ class WorkerRows {
   std::map<Key, Began> began_ IDGEN_GUARDED_BY(mutex_);  // the first window of the grant that was acquired last
 };
 
-<<<<<<< HEAD:core/src/store/worker_rows.hpp
 }  // namespace idgen
-=======
-// A store with such rows: Base, a store of segments, and windows beside them. Server also knows workers().
-template <class Base, class Server>
-class WithWindows : public Base, public WindowStore {
- public:
-  using Base::Base;
-
-  Window window_take(const WindowRequest& request) override {
-    return this->use([&](Server& server) { return server.workers().take(server, request); });
-  }
-  void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t fence, std::int64_t end_ms,
-                     std::int64_t used_ms) override {
-    this->use([&](Server& server) { server.workers().give_back(server, name_space, worker, fence, end_ms, used_ms); });
-  }
-  WindowInfo window_show(const std::string& name_space, std::uint64_t worker) override {
-    return this->use([&](Server& server) { return server.workers().show(server, name_space, worker); });
-  }
-  std::vector<WindowInfo> window_list(const std::string& name_space, bool numbers_only) override {
-    return this->use([&](Server& server) { return server.workers().list(server, name_space, numbers_only); });
-  }
-  void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
-                     std::int64_t hw_ms) override {
-    this->use([&](Server& server) { server.workers().repair(server, name_space, worker, seen, hw_ms); });
-  }
-  void window_release(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
-                      bool even_if_live) override {
-    this->use([&](Server& server) { server.workers().release(server, name_space, worker, seen, even_if_live); });
-  }
-};
-
-}  // namespace idgen::module
->>>>>>> 38cc86e (worker_source = uid_generator, cosid, zookeeper: numbers by the rows of other generators):modules/kit/worker_rows.hpp
