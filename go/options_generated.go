@@ -127,7 +127,7 @@ func WithWorkerCache(value string) Option { return With("worker_cache", value) }
 
 // WithWorkerGuard sets worker_guard (0ms to 1d; default 5m). With worker_source = cosid: how long after its last report
 // a process counts as dead and its number may be taken; as CosId's cosid.machine.guarder.safe-guard-duration. At least
-// four times window and max_ahead together. 0ms: never, as with CosId's guarder disabled.
+// twice window and max_ahead together. 0ms: never, as with CosId's guarder disabled.
 func WithWorkerGuard(value time.Duration) Option { return With("worker_guard", value) }
 
 // WithWorkerClockLimit sets worker_clock_limit (1ms to 1d; default 10s). With worker_source = zookeeper: how far the

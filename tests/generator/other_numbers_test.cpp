@@ -8,6 +8,7 @@
 #include <set>
 
 #include "generator/world.hpp"
+#include "idgen/checkpoint.hpp"
 #include "store/number_rules.hpp"
 
 namespace idgen::sim {
@@ -361,6 +362,21 @@ TEST_F(Cosid, AnAddressIsThisProcessesAlsoAfterARestart) {
   renew();
   auto handle = opened("cosid", {{"worker_address", "10.0.0.1:8080"}});
   EXPECT_EQ(worker_of(*handle), 0u);
+}
+
+TEST_F(Cosid, ACopyOfAProcessLeavesTheNumberToTheOriginalAndHasAnother) {
+  for (const Settings& settings : {Settings{}, Settings{{"worker_address", "10.0.0.1:8080"}, {"namespace", "b"}}}) {
+    rows.rows.clear();
+    disk = SimDisk();
+    renew();
+    auto handle = opened("cosid", settings);
+    EXPECT_EQ(worker_of(*handle), 0u);
+    const std::string original = rows.rows.at(0).instance;
+    idgen::reset();  // as the copy calls it
+    EXPECT_EQ(worker_of(*handle), 1u);
+    EXPECT_EQ(rows.rows.at(0).instance, original);
+    EXPECT_NE(rows.rows.at(1).instance, original);
+  }
 }
 
 TEST_F(Cosid, AGuardThatWhatIsReservedOutlastsIsRefused) {

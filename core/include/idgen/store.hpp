@@ -61,7 +61,7 @@ struct WindowInfo {
 
 // A worker's number by the rows of another generator, whose processes run beside ours: see worker_source.
 struct NumberRequest {
-  std::string kind;           // the choice of worker_source: "uid_generator", "cosid", "zookeeper"
+  std::string kind;  // the choice of worker_source: "uid_generator", "cosid", "zookeeper"
   std::string name_space;
   std::string address;        // who we are there: "10.0.0.1:8080"
   std::uint64_t numbers = 0;  // our field holds 0 to numbers - 1
@@ -81,7 +81,7 @@ struct ClaimedNumber {
   bool is_unknown = false;       // the outcome of a report after that one
   // uid_generator, beyond our field: who may have the number that is left of it.
   enum class Taken { by_nobody, by_idgen, by_original } taken = Taken::by_nobody;
-  std::string lost{};            // why it is ours no more; "": it is
+  std::string lost{};  // why it is ours no more; "": it is
 };
 
 struct SegmentRequest {

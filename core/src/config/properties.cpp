@@ -106,7 +106,7 @@ constexpr Property kProperties[] = {
      kSince, 0, 4096},
     {"worker_guard", duration, "5m", "0ms to 1d", "ms",
      "With worker_source = cosid: how long after its last report a process counts as dead and its number may be "
-     "taken; as CosId's cosid.machine.guarder.safe-guard-duration. At least four times window and max_ahead together. "
+     "taken; as CosId's cosid.machine.guarder.safe-guard-duration. At least twice window and max_ahead together. "
      "0ms: never, as with CosId's guarder disabled.",
      kSince, 0, 86'400'000},
     {"worker_clock_limit", duration, "10s", "1ms to 1d", "ms",

@@ -114,7 +114,7 @@ std::string address_of(const WorkerSourceContext& context) {
   const std::string& given = context.config.get("worker_address");
   // The number of an address is one process's; a forked child is another one.
   if (context.node.source == NumberSource::cosid && !given.empty())
-    return context.is_child ? given + "/" + random_digits(runtime, 8) : given;
+    return context.is_copy ? given + "/" + random_digits(runtime, 8) : given;
   if (!given.empty() && context.node.source == NumberSource::zookeeper) return given;
   std::string host = runtime.host_name().substr(0, 60);
   std::string port = std::to_string(getpid());
@@ -167,6 +167,7 @@ class OtherNumbers : public WorkerSource {
   void confirm(std::int64_t until_ms) override {
     if (kept_) kept_->confirm(until_ms);
   }
+  void abandon() noexcept override { no_longer_keep(); }
 
  protected:
   ClaimedNumber claim() IDGEN_RUNS_HOST_CODE {
@@ -264,6 +265,11 @@ class CosidNumbers final : public OtherNumbers {
   }
   void leave() noexcept override { give(std::nullopt); }
   void release(std::int64_t used_ms) noexcept override { give(used_ms); }
+  void abandon() noexcept override {
+    OtherNumbers::abandon();
+    claimed_.reset();
+    is_kept_ = false;
+  }
 
  private:
   void give(std::optional<std::int64_t> used_ms) noexcept {
@@ -358,6 +364,12 @@ void check_other_numbers(const Config& config) {
     }
   }
   if (kind != kCosid) return;
+  constexpr std::size_t kLongest = 100;  // of CosId's column
+  if (const std::string name = cosid_name(config.get("namespace"), 0); name.size() > kLongest) {
+    throw Error(Status::value, "worker_source = cosid: namespace = " + in_quotes(config.get("namespace")) +
+                                   " is too long; a machine id's row is named after it, with at most " +
+                                   std::to_string(kLongest) + " characters");
+  }
   const std::int64_t guard_ms = config.duration_ms("worker_guard");
   const std::int64_t least_ms = 2 * (config.duration_ms("window") + config.duration_ms("max_ahead"));
   if (guard_ms != 0 && guard_ms < least_ms) {

@@ -119,7 +119,6 @@ class SnowflakeGenerator final : public Generator {
                                      "sqlite:PATH or a server, or give " +
                                      node_.leased->name + " a number");
     }
-    check_worker_source(config_, node_);
     const Field& time = *layout_.find(FieldKind::time);
     const Field& sequence = *layout_.find(FieldKind::sequence);
     shape_.timed = true;
@@ -193,7 +192,7 @@ class SnowflakeGenerator final : public Generator {
            .runtime = runtime_,
            .log = [logs = logs_, subject = subject_](
                       LogLevel level, const std::string& line) { logs->say(level, subject + ": " + line); },
-           .is_child = is_child()});
+           .is_copy = is_copy()});
       leasing.chosen = [page, node = node_](std::uint64_t worker) { (*page)->fixed.store(node.bits_with(worker)); };
       leasing.loss_is_final = goes_on_elsewhere_;
     }
@@ -463,7 +462,9 @@ WorkerPlace worker_place(const Config& config) {
 std::shared_ptr<Generator> make_snowflake_generator(const Config& config, Patience& patience) {
   const Layout layout = layout_of(config);
   check_usable(config, layout);
-  auto generator = std::make_shared<SnowflakeGenerator>(config, layout, node_of(config, layout), patience);
+  Node node = node_of(config, layout);
+  check_worker_source(config, node);
+  auto generator = std::make_shared<SnowflakeGenerator>(config, layout, std::move(node), patience);
   generator->begin(patience);
   return generator;
 }
@@ -473,7 +474,9 @@ std::string describe_snowflake_generator(const Config& config) {
   check_usable(config, layout);
   const Cancelled never;
   Patience patience(config.duration_ms("wait_max") * 1'000'000, never);
-  return SnowflakeGenerator(config, layout, node_of(config, layout), patience).describe();
+  Node node = node_of(config, layout);
+  check_worker_source(config, node);
+  return SnowflakeGenerator(config, layout, std::move(node), patience).describe();
 }
 
 }  // namespace idgen

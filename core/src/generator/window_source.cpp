@@ -135,10 +135,8 @@ void WindowSource::release() {
 
 // Where a lease says who is alive, it may be the original's. Where a lock of this process does, it is ours to give up.
 void WindowSource::abandon() {
-  if (store_->has_leases()) {
-    if (leasing_.numbers) leasing_.numbers->release();
-    return;
-  }
+  if (leasing_.numbers) leasing_.numbers->abandon();
+  if (store_->has_leases()) return;
   returned_to_ms_ = std::numeric_limits<std::int64_t>::max();
   release();
 }

@@ -28,6 +28,8 @@ class WorkerSource {
   virtual void leave() noexcept IDGEN_RUNS_HOST_CODE { release(0); }
   // The latest proposal is not used, or no longer: no id of it is of `used_ms` or later.
   virtual void release(std::int64_t used_ms) noexcept IDGEN_RUNS_HOST_CODE { (void)used_ms; }
+  // As release(), in a copy of the process that has it: it may be the original's.
+  virtual void abandon() noexcept IDGEN_RUNS_HOST_CODE { release(0); }
 };
 
 // What a source is made from.
@@ -37,7 +39,7 @@ struct WorkerSourceContext {
   std::shared_ptr<Store> store;
   std::shared_ptr<Runtime> runtime;
   Log log{};
-  bool is_child = false;  // of a process that has a number already
+  bool is_copy = false;  // of a process that may have a number under the same address
 };
 
 // For a node whose number is leased. Throws Error{value, store_unsafe, store_missing, store_permission}.

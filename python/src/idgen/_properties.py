@@ -139,8 +139,8 @@ class Properties(TypedDict, total=False):
 
     worker_guard: timedelta | SupportsIndex | str | None
     """worker_guard (0ms to 1d; default 5m). With worker_source = cosid: how long after its last report a process counts
-    as dead and its number may be taken; as CosId's cosid.machine.guarder.safe-guard-duration. At least four times
-    window and max_ahead together. 0ms: never, as with CosId's guarder disabled."""
+    as dead and its number may be taken; as CosId's cosid.machine.guarder.safe-guard-duration. At least twice window and
+    max_ahead together. 0ms: never, as with CosId's guarder disabled."""
 
     worker_clock_limit: timedelta | SupportsIndex | str | None
     """worker_clock_limit (1ms to 1d; default 10s). With worker_source = zookeeper: how far the clock may be off the
