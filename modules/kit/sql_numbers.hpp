@@ -125,10 +125,10 @@ class SqlNumbers {
           if (take(server, request, machine)) return claimed_of(request, machine);
         }
       }
-      const auto next = server.number_rows(
-          "SELECT COALESCE(MAX(machine_id) + 1, 0), COALESCE(MIN(last_timestamp), 0) "
-          "FROM cosid_machine WHERE namespace = " +
-          name_space);
+      const auto next =
+          server.number_rows("SELECT COALESCE(MAX(machine_id) + 1, 0), COALESCE(MIN(CASE WHEN machine_id < " +
+                             std::to_string(request.numbers) +
+                             " THEN last_timestamp END), 0) FROM cosid_machine WHERE namespace = " + name_space);
       if (next.size() != 1) throw_damaged("it has no rows to count");
       const std::uint64_t number = stored_number(shown_, next.front()[0].c_str());
       if (number >= request.numbers) {

@@ -5,7 +5,10 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <mutex>
 #include <set>
+#include <thread>
+#include <vector>
 
 #include "generator/world.hpp"
 #include "idgen/checkpoint.hpp"
@@ -560,6 +563,65 @@ TEST_F(LeafCache, AFileThatCannotBeWrittenIsAnErrorBeforeItIsNeeded) {
   const Error error = refusal("zookeeper", here({{"worker_cache", folder + "/nowhere/file"}}));
   EXPECT_EQ(error.status(), Status::store_permission);
   EXPECT_THAT(error.message(), HasSubstr("worker_cache"));
+}
+
+// With the system's clock and threads, for the thread sanitizer.
+class RowsForThreads final : public SimStore {
+ public:
+  RowsForThreads(SimDisk& disk, SimRows& rows) : SimStore(disk), rows_(disk, rows) {}
+  Window window_take(const WindowRequest& request) override {
+    const std::lock_guard lock(mutex_);
+    return rows_.window_take(request);
+  }
+  void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t fence, std::int64_t end_ms,
+                     std::int64_t used_ms) override {
+    const std::lock_guard lock(mutex_);
+    rows_.window_return(name_space, worker, fence, end_ms, used_ms);
+  }
+  bool has_leases() const override { return true; }
+  ClaimedNumber number_claim(const NumberRequest& request) override {
+    const std::lock_guard lock(mutex_);
+    return rows_.number_claim(request);
+  }
+  ClaimedNumber number_keep(const NumberRequest& request, const ClaimedNumber& held) override {
+    const std::lock_guard lock(mutex_);
+    return rows_.number_keep(request, held);
+  }
+  void number_release(const NumberRequest& request, const ClaimedNumber& held,
+                      std::optional<std::int64_t> used_ms) override {
+    const std::lock_guard lock(mutex_);
+    rows_.number_release(request, held, used_ms);
+  }
+
+ private:
+  std::mutex mutex_;
+  RowsStore rows_;
+};
+
+TEST_F(OtherNumbers, AreReportedAndGivenBackWhileThreadsDrawAndClose) {
+  auto threads_store = std::make_shared<RowsForThreads>(disk, rows);
+  store = threads_store;
+  Config config = settled("cosid", {{"window", "100ms"}, {"max_ahead", "100ms"}, {"worker_guard", "400ms"}});
+  config.runtime = nullptr;
+  std::set<std::uint64_t> seen;
+  for (int round = 0; round < 5; ++round) {
+    Handle handle(config);
+    std::vector<std::vector<std::uint64_t>> drawn(3);
+    std::vector<std::thread> drawing;
+    for (auto& ids : drawn) {
+      drawing.emplace_back([&handle, &ids] {
+        for (int i = 0; i < 300; ++i) {
+          ids.push_back(handle.next());
+          std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+      });
+    }
+    for (std::thread& thread : drawing) thread.join();
+    handle.close();
+    for (const auto& ids : drawn)
+      for (const std::uint64_t id : ids) EXPECT_TRUE(seen.insert(id).second);
+  }
+  for (const auto& [number, row] : rows.rows) EXPECT_EQ(row.instance, "") << number;
 }
 
 TEST_F(OtherNumbers, AreRefusedWhereTheStoreHasNoSuchRows) {

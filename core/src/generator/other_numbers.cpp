@@ -345,7 +345,15 @@ void check_other_numbers(const Config& config) {
   const std::string& kind = config.get("worker_source");
   const std::string& address = config.get("worker_address");
   const std::string& url = config.get("worker_url");
-  if (!url.empty() || !config.store) check_numbers(url.empty() ? config.get("store") : url, kind);  // a host's says it
+  if (!url.empty()) {
+    try {
+      check_numbers(url, kind);
+    } catch (const Error& error) {
+      throw Error(error.status(), "worker_url: " + error.message());
+    }
+  } else if (!config.store) {  // a store of the host's says it when it is asked
+    check_numbers(config.get("store"), kind);
+  }
   if (has_control(address)) throw Error(Status::value, "worker_address holds a control character");
   if (kind == kLeaf) {
     const AddressParts parts = parts_of_address(address);

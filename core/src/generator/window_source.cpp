@@ -94,8 +94,8 @@ Window WindowSource::lease() {
     try {
       const Window window = store_->window_take(request_);
       leasing_.chosen(request_.worker);
-      has_worker_ = true;
       leasing_.numbers->begin();
+      has_worker_ = true;
       return window;
     } catch (const Error& error) {
       const bool is_busy = error.status() == Status::worker_busy;

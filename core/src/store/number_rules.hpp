@@ -93,10 +93,12 @@ inline std::string cosid_left_behind(const std::string& address, std::uint64_t n
   return address + "~" + std::to_string(number);
 }
 
+// `oldest_ms`: the latest report of the one who will count as dead first; 0: unknown. Throws Error{worker_busy}.
 [[noreturn]] inline void throw_no_cosid_number(const NumberRequest& request, const std::string& shown,
                                                std::int64_t oldest_ms, std::int64_t store_ms) {
-  const std::int64_t next_ms =
-      request.guard_ms == 0 ? 0 : std::max<std::int64_t>(oldest_ms + request.guard_ms - store_ms, 1);
+  constexpr std::int64_t kLeastMs = 100;
+  const bool is_known = request.guard_ms > 0 && oldest_ms > 0;
+  const std::int64_t next_ms = is_known ? std::max(oldest_ms + request.guard_ms - store_ms, kLeastMs) : 0;
   throw Error(
       Status::worker_busy,
       "worker_source = cosid: all " + std::to_string(request.numbers) + " machine ids of namespace " +
