@@ -53,7 +53,6 @@ class RowsStore final : public SimStore {
   bool has_leases() const override { return is_shared; }
 
   ClaimedNumber number_claim(const NumberRequest& request) override {
-    host_code_runs();
     before_claim();
     claims.push_back(request);
     if (request.kind == kUidGenerator) return claim_id(request);
@@ -76,7 +75,6 @@ class RowsStore final : public SimStore {
     return claimed;
   }
   ClaimedNumber number_keep(const NumberRequest& request, const ClaimedNumber& held) override {
-    host_code_runs();
     ++reports;
     before_report();
     ClaimedNumber kept = held;
@@ -91,7 +89,6 @@ class RowsStore final : public SimStore {
   }
   void number_release(const NumberRequest& request, const ClaimedNumber& held,
                       std::optional<std::int64_t> used_ms) override {
-    host_code_runs();
     SimRows::Row& row = rows_.rows[held.number];
     if (row.instance != request.address) return;
     if (!used_ms) {

@@ -45,7 +45,7 @@ Range WindowSource::draw(const Demand&) {
   request_.now_ms = epoch_ms_ + (now_ms - epoch_ms_) / tick_ms_ * tick_ms_;
   request_.max_start_ms =
       max_ahead_ms_ < 0 ? std::numeric_limits<std::int64_t>::max() : request_.now_ms + max_ahead_ms_;
-  if (has_worker_) confirm(request_.now_ms + request_.width_ms);
+  if (leasing_.numbers && has_worker_) leasing_.numbers->confirm(request_.now_ms + request_.width_ms);
   Window window;
   try {
     window = has_worker_ ? store_->window_take(request_) : lease();
@@ -53,12 +53,12 @@ Range WindowSource::draw(const Demand&) {
     if (error.status() != Status::worker_busy) throw;
     // Lost to another owner: what we hold stays ours to its end; then we acquire again.
     request_.fence = 0;
-    if (!has_worker_) throw;
-    throw_lost(error);
+    if (!has_worker_ || !leasing_.loss_is_final) throw;
+    throw Error(error.status(), error.message(), Error::kEndsWaits);
   }
   request_.fence = window.fence;
   latest_ = window;
-  confirm(window.end_ms);
+  if (leasing_.numbers) leasing_.numbers->confirm(window.end_ms);
   clock_.trust(now_ns, mono_ns);
   // Whole ticks inside the window. The start is rounded up: the tick in which a window begins may be another owner's.
   const std::int64_t start = std::max(window.start_ms, epoch_ms_) - epoch_ms_;
@@ -69,20 +69,6 @@ Range WindowSource::draw(const Demand&) {
     throw Error(Status::exhausted, "the layout's time is over: its last tick ended " + format_instant(last_ms_));
   }
   return {first_tick << sequence_bits_, end_tick << sequence_bits_};
-}
-
-void WindowSource::confirm(std::int64_t until_ms) {
-  if (!leasing_.numbers) return;
-  try {
-    leasing_.numbers->confirm(until_ms);
-  } catch (const Error& error) {
-    if (error.status() != Status::worker_busy) throw;
-    throw_lost(error);
-  }
-}
-
-void WindowSource::throw_lost(const Error& error) const {
-  throw Error(error.status(), error.message(), leasing_.loss_is_final ? Error::kEndsWaits : error.retry_after_ns());
 }
 
 // A worker that nobody holds, and its first window. Who else chooses the same at this moment finds it busy and chooses

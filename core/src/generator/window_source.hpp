@@ -43,9 +43,6 @@ class WindowSource final : public Source {
 
  private:
   Window lease() IDGEN_RUNS_HOST_CODE;
-  // That the number is ours for ids up to then; the store is not asked.
-  void confirm(std::int64_t until_ms) IDGEN_RUNS_HOST_CODE;
-  [[noreturn]] void throw_lost(const Error& error) const;
   std::int64_t to_ms(std::uint64_t number) const;
 
   const std::shared_ptr<Store> store_;
