@@ -3,9 +3,11 @@
 // The room core/src/generator.
 #include "../core/src/generator/generator.cpp"
 #include "../core/src/generator/handle.cpp"
+#include "../core/src/generator/kept_number.cpp"
 #include "../core/src/generator/live_generators.cpp"
 #include "../core/src/generator/metrics.cpp"
 #include "../core/src/generator/node.cpp"
+#include "../core/src/generator/other_numbers.cpp"
 #include "../core/src/generator/registry.cpp"
 #include "../core/src/generator/segment.cpp"
 #include "../core/src/generator/snowflake.cpp"

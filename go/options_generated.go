@@ -102,11 +102,37 @@ func WithProcess(value int64) Option { return With("process", value) }
 // (instagram).
 func WithShard(value int64) Option { return With("shard", value) }
 
-// WithWorkerSource sets worker_source (store | ordinal | env | slot; default store). Where the number comes from, of
-// the field that is auto. store: leased by the rows of the store. ordinal: of a StatefulSet's pod, from the host name
-// NAME-N, or from the variable worker_env. env: from the variable worker_env. slot: the lowest that no running process
-// of this host has locked in worker_slots. Whatever it is, its window in the store guards it.
+// WithWorkerSource sets worker_source (store | ordinal | env | slot | uid_generator | cosid | zookeeper; default
+// store). Where the number comes from, of the field that is auto. store: leased by the rows of the store. ordinal: of a
+// StatefulSet's pod, from the host name NAME-N, or from the variable worker_env. env: from the variable worker_env.
+// slot: the lowest that no running process of this host has locked in worker_slots. uid_generator, cosid, zookeeper: by
+// the rows of Baidu's uid-generator, CosId or Leaf (in ZooKeeper), beside whose processes idgen can then run; see
+// worker_url. Whatever it is, its window in the store guards it.
 func WithWorkerSource(value string) Option { return With("worker_source", value) }
+
+// WithWorkerUrl sets worker_url (mysql://... | postgres://... | redis://... | zookeeper://...). The server with the
+// rows of uid_generator (a database), cosid (a database or Redis) or zookeeper. Empty = `store`. Windows stay in
+// `store`, which may be a local file.
+func WithWorkerUrl(value string) Option { return With("worker_url", value) }
+
+// WithWorkerAddress sets worker_address (HOST:PORT, 1 to 80 characters). Who this process is in those rows, also after
+// a restart. Required for zookeeper, where each address has its number for good (Leaf's IP:PORT). Empty = the host's
+// name and the process id, which is new at each start.
+func WithWorkerAddress(value string) Option { return With("worker_address", value) }
+
+// WithWorkerCache sets worker_cache (a file). With worker_source = zookeeper: where the number is kept, so that this
+// process can start while ZooKeeper is down. It may be Leaf's workerID.properties. A relative path starts from
+// `directory`. Empty = nowhere.
+func WithWorkerCache(value string) Option { return With("worker_cache", value) }
+
+// WithWorkerGuard sets worker_guard (0ms to 1d; default 5m). With worker_source = cosid: how long after its last report
+// a process counts as dead and its number may be taken; as CosId's cosid.machine.guarder.safe-guard-duration. At least
+// twice window and max_ahead together. 0ms: never, as with CosId's guarder disabled.
+func WithWorkerGuard(value time.Duration) Option { return With("worker_guard", value) }
+
+// WithWorkerClockLimit sets worker_clock_limit (1ms to 1d; default 10s). With worker_source = zookeeper: how far the
+// clock may be off the mean of the other processes' clocks when this one starts.
+func WithWorkerClockLimit(value time.Duration) Option { return With("worker_clock_limit", value) }
 
 // WithWorkerEnv sets worker_env (name of an environment variable). The variable that holds the number, for
 // worker_source = env, or ordinal where the pod's index is given by a variable (the label

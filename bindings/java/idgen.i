@@ -158,6 +158,7 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 %ignore idgen_worker_show;
 %ignore idgen_worker_plan_repair;
 %ignore idgen_worker_repair;
+%ignore idgen_worker_release;
 %ignore idgen_describe;
 %ignore idgen_metrics;
 %ignore idgen_segment_list;

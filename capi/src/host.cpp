@@ -271,6 +271,11 @@ class HostStore final : public Store {
     need(store_.worker_replace, "worker_replace", "the repair of a worker's row");
     workers_.repair(rows_, name_space, worker, seen, hw_ms);
   }
+  void window_release(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
+                      bool even_if_live) override {
+    need(store_.worker_replace, "worker_replace", "the release of a worker's row");
+    workers_.release(rows_, name_space, worker, seen, even_if_live);
+  }
 
   void create() override { throw Error(Status::unsupported, "the host's own store is made by the host"); }
   void segment_create(const std::string&, const std::string&) override { refuse(); }

@@ -64,4 +64,14 @@ idgen_status_t idgen_worker_repair(const idgen_config_t* config, uint64_t highes
   });
 }
 
+idgen_status_t idgen_worker_release(const idgen_config_t* config, int32_t even_if_live, idgen_worker_info_t* out,
+                                    idgen_error_t* err) {
+  return guard_waiting(err, [&] {
+    const Config& found = open_handle(config, "config");
+    if (out) check_struct(out, "out");
+    const WorkerInfo info = release_worker(found, even_if_live != 0);
+    if (out) write_struct(out, worker_info_of(info), "out");
+  });
+}
+
 }  // extern "C"

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,6 +63,19 @@ class WindowStore {
   virtual std::vector<WindowInfo> window_list(const std::string& name_space, bool numbers_only) = 0;
   virtual void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
                              std::int64_t hw_ms) = 0;
+  virtual void window_release(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
+                              bool even_if_live) = 0;
+};
+
+// What a module implements as well if it knows the rows of another generator's workers. Contracts: class Store in
+// idgen/store.hpp.
+class NumberStore {
+ public:
+  virtual ~NumberStore() = default;
+  virtual ClaimedNumber number_claim(const NumberRequest& request) = 0;
+  virtual ClaimedNumber number_keep(const NumberRequest& request, const ClaimedNumber& held) = 0;
+  virtual void number_release(const NumberRequest& request, const ClaimedNumber& held,
+                              std::optional<std::int64_t> used_ms) = 0;
 };
 
 // What a module also implements if it can keep the queue of a buffer. Contracts: class Queue in store/queue.hpp.
@@ -210,6 +224,67 @@ void add_windows(idgen_module_store* out) {
       windows_of(ctx).window_repair(name_space, worker, seen, hw_ms);
     });
   };
+  out->window_release = [](void* ctx, const char* name_space, std::uint64_t worker, std::uint64_t seen_fence,
+                           std::int32_t even_if_live, idgen_module_error* e) -> std::int32_t {
+    return guard(e, [&] {
+      WindowInfo seen;
+      seen.fence = seen_fence;
+      windows_of(ctx).window_release(name_space, worker, seen, even_if_live != 0);
+    });
+  };
+}
+
+inline NumberRequest number_request_of(const idgen_module_number_request& asked) {
+  return {.kind = asked.kind,
+          .name_space = asked.name_space,
+          .address = asked.address,
+          .numbers = asked.numbers,
+          .now_ms = asked.now_ms,
+          .guard_ms = asked.guard_ms,
+          .clock_limit_ms = asked.clock_limit_ms};
+}
+inline ClaimedNumber claimed_of(const idgen_module_number& number) {
+  return {.number = number.number,
+          .used_to_ms = number.used_to_ms,
+          .reported_ms = number.reported_ms,
+          .version = number.version,
+          .is_unknown = number.is_unknown != 0,
+          .taken = static_cast<ClaimedNumber::Taken>(number.taken),
+          .lost = number.lost};
+}
+inline idgen_module_number number_of(const ClaimedNumber& claimed) {
+  idgen_module_number out{.number = claimed.number,
+                          .used_to_ms = claimed.used_to_ms,
+                          .reported_ms = claimed.reported_ms,
+                          .version = claimed.version,
+                          .is_unknown = claimed.is_unknown ? 1 : 0,
+                          .taken = static_cast<std::int32_t>(claimed.taken),
+                          .lost = ""};
+  std::strncpy(out.lost, claimed.lost.c_str(), sizeof out.lost - 1);
+  return out;
+}
+
+template <class S>
+void add_numbers(idgen_module_store* out) {
+  static constexpr auto numbers_of = [](void* ctx) -> NumberStore& {
+    return *static_cast<S*>(static_cast<SegmentStore*>(ctx));
+  };
+  out->number_claim = [](void* ctx, const idgen_module_number_request* request, idgen_module_number* number,
+                         idgen_module_error* e) -> std::int32_t {
+    return guard(e, [&] { *number = number_of(numbers_of(ctx).number_claim(number_request_of(*request))); });
+  };
+  out->number_keep = [](void* ctx, const idgen_module_number_request* request, idgen_module_number* number,
+                        idgen_module_error* e) -> std::int32_t {
+    return guard(
+        e, [&] { *number = number_of(numbers_of(ctx).number_keep(number_request_of(*request), claimed_of(*number))); });
+  };
+  out->number_release = [](void* ctx, const idgen_module_number_request* request, const idgen_module_number* number,
+                           std::int32_t gives_back, std::int64_t used_ms, idgen_module_error* e) -> std::int32_t {
+    return guard(e, [&] {
+      numbers_of(ctx).number_release(number_request_of(*request), claimed_of(*number),
+                                     gives_back != 0 ? std::optional(used_ms) : std::nullopt);
+    });
+  };
 }
 
 template <class S>
@@ -313,6 +388,7 @@ constexpr idgen_module interface_of(const char* name) {
             return guard(e, [&] { static_cast<SegmentStore*>(ctx)->create_store(); });
           };
           if constexpr (std::is_base_of_v<WindowStore, S>) add_windows<S>(out);
+          if constexpr (std::is_base_of_v<NumberStore, S>) add_numbers<S>(out);
           if constexpr (std::is_base_of_v<QueueStore, S>) add_queue<S>(out);
           out->ctx = static_cast<SegmentStore*>(store.release());
         });

@@ -187,7 +187,7 @@ class Records {
 // A store of records. Server, a connection, also has: kParameters, kDescription, records(), list(row), and what
 // WorkerRows needs.
 template <class Server>
-class RecordStore final : public WithWindows<ConnectedStore<Server>, Server> {
+class RecordStore : public WithWindows<ConnectedStore<Server>, Server> {
  public:
   explicit RecordStore(const Settings& settings)
       : WithWindows<ConnectedStore<Server>, Server>(settings, Server::kParameters) {

@@ -32,6 +32,10 @@ class WithWindows : public Base, public WindowStore {
                      std::int64_t hw_ms) override {
     this->use([&](Server& server) { server.workers().repair(server, name_space, worker, seen, hw_ms); });
   }
+  void window_release(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
+                      bool even_if_live) override {
+    this->use([&](Server& server) { server.workers().release(server, name_space, worker, seen, even_if_live); });
+  }
 };
 
 }  // namespace idgen::module

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "schema.hpp"
+#include "sql_numbers.hpp"
 #include "sql_workers.hpp"
 #include "with_windows.hpp"
 
@@ -106,6 +107,31 @@ constexpr WorkerDialect kWorkers = {.create_namespaces = R"(CREATE TABLE IF NOT 
                                     .durably = "",
                                     .if_absent = " ON DUPLICATE KEY UPDATE ns = VALUES(ns)"};
 
+constexpr NumberDialect kNumbers = {.create_uid_generator = R"(CREATE TABLE IF NOT EXISTS WORKER_NODE (
+  ID BIGINT NOT NULL AUTO_INCREMENT COMMENT 'auto increment id',
+  HOST_NAME VARCHAR(64) NOT NULL COMMENT 'host name',
+  PORT VARCHAR(64) NOT NULL COMMENT 'port',
+  TYPE INT NOT NULL COMMENT 'node type: ACTUAL or CONTAINER',
+  LAUNCH_DATE DATE NOT NULL COMMENT 'launch date',
+  MODIFIED TIMESTAMP NOT NULL COMMENT 'modified time',
+  CREATED TIMESTAMP NOT NULL COMMENT 'created time',
+  PRIMARY KEY (ID)) ENGINE = InnoDB)",
+                                    .create_cosid = R"(CREATE TABLE IF NOT EXISTS cosid_machine (
+  name varchar(100) NOT NULL COMMENT '{namespace}.{machine_id}',
+  namespace varchar(100) NOT NULL,
+  machine_id integer unsigned NOT NULL DEFAULT 0,
+  last_timestamp bigint unsigned NOT NULL DEFAULT 0,
+  instance_id varchar(100) NOT NULL DEFAULT '',
+  distribute_time bigint unsigned NOT NULL DEFAULT 0,
+  revert_time bigint unsigned NOT NULL DEFAULT 0,
+  CONSTRAINT cosid_machine_pk PRIMARY KEY (name),
+  KEY idx_namespace (namespace),
+  KEY idx_instance_id (instance_id)) ENGINE = InnoDB)",
+                                    .now_ms = kWorkers.now_ms,
+                                    .durably = "",
+                                    .if_absent = " ON DUPLICATE KEY UPDATE name = VALUES(name)",
+                                    .returning = ""};
+
 // Server errors, of MariaDB and MySQL alike (mysqld_error.h).
 constexpr unsigned kNoSuchTable = 1146, kUnknownDatabase = 1049, kUnknownColumn = 1054, kDataOutOfRange = 1690;
 constexpr unsigned kAccessDenied = 1045, kDatabaseDenied = 1044, kTableDenied = 1142, kColumnDenied = 1143;
@@ -154,6 +180,7 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
  public:
   MysqlConnection(const Settings& settings, const Parameters& parameters)
       : SqlWorkers(settings.url.shown(), kWorkers),
+        numbers_(settings.url.shown(), kNumbers, settings.create),
         shown_(settings.url.shown()),
         schema_(kSchemas[schema_number(settings)]),
         connection_(mysql_init(nullptr), mysql_close) {
@@ -239,7 +266,7 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
   bool in_transactions() const { return in_transactions_; }
 
   // What a statement is about, for messages.
-  enum class About { segments, workers, users_table };
+  enum class About { segments, workers, numbers, users_table };
 
   void run(const std::string& sql, About about = About::segments) {
     if (mysql_real_query(connection_.get(), sql.data(), sql.size()) != 0) fail(shown_, about);
@@ -253,24 +280,18 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
                                                   : std::string_view(users_table));
   }
 
-  std::vector<std::vector<std::string>> worker_rows(const std::string& sql) {
-    std::vector<std::vector<std::string>> rows;
-    for (Rows found = query(sql, About::workers); found.next();) {
-      rows.emplace_back();
-      for (unsigned i = 0; i < found.columns(); ++i) rows.back().push_back(found.text(i));
-    }
-    return rows;
-  }
+  std::vector<std::vector<std::string>> worker_rows(const std::string& sql) { return all_rows(sql, About::workers); }
   std::uint64_t change_worker(const std::string& sql) {
-    if (!in_transactions_) {
-      run(sql, About::workers);
-      return changed_rows();
-    }
-    run(is_tidb_ ? "BEGIN PESSIMISTIC" : "START TRANSACTION", About::workers);
-    run(sql, About::workers);
-    const std::uint64_t changed = changed_rows();
-    run("COMMIT", About::workers);
-    return changed;
+    return change(sql, About::workers, [this] { return changed_rows(); });
+  }
+
+  SqlNumbers<MysqlConnection>& numbers() { return numbers_; }
+  std::vector<std::vector<std::string>> number_rows(const std::string& sql) { return all_rows(sql, About::numbers); }
+  std::uint64_t change_numbers(const std::string& sql) {
+    return change(sql, About::numbers, [this] { return changed_rows(); });
+  }
+  std::uint64_t insert_number(const std::string& sql) {
+    return change(sql, About::numbers, [this] { return last_insert_id(); });
   }
   std::string quoted(const std::string& text) {
     std::string out(2 * text.size() + 1, '\0');
@@ -283,6 +304,28 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
   std::uint64_t last_insert_id() { return mysql_insert_id(connection_.get()); }
 
  private:
+  std::vector<std::vector<std::string>> all_rows(const std::string& sql, About about) {
+    std::vector<std::vector<std::string>> rows;
+    for (Rows found = query(sql, about); found.next();) {
+      rows.emplace_back();
+      for (unsigned i = 0; i < found.columns(); ++i) rows.back().push_back(found.text(i));
+    }
+    return rows;
+  }
+  // outcome(), after the statement and before its commit.
+  template <class Outcome>
+  std::uint64_t change(const std::string& sql, About about, Outcome&& outcome) {
+    if (!in_transactions_) {
+      run(sql, about);
+      return outcome();
+    }
+    run(is_tidb_ ? "BEGIN PESSIMISTIC" : "START TRANSACTION", about);
+    run(sql, about);
+    const std::uint64_t found = outcome();
+    run("COMMIT", about);
+    return found;
+  }
+
   [[noreturn]] void fail(const std::string& what, About about = About::segments) {
     const unsigned code = mysql_errno(connection_.get());
     const std::string why = what + ": " + mysql_error(connection_.get()) + " (" + std::to_string(code) + ")";
@@ -291,6 +334,7 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
       case kNoSuchTable:
         if (about == About::users_table) throw Error(Status::value, why);
         if (about == About::workers) throw Error(Status::store_missing, why + ". " + kHowToCreateWorkers);
+        if (about == About::numbers) throw Error(Status::store_missing, why + ". " + kHowToCreateNumbers);
         throw Error(Status::store_missing,
                     shown_ + ": the table " + std::string(schema_.table) + " is not there. " + kHowToCreate);
       case kUnknownDatabase:
@@ -310,6 +354,8 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
         if (about == About::users_table) throw Error(Status::value, why);
         if (about == About::workers)
           throw Error(Status::store_version, why + ". The table " + kWorkerTable + " is of another version");
+        if (about == About::numbers)
+          throw Error(Status::store_version, why + ". The table is not as its generator's own script makes it");
         throw Error(Status::store_version, why + ". The table " + std::string(schema_.table) +
                                                " is not one of segment.schema = " + std::string(schema_.name) +
                                                ", or of another version");
@@ -385,6 +431,7 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
     }
   }
 
+  SqlNumbers<MysqlConnection> numbers_;
   const std::string shown_;
   const Schema& schema_;
   std::map<std::string, RowTerms> terms_;
@@ -394,9 +441,10 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
   std::unique_ptr<MYSQL, decltype(&mysql_close)> connection_;
 };
 
-class MysqlStore final : public WithWindows<SchemaStore<MysqlConnection>, MysqlConnection> {
+class MysqlStore final
+    : public WithNumbers<WithWindows<SchemaStore<MysqlConnection>, MysqlConnection>, MysqlConnection> {
  public:
-  explicit MysqlStore(const Settings& settings) : WithWindows(settings, kParameters, kDialects) {
+  explicit MysqlStore(const Settings& settings) : WithNumbers(settings, kParameters, kDialects) {
     use([&](MysqlConnection& server) {
       if (settings_.create) make_tables(server);
       is_tidb_ = server.is_tidb();
@@ -557,7 +605,7 @@ class MysqlStore final : public WithWindows<SchemaStore<MysqlConnection>, MysqlC
   }
 
   SchemaRow row_of(const Rows& rows) const {
-    return WithWindows::row_of([&](unsigned column) { return rows.number(column); },
+    return WithNumbers::row_of([&](unsigned column) { return rows.number(column); },
                                [&](unsigned column) { return rows.text(column); });
   }
   std::vector<SchemaRow> rows_of(MysqlConnection& server, const std::string& sql) const override {

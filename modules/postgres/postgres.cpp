@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "schema.hpp"
+#include "sql_numbers.hpp"
 #include "sql_workers.hpp"
 #include "with_windows.hpp"
 
@@ -40,6 +41,28 @@ constexpr WorkerDialect kWorkers = {.create_namespaces = R"(CREATE TABLE IF NOT 
                                     .now_ms = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
                                     .durably = kDurably,
                                     .if_absent = " ON CONFLICT DO NOTHING"};
+
+// As below: their MySQL tables.
+constexpr NumberDialect kNumbers = {.create_uid_generator = R"(CREATE TABLE IF NOT EXISTS WORKER_NODE (
+  ID bigserial NOT NULL PRIMARY KEY,
+  HOST_NAME varchar(64) NOT NULL,
+  PORT varchar(64) NOT NULL,
+  TYPE integer NOT NULL,
+  LAUNCH_DATE date NOT NULL,
+  MODIFIED timestamptz NOT NULL,
+  CREATED timestamptz NOT NULL))",
+                                    .create_cosid = R"(CREATE TABLE IF NOT EXISTS cosid_machine (
+  name varchar(100) NOT NULL CONSTRAINT cosid_machine_pk PRIMARY KEY,
+  namespace varchar(100) NOT NULL,
+  machine_id integer NOT NULL DEFAULT 0,
+  last_timestamp bigint NOT NULL DEFAULT 0,
+  instance_id varchar(100) NOT NULL DEFAULT '',
+  distribute_time bigint NOT NULL DEFAULT 0,
+  revert_time bigint NOT NULL DEFAULT 0))",
+                                    .now_ms = kWorkers.now_ms,
+                                    .durably = kDurably,
+                                    .if_absent = " ON CONFLICT DO NOTHING",
+                                    .returning = " RETURNING ID"};
 
 // None of the others ships a table for PostgreSQL: these are their MySQL tables, column by column.
 constexpr Dialect kDialects[] = {
@@ -135,6 +158,7 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
  public:
   PostgresConnection(const Settings& settings, const Parameters& parameters)
       : SqlWorkers(settings.url.shown(), kWorkers),
+        numbers_(settings.url.shown(), kNumbers, settings.create),
         shown_(settings.url.shown()),
         schema_(kSchemas[schema_number(settings)]),
         timeout_ms_(settings.timeout_ms),
@@ -193,7 +217,7 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
   bool is_usable() const { return PQstatus(connection_.get()) == CONNECTION_OK && !not_replicated_ && !timed_out_; }
 
   // What a statement is about, for messages.
-  enum class About { segments, workers, users_table };
+  enum class About { segments, workers, numbers, users_table };
 
   Result query(const std::string& sql, About about = About::segments, const std::string& users_table = "") {
     not_replicated_ = false;
@@ -222,13 +246,16 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
   void run(const std::string& sql) { query(sql); }
 
   std::vector<std::vector<std::string>> worker_rows(const std::string& sql) {
-    const Result found = query(sql, About::workers);
-    std::vector<std::vector<std::string>> rows(static_cast<std::size_t>(found.rows()));
-    for (int i = 0; i < found.rows(); ++i)
-      for (int j = 0; j < found.columns(); ++j) rows[static_cast<std::size_t>(i)].push_back(found.text(i, j));
-    return rows;
+    return all_rows(query(sql, About::workers));
   }
   std::uint64_t change_worker(const std::string& sql) { return query(sql, About::workers).changed(); }
+
+  SqlNumbers<PostgresConnection>& numbers() { return numbers_; }
+  std::vector<std::vector<std::string>> number_rows(const std::string& sql) {
+    return all_rows(query(sql, About::numbers));
+  }
+  std::uint64_t change_numbers(const std::string& sql) { return query(sql, About::numbers).changed(); }
+  std::uint64_t insert_number(const std::string& sql) { return query(sql, About::numbers).number(0, 0); }
 
   std::string quoted(const std::string& text) {
     return escaped(PQescapeLiteral(connection_.get(), text.data(), text.size()));
@@ -238,6 +265,13 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
   }
 
  private:
+  static std::vector<std::vector<std::string>> all_rows(const Result& found) {
+    std::vector<std::vector<std::string>> rows(static_cast<std::size_t>(found.rows()));
+    for (int i = 0; i < found.rows(); ++i)
+      for (int j = 0; j < found.columns(); ++j) rows[static_cast<std::size_t>(i)].push_back(found.text(i, j));
+    return rows;
+  }
+
   std::string escaped(char* made) const {
     if (made == nullptr) throw Error(Status::value, shown_ + ": " + message());  // not UTF-8
     const std::unique_ptr<char, decltype(&PQfreemem)> owned(made, PQfreemem);
@@ -300,12 +334,15 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
     if (state == "42501" || state == "25006") throw Error(Status::store_permission, why);  // no privilege; read-only
     if (about == About::users_table && state.substr(0, 2) == "42") throw Error(Status::value, why);
     if (state == "42P01") {
+      const std::string how = about == About::numbers ? kHowToCreateNumbers : kHowToCreateWorkers;
       throw Error(Status::store_missing, about == About::segments
                                              ? shown_ + ": the table " + table + " is not there. " + kHowToCreate
-                                             : why + ". " + kHowToCreateWorkers);
+                                             : why + ". " + how);
     }
     if (state == "42703" || state == "42804" || state == "42883" ||
         state == "42846") {  // columns of other names or types
+      if (about == About::numbers)
+        throw Error(Status::store_version, why + ". The table is not as its generator's own script makes it");
       throw Error(
           Status::store_version,
           why + ". The table " + table +
@@ -351,6 +388,7 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
     }
   }
 
+  SqlNumbers<PostgresConnection> numbers_;
   const std::string shown_;
   const Schema& schema_;
   const std::int64_t timeout_ms_;
@@ -359,9 +397,10 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
   std::unique_ptr<PGconn, decltype(&PQfinish)> connection_;
 };
 
-class PostgresStore final : public WithWindows<SchemaStore<PostgresConnection>, PostgresConnection> {
+class PostgresStore final
+    : public WithNumbers<WithWindows<SchemaStore<PostgresConnection>, PostgresConnection>, PostgresConnection> {
  public:
-  explicit PostgresStore(const Settings& settings) : WithWindows(settings, kParameters, kDialects) {
+  explicit PostgresStore(const Settings& settings) : WithNumbers(settings, kParameters, kDialects) {
     use([&](PostgresConnection& server) {
       if (settings_.create) make_tables(server);
     });
@@ -473,7 +512,7 @@ class PostgresStore final : public WithWindows<SchemaStore<PostgresConnection>, 
 
   static std::string insert_text(const Schema& schema, const Dialect& dialect, const Settings& settings,
                                  const std::string& name_space, const std::string& tag, const std::string& key) {
-    return WithWindows::insert_text(schema, dialect, settings, name_space, tag, key) + " ON CONFLICT DO NOTHING";
+    return WithNumbers::insert_text(schema, dialect, settings, name_space, tag, key) + " ON CONFLICT DO NOTHING";
   }
   bool insert(PostgresConnection& server, const std::string& name_space, const std::string& tag) const override {
     return server
@@ -484,7 +523,7 @@ class PostgresStore final : public WithWindows<SchemaStore<PostgresConnection>, 
   }
 
   SchemaRow row_of(const Result& rows, int i) const {
-    return WithWindows::row_of([&](int column) { return rows.number(i, column); },
+    return WithNumbers::row_of([&](int column) { return rows.number(i, column); },
                                [&](int column) { return rows.text(i, column); });
   }
   std::vector<SchemaRow> rows_of(PostgresConnection& server, const std::string& sql) const override {

@@ -15,7 +15,9 @@
 #include <map>
 #include <optional>
 
+#include "machine_scripts.hpp"
 #include "module.hpp"
+#include "number_request.hpp"
 #include "queue_scripts.hpp"
 #include "socket.hpp"
 #include "sql.hpp"
@@ -295,6 +297,49 @@ class RedisConnection {
   struct HeldRow : HeldWorker {};
   WorkerRows<RedisConnection>& workers() { return workers_; }
 
+  // CosId's machine ids.
+  RedisConnection& numbers() { return *this; }
+  ClaimedNumber claim(RedisConnection&, const NumberRequest& request) {
+    if (request.kind != kCosid) throw_no_such_numbers(request.kind, shown_);
+    const Arguments keys = machine_keys(request);
+    const auto server_ms =
+        static_cast<std::int64_t>(stored_number(shown_, script(kMachineClock, keys, {}, kMachinePrelude)[1].c_str()));
+    check_cosid_clock(request, server_ms);
+    const Reply reply = script(kMachineClaim, keys,
+                               {request.address, std::to_string(request.numbers - 1), number_text(request.now_ms),
+                                number_text(cosid_expired_ms(request, server_ms))},
+                               kMachinePrelude);
+    if (reply[0] == "none") {
+      throw_no_cosid_number(request, shown_, static_cast<std::int64_t>(stored_number(shown_, reply[1].c_str())),
+                            server_ms);
+    }
+    ClaimedNumber claimed;
+    claimed.number = stored_number(shown_, reply[1].c_str());
+    claimed.used_to_ms = static_cast<std::int64_t>(stored_number(shown_, reply[2].c_str()));
+    claimed.reported_ms = std::max(claimed.used_to_ms, request.now_ms);
+    return claimed;
+  }
+  ClaimedNumber keep(RedisConnection&, const NumberRequest& request, const ClaimedNumber& held) {
+    const Reply reply =
+        script(kMachineKeep, machine_keys(request),
+               {request.address, std::to_string(held.number), number_text(request.now_ms)}, kMachinePrelude);
+    ClaimedNumber kept = held;
+    if (reply[0] == "lost") {
+      kept.lost = reply[1].empty() ? "no instance " + in_quotes(request.address) +
+                                         " is known any more: it was taken for dead, or the server has forgotten it"
+                                   : "this instance has " + reply[1] + " now";
+    }
+    kept.reported_ms = std::max(held.reported_ms, request.now_ms);
+    return kept;
+  }
+  void release(RedisConnection&, const NumberRequest& request, const ClaimedNumber& held,
+               std::optional<std::int64_t> used_ms) {
+    script(kMachineRelease, machine_keys(request),
+           {request.address, std::to_string(held.number), used_ms ? number_text(*used_ms) : "",
+            cosid_left_behind(request.address, held.number)},
+           kMachinePrelude);
+  }
+
   std::string format_of(const std::string& name_space, const std::string& format) {
     return script(kFormat, {kFormatPrefix + name_space}, {format}, kWorkerPrelude)[1];
   }
@@ -404,6 +449,10 @@ class RedisConnection {
                                    " ms ahead at most, so that nothing is granted again that a failover has forgotten. "
                                    "Set window to at most " +
                                    std::to_string((kLeadMs - kSkewMs) / 1000) + "s");
+  }
+  static Arguments machine_keys(const NumberRequest& request) {
+    const std::string begin = "cosid:{" + request.name_space + "}:";
+    return {begin + "itc_idx", begin + "revert", begin + "adder"};
   }
   static Arguments worker_keys(const std::string& name_space, std::uint64_t worker) {
     return {kWorkerPrefix + std::to_string(worker) + ":" + name_space, kWorkerStore};
@@ -534,10 +583,12 @@ std::string cli_word(const std::string& text) {
   return is_plain ? text : quoted + "\"";
 }
 
-class RedisStore final : public WithWindows<ConnectedStore<RedisConnection>, RedisConnection>, public QueueStore {
+class RedisStore final
+    : public WithNumbers<WithWindows<ConnectedStore<RedisConnection>, RedisConnection>, RedisConnection>,
+      public QueueStore {
  public:
   explicit RedisStore(const Settings& settings)
-      : WithWindows(settings, kParameters), is_cosid_(settings.schema == "cosid") {
+      : WithNumbers(settings, kParameters), is_cosid_(settings.schema == "cosid") {
     if (!is_cosid_) check_schema(settings);
     use([](RedisConnection&) {});
   }

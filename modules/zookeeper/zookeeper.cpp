@@ -1,6 +1,6 @@
 // Segments in ZooKeeper: one persistent node per tag, set if its version is still the one that was read. Not a
 // sequential node: its counter has 31 bits, and a lost answer leaves a node behind. A worker is such a node too,
-// with an ephemeral node below it while its owner's session is alive.
+// with an ephemeral node below it while its owner's session is alive. Numbers of Leaf's: leaf_nodes.hpp.
 #include <dirent.h>
 #include <sys/socket.h>
 #include <zookeeper/zookeeper.h>
@@ -19,6 +19,7 @@
 
 #include "idgen/mutex.hpp"
 #include "json_worker.hpp"
+#include "leaf_nodes.hpp"
 #include "record.hpp"
 #include "socket.hpp"
 
@@ -54,7 +55,8 @@ class ZooKeeperConnection {
   struct Held {
     std::string text;
     int version = 0;
-    std::int64_t made_by = 0;  // czxid
+    std::int64_t made_by = 0;     // czxid
+    std::int64_t written_ms = 0;  // mtime, by the server's clock
   };
 
   ZooKeeperConnection(const Settings& settings, const Parameters& parameters)
@@ -195,6 +197,102 @@ class ZooKeeperConnection {
     held.row = next;
     return true;
   }
+
+  // Leaf's nodes: /snowflake/NAMESPACE/forever/ADDRESS-NUMBER.
+  ZooKeeperConnection& numbers() { return *this; }
+  ClaimedNumber claim(ZooKeeperConnection&, const NumberRequest& asked) {
+    if (asked.kind != kLeaf) throw_no_such_numbers(asked.kind, shown_);
+    const RequestNow request(asked);
+    const std::string parent = kLeafRoot + ("/" + asked.name_space), folder = parent + "/forever";
+    for (const std::string& path : {std::string(kLeafRoot), parent, folder}) make(path, "", &ZOO_OPEN_ACL_UNSAFE);
+    const std::int64_t server_ms = clock_of_server(parent, asked.address);
+    const NumberRequest now = request.now();
+    std::optional<std::uint64_t> own;
+    LeafClocks others;
+    for (const std::string& name : children(folder)) {
+      const std::optional<LeafNode> node = leaf_node_of(name);
+      if (!node) continue;
+      if (node->address == asked.address) {
+        own = std::min(own.value_or(node->number), node->number);
+        continue;
+      }
+      const std::optional<Held> found = read_path(folder + "/" + name);
+      const std::optional<std::int64_t> reported_ms = found ? leaf_report_of(found->text) : std::nullopt;
+      if (reported_ms) others.add(*reported_ms, found->written_ms, server_ms);
+    }
+    check_leaf_clock(now, others, server_ms);
+    ClaimedNumber claimed;
+    if (own) {
+      const std::optional<Held> found = read_path(leaf_path(asked, *own));
+      const std::optional<std::int64_t> reported_ms = found ? leaf_report_of(found->text) : std::nullopt;
+      if (found && !reported_ms) {
+        throw Error(Status::store_damaged, shown_ + ": the node " + leaf_path(asked, *own) + " holds " +
+                                               in_quotes(found->text) + ", which is no report of Leaf's");
+      }
+      claimed.number = *own;
+      claimed.used_to_ms = reported_ms.value_or(0);
+      return claimed;
+    }
+    const std::string text = leaf_report(request.now());
+    std::string made(folder.size() + asked.address.size() + 16, '\0');
+    check(
+        zoo_create(session(), (folder + "/" + asked.address + "-").c_str(), text.data(), static_cast<int>(text.size()),
+                   &ZOO_OPEN_ACL_UNSAFE, ZOO_SEQUENCE, made.data(), static_cast<int>(made.size())),
+        "create");
+    made.resize(std::strlen(made.c_str()));
+    const std::optional<LeafNode> node = leaf_node_of(made.substr(std::min(folder.size() + 1, made.size())));
+    if (!node) throw Error(Status::store_damaged, shown_ + ": a sequential node was made as " + in_quotes(made));
+    claimed.number = node->number;
+    return claimed;
+  }
+  // Written only if it is as this process left it: so a second process with the same address is noticed.
+  ClaimedNumber keep(ZooKeeperConnection&, const NumberRequest& request, const ClaimedNumber& held) {
+    const std::string path = leaf_path(request, held.number);
+    ClaimedNumber kept = held;
+    const auto lost = [&] {
+      kept.lost = "its node " + path + " was deleted";
+      return kept;
+    };
+    constexpr int kMostAttempts = 5;
+    for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+      if (kept.version < 0) {  // whoever reported before, the window is ours now
+        const std::optional<Held> found = read_path(path);
+        if (!found) return lost();
+        kept.version = found->version;
+      }
+      const std::string text = leaf_report(request);
+      Stat stat{};
+      const int code = zoo_set2(session(), path.c_str(), text.data(), static_cast<int>(text.size()),
+                                static_cast<int>(kept.version), &stat);
+      if (code == ZOK) {
+        kept.version = stat.version;
+        kept.reported_ms = request.now_ms;
+        kept.is_unknown = false;
+        return kept;
+      }
+      if (code == ZNONODE) return lost();
+      if (code != ZBADVERSION) check(code, "set");
+      if (held.version < 0) {
+        kept.version = -1;
+        continue;
+      }
+      const std::optional<Held> found = read_path(path);
+      if (!found) return lost();
+      // A report of ours whose answer was lost.
+      const std::int64_t reported_ms = leaf_report_of(found->text).value_or(0);
+      const bool is_ours = held.is_unknown && found->version == held.version + 1 && reported_ms >= held.reported_ms &&
+                           reported_ms <= request.now_ms;
+      if (!is_ours || attempt > 0) {
+        throw Error(Status::value, "worker_address = " + in_quotes(request.address) +
+                                       ": another process reports under it too, so both have the number " +
+                                       std::to_string(held.number) + ". Give each process its own, then start again");
+      }
+      kept.version = found->version;
+    }
+    throw Error(Status::store_unavailable, shown_ + ": the node " + path + " was changed by others in " +
+                                               std::to_string(kMostAttempts) + " attempts to report into it");
+  }
+  void release(ZooKeeperConnection&, const NumberRequest&, const ClaimedNumber&, std::optional<std::int64_t>) {}
 
   void list(
       const std::function<void(const std::string& name_space, const std::string& tag, const std::string& text)>& row) {
@@ -362,12 +460,30 @@ class ZooKeeperConnection {
     if (code == ZNONODE) return std::nullopt;
     check(code, "get");
     text.resize(static_cast<std::size_t>(std::max(size, 0)));
-    return Held{.text = text, .version = stat.version, .made_by = stat.czxid};
+    return Held{.text = text, .version = stat.version, .made_by = stat.czxid, .written_ms = stat.mtime};
   }
 
-  bool make(const std::string& path, const std::string& text) {
+  // What a node that is made at this moment says.
+  std::int64_t clock_of_server(const std::string& parent, const std::string& address) {
+    const std::string path = parent + "/idgen-clock-" + path_part(address) + "-" + std::to_string(getpid());
+    Stat stat{};
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      const int code =
+          zoo_create2(session(), path.c_str(), "", 0, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL, nullptr, 0, &stat);
+      if (code != ZNODEEXISTS) {
+        check(code, "create");
+        break;
+      }
+      zoo_delete(session(), path.c_str(), kAnyVersion);  // its answer was lost
+    }
+    zoo_delete(session(), path.c_str(), kAnyVersion);
+    return stat.ctime;
+  }
+
+  bool make(const std::string& path, const std::string& text) { return make(path, text, acl()); }
+  bool make(const std::string& path, const std::string& text, const ACL_vector* acl) {
     const int code =
-        zoo_create(session(), path.c_str(), text.data(), static_cast<int>(text.size()), acl(), 0, nullptr, 0);
+        zoo_create(session(), path.c_str(), text.data(), static_cast<int>(text.size()), acl, 0, nullptr, 0);
     if (code == ZNODEEXISTS) return false;
     if (code == ZNONODE) {
       throw Error(Status::store_missing, shown_ +
@@ -413,11 +529,14 @@ class ZooKeeperConnection {
   int state_ IDGEN_GUARDED_BY(mutex_) = 0;  // the first one that decides
 };
 
+class ZooKeeperStore final : public WithNumbers<RecordStore<ZooKeeperConnection>, ZooKeeperConnection> {
+  using WithNumbers::WithNumbers;
+};
+
 }  // namespace
 }  // namespace idgen::module
 
 extern "C" __attribute__((visibility("default"))) const idgen_module* idgen_module_zookeeper() {
-  static constexpr idgen_module module =
-      idgen::module::interface_of<idgen::module::RecordStore<idgen::module::ZooKeeperConnection>>("zookeeper");
+  static constexpr idgen_module module = idgen::module::interface_of<idgen::module::ZooKeeperStore>("zookeeper");
   return &module;
 }

@@ -79,6 +79,7 @@ static void config_calls_refuse(idgen_config_t *wrong) {
   CHECK_ERR(IDGEN_E_HANDLE, idgen_worker_show(wrong, &worker, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_worker_plan_repair(wrong, 1, &worker, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_worker_repair(wrong, 1, &worker, &err));
+  CHECK_ERR(IDGEN_E_HANDLE, idgen_worker_release(wrong, 1, &worker, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_config_describe(wrong, NULL, &size, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_segment_advance(wrong, 1, &info, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_config_set_clock(wrong, &clock, &now, &err));

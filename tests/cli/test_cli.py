@@ -16,6 +16,7 @@ import struct
 import subprocess
 import tempfile
 import termios
+import time
 import unittest
 import xml.etree.ElementTree as xml
 from pathlib import Path
@@ -1198,6 +1199,72 @@ class Worker(Cli):
         error = self.refused("VALUE", "next", "--store", "memory", "--worker", "auto")
         self.assertIn("is this process's own", error)
 
+    def release(self, *more):
+        return ("worker", "release", *self.STORE, *more)
+
+    def test_a_dead_owners_worker_is_released_if_that_is_confirmed(self):
+        self.good("store", "create", "--store", "sqlite:ids.db")
+        with subprocess.Popen(
+            [TOOL, "next", "--store", "sqlite:ids.db", "--worker", "7", "-n", str(2**40)],
+            stdout=subprocess.PIPE,
+            cwd=self.dir,
+        ) as owner:
+            owner.stdout.readline()
+            error = self.refused("WORKER_BUSY", *self.release("--yes"), status=TRY_AGAIN)
+            self.assertIn(f"is owned by process {owner.pid}", error)
+            self.assertIn("nothing was changed", error)
+            unsure = self.usage(*self.release())
+            self.assertIn("counts as alive", unsure)
+            owner.kill()
+            owner.stdout.read()
+        before = self.show()
+        unsure = self.usage(*self.release())
+        for words in (
+            "nothing was changed yet",
+            "No owner of it is alive",
+            str(owner.pid),
+            "No id comes twice",
+            "--yes",
+        ):
+            self.assertIn(words, unsure)
+        after = json.loads(self.good(*self.release("--yes", "--json")).out)
+        self.assertEqual(after["fence"], before["fence"] + 1)
+        self.assertEqual(after["hw_unix_ms"], before["hw_unix_ms"])
+        self.assertFalse(after["live"])
+        self.assertIn("there is nothing to release", self.refused("VALUE", *self.release("--yes")))
+        self.assertEqual(len(self.good("next", *self.STORE).lines), 1)
+
+    def test_a_live_owner_whose_worker_is_released_by_force_issues_no_id_twice(self):
+        self.good("store", "create", "--store", "sqlite:ids.db")
+        short = ("--set", "window=200ms", "--set", "max_ahead=1s")
+        with subprocess.Popen(
+            [TOOL, "next", *map(str, self.STORE), *short, "-n", str(2**40)],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=self.dir,
+        ) as owner:
+            drawn = [int(owner.stdout.readline())]
+            fence = self.show()["fence"]
+            self.good(*self.release("--force", "--yes"))
+            self.assertGreater(self.show()["fence"], fence)
+            deadline = time.monotonic() + 30
+            while self.show()["fence"] < fence + 2:  # it has acquired it again
+                drawn += [int(owner.stdout.readline()) for _ in range(1000)]
+                self.assertLess(time.monotonic(), deadline)
+            drawn += [int(owner.stdout.readline()) for _ in range(1000)]
+            owner.send_signal(signal.SIGINT)
+            drawn += [int(line) for line in owner.stdout]
+        later = [int(line) for line in self.good("next", *self.STORE, *short, "-n", 100).lines]
+        self.assertEqual(len(set(drawn + later)), len(drawn) + 100)
+
+    def test_a_worker_of_another_source_is_looked_at_by_its_number(self):
+        self.drawn()
+        (self.dir / "idgen.toml").write_text(
+            '[events]\nworker = "auto"\nworker_source = "slot"\nworker_slots = "."\nstore = "sqlite:ids.db"\n'
+        )
+        shown = self.good("worker", "show", "--config", "idgen.toml", "--name", "events", "--worker", 7).out
+        self.assertIn("worker      7", shown)
+
     def test_a_live_owner_is_shown_and_its_row_is_not_repaired(self):
         highest = self.drawn()
         with subprocess.Popen(
@@ -1276,7 +1343,7 @@ class Everything(Cli):
         subcommands = [
             "store create",
             *("segment create", "segment show", "segment advance", "segment set-step", "segment import"),
-            *("worker show", "worker list", "worker repair"),
+            *("worker show", "worker list", "worker release", "worker repair"),
         ]
         for command in ("", *COMMANDS, *subcommands):
             with self.subTest(command):
@@ -1333,7 +1400,7 @@ class Everything(Cli):
                 )
 
     def test_the_list_of_writing_commands_is_complete(self):
-        known = set(self.writing_commands()) | {"worker repair"}  # whose output is that of show
+        known = set(self.writing_commands()) | {"worker repair", "worker release"}  # whose output is that of show
         listed = set()
         for command in COMMANDS:
             _, found, rest = self.good(command, "--help").out.partition("\nCommands:\n")

@@ -269,6 +269,9 @@ const std::vector<Call> kCalls = {
      IDGEN_E_VALUE},  // there is nothing to repair
     {"idgen_worker_repair", WaitsFor::store,
      [](Scene& s) { return idgen_worker_repair(s.snowflake.get(), 1, nullptr, nullptr); }, IDGEN_E_VALUE},
+    {"idgen_worker_release", WaitsFor::store,
+     [](Scene& s) { return idgen_worker_release(s.snowflake.get(), 1, nullptr, nullptr); },
+     IDGEN_E_VALUE},  // it has no owner
 };
 
 // A thread that makes one call, and ends when it is next cancelled outside of one.

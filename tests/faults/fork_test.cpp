@@ -179,13 +179,13 @@ TEST_P(Forks, GiveEachOfManyChildrenAWorkerAndASegment) {
   Ids events({{"worker", "auto"}, {"store", url}});
   Ids orders({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "10"}, {"store", url}});
   ASSERT_TRUE(events && orders) << events.outcome().message << orders.outcome().message;
-  Shared<std::uint64_t> drawn(children * 2 * kDraws);
-  std::vector<std::uint64_t> parents_events, parents_orders;
+  Shared<std::uint64_t> mine(2 * kDraws);  // of the child that runs
+  std::vector<std::vector<std::uint64_t>> all_events(1), all_orders(1);
   std::size_t refused = 0;
-  for (std::size_t c = 0; c < children; ++c) {
-    parents_events.push_back(events.next());
-    parents_orders.push_back(orders.next());
-    std::uint64_t* const mine = drawn.data() + c * 2 * kDraws;
+  for (std::size_t served = 0; served < children;) {
+    all_events[0].push_back(events.next());
+    all_orders[0].push_back(orders.next());
+    std::fill_n(mine.data(), 2 * kDraws, 0);
     const pid_t child = spawn_by(GetParam(), [&] {
       for (std::size_t i = 0; i < kDraws; ++i) {
         if ((mine[i] = events.next()) != 0 && (mine[kDraws + i] = orders.next()) != 0) continue;
@@ -196,26 +196,22 @@ TEST_P(Forks, GiveEachOfManyChildrenAWorkerAndASegment) {
       return 0;
     });
     const int answer = wait_for(child);
-    // A raw clone in the middle of a transaction of the parent's background thread may not use stores.
-    if (GetParam() == By::raw_clone && answer == 3) {
-      ++refused;
-    } else {
-      ASSERT_EQ(answer, 0) << "child " << c;
-    }
-  }
-  EXPECT_LT(refused, children / 4 + 1);
-  std::vector<std::vector<std::uint64_t>> all_events{parents_events}, all_orders{parents_orders};
-  for (std::size_t c = 0; c < children; ++c) {
-    const std::uint64_t* const mine = drawn.data() + c * 2 * kDraws;
     for (std::size_t i = 0; i < kDraws; ++i) {
       if (mine[i] != 0) all_events[0].push_back(mine[i]);
       if (mine[kDraws + i] != 0) all_orders[0].push_back(mine[kDraws + i]);
+    }
+    // A raw clone in the middle of a transaction of the parent's background thread may not use stores; another is made.
+    if (GetParam() == By::raw_clone && answer == 3) {
+      ASSERT_LT(++refused, 1000 + 10 * children);
+    } else {
+      ASSERT_EQ(answer, 0) << "child " << served;
+      ++served;
     }
   }
   const std::size_t ids = all_events[0].size() + all_orders[0].size();
   EXPECT_EQ(count_duplicates(std::move(all_events)), 0u);
   EXPECT_EQ(count_duplicates(std::move(all_orders)), 0u);
-  report("%zu ids of %zu children, all different; %zu children were refused", ids, children - refused, refused);
+  report("%zu ids of %zu children, all different; %zu more children were refused", ids, children, refused);
 }
 
 // Without the sanitizers: the allocator of ASan is copied with its locks held, and TSan lets no child start a thread

@@ -1,5 +1,6 @@
 // The host's own clock, store, log and threads: slow, hanging, calling back, holding their own locks, cancelled.
 #include <pthread.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -80,6 +81,50 @@ TEST(HostCode, AStoreThatHangsDelaysNoGeneratorOfAnotherStore) {
   EXPECT_EQ(b.close().status, IDGEN_OK);
   gate.open();
   idgen_destroy(a);
+}
+
+// On the background thread of the library, which goes on in the child when the store's call returns there.
+TEST(HostCode, AChildThatAStoreForksInItsCallGivesNothingBackOfItsParents) {
+  struct ForkingStore {
+    Shared<std::atomic<std::uint64_t>> max_id, given_back, given_back_by_child;
+    std::atomic<pid_t> child{-1};
+    std::atomic<bool> forks{false};
+    const pid_t parent = getpid();
+
+    static idgen_status_t take(void* ctx, const idgen_segment_request_t* request, idgen_segment_t* segment,
+                               idgen_error_t*) {
+      auto& self = *static_cast<ForkingStore*>(ctx);
+      segment->first = self.max_id->fetch_add(request->count) + 1;
+      if (self.forks.exchange(false)) self.child = fork();  // both get the same segment
+      return IDGEN_OK;
+    }
+    static idgen_status_t give_back(void* ctx, const char*, const char*, std::uint64_t last, std::uint64_t unused,
+                                    idgen_error_t*) {
+      auto& self = *static_cast<ForkingStore*>(ctx);
+      *(getpid() == self.parent ? self.given_back : self.given_back_by_child).data() += unused;
+      self.max_id->compare_exchange_strong(last, last - unused);
+      return IDGEN_OK;
+    }
+  } store;
+  const Config config({{"kind", "segment"},
+                       {"tag", "a"},
+                       {"segment.step", "10"},
+                       {"segment.runway", "0"},
+                       {"segment.max_age", "50ms"}});
+  idgen_store_t vtable{};
+  vtable.struct_size = sizeof vtable;
+  vtable.segment_take = ForkingStore::take;
+  vtable.segment_return = ForkingStore::give_back;
+  ASSERT_EQ(idgen_config_set_store(config.get(), &vtable, &store, nullptr), IDGEN_OK);
+  idgen_t* const ids = config.open();
+  while (store.given_back->load() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  store.forks = true;
+  std::uint64_t id = 0;
+  ASSERT_EQ(idgen_next(ids, &id, nullptr), IDGEN_OK);
+  while (store.child < 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  waitpid(store.child, nullptr, 0);
+  EXPECT_EQ(store.given_back_by_child->load(), 0u);
+  idgen_destroy(ids);
 }
 
 TEST(HostCode, AStoreMayDrawFromAnotherGeneratorOnAnyStoreItsOwnIncluded) {

@@ -10,7 +10,6 @@
 
 namespace idgen {
 
-// A thread that has just been started has no name yet, and does not count.
 inline std::size_t threads_of_lanes() {
   std::size_t count = 0;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -21,11 +20,16 @@ inline std::size_t threads_of_lanes() {
   return count;
 }
 
-// Waits for the wanted number, 20 s at most, and returns the number there is.
+// Waits until the wanted number has been seen for 100 ms, 20 s at most, and returns the number last seen. Once is not
+// enough: a thread that has just been started has no name yet.
 inline std::size_t threads_once_there_are(std::size_t wanted) {
-  for (int i = 0; i < 2000 && threads_of_lanes() != wanted; ++i)
+  std::size_t count = threads_of_lanes();
+  for (int looks = 0, in_a_row = 0; looks < 2000 && in_a_row < 10; ++looks) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  return threads_of_lanes();
+    count = threads_of_lanes();
+    in_a_row = count == wanted ? in_a_row + 1 : 0;
+  }
+  return count;
 }
 
 }  // namespace idgen

@@ -60,3 +60,16 @@ def cosid_jar():
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return BUILD / "cosid" / "cosid-issue.jar"
+
+
+@pytest.fixture(params=["on the server", "in a local file"])
+def windows(request, tmp_path):
+    """windows(server): where windows are, and where the numbers come from."""
+
+    def of(server, **parameters):
+        url = server.url(**parameters)
+        if request.param == "on the server":
+            return {"store": url}
+        return {"store": f"sqlite:{tmp_path}/ids.db", "worker_url": url}
+
+    return of

@@ -10,10 +10,16 @@ As separate processes, all used in the same way:
     with leaf(server, tag) as process:      or tinyid(server, biz_type), or cosid(jar, server, name)
         process.issue(count)                the ids; or ask(count), and later answer()
 
+Snowflakes, whose workers' numbers are in the originals' rows:
+
+    with uid_generator(jar, server) as process:      or cosid_machine(jar, server, instance, namespace)
+    with LeafSnowflake(server, name, address, cache) as process:
+
 CosId is the real cosid-core, in the Java program in cosid/: on Redis over the real cosid-spring-redis, on MariaDB with
-the statements and the transaction of cosid-jdbc rewritten. Leaf and tinyid, which are not on Maven Central, are
-rewritten too, with their statements, transactions and arithmetic. One thing differs: those two load the next segment on
-a thread. Here the caller does it, so that the numbers drawn are known exactly.
+the statements and the transactions of cosid-jdbc rewritten. uid-generator is the real one too. Leaf and tinyid, which
+are not on Maven Central, are rewritten, with their statements, transactions and arithmetic. One thing differs: in
+segment mode those two load the next segment on a thread. Here the caller does it, so that the numbers drawn are known
+exactly.
 
     originals.py leaf|tinyid PORT TAG       for each number N on standard input: N ids, one per line
 """
@@ -23,6 +29,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import pymysql
 
@@ -366,6 +373,51 @@ def cosid(jar, server, name, namespace="cosid", offset=0, step=10, kind="segment
         COSID_USER="app",
         COSID_PASSWORD=servers.PASSWORD,
     )
+
+
+def jdbc_or_redis(server):
+    place = f"{servers.HOST}:{server.port}"
+    return f"redis://{place}" if server.name == "redis" else f"jdbc:mariadb://{place}/ids?maxPoolSize=2"
+
+
+def snowflake(main_class, jar, *arguments):
+    return Process(
+        ["java", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", jar, f"dev.idgen.tests.{main_class}", *arguments],
+        COSID_USER="app",
+        COSID_PASSWORD=servers.PASSWORD,
+    )
+
+
+EPOCH_MS = 1735689600000  # 2025-01-01
+EPOCH_DAY = "2025-01-01"
+
+
+def cosid_machine(jar, server, instance, namespace, bits=10, guard_ms=300_000):
+    """A CosId process with a machine id in cosid_machine or in Redis, which reports five times in each guard."""
+    return snowflake(
+        "CosIdMachine", jar, jdbc_or_redis(server), namespace, instance, str(bits), str(guard_ms), str(EPOCH_MS)
+    )
+
+
+def uid_generator(jar, server, time_bits=31, worker_bits=22, sequence_bits=10):
+    """Baidu's own classes, with a row in WORKER_NODE."""
+    bits = (str(time_bits), str(worker_bits), str(sequence_bits))
+    return snowflake("BaiduUid", jar, jdbc_or_redis(server), *bits, EPOCH_DAY)
+
+
+class LeafSnowflake(Process):
+    """Leaf's snowflake mode, with a node in ZooKeeper: the program in leaf/."""
+
+    def __init__(self, server, name, address, cache):
+        ip, port = address.split(":")
+        program = Path(__file__).with_name("leaf") / "LeafSnowflake.java"
+        super().__init__(
+            [
+                *("java", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", servers.JARS, program),
+                *(f"{servers.HOST}:{server.port}", name, ip, port, str(cache), str(EPOCH_MS)),
+            ]
+        )
+        self.worker = int(self.process.stdout.readline() or self.ended())
 
 
 @dataclass

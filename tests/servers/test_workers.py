@@ -76,6 +76,45 @@ def test_a_store_is_made_without_a_tag_and_workers_need_no_more(shared, namespac
     assert len(set(done.stdout.split())) == 2
 
 
+def test_a_worker_of_a_process_that_was_killed_is_released_before_its_lease_ends(shared, namespace, tmp_path):
+    long = {"worker_lease": "1h"}
+    with working(tmp_path, shared.url(), namespace, [7], **long) as (first,):
+        first.goes_on().kill()
+        held = shown(shared.url(), namespace, 7)
+        assert held["live"], "nobody knows yet"
+        refused = command(shared.url(), namespace, 7, "worker", "release", "--yes", **long)
+        assert "WORKER_BUSY" in refused.stderr
+        unsure = command(shared.url(), namespace, 7, "worker", "release", "--force", **long)
+        assert "No id comes twice" in unsure.stderr
+        assert shown(shared.url(), namespace, 7)["fence"] == held["fence"]
+        done = command(shared.url(), namespace, 7, "worker", "release", "--force", "--yes", **long)
+        assert done.returncode == 0, done.stderr
+        assert not shown(shared.url(), namespace, 7)["live"]
+        with working(tmp_path, shared.url(), namespace, [7], **long, worker_wait="0ms") as (second,):
+            second.goes_on().stop()
+        assert min(second.ids()) > max(first.ids())
+        ids_of([first, second])
+
+
+def test_a_worker_released_by_force_is_taken_from_an_owner_that_lives_and_no_id_comes_twice(
+    shared, namespace, tmp_path
+):
+    with working(tmp_path, shared.url(), namespace, [7], **SHORT, wait_max="1s") as (first,):
+        first.goes_on()
+        for _ in range(5):
+            done = command(shared.url(), namespace, 7, "worker", "release", "--force", "--yes", **SHORT)
+            assert done.returncode in (0, 75), done.stderr  # 75: it has just acquired it again
+            second = Worker(tmp_path, shared.url(), namespace, 7, **SHORT, worker_wait="0ms")
+            with contextlib.closing(second):
+                second.goes_on()
+                if second.ids():
+                    second.goes_on(second.size()).stop()
+                    break
+        ids = first.ids() + second.ids()
+        first.kill()
+        assert len(set(ids)) == len(ids)
+
+
 def test_a_second_owner_is_refused_and_told_who_has_the_worker(shared, namespace, tmp_path):
     with working(tmp_path, shared.url(), namespace, [7]) as (first,):
         second = Worker(tmp_path, shared.url(), namespace, 7, worker_wait="0ms")

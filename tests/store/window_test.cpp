@@ -309,5 +309,27 @@ TEST_P(WindowOfEveryServer, ProcessesThatAcquireOneWorkerAtOnceGetWindowsThatDoN
 }
 #endif
 
+TEST_P(WindowOfEveryStore, AReleasedWorkerIsTheNextOnesAtOnceAboveWhatWasReserved) {
+  const auto owners = open();
+  const WindowRequest request = window_request(7, kNow);
+  const Window before = owners->window_take(request);
+  const WindowInfo seen = owners->window_show(request.name_space, 7);
+  ASSERT_TRUE(seen.is_live);
+  EXPECT_FAILS(owners->window_release(request.name_space, 7, seen, false), Status::worker_busy, "nothing was changed");
+  WindowInfo outdated = seen;
+  --outdated.fence;
+  EXPECT_FAILS(owners->window_release(request.name_space, 7, outdated, true), Status::worker_busy,
+               "was acquired meanwhile");
+  owners->window_release(request.name_space, 7, seen, true);
+  EXPECT_EQ(owners->window_show(request.name_space, 7).fence, before.fence + 1);
+  EXPECT_EQ(owners->window_show(request.name_space, 7).hw_ms, before.end_ms);
+  EXPECT_FAILS(owners->window_release(request.name_space, 7, owners->window_show(request.name_space, 7), true),
+               Status::value, "there is nothing to release");
+  EXPECT_FAILS(owners->window_take(renewal(request, before, kNow + 5'000)), Status::worker_busy, "has ended");
+  const Window after = open()->window_take(window_request(7, kNow, 2));
+  EXPECT_EQ(after.start_ms, before.end_ms);
+  EXPECT_EQ(after.fence, before.fence + 2);
+}
+
 }  // namespace
 }  // namespace idgen

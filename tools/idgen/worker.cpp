@@ -14,6 +14,7 @@ struct Arguments {
   Settings settings;
   std::uint64_t highest_id = 0;
   bool json = false;
+  bool is_forced = false;
   bool is_confirmed = false;
 };
 
@@ -109,6 +110,31 @@ int repair(const Arguments& arguments) {
   return kExitOk;
 }
 
+int release(const Arguments& arguments) {
+  const Config config = arguments.settings.make();
+  ErrorSlot error;
+  idgen_worker_info_t info = IDGEN_WORKER_INFO_INIT;
+  if (!arguments.is_confirmed) {
+    check(idgen_worker_show(config.get(), &info, error), error);
+    const std::string holder = *info.holder ? one_line(info.holder) : "unknown";
+    const std::string owner =
+        info.fence == 0 ? "Nobody has had it yet: there is nothing to release"
+        : info.is_live  ? "Its owner, " + holder +
+                             ", counts as alive: it is, or its lease has not ended yet. Only --force releases it; an "
+                             "owner that is alive uses up what it has reserved, and then goes on only if nobody has "
+                             "taken the worker"
+                       : "No owner of it is alive; the latest was " + holder;
+    throw UsageError("nothing was changed yet. Worker " + std::to_string(info.worker) + " of namespace '" +
+                     value(config, "namespace") + "' would be free for the next process at once. " + owner +
+                     ". No id comes twice either way: what is reserved, up to " + instant(info.hw_unix_ms) +
+                     ", stays reserved, and the next owner begins above it. That relies on the store alone; but a "
+                     "CosId, Leaf or uid-generator knows nothing of it. If you are sure, add --yes");
+  }
+  check(idgen_worker_release(config.get(), arguments.is_forced ? 1 : 0, &info, error), error);
+  print_worker(config, info, arguments.json);
+  return kExitOk;
+}
+
 std::vector<Option> options(Arguments& arguments) {
   return joined(arguments.settings.options({"layout", "epoch", "worker", "store", "namespace"}),
                 {{.names = "--json", .help = "One JSON object.", .target = &arguments.json}});
@@ -183,20 +209,47 @@ never below now. Without --yes nothing is changed: it prints the new row, and wh
   };
 }
 
+Command release_command() {
+  auto arguments = std::make_shared<Arguments>();
+  return {
+      .name = "release",
+      .summary = "End a dead owner's hold on a worker before its lease ends.",
+      .usage = {"--config FILE [--name NAME] --worker N [--force] --yes [--json]"},
+      .details = R"(
+For a worker whose process is gone, and whose lease would keep the number from the next one for a while yet.
+Where `worker = auto` leases numbers, one of many need not be released by hand.
+
+Refused while an owner counts as alive: on a server until its lease (worker_lease) or session has ended, on
+SQLite until its process has. --force releases it all the same, on your word that the process is gone.
+
+What it relies on: nothing that an id depends on. What the owner has reserved stays its own, and the next one
+begins above it. An owner that is alive after all goes on if nobody has taken the worker by then, and has lost
+it otherwise, with no id twice either way. On SQLite it keeps the lock that proves it alive until it notices.
+)",
+      .examples = {"idgen worker release --config idgen.toml --name events --worker 7 --force --yes"},
+      .options =
+          joined(options(*arguments),
+                 {{.names = "--force", .help = "Even if its owner counts as alive.", .target = &arguments->is_forced},
+                  {.names = "--yes", .help = "Release it.", .target = &arguments->is_confirmed}}),
+      .run = [arguments] { return release(*arguments); },
+  };
+}
+
 }  // namespace
 
 Command worker_command() {
   return {
       .name = "worker",
-      .summary = "Show a snowflake worker's row or all of them, or repair one that is far ahead of the clock.",
-      .usage = {"show|list|repair --config FILE [--name NAME] [OPTIONS]"},
+      .summary =
+          "Show a snowflake worker's row or all of them, free one, or repair one that is far ahead of the clock.",
+      .usage = {"show|list|release|repair --config FILE [--name NAME] [OPTIONS]"},
       .details = R"(
 A store keeps a row for each worker, which says how far its time is reserved. No id before that is issued
 again, so a worker whose row a wrong clock has pushed far ahead waits.
 )",
       .examples = {"idgen worker show --config idgen.toml --name events",
                    "idgen worker repair --config idgen.toml --name events --above 1541815603606036480"},
-      .commands = {show_command(), list_command(), repair_command()},
+      .commands = {show_command(), list_command(), release_command(), repair_command()},
   };
 }
 

@@ -603,6 +603,15 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_plan_repair(const idgen_co
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_repair(const idgen_config_t *config, uint64_t highest_id,
                                                              idgen_worker_info_t *out, idgen_error_t *err);
 
+/* Ends the hold of an owner that is gone, so that the next one need not wait for its lease, and all earlier grants.
+ * What the owner has reserved stays its own, so no id comes twice even if it is alive after all (`even_if_live` = 1):
+ * it then acquires the worker again, or has lost it if somebody was faster (on_worker_lost). `out` gets the row
+ * afterwards; it may be NULL.
+ * Errors: as idgen_worker_show; IDGEN_E_WORKER_BUSY (an owner counts as alive, or has acquired it meanwhile),
+ * IDGEN_E_VALUE (the worker has no owner). Blocks: on the store. Threads: one. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_release(const idgen_config_t *config, int32_t even_if_live,
+                                                              idgen_worker_info_t *out, idgen_error_t *err);
+
 /* -------------------------------------------------------------------------------------- the host's own parts
  *
  * A clock, a store and a log are handed over in the same way: a table of functions, which is copied, and ctx, which is

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /* Raised with every change of this file: library and module must agree. */
-#define IDGEN_MODULE_ABI 8
+#define IDGEN_MODULE_ABI 9
 
 typedef struct idgen_module_error {
   int32_t status; /* of idgen.h */
@@ -107,6 +107,26 @@ typedef struct idgen_module_worker {
   int64_t lease_left_ms;
 } idgen_module_worker;
 
+typedef struct idgen_module_number_request {
+  const char *kind;
+  const char *name_space;
+  const char *address;
+  uint64_t numbers;
+  int64_t now_ms;
+  int64_t guard_ms;
+  int64_t clock_limit_ms;
+} idgen_module_number_request;
+
+typedef struct idgen_module_number {
+  uint64_t number;
+  int64_t used_to_ms;
+  int64_t reported_ms;
+  int64_t version;
+  int32_t is_unknown;
+  int32_t taken; /* 0: by nobody, 1: by idgen, 2: by the original */
+  char lost[512];
+} idgen_module_number;
+
 typedef void (*idgen_module_worker_fn)(void *to, const idgen_module_worker *row);
 typedef void (*idgen_module_row_fn)(void *to, const idgen_module_segment *row);
 typedef void (*idgen_module_text_fn)(void *to, const char *text);
@@ -144,7 +164,7 @@ typedef struct idgen_module_store {
   void (*disconnect)(void *ctx);
   /* Makes the tables of segments and workers, if they are missing. */
   int32_t (*create)(void *ctx, idgen_module_error *err);
-  /* NULL in a module that grants segments only; then the next four are too. */
+  /* NULL in a module that grants segments only; then the next five are too. */
   int32_t (*window_take)(void *ctx, const idgen_module_window_request *request, idgen_module_window *window,
                          idgen_module_error *err);
   int32_t (*window_return)(void *ctx, const char *name_space, uint64_t worker, uint64_t fence, int64_t end_ms,
@@ -156,6 +176,16 @@ typedef struct idgen_module_store {
                          idgen_module_error *err);
   int32_t (*window_repair)(void *ctx, const char *name_space, uint64_t worker, uint64_t seen_fence, int64_t seen_hw_ms,
                            int64_t hw_ms, idgen_module_error *err);
+  int32_t (*window_release)(void *ctx, const char *name_space, uint64_t worker, uint64_t seen_fence,
+                            int32_t even_if_live, idgen_module_error *err);
+  /* NULL in a module that has no rows of another generator's workers; then the next two are too. */
+  int32_t (*number_claim)(void *ctx, const idgen_module_number_request *request, idgen_module_number *number,
+                          idgen_module_error *err);
+  /* `number` is what is held, and then what was reported. */
+  int32_t (*number_keep)(void *ctx, const idgen_module_number_request *request, idgen_module_number *number,
+                         idgen_module_error *err);
+  int32_t (*number_release)(void *ctx, const idgen_module_number_request *request, const idgen_module_number *number,
+                            int32_t gives_back, int64_t used_ms, idgen_module_error *err);
 } idgen_module_store;
 
 typedef struct idgen_module {

@@ -59,6 +59,31 @@ struct WindowInfo {
   std::optional<std::int64_t> clock_ahead_ms{};  // holder's clock minus the store's, at its latest window
 };
 
+// A worker's number by the rows of another generator, whose processes run beside ours: see worker_source.
+struct NumberRequest {
+  std::string kind;  // the choice of worker_source: "uid_generator", "cosid", "zookeeper"
+  std::string name_space;
+  std::string address;        // who we are there: "10.0.0.1:8080"
+  std::uint64_t numbers = 0;  // our field holds 0 to numbers - 1
+  std::int64_t now_ms = 0;    // by our clock
+  // cosid: a process that has not reported for so long is taken for dead; 0: none is.
+  std::int64_t guard_ms = 0;
+  // cosid: our clock may be so far ahead of the server's. zookeeper: so far off the mean of the others' clocks.
+  std::int64_t clock_limit_ms = 0;
+};
+
+// A number of ours, as those rows have it.
+struct ClaimedNumber {
+  std::uint64_t number = 0;      // of uid_generator and zookeeper it may be beyond our field
+  std::int64_t used_to_ms = 0;   // Unix ms: whoever had it before has reported up to here; 0: nobody had it
+  std::int64_t reported_ms = 0;  // Unix ms: our own latest report
+  std::int64_t version = -1;     // zookeeper: of its node after our latest report; -1: we have not reported yet
+  bool is_unknown = false;       // the outcome of a report after that one
+  // uid_generator, beyond our field: who may have the number that is left of it.
+  enum class Taken { by_nobody, by_idgen, by_original } taken = Taken::by_nobody;
+  std::string lost{};  // why it is ours no more; "": it is
+};
+
 struct SegmentRequest {
   std::uint64_t step = 0;    // numbers to take if the row says nothing else
   std::uint64_t wanted = 0;  // at least this many; 0: the step is enough
@@ -130,6 +155,23 @@ class Store {
   // changed since `seen`.
   virtual void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
                              std::int64_t hw_ms);
+
+  // Ends the owner's hold on the worker: the next one need not wait for its lease. What it has reserved stays its own.
+  // Throws Error{worker_busy} if an owner is alive and `even_if_live` is false, or if the row has changed since `seen`.
+  virtual void window_release(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
+                              bool even_if_live);
+
+  // Numbers by the rows of another generator. They throw Error{unsupported} if the store has no rows of that kind.
+  // One that nobody else has by its generator's rules. Throws Error{worker_busy (there is none), clock_back,
+  // clock_leap, store_*}.
+  virtual ClaimedNumber number_claim(const NumberRequest& request);
+  // Reports that it is still ours. The outcome may be that it is not: ClaimedNumber::lost. Throws Error{value} if
+  // another process reports as ours.
+  virtual ClaimedNumber number_keep(const NumberRequest& request, const ClaimedNumber& held);
+  // Gives it back. The next one to have it begins after used_ms; empty: somebody has it already, so it is left for the
+  // others to take for dead.
+  virtual void number_release(const NumberRequest& request, const ClaimedNumber& held,
+                              std::optional<std::int64_t> used_ms);
 
   // Makes the store, without a tag, if it is missing. Throws Error{store_*, unsupported}.
   virtual void create();
@@ -213,6 +255,10 @@ std::shared_ptr<Store> shared_store(const std::string& url, const StoreOptions& 
 // cannot be opened whatever the server says.
 std::string segment_statements(const std::string& url, const StoreOptions& options, const std::string& name_space,
                                const std::string& tag);
+
+// Throws Error{unsupported} if such a store has no rows of that worker_source; it is not opened.
+void check_numbers(const std::string& url, const std::string& kind);
+[[noreturn]] void throw_numbers_unknown(const std::string& kind);
 
 // Throws Error{unsupported}: a store of the host's own, which knows no schema but idgen's.
 void refuse_schema_of_host(const std::string& schema);

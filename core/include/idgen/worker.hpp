@@ -38,4 +38,9 @@ WorkerInfo plan_worker_repair(const Config& config, std::uint64_t highest_id);
 // issued.
 WorkerInfo repair_worker(const Config& config, std::uint64_t highest_id);
 
+// Ends the hold of an owner that is gone: the next one need not wait for its lease. What it has reserved stays its own,
+// so no id comes twice, also if the owner is alive after all (`even_if_live`). Throws
+// Error{worker_busy} (an owner is alive), Error{value} (the worker has no owner).
+WorkerInfo release_worker(const Config& config, bool even_if_live);
+
 }  // namespace idgen

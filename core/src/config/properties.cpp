@@ -85,12 +85,34 @@ constexpr Property kProperties[] = {
      "Number of the process, for layouts with that field (discord).", kSince, 0, 9.2e18},
     {"shard", integer, "", "auto, or 0 to what the layout's field holds", "",
      "Number of the shard, for layouts with that field (instagram).", kSince, 0, 9.2e18},
-    {"worker_source", choice, "store", "store | ordinal | env | slot", "",
+    {"worker_source", choice, "store", "store | ordinal | env | slot | uid_generator | cosid | zookeeper", "",
      "Where the number comes from, of the field that is auto. store: leased by the rows of the store. ordinal: of a "
      "StatefulSet's pod, from the host name NAME-N, or from the variable worker_env. env: from the variable "
-     "worker_env. slot: the lowest that no running process of this host has locked in worker_slots. Whatever it is, "
-     "its window in the store guards it.",
+     "worker_env. slot: the lowest that no running process of this host has locked in worker_slots. uid_generator, "
+     "cosid, zookeeper: by the rows of Baidu's uid-generator, CosId or Leaf (in ZooKeeper), beside whose processes "
+     "idgen can then run; see worker_url. Whatever it is, its window in the store guards it.",
      kSince},
+    {"worker_url", text, "", "mysql://... | postgres://... | redis://... | zookeeper://...", "",
+     "The server with the rows of uid_generator (a database), cosid (a database or Redis) or zookeeper. Empty = "
+     "`store`. Windows stay in `store`, which may be a local file.",
+     kSince, 0, 4096},
+    {"worker_address", text, "", "HOST:PORT, 1 to 80 characters", "",
+     "Who this process is in those rows, also after a restart. Required for zookeeper, where each address has its "
+     "number for good (Leaf's IP:PORT). Empty = the host's name and the process id, which is new at each start.",
+     kSince, 0, 80},
+    {"worker_cache", text, "", "a file", "",
+     "With worker_source = zookeeper: where the number is kept, so that this process can start while ZooKeeper is "
+     "down. It may be Leaf's workerID.properties. A relative path starts from `directory`. Empty = nowhere.",
+     kSince, 0, 4096},
+    {"worker_guard", duration, "5m", "0ms to 1d", "ms",
+     "With worker_source = cosid: how long after its last report a process counts as dead and its number may be "
+     "taken; as CosId's cosid.machine.guarder.safe-guard-duration. At least twice window and max_ahead together. "
+     "0ms: never, as with CosId's guarder disabled.",
+     kSince, 0, 86'400'000},
+    {"worker_clock_limit", duration, "10s", "1ms to 1d", "ms",
+     "With worker_source = zookeeper: how far the clock may be off the mean of the other processes' clocks when this "
+     "one starts.",
+     kSince, 1, 86'400'000},
     {"worker_env", text, "", "name of an environment variable", "",
      "The variable that holds the number, for worker_source = env, or ordinal where the pod's index is given by a "
      "variable (the label apps.kubernetes.io/pod-index).",

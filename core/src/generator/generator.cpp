@@ -246,6 +246,7 @@ bool Generator::start_over(const Feed* ended, Patience& patience) {
     home.beginning = false;
     home.changed.notify_all();
   };
+  if (ended == nullptr) is_copy_ = true;
   try {
     begin(patience);
   } catch (...) {
@@ -289,6 +290,7 @@ void Generator::rest() noexcept {
 }
 
 void Generator::abandon() noexcept {
+  is_copy_ = true;
   if (!is_alive()) return;
   const Feed& feed = *feed_.load();
   if (!feed.has_ended.exchange(true)) feed.supply->abandon();

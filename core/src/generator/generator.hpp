@@ -83,6 +83,8 @@ class Generator : public std::enable_shared_from_this<Generator> {
 
   // False in a child that has not begun.
   bool is_alive() const noexcept { return (*home_)->alive.load(std::memory_order_acquire); }
+  // This process is a child or a copy of the one that made this generator.
+  bool is_copy() const noexcept { return is_copy_.load(); }
   // REQUIRES: ensure_alive() has returned true.
   const Feed& feed() const noexcept { return *feed_.load(std::memory_order_acquire); }
   // In a child: starts over, or throws Error{forked}. False: this would wait for the store, and the caller may not.
@@ -112,6 +114,7 @@ class Generator : public std::enable_shared_from_this<Generator> {
   std::atomic<bool> is_replacing_{false};   // posted to the lane
   std::atomic<const Feed*> feed_{nullptr};  // the latest; replaced only while `beginning` is true
   std::atomic<bool> closed_{false};
+  std::atomic<bool> is_copy_{false};
 };
 
 // Throw any error of a configuration or a store. May block.

@@ -65,7 +65,7 @@ FoundNumber number_at_hand(const Config& config, NumberSource source, const std:
 
 }  // namespace
 
-Node node_of(const Config& config, const Layout& layout) {
+Node node_of(const Config& config, const Layout& layout, bool may_be_typed) {
   Node node;
   node.source = static_cast<NumberSource>(config.choice("worker_source"));
   const bool is_at_hand = node.source == NumberSource::ordinal || node.source == NumberSource::env;
@@ -117,7 +117,7 @@ Node node_of(const Config& config, const Layout& layout) {
                                      "with one");
     }
   }
-  if (node.source != NumberSource::store && field_that_is_auto.empty()) {
+  if (node.source != NumberSource::store && field_that_is_auto.empty() && !may_be_typed) {
     throw Error(Status::value, "worker_source = " + config.get("worker_source") +
                                    ", but no field of the node is auto; set worker = auto, or remove worker_source");
   }

@@ -15,7 +15,7 @@ inline constexpr FieldKind kNodeFields[] = {FieldKind::datacenter, FieldKind::wo
                                             FieldKind::shard};
 
 // Where the number of a field comes from that is auto; the order of the property's choices.
-enum class NumberSource { store, ordinal, env, slot };
+enum class NumberSource { store, ordinal, env, slot, uid_generator, cosid, zookeeper };
 
 struct Node {
   // The node fields as a part of an id, and as one number.
@@ -33,7 +33,8 @@ struct Node {
   }
 };
 
-// Reads the host's name and environment if worker_source says so. Throws Error{value}.
-Node node_of(const Config& config, const Layout& layout);
+// Reads the host's name and environment if worker_source says so. Throws Error{value}; also if worker_source is set and
+// no field is auto, unless a number may be typed in its place.
+Node node_of(const Config& config, const Layout& layout, bool may_be_typed = false);
 
 }  // namespace idgen

@@ -185,7 +185,14 @@ class SnowflakeGenerator final : public Generator {
     (*page)->fixed.store(node_.bits);
     WindowSource::Leasing leasing;
     if (node_.leased) {
-      leasing.numbers = make_worker_source(config_, node_, store_, *runtime_);
+      leasing.numbers = make_worker_source(
+          {.config = config_,
+           .node = node_,
+           .store = store_,
+           .runtime = runtime_,
+           .log = [logs = logs_, subject = subject_](
+                      LogLevel level, const std::string& line) { logs->say(level, subject + ": " + line); },
+           .is_copy = is_copy()});
       leasing.chosen = [page, node = node_](std::uint64_t worker) { (*page)->fixed.store(node.bits_with(worker)); };
       leasing.loss_is_final = goes_on_elsewhere_;
     }
@@ -223,6 +230,8 @@ class SnowflakeGenerator final : public Generator {
     if (node_.leased && store_->survives_fork()) {
       if (config_.get("on_fork") == "error")
         return "on_fork = error; create the generator after the fork, or set on_fork = reacquire";
+      if (node_.source == NumberSource::zookeeper)
+        return "worker_address is the parent's, and with it the number; create a generator with another address";
       return "";
     }
     return "the parent owns " + node_.text + "; " +
@@ -437,7 +446,7 @@ std::string snowflake_identity(const Config& config) {
 WorkerPlace worker_place(const Config& config) {
   Layout layout = layout_of(config);
   check_usable(config, layout);
-  const Node node = node_of(config, layout);
+  const Node node = node_of(config, layout, true);
   if (node.leased) {
     throw Error(Status::value, node.leased->name +
                                    " = auto: say which one is meant, with a number (`idgen worker "
@@ -453,7 +462,9 @@ WorkerPlace worker_place(const Config& config) {
 std::shared_ptr<Generator> make_snowflake_generator(const Config& config, Patience& patience) {
   const Layout layout = layout_of(config);
   check_usable(config, layout);
-  auto generator = std::make_shared<SnowflakeGenerator>(config, layout, node_of(config, layout), patience);
+  Node node = node_of(config, layout);
+  check_worker_source(config, node);
+  auto generator = std::make_shared<SnowflakeGenerator>(config, layout, std::move(node), patience);
   generator->begin(patience);
   return generator;
 }
@@ -463,7 +474,9 @@ std::string describe_snowflake_generator(const Config& config) {
   check_usable(config, layout);
   const Cancelled never;
   Patience patience(config.duration_ms("wait_max") * 1'000'000, never);
-  return SnowflakeGenerator(config, layout, node_of(config, layout), patience).describe();
+  Node node = node_of(config, layout);
+  check_worker_source(config, node);
+  return SnowflakeGenerator(config, layout, std::move(node), patience).describe();
 }
 
 }  // namespace idgen

@@ -45,6 +45,7 @@ Range WindowSource::draw(const Demand&) {
   request_.now_ms = epoch_ms_ + (now_ms - epoch_ms_) / tick_ms_ * tick_ms_;
   request_.max_start_ms =
       max_ahead_ms_ < 0 ? std::numeric_limits<std::int64_t>::max() : request_.now_ms + max_ahead_ms_;
+  if (leasing_.numbers && has_worker_) leasing_.numbers->confirm(request_.now_ms + request_.width_ms);
   Window window;
   try {
     window = has_worker_ ? store_->window_take(request_) : lease();
@@ -57,6 +58,7 @@ Range WindowSource::draw(const Demand&) {
   }
   request_.fence = window.fence;
   latest_ = window;
+  if (leasing_.numbers) leasing_.numbers->confirm(window.end_ms);
   clock_.trust(now_ns, mono_ns);
   // Whole ticks inside the window. The start is rounded up: the tick in which a window begins may be another owner's.
   const std::int64_t start = std::max(window.start_ms, epoch_ms_) - epoch_ms_;
@@ -78,13 +80,17 @@ Window WindowSource::lease() {
     try {
       const Window window = store_->window_take(request_);
       leasing_.chosen(request_.worker);
+      leasing_.numbers->begin();
       has_worker_ = true;
       return window;
     } catch (const Error& error) {
-      if (error.status() != Status::worker_busy || attempt == kMostAttempts) {
-        leasing_.numbers->release();
-        throw;
+      const bool is_busy = error.status() == Status::worker_busy;
+      if (is_busy) {
+        leasing_.numbers->leave();
+      } else {
+        leasing_.numbers->release(0);
       }
+      if (!is_busy || attempt == kMostAttempts || !leasing_.numbers->has_others()) throw;
     }
   }
 }
@@ -98,13 +104,13 @@ void WindowSource::give_back(const Range& unused) {
 }
 
 void WindowSource::release() {
-  const auto release_number = [this] {
-    if (leasing_.numbers) leasing_.numbers->release();
+  const std::int64_t used_ms = std::min(returned_to_ms_, latest_.end_ms);
+  const auto release_number = [&] {
+    if (leasing_.numbers) leasing_.numbers->release(used_ms);
   };
   try {
     if (request_.fence != 0) {  // else the worker is not ours
-      store_->window_return(request_.name_space, request_.worker, request_.fence, latest_.end_ms,
-                            std::min(returned_to_ms_, latest_.end_ms));
+      store_->window_return(request_.name_space, request_.worker, request_.fence, latest_.end_ms, used_ms);
     }
   } catch (...) {
     release_number();
@@ -115,10 +121,8 @@ void WindowSource::release() {
 
 // Where a lease says who is alive, it may be the original's. Where a lock of this process does, it is ours to give up.
 void WindowSource::abandon() {
-  if (store_->has_leases()) {
-    if (leasing_.numbers) leasing_.numbers->release();
-    return;
-  }
+  if (leasing_.numbers) leasing_.numbers->abandon();
+  if (store_->has_leases()) return;
   returned_to_ms_ = std::numeric_limits<std::int64_t>::max();
   release();
 }

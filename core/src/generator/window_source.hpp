@@ -42,7 +42,7 @@ class WindowSource final : public Source {
   std::string after_regress() const override;
 
  private:
-  Window lease();
+  Window lease() IDGEN_RUNS_HOST_CODE;
   std::int64_t to_ms(std::uint64_t number) const;
 
   const std::shared_ptr<Store> store_;

@@ -147,4 +147,10 @@ WorkerInfo repair_worker(const Config& config, std::uint64_t highest_id) {
   return show_worker(config);
 }
 
+WorkerInfo release_worker(const Config& config, bool even_if_live) {
+  const FoundWorker found = find_worker(config);
+  found.store->window_release(config.get("namespace"), found.place.number, found.row, even_if_live);
+  return show_worker(config);
+}
+
 }  // namespace idgen

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "generator/other_numbers.hpp"
 #include "idgen/runtime.hpp"
 #include "idgen/text.hpp"
 #include "store/file_system.hpp"
@@ -22,12 +23,12 @@ namespace {
 // worker_source = store: by the rows of the workers.
 class RowsOfStore final : public WorkerSource {
  public:
-  RowsOfStore(LeasedField field, std::shared_ptr<Store> store, Runtime& runtime, bool recycles)
-      : field_(std::move(field)), store_(std::move(store)), runtime_(runtime), recycles_(recycles) {}
+  RowsOfStore(LeasedField field, std::shared_ptr<Store> store, std::shared_ptr<Runtime> runtime, bool recycles)
+      : field_(std::move(field)), store_(std::move(store)), runtime_(std::move(runtime)), recycles_(recycles) {}
 
   std::uint64_t propose(const WindowRequest& request, int attempt) override {
     WorkerChoice choice{.now_ms = request.now_ms, .max_ahead_ms = request.max_lead_ms, .is_crowded = attempt > 0};
-    runtime_.nonce({reinterpret_cast<std::uint8_t*>(&choice.random), sizeof choice.random});
+    runtime_->nonce({reinterpret_cast<std::uint8_t*>(&choice.random), sizeof choice.random});
     const std::vector<WindowInfo> numbers = rows(request.name_space, Store::Detail::numbers);
     if (!recycles_) return choose_unused_worker(request.name_space, field_, numbers, choice);
     if (const std::optional<std::uint64_t> unknown = choose_new_worker(field_, numbers, choice)) return *unknown;
@@ -46,7 +47,7 @@ class RowsOfStore final : public WorkerSource {
 
   const LeasedField field_;
   const std::shared_ptr<Store> store_;
-  Runtime& runtime_;
+  const std::shared_ptr<Runtime> runtime_;
   const bool recycles_;
 };
 
@@ -60,7 +61,7 @@ class LockedSlots final : public WorkerSource {
   std::uint64_t propose(const WindowRequest&, int attempt) override {
     make_file();
     std::uint64_t value = attempt == 0 ? 0 : held_ + 1;
-    release();
+    release(0);
     OwnerLocks& locks = OwnerLocks::at(path_);
     for (; value < field_.size(); ++value) {
       if (locks.claim(name_space_, field_.number(value), this) != OwnerLocks::Claim::granted) continue;
@@ -76,7 +77,7 @@ class LockedSlots final : public WorkerSource {
                                          field_.name);
   }
 
-  void release() noexcept override {
+  void release(std::int64_t) noexcept override {
     if (!std::exchange(is_held_, false)) return;
     try {
       OwnerLocks::at(path_).release(name_space_, field_.number(held_), 0);
@@ -125,14 +126,21 @@ std::string slots_path(const Config& config) {
 
 }  // namespace
 
-std::unique_ptr<WorkerSource> make_worker_source(const Config& config, const Node& node, std::shared_ptr<Store> store,
-                                                 Runtime& runtime) {
+std::unique_ptr<WorkerSource> make_worker_source(const WorkerSourceContext& context) {
+  const Config& config = context.config;
+  const Node& node = context.node;
+  if (is_of_another_generator(node.source)) return make_other_numbers(context);
   if (node.source == NumberSource::slot)
     return std::make_unique<LockedSlots>(*node.leased, config.get("namespace"), slots_path(config));
-  return std::make_unique<RowsOfStore>(*node.leased, std::move(store), runtime, config.boolean("worker_recycle"));
+  return std::make_unique<RowsOfStore>(*node.leased, context.store, context.runtime, config.boolean("worker_recycle"));
+}
+
+void check_worker_source(const Config& config, const Node& node) {
+  if (node.leased && is_of_another_generator(node.source)) check_other_numbers(config);
 }
 
 std::string describe_worker_source(const Config& config, const Node& node) {
+  if (is_of_another_generator(node.source)) return describe_other_numbers(config, node);
   const std::string many = std::to_string(node.leased->size());
   if (node.source == NumberSource::slot)
     return "the lowest of " + many + " slots in " + in_quotes(config.get("worker_slots")) +

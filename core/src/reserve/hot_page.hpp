@@ -15,6 +15,8 @@ namespace idgen {
 // cache line.
 inline constexpr std::size_t kStripes = 32;
 
+class Supply;
+
 struct Stripe {
   Counter counter;
   Mutex mutex;  // of its refill
@@ -30,8 +32,9 @@ struct HotPage {
   std::atomic<std::uint64_t> fixed;
   // False in a child: then everything else here is zero, and this process has reserved nothing.
   std::atomic<bool> alive;
-  // True from a supply's first grant on; false in a child, even if host code forked it in the middle of a call.
-  std::atomic<bool> supplied;
+  // Whose ranges the counter draws from, from its first request on. Null in a child, even if host code forked it in the
+  // middle of a call; then the child's own.
+  std::atomic<const Supply*> supply;
   alignas(64) Mutex mutex;
   bool beginning IDGEN_GUARDED_BY(mutex);  // a thread of a child draws the first reservation
   std::condition_variable changed;

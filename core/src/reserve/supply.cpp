@@ -41,13 +41,15 @@ void SupplyStats::add_ended(const SupplyStats& other) {
   issued += other.issued;
 }
 
+bool Supply::is_ours() const noexcept { return page_.supply.load(std::memory_order_relaxed) == this; }
+
 void Supply::check_process() const {
-  if (page_.supplied.load(std::memory_order_relaxed)) return;
+  if (is_ours()) return;
   throw Error(Status::forked, options_.subject + ": this process was forked in the middle of this call; call again");
 }
 
 void Supply::prime() {
-  page_.supplied.store(true, std::memory_order_relaxed);
+  page_.supply.store(this, std::memory_order_relaxed);
   const Range range = source_->draw({});
   const Present now = present();
   MutexLock lock(page_.mutex);
@@ -59,7 +61,7 @@ void Supply::prime() {
 }
 
 void Supply::drop() noexcept {
-  if (!page_.supplied.load(std::memory_order_relaxed)) return;  // a child: the range belongs to the parent
+  if (!is_ours()) return;
   try {
     source_->release();
   } catch (...) {  // the store tells the next owner who had it
@@ -274,6 +276,7 @@ void Supply::load(const Demand& demand) {
   } catch (const std::exception& error) {
     failure = unexpected(error);
   }
+  if (!is_ours()) return;
   const auto took = static_cast<std::uint64_t>(runtime_.mono_ns() - started);
 
   MutexLock lock(page_.mutex);
@@ -389,9 +392,10 @@ void Supply::retire() {
   loading_ = true;
   lock.unlock();
   try {
-    for (auto range = old.rbegin(); range != old.rend(); ++range) source_->give_back(*range);
+    for (auto range = old.rbegin(); range != old.rend() && is_ours(); ++range) source_->give_back(*range);
   } catch (...) {  // burned
   }
+  if (!is_ours()) return;
   lock.lock();
   const bool is_abandoned = leave_source();
   lock.unlock();
@@ -426,6 +430,7 @@ void Supply::renew() {
     const Demand asked = demand();
     lock.unlock();
     load(asked);
+    if (!is_ours()) return;
     lock.lock();
     if (closed_) return;
   }
@@ -524,12 +529,12 @@ std::uint64_t Supply::closed_at() const {
 void Supply::give_back(const Range& rest, std::span<const Range> ready) {
   std::exception_ptr failure;
   try {
-    for (auto range = ready.rbegin(); range != ready.rend(); ++range) source_->give_back(*range);
-    if (rest.first < rest.end) source_->give_back(rest);
+    for (auto range = ready.rbegin(); range != ready.rend() && is_ours(); ++range) source_->give_back(*range);
+    if (rest.first < rest.end && is_ours()) source_->give_back(rest);
   } catch (...) {
     failure = std::current_exception();
   }
-  source_->release();
+  if (is_ours()) source_->release();
   if (failure) std::rethrow_exception(failure);
 }
 

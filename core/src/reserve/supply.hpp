@@ -142,7 +142,9 @@ class Supply : public std::enable_shared_from_this<Supply> {
   SupplyStats stats() const;
 
  private:
-  void check_process() const;  // throws Error{forked} in a child that continues in the middle of its parent's call
+  // False in a child that continues in the middle of its parent's call: what is here is the parent's, and goes on there.
+  bool is_ours() const noexcept;
+  void check_process() const;  // throws Error{forked} if it is not
   Claim open_range(std::optional<std::uint64_t> claimed, Patience& patience) IDGEN_RUNS_HOST_CODE;
   // Checks a grant (I7) and adds it to the ready ones.
   void accept(const Range& range) IDGEN_REQUIRES(page_.mutex);

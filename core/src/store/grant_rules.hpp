@@ -158,6 +158,24 @@ inline WorkerRow repaired_row(const std::string& name_space, std::uint64_t worke
   return repaired;
 }
 
+// The row after its owner's hold was ended: nobody's, and earlier grants cannot be renewed. Its time stays reserved, so
+// an owner that is alive after all shares none with the next. Throws Error{worker_busy, value}.
+inline WorkerRow released_row(const std::string& name_space, std::uint64_t worker, const WorkerRow& row, bool is_live,
+                              const WindowInfo& seen, bool even_if_live) {
+  const std::string name = worker_name(name_space, worker);
+  if (row.fence != seen.fence || (is_live && !even_if_live)) {
+    const char* const what = row.fence != seen.fence ? " was acquired meanwhile by " : " is owned by ";
+    throw Error(Status::worker_busy, name + what + (row.holder.empty() ? "a process" : row.holder) +
+                                         "; nothing was changed. Stop it, then look again");
+  }
+  if (!row.owned) throw Error(Status::value, name + " has no owner: there is nothing to release");
+  WorkerRow released = row;
+  ++released.fence;
+  released.owner = {};
+  released.owned = false;
+  return released;
+}
+
 // hw after a return. Not below where this grant began: what is before belongs to another owner. Throws Error{argument}.
 inline std::int64_t high_water_after_return(std::int64_t first_start_ms, std::int64_t end_ms, std::int64_t used_ms) {
   if (used_ms > end_ms) {

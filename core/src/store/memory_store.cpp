@@ -157,6 +157,14 @@ class MemoryStore final : public Store {
     row = repaired_row(name_space, worker, row, row.owned, seen, hw_ms);
   }
 
+  void window_release(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
+                      bool even_if_live) override {
+    check_process();
+    const MutexLock lock(state_->mutex);
+    WorkerRow& row = state_->workers[{name_space, worker}].row;
+    row = released_row(name_space, worker, row, row.owned, seen, even_if_live);
+  }
+
   void segment_create(const std::string& name_space, const std::string& tag) override {
     check_process();
     const MutexLock lock(state_->mutex);

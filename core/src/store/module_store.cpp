@@ -193,6 +193,36 @@ class ModuleStore final : public Store {
       return store_.window_repair(store_.ctx, name_space.c_str(), worker, seen.fence, seen.hw_ms, hw_ms, err);
     });
   }
+  void window_release(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
+                      bool even_if_live) override {
+    if (store_.window_release == nullptr) refuse_windows(worker);
+    call_module([&](idgen_module_error* err) {
+      return store_.window_release(store_.ctx, name_space.c_str(), worker, seen.fence, even_if_live ? 1 : 0, err);
+    });
+  }
+  ClaimedNumber number_claim(const NumberRequest& request) override {
+    if (store_.number_claim == nullptr) return Store::number_claim(request);
+    const idgen_module_number_request asked = asked_of(request);
+    idgen_module_number number{};
+    call_module([&](idgen_module_error* err) { return store_.number_claim(store_.ctx, &asked, &number, err); });
+    return number_of(number);
+  }
+  ClaimedNumber number_keep(const NumberRequest& request, const ClaimedNumber& held) override {
+    if (store_.number_keep == nullptr) return Store::number_keep(request, held);
+    const idgen_module_number_request asked = asked_of(request);
+    idgen_module_number number = number_of(held);
+    call_module([&](idgen_module_error* err) { return store_.number_keep(store_.ctx, &asked, &number, err); });
+    return number_of(number);
+  }
+  void number_release(const NumberRequest& request, const ClaimedNumber& held,
+                      std::optional<std::int64_t> used_ms) override {
+    if (store_.number_release == nullptr) return Store::number_release(request, held, used_ms);
+    const idgen_module_number_request asked = asked_of(request);
+    const idgen_module_number number = number_of(held);
+    call_module([&](idgen_module_error* err) {
+      return store_.number_release(store_.ctx, &asked, &number, used_ms ? 1 : 0, used_ms.value_or(0), err);
+    });
+  }
   void create() override {
     call_module([&](idgen_module_error* err) { return store_.create(store_.ctx, err); });
   }
@@ -258,6 +288,35 @@ class ModuleStore final : public Store {
     info.lease_left_ms = row.lease_left_ms;
     if (row.has_clock != 0) info.clock_ahead_ms = row.clock_ahead_ms;
     return info;
+  }
+
+  static idgen_module_number_request asked_of(const NumberRequest& request) {
+    return {.kind = request.kind.c_str(),
+            .name_space = request.name_space.c_str(),
+            .address = request.address.c_str(),
+            .numbers = request.numbers,
+            .now_ms = request.now_ms,
+            .guard_ms = request.guard_ms,
+            .clock_limit_ms = request.clock_limit_ms};
+  }
+  static idgen_module_number number_of(const ClaimedNumber& held) {
+    return {.number = held.number,
+            .used_to_ms = held.used_to_ms,
+            .reported_ms = held.reported_ms,
+            .version = held.version,
+            .is_unknown = held.is_unknown ? 1 : 0,
+            .taken = static_cast<std::int32_t>(held.taken),
+            .lost = ""};
+  }
+  static ClaimedNumber number_of(idgen_module_number& number) {
+    number.lost[sizeof number.lost - 1] = '\0';
+    return {.number = number.number,
+            .used_to_ms = number.used_to_ms,
+            .reported_ms = number.reported_ms,
+            .version = number.version,
+            .is_unknown = number.is_unknown != 0,
+            .taken = static_cast<ClaimedNumber::Taken>(number.taken),
+            .lost = number.lost};
   }
 
   // The callback runs inside the module, and no exception may pass through that.

@@ -19,12 +19,15 @@ constexpr StoreScheme kStoreSchemeTable[] = {
     {"sqlite", "sqlite:PATH", open_sqlite_store, sqlite_store_identity},
     {"memory", "memory or memory:NAME", open_memory_store, memory_store_identity},
     {"buffer", "buffer", open_buffer_store, buffer_store_identity},
-    {"mysql", "mysql://USER@HOST/DATABASE", nullptr, nullptr, "mysql", "libmariadb3", "leaf,tinyid,cosid"},
-    {"mariadb", "mariadb://USER@HOST/DATABASE", nullptr, nullptr, "mysql", "libmariadb3", "leaf,tinyid,cosid"},
-    {"postgres", "postgres://USER@HOST/DATABASE", nullptr, nullptr, "postgres", "libpq5", "leaf,tinyid,cosid"},
-    {"redis", "redis://HOST", nullptr, nullptr, "redis", "libhiredis0.14 libssl3", "cosid"},
+    {"mysql", "mysql://USER@HOST/DATABASE", nullptr, nullptr, "mysql", "libmariadb3", "leaf,tinyid,cosid",
+     "uid_generator,cosid"},
+    {"mariadb", "mariadb://USER@HOST/DATABASE", nullptr, nullptr, "mysql", "libmariadb3", "leaf,tinyid,cosid",
+     "uid_generator,cosid"},
+    {"postgres", "postgres://USER@HOST/DATABASE", nullptr, nullptr, "postgres", "libpq5", "leaf,tinyid,cosid",
+     "uid_generator,cosid"},
+    {"redis", "redis://HOST", nullptr, nullptr, "redis", "libhiredis0.14 libssl3", "cosid", "cosid"},
     {"etcd", "etcd://HOST", nullptr, nullptr, "etcd", "libcurl4"},
-    {"zookeeper", "zookeeper://HOST", nullptr, nullptr, "zookeeper", "libzookeeper-mt2"},
+    {"zookeeper", "zookeeper://HOST", nullptr, nullptr, "zookeeper", "libzookeeper-mt2", "", "zookeeper"},
 };
 
 std::span<const StoreScheme> store_schemes() noexcept { return kStoreSchemeTable; }
@@ -144,6 +147,36 @@ std::vector<WindowInfo> Store::window_list(const std::string&, Detail) {
 WindowInfo Store::window_show(const std::string&, std::uint64_t) { throw Error(Status::unsupported, kNoWorkerRows); }
 void Store::window_repair(const std::string&, std::uint64_t, const WindowInfo&, std::int64_t) {
   throw Error(Status::unsupported, kNoWorkerRows);
+}
+
+void Store::window_release(const std::string&, std::uint64_t, const WindowInfo&, bool) {
+  throw Error(Status::unsupported, kNoWorkerRows);
+}
+
+static bool knows_numbers(std::string_view kinds, const std::string& kind) {
+  return ("," + std::string(kinds) + ",").find("," + kind + ",") != std::string::npos;
+}
+
+void throw_numbers_unknown(const std::string& kind) {
+  std::string knowing;
+  for (const StoreScheme& scheme : store_schemes()) {
+    if (knows_numbers(scheme.numbers, kind)) knowing += (knowing.empty() ? "" : ", ") + std::string(scheme.usage);
+  }
+  throw Error(Status::unsupported, "worker_source = " + kind +
+                                       ": the store has no such rows. Set worker_url to the server that has them (" +
+                                       knowing + "); windows stay in `store`");
+}
+
+void check_numbers(const std::string& url, const std::string& kind) {
+  if (!knows_numbers(parse_store_name(url).scheme->numbers, kind)) throw_numbers_unknown(kind);
+}
+
+ClaimedNumber Store::number_claim(const NumberRequest& request) { throw_numbers_unknown(request.kind); }
+ClaimedNumber Store::number_keep(const NumberRequest& request, const ClaimedNumber&) {
+  throw_numbers_unknown(request.kind);
+}
+void Store::number_release(const NumberRequest& request, const ClaimedNumber&, std::optional<std::int64_t>) {
+  throw_numbers_unknown(request.kind);
 }
 
 std::string segment_statements(const std::string& url, const StoreOptions& options, const std::string& name_space,

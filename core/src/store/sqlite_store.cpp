@@ -157,6 +157,18 @@ class SqliteStore final : public Store {
     });
   }
 
+  void window_release(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
+                      bool even_if_live) override {
+    transact(SqliteAccess::write, [&](SqliteConnection& db) {
+      const StoredWorker found = read_worker(db, name_space, worker);
+      const bool is_live = found.found && has_live_owner(name_space, worker, found.row);
+      const WorkerRow row = released_row(name_space, worker, found.row, is_live, seen, even_if_live);
+      SqliteStatement(db, "UPDATE idgen_worker SET fence = ?3, owner = NULL WHERE ns = ?1 AND worker = ?2", name_space,
+                      worker, row.fence)
+          .change_one_row();
+    });
+  }
+
   void segment_create(const std::string& name_space, const std::string& tag) override {
     transact(SqliteAccess::create, [&](SqliteConnection& db) {
       const std::optional<SegmentInfo> found = read_segment(db, name_space, tag);

@@ -22,6 +22,8 @@ struct StoreScheme {
   std::string_view package = {};
   // The schemas that it knows besides idgen's, separated by commas.
   std::string_view schemas = {};
+  // The other generators whose numbers of workers it knows, separated by commas.
+  std::string_view numbers = {};
 };
 
 std::span<const StoreScheme> store_schemes() noexcept;

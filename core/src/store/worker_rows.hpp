@@ -102,6 +102,13 @@ class WorkerRows {
     });
   }
 
+  void release(Server& server, const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
+               bool even_if_live) {
+    change(server, name_space, worker, [&](const Held& held) -> std::optional<WorkerRow> {
+      return released_row(name_space, worker, held.row, held.row.owned && held.is_live, seen, even_if_live);
+    });
+  }
+
  private:
   using Key = std::pair<std::string, std::uint64_t>;  // namespace, worker
   // Everybody who changes a row has seen the one before, so of those who meet on it one gets through each time.

@@ -520,13 +520,64 @@ public final class Generator implements AutoCloseable {
 
     /**
      * Where the number comes from, of the field that is {@code "auto"}: {@code "store"}, {@code "ordinal"},
-     * {@code "env"} or {@code "slot"}.
+     * {@code "env"}, {@code "slot"}, or the rows of another generator: {@code "uid_generator"}, {@code "cosid"},
+     * {@code "zookeeper"} (Leaf's).
      *
      * @param source the source
      * @return this
      */
     public Builder workerSource(String source) {
       return set("worker_source", source);
+    }
+
+    /**
+     * Server with the other generator's rows.
+     *
+     * @param url empty: the store has them
+     * @return this
+     */
+    public Builder workerUrl(String url) {
+      return set("worker_url", url);
+    }
+
+    /**
+     * Who this process is in the other generator's rows.
+     *
+     * @param address {@code HOST:PORT}, the same after a restart
+     * @return this
+     */
+    public Builder workerAddress(String address) {
+      return set("worker_address", address);
+    }
+
+    /**
+     * File where the number is kept, for the source {@code "zookeeper"}, so that opening works while ZooKeeper is down.
+     *
+     * @param file its path
+     * @return this
+     */
+    public Builder workerCache(String file) {
+      return set("worker_cache", file);
+    }
+
+    /**
+     * How long after its last report a process counts as dead, for the source {@code "cosid"}.
+     *
+     * @param guard CosId's safe guard duration; zero: never
+     * @return this
+     */
+    public Builder workerGuard(Duration guard) {
+      return set("worker_guard", milliseconds(guard));
+    }
+
+    /**
+     * How far the clock may be off the mean of the other processes' clocks, for the source {@code "zookeeper"}.
+     *
+     * @param limit at least 1 ms
+     * @return this
+     */
+    public Builder workerClockLimit(Duration limit) {
+      return set("worker_clock_limit", milliseconds(limit));
     }
 
     /**

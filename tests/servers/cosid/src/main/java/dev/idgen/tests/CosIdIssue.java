@@ -4,6 +4,7 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.net.URI;
 import java.sql.SQLException;
+import javax.sql.DataSource;
 import me.ahoo.cosid.segment.DefaultSegmentId;
 import me.ahoo.cosid.segment.IdSegmentDistributor;
 import me.ahoo.cosid.segment.IdSegmentDistributorDefinition;
@@ -50,19 +51,28 @@ public final class CosIdIssue {
   }
 
   private static IdSegmentDistributorFactory jdbc(String url) throws SQLException {
-    MariaDbPoolDataSource database = new MariaDbPoolDataSource();
-    database.setUser(System.getenv("COSID_USER"));
-    database.setPassword(System.getenv("COSID_PASSWORD"));
-    database.setUrl(url);
+    DataSource database = database(url);
     return definition -> new TableDistributor(definition, database);
   }
 
   private static IdSegmentDistributorFactory redis(URI url) {
+    return new SpringRedisIdSegmentDistributorFactory(redisAt(url));
+  }
+
+  static DataSource database(String url) throws SQLException {
+    MariaDbPoolDataSource database = new MariaDbPoolDataSource();
+    database.setUser(System.getenv("COSID_USER"));
+    database.setPassword(System.getenv("COSID_PASSWORD"));
+    database.setUrl(url);
+    return database;
+  }
+
+  static StringRedisTemplate redisAt(URI url) {
     RedisStandaloneConfiguration server = new RedisStandaloneConfiguration(url.getHost(), url.getPort());
     server.setPassword(System.getenv("COSID_PASSWORD"));
     LettuceConnectionFactory connections = new LettuceConnectionFactory(server);
     connections.afterPropertiesSet();
     connections.start();
-    return new SpringRedisIdSegmentDistributorFactory(new StringRedisTemplate(connections));
+    return new StringRedisTemplate(connections);
   }
 }

@@ -1,0 +1,145 @@
+#include "generator/kept_number.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "generator/fast_path.hpp"
+#include "idgen/text.hpp"
+
+namespace idgen {
+
+NumberRows::NumberRows(std::shared_ptr<Store> own, std::string url, StoreOptions options)
+    : url_(std::move(url)), options_(std::move(options)), store_(std::move(own)) {}
+
+NumberRows::~NumberRows() {
+  if (!url_.empty() && store_) store_->leave();
+}
+
+std::shared_ptr<Store> NumberRows::store() {
+  {
+    const MutexLock lock(mutex_);
+    if (store_) return store_;
+  }
+  std::shared_ptr<Store> opened = shared_store(url_, options_);
+  const MutexLock lock(mutex_);
+  if (!store_) {
+    store_ = std::move(opened);
+    store_->enter();
+  }
+  return store_;
+}
+
+KeptNumber::KeptNumber(Options options, ClaimedNumber held) : options_(std::move(options)), held_(std::move(held)) {}
+
+std::string KeptNumber::name() const { return "worker_source = " + options_.request.kind; }
+
+void KeptNumber::start() {
+  if (!post(0)) report();
+}
+
+bool KeptNumber::is_known_until(std::int64_t until_ms) const {
+  const std::int64_t guard_ms = options_.request.guard_ms;
+  return guard_ms == 0 || until_ms <= held_.reported_ms + guard_ms;
+}
+
+void KeptNumber::confirm(std::int64_t until_ms) {
+  const auto is_ours = [&] {
+    const MutexLock lock(mutex_);
+    if (lost_) throw *lost_;
+    return is_known_until(until_ms);
+  };
+  if (is_ours()) return;
+  if (!post(0) && report() == Report::made && is_ours()) return;
+  throw Error(Status::store_unavailable,
+              name() +
+                  ": the number was not reported for too long, so others may take it for free. It is used again "
+                  "once a report has succeeded");
+}
+
+bool KeptNumber::post(std::int64_t delay_ns) noexcept {
+  try {
+    const auto task = [weak = weak_from_this()] {
+      if (const std::shared_ptr<KeptNumber> self = weak.lock()) self->report();
+    };
+    if (delay_ns == 0) {
+      options_.lane->post(task);
+    } else {
+      options_.lane->post_after(delay_ns, task);
+    }
+    return true;
+  } catch (const std::exception&) {  // a window that needs a report makes it itself
+    return false;
+  }
+}
+
+KeptNumber::Report KeptNumber::report() {
+  ClaimedNumber held;
+  {
+    const MutexLock lock(mutex_);
+    if (is_stopped_ || is_reporting_ || lost_) return Report::not_now;
+    is_reporting_ = true;
+    held = held_;
+  }
+  NumberRequest request = options_.request;
+  request.now_ms = floor_div(options_.runtime->wall_ns(), 1'000'000);
+  std::optional<ClaimedNumber> kept;
+  std::optional<Error> failure;
+  try {
+    kept = options_.rows->store()->number_keep(request, held);
+  } catch (const Error& error) {
+    failure = error;
+  } catch (const std::exception& error) {
+    failure = Error(Status::internal, error.what());
+  }
+  LogLevel level = LogLevel::warning;
+  std::string line;
+  {
+    const MutexLock lock(mutex_);
+    const bool had_failed = is_failing_;
+    settle(std::move(kept), failure);
+    if (lost_) {
+      line = lost_->message();
+    } else if (failure && !had_failed) {
+      line = name() + ": the number could not be reported: " + failure->message();
+    } else if (!failure && had_failed) {
+      level = LogLevel::info;
+      line = name() + ": the number is reported again";
+    }
+    if (!lost_ && !is_stopped_) post(failure ? options_.after_failure_ns : options_.every_ns);
+    is_reporting_ = false;
+    changed_.notify_all();
+  }
+  if (!line.empty() && options_.log) {
+    try {
+      options_.log(level, line);
+    } catch (...) {  // a line of the log is not worth a failure
+    }
+  }
+  return Report::made;
+}
+
+void KeptNumber::settle(std::optional<ClaimedNumber> kept, const std::optional<Error>& failure) {
+  is_failing_ = failure.has_value();
+  if (kept && !kept->lost.empty()) {
+    lost_ = Error(Status::worker_busy, name() + ": the number is no longer this process's: " + kept->lost,
+                  Error::kEndsWaits);
+  } else if (kept) {
+    held_ = std::move(*kept);
+  } else if (failure->status() == Status::value) {
+    lost_ = failure;  // a wrong configuration, which no other number mends
+  } else {
+    held_.is_unknown = true;
+  }
+}
+
+std::optional<ClaimedNumber> KeptNumber::stop(std::int64_t wait_ns) {
+  MutexLock lock(mutex_);
+  is_stopped_ = true;
+  const std::int64_t deadline = options_.runtime->mono_ns() + wait_ns;
+  constexpr std::int64_t kSliceNs = 20'000'000;
+  while (is_reporting_ && options_.runtime->mono_ns() < deadline) options_.runtime->wait(lock, changed_, kSliceNs);
+  if (is_reporting_ || lost_) return std::nullopt;
+  return held_;
+}
+
+}  // namespace idgen

@@ -1,0 +1,80 @@
+"""What tests of worker_source with other generators' rows have in common."""
+
+import os
+import time
+from pathlib import Path
+
+import idgen
+from clients import IDGEN, new_tag, run, wait_until
+from originals import EPOCH_MS
+from test_workers import LAYOUT, properties, working
+
+SHORT = {"window": "200ms", "max_ahead": "500ms", "worker_lease": "1s", "epoch": str(EPOCH_MS)}
+HOUR_MS = 3_600_000
+
+
+def faked(hours):
+    """By libfaketime, which moves the clock of one process."""
+    (fake,) = Path("/usr/lib").glob("*/faketime/libfaketime.so.1")
+    return ["env", f"LD_PRELOAD={fake}", f"FAKETIME={hours:+d}h", "DONT_FAKE_MONOTONIC=1"]
+
+
+def draw_once(store, namespace, *prefix, count=1, **others):
+    """idgen next, in the environment that the prefix makes; the finished process."""
+    sets = [word for pair in properties(store, namespace, "auto", **others) for word in ("--set", pair)]
+    return run([*prefix, IDGEN, "next", "-n", str(count), *sets])
+
+
+def worker_of(number, layout=LAYOUT):
+    return idgen.Layout(layout).decode(int(number)).worker
+
+
+def settle(settings):
+    """Makes the tables. A Redis that is new grants no time for its first seconds."""
+    wait_until(lambda: draw_once(namespace=new_tag(), **settings).returncode == 0, seconds=30, what="the first id")
+    return settings
+
+
+def numbers(ids, layout=LAYOUT):
+    decoder = idgen.Layout(layout)
+    return {decoder.decode(number).worker for number in ids}
+
+
+def joined(lists):
+    return [number for ids in lists for number in ids]
+
+
+def distinct(*lists):
+    found = joined(lists)
+    assert len(set(found)) == len(found), f"{len(found) - len(set(found))} of {len(found)} ids twice"
+
+
+def drawing(folder, namespace, count, store, **others):
+    return working(folder, store, namespace, ["auto"] * count, **others)
+
+
+def generator(namespace, settings):
+    found = {"kind": "snowflake", "worker": "auto", "namespace": namespace, "store_create": True, "layout": LAYOUT}
+    return idgen.Generator(**{**found, **settings})
+
+
+def fork_and_draw(parent):
+    """The ids of a parent and two children, and their workers."""
+    drawn = [parent.next() for _ in range(50)]
+    for _ in range(2):
+        here, there = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.write(there, "\n".join(str(parent.next()) for _ in range(50)).encode())
+            parent.close()
+            os._exit(0)
+        os.close(there)
+        with os.fdopen(here) as report:
+            drawn += [int(line) for line in report]
+        assert os.waitpid(child, 0)[1] == 0
+    drawn += [parent.next() for _ in range(50)]
+    return drawn, numbers(drawn)
+
+
+def now_ms():
+    return int(time.time() * 1000)
