@@ -34,7 +34,8 @@ if ARGV[1] ~= '' then redis.call('SETNX', key, ARGV[1]) end
 return {'ok', redis.call('GET', key) or ''}
 )";
 
-// ARGV: how far ahead of this clock windows of another life may end. An owner of another life is owner no more.
+// ARGV: how far ahead of this clock windows of another life may end, or of a row that was deleted. An owner of another
+// life is owner no more.
 inline constexpr const char* kWorkerSettle = R"(
 local above = text(now + ARGV[1])
 if redis.call('HGET', store, 'label') ~= label then redis.call('HSET', store, 'label', label, 'from', above) end
@@ -43,7 +44,7 @@ local r = row()
 if r[1] and r[7] ~= label then
   if tonumber(r[3]) < tonumber(from) then r[3] = from end
   redis.call('HSET', key, 'fence', text(r[1] + 1), 'owner', '', 'hw', r[3], 'label', label)
-elseif not r[1] and redis.call('HGET', store, key) then -- deleted
+elseif not r[1] and redis.call('HDEL', store, key) == 1 then -- deleted
   redis.call('HSET', store, 'from', above)
 end
 return {'ok'}
@@ -83,6 +84,7 @@ if r[1] and r[7] ~= label then return {'changed'} end
 local ahead = r[5] or '0'
 if ARGV[8] ~= '' then
   if redis.call('HGET', store, 'label') ~= label then return {'changed'} end
+  if not r[1] and redis.call('HGET', store, key) then return {'changed'} end -- made and deleted since it was settled
   if ARGV[8] - now > tonumber(ARGV[9]) then return {'ahead', text(now)} end
   local early = ARGV[6] - (now + ARGV[11])
   if early > 0 then return {'early', text(early)} end

@@ -1,6 +1,7 @@
 """Redis may forget what it has acknowledged. Then nothing more is granted until somebody has raised the tag."""
 
 import ctypes
+import re
 
 import pytest
 from clients import (
@@ -345,3 +346,38 @@ def test_what_describe_says_without_an_accepted_loss():
     with servers.Redis() as redis:
         text = described(redis.url())
         assert "Only FLUSHALL or the loss of its files does that" in text
+
+
+class WorkerScripts:
+    """The scripts of workers' windows, one at a time: what a process does between two of its calls may be anything."""
+
+    def __init__(self, server, namespace, worker):
+        self.server = server
+        self.keys = [f"idgen-worker:{worker}:{namespace}", "idgen-workers"]
+        header = (BUILD / "../modules/redis/worker_scripts.hpp").resolve().read_text()
+        self.texts = dict(re.findall(r'const char\* (kWorker\w+) = R"\((.*?)\)"', header, re.DOTALL))
+
+    def run(self, name, *arguments):
+        text = self.texts["kWorkerPrelude"] + self.texts[name]
+        return self.server.cli("EVAL", text, str(len(self.keys)), *self.keys, *arguments).splitlines()
+
+
+def test_a_worker_that_is_made_and_deleted_between_two_calls_of_another_process_is_noticed(redis):
+    lead_ms = 15_000
+    scripts = WorkerScripts(redis, new_tag(), 7)
+    scripts.run("kWorkerSettle", str(lead_ms))
+    _, now, fence, owner, begins = scripts.run("kWorkerRead")
+    assert (fence, owner) == ("0", "")
+
+    def asks(first, owner):  # for a window of 1 s above what was read
+        end = str(int(first) + 1000)
+        return scripts.run("kWorkerReplace", "0", "", first, "1", owner, end, "holder", now, "1000", "1000", "60000")
+
+    assert asks(begins, "aa") == ["ok"]
+    redis.cli("DEL", scripts.keys[0])
+    assert asks(begins, "bb") == ["changed"]  # or it would have aa's window too
+    scripts.run("kWorkerSettle", str(lead_ms))
+    _, _, fence, owner, above = scripts.run("kWorkerRead")
+    assert (fence, owner) == ("0", "")
+    assert int(above) > int(begins)
+    assert asks(above, "bb") == ["ok"]

@@ -23,10 +23,10 @@ HotPage& closed_page() {
   });
 }
 
-// The ids of the numbers first, first + 1, ...
 // Read after a draw succeeded: what a range's limit publishes.
 std::uint64_t fixed_of(const HotPage& page) noexcept { return page.fixed.load(std::memory_order_relaxed); }
 
+// The ids of the numbers first, first + 1, ...
 void write_ids(const Shape& shape, std::uint64_t fixed, std::uint64_t first, std::span<std::uint64_t> out) noexcept {
   if (!shape.timed) {
     const std::uint64_t base = shape.id(first, fixed);

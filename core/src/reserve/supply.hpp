@@ -142,7 +142,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   SupplyStats stats() const;
 
  private:
-  // False in a child that continues in the middle of its parent's call: what is here is the parent's, and goes on there.
+  // False in a child that goes on in the middle of its parent's call: what is here is the parent's, which goes on too.
   bool is_ours() const noexcept;
   void check_process() const;  // throws Error{forked} if it is not
   Claim open_range(std::optional<std::uint64_t> claimed, Patience& patience) IDGEN_RUNS_HOST_CODE;
