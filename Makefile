@@ -5,8 +5,8 @@ DESTDIR ?=
 export PREFIX DESTDIR
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-rest test-% sim sim-controls setup build dist bench install docs format lint \
-  abi-baseline clean
+.PHONY: help demo test test-all test-rest test-% sim sim-controls models setup build dist bench install docs format \
+  lint abi-baseline clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -33,6 +33,10 @@ sim: setup ## the simulation: SEEDS=N runs N seeds, SEED=S shows what one does, 
 
 sim-controls: setup ## planted faults and other generators' rules: in how many seeds the simulation catches each
 	scripts/sim --controls $(or $(SEEDS),200)
+
+models: ## the models of the protocols, with Spin: every state of them, and with each rule left out (docs/models.md)
+	scripts/setup models
+	scripts/models
 
 setup: ## install what is missing; names it first, and does nothing the second time
 	scripts/setup

@@ -459,7 +459,7 @@ end:
      :: atomic { grant(STEP) }
      :: true /* it failed, or its answer is lost: burned */
      fi;
-#ifdef HOST_STORE_FORKS
+#ifdef CHILD_GOES_ON_IN_THE_CALL
      if
      :: atomic {
           to != 0 && forks == 0 ->
@@ -489,9 +489,10 @@ end:
   od
 }
 
-#ifdef HOST_STORE_FORKS
+#ifdef CHILD_GOES_ON_IN_THE_CALL
 /* A child that was forked in a store of the host: its thread returns from the store, and goes on in Supply::load() of
- * the supply that it inherited; the timer that accept() sets runs Supply::retire() there. */
+ * the supply that it inherited; the timer that accept() sets runs Supply::retire() there. Supply::is_ours()
+ * forbids it. */
 proctype Heir(byte i; byte from; byte to) {
   byte old_first, old_end, seen;
   bool gives_back;

@@ -87,13 +87,13 @@ int issued; /* bit T: an id with tick T has been issued */
 
 /* States that must be reachable. */
 #ifdef REACH_ID_IN_THE_LAST_LIFE
-#define REACHED_BY_ISSUE (lives == LIVES && ME.end == server[master].row.hw && server[master].row.label == replid[master])
+#define REACHED_BY_ISSUE (lives == LIVES && server[master].row.fence > 1 && server[master].row.label == replid[master])
 #endif
-#ifdef REACH_ID_FORGOTTEN_AND_ID_ABOVE
-#define REACHED_BY_ISSUE (ME.end < server[master].row.hw && server[master].row.owner != ME.nonce && issued >> ME.next != 0)
+#ifdef REACH_ID_ABOVE_WHAT_A_FAILOVER_FORGOT
+#define REACHED_BY_ISSUE (lives > 1 && deletions == 0 && issued != 0 && server[master].row.fence == 1)
 #endif
 #ifdef REACH_ID_AFTER_A_DELETED_ROW
-#define REACHED_BY_ISSUE (deletions != 0 && lives == 1 && issued != 0 && server[0].from > LEAD + 2 * SKEW && ME.next >= server[0].from)
+#define REACHED_BY_ISSUE (deletions != 0 && lives == 1 && issued != 0 && server[master].row.fence == 1)
 #endif
 #ifndef REACHED_BY_ISSUE
 #define REACHED_BY_ISSUE false
@@ -104,6 +104,7 @@ int issued; /* bit T: an id with tick T has been issued */
  * earlier; if it is issued twice, the other time is the second one. */
 #define TO(tick) ((1 << (tick)) - 1)
 inline issue(from, to) {
+  assert(!REACHED_BY_ISSUE || from == to);
   assert((issued & TO(to) & ~TO(from)) == 0); /* no id is issued twice */
   issued = issued | (TO(to) & ~TO(from))
 }
@@ -142,9 +143,7 @@ inline settle() {
 #ifndef DELETED_ROW_STARTS_OVER
   :: ROW.fence == 0 && STORE.knows_worker ->
      STORE.from = now + LEAD + ALLOWED_SKEW;
-#ifdef FIX
      STORE.knows_worker = false
-#endif
 #endif
   :: else
   fi
@@ -180,7 +179,7 @@ inline replace(seen_, to, is_asked) {
                 (!is_asked || STORE.label == replid[on]);
 #endif
 #endif
-#ifdef FIX
+#ifndef REPLACE_OVERLOOKS_DELETIONS
   is_replaced = is_replaced && (!is_asked || ROW.fence != 0 || !STORE.knows_worker);
 #endif
 #ifndef REDIS_NO_LEAD
