@@ -88,6 +88,22 @@ void Fiber::swap_exceptions() noexcept {
   exceptions_ = outside;
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// A sanitizer takes longjmp() for a return on the same stack.
+void Fiber::switch_to() { swapcontext(&outside_, &here_); }
+void Fiber::switch_back() { swapcontext(&here_, &outside_); }
+#else
+void Fiber::switch_to() {
+  if (_setjmp(quick_outside_) != 0) return;
+  if (has_begun_) _longjmp(quick_here_, 1);
+  has_begun_ = true;
+  setcontext(&here_);
+}
+void Fiber::switch_back() {
+  if (_setjmp(quick_here_) == 0) _longjmp(quick_outside_, 1);
+}
+#endif
+
 void Fiber::resume() {
   running = this;
   swap_exceptions();
@@ -99,7 +115,7 @@ void Fiber::resume() {
   outside_thread = __tsan_get_current_fiber();
   __tsan_switch_to_fiber(thread_, 0);
 #endif
-  swapcontext(&outside_, &here_);
+  switch_to();
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
 #endif
@@ -126,7 +142,7 @@ void Fiber::leave() {
 #if defined(__SANITIZE_THREAD__)
   __tsan_switch_to_fiber(outside_thread, 0);
 #endif
-  swapcontext(&me.here_, &me.outside_);
+  me.switch_back();
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(me.fake_stack_, &outside_stack, &outside_bytes);
 #endif

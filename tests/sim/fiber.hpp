@@ -1,6 +1,7 @@
 // A thread of a simulated process: a stack of its own, which runs until it leaves by itself.
 #pragma once
 
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <cstddef>
@@ -31,12 +32,18 @@ class Fiber {
   };
   static void enter();
   void run();
+  void switch_to();
+  void switch_back();
   void swap_exceptions() noexcept;
 
   std::function<void()> body_;
   void* stack_;
   ucontext_t here_{};
   ucontext_t outside_{};
+  // In place of the two, once it has begun: swapcontext() asks the kernel for the signal mask each time.
+  jmp_buf quick_here_;
+  jmp_buf quick_outside_;
+  bool has_begun_ = false;
   Exceptions exceptions_;
   bool has_ended_ = false;
   // For the sanitizers.

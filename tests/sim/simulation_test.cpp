@@ -1,6 +1,6 @@
 // The real core on simulated machines: see docs/simulation.md.
 //
-// IDGEN_SIM_SEEDS=N runs N seeds. IDGEN_SIM_SEED=S runs seed S and prints each step. IDGEN_SIM_TABLE=N counts in how
+// IDGEN_SIM_SEEDS=N runs N seeds, IDGEN_SIM_FIRST=F those from F on. IDGEN_SIM_SEED=S runs seed S and prints each step. IDGEN_SIM_TABLE=N counts in how
 // many of N seeds each fault is caught.
 #include "sim/simulation.hpp"
 
@@ -19,14 +19,16 @@ extern "C" __attribute__((visibility("default"))) const char* __asan_default_opt
 namespace idgen::sim {
 namespace {
 
+std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+  const char* const text = std::getenv(variable);
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
 std::uint64_t seeds(std::uint64_t otherwise) {
-  const char* const wanted = std::getenv("IDGEN_SIM_SEEDS");
-  if (wanted) return std::strtoull(wanted, nullptr, 10);
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  return otherwise / 20;
-#else
-  return otherwise;
+  otherwise /= 20;
 #endif
+  return number_from("IDGEN_SIM_SEEDS", otherwise);
 }
 
 TEST(Simulation, NoSeedIssuesAnIdTwiceOrLeavesAProcessStuck) {
@@ -35,11 +37,11 @@ TEST(Simulation, NoSeedIssuesAnIdTwiceOrLeavesAProcessStuck) {
     ASSERT_FALSE(outcome.violation) << *outcome.violation;
     return;
   }
-  const std::uint64_t count = seeds(10'000);
+  const std::uint64_t count = seeds(10'000), first = number_from("IDGEN_SIM_FIRST", 1);
   const auto began = std::chrono::steady_clock::now();
   Outcome all;
   int failures = 0;
-  for (std::uint64_t seed = 1; seed <= count && failures < 20; ++seed) {
+  for (std::uint64_t seed = first; seed < first + count && failures < 20; ++seed) {
     const Outcome outcome = simulate(seed);
     if (outcome.violation) {
       ADD_FAILURE() << "seed " << seed << ": " << *outcome.violation << "\nmake sim SEED=" << seed;
@@ -49,12 +51,14 @@ TEST(Simulation, NoSeedIssuesAnIdTwiceOrLeavesAProcessStuck) {
   }
   const double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   std::printf(
-      "%llu seeds, %.2e steps (%.0f per second), %.1f simulated days: %.2e ids, %.2e reservations, %llu processes\n",
-      static_cast<unsigned long long>(count), static_cast<double>(all.steps), static_cast<double>(all.steps) / s,
-      static_cast<double>(all.ns) / 86'400e9, static_cast<double>(all.ids), static_cast<double>(all.reservations),
+      "from seed %llu: %llu seeds, %llu steps, %.3f simulated days, %llu ids, %llu reservations, %llu processes",
+      static_cast<unsigned long long>(first), static_cast<unsigned long long>(count),
+      static_cast<unsigned long long>(all.steps), static_cast<double>(all.ns) / 86'400e9,
+      static_cast<unsigned long long>(all.ids), static_cast<unsigned long long>(all.reservations),
       static_cast<unsigned long long>(all.processes));
   for (std::size_t i = 0; i < kFaults; ++i)
-    std::printf("  %s: %llu\n", name_of(static_cast<Fault>(i)), static_cast<unsigned long long>(all.faults[i]));
+    std::printf(", %llu %s", static_cast<unsigned long long>(all.faults[i]), name_of(static_cast<Fault>(i)));
+  std::printf("; %.0f steps per second\n", static_cast<double>(all.steps) / s);
   EXPECT_GT(all.ids, count * 50);
 }
 
