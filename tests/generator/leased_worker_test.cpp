@@ -10,6 +10,7 @@ namespace idgen::sim {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 
 // A machine whose name and environment the test decides.
@@ -262,6 +263,18 @@ TEST_F(NumberAtHand, OfASlotIsTheLowestThatNobodyHasLocked) {
   store = store_here;
   auto four = open(settings);
   EXPECT_EQ(worker_of(*four, four->next()), 0u) << "free again";
+}
+
+TEST_F(NumberAtHand, OfASlotIsTheNextIfTheLowestOnesRowIsFarAhead) {
+  const Settings settings{{"worker", "auto"}, {"worker_source", "slot"}, {"worker_slots", ::testing::TempDir()}};
+  open(settings)->close();
+  disk.workers.at(0).hw += 3'600'000;  // as after a clock that was an hour ahead, and believed
+  std::vector<std::string> lines;
+  Config config = this->config(settings);
+  config.log = std::make_shared<const Log>([&](LogLevel, const std::string& line) { lines.push_back(line); });
+  Handle right(config);
+  EXPECT_EQ(worker_of(right, right.next()), 1u);
+  EXPECT_THAT(lines, Contains(HasSubstr("another number is tried, because of reserved too far ahead")));
 }
 
 TEST_F(NumberAtHand, OfASlotNeedsAFolder) {

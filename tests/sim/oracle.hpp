@@ -27,26 +27,22 @@ class Oracle {
   void acknowledged(std::uint64_t image, const Series& series, std::int64_t first, std::int64_t end) {
     ++reservations;
     auto& held = held_[series];
-    // What of it is somebody's, or its own already (I2)?
-    if (!store_went_back) {
-      auto next = held.lower_bound(first);
-      if (next != held.begin() && std::prev(next)->second.end > first) --next;
-      if (next != held.end() && next->first < end && next->second.image != image) {
-        scheduler_.fail("I2: " + text(series, first, end) + " is granted to process " + std::to_string(image) +
-                        ", but " + text(series, next->first, next->second.end) + " is process " +
-                        std::to_string(next->second.image) + "'s");
-      } else if (next != held.end() && next->first < end) {
-        scheduler_.fail("I2: " + text(series, first, end) + " is granted to process " + std::to_string(image) +
-                        ", which has " + text(series, next->first, next->second.end) + " already");
-      }
+    // Is any of it somebody's, or its own already (I2)?
+    for (const auto& [owner, ranges] : held) {
+      const auto other = overlapping(ranges, first, end);
+      if (store_went_back || other == ranges.end()) continue;
+      const std::string theirs = text(series, other->first, other->second);
+      scheduler_.fail("I2: " + text(series, first, end) + " is granted to process " + std::to_string(image) +
+                      (owner == image ? ", which has " + theirs + " already"
+                                      : ", but " + theirs + " is process " + std::to_string(owner) + "'s"));
     }
-    cut(held, first, end, nullptr);
-    held[first] = {end, image};
+    cut(held[image], first, end);
+    held[image][first] = end;
   }
 
   // The process says that it will not use that any more.
   void returned(std::uint64_t image, const Series& series, std::int64_t first, std::int64_t end) {
-    cut(held_[series], first, end, &image);
+    cut(held_[series][image], first, end);
     const auto& issued = used_[series];
     const auto used = issued.lower_bound(first);
     if (!store_went_back && used != issued.end() && used->first < end && used->second == image)
@@ -59,16 +55,13 @@ class Oracle {
               std::int64_t end) {
     ++ids;
     is_twice(series.first, id, generator, image);
-    const auto& held = held_[series];
-    auto mine = held.upper_bound(first);
-    if (mine != held.begin()) --mine;
-    const bool is_reserved = mine != held.end() && mine->first <= first && end <= mine->second.end;
-    if (!is_reserved) {
-      scheduler_.fail("I1: process " + std::to_string(image) + " issues " + std::to_string(id) + ", " +
-                      text(series, first, end) + ", which is not reserved");
-    } else if (mine->second.image != image && !store_went_back) {
-      scheduler_.fail("I3: process " + std::to_string(image) + " issues " + std::to_string(id) + ", " +
-                      text(series, first, end) + ", which is process " + std::to_string(mine->second.image) + "'s");
+    if (!holds(held_[series][image], first, end)) {
+      const std::string what =
+          "process " + std::to_string(image) + " issues " + std::to_string(id) + ", " + text(series, first, end);
+      for (const auto& [owner, ranges] : held_[series])
+        if (holds(ranges, first, end))
+          scheduler_.fail("I3: " + what + ", which is process " + std::to_string(owner) + "'s");
+      scheduler_.fail("I1: " + what + ", which is not reserved");
     }
     used_[series][first] = image;
   }
@@ -91,33 +84,33 @@ class Oracle {
   }
 
  private:
-  struct Held {
-    std::int64_t end;
-    std::uint64_t image;
-  };
   struct Issue {
     std::uint64_t generator, image;
   };
-  using Ranges = std::map<std::int64_t, Held>;  // by their first number
+  using Ranges = std::map<std::int64_t, std::int64_t>;  // first, end
 
-  // Takes [first, end) out: of everybody, or of one process.
-  static void cut(Ranges& ranges, std::int64_t first, std::int64_t end, const std::uint64_t* image) {
+  static Ranges::const_iterator overlapping(const Ranges& ranges, std::int64_t first, std::int64_t end) {
     auto range = ranges.lower_bound(first);
-    if (range != ranges.begin() && std::prev(range)->second.end > first) --range;
-    while (range != ranges.end() && range->first < end) {
-      const auto [from, held] = *range;
-      if (image && held.image != *image) {
-        ++range;
-        continue;
-      }
-      range = ranges.erase(range);
-      if (from < first) ranges[from] = {first, held.image};
-      if (held.end > end) range = ranges.insert_or_assign(end, Held{held.end, held.image}).first;
+    if (range != ranges.begin() && std::prev(range)->second > first) return std::prev(range);
+    return range != ranges.end() && range->first < end ? range : ranges.end();
+  }
+  static bool holds(const Ranges& ranges, std::int64_t first, std::int64_t end) {
+    const auto range = overlapping(ranges, first, end);
+    return range != ranges.end() && range->first <= first && end <= range->second;
+  }
+  // Takes [first, end) out.
+  static void cut(Ranges& ranges, std::int64_t first, std::int64_t end) {
+    for (auto found = overlapping(ranges, first, end); found != ranges.end(); found = overlapping(ranges, first, end)) {
+      const auto [from, to] = *found;
+      ranges.erase(from);
+      if (from < first) ranges[from] = first;
+      if (to > end) ranges[end] = to;
     }
   }
 
   Scheduler& scheduler_;
-  std::map<Series, Ranges> held_;
+  // By process: each has what it was granted, even of a time that the store has forgotten since.
+  std::map<Series, std::map<std::uint64_t, Ranges>> held_;
   std::map<Series, std::map<std::int64_t, std::uint64_t>> used_;  // the first number of an id, and whose it was
   std::map<std::string, std::unordered_map<std::uint64_t, Issue>> ids_;
 };

@@ -185,14 +185,14 @@ class SnowflakeGenerator final : public Generator {
     (*page)->fixed.store(node_.bits);
     WindowSource::Leasing leasing;
     if (node_.leased) {
+      const Log log = [logs = logs_, subject = subject_](LogLevel level, const std::string& line) {
+        logs->say(level, subject + ": " + line);
+      };
       leasing.numbers = make_worker_source(
-          {.config = config_,
-           .node = node_,
-           .store = store_,
-           .runtime = runtime_,
-           .log = [logs = logs_, subject = subject_](
-                      LogLevel level, const std::string& line) { logs->say(level, subject + ": " + line); },
-           .is_copy = is_copy()});
+          {.config = config_, .node = node_, .store = store_, .runtime = runtime_, .log = log, .is_copy = is_copy()});
+      leasing.skipped = [log](const Error& error) {
+        log(LogLevel::warning, "another number is tried, because of " + error.message());
+      };
       leasing.chosen = [page, node = node_](std::uint64_t worker) { (*page)->fixed.store(node.bits_with(worker)); };
       leasing.loss_is_final = goes_on_elsewhere_;
     }

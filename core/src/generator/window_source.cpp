@@ -72,7 +72,7 @@ Range WindowSource::draw(const Demand&) {
 }
 
 // A worker that nobody holds, and its first window. Who else chooses the same at this moment finds it busy and chooses
-// again.
+// again. So does who meets a row that a wrong clock has pushed far ahead.
 Window WindowSource::lease() {
   constexpr int kMostAttempts = 100;
   for (int attempt = 0;; ++attempt) {
@@ -84,13 +84,15 @@ Window WindowSource::lease() {
       has_worker_ = true;
       return window;
     } catch (const Error& error) {
-      const bool is_busy = error.status() == Status::worker_busy;
-      if (is_busy) {
+      const bool is_ahead = error.status() == Status::clock_back;
+      const bool is_others = is_ahead || error.status() == Status::worker_busy;
+      if (is_others) {
         leasing_.numbers->leave();
       } else {
         leasing_.numbers->release(0);
       }
-      if (!is_busy || attempt == kMostAttempts || !leasing_.numbers->has_others()) throw;
+      if (!is_others || attempt == kMostAttempts || !leasing_.numbers->has_others()) throw;
+      if (is_ahead) leasing_.skipped(error);
     }
   }
 }

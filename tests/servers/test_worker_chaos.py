@@ -1,0 +1,167 @@
+"""Every worker source on its real server, while everything goes wrong at once: processes are killed and started again,
+stopped for longer than their leases, their clocks set by an hour, the server killed, the network cut.
+
+IDGEN_CHAOS=PROCESSES,SECONDS: how much of it; otherwise as much as a test of every day can afford.
+"""
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from clients import BUILD, Client, ids_of, new_tag, wait_until
+from proxy import Proxy
+from test_workers import properties
+
+PROCESSES, SECONDS = (int(word) for word in os.environ.get("IDGEN_CHAOS", "8,6").split(","))
+LAYOUT = "time:41ms worker:10 sequence:4"
+SHORT = {"window": "500ms", "max_ahead": "1s", "worker_lease": "1s", "wait_max": "5s", "worker_wait": "10s"}
+COSID = {"worker_source": "cosid", "worker_guard": "4s"}
+UID = {"worker_source": "uid_generator"}
+CASES = {
+    "sqlite": ("sqlite", {}),
+    "mysql": ("mysql", {}),
+    "postgres": ("postgres", {}),
+    "redis": ("redis", {}),
+    "etcd": ("etcd", {}),
+    "zookeeper": ("zookeeper", {}),
+    "slots": ("sqlite", {"worker_source": "slot"}),
+    "cosid-mysql": ("mysql", COSID),
+    "cosid-postgres": ("postgres", COSID),
+    "cosid-redis": ("redis", COSID),
+    "uid_generator-mysql": ("mysql", UID),
+    "uid_generator-postgres": ("postgres", UID),
+    "leaf": ("zookeeper", {"worker_source": "zookeeper"}),
+}
+
+
+class Restless(Client):
+    """A process that draws, with a clock that can be set while it runs."""
+
+    def __init__(self, folder, place, settings):
+        self.path = Path(folder) / new_tag()
+        self.place = place
+        self.clock = Path(folder) / f"clock-{place}"
+        self.is_stopped = False
+        if not self.clock.exists():
+            self.set_clock(0)
+        (fake,) = Path("/usr/lib").glob("*/faketime/libfaketime.so.1")
+        clock = {
+            "LD_PRELOAD": str(fake),
+            "FAKETIME_TIMESTAMP_FILE": str(self.clock),
+            "FAKETIME_CACHE_DURATION": "1",
+            "DONT_FAKE_MONOTONIC": "1",
+        }
+        drawing = Path(__file__).with_name("drawing.py")
+        with self.path.open("wb") as out:
+            self.process = subprocess.Popen(
+                [sys.executable, drawing, BUILD / "lib" / "libidgen.so", "3", *settings],
+                stdout=out,
+                env={**os.environ, **clock},
+            )
+
+    def set_clock(self, hours):
+        fresh = self.clock.with_suffix(".new")
+        fresh.write_text(f"{hours:+d}h\n")
+        fresh.replace(self.clock)
+
+    def toggle(self):
+        self.process.send_signal(signal.SIGCONT if self.is_stopped else signal.SIGSTOP)
+        self.is_stopped = not self.is_stopped
+
+
+class Chaos:
+    def __init__(self, folder, server, proxy, settings_of, count, choice):
+        self.folder, self.server, self.proxy, self.settings_of, self.choice = folder, server, proxy, settings_of, choice
+        self.all_of_them = []
+        self.running = [self.start(place) for place in range(count)]
+        self.counts = dict.fromkeys(["kill", "stop", "clock", "restart", "server", "network"], 0)
+
+    def start(self, place):
+        self.all_of_them.append(Restless(self.folder, place, self.settings_of(place)))
+        return self.all_of_them[-1]
+
+    def someone(self):
+        return self.choice.choice(self.running)
+
+    def happen(self):
+        for place, process in enumerate(self.running):
+            if process.process.poll() is not None:
+                self.running[place] = self.start(place)
+                self.counts["restart"] += 1
+        what = self.choice.choices(["kill", "stop", "clock", "server", "network"], [6, 8, 6, 1, 4])[0]
+        if what in ("server", "network") and self.server is None:
+            return
+        self.counts[what] += 1
+        if what == "kill":
+            self.someone().kill()
+        elif what == "stop":
+            self.someone().toggle()
+        elif what == "clock":
+            self.someone().set_clock(self.choice.choice([-1, 0, 1]))
+        elif what == "server":
+            self.server.restart()
+        else:
+            self.proxy.cut()
+
+    def calm(self):
+        """Nothing more happens: everybody draws again, with a clock that is right."""
+        for place, process in enumerate(self.running):
+            process.set_clock(0)
+            if process.is_stopped:
+                process.toggle()
+            if process.process.poll() is not None:
+                self.running[place] = self.start(place)
+        before = [process.size() for process in self.running]
+
+        def all_draw():
+            for place, process in enumerate(self.running):
+                if process.process.poll() is not None:
+                    self.running[place] = self.start(place)
+                    before[place] = 0
+            return all(
+                len(process.ids()) > 0 and process.size() > before[place] for place, process in enumerate(self.running)
+            )
+
+        wait_until(all_draw, seconds=60, what="every process draws again")
+
+    def close(self):
+        for process in self.all_of_them:
+            process.close()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_no_id_comes_twice_whatever_happens(case, started, tmp_path):
+    kind, others = CASES[case]
+    server = None if kind == "sqlite" else started(kind)
+    namespace = new_tag()
+    with contextlib.ExitStack() as stack:
+        proxy = stack.enter_context(Proxy(server.port)) if server else None
+
+        def settings_of(place):
+            url = server.url(proxy.port) if server else f"sqlite:{tmp_path}/ids.db"
+            found = {**SHORT, **others, "layout": LAYOUT, "store_timeout": "4s"}
+            if others.get("worker_source") == "slot":
+                found["worker_slots"] = str(tmp_path)
+            if others.get("worker_source") == "zookeeper":
+                found["worker_address"] = f"10.0.0.{place}:80"
+            return properties(url, namespace, "auto", **found)
+
+        chaos = Chaos(tmp_path, server, proxy, settings_of, PROCESSES, random.Random(case))
+        stack.callback(chaos.close)
+        for process in chaos.running:
+            process.goes_on()
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            chaos.happen()
+            time.sleep(chaos.choice.random() * SECONDS / 6 / PROCESSES)
+        chaos.calm()
+        chaos.close()
+        drawn = ids_of(chaos.all_of_them)
+        happened = ", ".join(f"{count} {what}" for what, count in chaos.counts.items())
+        print(f"{case}: {len(drawn)} ids of {len(chaos.all_of_them)} processes; {happened}")
