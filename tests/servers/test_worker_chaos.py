@@ -18,7 +18,7 @@ from clients import BUILD, Client, ids_of, new_tag, wait_until
 from proxy import Proxy
 from test_workers import properties
 
-PROCESSES, SECONDS = (int(word) for word in os.environ.get("IDGEN_CHAOS", "8,6").split(","))
+PROCESSES, SECONDS = (int(word) for word in os.environ.get("IDGEN_CHAOS", "6,4").split(","))
 LAYOUT = "time:41ms worker:10 sequence:4"
 SHORT = {"window": "500ms", "max_ahead": "1s", "worker_lease": "1s", "wait_max": "5s", "worker_wait": "10s"}
 COSID = {"worker_source": "cosid", "worker_guard": "4s"}
