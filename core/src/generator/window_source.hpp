@@ -22,9 +22,9 @@ std::int64_t last_usable_ms(const Layout& layout);
 
 class WindowSource final : public Source {
  public:
-  // For a worker that is leased: where its number comes from, who is told before draw() returns the first window, who is
-  // told of a number whose row is far ahead, and whether losing the number ends all waiting, because there is another
-  // one to be had.
+  // For a worker that is leased: where its number comes from, who is told before draw() returns the first window, who
+  // is told of a number whose row is far ahead, and whether losing the number ends all waiting, because there is
+  // another one to be had.
   struct Leasing {
     std::unique_ptr<WorkerSource> numbers;
     std::function<void(std::uint64_t)> chosen;
