@@ -452,11 +452,23 @@ class ZooKeeperConnection {
     return kRoot + ("/" + path_part(name_space)) + "/" + path_part(tag);
   }
 
+  // A connection that was cut while nobody used it may be noticed only by the next request, which then fails. To read
+  // again costs nothing; and what is written follows upon a read.
+  template <class Read>
+  static int reading(Read&& read) {
+    int code = read();
+    for (int again = 0; again < 2 && code == ZCONNECTIONLOSS; ++again) code = read();
+    return code;
+  }
+
   std::optional<Held> read_path(const std::string& path) {
     std::string text(kLargestValue, '\0');
-    int size = kLargestValue;
+    int size = 0;
     Stat stat{};
-    const int code = zoo_get(session(), path.c_str(), 0, text.data(), &size, &stat);
+    const int code = reading([&] {
+      size = kLargestValue;
+      return zoo_get(session(), path.c_str(), 0, text.data(), &size, &stat);
+    });
     if (code == ZNONODE) return std::nullopt;
     check(code, "get");
     text.resize(static_cast<std::size_t>(std::max(size, 0)));
@@ -496,7 +508,7 @@ class ZooKeeperConnection {
 
   std::vector<std::string> children(const std::string& path) {
     String_vector found{};
-    const int code = zoo_get_children(session(), path.c_str(), 0, &found);
+    const int code = reading([&] { return zoo_get_children(session(), path.c_str(), 0, &found); });
     if (code == ZNONODE) return {};
     check(code, "get_children");
     std::vector<std::string> names;
