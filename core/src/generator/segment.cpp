@@ -139,7 +139,12 @@ class SegmentGenerator final : public Generator {
   bool make_room(Patience& patience) override {
     if (!ensure_alive(patience)) return false;
     const Feed& feed = this->feed();
-    return feed.has_ended ? replace(feed, patience) : feed.supply->refill(patience);
+    try {
+      if (!feed.has_ended) return feed.supply->refill(patience);
+    } catch (const Error& error) {
+      if (!has_just_ended(feed, error)) throw;
+    }
+    return replace(feed, patience);
   }
 
   [[gnu::cold]] std::string describe() const override;
