@@ -8,14 +8,14 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
+#include <filesystem>
 #include <set>
 #include <thread>
 
 #include "generator/draw.hpp"
 #include "generator/world.hpp"
 #include "idgen/checkpoint.hpp"
-#include "idgen/mutex.hpp"
+#include "runtime/lane_threads.hpp"
 
 namespace idgen::sim {
 namespace {
@@ -332,7 +332,7 @@ class CopiedWithThreads : public testing::TestWithParam<const char*> {
   std::unique_ptr<Handle> open(Settings settings) {
     Config config;
     config.runtime = machine;
-    settings.insert(settings.end(), {{"store", "memory:copied"}, {"wait_max", "30s"}, {"store_create", "true"}});
+    settings.insert(settings.begin(), {{"store", "memory:copied"}, {"wait_max", "30s"}, {"store_create", "true"}});
     for (const auto& [key, value] : settings) config.set(key, value);
     return std::make_unique<Handle>(config);
   }
@@ -375,6 +375,47 @@ TEST_P(CopiedWithThreads, EachIdIsDrawnOnceWhileTheGenerationKeepsChanging) {
     std::sort(all.begin(), all.end());
     EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end());
   }
+}
+
+TEST_P(CopiedWithThreads, OneThreadLooksForAllGeneratorsAndNoneOnceTheyAreGone) {
+  ASSERT_EQ(threads_once_there_are(0), 0u);
+  std::vector<std::unique_ptr<Handle>> handles;
+  for (const char* const tag : {"a", "b", "c"})
+    handles.push_back(open({{"kind", "segment"}, {"tag", tag}, {"order", GetParam()}}));
+  EXPECT_EQ(threads_once_there_are(1), 1u);
+  handles[0]->close();
+  handles[1].reset();
+  EXPECT_EQ(threads_once_there_are(1), 1u);
+  handles[2]->close();
+  EXPECT_EQ(threads_once_there_are(0), 0u) << "closed, though the handle is still there";
+}
+
+// The parent's thread is not the child's.
+TEST_P(CopiedWithThreads, AChildLooksForItself) {
+  char folder[] = "/tmp/idgen-vm-copy-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::string path = std::string(folder) + "/ids.db";
+  auto handle = open({{"kind", "segment"}, {"tag", "t"}, {"store", "sqlite:" + path}, {"order", GetParam()}});
+  handle->next();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    try {
+      const std::uint64_t mine = handle->next();
+      ++machine->generation;
+      for (int i = 0; i < 1000 && handle->stats().remaining > 0; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      const bool is_noticed = handle->stats().remaining == 0;
+      _exit(!is_noticed ? 1 : handle->next() > mine + 1 ? 0 : 2);
+    } catch (...) {
+      _exit(3);
+    }
+  }
+  int how = -1;
+  ASSERT_EQ(waitpid(child, &how, 0), child);
+  EXPECT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 0) << how;
+  handle.reset();
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
