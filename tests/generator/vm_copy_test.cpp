@@ -216,6 +216,23 @@ TEST_F(CopiedMachine, TheFirstGrantIsNotTheCopysEitherIfItWasAskedForBefore) {
   EXPECT_EQ(handle->next(), 201u);
 }
 
+// The simulation found that a child then began again with the same page, which was sealed for good.
+TEST_F(CopiedMachine, OpeningThatFailsAfterACopyCanBeTriedAgain) {
+  bool is_first = true;
+  store->before = [&] {
+    if (!is_first) throw Error(Status::store_unavailable, "down");
+  };
+  store->after = [&] {
+    is_first = false;
+    copy();
+  };
+  Settings settings = segment();
+  settings.emplace_back("wait_max", "100ms");
+  EXPECT_EQ(error_of([&] { open(settings); }).status(), Status::store_unavailable);
+  store->before = store->after = [] {};
+  EXPECT_EQ(open(settings)->next(), 101u);
+}
+
 TEST_F(CopiedMachine, ChangesAgainWhileItStartsOver) {
   auto handle = open(segment());
   auto snowflake = open({{"worker", "1"}, {"namespace", "n"}});

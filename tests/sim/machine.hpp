@@ -88,7 +88,11 @@ class MachineRuntime final : public Runtime {
     if (machine_.generation) scheduler_.step();
     return machine_.generation;
   }
-  std::shared_ptr<Lane> process_lane() override { return make_lane(); }
+  // Kept: whoever lets it go may be its own thread.
+  std::shared_ptr<Lane> process_lane() override {
+    if (!process_lane_) process_lane_ = make_lane();
+    return process_lane_;
+  }
   // Clang does not know what a lock that was handed over holds.
   void wait(MutexLock& lock, std::condition_variable& changed, std::int64_t ns) override IDGEN_UNCHECKED_LOCKS {
     scheduler_.step();
@@ -172,6 +176,7 @@ class MachineRuntime final : public Runtime {
   Machine& machine_;
   Random random_;
   std::vector<SimLane*> lanes_;
+  std::shared_ptr<Lane> process_lane_;
 };
 
 }  // namespace idgen::sim

@@ -185,10 +185,13 @@ void Generator::log(LogLevel level, const std::string& message) const { logs_->s
 void Generator::begin(Patience& patience) {
   const bool is_first = !is_alive();  // in this process image
   const Feed* const before = is_first ? nullptr : feed_.load();
-  std::unique_ptr<Feed> feed = primed_feed(is_first ? home_ : std::make_shared<ForkPage<HotPage>>(), before, patience);
-  while (!feed) {
+  std::unique_ptr<Feed> feed;
+  for (;;) {
+    // Sealed by an attempt that was copied; nothing is opened there any more.
+    const bool is_used_up = (*home_)->counter.next() >= Counter::kParked;
+    feed = primed_feed(is_first && !is_used_up ? home_ : std::make_shared<ForkPage<HotPage>>(), before, patience);
+    if (feed) break;
     is_copy_ = true;
-    feed = primed_feed(std::make_shared<ForkPage<HotPage>>(), before, patience);
   }
   // In a child this forgets the parent's feed, which the fork may have caught in the middle of a change: it is left as
   // it is, not destroyed.
