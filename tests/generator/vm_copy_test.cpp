@@ -298,6 +298,14 @@ TEST_F(CopiedMachine, BatchesAndBlocksGoOnToo) {
   EXPECT_GT(handle->next_block(10).first, ids.back());
 }
 
+TEST_F(CopiedMachine, DescribeSaysWhetherTheMachineTells) {
+  auto handle = open(segment()), snowflake = open({{"worker", "1"}});
+  EXPECT_THAT(handle->describe(), HasSubstr("clone of the running machine, until it notices, within 100 ms"));
+  EXPECT_THAT(snowflake->describe(), HasSubstr("has passed or it notices, within 100 ms"));
+  runtime->generation.reset();
+  EXPECT_THAT(handle->describe(), HasSubstr("until each copy has called idgen_reset"));
+}
+
 TEST_F(CopiedMachine, AClosedGeneratorStaysClosed) {
   auto handle = open(segment());
   handle->close();

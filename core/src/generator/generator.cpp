@@ -409,6 +409,11 @@ void Generator::post_watch() {
   });
 }
 
+std::string Generator::until_copy_is_noticed() const {
+  return runtime_->vm_generation() ? "it notices, within 100 ms (this machine's hypervisor tells)"
+                                   : "each copy has called idgen_reset";
+}
+
 bool Generator::has_just_ended(const Feed& feed, const Error& error) const noexcept {
   return error.status() == Status::closed && !closed_ && (feed.has_ended || feed.supply->was_copied());
 }

@@ -101,6 +101,8 @@ class Generator : public std::enable_shared_from_this<Generator> {
   // Nothing more is drawn from this feed; what it holds is given back. Then begins another one, unless another thread
   // has. False: as ensure_alive(); it is done in the background.
   bool replace(const Feed& feed, Patience& patience) IDGEN_RUNS_HOST_CODE;
+  // For describe(): until when a copy of this machine may issue the original's ids.
+  std::string until_copy_is_noticed() const;
   void log(LogLevel level, const std::string& message) const IDGEN_RUNS_HOST_CODE;
 
   const Config config_;

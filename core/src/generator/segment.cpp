@@ -208,7 +208,7 @@ std::string SegmentGenerator::describe() const {
   const std::string restore = store_->unnoticed_restore();
   if (!restore.empty())
     text += "not covered: " + restore + "; advance the tag above the highest id in use before anything starts\n";
-  text += "not covered: a byte-wise clone of the running machine, until each copy has called idgen_reset\n";
+  text += "not covered: a byte-wise clone of the running machine, until " + until_copy_is_noticed() + "\n";
   return text;
 }
 

@@ -424,8 +424,8 @@ std::string SnowflakeGenerator::describe() const {
   if (!restore.empty())
     text +=
         "not covered: " + restore + "; start nothing before the clock has passed the time of the highest id in use\n";
-  text += "not covered: a byte-wise clone of the running machine, until its window of " + window +
-          " has passed or each copy has called idgen_reset\n";
+  text += "not covered: a byte-wise clone of the running machine, until its window of " + window + " has passed or " +
+          until_copy_is_noticed() + "\n";
   return text;
 }
 
