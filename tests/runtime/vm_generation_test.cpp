@@ -193,6 +193,8 @@ TEST(VmGeneration, ADeviceThatWasMissingIsLookedForAfterACheckpoint) {
   EXPECT_EQ(generation.read(), Generation(7));
 }
 
+// Not under the thread sanitizer, which takes a new mapping for a write by whoever makes it.
+#if !defined(__SANITIZE_THREAD__)
 TEST(VmGeneration, IsReadByOtherThreadsWhileACheckpointTakesItAway) {
   FakeVmclock page(7);
   VmGeneration generation(page.path());
@@ -209,6 +211,7 @@ TEST(VmGeneration, IsReadByOtherThreadsWhileACheckpointTakesItAway) {
   }
   is_over = true;
 }
+#endif
 
 TEST(ProcessLane, IsOneForAllWhoHoldIt) {
   const std::shared_ptr<Lane> mine = system_runtime().process_lane();
