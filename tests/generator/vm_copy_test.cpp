@@ -115,6 +115,32 @@ TEST_F(CopiedMachine, LooksWithoutATimerWhereThereIsNoDeviceAndWithoutOneOnceAll
   EXPECT_EQ(runtime->timers(), 0u);
 }
 
+TEST_F(CopiedMachine, GoesOnLookingIfTheDeviceCouldNotBeReadOnce) {
+  auto handle = open(segment());
+  draw(*handle, 7);
+  runtime->generation.reset();
+  wait_for_look();
+  runtime->generation = 7;
+  wait_for_look();
+  EXPECT_EQ(handle->next(), 8u) << "nothing has changed";
+  copy();
+  wait_for_look();
+  EXPECT_GT(handle->next(), 100u);
+}
+
+TEST_F(CopiedMachine, LooksAgainAfterACheckpoint) {
+  auto handle = open(segment());
+  quiesce();
+  wait_for_look();
+  EXPECT_EQ(runtime->timers(), 0u);
+  reset();
+  draw(*handle, 3);
+  const std::uint64_t granted = disk.tags["t"];
+  copy();
+  wait_for_look();
+  EXPECT_GT(handle->next(), granted);
+}
+
 TEST_F(CopiedMachine, OneGeneratorThatNoticesSpeaksForAll) {
   auto one = open(segment("one")), other = open(segment("other"));
   draw(*one, 10);

@@ -385,28 +385,28 @@ void Generator::look_for_copy() {
   abandon_in_copy();
 }
 
-// On a lane of its own: where a machine was copied, a store's lane may hang on a connection that is dead.
 void Generator::watch_for_copy() noexcept {
-  if (!runtime_->vm_generation()) return;
+  if (runtime_->vm_generation()) keep_watching();
+}
+
+// On a lane of its own: where a machine was copied, a store's lane may hang on a connection that is dead. At the same
+// times for all generators, so that its thread wakes once for all of them.
+void Generator::keep_watching() noexcept {
   try {
     const std::uint64_t image = process_image();
     if (watched_in_.exchange(image) == image) return;
     if (!watch_lane_) watch_lane_ = runtime_->process_lane();
-    post_watch();
+    watch_lane_->post_after(kLookEveryNs - runtime_->mono_ns() % kLookEveryNs, [weak = weak_from_this()] {
+      const std::shared_ptr<Generator> self = weak.lock();
+      if (!self || self->closed_) return;
+      self->watched_in_ = 0;
+      if (is_quiesced()) return;  // nothing is reserved until begin()
+      self->look_for_copy();
+      self->keep_watching();
+    });
   } catch (const std::exception&) {  // no thread can be had: calls look, in the slow path
     watched_in_ = 0;
   }
-}
-
-// At the same times for all generators, so that the thread wakes once for all of them.
-void Generator::post_watch() {
-  watch_lane_->post_after(kLookEveryNs - runtime_->mono_ns() % kLookEveryNs, [weak = weak_from_this()] {
-    const std::shared_ptr<Generator> self = weak.lock();
-    if (!self || self->closed_) return;
-    self->watched_in_ = 0;
-    self->look_for_copy();
-    self->watch_for_copy();
-  });
 }
 
 std::string Generator::until_copy_is_noticed() const {

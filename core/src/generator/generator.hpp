@@ -128,7 +128,7 @@ class Generator : public std::enable_shared_from_this<Generator> {
   // Ends what all generators of this process have reserved, if this machine was copied.
   void look_for_copy();
   void watch_for_copy() noexcept;
-  void post_watch();
+  void keep_watching() noexcept;
 
   std::atomic<bool> is_replacing_{false};     // posted to the lane
   std::atomic<std::uint64_t> watched_in_{0};  // the process image that has the timer of watch_for_copy()
