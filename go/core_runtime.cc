@@ -5,3 +5,4 @@
 #include "../core/src/runtime/process_image.cpp"
 #include "../core/src/runtime/system_lane.cpp"
 #include "../core/src/runtime/system_runtime.cpp"
+#include "../core/src/runtime/vm_generation.cpp"

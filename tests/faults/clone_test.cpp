@@ -1,20 +1,39 @@
 // Byte-wise copies of a process, as a checkpoint that is restored twice or a clone of the machine makes them.
 //
 // fork() makes such a copy once the pages that children find empty are told to stay (MADV_KEEPONFORK), and the fork
-// handlers do not run (a raw clone).
+// handlers do not run (a raw clone). It lacks what a copied machine has: all threads but the one that makes it.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
+#include "runtime/fake_vmclock.hpp"
 #include "support.hpp"
 
 // Not under the sanitizers, whose run time does not survive a clone that it does not know of.
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+namespace {
+const char* vmclock = nullptr;  // the file in place of the device
+}
+
+// Of the whole program, also of libidgen.so: whoever asks for the device gets that file.
+extern "C" __attribute__((visibility("default"))) int open(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  const bool is_device = vmclock != nullptr && std::strcmp(path, "/dev/vmclock0") == 0;
+  return static_cast<int>(syscall(SYS_openat, AT_FDCWD, is_device ? vmclock : path, flags, mode));
+}
+
 namespace idgen::faults {
 namespace {
 
@@ -156,6 +175,115 @@ TEST(CopiesOfALeasedWorker, LeaseTheirOwnAfterAQuiescedCheckpoint) {
               return draw_in_copies(ids, [] { return idgen_reset(nullptr); }).duplicates() == 0 ? 0 : 2;
             })),
             0);
+}
+
+// --- Copies of a machine whose hypervisor says so. Nobody calls anything.
+
+// Every copy of a machine has a page of its own, in which its hypervisor writes.
+void give_own_page(const FakeVmclock& device, std::uint64_t generation) {
+  FakeVmclock own(generation);
+  std::ifstream maps("/proc/self/maps");
+  int changed = 0;
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long at = 0;
+    if (!line.ends_with(device.path()) || std::sscanf(line.c_str(), "%lx", &at) != 1) continue;
+    const int fd = open(own.path(), O_RDWR | O_CLOEXEC);
+    const int rights = line.find(" rw") == std::string::npos ? PROT_READ : PROT_READ | PROT_WRITE;
+    changed +=
+        mmap(reinterpret_cast<void*>(at), FakeVmclock::kBytes, rights, MAP_SHARED | MAP_FIXED, fd, 0) !=  // NOLINT
+        MAP_FAILED;
+    close(fd);
+  }
+  if (changed != 2) _exit(3);  // the test's own mapping, and the library's
+}
+
+class CopiesOfAMachine : public Copies {
+ protected:
+  // `drawn` ids before the copies are made.
+  void draw_before_and_in_copies(std::size_t drawn, bool is_noticed, const std::function<void(const Drawn&)>& check) {
+    in_child([&] {
+      FakeVmclock device(7);
+      vmclock = device.path();
+      Folder folder;
+      make_store(folder.url("ids.db"));
+      Ids ids(segment(folder, GetParam()));
+      for (std::size_t i = 0; i < drawn; ++i) ids.next();
+      ASSERT_GT(keep_pages_on_fork(), 0);
+      const pid_t original = getpid();
+      check(draw_in_copies(ids, [&] {
+        if (getpid() != original) give_own_page(device, is_noticed ? 8 : 7);
+        return IDGEN_OK;
+      }));
+    });
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Order, CopiesOfAMachine, testing::Values("strict", "relaxed"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// segment.step = 100: the slow path begins at the mark, after ten ids.
+TEST_P(CopiesOfAMachine, DrawDifferentIdsOnceTheirGenerationHasChanged) {
+  draw_before_and_in_copies(10, true, [](const Drawn& drawn) {
+    EXPECT_EQ(drawn.duplicates(), 0u);
+    report("%zu ids of an original and %zu copies that nobody told, all different", (kCopies + 1) * kDraws, kCopies);
+  });
+}
+
+TEST_P(CopiesOfAMachine, RepeatIdsIfItHasNot) {
+  draw_before_and_in_copies(10, false, [](const Drawn& drawn) { EXPECT_GT(drawn.duplicates(), 0u); });
+}
+
+// What remains: nobody looks in the fast path. These copies have no thread that looks beside it, every 100 ms.
+TEST_P(CopiesOfAMachine, RepeatTheIdsThatAreDrawnUntilSomebodyLooks) {
+  draw_before_and_in_copies(1, true, [](const Drawn& drawn) {
+    // Each copy draws the other nine below the mark. A relaxed generator's blocks have one id each here, and it looks
+    // before each.
+    EXPECT_EQ(drawn.duplicates(), std::strcmp(GetParam(), "strict") == 0 ? 9 * kCopies : 0);
+  });
+}
+
+// This process has its threads, so it is the copy here, and the other one the original.
+void draw_beside_the_original(const Settings& settings) {
+  FakeVmclock device(7);
+  vmclock = device.path();
+  Ids ids(settings);
+  ASSERT_TRUE(ids) << ids.outcome().message;
+  ids.next();
+  ASSERT_GT(keep_pages_on_fork(), 0);
+  constexpr std::size_t kMany = 200;
+  Shared<std::uint64_t> of_original(kMany);
+  Shared<std::atomic<int>> is_apart;
+  const pid_t original = copy_of_this_process([&] {
+    give_own_page(device, 7);
+    is_apart[0] = 1;
+    for (std::size_t i = 0; i < kMany; ++i) of_original[i] = ids.next();
+    return 0;
+  });
+  while (is_apart[0] == 0) std::this_thread::yield();
+  device.change_generation();
+  const auto still_held = [&] { return ids.stats().remaining; };
+  for (int i = 0; i < 1000 && still_held() > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(still_held(), 0u) << "nobody looked";
+  std::vector<std::uint64_t> of_copy;
+  for (std::size_t i = 0; i < kMany; ++i) of_copy.push_back(ids.next());
+  EXPECT_EQ(wait_for(original), 0);
+  EXPECT_EQ(count_duplicates({of_copy, {of_original.data(), of_original.data() + kMany}}), 0u);
+}
+
+TEST_P(CopiesOfAMachine, NoticeByThemselvesWithinATenthOfASecond) {
+  in_child([] {
+    Folder folder;
+    make_store(folder.url("ids.db"));
+    draw_beside_the_original(segment(folder, GetParam()));
+  });
+}
+
+TEST_P(CopiesOfAMachine, LeaseAWorkerOfTheirOwn) {
+  in_child([] {
+    Folder folder;
+    make_store(folder.url("ids.db"));
+    draw_beside_the_original(
+        {{"worker", "auto"}, {"store", folder.url("ids.db")}, {"wait_max", "30s"}, {"order", GetParam()}});
+  });
 }
 
 }  // namespace

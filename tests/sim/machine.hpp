@@ -53,6 +53,8 @@ class Clock {
 struct Machine {
   Clock clock;
   std::uint64_t sets = 0;  // how often its clock was set
+  // Changes when it is restored from a snapshot. Empty: nothing says so.
+  std::optional<std::uint64_t> generation{};
 };
 
 // One process's view of its machine, for the core.
@@ -82,6 +84,15 @@ class MachineRuntime final : public Runtime {
     for (std::uint8_t& byte : out) byte = static_cast<std::uint8_t>(random_());
   }
   std::shared_ptr<Lane> make_lane() override { return std::make_shared<SimLane>(*this); }
+  std::optional<std::uint64_t> vm_generation() noexcept override {
+    if (machine_.generation) scheduler_.step();
+    return machine_.generation;
+  }
+  // Kept: whoever lets it go may be its own thread.
+  std::shared_ptr<Lane> process_lane() override {
+    if (!process_lane_) process_lane_ = make_lane();
+    return process_lane_;
+  }
   // Clang does not know what a lock that was handed over holds.
   void wait(MutexLock& lock, std::condition_variable& changed, std::int64_t ns) override IDGEN_UNCHECKED_LOCKS {
     scheduler_.step();
@@ -165,6 +176,7 @@ class MachineRuntime final : public Runtime {
   Machine& machine_;
   Random random_;
   std::vector<SimLane*> lanes_;
+  std::shared_ptr<Lane> process_lane_;
 };
 
 }  // namespace idgen::sim

@@ -20,6 +20,9 @@ inline constexpr std::int64_t kStartNs = 1'767'225'600 * kSecond;
 
 class SimRuntime : public Runtime {
  public:
+  // Of the machine; empty: it has no device that says so.
+  std::optional<std::uint64_t> generation;
+
   explicit SimRuntime(std::uint64_t seed = 1, std::int64_t wall = kStartNs) : random_(seed), wall_(wall) {}
 
   std::int64_t wall_ns() noexcept override { return wall_; }
@@ -33,6 +36,8 @@ class SimRuntime : public Runtime {
   }
   // All lanes are one: a simulated process has one thread.
   std::shared_ptr<Lane> make_lane() override { return std::make_shared<SimLane>(*this); }
+  std::optional<std::uint64_t> vm_generation() noexcept override { return generation; }
+  std::shared_ptr<Lane> process_lane() override { return make_lane(); }
   // Posted work happens while somebody waits; when there is none, time passes.
   // Clang does not know what a lock that was handed over holds.
   void wait(MutexLock& lock, std::condition_variable&, std::int64_t timeout_ns) override IDGEN_UNCHECKED_LOCKS {

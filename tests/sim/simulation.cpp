@@ -23,6 +23,7 @@ void Outcome::add(const Outcome& other) {
   processes += other.processes;
   for (std::size_t i = 0; i < kFaults; ++i) faults[i] += other.faults[i];
   ns += other.ns;
+  copies += other.copies;
 }
 
 Process::Process(Scheduler& scheduling, Server& store_server, Machine& runs_on, std::uint64_t seed,
@@ -133,6 +134,10 @@ class Simulation {
     layout_ =
         pick({"time:41ms worker:3 sequence:4", "time:39x10ms worker:3 sequence:3", "time:41ms worker:2 sequence:8"});
     hosts_.resize(2 + random_.below(3));
+    if (options_.is_copied) {
+      hosts_.resize(1);
+      hosts_[0].machine.generation = 1;
+    }
     for (Host& host : hosts_) {
       host.machine.clock.correct(0);
       if (has(Fault::clock)) host.machine.clock.set_by(random_.between(-jump_, jump_) / 4);
@@ -506,6 +511,11 @@ class Simulation {
       if (!host.app && host.starts <= scheduler_.now) start(host);
     }
     if (is_healed_) return;
+    if (options_.is_copied && random_.chance(1) && random_.chance(3)) {
+      ++*hosts_[0].machine.generation;
+      ++outcome_.copies;
+      scheduler_.trace("the machine was copied");
+    }
     if (random_.chance(5)) server_.remember();
     if (!random_.chance(trouble_)) return;
     const auto fault = static_cast<Fault>(random_.below(kFaults));

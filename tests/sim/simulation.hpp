@@ -42,6 +42,7 @@ struct Outcome {
   std::uint64_t processes = 0;
   std::array<std::uint64_t, kFaults> faults{};  // how often
   std::int64_t ns = 0;                          // simulated
+  std::uint64_t copies = 0;                     // Options::is_copied
   std::optional<std::string> violation;
 
   void add(const Outcome& other);
@@ -55,6 +56,8 @@ using MakeRival = std::function<std::unique_ptr<Rival>(Process&)>;
 struct Options {
   bool is_traced = false;
   MakeRival rival{};  // in place of idgen
+  // One machine alone, which says now and then that it was copied: whoever uses it starts over.
+  bool is_copied = false;
 };
 
 Outcome simulate(std::uint64_t seed, const Options& options = {});

@@ -62,6 +62,24 @@ TEST(Simulation, NoSeedIssuesAnIdTwiceOrLeavesAProcessStuck) {
   EXPECT_GT(all.ids, count * 50);
 }
 
+TEST(Simulation, NoSeedIssuesAnIdTwiceOrLeavesAProcessStuckWhereMachinesSayThatTheyWereCopied) {
+  const std::uint64_t count = seeds(10'000) / 10;
+  Outcome all;
+  int failures = 0;
+  for (std::uint64_t seed = 1; seed <= count && failures < 20; ++seed) {
+    const Outcome outcome = simulate(seed, {.is_copied = true});
+    if (outcome.violation) {
+      ADD_FAILURE() << "seed " << seed << ": " << *outcome.violation;
+      ++failures;
+    }
+    all.add(outcome);
+  }
+  std::printf("%llu seeds, %llu copies, %.2e ids\n", static_cast<unsigned long long>(count),
+              static_cast<unsigned long long>(all.copies), static_cast<double>(all.ids));
+  EXPECT_GT(all.ids, count * 20);
+  EXPECT_GT(all.copies, count);
+}
+
 TEST(Simulation, ASeedDecidesEverything) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const Outcome once = simulate(seed), again = simulate(seed);

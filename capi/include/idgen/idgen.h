@@ -210,7 +210,11 @@ IDGEN_API void idgen_destroy(idgen_t *generator);
  * that the process had reserved. (A child made by fork needs none of this.) Between idgen_quiesce and idgen_reset a
  * copy may be made; each copy then calls idgen_reset. Other threads should make no calls meanwhile: an id that was
  * drawn before and not yet returned is returned in each copy. A store that is copied too, as a SQLite file on the
- * machine's disk, grants the same numbers again in each copy: use one outside. */
+ * machine's disk, grants the same numbers again in each copy: use one outside.
+ *
+ * Where the machine says that it was restored or cloned (the VM generation in /dev/vmclock0), each copy does what
+ * idgen_reset does by itself, within 100 ms. Until then it may return ids that the original returns too, unless
+ * idgen_quiesce was called before. */
 
 /* All generators of this process give back what they have reserved, and their workers, and close their connections.
  * Then calls for ids wait for idgen_reset, up to wait_max, and return IDGEN_E_STORE_UNAVAILABLE. What a store does not

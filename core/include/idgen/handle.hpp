@@ -127,6 +127,14 @@ class Handle {
   void make_room(std::uint64_t want, Patience& patience);
   void follow() noexcept;  // to the page that the generator draws from now, unless closed
 
+  // Another thread may have made the page that follow() finds. Whatever is read there is read through its address, and
+  // processors keep that order by themselves; the thread sanitizer wants it said.
+#if defined(__SANITIZE_THREAD__)
+  static constexpr std::memory_order kPageOrder = std::memory_order_acquire;
+#else
+  static constexpr std::memory_order kPageOrder = std::memory_order_relaxed;
+#endif
+
   const std::shared_ptr<Generator> generator_;
   const SharedLog log_;
   const Shape shape_;

@@ -53,6 +53,14 @@ class Runtime {
   // changes the environment, so only when a generator is made.
   virtual std::optional<std::string> environment(const std::string& name);
 
+  // A number that changes when this machine is restored from a snapshot or cloned. Empty: nothing says so here. Read
+  // wherever something was reserved or is about to be; costs a few loads. The machine's, unless a test says otherwise:
+  // no setting names the device, because a wrong one would go unnoticed.
+  virtual std::optional<std::uint64_t> vm_generation() noexcept;
+  // One lane for the whole process, for what must go on while a store hangs. Its thread ends soon after the last holder
+  // has let it go.
+  virtual std::shared_ptr<Lane> process_lane();
+
   // True: wall_ns() is the system's clock, and the fast path may read that itself.
   virtual bool is_system_clock() const noexcept { return false; }
 };

@@ -8,13 +8,11 @@
 
 namespace idgen {
 
-inline bool Handle::draw_plain(std::uint64_t& drawn) noexcept {
-  return page_.load(std::memory_order_relaxed)->counter.draw(drawn);
-}
+inline bool Handle::draw_plain(std::uint64_t& drawn) noexcept { return page_.load(kPageOrder)->counter.draw(drawn); }
 
 [[gnu::always_inline]] inline bool Handle::draw_other(std::uint64_t& id) noexcept {
   if (!shape_.timed || shape_.striped) return draw_spread(id);
-  HotPage& page = *page_.load(std::memory_order_relaxed);
+  HotPage& page = *page_.load(kPageOrder);
   std::uint64_t number;
   if (!draw_timed(page, shape_, 1, number)) return false;
   id = shape_.timed_id(number, page.fixed.load(std::memory_order_relaxed));

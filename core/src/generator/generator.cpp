@@ -7,6 +7,7 @@
 
 #include "generator/fast_path.hpp"
 #include "generator/live_generators.hpp"
+#include "runtime/process_image.hpp"
 
 namespace idgen {
 
@@ -164,6 +165,10 @@ Generator::Generator(const Config& config, Layout layout, std::string subject, P
   has_entered_ = true;
 }
 
+// How long a copy of this machine may go on with the original's reservations if nobody calls anything but the fast
+// path. A look costs less than a microsecond, but each wakes a processor, and restoring a machine takes longer.
+constexpr std::int64_t kLookEveryNs = 100 * kMs;
+
 Generator::~Generator() {
   close();
   if (!is_alive()) return;  // a child: what is the parent's is left as it is
@@ -179,16 +184,43 @@ void Generator::log(LogLevel level, const std::string& message) const { logs_->s
 
 void Generator::begin(Patience& patience) {
   const bool is_first = !is_alive();  // in this process image
+  const Feed* const before = is_first ? nullptr : feed_.load();
+  std::unique_ptr<Feed> feed;
+  for (;;) {
+    // Sealed by an attempt that was copied; nothing is opened there any more.
+    const bool is_used_up = (*home_)->counter.next() >= Counter::kParked;
+    feed = primed_feed(is_first && !is_used_up ? home_ : std::make_shared<ForkPage<HotPage>>(), before, patience);
+    if (feed) break;
+    is_copy_ = true;
+  }
+  // In a child this forgets the parent's feed, which the fork may have caught in the middle of a change: it is left as
+  // it is, not destroyed.
+  const Feed* const begun = feed.release();
+  feed_ = begun;
+  (*home_)->alive.store(true, std::memory_order_release);
+  if (closed_) settle(*begun);  // by another thread, which has closed the one before
+  if (is_quiesced()) rest();
+  watch_for_copy();
+}
+
+std::unique_ptr<Generator::Feed> Generator::primed_feed(Page page, const Feed* before, Patience& patience) {
   auto feed = std::make_unique<Feed>();
-  feed->page = is_first ? home_ : std::make_shared<ForkPage<HotPage>>();
-  feed->before = is_first ? nullptr : feed_.load();
+  feed->page = std::move(page);
+  feed->before = before;
   Supply::Options options{.carry_mask = shape_.random_start ? 0 : shape_.start_mask,
                           .draws_first = !shape_.timed,
                           .close_wait_ns = wait_max_ns_,
                           .subject = subject_,
                           .lane = store_->lane(*runtime_)};
+  // Read before anything is asked for: what is granted from here on is ours as long as it does not change.
+  if (const std::optional<std::uint64_t> here = runtime_->vm_generation()) {
+    options.is_copied = [runtime = runtime_, here = *here] {
+      const std::optional<std::uint64_t> now = runtime->vm_generation();
+      return now && *now != here;
+    };
+  }
   set_options(options, feed->page);
-  if (!is_first) continue_after(*feed->before, options, **feed->page);
+  if (before != nullptr) continue_after(*before, options, **feed->page);
   // Not make_shared: a timer that holds a weak_ptr would keep its memory.
   feed->supply.reset(new Supply(runtime_, feed->page, make_source(feed->page), std::move(options),
                                 [logs = logs_](LogLevel level, const std::string& line) { logs->say(level, line); }));
@@ -197,20 +229,17 @@ void Generator::begin(Patience& patience) {
         .attempt([&] { feed->supply->prime(); });
   } catch (...) {
     feed->supply->drop();
-    throw;
+    if (!feed->supply->was_copied()) throw;
+    return nullptr;
   }
-  // In a child this forgets the parent's feed, which the fork may have caught in the middle of a change: it is left as
-  // it is, not destroyed.
-  const Feed* const begun = feed.release();
-  feed_ = begun;
-  (*home_)->alive.store(true, std::memory_order_release);
-  if (closed_) begun->supply->close();  // by another thread, which has closed the one before
-  if (is_quiesced()) rest();
+  return feed;
 }
 
 bool Generator::ensure_alive(Patience& patience) {
-  if (is_alive()) [[likely]]
+  if (is_alive()) [[likely]] {
+    look_for_copy();
     return true;
+  }
   if (const std::string obstacle = fork_obstacle(); !obstacle.empty()) {
     throw Error(Status::forked, subject_ + ": this is a forked child, and " + obstacle);
   }
@@ -229,7 +258,7 @@ bool Generator::start_over(const Feed* ended, Patience& patience) {
       throw Error(Status::store_unavailable,
                   subject_ + ": waited " + std::to_string(patience.waited_ns() / kMs) +
                       " ms (wait_max) for another thread, which " +
-                      (ended == nullptr ? "draws this forked child's first reservation" : "leases another worker"));
+                      (ended == nullptr ? "draws this forked child's first reservation" : "starts over"));
     }
     const std::int64_t before = runtime_->mono_ns();
     runtime_->wait(lock, home.changed, patience.slice_ns());
@@ -241,19 +270,20 @@ bool Generator::start_over(const Feed* ended, Patience& patience) {
   if (has_begun()) return true;
   home.beginning = true;
   lock.unlock();
-  const auto settled = [&] {
-    const MutexLock again(home.mutex);
-    home.beginning = false;
-    home.changed.notify_all();
-  };
-  if (ended == nullptr) is_copy_ = true;
+  if (ended == nullptr) {
+    is_copy_ = true;
+  } else {
+    const std::int64_t before = runtime_->mono_ns();
+    settle(*ended);
+    patience.spend(runtime_->mono_ns() - before);
+  }
   try {
     begin(patience);
   } catch (...) {
-    settled();
+    leave_turn();
     throw;
   }
-  settled();
+  leave_turn();
   if (ended == nullptr) {
     ++forks_;
     log(LogLevel::info, "forked child: drew its own reservation");
@@ -261,9 +291,17 @@ bool Generator::start_over(const Feed* ended, Patience& patience) {
   return true;
 }
 
+void Generator::leave_turn() noexcept {
+  HotPage& home = **home_;
+  const MutexLock lock(home.mutex);
+  home.beginning = false;
+  home.changed.notify_all();
+}
+
 bool Generator::replace(const Feed& feed, Patience& patience) {
   if (patience.may_wait()) {
-    if (!feed.has_ended.exchange(true)) feed.supply->close();
+    feed.supply->seal();  // first: who begins the next feed asks where this one ended
+    feed.has_ended = true;
     return start_over(&feed, patience);
   }
   if (is_replacing_.exchange(true)) return false;
@@ -275,7 +313,7 @@ bool Generator::replace(const Feed& feed, Patience& patience) {
     try {
       self->replace(*lost, whole);
     } catch (const Error& error) {
-      self->log(LogLevel::warning, "no other worker yet: " + error.message());
+      self->log(LogLevel::warning, "could not start over yet: " + error.message());
     }
     self->is_replacing_ = false;
   });
@@ -284,33 +322,121 @@ bool Generator::replace(const Feed& feed, Patience& patience) {
 
 void Generator::rest() noexcept {
   if (!is_alive()) return;
-  const Feed& feed = *feed_.load();
-  if (!feed.has_ended.exchange(true)) feed.supply->close();
+  seal();
+  settle(*feed_.load());
   store_->disconnect();
 }
 
 void Generator::abandon() noexcept {
   is_copy_ = true;
   if (!is_alive()) return;
+  seal();
   const Feed& feed = *feed_.load();
-  if (!feed.has_ended.exchange(true)) feed.supply->abandon();
+  if (!feed.is_settled.exchange(true)) feed.supply->abandon();
   store_->disconnect();
+}
+
+void Generator::seal() noexcept {
+  if (!is_alive()) return;
+  const Feed& feed = *feed_.load();
+  feed.supply->seal();
+  feed.has_ended = true;
+}
+
+void Generator::settle(const Feed& feed) noexcept {
+  if (feed.is_settled.exchange(true)) return;
+  feed.supply->close();
+  if (feed.supply->was_copied()) store_->disconnect();
+}
+
+bool Generator::seal_if_copied() noexcept {
+  if (closed_ || !is_alive()) return false;
+  const Feed& feed = *feed_.load();
+  if (feed.has_ended || !feed.supply->was_copied()) return false;
+  is_copy_ = true;
+  return !feed.has_ended.exchange(true);
+}
+
+void Generator::settle_soon() noexcept {
+  try {
+    store_->lane(*runtime_)->post([weak = weak_from_this()] {
+      const std::shared_ptr<Generator> self = weak.lock();
+      if (!self) return;
+      self->log(LogLevel::warning,
+                "this machine was restored from a snapshot or cloned (its generation has changed): what was reserved "
+                "before is not issued here, and the next call reserves anew");
+      HotPage& home = **self->home_;
+      {
+        const MutexLock lock(home.mutex);
+        if (home.beginning) return;  // who starts over settles it
+        home.beginning = true;
+      }
+      if (const Feed& feed = *self->feed_.load(); feed.has_ended) self->settle(feed);
+      self->leave_turn();
+    });
+  } catch (const std::exception&) {  // no thread can be had: the next call settles it
+  }
+}
+
+void Generator::look_for_copy() {
+  const Feed& feed = this->feed();
+  if (feed.has_ended || !feed.supply->was_copied()) return;
+  if (seal_if_copied()) settle_soon();  // also while it is being opened, and nobody knows it yet
+  abandon_in_copy();
+}
+
+void Generator::watch_for_copy() noexcept {
+  if (runtime_->vm_generation()) keep_watching();
+}
+
+// On a lane of its own: where a machine was copied, a store's lane may hang on a connection that is dead. At the same
+// times for all generators, so that its thread wakes once for all of them.
+void Generator::keep_watching() noexcept {
+  try {
+    const std::uint64_t image = process_image();
+    if (watched_in_.exchange(image) == image) return;
+    if (!watch_lane_) watch_lane_ = runtime_->process_lane();
+    watch_lane_->post_after(kLookEveryNs - runtime_->mono_ns() % kLookEveryNs, [weak = weak_from_this()] {
+      const std::shared_ptr<Generator> self = weak.lock();
+      if (!self || self->closed_) return;
+      self->watched_in_ = 0;
+      if (is_quiesced()) return;  // nothing is reserved until begin()
+      self->look_for_copy();
+      self->keep_watching();
+    });
+  } catch (const std::exception&) {  // no thread can be had: calls look, in the slow path
+    watched_in_ = 0;
+  }
+}
+
+std::string Generator::until_copy_is_noticed() const {
+  return runtime_->vm_generation() ? "it notices, within 100 ms (this machine's hypervisor tells)"
+                                   : "each copy has called idgen_reset";
+}
+
+bool Generator::has_just_ended(const Feed& feed, const Error& error) const noexcept {
+  return error.status() == Status::closed && !closed_ && (feed.has_ended || feed.supply->was_copied());
 }
 
 Claim Generator::claim(std::uint64_t drawn, Patience& patience) {
   if (!ensure_alive(patience)) return Claim::would_block;
   const Feed& feed = this->feed();
-  if (feed.has_ended) return replace(feed, patience) ? Claim::given_up : Claim::would_block;
-  return feed.supply->claim(drawn, patience);
+  try {
+    if (!feed.has_ended) return feed.supply->claim(drawn, patience);
+  } catch (const Error& error) {
+    if (!has_just_ended(feed, error)) throw;
+  }
+  return replace(feed, patience) ? Claim::given_up : Claim::would_block;
 }
 
 void Generator::close() noexcept {
   closed_ = true;
-  if (is_alive()) feed_.load()->supply->close();
+  if (is_alive()) settle(*feed_.load());
   if (has_entered_.exchange(false)) store_->leave();
 }
 
 Generator::Fed Generator::feed_stripe(std::uint64_t want, bool may_wait) noexcept {
+  if (is_alive() && feed().supply->was_copied()) return Fed::no;
   Stripe& stripe = page().stripes[thread_stripe()];
   std::uint64_t tick = 0;
   for (;;) {

@@ -33,6 +33,12 @@ class Generator : public std::enable_shared_from_this<Generator> {
   void rest() noexcept IDGEN_RUNS_HOST_CODE;
   // The same without giving anything back: it may belong to the original of which this process is a copy.
   void abandon() noexcept IDGEN_RUNS_HOST_CODE;
+  // Nothing more is drawn from what is reserved. Waits for nobody and calls nobody. Then rest() or abandon().
+  void seal() noexcept;
+  // The same if this machine was copied since; true for the one call that finds it so. Then settle_soon().
+  bool seal_if_copied() noexcept;
+  // Says so in the log and gives up the worker, in the background: it does not need another call.
+  void settle_soon() noexcept;
   // For all handles.
   LogList& logs() const noexcept { return *logs_; }
 
@@ -68,8 +74,9 @@ class Generator : public std::enable_shared_from_this<Generator> {
   struct Feed {
     Page page;
     std::shared_ptr<Supply> supply;
-    const Feed* before = nullptr;  // in this process image
-    mutable std::atomic<bool> has_ended{false};
+    const Feed* before = nullptr;                 // in this process image
+    mutable std::atomic<bool> has_ended{false};   // sealed, and the generator goes on with another one
+    mutable std::atomic<bool> is_settled{false};  // a thread gives back what it held, or has done so
   };
 
   virtual std::unique_ptr<Source> make_source(const Page& page) = 0;
@@ -89,9 +96,13 @@ class Generator : public std::enable_shared_from_this<Generator> {
   const Feed& feed() const noexcept { return *feed_.load(std::memory_order_acquire); }
   // In a child: starts over, or throws Error{forked}. False: this would wait for the store, and the caller may not.
   bool ensure_alive(Patience& patience) IDGEN_RUNS_HOST_CODE;
+  // A call of the feed's supply threw `error`, because the feed has ended meanwhile: to be replaced.
+  bool has_just_ended(const Feed& feed, const Error& error) const noexcept;
   // Nothing more is drawn from this feed; what it holds is given back. Then begins another one, unless another thread
   // has. False: as ensure_alive(); it is done in the background.
   bool replace(const Feed& feed, Patience& patience) IDGEN_RUNS_HOST_CODE;
+  // For describe(): until when a copy of this machine may issue the original's ids.
+  std::string until_copy_is_noticed() const;
   void log(LogLevel level, const std::string& message) const IDGEN_RUNS_HOST_CODE;
 
   const Config config_;
@@ -110,9 +121,19 @@ class Generator : public std::enable_shared_from_this<Generator> {
  private:
   // Begins a feed in place of `ended`, or, in a child, of nothing.
   bool start_over(const Feed* ended, Patience& patience) IDGEN_RUNS_HOST_CODE;
+  // Null: this machine was copied meanwhile, so the first reservation may also be the original's.
+  std::unique_ptr<Feed> primed_feed(Page page, const Feed* before, Patience& patience) IDGEN_RUNS_HOST_CODE;
+  void leave_turn() noexcept;  // in which one thread begins or settles a feed
+  void settle(const Feed& feed) noexcept IDGEN_RUNS_HOST_CODE;
+  // Ends what all generators of this process have reserved, if this machine was copied.
+  void look_for_copy();
+  void watch_for_copy() noexcept;
+  void keep_watching() noexcept;
 
-  std::atomic<bool> is_replacing_{false};   // posted to the lane
-  std::atomic<const Feed*> feed_{nullptr};  // the latest; replaced only while `beginning` is true
+  std::atomic<bool> is_replacing_{false};     // posted to the lane
+  std::atomic<std::uint64_t> watched_in_{0};  // the process image that has the timer of watch_for_copy()
+  std::shared_ptr<Lane> watch_lane_;          // constant once it is set
+  std::atomic<const Feed*> feed_{nullptr};    // the latest; replaced only while `beginning` is true
   std::atomic<bool> closed_{false};
   std::atomic<bool> is_copy_{false};
 };

@@ -80,7 +80,7 @@ Handle::~Handle() {
 }
 
 bool Handle::draw_spread(std::uint64_t& id) noexcept {
-  HotPage& page = *page_.load(std::memory_order_relaxed);
+  HotPage& page = *page_.load(kPageOrder);
   std::uint64_t number;
   if (draw_run(page, 1, number) == 0) return false;
   id = shape_.id(number, fixed_of(page));
@@ -100,7 +100,7 @@ Status Handle::try_next(std::uint64_t drawn, std::uint64_t& id) noexcept {
       }
     }
     for (;;) {
-      HotPage& page = *page_.load(std::memory_order_relaxed);
+      HotPage& page = *page_.load(kPageOrder);
       std::uint64_t first;
       if (draw_run(page, 1, first)) {
         id = shape_.id(first, fixed_of(page));
@@ -167,7 +167,7 @@ void Handle::fill(std::span<std::uint64_t> ids, std::size_t& written, const Canc
   written = 0;
   Patience patience(generator_->wait_max_ns(), closed_, cancelled);
   while (written < ids.size()) {
-    HotPage& page = *page_.load(std::memory_order_relaxed);
+    HotPage& page = *page_.load(kPageOrder);
     std::uint64_t first;
     const std::uint64_t count = draw_run(page, ids.size() - written, first);
     if (count) {
@@ -186,7 +186,7 @@ Block Handle::next_block(std::uint64_t want, const Cancelled& cancelled) {
   if (shape_.timed) want = std::min(want, std::uint64_t{1} << shape_.sequence_bits);
   Patience patience(generator_->wait_max_ns(), closed_, cancelled);
   for (;;) {
-    HotPage& page = *page_.load(std::memory_order_relaxed);
+    HotPage& page = *page_.load(kPageOrder);
     std::uint64_t first;
     std::uint64_t count = draw_run(page, want, first);
     if (count) {

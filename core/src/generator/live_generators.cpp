@@ -7,6 +7,7 @@
 #include "idgen/checkpoint.hpp"
 #include "runtime/fork_page.hpp"
 #include "runtime/made_once.hpp"
+#include "runtime/vm_generation.hpp"
 
 namespace idgen {
 namespace {
@@ -66,13 +67,24 @@ void wait_for_reset(Runtime& runtime, const std::string& subject, Patience& pati
   }
 }
 
+void abandon_in_copy() {
+  std::vector<std::shared_ptr<Generator>> live = live_generators();
+  std::erase_if(live, [](const std::shared_ptr<Generator>& generator) { return !generator->seal_if_copied(); });
+  for (const std::shared_ptr<Generator>& generator : live) generator->settle_soon();
+}
+
 void quiesce() {
   quiesced = true;
+  abandon_in_copy();
   for (const std::shared_ptr<Generator>& generator : live_generators()) generator->rest();
+  system_vm_generation().unmap();
 }
 
 void reset() {
-  for (const std::shared_ptr<Generator>& generator : live_generators()) generator->abandon();
+  system_vm_generation().map_again();
+  const std::vector<std::shared_ptr<Generator>> live = live_generators();
+  for (const std::shared_ptr<Generator>& generator : live) generator->seal();
+  for (const std::shared_ptr<Generator>& generator : live) generator->abandon();
   quiesced = false;
 }
 

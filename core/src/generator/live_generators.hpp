@@ -19,4 +19,8 @@ bool is_quiesced() noexcept;
 // load.
 void wait_for_reset(Runtime& runtime, const std::string& subject, Patience& patience) IDGEN_RUNS_HOST_CODE;
 
+// This machine was copied: what the generators of this process had reserved before is the original's. As reset(), but
+// waits for nobody and calls nobody; the rest is done in the background.
+void abandon_in_copy();
+
 }  // namespace idgen

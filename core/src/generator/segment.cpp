@@ -139,7 +139,12 @@ class SegmentGenerator final : public Generator {
   bool make_room(Patience& patience) override {
     if (!ensure_alive(patience)) return false;
     const Feed& feed = this->feed();
-    return feed.has_ended ? replace(feed, patience) : feed.supply->refill(patience);
+    try {
+      if (!feed.has_ended) return feed.supply->refill(patience);
+    } catch (const Error& error) {
+      if (!has_just_ended(feed, error)) throw;
+    }
+    return replace(feed, patience);
   }
 
   [[gnu::cold]] std::string describe() const override;
@@ -203,7 +208,7 @@ std::string SegmentGenerator::describe() const {
   const std::string restore = store_->unnoticed_restore();
   if (!restore.empty())
     text += "not covered: " + restore + "; advance the tag above the highest id in use before anything starts\n";
-  text += "not covered: a byte-wise clone of the running machine, until each copy has called idgen_reset\n";
+  text += "not covered: a byte-wise clone of the running machine, until " + until_copy_is_noticed() + "\n";
   return text;
 }
 

@@ -246,8 +246,10 @@ class SnowflakeGenerator final : public Generator {
       try {
         return feed.supply->refill(patience);
       } catch (const Error& error) {
-        if (!goes_on_elsewhere_ || error.status() != Status::worker_busy) throw;
-        if (patience.may_wait()) log(LogLevel::warning, "another worker is leased, because " + error.message());
+        const bool is_lost = goes_on_elsewhere_ && error.status() == Status::worker_busy;
+        if (!is_lost && !has_just_ended(feed, error)) throw;
+        if (is_lost && patience.may_wait())
+          log(LogLevel::warning, "another worker is leased, because " + error.message());
       }
     }
     return replace(feed, patience);
@@ -422,8 +424,8 @@ std::string SnowflakeGenerator::describe() const {
   if (!restore.empty())
     text +=
         "not covered: " + restore + "; start nothing before the clock has passed the time of the highest id in use\n";
-  text += "not covered: a byte-wise clone of the running machine, until its window of " + window +
-          " has passed or each copy has called idgen_reset\n";
+  text += "not covered: a byte-wise clone of the running machine, until its window of " + window + " has passed or " +
+          until_copy_is_noticed() + "\n";
   return text;
 }
 

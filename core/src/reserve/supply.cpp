@@ -48,9 +48,21 @@ void Supply::check_process() const {
   throw Error(Status::forked, options_.subject + ": this process was forked in the middle of this call; call again");
 }
 
+bool Supply::was_copied() noexcept {
+  if (is_copy_.load(std::memory_order_relaxed)) return true;
+  if (!options_.is_copied || !options_.is_copied()) return false;
+  is_copy_ = true;
+  seal();
+  return true;
+}
+
 void Supply::prime() {
   page_.supply.store(this, std::memory_order_relaxed);
   const Range range = source_->draw({});
+  if (was_copied()) {
+    throw Error(Status::store_unavailable,
+                options_.subject + ": this machine was copied while the store was asked; try again", Error::kEndsWaits);
+  }
   const Present now = present();
   MutexLock lock(page_.mutex);
   check_process();
@@ -63,7 +75,7 @@ void Supply::prime() {
 void Supply::drop() noexcept {
   if (!is_ours()) return;
   try {
-    source_->release();
+    release_source();
   } catch (...) {  // the store tells the next owner who had it
   }
 }
@@ -202,6 +214,7 @@ Claim Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patienc
     const std::int64_t waited = runtime_.mono_ns() - before;
     patience.spend(waited);
     patience.check(options_.subject);
+    was_copied();     // then it is closed
     now = present();  // it may have been set meanwhile
     lock.lock();
     stats_.wait_ns += static_cast<std::uint64_t>(std::max<std::int64_t>(waited, 0));
@@ -270,7 +283,8 @@ void Supply::load(const Demand& demand) {
   std::optional<Range> range;
   std::optional<Error> failure;
   try {
-    range = source_->draw(demand);
+    if (!was_copied()) range = source_->draw(demand);
+    if (was_copied()) range.reset();  // the original may have asked for it
   } catch (const Error& error) {
     failure = error;
   } catch (const std::exception& error) {
@@ -295,7 +309,7 @@ void Supply::load(const Demand& demand) {
     load_failed(*failure);
     watch_age();
   }
-  const bool goes_on = !failure && !closed_ && is_more_wanted();
+  const bool goes_on = range && !failure && !closed_ && is_more_wanted();
   const bool is_abandoned = leave_source();
   lock.unlock();
   if (is_abandoned) let_source_go();
@@ -305,7 +319,7 @@ void Supply::load(const Demand& demand) {
     lock.unlock();
   }
   if (failure && !had_failed) say(LogLevel::warning, "no new reservation: ", failure->message());
-  if (!failure && had_failed) say(LogLevel::info, "the store grants reservations again");
+  if (range && !failure && had_failed) say(LogLevel::info, "the store grants reservations again");
 }
 
 void Supply::say(LogLevel level, std::string_view what, std::string_view detail) const noexcept {
@@ -318,7 +332,7 @@ void Supply::say(LogLevel level, std::string_view what, std::string_view detail)
 
 bool Supply::leave_source() {
   loading_ = false;
-  const bool is_abandoned = closed_ && !close_waits_;
+  const bool is_abandoned = ended_ && !close_waits_;
   if (is_abandoned) take_ready();
   check_guarantees();
   page_.changed.notify_all();
@@ -327,8 +341,16 @@ bool Supply::leave_source() {
 
 void Supply::let_source_go() {
   try {
-    source_->release();
+    release_source();
   } catch (...) {  // nobody is left to tell
+  }
+}
+
+void Supply::release_source() {
+  if (was_copied()) {
+    source_->abandon();
+  } else {
+    source_->release();
   }
 }
 
@@ -358,6 +380,7 @@ void Supply::watch_age() {
 }
 
 void Supply::retire() {
+  was_copied();  // then it is closed
   MutexLock lock(page_.mutex);
   watching_ = false;
   if (closed_ || failed_for_good_ || loading_) return;  // a loader that returns checks again
@@ -417,6 +440,7 @@ void Supply::watch_renewal() {
 
 void Supply::renew() {
   const Present now = present();
+  was_copied();  // then it is closed
   MutexLock lock(page_.mutex);
   if (closed_ || failed_for_good_) return;
   // What nobody drew while it was time is not kept.
@@ -477,9 +501,12 @@ void Supply::load_failed(const Error& error) {
 
 void Supply::close() noexcept { end(true); }
 
-void Supply::abandon() noexcept { end(false); }
+void Supply::abandon() noexcept {
+  is_copy_ = true;
+  end(false);
+}
 
-void Supply::end(bool gives_back) noexcept {
+void Supply::seal() noexcept {
   MutexLock lock(page_.mutex);
   if (closed_) return;
   closed_ = true;
@@ -489,26 +516,34 @@ void Supply::end(bool gives_back) noexcept {
   }
   page_.changed.notify_all();
   closed_at_ = page_.counter.seal();
-  const Range rest{std::max(closed_at_, current_.first), current_.end};
-  if (rest.first < rest.end) unused_ += rest.size();
+  rest_ = {std::max(closed_at_, current_.first), current_.end};
+  if (rest_.first < rest_.end) unused_ += rest_.size();
   current_ = {};
-  close_waits_ = true;  // from here on a loader that returns leaves the source to us
+  check_guarantees();
   lock.unlock();
   for (Stripe& stripe : page_.stripes) {
     const MutexLock fed(stripe.mutex);  // by who drew from the counter before it was sealed
     stripe.counter.set_limit(0);
   }
-  lock.lock();
+}
+
+void Supply::end(bool gives_back) noexcept {
+  seal();
+  MutexLock lock(page_.mutex);
+  if (ended_) return;
+  ended_ = true;
+  close_waits_ = true;  // from here on a loader that returns leaves the source to us
   // A grant on its way would be lost: wait for it, up to a limit, to give it back too.
   const std::int64_t deadline = runtime_.mono_ns() + options_.close_wait_ns;
   while (loading_ && runtime_.mono_ns() < deadline) runtime_.wait(lock, page_.changed, Patience::kSliceNs);
   close_waits_ = false;
   const std::vector<Range> ready = take_ready();
+  const Range rest = rest_;
   check_guarantees();
   if (loading_) return;  // everything is burned; the loader releases the source when it returns
   lock.unlock();
   try {
-    if (gives_back) {
+    if (gives_back && !was_copied()) {
       give_back(rest, ready);
     } else {
       source_->abandon();

@@ -16,6 +16,7 @@
 // Knows nothing about time or ids: a segment and a window of time are both a range of numbers.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -108,6 +109,9 @@ class Supply : public std::enable_shared_from_this<Supply> {
     std::uint64_t claims_from = 0;   // numbers below this were drawn from another supply, which has ended
     std::string subject;             // "tag 'orders'": begins log lines and messages
     std::shared_ptr<Lane> lane{};    // where loads are made; null: one of its own
+    // True: this process is a copy of the one that asked for this supply's ranges, which are also the original's. Null:
+    // nothing says so. Called with no lock held, before anything is granted, opened or given back.
+    std::function<bool()> is_copied{};
     // Of timed numbers: reads the clock. Called with no lock held.
     std::function<Present()> present{};
     // Called under the lock before a range above the counter's position is opened, with the result of `present` and the
@@ -131,12 +135,16 @@ class Supply : public std::enable_shared_from_this<Supply> {
   // The same for a thread that has drawn `number`, but not in the open range.
   Claim claim(std::uint64_t number, Patience& patience) IDGEN_RUNS_HOST_CODE;
 
-  // Stops issuing for good and gives back what is unused. What the store does not take back is a gap and a line in the
-  // log, not a failure.
+  // Stops issuing for good, and nothing else: waits for nobody and calls nobody. Calls get Error{closed}.
+  void seal() noexcept;
+  // Seals, and gives back what is unused, except in a copy. What the store does not take back is a gap and a line in
+  // the log, not a failure.
   void close() noexcept IDGEN_RUNS_HOST_CODE;
   // The same, but gives nothing back.
   void abandon() noexcept IDGEN_RUNS_HOST_CODE;
-  // Once closed: the number after the last one that was drawn.
+  // True, and sealed, once Options::is_copied has said so.
+  bool was_copied() noexcept;
+  // Once sealed: the number after the last one that was drawn.
   std::uint64_t closed_at() const;
 
   SupplyStats stats() const;
@@ -162,6 +170,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   // The source is free again. True: it is no longer needed; call let_source_go() after releasing the lock.
   bool leave_source() IDGEN_REQUIRES(page_.mutex);
   void let_source_go() IDGEN_RUNS_HOST_CODE;
+  void release_source() IDGEN_RUNS_HOST_CODE;
   std::vector<Range> take_ready() IDGEN_REQUIRES(page_.mutex);  // which is not issued, then
   void end(bool gives_back) noexcept IDGEN_RUNS_HOST_CODE;
   void watch_age() IDGEN_REQUIRES(page_.mutex);
@@ -189,8 +198,11 @@ class Supply : public std::enable_shared_from_this<Supply> {
   const Log log_;
   const Error out_of_memory_{Status::no_memory, "out of memory"};  // set while there is work
 
-  bool closed_ IDGEN_GUARDED_BY(page_.mutex) = false;
-  bool close_waits_ IDGEN_GUARDED_BY(page_.mutex) = false;
+  std::atomic<bool> is_copy_{false};                        // what is held is also the original's
+  bool closed_ IDGEN_GUARDED_BY(page_.mutex) = false;       // sealed
+  bool ended_ IDGEN_GUARDED_BY(page_.mutex) = false;        // and a thread gives back what is left
+  bool close_waits_ IDGEN_GUARDED_BY(page_.mutex) = false;  // that thread, for the loader
+  Range rest_ IDGEN_GUARDED_BY(page_.mutex);                // of the range that was open
   std::uint64_t closed_at_ IDGEN_GUARDED_BY(page_.mutex) = 0;
   Range current_ IDGEN_GUARDED_BY(page_.mutex);
   std::deque<Range> ready_ IDGEN_GUARDED_BY(page_.mutex);

@@ -10,6 +10,7 @@
 #include "idgen/runtime.hpp"
 #include "idgen/status.hpp"
 #include "runtime/made_once.hpp"
+#include "runtime/slots.hpp"
 #include "runtime/system_lane.hpp"
 
 namespace idgen {
@@ -63,6 +64,15 @@ std::string Runtime::host_name() {
 std::optional<std::string> Runtime::environment(const std::string& name) {
   const char* const value = std::getenv(name.c_str());
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+std::shared_ptr<Lane> Runtime::process_lane() {
+  static constinit Slots<Lane> lanes;
+  const std::shared_ptr<Slot<Lane>> slot = lanes.at("");
+  const MutexLock lock(slot->mutex);
+  std::shared_ptr<Lane> lane = slot->value.lock();
+  if (!lane) slot->value = lane = make_system_lane();
+  return lane;
 }
 
 Runtime& system_runtime() {
