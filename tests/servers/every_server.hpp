@@ -48,6 +48,9 @@ class StoreOfATest final : public Store {
   void window_repair(const std::string& ns, std::uint64_t worker, const WindowInfo& seen, std::int64_t hw) override {
     store_->window_repair(mine(ns), worker, seen, hw);
   }
+  void window_release(const std::string& ns, std::uint64_t worker, const WindowInfo& seen, bool even_if_live) override {
+    store_->window_release(mine(ns), worker, seen, even_if_live);
+  }
   bool has_leases() const override { return store_->has_leases(); }
   void window_return(const std::string& ns, std::uint64_t worker, std::uint64_t fence, std::int64_t end,
                      std::int64_t used) override {
