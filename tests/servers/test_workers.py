@@ -351,22 +351,27 @@ def test_no_free_worker_is_an_error_that_says_who_has_them(shared, namespace, tm
         ids_of([*all_of_them, fourth])
 
 
+def fork_and_draw(parent, children, count):
+    """The ids of a generator, then of its children one after the other, then its own again: so many of each."""
+    drawn = [parent.next() for _ in range(count)]
+    for _ in range(children):
+        here, there = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.write(there, "\n".join(str(parent.next()) for _ in range(count)).encode())
+            parent.close()
+            os._exit(0)
+        os.close(there)
+        with os.fdopen(here) as report:
+            drawn += [int(line) for line in report]
+        assert os.waitpid(child, 0)[1] == 0
+    return drawn + [parent.next() for _ in range(count)]
+
+
 def test_a_forked_child_leases_a_worker_of_its_own(shared, namespace):
     with idgen.Generator(
         kind="snowflake", worker="auto", namespace=namespace, store=shared.url(), store_create=True
     ) as generator:
-        drawn = [generator.next() for _ in range(100)]
-        for _ in range(3):
-            here, there = os.pipe()
-            child = os.fork()
-            if child == 0:
-                os.write(there, "\n".join(str(generator.next()) for _ in range(100)).encode())
-                generator.close()
-                os._exit(0)
-            os.close(there)
-            with os.fdopen(here) as report:
-                drawn += [int(line) for line in report]
-            assert os.waitpid(child, 0)[1] == 0
-        drawn += [generator.next() for _ in range(100)]
+        drawn = fork_and_draw(generator, children=3, count=100)
         assert len(set(drawn)) == 500
         assert len({generator.decode(number).worker for number in drawn}) > 1

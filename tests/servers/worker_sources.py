@@ -1,10 +1,10 @@
 """What tests of worker_source with other generators' rows have in common."""
 
-import os
 import time
 from pathlib import Path
 
 import idgen
+import test_workers
 from clients import IDGEN, new_tag, run, wait_until
 from originals import EPOCH_MS
 from test_workers import LAYOUT, properties, working
@@ -60,19 +60,7 @@ def generator(namespace, settings):
 
 def fork_and_draw(parent):
     """The ids of a parent and two children, and their workers."""
-    drawn = [parent.next() for _ in range(50)]
-    for _ in range(2):
-        here, there = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.write(there, "\n".join(str(parent.next()) for _ in range(50)).encode())
-            parent.close()
-            os._exit(0)
-        os.close(there)
-        with os.fdopen(here) as report:
-            drawn += [int(line) for line in report]
-        assert os.waitpid(child, 0)[1] == 0
-    drawn += [parent.next() for _ in range(50)]
+    drawn = test_workers.fork_and_draw(parent, children=2, count=50)
     return drawn, numbers(drawn)
 
 
