@@ -5,8 +5,8 @@ DESTDIR ?=
 export PREFIX DESTDIR
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-rest test-% sim sim-controls models setup build dist bench install docs format \
-  lint abi-baseline clean
+.PHONY: help demo test test-all test-rest test-% sim sim-controls models fuzz setup build dist bench install docs \
+  format lint abi-baseline clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -37,6 +37,10 @@ sim-controls: setup ## planted faults and other generators' rules: in how many s
 models: ## the models of the protocols, with Spin: every state of them, and with each rule left out (docs/models.md)
 	scripts/setup models
 	scripts/models
+
+fuzz: ## every parser, fed with what nobody would write, for SECONDS=N (60) each
+	scripts/setup fuzz
+	scripts/fuzz --seconds $(or $(SECONDS),60)
 
 setup: ## install what is missing; names it first, and does nothing the second time
 	scripts/setup

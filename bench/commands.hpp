@@ -22,7 +22,16 @@ void stores(int rounds, int seconds, const std::string& modules, std::span<char*
 // Time of create with a leased worker on each NAME=URL, and the latency of calls while it is renewed, beside calls on a
 // worker that is not.
 void leases(int seconds, const std::string& modules, std::span<char*> urls);
+// ns per id that has an owner, and ids per second of `most` threads that draw such ids.
+void owners(int rounds, unsigned most);
+// ns per lookup of a shard, beside reading an array.
+void routes(int rounds);
 // Runs one subject a given number of times and prints nothing: for a tool that counts instructions.
 void count(const std::string& subject, std::size_t times);
+// ns per hidden id, one by one and in batches, beside the AES rounds that it needs.
+void hidden(int rounds);
+
+// ns per UUID, ULID and ObjectId, one by one and in batches, and per text.
+void standard(int rounds);
 
 }  // namespace bench

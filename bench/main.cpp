@@ -18,7 +18,11 @@ constexpr const char* kUsage =
     "       idgen-bench footprint FOLDER ROUNDS\n"
     "       idgen-bench stores ROUNDS SECONDS MODULES NAME=URL...\n"
     "       idgen-bench leases SECONDS MODULES NAME=URL...\n"
-    "       idgen-bench count SUBJECT TIMES\n";
+    "       idgen-bench owners ROUNDS\n"
+    "       idgen-bench routes ROUNDS\n"
+    "       idgen-bench count SUBJECT TIMES\n"
+    "       idgen-bench hidden ROUNDS\n"
+    "       idgen-bench standard ROUNDS\n";
 
 int run(std::span<char*> arguments) {
   const auto is = [&](const char* command, std::size_t size) {
@@ -27,6 +31,8 @@ int run(std::span<char*> arguments) {
   const auto number = [&](std::size_t i) { return std::atoi(arguments[i]); };
   if (is("speed", 2)) return bench::speed(number(1)), 0;
   if (is("threads", 2)) return bench::threads(number(1), std::max(2u, std::thread::hardware_concurrency())), 0;
+  if (is("owners", 2)) return bench::owners(number(1), std::max(2u, std::thread::hardware_concurrency())), 0;
+  if (is("routes", 2)) return bench::routes(number(1)), 0;
   if (is("cap", 2)) return bench::cap(number(1)), 0;
   if (is("refill", 3)) return bench::refill(arguments[1], number(2)), 0;
   if (is("footprint", 3)) return bench::footprint(arguments[1], number(2)), 0;
@@ -35,6 +41,8 @@ int run(std::span<char*> arguments) {
   if (arguments.size() > 3 && std::strcmp(arguments[0], "leases") == 0)
     return bench::leases(number(1), arguments[2], arguments.subspan(3)), 0;
   if (is("count", 3)) return bench::count(arguments[1], static_cast<std::size_t>(number(2))), 0;
+  if (is("hidden", 2)) return bench::hidden(number(1)), 0;
+  if (is("standard", 2)) return bench::standard(number(1)), 0;
   std::fputs(kUsage, stderr);
   return 2;
 }

@@ -97,6 +97,56 @@ def figures_speed(samples: Samples) -> list[Figure]:
     ]
 
 
+# ------------------------------------------------------------------------------------------------- hidden ids
+
+
+def measure_hidden(setting: Setting) -> Samples:
+    if not (setting.build / "lib/idgen/modules/libidgen_cipher.so").exists():
+        raise NotMeasured("the module of hidden ids was not built (Debian: libssl-dev)")
+    samples: Samples = json.loads(run(setting.program, "hidden", str(setting.rounds)))
+    if "AES rounds in a row" not in samples["ns"]:
+        raise NotMeasured("this processor has no AES instructions, which the goals are for")
+    return samples
+
+
+def figures_hidden(samples: Samples) -> list[Figure]:
+    ns: dict[str, list[float]] = samples["ns"]
+
+    def figure(subject: str, floor: str, goal: float) -> Figure:
+        detail = f"{ratio(ns[subject], ns[floor]):.2f} x {floor} ({median(ns[floor]):.1f} ns); {spread(ns[subject])}"
+        return Figure(subject, median(ns[subject]), "ns", goal, detail=detail)
+
+    alone = [figure(f"{name} bits", "AES rounds in a row", 200) for name in ("hide, 42", "reveal, 42", "hide, 63")]
+    many = [figure(f"batch, {bits} bits", "AES rounds side by side", 40) for bits in (42, 63, 84)]
+    return alone + many
+
+
+# ------------------------------------------------------------------------------------------------ standard ids
+
+
+def measure_standard(setting: Setting) -> Samples:
+    samples: Samples = json.loads(run(setting.program, "standard", str(setting.rounds)))
+    return samples
+
+
+def figures_standard(samples: Samples) -> list[Figure]:
+    ns: dict[str, list[float]] = samples["ns"]
+    floor = "clock + compare-and-set"
+
+    def figure(subject: str, goal: float | None) -> Figure:
+        detail = f"{ratio(ns[subject], ns[floor]):.2f} x {floor} ({median(ns[floor]):.1f} ns); {spread(ns[subject])}"
+        return Figure(subject, median(ns[subject]), "ns", goal, detail=detail)
+
+    names = ("uuid4", "uuid7", "ulid", "object_id")
+    texts = [
+        Figure(f"text, {name}", median(ns[f"text, {name}"]), "ns", goal, detail=spread(ns[f"text, {name}"]))
+        for name, goal in (("base62", 15), ("crockford", None), ("uuid7", None), ("ulid", None))
+    ]
+    alone = [figure(name, 30 if name == "uuid7" else None) for name in names]
+    alone += [figure("serial", 100), figure("serial, with a check", 100), figure("next_text by a pattern", None)]
+    return alone + [figure(f"batch, {name}", None) for name in names] + texts
+
+
 # ------------------------------------------------------------------------------------------------ instructions
 
 COUNTED = (
@@ -179,6 +229,65 @@ def plots_threads(samples: Samples) -> dict[str, str]:
     sizes = list(rates["fetch_add"])
     title = f"Threads on one generator, {samples['cores']} cores"
     return {"threads": svg.lines(title, sizes, series, "M ids/s")}
+
+
+# ------------------------------------------------------------------------------------------------------ owners
+
+
+def measure_routes(setting: Setting) -> Samples:
+    samples: Samples = json.loads(run(setting.program, "routes", str(setting.rounds)))
+    return samples
+
+
+def figures_routes(samples: Samples) -> list[Figure]:
+    ns: dict[str, list[float]] = samples["ns"]
+    figures = []
+    for name, floor in (
+        ("id, 64 ranges", "array behind a call"),
+        ("id, 4096 ranges", "array behind a call"),
+        ("node, 64 ranges", "array behind a call"),
+        ("owner of 16 bytes", "XXH64 of 16 bytes"),
+        ("batch, 64 ranges", "array in a loop"),
+        ("batch, 4096 ranges", "array in a loop"),
+        ("map, 64 ranges", "array behind a call"),
+    ):
+        each = f"{median(ns[name]):.2f} ns / {median(ns[floor]):.2f} ns"
+        figures.append(Figure(f"{name} / ({floor})", ratio(ns[name], ns[floor]), "x", detail=each))
+    figures.append(Figure("one lookup by id, 64 ranges", median(ns["id, 64 ranges"]), "ns", 10))
+    return figures
+
+
+def measure_owners(setting: Setting) -> Samples:
+    samples: Samples = json.loads(run(setting.program, "owners", str(setting.rounds)))
+    return samples
+
+
+def figures_owners(samples: Samples) -> list[Figure]:
+    ns: dict[str, list[float]] = samples["ns"]
+    threads = int(samples["threads"])
+    floor = "XXH64 + compare-and-set"
+    figures = []
+    for name in (
+        "next_for, 16 bytes",
+        "next_for_int",
+        "batch, one owner",
+        "batch, an owner each",
+        "batch, an integer each",
+    ):
+        each = f"{median(ns[name]):.2f} ns / {median(ns[floor]):.2f} ns"
+        figures.append(Figure(f"{name} / ({floor})", ratio(ns[name], ns[floor]), "x", detail=each))
+    rate = 1e3 / median(ns["next_for, 16 bytes"])
+    figures.append(Figure("ids per second for owners of 16 bytes, one thread", rate, "M", 20, True))
+    for name, many in samples["many"].items():
+        one = samples["one"][name]
+        detail = f"{median(many) / 1e6:.1f} M ids/s / ({threads} x {median(one) / 1e6:.1f} M)"
+        share = ratio(many, one) / threads
+        if name == "nothing shared":
+            figures.append(Figure(f"{threads} threads with {name} / threads x one", share, "x", detail=detail))
+            continue
+        goal = 0.9 if name == "owners of its own" else None
+        figures.append(Figure(f"{threads} threads, each for {name} / threads x one", share, "x", goal, True, detail))
+    return figures
 
 
 # --------------------------------------------------------------------------------------------------------- cap

@@ -63,7 +63,10 @@ def figures_java(samples: Samples) -> list[Figure]:
 # ---------------------------------------------------------------------------------------------------------- Go
 
 GO_LINE = re.compile(r"^Benchmark(\w+?)(?:-\d+)?\s+\d+\s+(.*)$", re.MULTILINE)
-GO_CALLS = "EmptyCall$|NextSnowflake$|NextSegment$|Fill1024Segment$|BlocksSegment$"
+GO_CALLS = (
+    "EmptyCall$|NextSnowflake$|NextSegment$|Fill1024Segment$|BlocksSegment$|"
+    "NextForString$|NextForInt$|FillForEach1024Int$|Route$|RouteBatch1024$|Hide$|HideAll1024$"
+)
 
 
 def measure_go(setting: Setting) -> Samples:
@@ -109,6 +112,24 @@ def figures_go(samples: Samples) -> list[Figure]:
     figures.append(
         Figure("Go segment Blocks.Next, an id", blocks, "ns", detail="counts in Go, a call of the core a block")
     )
+    for benchmark, label in (
+        ("NextForString", "NextFor of 16 bytes"),
+        ("NextForInt", "NextFor of an integer"),
+        ("Route", "Route of an id"),
+        ("Hide", "Hide of an id"),
+    ):
+        if benchmark in of:  # hidden ids need their module
+            calls = of[benchmark]["ns/op"]
+            share = statistics.median(call / floor for call, floor in zip(calls, empty, strict=True))
+            detail = f"{median(calls):.1f} ns / {median(empty):.1f} ns, the core's work included"
+            figures.append(Figure(f"Go {label}, by an empty cgo call", share, "x", detail=detail))
+    for benchmark, label in (
+        ("FillForEach1024Int", "FillForEach of 1024 integers"),
+        ("RouteBatch1024", "RouteBatch of 1024"),
+        ("HideAll1024", "HideAll of 1024"),
+    ):
+        if benchmark in of:
+            figures.append(Figure(f"Go {label}, an id", median(of[benchmark]["ns/id"]), "ns"))
     for name, label in (("ShareOfTheCap", "Next"), ("ShareOfTheCapByFill", "Fill of 1024")):
         if name in of:
             share = median(of[name]["%-of-cap"])

@@ -72,6 +72,24 @@ PARTS = (
         core.plots_threads,
     ),
     Part(
+        "routes",
+        "Shards of ids",
+        "idgen-bench routes ROUNDS",
+        core.measure_routes,
+        core.figures_routes,
+        note="A ring of 2^16 nodes and 64 shards. The floor reads an array with an entry for each node. The map is "
+        "what a ceiling entry costs in a balanced tree.",
+    ),
+    Part(
+        "owners",
+        "Ids that have an owner",
+        "idgen-bench owners ROUNDS",
+        core.measure_owners,
+        core.figures_owners,
+        note="Owners of 16 bytes, hashed twice: XXH64 is half of the hash. Threads that work for shards of their own "
+        "have counters of their own; threads that work for any owner meet on all of them, unless order = relaxed.",
+    ),
+    Part(
         "refill",
         "Refills behind the caller's back, at 5 M ids/s",
         "idgen-bench refill FOLDER SECONDS",
@@ -105,6 +123,22 @@ PARTS = (
         stores.figures_leases,
         note="worker = auto, window = worker_lease = 1 s, so that it is renewed three times a second; 5 M ids/s from "
         "one thread, each call timed.",
+    ),
+    Part(
+        "hidden",
+        "Hidden ids, in C",
+        "idgen-bench hidden ROUNDS",
+        core.measure_hidden,
+        core.figures_hidden,
+        note="The floor is 100 AES rounds of the processor, which FF1 cannot do without: in a row, as for one id, or "
+        "for eight ids side by side.",
+    ),
+    Part(
+        "standard",
+        "UUIDs, ULIDs and ObjectIds, texts of ids, and serials, in C",
+        "idgen-bench standard ROUNDS",
+        core.measure_standard,
+        core.figures_standard,
     ),
     Part("library", "The library", "strip, readelf -d", core.measure_library, core.figures_library),
     Part(

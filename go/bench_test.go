@@ -1,6 +1,7 @@
 package idgen_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -44,6 +45,148 @@ func BenchmarkNextContextSegment(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func BenchmarkNextForString(b *testing.B) {
+	benchmarkNextFor(b, idgen.OwnerString("customer-0012345")) // 16 bytes
+}
+
+func BenchmarkNextForInt(b *testing.B) { benchmarkNextFor(b, idgen.OwnerInt(1_234_567_890_123_456)) }
+
+func benchmarkNextFor(b *testing.B, owner idgen.Owner) {
+	g := newBusiness(b, idgen.WithSegmentStep(10_000_000))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := g.NextFor(owner); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkFillForEach1024Int(b *testing.B) {
+	owners := make([]int64, 1024)
+	for i := range owners {
+		owners[i] = 1_234_567_890_000_000 + int64(i)
+	}
+	benchmarkFillForEach(b, idgen.OwnersInt(owners))
+}
+
+func BenchmarkFillForEach1024String(b *testing.B) {
+	owners := make([]string, 1024)
+	for i := range owners {
+		owners[i] = fmt.Sprintf("customer-%07d", i)
+	}
+	benchmarkFillForEach(b, idgen.OwnersString(owners))
+}
+
+func benchmarkFillForEach(b *testing.B, owners idgen.Owners) {
+	g := newBusiness(b, idgen.WithSegmentStep(10_000_000))
+	ids := make([]int64, owners.Len())
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := g.FillForEach(owners, ids); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(ids)), "ns/id")
+}
+
+// A ring of 64 ranges, each of a shard of its own.
+func benchRouter(b *testing.B) *idgen.Router {
+	data := idgen.RouteData{Version: 1, Bits: 16}
+	for n := range uint32(64) {
+		name := fmt.Sprintf("db%d", n)
+		data.Shards = append(data.Shards, name)
+		data.Ranges = append(data.Ranges, idgen.RouteRange{Upto: 1024*n + 1023, Shard: name})
+	}
+	router, err := idgen.NewRouter(mustTable(b, data), idgen.RouterOptions{Layout: layoutOfRoutes(b, "business64")})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return router
+}
+
+func businessIDs(b *testing.B, count int) []int64 {
+	ids := make([]int64, count)
+	owners := make([]int64, count)
+	for i := range owners {
+		owners[i] = int64(i)
+	}
+	if _, err := newBusiness(b).FillForEach(idgen.OwnersInt(owners), ids); err != nil {
+		b.Fatal(err)
+	}
+	return ids
+}
+
+func BenchmarkRoute(b *testing.B) {
+	router, id := benchRouter(b), businessIDs(b, 1)[0]
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := router.Route(id); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRouteBatch1024(b *testing.B) {
+	router, ids := benchRouter(b), businessIDs(b, 1024)
+	shards, seconds := make([]uint32, len(ids)), make([]uint32, len(ids))
+	for b.Loop() {
+		if err := router.RouteBatch(ids, shards, seconds); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/id")
+}
+
+func BenchmarkHide(b *testing.B) {
+	cipher, id := mustCipher(b, hiding(b)...), businessIDs(b, 1)[0]
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := cipher.Hide(id); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkHideAll1024(b *testing.B) {
+	cipher, plain := mustCipher(b, hiding(b)...), businessIDs(b, 1024)
+	ids := make([]int64, len(plain))
+	for b.Loop() {
+		copy(ids, plain)
+		if err := cipher.HideAll(ids); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/id")
+}
+
+func BenchmarkNewUUID4(b *testing.B) { benchmarkStandard(b, idgen.NewUUID4) }
+
+func BenchmarkNewUUID7(b *testing.B) { benchmarkStandard(b, idgen.NewUUID7) }
+
+func benchmarkStandard(b *testing.B, make func() ([16]byte, error)) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := make(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkFillStandard1024UUID4(b *testing.B) { benchmarkFillStandard(b, idgen.StandardUUID4) }
+
+func BenchmarkFillStandard1024UUID7(b *testing.B) { benchmarkFillStandard(b, idgen.StandardUUID7) }
+
+func benchmarkFillStandard(b *testing.B, standard idgen.Standard) {
+	ids := make([][16]byte, 1024)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := idgen.FillStandard(standard, ids); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/id")
 }
 
 func BenchmarkFill1024Segment(b *testing.B) {

@@ -69,14 +69,14 @@ type logSink struct {
 // forgetHost releases a closed generator's log and store: if they refer to the generator, the collector would never
 // find it unreachable. Another generator on the same worker has its own log.
 func (g *Generator) forgetHost() {
-	if g == nil || g.owner == nil {
+	if g == nil || g.lifetime == nil {
 		return
 	}
-	if g.owner.log != nil {
-		g.owner.log.call.Store(nil)
+	if g.lifetime.log != nil {
+		g.lifetime.log.call.Store(nil)
 	}
-	if g.owner.store != nil {
-		g.owner.store.forget()
+	if g.lifetime.store != nil {
+		g.lifetime.store.forget()
 	}
 }
 

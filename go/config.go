@@ -18,6 +18,7 @@ type config struct {
 	handle C.uintptr_t
 	log    *logSink
 	store  *storeSink
+	keys   *keySink
 }
 
 func newConfig(options []Option) (*config, error) {

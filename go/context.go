@@ -8,7 +8,6 @@ import "C"
 import (
 	"context"
 	"runtime"
-	"unsafe"
 )
 
 // NextContext is Next with a context: when ctx ends, a wait ends within about 20 ms. The error matches ErrCancelled,
@@ -41,8 +40,7 @@ func (g *Generator) FillContext(ctx context.Context, ids []int64) (int, error) {
 	}
 	written := 0
 	err := withFlag(ctx, func(flag *C.int32_t) C.idgen_go_failure {
-		into := (*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(ids)))
-		result := C.idgen_go_fill_until(g.pointer(), into, C.size_t(len(ids)), flag)
+		result := C.idgen_go_fill_until(g.pointer(), idsToC(ids), C.size_t(len(ids)), flag)
 		written = int(result.value)
 		return result.failure
 	})

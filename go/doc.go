@@ -14,6 +14,20 @@
 // SQL drivers, JSON encoders and columns take int64. All layouts fit it except those marked unsigned
 // ([LayoutInfo].Unsigned). With an unsigned layout, uint64(id) is the number.
 //
+// # Ids with an owner
+//
+// With the kind business, and with the layout order, each id has an owner, whose gene it carries: see
+// [Generator.NextFor]. Ids of 16 bytes are a [WideID].
+//
+// # UUIDs, ULIDs, ObjectIds
+//
+// These need no generator, no store and no configuration: see [Standard] and [NewUUID7].
+//
+//	id, err := idgen.NewUUID7() // [16]byte
+//	text, err := idgen.FormatStandard(idgen.StandardUUID7, id[:])
+//	standard, bytes, err := idgen.ParseStandard(text)
+//	parts, err := idgen.DecodeStandard(standard, bytes)
+//
 // # Threads, blocking, errors
 //
 // Any number of goroutines may call all methods of a [Generator] at the same time, also while another one closes it.

@@ -86,13 +86,7 @@ func Names(path string) ([]string, error) {
 func readTOML(path string) ([]tomlTable, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
-		reason := err.Error()
-		var errno syscall.Errno
-		if errors.As(err, &errno) {
-			reason = errno.Error() // in C it begins with a capital
-			reason = strings.ToUpper(reason[:1]) + reason[1:]
-		}
-		return nil, configFileError("%s: the file cannot be read: %s", path, reason)
+		return nil, configFileError("%s: the file cannot be read: %s", path, reasonOf(err))
 	}
 	var values map[string]any
 	meta, err := toml.Decode(string(content), &values)
@@ -167,6 +161,16 @@ func tomlText(value any) (string, bool) {
 		return v.Format(time.RFC3339Nano), true
 	}
 	return "", false
+}
+
+// reasonOf is why a file cannot be read, as the core says it.
+func reasonOf(err error) string {
+	var errno syscall.Errno
+	if !errors.As(err, &errno) {
+		return err.Error()
+	}
+	reason := errno.Error() // in C it begins with a capital
+	return strings.ToUpper(reason[:1]) + reason[1:]
 }
 
 func configFileError(format string, arguments ...any) error {

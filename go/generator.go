@@ -15,8 +15,9 @@ import (
 // Generator makes ids. Made by [Open] or [New]; safe for use by any number of goroutines.
 type Generator struct {
 	// An integer, because cgo would check a pointer argument on every call, and make it escape.
-	handle C.uintptr_t
-	owner  *owner // so that a copy of this struct also keeps the handle alive
+	handle   C.uintptr_t
+	lifetime *lifetime // so that a copy of this struct also keeps the handle alive
+	pattern  *TextPattern
 }
 
 // Open makes a generator from the table [name] of a TOML file. Options override the file. A relative store path starts
@@ -62,9 +63,13 @@ func create(ctx context.Context, options []Option) (*Generator, error) {
 	// Close stops a generator but keeps its memory: another goroutine may still be in a call. None is once the
 	// collector finds it unreachable. The goroutine is needed because a generator that was never closed now gives its
 	// reservation back to the store.
-	o := newOwner(created.handle, func(handle C.uintptr_t) { go C.idgen_go_destroy(handle) })
-	o.log, o.store = c.log, c.store
-	return &Generator{created.handle, o}, nil
+	life := newLifetime(created.handle, func(handle C.uintptr_t) { go C.idgen_go_destroy(handle) })
+	life.log, life.store = c.log, c.store
+	pattern, err := c.textPattern()
+	if err != nil {
+		return nil, err
+	}
+	return &Generator{created.handle, life, pattern}, nil
 }
 
 func (g *Generator) pointer() C.uintptr_t {
@@ -77,7 +82,8 @@ func (g *Generator) pointer() C.uintptr_t {
 // Next makes one id. May block, up to wait_max: for the next tick when the sequence of this one is used up, for a clock
 // that was set back, for the store when the reservation is used up. Does not allocate.
 //
-// Errors: ErrClosed, ErrExhausted, ErrOverloaded, those of the clock and of the store.
+// Errors: ErrClosed, ErrExhausted, ErrOverloaded, those of the clock and of the store; ErrUnsupported if ids have an
+// owner, see NextFor.
 func (g *Generator) Next() (int64, error) {
 	result := C.idgen_go_next(g.pointer())
 	runtime.KeepAlive(g)
@@ -106,15 +112,18 @@ func (g *Generator) TryNext() (int64, error) {
 // noIDs stands in for an empty slice, which has no address.
 var noIDs C.uint64_t
 
+func idsToC(ids []int64) *C.uint64_t {
+	if len(ids) == 0 {
+		return &noIDs
+	}
+	return (*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(ids)))
+}
+
 // Fill fills ids, strictly increasing with order = strict, and returns how many it wrote: all, or fewer and an error.
 // The ids it wrote are real even then, and nobody else will ever get them. Much faster per id than Next. May block like
 // Next.
 func (g *Generator) Fill(ids []int64) (int, error) {
-	into := &noIDs
-	if len(ids) > 0 {
-		into = (*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(ids)))
-	}
-	result := C.idgen_go_fill(g.pointer(), into, C.size_t(len(ids)))
+	result := C.idgen_go_fill(g.pointer(), idsToC(ids), C.size_t(len(ids)))
 	runtime.KeepAlive(g)
 	if result.failure.status != C.IDGEN_OK {
 		return int(result.value), newError(result.failure)
@@ -143,11 +152,7 @@ func (g *Generator) All() iter.Seq2[int64, error] {
 func (g *Generator) Describe() (string, error) {
 	result := C.idgen_go_describe(g.pointer())
 	runtime.KeepAlive(g)
-	if err := failed(result.failure); err != nil {
-		return "", err
-	}
-	defer C.free(unsafe.Pointer(result.text))
-	return C.GoString(result.text), nil
+	return longText(result)
 }
 
 // Close stops the generator: waiting and later calls return ErrClosed. The unused rest goes back to the store, for
@@ -160,8 +165,8 @@ func (g *Generator) Describe() (string, error) {
 //
 //	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 func (g *Generator) Close(ctx context.Context) error {
-	if g != nil && g.owner != nil {
-		defer g.owner.store.asksFor(ctx)()
+	if g != nil && g.lifetime != nil {
+		defer g.lifetime.store.asksFor(ctx)()
 	}
 	err := withFlag(ctx, func(flag *C.int32_t) C.idgen_go_failure { return C.idgen_go_close(g.pointer(), flag) })
 	g.forgetHost()

@@ -44,8 +44,10 @@ type Parts struct {
 	Sequence   uint64
 	Gene       uint64
 	Version    uint64
-	Segment    uint64
+	Segment    uint64 // its low 64 bits
 	Fixed      uint64
+
+	SegmentHigh uint64 // high bits of the segment; 0 but in ids of 16 bytes
 }
 
 // Timestamp is UnixMs as a time in UTC. Meaningful only if Fields has FieldTime.
@@ -56,6 +58,18 @@ func partsFromC(p C.idgen_parts_t) Parts {
 		Fields: FieldKind(p.fields), UnixMs: int64(p.unix_ms), Time: uint64(p.time), Datacenter: uint64(p.datacenter),
 		Worker: uint64(p.worker), Process: uint64(p.process), Shard: uint64(p.shard), Sequence: uint64(p.sequence),
 		Gene: uint64(p.gene), Version: uint64(p.version), Segment: uint64(p.segment), Fixed: uint64(p.fixed),
+		SegmentHigh: uint64(p.segment_high),
+	}
+}
+
+// toC leaves out what encoding does not read.
+func (p Parts) toC() C.idgen_parts_t {
+	return C.idgen_parts_t{
+		time: C.uint64_t(p.Time), datacenter: C.uint64_t(p.Datacenter), worker: C.uint64_t(p.Worker),
+		process: C.uint64_t(p.Process), shard: C.uint64_t(p.Shard),
+		sequence: C.uint64_t(p.Sequence), gene: C.uint64_t(p.Gene),
+		version: C.uint64_t(p.Version), segment: C.uint64_t(p.Segment), fixed: C.uint64_t(p.Fixed),
+		segment_high: C.uint64_t(p.SegmentHigh),
 	}
 }
 
@@ -79,8 +93,8 @@ func (g *Generator) Layout() (*Layout, error) {
 
 // Layout says which bits of an id mean what, without a generator. Immutable; safe for use by any number of goroutines.
 type Layout struct {
-	handle C.uintptr_t
-	owner  *owner // as in Generator
+	handle   C.uintptr_t
+	lifetime *lifetime // as in Generator
 }
 
 // ParseLayout takes a preset's name ("default", "twitter", …) or a layout in full ("time:41ms worker:10 sequence:12",
@@ -107,8 +121,8 @@ func newLayout(created C.idgen_go_handle) (*Layout, error) {
 	if err := failed(created.failure); err != nil {
 		return nil, err
 	}
-	o := newOwner(created.handle, func(handle C.uintptr_t) { C.idgen_go_layout_destroy(handle) })
-	return &Layout{created.handle, o}, nil
+	life := newLifetime(created.handle, func(handle C.uintptr_t) { C.idgen_go_layout_destroy(handle) })
+	return &Layout{created.handle, life}, nil
 }
 
 func (l *Layout) pointer() C.uintptr_t {
@@ -132,17 +146,31 @@ func (l *Layout) Decode(id int64) (Parts, error) {
 // and for range queries by time. Errors: ErrValue for a member too large for its field, ErrUnsupported for a layout of
 // more than 64 bits.
 func (l *Layout) Encode(p Parts) (int64, error) {
-	result := C.idgen_go_layout_encode(l.pointer(), C.idgen_parts_t{
-		time: C.uint64_t(p.Time), datacenter: C.uint64_t(p.Datacenter), worker: C.uint64_t(p.Worker),
-		process: C.uint64_t(p.Process), shard: C.uint64_t(p.Shard),
-		sequence: C.uint64_t(p.Sequence), gene: C.uint64_t(p.Gene),
-		version: C.uint64_t(p.Version), segment: C.uint64_t(p.Segment), fixed: C.uint64_t(p.Fixed),
-	})
+	result := C.idgen_go_layout_encode(l.pointer(), p.toC())
 	runtime.KeepAlive(l)
 	if err := failed(result.failure); err != nil {
 		return 0, err
 	}
 	return int64(result.value), nil
+}
+
+// DecodeWide splits an id of as many bytes as the layout needs, 8 or 16. Errors: ErrValue for another length, or for
+// bits outside the layout.
+func (l *Layout) DecodeWide(id WideID) (Parts, error) {
+	result := C.idgen_go_layout_decode_wide(l.pointer(), id.toC())
+	runtime.KeepAlive(l)
+	if err := failed(result.failure); err != nil {
+		return Parts{}, err
+	}
+	return partsFromC(result.parts), nil
+}
+
+// EncodeWide is the inverse of DecodeWide, as Encode is of Decode. Errors: ErrValue for a member too large for its
+// field.
+func (l *Layout) EncodeWide(p Parts) (WideID, error) {
+	result := C.idgen_go_layout_encode_wide(l.pointer(), p.toC())
+	runtime.KeepAlive(l)
+	return wideResult(result)
 }
 
 // Field is a field of a layout.

@@ -10,10 +10,20 @@ import "time"
 // file sets it to the table's name.
 func WithName(value string) Option { return With("name", value) }
 
-// WithKind sets kind (snowflake | segment; default snowflake). snowflake: an id holds time, worker and sequence, and is
-// drawn from a reserved window of the worker's time. segment: consecutive numbers, drawn from ranges of a tag's counter
-// in the store.
+// WithKind sets kind (snowflake | segment | business | serial; default snowflake). snowflake: an id holds time, worker
+// and sequence, and is drawn from a reserved window of the worker's time. segment: consecutive numbers, drawn from
+// ranges of a tag's counter in the store. business: such a number, and the gene of the id's owner, which says in which
+// shard it lives. serial: a number that starts over each hour, day, month or year of the date in its pattern, for
+// people; call next_text.
 func WithKind(value string) Option { return With("kind", value) }
+
+// WithPattern sets pattern (literals, a date, one number, a check: ORD-{base62:11}-{check}). How next_text writes ids
+// (docs/text.md). Empty = in decimal.
+func WithPattern(value string) Option { return With("pattern", value) }
+
+// WithZone sets zone (UTC, an offset such as +08:00, or a name such as Europe/Berlin; default UTC). Whose clocks show
+// the date that is in the pattern. Names need the module libidgen_zone.so; the variable TZ is not looked at.
+func WithZone(value string) Option { return With("zone", value) }
 
 // WithNamespace sets namespace (1 to 128 characters; default default). The set of ids that must not collide. All
 // snowflake generators of a namespace share one layout and epoch; the store refuses any other.
@@ -55,8 +65,9 @@ func WithBufferPause(value time.Duration) Option { return With("buffer.pause", v
 func WithBufferTimeout(value time.Duration) Option { return With("buffer.timeout", value) }
 
 // WithModulePath sets module.path (a folder). Folder of the modules libidgen_NAME.so, which all stores but sqlite and
-// memory need. Empty = idgen/modules beside this library; with a jar or a Go program there is none. A module is loaded
-// only if nobody but root, this user and the owner of this library can write it, its folder or the folders above.
+// memory need, and hidden ids. Empty = idgen/modules beside this library; with a jar or a Go program there is none. A
+// module is loaded only if nobody but root, this user and the owner of this library can write it, its folder or the
+// folders above.
 func WithModulePath(value string) Option { return With("module.path", value) }
 
 // WithStoreCreate sets store_create (true | false; default false). Create the store if it is missing, and a missing tag
@@ -72,8 +83,9 @@ func WithStoreTimeout(value time.Duration) Option { return With("store_timeout",
 // configuration file sets it to the file's folder.
 func WithDirectory(value string) Option { return With("directory", value) }
 
-// WithLayout sets layout (a preset or a layout in full). Bit fields of a snowflake id: a preset such as default,
-// twitter, js53 or sonyflake, or "time:41ms worker:10 sequence:12". Empty = default. See docs/layouts.md.
+// WithLayout sets layout (a preset or a layout in full). Bit fields of an id: a preset such as default, twitter, js53
+// or sonyflake, or "time:41ms worker:10 sequence:12"; with kind = business "gene:16 version:5 segment:42" or another
+// such split. Empty = default, or business64. See docs/layouts.md.
 func WithLayout(value string) Option { return With("layout", value) }
 
 // WithEpoch sets epoch (RFC 3339 or Unix ms). What time 0 of the layout means. Empty = the preset's epoch, else
@@ -131,7 +143,8 @@ func WithWorkerCache(value string) Option { return With("worker_cache", value) }
 func WithWorkerGuard(value time.Duration) Option { return With("worker_guard", value) }
 
 // WithWorkerClockLimit sets worker_clock_limit (1ms to 1d; default 10s). With worker_source = zookeeper: how far the
-// clock may be off the mean of the other processes' clocks when this one starts.
+// clock may be off the mean of the other processes' clocks when this one starts, and ahead of ZooKeeper's whenever it
+// reports.
 func WithWorkerClockLimit(value time.Duration) Option { return With("worker_clock_limit", value) }
 
 // WithWorkerEnv sets worker_env (name of an environment variable). The variable that holds the number, for
@@ -230,6 +243,22 @@ func WithSegmentStride(value int64) Option { return With("segment.stride", value
 // WithSegmentOffset sets segment.offset (0 to segment.stride - 1; default 0). The remainder of ids by segment.stride.
 func WithSegmentOffset(value int64) Option { return With("segment.offset", value) }
 
+// WithGene sets gene (auto | hash | mod; default auto). How the gene comes from an id's owner. hash: the low bits of
+// XXH64 ^ MurmurHash64A of its bytes; an integer is hashed as its decimal text. mod: the low bits of the owner, an
+// integer. auto: mod where time is above and the gene is the lowest field (order), else hash.
+func WithGene(value string) Option { return With("gene", value) }
+
+// WithCounters sets counters (1 to 4096; default 16). How many counters the virtual nodes (values of the gene) of kind
+// = business share: each is for as many neighbouring nodes, so that threads with different owners do not compete for
+// one cache line. Ids of one node rise. Each holds a block of at most 1024 numbers, which closing or a crash loses. Can
+// be changed at any time.
+func WithCounters(value int64) Option { return With("counters", value) }
+
+// WithOnFull sets on_full (fail | widen; default fail). What follows when the segment field of 8-byte ids (kind =
+// business) is used up. fail: EXHAUSTED. widen: ids of 16 bytes with the layout business128, for calls that can return
+// them; their length tells them apart.
+func WithOnFull(value string) Option { return With("on_full", value) }
+
 // WithOrder sets order (strict | relaxed; default strict). strict: every id of this generator is above all ids issued
 // before it. relaxed: each thread draws from a block of its own, so that threads do not compete for one cache line; ids
 // are unique, but ordered only within a thread. After the clock was set back, a thread first uses up its block (at most
@@ -240,6 +269,21 @@ func WithOrder(value string) Option { return With("order", value) }
 // reservation of its own where that is possible (segments on a durable store, workers that are auto). error: fail with
 // FORKED. A fixed worker always gives FORKED, because the parent owns it.
 func WithOnFork(value string) Option { return With("on_fork", value) }
+
+// WithCipherMode sets cipher.mode (ff1 | chacha20 | aes-ctr; default ff1). How hidden ids are made
+// (docs/hidden-ids.md). ff1: format-preserving encryption, NIST SP 800-38G. chacha20 and aes-ctr: XOR with a mask that
+// is the same for all ids of a key version; one id that is known in both forms reveals it.
+func WithCipherMode(value string) Option { return With("cipher.mode", value) }
+
+// WithCipherKey sets cipher.key (file:PATH | env:VARIABLE). Where the keys of hidden ids are: in a file that only this
+// user can read (mode 0400 or 0600; `idgen key new` makes one), or in an environment variable with the same lines. A
+// relative path starts from `directory`.
+func WithCipherKey(value string) Option { return With("cipher.key", value) }
+
+// WithCipherVersion sets cipher.version (1 to 16777215, and what the layout's version field holds). The key version
+// that hides ids; all versions reveal. Empty = the highest that is not retired. Set it while a new version is handed to
+// all processes, and raise it when all have it.
+func WithCipherVersion(value int64) Option { return With("cipher.version", value) }
 
 // WithWaitMax sets wait_max (0ms to 1h; default 5s). How long one call may wait for the clock or the store before it
 // returns a retryable error.

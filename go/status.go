@@ -37,6 +37,7 @@ const (
 	ErrExhausted  Status = C.IDGEN_E_EXHAUSTED   // the layout has no ids left
 	ErrCancelled  Status = C.IDGEN_E_CANCELLED   // the context ended while waiting
 	ErrOverloaded Status = C.IDGEN_E_OVERLOADED  // waited wait_max for the next tick of the clock
+	ErrStale      Status = C.IDGEN_E_STALE       // a table of routes: another version is in force than was expected
 )
 
 // The clock.

@@ -4,6 +4,8 @@ package idgen
 
 // #cgo noescape idgen_go_parse
 // #cgo nocallback idgen_go_parse
+// #cgo noescape idgen_go_parse_wide
+// #cgo nocallback idgen_go_parse_wide
 // #include "idgen_go.h"
 import "C"
 
@@ -37,15 +39,37 @@ func Format(id int64, encoding Encoding) (string, error) {
 // Parse reads what Format writes. Errors: ErrText for a foreign character, an overflow or a wrong length, ErrArgument
 // for an unknown encoding.
 func Parse(text string, encoding Encoding) (int64, error) {
-	// Passed with its length, without a copy. An empty string may have no address, but the C side requires one.
-	address := unsafe.StringData(text)
-	if text == "" {
-		address = unsafe.StringData(" ")
-	}
-	result := C.idgen_go_parse((*C.char)(unsafe.Pointer(address)), C.size_t(len(text)), C.int32_t(encoding))
+	result := C.idgen_go_parse(textAddress(text), C.size_t(len(text)), C.int32_t(encoding))
 	runtime.KeepAlive(text)
 	if err := failed(result.failure); err != nil {
 		return 0, err
 	}
 	return int64(result.value), nil
+}
+
+// textAddress is for a text that is passed with its length, without a copy. An empty string may have no address, but
+// the C side requires one.
+func textAddress(text string) *C.char {
+	if text == "" {
+		text = " "
+	}
+	return (*C.char)(unsafe.Pointer(unsafe.StringData(text)))
+}
+
+// FormatWide writes an id of either length in a text form. One of 8 bytes has the text that Format gives it. One of 16
+// has 39 digits in Decimal, zeros in front, 32 in Hex, 26 in Crockford, 22 in Base58 and Base62: the length of the text
+// tells them apart too. Errors: ErrValue for the zero WideID, ErrArgument for an unknown encoding.
+func FormatWide(id WideID, encoding Encoding) (string, error) {
+	result := C.idgen_go_format_wide(id.toC(), C.int32_t(encoding))
+	if err := failed(result.failure); err != nil {
+		return "", err
+	}
+	return C.GoString(&result.text[0]), nil
+}
+
+// ParseWide reads what FormatWide writes. Errors: those of Parse.
+func ParseWide(text string, encoding Encoding) (WideID, error) {
+	result := C.idgen_go_parse_wide(textAddress(text), C.size_t(len(text)), C.int32_t(encoding))
+	runtime.KeepAlive(text)
+	return wideResult(result)
 }

@@ -1,13 +1,17 @@
 package idgen_test
 
 import (
+	"encoding/hex"
 	"errors"
+	"fmt"
+	"math/big"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/idgen/idgen/go"
 )
@@ -60,6 +64,70 @@ func (r row) signed(column string) int64 {
 		r.t.Fatalf("%s of %q: %v", column, r.line, err)
 	}
 	return value
+}
+
+// wide reads a number of up to 128 bits.
+func (r row) wide(column string) idgen.WideID {
+	r.t.Helper()
+	number, ok := new(big.Int), true
+	if r.text(column) != "-" {
+		number, ok = number.SetString(r.text(column), 10)
+	}
+	if !ok {
+		r.t.Fatalf("%s of %q is no number", column, r.line)
+	}
+	return mustWide(r.t, number.FillBytes(make([]byte, 16)))
+}
+
+func (r row) parts() idgen.Parts {
+	r.t.Helper()
+	segment := r.wide("segment")
+	parts := idgen.Parts{
+		UnixMs: r.signed("unix_ms"), Time: r.unsigned("time"), Datacenter: r.unsigned("datacenter"),
+		Worker: r.unsigned("worker"), Process: r.unsigned("process"), Shard: r.unsigned("shard"),
+		Sequence: r.unsigned("sequence"), Gene: r.unsigned("gene"),
+		Version: r.unsigned("version"), Segment: segment.Low(), SegmentHigh: segment.High(), Fixed: r.unsigned("fixed"),
+	}
+	for i, name := range []string{
+		"time", "datacenter", "worker", "process", "shard", "sequence", "gene", "version", "segment", "fixed",
+	} {
+		if r.text(name) != "-" {
+			parts.Fields |= 1 << i
+		}
+	}
+	return parts
+}
+
+func (r row) standardParts() idgen.StandardParts {
+	r.t.Helper()
+	parts := idgen.StandardParts{Standard: -1, Version: int(r.unsigned("version")), IsRFC: r.text("is_rfc") == "yes"}
+	for standard := idgen.StandardUUID; standard <= idgen.StandardObjectID; standard++ {
+		if standard.String() == r.text("standard") {
+			parts.Standard = standard
+		}
+	}
+	if parts.HasTime = r.text("unix_ms") != ""; parts.HasTime {
+		parts.Time = time.UnixMilli(r.signed("unix_ms")).UTC()
+	}
+	if r.text("process") != "" {
+		parts.Process, parts.Counter = r.unsigned("process"), uint32(r.unsigned("counter"))
+	}
+	return parts
+}
+
+func (r row) owner() idgen.Owner {
+	r.t.Helper()
+	switch r.text("kind") {
+	case "integer":
+		return idgen.OwnerInt(r.signed("owner"))
+	case "text":
+		return idgen.OwnerString(r.text("owner"))
+	}
+	owner, err := hex.DecodeString(r.text("owner"))
+	if err != nil {
+		r.t.Fatalf("%s: %v", r.line, err)
+	}
+	return idgen.OwnerBytes(owner)
 }
 
 func vectors(t *testing.T, file string, atLeast int) []row {
@@ -122,19 +190,7 @@ func TestLayoutsEncodeAndDecodeAsTheVectorsSay(t *testing.T) {
 		if layouts[key] == nil {
 			layouts[key] = mustLayout(t, r.text("layout"), r.text("epoch_unix_ms"))
 		}
-		want := idgen.Parts{
-			UnixMs: r.signed("unix_ms"), Time: r.unsigned("time"), Datacenter: r.unsigned("datacenter"),
-			Worker: r.unsigned("worker"), Process: r.unsigned("process"), Shard: r.unsigned("shard"),
-			Sequence: r.unsigned("sequence"), Gene: r.unsigned("gene"),
-			Version: r.unsigned("version"), Segment: r.unsigned("segment"), Fixed: r.unsigned("fixed"),
-		}
-		for i, name := range []string{
-			"time", "datacenter", "worker", "process", "shard", "sequence", "gene", "version", "segment", "fixed",
-		} {
-			if r.text(name) != "-" {
-				want.Fields |= 1 << i
-			}
-		}
+		want := r.parts()
 		got, err := layouts[key].Decode(int64(r.unsigned("id")))
 		if err != nil || got != want {
 			t.Errorf("%s: decodes to %+v, %v", r.line, got, err)
@@ -143,13 +199,54 @@ func TestLayoutsEncodeAndDecodeAsTheVectorsSay(t *testing.T) {
 		if err != nil || uint64(id) != r.unsigned("id") {
 			t.Errorf("%s: encodes to %d, %v", r.line, uint64(id), err)
 		}
+		wide, err := layouts[key].EncodeWide(want)
+		if err != nil || wide != idgen.WideIDOf(id) {
+			t.Errorf("%s: encodes to %s, %v", r.line, wide, err)
+		}
+		if got, err := layouts[key].DecodeWide(wide); err != nil || got != want {
+			t.Errorf("%s: %s decodes to %+v, %v", r.line, wide, got, err)
+		}
 	}
 }
 
-func TestWideLayoutsAreRefusedForTheirWidth(t *testing.T) {
-	for _, r := range vectors(t, "layouts_wide.tsv", 1) {
-		_, err := mustLayout(t, r.text("layout"), r.text("epoch_unix_ms")).Decode(1)
+func TestLayoutsOfSixteenBytesEncodeAndDecodeAsTheVectorsSay(t *testing.T) {
+	for _, r := range vectors(t, "layouts_wide.tsv", 50) {
+		layout := mustLayout(t, r.text("layout"), r.text("epoch_unix_ms"))
+		id := r.wide("id")
+		got, err := layout.DecodeWide(id)
+		if want := r.parts(); err != nil || got != want {
+			t.Errorf("%s: decodes to %+v, %v", r.line, got, err)
+		}
+		if again, err := layout.EncodeWide(got); err != nil || again != id {
+			t.Errorf("%s: encodes to %s, %v", r.line, again, err)
+		}
+		_, err = layout.Decode(1)
 		wantStatus(t, err, idgen.ErrUnsupported)
+		_, err = layout.Encode(got)
+		wantStatus(t, err, idgen.ErrUnsupported)
+	}
+}
+
+func TestOwnersHaveTheGenesOfTheVectors(t *testing.T) {
+	order := mustLayout(t, "order", "")
+	for _, r := range vectors(t, "genes.tsv", 90) {
+		for _, bits := range []int{4, 16, 23, 63} {
+			layout := mustLayout(t, fmt.Sprintf("gene:%d segment:%d", bits, 127-bits), "")
+			for _, rule := range []idgen.GeneRule{idgen.GeneHash, idgen.GeneAuto} {
+				gene, err := layout.Gene(r.owner(), rule)
+				if err != nil || gene != r.unsigned(fmt.Sprintf("hash%d", bits)) {
+					t.Errorf("%s: the gene of %d bits is %d, %v", r.line, bits, gene, err)
+				}
+			}
+		}
+		for _, rule := range []idgen.GeneRule{idgen.GeneMod, idgen.GeneAuto} {
+			gene, err := order.Gene(r.owner(), rule)
+			if r.text("mod4") == "-" {
+				wantStatus(t, err, idgen.ErrValue)
+			} else if err != nil || gene != r.unsigned("mod4") {
+				t.Errorf("%s: the gene by mod is %d, %v", r.line, gene, err)
+			}
+		}
 	}
 }
 
@@ -163,6 +260,51 @@ func TestTextFormsAreThoseOfTheVectors(t *testing.T) {
 			if parsed, err := idgen.Parse(r.text(e.name), e.encoding); err != nil || parsed != id {
 				t.Errorf("%s: %s reads as %d, %v", r.line, e.name, uint64(parsed), err)
 			}
+			wantWideText(t, r, e.encoding, idgen.WideIDOf(id), r.text(e.name))
+		}
+	}
+}
+
+func TestTextFormsOfSixteenBytesAreThoseOfTheVectors(t *testing.T) {
+	for _, r := range vectors(t, "encodings_wide.tsv", 20) {
+		id, err := hex.DecodeString(r.text("bytes"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range encodings {
+			wantWideText(t, r, e.encoding, mustWide(t, id), r.text(e.name))
+		}
+	}
+}
+
+func wantWideText(t *testing.T, r row, encoding idgen.Encoding, id idgen.WideID, want string) {
+	t.Helper()
+	if text, err := idgen.FormatWide(id, encoding); err != nil || text != want {
+		t.Errorf("%s: got %q, %v", r.line, text, err)
+	}
+	if parsed, err := idgen.ParseWide(want, encoding); err != nil || parsed != id {
+		t.Errorf("%s: %s reads as %s, %v", r.line, want, parsed, err)
+	}
+}
+
+func TestStandardIdsReadAndDecodeAsTheVectorsSay(t *testing.T) {
+	for _, r := range vectors(t, "standard.tsv", 100) {
+		want := r.standardParts()
+		standard, id, err := idgen.ParseStandard(r.text("text"))
+		if err != nil || standard != want.Standard || hex.EncodeToString(id) != r.text("bytes") {
+			t.Errorf("%s: reads as %s %x, %v", r.line, standard, id, err)
+			continue
+		}
+		if got, err := idgen.DecodeStandard(standard, id); err != nil || got != want {
+			t.Errorf("%s: decodes to %+v, %v", r.line, got, err)
+		}
+		text, err := idgen.FormatStandard(standard, id)
+		if err != nil || text != r.text("canonical") {
+			t.Errorf("%s: the text is %s, %v", r.line, text, err)
+		}
+		again, back, err := idgen.ParseStandard(text)
+		if err != nil || again != standard || !slices.Equal(back, id) {
+			t.Errorf("%s: %s reads as %s %x, %v", r.line, text, again, back, err)
 		}
 	}
 }
@@ -182,13 +324,25 @@ func TestMistakesHaveTheRecordedStatusAndMessage(t *testing.T) {
 		wantMistake(t, r, err)
 	}
 	for _, r := range vectors(t, "bad_texts.tsv", 10) {
-		for _, e := range encodings {
-			if e.name == r.text("encoding") {
-				_, err := idgen.Parse(r.text("text"), e.encoding)
-				wantMistake(t, r, err)
-			}
+		wantMistake(t, r, parseAs(r))
+	}
+}
+
+// parseAs returns the error of a text in the form that the row names; a form that Go does not know ends the test.
+func parseAs(r row) error {
+	r.t.Helper()
+	if r.text("encoding") == "standard" {
+		_, _, err := idgen.ParseStandard(r.text("text"))
+		return err
+	}
+	for _, e := range encodings {
+		if e.name == r.text("encoding") {
+			_, err := idgen.Parse(r.text("text"), e.encoding)
+			return err
 		}
 	}
+	r.t.Fatalf("%s: there is no encoding %q", r.line, r.text("encoding"))
+	return nil
 }
 
 func wantMistake(t *testing.T, r row, err error) {

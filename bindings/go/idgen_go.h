@@ -122,6 +122,164 @@ static inline idgen_go_block idgen_go_next_block(uintptr_t generator, uint64_t w
   return result;
 }
 
+/* -------------------------------------------------------------------------------------------- ids with an owner
+ *
+ * An owner is its bytes; or, with this as its size, the integer `number`, which is the owner that its decimal text is.
+ * In one list of arguments, so that it stays out of Go's heap. */
+#define IDGEN_GO_INT SIZE_MAX
+
+typedef struct {
+  idgen_owner_t owner;
+  char digits[20]; /* "-9223372036854775808" */
+} idgen_go_owner;
+
+static inline idgen_owner_t idgen_go_owner_of(const char *data, size_t size, int64_t number, idgen_go_owner *space) {
+  if (size != IDGEN_GO_INT) {
+    space->owner.data = data, space->owner.size = size;
+    return space->owner;
+  }
+  char *at = space->digits + sizeof space->digits;
+  uint64_t rest = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+  do *--at = (char)('0' + rest % 10);
+  while ((rest /= 10) != 0);
+  if (number < 0) *--at = '-';
+  space->owner.data = at, space->owner.size = (size_t)(space->digits + sizeof space->digits - at);
+  return space->owner;
+}
+
+static inline idgen_go_number idgen_go_fill_for(uintptr_t generator, const char *data, size_t size, int64_t number,
+                                                uint64_t *ids, size_t n, int32_t *flag) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_owner space;
+  const idgen_owner_t owner = idgen_go_owner_of(data, size, number, &space);
+  size_t written = 0;
+  idgen_go_number result;
+  result.failure = idgen_go_fail(
+      idgen_next_batch_for((idgen_t *)generator, &owner, 1, ids, n, &written, idgen_go_asks(flag), flag, &error),
+      &error);
+  result.value = written;
+  return result;
+}
+
+static inline idgen_go_number idgen_go_next_for_until(uintptr_t generator, const char *data, size_t size,
+                                                      int64_t number, int32_t *flag) {
+  uint64_t id = 0;
+  idgen_go_number result = idgen_go_fill_for(generator, data, size, number, &id, 1, flag);
+  result.value = id;
+  return result;
+}
+
+/* Out of line for the same reason as idgen_go_next_slowly. */
+__attribute__((noinline, unused)) static idgen_go_number idgen_go_next_for_slowly(uintptr_t generator, const char *data,
+                                                                                  size_t size, int64_t number) {
+  return idgen_go_next_for_until(generator, data, size, number, NULL);
+}
+
+static inline idgen_go_number idgen_go_try_next_for(uintptr_t generator, const char *data, size_t size,
+                                                    int64_t number) {
+  idgen_go_owner space;
+  const idgen_owner_t owner = idgen_go_owner_of(data, size, number, &space);
+  idgen_go_number result = {0, {NULL, IDGEN_OK}};
+  result.failure.status = idgen_try_next_for((idgen_t *)generator, owner.data, owner.size, &result.value);
+  return result;
+}
+
+static inline idgen_go_number idgen_go_next_for(uintptr_t generator, const char *data, size_t size, int64_t number) {
+  const idgen_go_number result = idgen_go_try_next_for(generator, data, size, number);
+  if (__builtin_expect(result.failure.status == IDGEN_OK, 1)) return result;
+  return idgen_go_next_for_slowly(generator, data, size, number);
+}
+
+static inline idgen_go_number idgen_go_fill_for_ints(uintptr_t generator, const int64_t *owners, uint64_t *ids,
+                                                     size_t n, int32_t *flag) {
+  IDGEN_GO_ERROR(error);
+  size_t written = 0;
+  idgen_go_number result;
+  result.failure = idgen_go_fail(
+      idgen_next_batch_for_ints((idgen_t *)generator, owners, n, ids, n, &written, idgen_go_asks(flag), flag, &error),
+      &error);
+  result.value = written;
+  return result;
+}
+
+/* Many owners come packed, because memory of Go's may not hold pointers to more of it: the bytes of all, and where each
+ * ends. At most IDGEN_GO_OWNERS at once. */
+enum { IDGEN_GO_OWNERS = 256 };
+
+static inline void idgen_go_unpack(const char *bytes, const size_t *ends, size_t n, idgen_owner_t *owners) {
+  size_t begin = 0;
+  for (size_t i = 0; i < n; ++i) {
+    owners[i].data = bytes + begin, owners[i].size = ends[i] - begin;
+    begin = ends[i];
+  }
+}
+
+static inline idgen_go_number idgen_go_fill_for_each(uintptr_t generator, const char *bytes, const size_t *ends,
+                                                     uint64_t *ids, size_t n, int32_t *flag) {
+  IDGEN_GO_ERROR(error);
+  idgen_owner_t owners[IDGEN_GO_OWNERS];
+  idgen_go_unpack(bytes, ends, n, owners);
+  size_t written = 0;
+  idgen_go_number result;
+  result.failure = idgen_go_fail(
+      idgen_next_batch_for((idgen_t *)generator, owners, n, ids, n, &written, idgen_go_asks(flag), flag, &error),
+      &error);
+  result.value = written;
+  return result;
+}
+
+typedef struct {
+  idgen_wide_id_t id;
+  idgen_go_failure failure;
+} idgen_go_wide;
+
+static inline idgen_go_number idgen_go_fill_wide_for(uintptr_t generator, const char *data, size_t size, int64_t number,
+                                                     idgen_wide_id_t *ids, size_t n, int32_t *flag) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_owner space;
+  const idgen_owner_t owner = idgen_go_owner_of(data, size, number, &space);
+  size_t written = 0;
+  idgen_go_number result;
+  result.failure = idgen_go_fail(
+      idgen_next_wide_for((idgen_t *)generator, &owner, 1, ids, n, &written, idgen_go_asks(flag), flag, &error),
+      &error);
+  result.value = written;
+  return result;
+}
+
+static inline idgen_go_wide idgen_go_next_wide_for(uintptr_t generator, const char *data, size_t size, int64_t number,
+                                                   int32_t *flag) {
+  idgen_go_wide result = {IDGEN_WIDE_ID_INIT, {NULL, IDGEN_OK}};
+  result.failure = idgen_go_fill_wide_for(generator, data, size, number, &result.id, 1, flag).failure;
+  return result;
+}
+
+static inline idgen_go_number idgen_go_fill_wide_for_ints(uintptr_t generator, const int64_t *owners,
+                                                          idgen_wide_id_t *ids, size_t n, int32_t *flag) {
+  IDGEN_GO_ERROR(error);
+  size_t written = 0;
+  idgen_go_number result;
+  result.failure = idgen_go_fail(
+      idgen_next_wide_for_ints((idgen_t *)generator, owners, n, ids, n, &written, idgen_go_asks(flag), flag, &error),
+      &error);
+  result.value = written;
+  return result;
+}
+
+static inline idgen_go_number idgen_go_fill_wide_for_each(uintptr_t generator, const char *bytes, const size_t *ends,
+                                                          idgen_wide_id_t *ids, size_t n, int32_t *flag) {
+  IDGEN_GO_ERROR(error);
+  idgen_owner_t owners[IDGEN_GO_OWNERS];
+  idgen_go_unpack(bytes, ends, n, owners);
+  size_t written = 0;
+  idgen_go_number result;
+  result.failure = idgen_go_fail(
+      idgen_next_wide_for((idgen_t *)generator, owners, n, ids, n, &written, idgen_go_asks(flag), flag, &error),
+      &error);
+  result.value = written;
+  return result;
+}
+
 /* ------------------------------------------------------------------------------- configuration and lifetime */
 
 static inline idgen_go_handle idgen_go_config_create(void) {
@@ -214,6 +372,42 @@ static inline idgen_go_number idgen_go_layout_encode(uintptr_t layout, idgen_par
   return result;
 }
 
+static inline idgen_go_parts idgen_go_decode_wide(uintptr_t generator, idgen_wide_id_t id) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_parts result = {IDGEN_PARTS_INIT, {NULL, IDGEN_OK}};
+  result.failure = idgen_go_fail(idgen_decode_wide((const idgen_t *)generator, &id, &result.parts, &error), &error);
+  return result;
+}
+
+static inline idgen_go_parts idgen_go_layout_decode_wide(uintptr_t layout, idgen_wide_id_t id) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_parts result = {IDGEN_PARTS_INIT, {NULL, IDGEN_OK}};
+  result.failure =
+      idgen_go_fail(idgen_layout_decode_wide((const idgen_layout_t *)layout, &id, &result.parts, &error), &error);
+  return result;
+}
+
+static inline idgen_go_wide idgen_go_layout_encode_wide(uintptr_t layout, idgen_parts_t parts) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_wide result = {IDGEN_WIDE_ID_INIT, {NULL, IDGEN_OK}};
+  parts.struct_size = (uint32_t)sizeof parts;
+  result.failure =
+      idgen_go_fail(idgen_layout_encode_wide((const idgen_layout_t *)layout, &parts, &result.id, &error), &error);
+  return result;
+}
+
+static inline idgen_go_number idgen_go_layout_gene(uintptr_t layout, int32_t rule, const char *data, size_t size,
+                                                   int64_t number) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_owner space;
+  const idgen_owner_t owner = idgen_go_owner_of(data, size, number, &space);
+  idgen_go_number result;
+  result.value = 0;
+  result.failure = idgen_go_fail(
+      idgen_layout_gene((const idgen_layout_t *)layout, rule, owner.data, owner.size, &result.value, &error), &error);
+  return result;
+}
+
 typedef struct {
   idgen_layout_info_t info;
   idgen_go_failure failure;
@@ -259,6 +453,196 @@ static inline idgen_go_number idgen_go_parse(const char *text, size_t length, in
   idgen_go_number result;
   result.value = 0;
   result.failure = idgen_go_fail(idgen_parse(text, length, encoding, &result.value, &error), &error);
+  return result;
+}
+
+/* The longest text form of an id of 16 bytes is 39 decimal digits. */
+typedef struct {
+  char text[40];
+  idgen_go_failure failure;
+} idgen_go_wide_text;
+
+static inline idgen_go_wide_text idgen_go_format_wide(idgen_wide_id_t id, int32_t encoding) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_wide_text result = {"", {NULL, IDGEN_OK}};
+  size_t size = sizeof result.text;
+  result.failure = idgen_go_fail(idgen_format_wide(&id, encoding, result.text, &size, &error), &error);
+  return result;
+}
+
+static inline idgen_go_wide idgen_go_parse_wide(const char *text, size_t length, int32_t encoding) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_wide result = {IDGEN_WIDE_ID_INIT, {NULL, IDGEN_OK}};
+  result.failure = idgen_go_fail(idgen_parse_wide(text, length, encoding, &result.id, &error), &error);
+  return result;
+}
+
+/* --------------------------------------------------------------------------------------------------- patterns */
+
+/* What idgen_pattern_format and idgen_next_text need at most, with the NUL. */
+typedef struct {
+  char text[193];
+  size_t length; /* without the NUL */
+  idgen_go_failure failure;
+} idgen_go_pattern_text;
+
+static inline idgen_go_handle idgen_go_pattern_create(const char *pattern) {
+  IDGEN_GO_ERROR(error);
+  idgen_pattern_t *created = NULL;
+  idgen_go_handle result;
+  result.failure = idgen_go_fail(idgen_pattern_create(pattern, NULL, NULL, &created, &error), &error);
+  result.handle = (uintptr_t)created;
+  return result;
+}
+
+static inline idgen_go_handle idgen_go_pattern_of(uintptr_t config) {
+  IDGEN_GO_ERROR(error);
+  idgen_pattern_t *created = NULL;
+  idgen_go_handle result;
+  result.failure = idgen_go_fail(idgen_pattern_of((const idgen_config_t *)config, &created, &error), &error);
+  result.handle = (uintptr_t)created;
+  return result;
+}
+
+static inline void idgen_go_pattern_destroy(uintptr_t pattern) { idgen_pattern_destroy((idgen_pattern_t *)pattern); }
+
+static inline idgen_go_pattern_text idgen_go_pattern_format_wide(uintptr_t pattern, idgen_wide_id_t id) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_pattern_text result;
+  size_t size = sizeof result.text;
+  result.failure =
+      idgen_go_fail(idgen_pattern_format((const idgen_pattern_t *)pattern, &id, result.text, &size, &error), &error);
+  result.length = size - 1;
+  return result;
+}
+
+static inline idgen_wide_id_t idgen_go_narrow_id(uint64_t id) {
+  idgen_wide_id_t wide = IDGEN_WIDE_ID_INIT;
+  wide.size = 8;
+  for (int i = 7; i >= 0; --i, id >>= 8) wide.bytes[i] = (uint8_t)id;
+  return wide;
+}
+
+static inline idgen_go_pattern_text idgen_go_pattern_format(uintptr_t pattern, uint64_t id) {
+  return idgen_go_pattern_format_wide(pattern, idgen_go_narrow_id(id));
+}
+
+typedef struct {
+  idgen_text_parts_t parts;
+  idgen_go_failure failure;
+} idgen_go_text_parts;
+
+static inline idgen_go_text_parts idgen_go_pattern_parse(uintptr_t pattern, const char *text, size_t length) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_text_parts result = {IDGEN_TEXT_PARTS_INIT, {NULL, IDGEN_OK}};
+  result.failure =
+      idgen_go_fail(idgen_pattern_parse((const idgen_pattern_t *)pattern, text, length, &result.parts, &error), &error);
+  return result;
+}
+
+/* Fills no error: what went wrong is for idgen_go_core_text to say. */
+static inline idgen_go_pattern_text idgen_go_text_of(uintptr_t pattern, uint64_t id) {
+  const idgen_wide_id_t wide = idgen_go_narrow_id(id);
+  idgen_go_pattern_text result;
+  size_t size = sizeof result.text;
+  result.failure.error = NULL;
+  result.failure.status = idgen_pattern_format((const idgen_pattern_t *)pattern, &wide, result.text, &size, NULL);
+  result.length = size - 1;
+  return result;
+}
+
+/* Does not wait. If the pattern has no room for the digits of an id, that id is lost, as in idgen_next_text. */
+static inline idgen_go_pattern_text idgen_go_try_next_text(uintptr_t generator, uintptr_t pattern) {
+  uint64_t id = 0;
+  const idgen_status_t status = idgen_try_next((idgen_t *)generator, &id);
+  if (__builtin_expect(status == IDGEN_OK, 1)) return idgen_go_text_of(pattern, id);
+  idgen_go_pattern_text result;
+  result.failure.error = NULL, result.failure.status = status, result.length = 0;
+  return result;
+}
+
+/* Waits, whatever becomes of the context. */
+__attribute__((noinline, unused)) static idgen_go_pattern_text idgen_go_core_text(uintptr_t generator) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_pattern_text result;
+  size_t size = sizeof result.text;
+  result.failure = idgen_go_fail(idgen_next_text((idgen_t *)generator, result.text, &size, &error), &error);
+  result.length = size - 1;
+  return result;
+}
+
+static inline idgen_go_pattern_text idgen_go_next_text(uintptr_t generator, uintptr_t pattern) {
+  const idgen_go_pattern_text result = idgen_go_try_next_text(generator, pattern);
+  return __builtin_expect(result.failure.status == IDGEN_OK, 1) ? result : idgen_go_core_text(generator);
+}
+
+/* Not idgen_next_text, which does not end with a context. */
+static inline idgen_go_pattern_text idgen_go_next_text_until(uintptr_t generator, uintptr_t pattern, int32_t *flag) {
+  const idgen_go_number drawn = idgen_go_next_until(generator, flag);
+  idgen_go_pattern_text result;
+  if (drawn.failure.status != IDGEN_OK) {
+    result.failure = drawn.failure, result.length = 0;
+    return result;
+  }
+  result = idgen_go_text_of(pattern, drawn.value);
+  return result.failure.status == IDGEN_OK ? result : idgen_go_core_text(generator);
+}
+
+/* ----------------------------------------------------------------------------------------------- standard ids */
+
+/* An ObjectId is in the first 12. */
+typedef struct {
+  uint8_t bytes[16];
+} idgen_go_standard_id;
+
+typedef struct {
+  idgen_go_standard_id id;
+  int32_t standard;
+  idgen_go_failure failure;
+} idgen_go_standard;
+
+static inline idgen_go_failure idgen_go_standard_fill(int32_t standard, uint8_t *ids, size_t n) {
+  IDGEN_GO_ERROR(error);
+  return idgen_go_fail(idgen_standard_make(standard, ids, n, &error), &error);
+}
+
+/* Out of line for the same reason as idgen_go_next_slowly. */
+__attribute__((noinline, unused)) static idgen_go_standard idgen_go_standard_make_slowly(int32_t standard) {
+  idgen_go_standard result = {{{0}}, standard, {NULL, IDGEN_OK}};
+  result.failure = idgen_go_standard_fill(standard, result.id.bytes, 1);
+  return result;
+}
+
+static inline idgen_go_standard idgen_go_standard_make(int32_t standard) {
+  idgen_go_standard result = {{{0}}, standard, {NULL, IDGEN_OK}};
+  if (__builtin_expect(idgen_standard_make(standard, result.id.bytes, 1, NULL) == IDGEN_OK, 1)) return result;
+  return idgen_go_standard_make_slowly(standard);
+}
+
+static inline idgen_go_wide_text idgen_go_standard_format(int32_t standard, idgen_go_standard_id id) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_wide_text result = {"", {NULL, IDGEN_OK}};
+  size_t size = sizeof result.text;
+  result.failure = idgen_go_fail(idgen_standard_format(standard, id.bytes, result.text, &size, &error), &error);
+  return result;
+}
+
+static inline idgen_go_standard idgen_go_standard_parse(const char *text, size_t length) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_standard result = {{{0}}, 0, {NULL, IDGEN_OK}};
+  result.failure = idgen_go_fail(idgen_standard_parse(text, length, &result.standard, result.id.bytes, &error), &error);
+  return result;
+}
+
+typedef struct {
+  idgen_standard_parts_t parts;
+  idgen_go_failure failure;
+} idgen_go_standard_parts;
+
+static inline idgen_go_standard_parts idgen_go_standard_decode(int32_t standard, idgen_go_standard_id id) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_standard_parts result = {IDGEN_STANDARD_PARTS_INIT, {NULL, IDGEN_OK}};
+  result.failure = idgen_go_fail(idgen_standard_decode(standard, id.bytes, &result.parts, &error), &error);
   return result;
 }
 
@@ -437,6 +821,266 @@ static inline idgen_go_number idgen_go_segment_max_of(uintptr_t config, const ch
 
 static inline idgen_go_long_text idgen_go_segment_statements(uintptr_t config) {
   IDGEN_GO_LONG_TEXT(idgen_segment_statements((const idgen_config_t *)config, buffer, &size, &error));
+}
+
+/* ------------------------------------------------------------------------------------------------------ routes */
+
+typedef struct {
+  idgen_route_t route;
+  idgen_go_failure failure;
+} idgen_go_route;
+
+typedef struct {
+  idgen_route_table_info_t info;
+  idgen_go_failure failure;
+} idgen_go_route_info;
+
+typedef struct {
+  idgen_router_stats_t stats;
+  idgen_go_failure failure;
+} idgen_go_router_stats;
+
+/* names: shard_count texts one after the other, each with its NUL. */
+static inline idgen_go_handle idgen_go_route_table_create(uint64_t version, uint32_t bits, const char *names,
+                                                          size_t shard_count, const uint32_t *range_upto,
+                                                          const uint32_t *range_shard, size_t range_count,
+                                                          const uint32_t *move_first, const uint32_t *move_last,
+                                                          const uint32_t *move_to, const uint32_t *move_share,
+                                                          size_t move_count) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_handle result = {0, {NULL, IDGEN_E_NO_MEMORY}};
+  const char **shards = (const char **)malloc((shard_count + 1) * sizeof *shards);
+  if (!shards) return result;
+  for (size_t i = 0; i < shard_count; ++i, names += strlen(names) + 1) shards[i] = names;
+  idgen_route_data_t data = IDGEN_ROUTE_DATA_INIT;
+  data.version = version, data.bits = bits;
+  data.shards = shards, data.shard_count = shard_count;
+  data.range_upto = range_upto, data.range_shard = range_shard, data.range_count = range_count;
+  data.move_first = move_first, data.move_last = move_last, data.move_to = move_to, data.move_share = move_share;
+  data.move_count = move_count;
+  idgen_route_table_t *table = NULL;
+  result.failure = idgen_go_fail(idgen_route_table_create(&data, &table, &error), &error);
+  result.handle = (uintptr_t)table;
+  free(shards);
+  return result;
+}
+
+static inline idgen_go_handle idgen_go_route_table_read(const char *path) {
+  IDGEN_GO_ERROR(error);
+  idgen_route_table_t *table = NULL;
+  idgen_go_handle result;
+  result.failure = idgen_go_fail(idgen_route_table_read(path, &table, &error), &error);
+  result.handle = (uintptr_t)table;
+  return result;
+}
+
+static inline void idgen_go_route_table_destroy(uintptr_t table) {
+  idgen_route_table_destroy((idgen_route_table_t *)table);
+}
+
+static inline idgen_go_route_info idgen_go_route_table_info(uintptr_t table) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_route_info result = {IDGEN_ROUTE_TABLE_INFO_INIT, {NULL, IDGEN_OK}};
+  result.failure =
+      idgen_go_fail(idgen_route_table_info((const idgen_route_table_t *)table, &result.info, &error), &error);
+  return result;
+}
+
+static inline idgen_go_long_text idgen_go_route_table_text(uintptr_t table) {
+  IDGEN_GO_LONG_TEXT(idgen_route_table_text((const idgen_route_table_t *)table, buffer, &size, &error));
+}
+
+/* A shard's name has at most 128 bytes. */
+typedef struct {
+  char name[129];
+  idgen_go_failure failure;
+} idgen_go_shard_name;
+
+static inline idgen_go_shard_name idgen_go_route_table_shard_at(uintptr_t table, size_t index) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_shard_name result;
+  size_t size = sizeof result.name;
+  result.name[0] = '\0';
+  result.failure = idgen_go_fail(
+      idgen_route_table_shard_at((const idgen_route_table_t *)table, index, result.name, &size, &error), &error);
+  return result;
+}
+
+static inline idgen_go_shard_name idgen_go_router_shard_at(uintptr_t router, size_t index) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_shard_name result;
+  size_t size = sizeof result.name;
+  result.name[0] = '\0';
+  result.failure =
+      idgen_go_fail(idgen_router_shard_at((const idgen_router_t *)router, index, result.name, &size, &error), &error);
+  return result;
+}
+
+typedef struct {
+  idgen_route_range_t range;
+  idgen_go_failure failure;
+} idgen_go_route_range;
+
+static inline idgen_go_route_range idgen_go_route_table_range_at(uintptr_t table, size_t index) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_route_range result = {IDGEN_ROUTE_RANGE_INIT, {NULL, IDGEN_OK}};
+  result.failure = idgen_go_fail(
+      idgen_route_table_range_at((const idgen_route_table_t *)table, index, &result.range, &error), &error);
+  return result;
+}
+
+typedef struct {
+  idgen_route_move_t move;
+  idgen_go_failure failure;
+} idgen_go_route_move;
+
+static inline idgen_go_route_move idgen_go_route_table_move_at(uintptr_t table, size_t index) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_route_move result = {IDGEN_ROUTE_MOVE_INIT, {NULL, IDGEN_OK}};
+  result.failure =
+      idgen_go_fail(idgen_route_table_move_at((const idgen_route_table_t *)table, index, &result.move, &error), &error);
+  return result;
+}
+
+static inline idgen_go_handle idgen_go_router_create(uintptr_t table, uintptr_t layout, uintptr_t wide_layout,
+                                                     int32_t gene_rule) {
+  IDGEN_GO_ERROR(error);
+  idgen_router_options_t options = IDGEN_ROUTER_OPTIONS_INIT;
+  options.layout = (const idgen_layout_t *)layout;
+  options.wide_layout = (const idgen_layout_t *)wide_layout;
+  options.gene_rule = gene_rule;
+  idgen_router_t *router = NULL;
+  idgen_go_handle result;
+  result.failure =
+      idgen_go_fail(idgen_router_create((const idgen_route_table_t *)table, &options, &router, &error), &error);
+  result.handle = (uintptr_t)router;
+  return result;
+}
+
+static inline void idgen_go_router_destroy(uintptr_t router) { idgen_router_destroy((idgen_router_t *)router); }
+
+static inline idgen_go_route idgen_go_router_route(uintptr_t router, uint64_t id) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_route result = {IDGEN_ROUTE_INIT, {NULL, IDGEN_OK}};
+  result.failure = idgen_go_fail(idgen_router_route((const idgen_router_t *)router, id, &result.route, &error), &error);
+  return result;
+}
+
+static inline idgen_go_route idgen_go_router_route_wide(uintptr_t router, const uint8_t *bytes, size_t size) {
+  IDGEN_GO_ERROR(error);
+  idgen_wide_id_t id = IDGEN_WIDE_ID_INIT;
+  id.size = (uint32_t)size;
+  if (size <= sizeof id.bytes && size > 0) memcpy(id.bytes, bytes, size);
+  idgen_go_route result = {IDGEN_ROUTE_INIT, {NULL, IDGEN_OK}};
+  result.failure =
+      idgen_go_fail(idgen_router_route_wide((const idgen_router_t *)router, &id, &result.route, &error), &error);
+  return result;
+}
+
+static inline idgen_go_route idgen_go_router_route_node(uintptr_t router, uint32_t node) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_route result = {IDGEN_ROUTE_INIT, {NULL, IDGEN_OK}};
+  result.failure =
+      idgen_go_fail(idgen_router_route_node((const idgen_router_t *)router, node, &result.route, &error), &error);
+  return result;
+}
+
+static inline idgen_go_route idgen_go_router_route_owner(uintptr_t router, const void *owner, size_t size) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_route result = {IDGEN_ROUTE_INIT, {NULL, IDGEN_OK}};
+  result.failure = idgen_go_fail(
+      idgen_router_route_owner((const idgen_router_t *)router, size ? owner : "", size, &result.route, &error), &error);
+  return result;
+}
+
+static inline idgen_go_failure idgen_go_router_route_batch(uintptr_t router, const uint64_t *ids, size_t count,
+                                                           uint32_t *shards, uint32_t *seconds) {
+  IDGEN_GO_ERROR(error);
+  return idgen_go_fail(idgen_router_route_batch((const idgen_router_t *)router, ids, count, shards, seconds, &error),
+                       &error);
+}
+
+static inline idgen_go_failure idgen_go_router_route_node_batch(uintptr_t router, const uint32_t *nodes, size_t count,
+                                                                uint32_t *shards, uint32_t *seconds) {
+  IDGEN_GO_ERROR(error);
+  return idgen_go_fail(
+      idgen_router_route_node_batch((const idgen_router_t *)router, nodes, count, shards, seconds, &error), &error);
+}
+
+static inline idgen_go_router_stats idgen_go_router_stats_of(uintptr_t router) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_router_stats result = {IDGEN_ROUTER_STATS_INIT, {NULL, IDGEN_OK}};
+  result.failure = idgen_go_fail(idgen_router_stats((const idgen_router_t *)router, &result.stats, &error), &error);
+  return result;
+}
+
+static inline idgen_go_handle idgen_go_router_table(uintptr_t router) {
+  IDGEN_GO_ERROR(error);
+  idgen_route_table_t *table = NULL;
+  idgen_go_handle result;
+  result.failure = idgen_go_fail(idgen_router_table((const idgen_router_t *)router, &table, &error), &error);
+  result.handle = (uintptr_t)table;
+  return result;
+}
+
+static inline idgen_go_failure idgen_go_router_swap(uintptr_t router, uintptr_t table, uint64_t expected) {
+  IDGEN_GO_ERROR(error);
+  return idgen_go_fail(
+      idgen_router_swap((idgen_router_t *)router, (const idgen_route_table_t *)table, expected, &error), &error);
+}
+
+/* ------------------------------------------------------------------------------------------------- hidden ids */
+
+static inline idgen_go_handle idgen_go_cipher_create(uintptr_t config) {
+  IDGEN_GO_ERROR(error);
+  idgen_cipher_t *cipher = NULL;
+  idgen_go_handle result;
+  result.failure = idgen_go_fail(idgen_cipher_create((const idgen_config_t *)config, &cipher, &error), &error);
+  result.handle = (uintptr_t)cipher;
+  return result;
+}
+
+static inline void idgen_go_cipher_destroy(uintptr_t cipher) { idgen_cipher_destroy((idgen_cipher_t *)cipher); }
+
+static inline idgen_go_number idgen_go_cipher_one(uintptr_t cipher, uint64_t id, int reveals) {
+  IDGEN_GO_ERROR(error);
+  const idgen_cipher_t *found = (const idgen_cipher_t *)cipher;
+  idgen_go_number result;
+  result.value = 0;
+  result.failure = idgen_go_fail(reveals ? idgen_cipher_reveal(found, id, &result.value, &error)
+                                         : idgen_cipher_hide(found, id, &result.value, &error),
+                                 &error);
+  return result;
+}
+
+/* In place: ids of 8 bytes, or of 16 if `wide`. */
+static inline idgen_go_failure idgen_go_cipher_apply(uintptr_t cipher, void *ids, size_t n, int reveals, int wide) {
+  IDGEN_GO_ERROR(error);
+  const idgen_cipher_t *found = (const idgen_cipher_t *)cipher;
+  uint64_t *narrow = (uint64_t *)ids;
+  uint8_t *bytes = (uint8_t *)ids;
+  idgen_status_t status;
+  if (wide) {
+    status = reveals ? idgen_cipher_reveal_wide(found, bytes, bytes, n, &error)
+                     : idgen_cipher_hide_wide(found, bytes, bytes, n, &error);
+  } else {
+    status = reveals ? idgen_cipher_reveal_batch(found, narrow, narrow, n, &error)
+                     : idgen_cipher_hide_batch(found, narrow, narrow, n, &error);
+  }
+  return idgen_go_fail(status, &error);
+}
+
+static inline idgen_go_failure idgen_go_cipher_reload(uintptr_t cipher) {
+  IDGEN_GO_ERROR(error);
+  return idgen_go_fail(idgen_cipher_reload((idgen_cipher_t *)cipher, &error), &error);
+}
+
+static inline idgen_go_long_text idgen_go_cipher_describe(uintptr_t cipher) {
+  IDGEN_GO_LONG_TEXT(idgen_cipher_describe((const idgen_cipher_t *)cipher, buffer, &size, &error));
+}
+
+static inline idgen_go_long_text idgen_go_cipher_check(uintptr_t config) {
+  IDGEN_GO_LONG_TEXT(idgen_cipher_check((const idgen_config_t *)config, buffer, &size, &error));
 }
 
 #endif

@@ -1,5 +1,5 @@
-/* The host's clock, store and log in Go: C functions with the signatures of idgen.h that lead to exported Go functions.
- * ctx is a number by which Go looks up the callback (runtime/cgo.Handle), not a pointer. */
+/* The host's clock, store, keys and log in Go: C functions with the signatures of idgen.h that lead to exported Go
+ * functions. ctx is a number by which Go looks up the callback (runtime/cgo.Handle), not a pointer. */
 #ifndef IDGEN_GO_CALLBACKS_H
 #define IDGEN_GO_CALLBACKS_H
 
@@ -20,6 +20,7 @@ idgen_status_t idgenGoWorkerList(uintptr_t ctx, char *name_space, idgen_worker_r
                                  idgen_error_t *error);
 idgen_status_t idgenGoWorkerReplace(uintptr_t ctx, idgen_worker_change_t *change, uint32_t *changed,
                                     idgen_error_t *error);
+idgen_status_t idgenGoKeys(uintptr_t ctx, idgen_key_fn each, void *keys, idgen_error_t *error);
 void idgenGoRelease(uintptr_t ctx);
 
 static inline int64_t idgen_go_now(void *ctx) { return idgenGoNow((uintptr_t)ctx); }
@@ -56,6 +57,13 @@ static inline idgen_status_t idgen_go_worker_replace(void *ctx, const idgen_work
                                                      idgen_error_t *error) {
   return idgenGoWorkerReplace((uintptr_t)ctx, (idgen_worker_change_t *)change, changed, error);
 }
+static inline idgen_status_t idgen_go_keys(void *ctx, idgen_key_fn each, void *keys, idgen_error_t *error) {
+  return idgenGoKeys((uintptr_t)ctx, each, keys, error);
+}
+static inline void idgen_go_add_key(idgen_key_fn each, void *keys, uint32_t version, const uint8_t *key, size_t size,
+                                    int32_t retired) {
+  each(keys, version, key, size, retired);
+}
 static inline void idgen_go_release(void *ctx) { idgenGoRelease((uintptr_t)ctx); }
 
 static inline idgen_go_failure idgen_go_config_set_clock(uintptr_t config, uintptr_t ctx) {
@@ -83,6 +91,12 @@ static inline idgen_go_failure idgen_go_config_set_log(uintptr_t config, uintptr
   IDGEN_GO_ERROR(error);
   const idgen_log_t log = {(uint32_t)sizeof log, 0, idgen_go_log, idgen_go_release};
   return idgen_go_fail(idgen_config_set_log((idgen_config_t *)config, &log, (void *)ctx, &error), &error);
+}
+
+static inline idgen_go_failure idgen_go_config_set_keys(uintptr_t config, uintptr_t ctx) {
+  IDGEN_GO_ERROR(error);
+  const idgen_keys_t keys = {(uint32_t)sizeof keys, 0, idgen_go_keys, idgen_go_release};
+  return idgen_go_fail(idgen_config_set_keys((idgen_config_t *)config, &keys, (void *)ctx, &error), &error);
 }
 
 #endif

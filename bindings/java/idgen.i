@@ -74,6 +74,8 @@ ARRAY(TYPE *, JNI, JAVA)
 STRUCT_OUT(idgen_parts_t, jlongArray, long[])
 STRUCT_OUT(idgen_block_t, jlongArray, long[])
 STRUCT_OUT(idgen_stats_t, jlongArray, long[])
+STRUCT_OUT(idgen_standard_parts_t, jlongArray, long[])
+STRUCT_OUT(idgen_text_parts_t, jlongArray, long[])
 STRUCT_OUT(idgen_segment_info_t, jobjectArray, Object[])
 STRUCT_OUT(idgen_layout_info_t, jobjectArray, Object[])
 STRUCT_OUT(idgen_field_t, jobjectArray, Object[])
@@ -83,6 +85,28 @@ ARRAY(const idgen_parts_t *, jlongArray, long[])
 %typemap(in) const idgen_parts_t * (idgen_parts_t value = sized<idgen_parts_t>())
   "if (!load(jenv, $input, &value)) return $null; $1 = &value;"
 %typemap(argout) const idgen_parts_t * ""
+
+ARRAY(const idgen_wide_id_t *, jbyteArray, byte[])
+%typemap(in) const idgen_wide_id_t * (idgen_wide_id_t value = IDGEN_WIDE_ID_INIT)
+  "if (!load(jenv, $input, &value)) return $null; $1 = &value;"
+%typemap(argout) const idgen_wide_id_t * ""
+ARRAY(idgen_wide_id_t *, jobjectArray, Object[])
+%typemap(in) idgen_wide_id_t * (idgen_wide_id_t value = IDGEN_WIDE_ID_INIT) "$1 = &value;"
+%typemap(argout) idgen_wide_id_t * "if (result == IDGEN_OK) store(jenv, $input, *$1);"
+
+/* A standard id: the Java side sees to its length. */
+ARRAY(const uint8_t *id, jbyteArray, byte[])
+%typemap(in) const uint8_t *id (Utf8 bytes)
+  "if (!bytes.assign(jenv, $input)) return $null; $1 = reinterpret_cast<$1_ltype>(bytes.c_str());"
+%typemap(freearg) const uint8_t *id ""
+%typemap(argout) const uint8_t *id ""
+ARRAY(uint8_t *id, jbyteArray, byte[])
+%typemap(in) uint8_t *id (uint8_t value[16] = {}) "$1 = value;"
+%typemap(argout) uint8_t *id
+  "if (result == IDGEN_OK) jenv->SetByteArrayRegion($input, 0, 16, reinterpret_cast<const jbyte *>($1));"
+ARRAY(int32_t *standard, jintArray, int[])
+%typemap(in) int32_t *standard (jint number = 0) "$1 = &number;"
+%typemap(argout) int32_t *standard "if (result == IDGEN_OK) jenv->SetIntArrayRegion($input, 0, 1, $1);"
 
 /* ---- handles: an address, never touched on the Java side; a new one is stored in a long[1] */
 
@@ -100,6 +124,8 @@ ARRAY(TYPE **out, jlongArray, long[])
 HANDLE(idgen_t)
 HANDLE(idgen_config_t)
 HANDLE(idgen_layout_t)
+HANDLE(idgen_cipher_t)
+HANDLE(idgen_pattern_t)
 
 /* ---- text: UTF-8 without a NUL inside (Text.utf8 sees to that); null stays NULL */
 
@@ -114,6 +140,11 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
   "if (!text.assign(jenv, $input)) return $null; $1 = text.c_str(); $2 = text.size();"
 %typemap(freearg) (const char *text, size_t length) ""
 %typemap(argout) (const char *text, size_t length) ""
+ARRAY((const void *owner, size_t size), jbyteArray, byte[])
+%typemap(in) (const void *owner, size_t size) (Utf8 bytes)
+  "if (!bytes.assign(jenv, $input)) return $null; $1 = bytes.c_str(); $2 = bytes.size();"
+%typemap(freearg) (const void *owner, size_t size) ""
+%typemap(argout) (const void *owner, size_t size) ""
 
 /* ---- outcome: nothing to return; a failure is thrown, with the library's own message where there is one */
 
@@ -133,6 +164,7 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 /* ---- left out: structs and constants; what a host builds in C; what Java does in one call of its own (below) */
 
 %rename("$ignore", regextarget=1, fullname=1) "^IDGEN_";
+%rename("$ignore", regextarget=1, fullname=1) "^idgen_route";
 %rename("$ignore", %$isclass) "";
 %ignore idgen_abi_1;
 %ignore idgen_open;
@@ -146,12 +178,32 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 %ignore idgen_next_block;
 %ignore idgen_next_block_wait;
 %ignore idgen_try_next;
+%ignore idgen_next_for;
+%ignore idgen_next_for_int;
+%ignore idgen_try_next_for;
+%ignore idgen_next_batch_for;
+%ignore idgen_next_batch_for_ints;
+%ignore idgen_next_wide_for;
+%ignore idgen_next_wide_for_ints;
+%ignore idgen_format_wide;
 %ignore idgen_config_get;
 %ignore idgen_config_names;
 %ignore idgen_config_set_clock;
 %ignore idgen_config_set_store;
 %ignore idgen_config_set_log;
 %ignore idgen_config_describe;
+%ignore idgen_config_set_keys;
+%ignore idgen_key_fn;
+%ignore idgen_cipher_create;
+%ignore idgen_cipher_open;
+%ignore idgen_cipher_hide;
+%ignore idgen_cipher_reveal;
+%ignore idgen_cipher_hide_batch;
+%ignore idgen_cipher_reveal_batch;
+%ignore idgen_cipher_hide_wide;
+%ignore idgen_cipher_reveal_wide;
+%ignore idgen_cipher_describe;
+%ignore idgen_cipher_check;
 %ignore idgen_worker_fn;
 %ignore idgen_worker_row_fn;
 %ignore idgen_worker_list;
@@ -164,27 +216,82 @@ ARRAY((const char *text, size_t length), jbyteArray, byte[])
 %ignore idgen_segment_list;
 %ignore idgen_segment_statements;
 %ignore idgen_format;
+%ignore idgen_pattern_format;
+%ignore idgen_next_text;
+%ignore idgen_standard_make;
+%ignore idgen_standard_format;
 %ignore IDGEN_VERSION_H;
 
 %include "idgen/status.h"
 %include "idgen/idgen.h"
 
-/* Written by hand: the hot calls (natives_next.cpp) return the id and throw, because an array for the result would
- * double their cost; what waits hears of interrupts (there and in natives_lifetime.cpp); texts of any length
- * (natives_text.cpp); the log, the store and the list of segments, which call back (natives_log.cpp, natives_store.cpp,
- * natives_segments.cpp). */
+/* Written by hand: the hot calls (natives_next.cpp, natives_owner.cpp) return the id and throw, because an array for
+ * the result would double their cost; what waits hears of interrupts (there and in natives_lifetime.cpp); texts of any
+ * length (natives_text.cpp); the log, the store and the list of segments, which call back (natives_log.cpp,
+ * natives_store.cpp, natives_segments.cpp); routes (natives_routes.cpp); hidden ids and
+ * their keys (natives_cipher.cpp); standard ids, a UUID as its two
+ * halves (natives_standard.cpp). */
 %native(jniVersion) jint jniVersion();
 %native(next) jlong next(jlong generator);
 %native(tryNext) jboolean tryNext(jlong generator, jlongArray id);
 %native(fill) void fill(jlong generator, jlongArray ids, jint offset, jint length);
+%native(nextText) jbyteArray nextText(jlong generator, jlong pattern);
 %native(nextBlock) void nextBlock(jlong generator, jlong want, jlongArray block);
+%native(nextForInt) jlong nextForInt(jlong generator, jlong owner);
+%native(nextForBytes) jlong nextForBytes(jlong generator, jbyteArray owner);
+%native(tryNextForInt) jboolean tryNextForInt(jlong generator, jlong owner, jlongArray id);
+%native(tryNextForBytes) jboolean tryNextForBytes(jlong generator, jbyteArray owner, jlongArray id);
+%native(fillForInts) void fillForInts(jlong generator, jlongArray owners, jlongArray ids);
+%native(fillForBytes) void fillForBytes(jlong generator, jbyteArray owners, jintArray ends, jlongArray ids);
+%native(fillWideForInts) void fillWideForInts(jlong generator, jlongArray owners, jlongArray ids);
+%native(fillWideForBytes) void fillWideForBytes(jlong generator, jbyteArray owners, jintArray ends, jlongArray ids);
 %native(create) jlong create(jlong config);
 %native(close) void close(jlong generator);
 %native(describe) jbyteArray describe(jlong generator);
 %native(metrics) jbyteArray metrics(jlongArray generators);
 %native(configNames) jbyteArray configNames(jbyteArray tomlPath);
 %native(format) jbyteArray format(jlong id, jint encoding);
+%native(formatWide) jbyteArray formatWide(jbyteArray id, jint encoding);
+%native(patternFormat) jbyteArray patternFormat(jlong pattern, jlong id);
+%native(patternFormatWide) jbyteArray patternFormatWide(jlong pattern, jbyteArray id);
+%native(standardFormat) jbyteArray standardFormat(jint standard, jbyteArray id);
+%native(standardUuidLow) jlong standardUuidLow(jint standard);
+%native(standardUuidHigh) jlong standardUuidHigh(jlong low);
+%native(standardUuids) void standardUuids(jint standard, jlongArray halves, jint count);
+%native(standardMake) void standardMake(jint standard, jbyteArray ids, jint size, jint count);
 %native(configSetLog) void configSetLog(jlong config, jobject sink);
 %native(segmentList) void segmentList(jlong config, jobject rows);
 %native(segmentStatements) jbyteArray segmentStatements(jlong config);
+%native(routeTableCreate) jlong routeTableCreate(jlong version, jint bits, jobjectArray shards, jintArray upto,
+                                                 jintArray owners, jintArray first, jintArray last, jintArray to,
+                                                 jintArray share);
+%native(routeTableRead) jlong routeTableRead(jbyteArray tomlPath);
+%native(routeTableWrite) void routeTableWrite(jlong table, jbyteArray tomlPath, jlong expectedVersion);
+%native(routeTableDestroy) void routeTableDestroy(jlong table);
+%native(routeTableText) jbyteArray routeTableText(jlong table);
+%native(routeTableShard) jbyteArray routeTableShard(jlong table, jint index);
+%native(routeTableInfo) void routeTableInfo(jlong table, jlongArray out);
+%native(routeTableRange) void routeTableRange(jlong table, jint index, jlongArray out);
+%native(routeTableMove) void routeTableMove(jlong table, jint index, jlongArray out);
+%native(routerCreate) jlong routerCreate(jlong table, jlong layout, jlong wideLayout, jint rule);
+%native(routerOpen) jlong routerOpen(jbyteArray tomlPath, jlong layout, jlong wideLayout, jint rule, jlong reloadMs);
+%native(routerDestroy) void routerDestroy(jlong router);
+%native(route) void route(jlong router, jlong id, jlongArray out);
+%native(routeWide) void routeWide(jlong router, jbyteArray id, jlongArray out);
+%native(routeNode) void routeNode(jlong router, jint node, jlongArray out);
+%native(routeOwner) void routeOwner(jlong router, jbyteArray owner, jlongArray out);
+%native(routeBatch) void routeBatch(jlong router, jlongArray ids, jintArray shards, jintArray seconds);
+%native(routeNodeBatch) void routeNodeBatch(jlong router, jintArray nodes, jintArray shards, jintArray seconds);
+%native(routerStats) void routerStats(jlong router, jobjectArray out);
+%native(routerShard) jbyteArray routerShard(jlong router, jint index);
+%native(routerTable) jlong routerTable(jlong router);
+%native(routerSwap) void routerSwap(jlong router, jlong table, jlong expectedVersion);
+%native(routerReload) void routerReload(jlong router);
 %native(configSetStore) void configSetStore(jlong config, jobject sink, jboolean has_workers);
+%native(cipherCreate) jlong cipherCreate(jlong config);
+%native(cipherApply) jlong cipherApply(jlong cipher, jlong id, jboolean reveals);
+%native(cipherApplyAll) void cipherApplyAll(jlong cipher, jlongArray ids, jboolean reveals);
+%native(cipherApplyWide) void cipherApplyWide(jlong cipher, jbyteArray ids, jboolean reveals);
+%native(cipherDescribe) jbyteArray cipherDescribe(jlong cipher);
+%native(cipherCheck) jbyteArray cipherCheck(jlong config);
+%native(configSetKeys) void configSetKeys(jlong config, jobject sink);

@@ -1,21 +1,23 @@
 #include "jni_support.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
 namespace idgen_jni {
 namespace {
 
-void throw_out_of_memory(JNIEnv* env) {
-  if (jclass error = env->FindClass("java/lang/OutOfMemoryError"))
-    env->ThrowNew(error, "no native memory for an argument");
-}
-
 jlong bits_of(double number) {
   jlong bits;
   static_assert(sizeof bits == sizeof number);
   std::memcpy(&bits, &number, sizeof bits);
   return bits;
+}
+
+jlong big_endian(const std::uint8_t* bytes) {
+  std::uint64_t number = 0;
+  for (int i = 0; i < 8; ++i) number = number << 8 | bytes[i];
+  return static_cast<jlong>(number);
 }
 
 void store_numbers(JNIEnv* env, jobjectArray out, std::initializer_list<jlong> numbers) {
@@ -27,6 +29,11 @@ void store_numbers(JNIEnv* env, jobjectArray out, std::initializer_list<jlong> n
 }
 
 }  // namespace
+
+void throw_out_of_memory(JNIEnv* env) {
+  if (jclass error = env->FindClass("java/lang/OutOfMemoryError"))
+    env->ThrowNew(error, "no native memory for an argument");
+}
 
 void raise(JNIEnv* env, jclass natives, idgen_status_t status, const idgen_error_t* error, std::size_t written) {
   if (env->ExceptionCheck()) return;
@@ -82,12 +89,13 @@ void store(JNIEnv* env, jlongArray out, const idgen_parts_t& parts) {
         {static_cast<jlong>(parts.fields), static_cast<jlong>(parts.unix_ms), static_cast<jlong>(parts.time),
          static_cast<jlong>(parts.datacenter), static_cast<jlong>(parts.worker), static_cast<jlong>(parts.process),
          static_cast<jlong>(parts.shard), static_cast<jlong>(parts.sequence), static_cast<jlong>(parts.gene),
-         static_cast<jlong>(parts.version), static_cast<jlong>(parts.segment), static_cast<jlong>(parts.fixed)});
+         static_cast<jlong>(parts.version), static_cast<jlong>(parts.segment), static_cast<jlong>(parts.fixed),
+         static_cast<jlong>(parts.segment_high)});
 }
 
 bool load(JNIEnv* env, jlongArray in, idgen_parts_t* parts) {
-  jlong numbers[12];
-  env->GetLongArrayRegion(in, 0, 12, numbers);
+  jlong numbers[13];
+  env->GetLongArrayRegion(in, 0, 13, numbers);
   if (env->ExceptionCheck()) return false;
   parts->fields = static_cast<std::uint32_t>(numbers[0]);
   parts->unix_ms = numbers[1];
@@ -101,6 +109,7 @@ bool load(JNIEnv* env, jlongArray in, idgen_parts_t* parts) {
   parts->version = static_cast<std::uint64_t>(numbers[9]);
   parts->segment = static_cast<std::uint64_t>(numbers[10]);
   parts->fixed = static_cast<std::uint64_t>(numbers[11]);
+  parts->segment_high = static_cast<std::uint64_t>(numbers[12]);
   return true;
 }
 
@@ -117,6 +126,22 @@ void store(JNIEnv* env, jlongArray out, const idgen_stats_t& stats) {
          static_cast<jlong>(stats.forks), static_cast<jlong>(stats.lead_ms), static_cast<jlong>(stats.issued),
          static_cast<jlong>(stats.rate), bits_of(stats.stock_seconds), static_cast<jlong>(stats.breaker_redis),
          static_cast<jlong>(stats.breaker_database), static_cast<jlong>(stats.buffer_stock)});
+}
+
+void store(JNIEnv* env, jlongArray out, const idgen_standard_parts_t& parts) {
+  store(env, out,
+        {static_cast<jlong>(parts.standard), static_cast<jlong>(parts.version), static_cast<jlong>(parts.is_rfc),
+         static_cast<jlong>(parts.has_time), static_cast<jlong>(parts.counter), static_cast<jlong>(parts.unix_ms),
+         static_cast<jlong>(parts.process)});
+}
+
+void store(JNIEnv* env, jlongArray out, const idgen_text_parts_t& parts) {
+  // As WideId.of takes them: size, high and low.
+  const auto high = [](const idgen_wide_id_t& id) { return id.size == 8 ? 0 : big_endian(id.bytes); };
+  const auto low = [](const idgen_wide_id_t& id) { return big_endian(id.bytes + id.size - 8); };
+  store(env, out,
+        {parts.unit, parts.year, parts.month, parts.day, parts.hour, parts.minute, parts.second, parts.id.size,
+         high(parts.id), low(parts.id), parts.number.size, high(parts.number), low(parts.number)});
 }
 
 void store(JNIEnv* env, jobjectArray out, const idgen_segment_info_t& info) {
@@ -151,6 +176,20 @@ void store(JNIEnv* env, jobjectArray out, const idgen_property_t& property) {
                            property.help, property.since}) {
     store_text(env, out, index++, text);
   }
+}
+
+void store(JNIEnv* env, jobjectArray out, const idgen_wide_id_t& id) {
+  jbyteArray array = bytes(env, reinterpret_cast<const char*>(id.bytes), id.size);
+  if (array == nullptr) return;
+  env->SetObjectArrayElement(out, 0, array);
+  env->DeleteLocalRef(array);
+}
+
+bool load(JNIEnv* env, jbyteArray in, idgen_wide_id_t* id) {
+  const jsize size = env->GetArrayLength(in);
+  id->size = static_cast<std::uint32_t>(size);
+  env->GetByteArrayRegion(in, 0, std::min<jsize>(size, sizeof id->bytes), reinterpret_cast<jbyte*>(id->bytes));
+  return env->ExceptionCheck() == JNI_FALSE;
 }
 
 Utf8::~Utf8() {

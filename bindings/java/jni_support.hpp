@@ -16,7 +16,7 @@ namespace idgen_jni {
 
 // Changes with the name or the parameters of a native. NativeLoader.JNI_VERSION must be the same number, so that a jar
 // and a libidgen.so that do not match give a message, not a crash.
-inline constexpr jint kJniVersion = 6;
+inline constexpr jint kJniVersion = 10;
 
 // idgen_error_t without its half kilobyte of zeroes: this is made on every call.
 struct Error : idgen_error_t {
@@ -61,6 +61,21 @@ struct Waiter {
   jmethodID interrupted = nullptr;
 };
 
+// What idgen_pattern_format and idgen_next_text need at most, with the NUL.
+inline constexpr std::size_t kMostTextBytes = 193;
+
+// An id of 8 bytes in the form of those that may have 16.
+inline idgen_wide_id_t narrow_id(jlong id) {
+  idgen_wide_id_t wide = IDGEN_WIDE_ID_INIT;
+  wide.size = 8;
+  auto rest = static_cast<std::uint64_t>(id);
+  for (int i = 7; i >= 0; --i, rest >>= 8) wide.bytes[i] = static_cast<std::uint8_t>(rest);
+  return wide;
+}
+
+// An argument does not fit into native memory.
+void throw_out_of_memory(JNIEnv* env);
+
 // An idgen_cancelled_fn for a Waiter. Leaves the thread's interrupt status as it is. An exception while asking (a stack
 // overflow, say) ends the wait too, and is passed to the caller.
 int is_interrupted(void* waiter);
@@ -75,17 +90,23 @@ void store(JNIEnv* env, jlongArray out, std::initializer_list<jlong> numbers);
 void store(JNIEnv* env, jlongArray out, const idgen_parts_t& parts);
 void store(JNIEnv* env, jlongArray out, const idgen_block_t& block);
 void store(JNIEnv* env, jlongArray out, const idgen_stats_t& stats);
+void store(JNIEnv* env, jlongArray out, const idgen_standard_parts_t& parts);
+void store(JNIEnv* env, jlongArray out, const idgen_text_parts_t& parts);
 // A long[] of the numbers first, then a byte[] for each text.
 void store(JNIEnv* env, jobjectArray out, const idgen_segment_info_t& info);
 void store(JNIEnv* env, jobjectArray out, const idgen_layout_info_t& info);
 void store(JNIEnv* env, jobjectArray out, const idgen_field_t& field);
 void store(JNIEnv* env, jobjectArray out, const idgen_property_t& property);
+// A byte[].
+void store(JNIEnv* env, jobjectArray out, const idgen_wide_id_t& id);
 
 // Writes a text as a byte[] into one element. Does nothing if an exception is pending.
 void store_text(JNIEnv* env, jobjectArray out, jsize index, const char* text);
 
 // The inverse of store for idgen_parts_t. False: an exception is pending.
 bool load(JNIEnv* env, jlongArray in, idgen_parts_t* parts);
+// The inverse for idgen_wide_id_t. The library refuses a length other than 8 and 16.
+bool load(JNIEnv* env, jbyteArray in, idgen_wide_id_t* id);
 
 // A byte[] as a NUL-terminated string for the length of a call. A null array gives a null pointer.
 class Utf8 {

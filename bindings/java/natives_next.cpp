@@ -68,6 +68,38 @@ JNIEXPORT void JNICALL Java_dev_idgen_IdgenJNI_fill(JNIEnv* env, jclass natives,
   }
 }
 
+// Not idgen_next_text itself, which notices no interrupt. What went wrong is then for idgen_next_text to say: closed,
+// for example, or no room in the pattern for the digits of an id. That id is lost, as it would have been there, and so
+// is the next.
+JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_nextText(JNIEnv* env, jclass natives, jlong generator,
+                                                              jlong pattern) {
+  auto* g = idgen_jni::handle<idgen_t>(generator);
+  std::uint64_t number = 0;
+  idgen_status_t status = idgen_try_next(g, &number);
+  auto id = static_cast<jlong>(number);
+  if (status == IDGEN_E_WOULD_BLOCK) {
+    id = next_slow(env, natives, g);
+    if (env->ExceptionCheck() == JNI_TRUE) return nullptr;
+    status = IDGEN_OK;
+  }
+  char text[idgen_jni::kMostTextBytes];
+  std::size_t size = sizeof text;
+  if (status == IDGEN_OK) {
+    const idgen_wide_id_t wide = idgen_jni::narrow_id(id);
+    status = idgen_pattern_format(idgen_jni::handle<const idgen_pattern_t>(pattern), &wide, text, &size, nullptr);
+  }
+  if (status != IDGEN_OK) {
+    Error error;
+    size = sizeof text;
+    status = idgen_next_text(g, text, &size, &error);
+    if (status != IDGEN_OK) {
+      idgen_jni::raise(env, natives, status, &error);
+      return nullptr;
+    }
+  }
+  return idgen_jni::bytes(env, text, size - 1);
+}
+
 JNIEXPORT void JNICALL Java_dev_idgen_IdgenJNI_nextBlock(JNIEnv* env, jclass natives, jlong generator, jlong want,
                                                          jlongArray out) {
   Waiter waiter{env, natives};

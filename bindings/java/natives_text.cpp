@@ -36,6 +36,17 @@ jbyteArray text_of(JNIEnv* env, jclass natives, Write write) {
   return result;
 }
 
+jbyteArray pattern_text(JNIEnv* env, jclass natives, jlong pattern, const idgen_wide_id_t& id) {
+  char text[idgen_jni::kMostTextBytes];
+  std::size_t size = sizeof text;
+  Error error;
+  const idgen_status_t status =
+      idgen_pattern_format(idgen_jni::handle<const idgen_pattern_t>(pattern), &id, text, &size, &error);
+  if (status == IDGEN_OK) return idgen_jni::bytes(env, text, size - 1);
+  idgen_jni::raise(env, natives, status, &error);
+  return nullptr;
+}
+
 }  // namespace
 
 extern "C" {
@@ -73,9 +84,51 @@ JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_segmentStatements(JNIEnv* e
   });
 }
 
+JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_cipherDescribe(JNIEnv* env, jclass natives, jlong cipher) {
+  return text_of(env, natives, [&](char* buffer, std::size_t* size, idgen_error_t* error) {
+    return idgen_cipher_describe(idgen_jni::handle<const idgen_cipher_t>(cipher), buffer, size, error);
+  });
+}
+
+JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_cipherCheck(JNIEnv* env, jclass natives, jlong config) {
+  return text_of(env, natives, [&](char* buffer, std::size_t* size, idgen_error_t* error) {
+    return idgen_cipher_check(idgen_jni::handle<const idgen_config_t>(config), buffer, size, error);
+  });
+}
+
 JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_format(JNIEnv* env, jclass natives, jlong id, jint encoding) {
   return text_of(env, natives, [&](char* buffer, std::size_t* size, idgen_error_t* error) {
     return idgen_format(static_cast<std::uint64_t>(id), encoding, buffer, size, error);
+  });
+}
+
+JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_formatWide(JNIEnv* env, jclass natives, jbyteArray bytes,
+                                                                jint encoding) {
+  idgen_wide_id_t id = IDGEN_WIDE_ID_INIT;
+  if (!idgen_jni::load(env, bytes, &id)) return nullptr;
+  return text_of(env, natives, [&](char* buffer, std::size_t* size, idgen_error_t* error) {
+    return idgen_format_wide(&id, encoding, buffer, size, error);
+  });
+}
+
+JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_patternFormat(JNIEnv* env, jclass natives, jlong pattern,
+                                                                   jlong id) {
+  return pattern_text(env, natives, pattern, idgen_jni::narrow_id(id));
+}
+
+JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_patternFormatWide(JNIEnv* env, jclass natives, jlong pattern,
+                                                                       jbyteArray bytes) {
+  idgen_wide_id_t id = IDGEN_WIDE_ID_INIT;
+  if (!idgen_jni::load(env, bytes, &id)) return nullptr;
+  return pattern_text(env, natives, pattern, id);
+}
+
+JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_standardFormat(JNIEnv* env, jclass natives, jint standard,
+                                                                    jbyteArray bytes) {
+  idgen_wide_id_t id = IDGEN_WIDE_ID_INIT;  // has room for 16
+  if (!idgen_jni::load(env, bytes, &id)) return nullptr;
+  return text_of(env, natives, [&](char* buffer, std::size_t* size, idgen_error_t* error) {
+    return idgen_standard_format(standard, id.bytes, buffer, size, error);
   });
 }
 

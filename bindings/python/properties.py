@@ -16,7 +16,7 @@ Made by bindings/python/properties.py from the core's table of properties. Do no
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Literal, SupportsIndex, TypedDict
 
@@ -37,6 +37,9 @@ CALLBACKS = '''
 
     log: Callable[[int, str], object] | None
     """Is told what an operator wants to know, with the levels of logging: ``logging.getLogger("idgen").log``."""
+
+    keys: Callable[[], Iterable[tuple[int, bytes] | tuple[int, bytes, bool]]] | None
+    """In place of cipher_key: returns (version, key) or (version, key, retired) for each key version of hidden ids."""
 
 
 Properties.__module__ = "idgen"

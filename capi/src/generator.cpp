@@ -1,43 +1,11 @@
-#include <memory>
+// What is called a few times in a generator's life.
 #include <vector>
 
 #include "border.hpp"
-#include "generator/draw.hpp"
 #include "idgen/handle.hpp"
 
 using namespace idgen;
 using namespace idgen::capi;
-
-namespace {
-
-// idgen_next in three functions, from the leanest to the most general, because every call pays for all that its
-// function may have to do.
-[[gnu::noinline]] idgen_status_t next_slowly(idgen_t* generator, uint64_t* id, idgen_error_t* err, uint64_t drawn) {
-  return guard_waiting(err, [&] {
-    Handle& handle = open_handle(generator, "generator");
-    require(id, "id");  // before an id is drawn and lost
-    *id = handle.next(drawn);
-  });
-}
-
-[[gnu::noinline]] idgen_status_t next_of_other_kind(idgen_t* generator, uint64_t* id, idgen_error_t* err) {
-  if (generator->value.draw_other(*id)) [[likely]]
-    return IDGEN_OK;
-  return next_slowly(generator, id, err, Handle::kNothing);
-}
-
-[[gnu::noinline]] idgen_status_t try_next_slowly(Handle& handle, uint64_t& id, uint64_t drawn) {
-  const NotCancellable here;
-  return static_cast<idgen_status_t>(handle.try_next(drawn, id));
-}
-
-[[gnu::noinline]] idgen_status_t try_next_of_other_kind(Handle& handle, uint64_t& id) {
-  if (handle.draw_other(id)) [[likely]]
-    return IDGEN_OK;
-  return try_next_slowly(handle, id, Handle::kNothing);
-}
-
-}  // namespace
 
 extern "C" {
 
@@ -73,63 +41,6 @@ idgen_status_t idgen_close_wait(idgen_t* generator, idgen_cancelled_fn cancelled
 void idgen_destroy(idgen_t* generator) {
   const NotCancellable here;
   if (generator && generator->is_intact()) delete generator;
-}
-
-idgen_status_t idgen_try_next(idgen_t* generator, uint64_t* id) {
-  if (!generator || !generator->is_intact()) [[unlikely]]
-    return IDGEN_E_HANDLE;
-  if (!id) [[unlikely]]
-    return IDGEN_E_ARGUMENT;
-  if (!generator->value.is_plain()) return try_next_of_other_kind(generator->value, *id);
-  uint64_t drawn;
-  if (!generator->value.draw_plain(drawn)) [[unlikely]]
-    return try_next_slowly(generator->value, *id, drawn);
-  *id = drawn;
-  return IDGEN_OK;
-}
-
-idgen_status_t idgen_next(idgen_t* generator, uint64_t* id, idgen_error_t* err) {
-  // The common cases first: no guard, and err is left alone.
-  if (!generator || !generator->is_intact() || !id) [[unlikely]]
-    return next_slowly(generator, id, err, Handle::kNothing);
-  if (!generator->value.is_plain()) return next_of_other_kind(generator, id, err);
-  uint64_t drawn;
-  if (!generator->value.draw_plain(drawn)) [[unlikely]]
-    return next_slowly(generator, id, err, drawn);
-  *id = drawn;
-  return IDGEN_OK;
-}
-
-idgen_status_t idgen_next_batch(idgen_t* generator, uint64_t* ids, size_t n, size_t* written, idgen_error_t* err) {
-  return idgen_next_batch_wait(generator, ids, n, written, nullptr, nullptr, err);
-}
-
-idgen_status_t idgen_next_batch_wait(idgen_t* generator, uint64_t* ids, size_t n, size_t* written,
-                                     idgen_cancelled_fn cancelled, void* ctx, idgen_error_t* err) {
-  std::size_t done = 0;
-  const idgen_status_t status = guard_waiting(err, [&] {
-    require(written, "written");
-    Handle& handle = open_handle(generator, "generator");
-    if (n > 0) require(ids, "ids");
-    handle.fill({ids, n}, done, to_cancelled(cancelled, ctx));
-  });
-  if (written) *written = done;
-  return status;
-}
-
-idgen_status_t idgen_next_block(idgen_t* generator, uint64_t want, idgen_block_t* block, idgen_error_t* err) {
-  return idgen_next_block_wait(generator, want, block, nullptr, nullptr, err);
-}
-
-idgen_status_t idgen_next_block_wait(idgen_t* generator, uint64_t want, idgen_block_t* block,
-                                     idgen_cancelled_fn cancelled, void* ctx, idgen_error_t* err) {
-  return guard_waiting(err, [&] {
-    Handle& handle = open_handle(generator, "generator");
-    check_struct(block, "block");
-    if (want == 0) throw Error(Status::argument, "want is 0; ask for at least one id");
-    const Block drawn = handle.next_block(want, to_cancelled(cancelled, ctx));
-    write_struct(block, idgen_block_t{0, 0, drawn.first, drawn.count, drawn.stride}, "block");
-  });
 }
 
 idgen_status_t idgen_stats(const idgen_t* generator, idgen_stats_t* out, idgen_error_t* err) {

@@ -1,10 +1,11 @@
-// The host's own clock, store and log, behind the core's interfaces.
+// The host's own clock, store, keys and log, behind the core's interfaces.
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstring>
 
 #include "border.hpp"
+#include "host_context.hpp"
 #include "idgen/runtime.hpp"
 #include "idgen/store.hpp"
 #include "idgen/text.hpp"
@@ -15,40 +16,6 @@ using namespace idgen;
 using namespace idgen::capi;
 
 namespace {
-
-// ctx and its release, which is called once when nothing uses ctx any more.
-class HostContext {
- public:
-  HostContext(void* ctx, void (*release)(void*)) : ctx_(ctx), release_(release) {}
-  HostContext(const HostContext&) = delete;
-  HostContext& operator=(const HostContext&) = delete;
-  ~HostContext() {
-    if (release_) release_(ctx_);
-  }
-  void* get() const noexcept { return ctx_; }
-  // From now on ctx is ours.
-  void own(void (*release)(void*)) noexcept { release_ = release; }
-
- private:
-  void* ctx_;
-  void (*release_)(void*);
-};
-
-// `smallest`: as the first version had it. What is missing of a later one is zero.
-template <class V>
-V check_vtable(const V* vtable, const char* what, std::size_t smallest = sizeof(V)) {
-  if (require(vtable, what)->struct_size < smallest) {
-    throw Error(Status::argument, std::string(what) + ": struct_size is " + std::to_string(vtable->struct_size) +
-                                      "; set it to sizeof, " + std::to_string(sizeof(V)));
-  }
-  if (vtable->reserved != 0) {  // or it could never get a meaning: existing programs would leave it unset
-    throw Error(Status::argument,
-                std::string(what) + ".reserved is " + std::to_string(vtable->reserved) + "; set it to 0");
-  }
-  V copy{};
-  std::memcpy(&copy, vtable, std::min<std::size_t>(vtable->struct_size, sizeof copy));
-  return copy;
-}
 
 template <class F>
 void call_host(F&& function) {
@@ -205,6 +172,7 @@ class HostStore final : public Store {
     asked.count = std::max(request.step, request.wanted);
     asked.rate = request.rate;
     asked.holder = request.holder.c_str();
+    asked.above = request.above;
     idgen_segment_t granted{};
     granted.struct_size = sizeof granted;
     granted.count = asked.count;
@@ -277,6 +245,11 @@ class HostStore final : public Store {
     workers_.release(rows_, name_space, worker, seen, even_if_live);
   }
 
+  std::string namespace_format(const std::string& name_space, const std::string& format) override {
+    need(store_.namespace_format, "namespace_format", "the check of keys of hidden ids");
+    return rows_.format_of(name_space, format);
+  }
+
   void create() override { throw Error(Status::unsupported, "the host's own store is made by the host"); }
   void segment_create(const std::string&, const std::string&) override { refuse(); }
   SegmentInfo segment_show(const std::string&, const std::string&) override { refuse(); }
@@ -305,6 +278,18 @@ class HostStore final : public Store {
   HostContext ctx_;
   HostRows rows_;
   WorkerRows<HostRows, HeldWorker> workers_;
+};
+
+class HostKeys final : public KeySource {
+ public:
+  HostKeys(const idgen_keys_t& keys, void* ctx) : keys_(keys), ctx_(ctx, keys.release) {}
+  void read(Each each, void* to) override {
+    call_host([&](idgen_error_t* err) { return keys_.read(ctx_.get(), each, to, err); });
+  }
+
+ private:
+  const idgen_keys_t keys_;
+  HostContext ctx_;
 };
 
 // Throws Error{argument}.
@@ -350,16 +335,21 @@ idgen_status_t idgen_config_set_store(idgen_config_t* config, const idgen_store_
   });
 }
 
+idgen_status_t idgen_config_set_keys(idgen_config_t* config, const idgen_keys_t* keys, void* ctx, idgen_error_t* err) {
+  return guard_uncancelled(err, [&] {
+    Config& target = open_handle(config, "config");
+    const idgen_keys_t copy = check_vtable(keys, "keys");
+    require(copy.read, "keys.read");
+    target.keys = std::make_shared<HostKeys>(copy, ctx);
+  });
+}
+
 idgen_status_t idgen_config_set_log(idgen_config_t* config, const idgen_log_t* log, void* ctx, idgen_error_t* err) {
   return guard_uncancelled(err, [&] {
     Config& target = open_handle(config, "config");
-    check_vtable(log, "log");
-    auto context = std::make_shared<HostContext>(ctx, nullptr);
-    target.log = std::make_shared<const Log>(
-        [write = require(log->write, "log.write"), context](LogLevel level, const std::string& message) {
-          write(context->get(), static_cast<int32_t>(level), message.c_str());
-        });
-    context->own(log->release);  // only now, when nothing can fail any more: on failure the host still owns ctx
+    HostLog made(log, ctx);
+    target.log = made.log;
+    made.own();
   });
 }
 

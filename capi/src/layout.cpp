@@ -5,7 +5,9 @@
 #include <limits>
 
 #include "border.hpp"
+#include "idgen/gene.hpp"
 #include "idgen/text.hpp"
+#include "wide.hpp"
 
 using namespace idgen;
 using namespace idgen::capi;
@@ -25,10 +27,16 @@ idgen_parts_t to_c(const Parts& parts) {
           parts.gene,
           parts.version,
           static_cast<uint64_t>(parts.segment),
-          parts.fixed};
+          parts.fixed,
+          static_cast<uint64_t>(parts.segment >> 64)};
 }
 
-Parts from_c(const idgen_parts_t& parts) {
+Parts from_c(const idgen_parts_t* given) {
+  if (require(given, "parts")->struct_size < sizeof(idgen_parts_t)) {
+    throw Error(Status::argument, "parts: struct_size is " + std::to_string(given->struct_size) +
+                                      "; set it to sizeof, " + std::to_string(sizeof(idgen_parts_t)));
+  }
+  const idgen_parts_t& parts = *given;
   Parts result;
   result.time = parts.time;
   result.datacenter = parts.datacenter;
@@ -38,7 +46,7 @@ Parts from_c(const idgen_parts_t& parts) {
   result.sequence = parts.sequence;
   result.gene = parts.gene;
   result.version = parts.version;
-  result.segment = parts.segment;
+  result.segment = Id128{parts.segment_high} << 64 | parts.segment;
   result.fixed = parts.fixed;
   return result;
 }
@@ -81,11 +89,43 @@ idgen_status_t idgen_layout_encode(const idgen_layout_t* layout, const idgen_par
                                    idgen_error_t* err) {
   return guard(err, [&] {
     const Layout& fields = open_handle(layout, "layout");
-    if (require(parts, "parts")->struct_size < sizeof(idgen_parts_t)) {
-      throw Error(Status::argument, "parts: struct_size is " + std::to_string(parts->struct_size) +
-                                        "; set it to sizeof, " + std::to_string(sizeof(idgen_parts_t)));
+    const Parts values = from_c(parts);
+    *require(id, "id") = fields.encode(values);
+  });
+}
+
+idgen_status_t idgen_decode_wide(const idgen_t* generator, const idgen_wide_id_t* id, idgen_parts_t* parts,
+                                 idgen_error_t* err) {
+  return guard(err,
+               [&] { write_struct(parts, to_c(open_handle(generator, "generator").decode(from_c(id))), "parts"); });
+}
+
+idgen_status_t idgen_layout_decode_wide(const idgen_layout_t* layout, const idgen_wide_id_t* id, idgen_parts_t* parts,
+                                        idgen_error_t* err) {
+  return guard(err, [&] { write_struct(parts, to_c(open_handle(layout, "layout").decode(from_c(id))), "parts"); });
+}
+
+idgen_status_t idgen_layout_encode_wide(const idgen_layout_t* layout, const idgen_parts_t* parts, idgen_wide_id_t* id,
+                                        idgen_error_t* err) {
+  return guard(err, [&] {
+    const Layout& fields = open_handle(layout, "layout");
+    const Parts values = from_c(parts);
+    *require(id, "id") = to_c(fields.encode_wide(values));
+  });
+}
+
+idgen_status_t idgen_layout_gene(const idgen_layout_t* layout, int32_t rule, const void* owner, size_t size,
+                                 uint64_t* gene, idgen_error_t* err) {
+  return guard(err, [&] {
+    const Layout& fields = open_handle(layout, "layout");
+    if (size > 0) require(owner, "owner");
+    if (rule < IDGEN_GENE_AUTO || rule > IDGEN_GENE_MOD) {
+      throw Error(Status::argument, "rule " + std::to_string(rule) + " is not one of IDGEN_GENE_*, 0 to " +
+                                        std::to_string(IDGEN_GENE_MOD));
     }
-    *require(id, "id") = fields.encode(from_c(*parts));
+    const std::optional<GeneRule> chosen =
+        rule == IDGEN_GENE_AUTO ? std::nullopt : std::optional(rule == IDGEN_GENE_MOD ? GeneRule::mod : GeneRule::hash);
+    *require(gene, "gene") = fields.gene_of({static_cast<const char*>(owner), size}, chosen);
   });
 }
 

@@ -8,6 +8,7 @@
 // The core's numbers are the header's.
 static_assert(static_cast<int>(idgen::Status::unsupported) == IDGEN_E_UNSUPPORTED);
 static_assert(static_cast<int>(idgen::Status::overloaded) == IDGEN_E_OVERLOADED);
+static_assert(static_cast<int>(idgen::Status::stale) == IDGEN_E_STALE);
 static_assert(static_cast<int>(idgen::Status::clock_leap) == IDGEN_E_CLOCK_LEAP);
 static_assert(static_cast<int>(idgen::Status::store_unsafe) == IDGEN_E_STORE_UNSAFE);
 static_assert(static_cast<int>(idgen::Status::internal) == IDGEN_E_INTERNAL);
@@ -15,12 +16,21 @@ static_assert(static_cast<int>(idgen::Status::host) == IDGEN_E_HOST);
 
 namespace idgen::capi {
 
+constexpr std::size_t kUpToMessage = offsetof(idgen_error_t, cause);  // what every caller's struct can hold
+
+void clear(idgen_error_t* err) noexcept {
+  if (err->struct_size < kUpToMessage && err->struct_size != 0) return;
+  err->status = IDGEN_OK;
+  err->retry_after_ns = 0;
+  err->message[0] = '\0';
+  if (err->struct_size >= kUpToMessage + sizeof err->cause) err->cause = 0;
+}
+
 idgen_status_t report(idgen_error_t* err, idgen_status_t status, std::string_view message, std::uint64_t retry_after_ns,
                       std::uint64_t cause) noexcept {
   if (!err) return status;
   // Zeroed instead of set to IDGEN_ERROR_INIT: there is space for a message, so say so.
   const bool is_zeroed = err->struct_size == 0;
-  constexpr std::size_t kUpToMessage = offsetof(idgen_error_t, cause);  // what every caller's struct can hold
   if (err->struct_size < kUpToMessage && !is_zeroed) return status;
   err->status = status;
   err->retry_after_ns = retry_after_ns;
@@ -67,7 +77,7 @@ void refuse_struct(std::size_t size, std::size_t wanted, const char* what) {
                                     std::to_string(wanted));
 }
 
-void write_text(const std::string& text, char* buffer, std::size_t* size) {
+void write_text(std::string_view text, char* buffer, std::size_t* size) {
   require(size, "size");
   const std::size_t capacity = *size;
   *size = text.size() + 1;
@@ -75,7 +85,8 @@ void write_text(const std::string& text, char* buffer, std::size_t* size) {
     throw Error(Status::buffer, "the buffer holds " + std::to_string(buffer ? capacity : 0) + " bytes; " +
                                     std::to_string(*size) + " are needed");
   }
-  std::memcpy(buffer, text.c_str(), text.size() + 1);
+  std::memcpy(buffer, text.data(), text.size());
+  buffer[text.size()] = '\0';
 }
 
 }  // namespace idgen::capi

@@ -22,6 +22,7 @@ constexpr StatusText kStatusTextTable[] = {
     {Status::exhausted, "EXHAUSTED", "the layout has no ids left", false},
     {Status::cancelled, "CANCELLED", "the caller asked to stop waiting", false},
     {Status::overloaded, "OVERLOADED", "waited wait_max for the next tick of the clock", true},
+    {Status::stale, "STALE", "another version of the table is in force than the caller expected", false},
     {Status::clock_back, "CLOCK_BACK", "the clock is behind the ids already issued", true},
     {Status::clock_before_epoch, "CLOCK_BEFORE_EPOCH", "the clock is before the layout's epoch", false},
     {Status::clock_leap, "CLOCK_LEAP", "the clock has leapt ahead, and it is not clear yet whether it is right", true},

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "connection_slot.hpp"
+#include "guard.hpp"
 #include "idgen/module.h"
 #include "idgen/status.hpp"
 #include "idgen/store.hpp"
@@ -65,6 +66,7 @@ class WindowStore {
                              std::int64_t hw_ms) = 0;
   virtual void window_release(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
                               bool even_if_live) = 0;
+  virtual std::string namespace_format(const std::string& name_space, const std::string& format) = 0;
 };
 
 // What a module implements as well if it knows the rows of another generator's workers. Contracts: class Store in
@@ -121,26 +123,6 @@ class ConnectedStore : public SegmentStore {
   const Parameters& parameters_ = way_->parameters;
   const std::string shown_{settings_.url.shown()};
 };
-
-template <class F>
-std::int32_t guard(idgen_module_error* err, F&& work) noexcept {
-  const auto failed = [err](Status status, const char* message, std::uint64_t retry_after_ns) {
-    err->status = static_cast<std::int32_t>(status);
-    err->retry_after_ns = retry_after_ns;
-    std::strncpy(err->message, message, sizeof err->message - 1);
-    return err->status;
-  };
-  try {
-    work();
-    return 0;
-  } catch (const Error& error) {
-    return failed(error.status(), error.what(), error.retry_after_ns());
-  } catch (const std::bad_alloc&) {
-    return failed(Status::no_memory, "out of memory", 0);
-  } catch (const std::exception& error) {
-    return failed(Status::internal, error.what(), 0);
-  }
-}
 
 inline Settings settings_of(const idgen_module_setting* settings, std::size_t count) {
   Settings out;
@@ -231,6 +213,10 @@ void add_windows(idgen_module_store* out) {
       seen.fence = seen_fence;
       windows_of(ctx).window_release(name_space, worker, seen, even_if_live != 0);
     });
+  };
+  out->namespace_format = [](void* ctx, const char* name_space, const char* format, idgen_module_text_fn text, void* to,
+                             idgen_module_error* e) -> std::int32_t {
+    return guard(e, [&] { text(to, windows_of(ctx).namespace_format(name_space, format).c_str()); });
   };
 }
 
@@ -341,7 +327,7 @@ constexpr idgen_module interface_of(const char* name) {
                                   idgen_module_error* e) -> std::int32_t {
             return guard(e, [&] {
               const SegmentGrant taken = static_cast<SegmentStore*>(ctx)->take(
-                  name_space, tag, {request->step, request->wanted, request->rate, request->holder});
+                  name_space, tag, {request->step, request->wanted, request->rate, request->holder, request->above});
               *grant = {taken.first, taken.count, taken.stride, taken.offset};
             });
           };

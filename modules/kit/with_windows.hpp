@@ -36,6 +36,9 @@ class WithWindows : public Base, public WindowStore {
                       bool even_if_live) override {
     this->use([&](Server& server) { server.workers().release(server, name_space, worker, seen, even_if_live); });
   }
+  std::string namespace_format(const std::string& name_space, const std::string& format) override {
+    return this->use([&](Server& server) { return server.format_of(name_space, format); });
+  }
 };
 
 }  // namespace idgen::module

@@ -461,7 +461,8 @@ class MysqlStore final
   }
 
   SegmentGrant take(const std::string& name_space, const std::string& tag, const SegmentRequest& request) override {
-    advance_by(name_space, tag, 0, grant_size(0, request));
+    advance_by(name_space, tag, request.above, grant_size(0, request));
+    const std::uint64_t above = request.above != 0 ? counter_above(schema_, request.above) : 0;
     return use([&](MysqlConnection& server) {
       const std::string where = where_tag(server, name_space, tag);
       RowTerms& terms = server.known_terms(where);
@@ -472,9 +473,9 @@ class MysqlStore final
             filled(dialect_.granted,
                    {{"rate", number(request.rate)}, {"holder", server.quoted(request.holder)}, {"now", now()}}) +
             where;
-        const std::optional<std::uint64_t> counter = server.in_transactions()
-                                                         ? take_in_transaction(server, tag, where, rest, terms, count)
-                                                         : take_at_once(server, rest, terms, count);
+        const std::optional<std::uint64_t> counter =
+            server.in_transactions() ? take_in_transaction(server, tag, where, rest, terms, above, count)
+                                     : take_at_once(server, rest, terms, above, count);
         if (counter) return grant_up_to(schema_, *counter, count, terms);
         const std::optional<SchemaRow> found = find(server, where);
         if (found) {
@@ -563,9 +564,10 @@ class MysqlStore final
   }
   // Takes effect if the row's terms are still these. `rest` is what else is set, and where.
   std::optional<std::uint64_t> take_at_once(MysqlConnection& server, const std::string& rest, const RowTerms& terms,
-                                            std::uint64_t count) const {
-    server.run(update() + "LAST_INSERT_ID(" + counter_ + " + " + number(count) + ")" + rest +
-               and_terms(schema_, terms) + and_room(schema_, count));
+                                            std::uint64_t above, std::uint64_t count) const {
+    const std::string from = above == 0 ? counter_ : "GREATEST(" + counter_ + ", " + number(above) + ")";
+    server.run(update() + "LAST_INSERT_ID(" + from + " + " + number(count) + ")" + rest + and_terms(schema_, terms) +
+               and_room(schema_, count));
     if (server.changed_rows() != 1) return std::nullopt;
     return server.last_insert_id();
   }
@@ -573,7 +575,8 @@ class MysqlStore final
   // Locks, reads, compares and sets: at any isolation level, a change in between is seen.
   std::optional<std::uint64_t> take_in_transaction(MysqlConnection& server, const std::string& tag,
                                                    const std::string& where, const std::string& rest,
-                                                   const RowTerms& terms, std::uint64_t count) const {
+                                                   const RowTerms& terms, std::uint64_t above,
+                                                   std::uint64_t count) const {
     server.run(server.is_tidb() ? "BEGIN PESSIMISTIC" : "START TRANSACTION");
     Rows found = server.query("SELECT " + counter_ + " FROM " + table_ + where + and_terms(schema_, terms) +
                               and_room(schema_, count) + " FOR UPDATE");
@@ -588,13 +591,14 @@ class MysqlStore final
       server.run("ROLLBACK");
       throw;
     }
-    server.run(update() + number(before + count) + rest + " AND " + counter_ + " = " + number(before));
+    const std::uint64_t from = std::max(before, above);
+    server.run(update() + number(from + count) + rest + " AND " + counter_ + " = " + number(before));
     if (server.changed_rows() != 1) {
       server.run("ROLLBACK");
       throw_unchanged(schema_, shown_, tag);  // nobody else can have changed it while it was locked
     }
     server.run("COMMIT");
-    return before + count;
+    return from + count;
   }
 
   // Without IGNORE, which would cut a name to the column's length.

@@ -416,7 +416,10 @@ class PostgresStore final
   }
 
   SegmentGrant take(const std::string& name_space, const std::string& tag, const SegmentRequest& request) override {
-    advance_by(name_space, tag, 0, grant_size(0, request));
+    advance_by(name_space, tag, request.above, grant_size(0, request));
+    const std::string from = request.above == 0
+                                 ? counter_
+                                 : "GREATEST(" + counter_ + ", " + number(counter_above(schema_, request.above)) + ")";
     return use([&](PostgresConnection& server) {
       const std::string where = where_tag(server, name_space, tag);
       const std::string count = count_text(request);
@@ -424,7 +427,7 @@ class PostgresStore final
       bool created = false;
       for (int unchanged = 0;;) {
         const Result row = server.query(
-            update() + counter_ + " + " + count +
+            update() + from + " + " + count +
             filled(dialect_.granted,
                    {{"rate", number(request.rate)}, {"holder", server.quoted(request.holder)}, {"now", now()}}) +
             kDurably + where + (schema_.has_stride ? " AND delta > 0 AND remainder >= 0 AND remainder < delta" : "") +

@@ -104,8 +104,8 @@ local function answer() return {'ok', redis.call('GET', key), '0', '0', '0', '0'
 if row[1] and not string.find(row[1], '^%d+$') then return {'refused', row[1], 'no counter', '0'} end
 )";
 
-// ARGV: step, wanted, now, whether to make the tag, whether a rewind is accepted, rate, holder. The answer ends with
-// the count.
+// ARGV: step, wanted, now, whether to make the tag, whether a rewind is accepted, rate, holder, above. The answer ends
+// with the count.
 constexpr const char* kTake = R"(
 if not row[1] then
   if ARGV[4] ~= '1' then return {'unknown'} end
@@ -121,6 +121,10 @@ if row[3] and row[3] ~= '0' then
   count = row[3]
 end
 if below(count, ARGV[2]) then count = ARGV[2] end
+if below(row[1] or '0', ARGV[8]) then
+  put(ARGV[8])
+  row[1] = ARGV[8]
+end
 local refused = refusal(add(count), row[1] or '0', count)
 if refused then return refused end
 drawn_by(ARGV[6], ARGV[7])
@@ -416,7 +420,7 @@ class RedisConnection {
   HeldRow held_of(const std::string& name_space, std::uint64_t worker, const std::vector<std::string>& row) const {
     const auto number = [&](std::size_t i) {
       std::int64_t found = 0;
-      const std::string text = row[i];
+      const std::string& text = row[i];
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found);
       if (error == std::errc{} && end == text.data() + text.size()) return found;
       throw Error(Status::store_damaged, shown_ + ": " + worker_name(name_space, worker) + " holds " + in_quotes(text) +
@@ -605,14 +609,14 @@ class RedisStore final
   }
 
   SegmentGrant take(const std::string& name_space, const std::string& tag, const SegmentRequest& request) override {
-    advance_by(name_space, tag, 0, grant_size(0, request));
+    advance_by(name_space, tag, request.above, grant_size(0, request));
     const std::string accepted = parameters_.accepts_loss("rewind") ? "1" : "0";
     return use([&](RedisConnection& server) {
-      const Reply row = checked(
-          name_space, tag,
-          server.script(kTake, keys_of(name_space, tag),
-                        {std::to_string(request.step), std::to_string(request.wanted), now(),
-                         settings_.create ? "1" : "0", accepted, std::to_string(request.rate), request.holder}));
+      const Reply row = checked(name_space, tag,
+                                server.script(kTake, keys_of(name_space, tag),
+                                              {std::to_string(request.step), std::to_string(request.wanted), now(),
+                                               settings_.create ? "1" : "0", accepted, std::to_string(request.rate),
+                                               request.holder, std::to_string(request.above)}));
       const std::uint64_t count = number(row[7]);
       return SegmentGrant{.first = number(row[1]) - count + 1, .count = count};
     });

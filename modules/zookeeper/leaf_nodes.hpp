@@ -50,7 +50,8 @@ inline std::optional<std::int64_t> leaf_report_of(const std::string& text) {
   const auto report = nlohmann::json::parse(text, nullptr, false);
   if (!report.is_object()) return std::nullopt;
   const auto found = report.find("timestamp");
-  if (found == report.end() || !found->is_number_unsigned()) return std::nullopt;
+  if (found == report.end() || !found->is_number_unsigned() || found->get<std::uint64_t>() > kLargestNumber)
+    return std::nullopt;
   return found->get<std::int64_t>();
 }
 

@@ -94,7 +94,9 @@ class ZooKeeperConnection {
     std::array<zoo_op_t, 2> both{};
     zoo_check_op_init(&both[0], fence.c_str(), kAnyVersion);
     zoo_set_op_init(&both[1], path.c_str(), text.data(), static_cast<int>(text.size()), held.version, &stat);
-    if (const int code = all_or_none(both, "set"); code != ZOK) {
+    // Only one of the two can be done, since both ask for the same version.
+    if (const int code = again_if_cut([&] { return try_all_or_none(both); }); code != ZOK) {
+      if (is_failure(code)) check(code, "set");
       if (code == ZNONODE) fenced_.erase(path);  // somebody may have removed the fence and left the node
       return false;
     }
@@ -173,9 +175,9 @@ class ZooKeeperConnection {
       return false;
     };
     if (request != nullptr && !is_owners && !(is_made = hold(path, live, held))) return false;
-    if (const auto now = request != nullptr ? clock_.now_ms() : std::nullopt) {
+    if (request != nullptr) {
       try {
-        check_clock(*request, *now);
+        check_clock(*request, server_ms(path, hex_of(request->owner)));
       } catch (...) {
         refused();
         throw;
@@ -205,7 +207,7 @@ class ZooKeeperConnection {
     const RequestNow request(asked);
     const std::string parent = kLeafRoot + ("/" + asked.name_space), folder = parent + "/forever";
     for (const std::string& path : {std::string(kLeafRoot), parent, folder}) make(path, "", &ZOO_OPEN_ACL_UNSAFE);
-    const std::int64_t server_ms = clock_of_server(parent, asked.address);
+    const std::int64_t server_now_ms = clock_of_server(parent, asked.address);
     const NumberRequest now = request.now();
     std::optional<std::uint64_t> own;
     LeafClocks others;
@@ -218,9 +220,10 @@ class ZooKeeperConnection {
       }
       const std::optional<Held> found = read_path(folder + "/" + name);
       const std::optional<std::int64_t> reported_ms = found ? leaf_report_of(found->text) : std::nullopt;
-      if (reported_ms) others.add(*reported_ms, found->written_ms, server_ms);
+      if (reported_ms) others.add(*reported_ms, found->written_ms, server_now_ms);
     }
-    check_leaf_clock(now, others, server_ms);
+    check_leaf_clock(now, others, server_now_ms);
+    check_leaf_report(now, server_now_ms);
     ClaimedNumber claimed;
     if (own) {
       const std::optional<Held> found = read_path(leaf_path(asked, *own));
@@ -248,6 +251,7 @@ class ZooKeeperConnection {
   // Written only if it is as this process left it: so a second process with the same address is noticed.
   ClaimedNumber keep(ZooKeeperConnection&, const NumberRequest& request, const ClaimedNumber& held) {
     const std::string path = leaf_path(request, held.number);
+    check_leaf_report(request, server_ms(kLeafRoot + ("/" + request.name_space), request.address));
     ClaimedNumber kept = held;
     const auto lost = [&] {
       kept.lost = "its node " + path + " was deleted";
@@ -265,6 +269,7 @@ class ZooKeeperConnection {
       const int code = zoo_set2(session(), path.c_str(), text.data(), static_cast<int>(text.size()),
                                 static_cast<int>(kept.version), &stat);
       if (code == ZOK) {
+        clock_.saw(stat.mtime);
         kept.version = stat.version;
         kept.reported_ms = request.now_ms;
         kept.is_unknown = false;
@@ -325,7 +330,9 @@ class ZooKeeperConnection {
       changed_.wait_for(lock.to_wait_with(), std::chrono::milliseconds(timeout_ms_), is_decided);
       if (state_ != ZOO_CONNECTED_STATE) {
         throw Error(state_ == ZOO_AUTH_FAILED_STATE ? Status::store_permission : Status::store_unavailable,
-                    "cannot connect to " + shown_ + " within " + std::to_string(timeout_ms_) + " ms (store_timeout)");
+                    "cannot connect to " + shown_ + " within " + std::to_string(timeout_ms_) +
+                        " ms (store_timeout). A server that runs takes no more connections from one address than its "
+                        "maxClientCnxns says, by default 60");
       }
       lock.unlock();
       if (!user_.empty()) {
@@ -380,11 +387,15 @@ class ZooKeeperConnection {
 
   // ZOK, or what prevented it: ZBADVERSION, ZNONODE, ZNODEEXISTS. Throws for everything else.
   int all_or_none(const std::array<zoo_op_t, 2>& both, const char* what) {
-    std::array<zoo_op_result_t, 2> results{};
-    const int code = zoo_multi(session(), static_cast<int>(both.size()), both.data(), results.data());
-    if (code != ZBADVERSION && code != ZNONODE && code != ZNODEEXISTS) check(code, what);
+    const int code = try_all_or_none(both);
+    if (is_failure(code)) check(code, what);
     return code;
   }
+  int try_all_or_none(const std::array<zoo_op_t, 2>& both) {
+    std::array<zoo_op_result_t, 2> results{};
+    return zoo_multi(session(), static_cast<int>(both.size()), both.data(), results.data());
+  }
+  static bool is_failure(int code) { return code != ZBADVERSION && code != ZNONODE && code != ZNODEEXISTS; }
 
   static std::string folder_of_workers(const std::string& name_space) {
     return kWorkerRoot + ("/" + path_part(name_space));
@@ -430,7 +441,8 @@ class ZooKeeperConnection {
     const std::unique_ptr<DIR, int (*)(DIR*)> all(opendir("/proc/self/fd"), &closedir);
     if (!all) return;
     while (const dirent* const entry = readdir(all.get())) {  // NOLINT(concurrency-mt-unsafe): a stream of our own
-      const int descriptor = std::atoi(entry->d_name);
+      int descriptor = -1;                                    // "." and ".." are no numbers
+      std::from_chars(entry->d_name, entry->d_name + std::strlen(entry->d_name), descriptor);
       socklen_t length = sizeof peer;
       if (getpeername(descriptor, reinterpret_cast<sockaddr*>(&peer), &length) != 0 || length != size) continue;
       if (std::memcmp(&server, &peer, size) == 0) close_on_exec(descriptor);
@@ -452,12 +464,12 @@ class ZooKeeperConnection {
     return kRoot + ("/" + path_part(name_space)) + "/" + path_part(tag);
   }
 
-  // A connection that was cut while nobody used it may be noticed only by the next request, which then fails. To read
-  // again costs nothing; and what is written follows upon a read.
-  template <class Read>
-  static int reading(Read&& read) {
-    int code = read();
-    for (int again = 0; again < 2 && code == ZCONNECTIONLOSS; ++again) code = read();
+  // A connection that was cut while nobody used it may be noticed only by the next request, which then fails. For
+  // requests that may be done twice: those that read, and those that write over one version.
+  template <class Request>
+  static int again_if_cut(Request&& request) {
+    int code = request();
+    for (int again = 0; again < 2 && code == ZCONNECTIONLOSS; ++again) code = request();
     return code;
   }
 
@@ -465,7 +477,7 @@ class ZooKeeperConnection {
     std::string text(kLargestValue, '\0');
     int size = 0;
     Stat stat{};
-    const int code = reading([&] {
+    const int code = again_if_cut([&] {
       size = kLargestValue;
       return zoo_get(session(), path.c_str(), 0, text.data(), &size, &stat);
     });
@@ -475,9 +487,14 @@ class ZooKeeperConnection {
     return Held{.text = text, .version = stat.version, .made_by = stat.czxid, .written_ms = stat.mtime};
   }
 
+  // The server's clock, which a connection that has written nothing yet does not know.
+  std::int64_t server_ms(const std::string& parent, const std::string& whose) {
+    if (const std::optional<std::int64_t> now = clock_.now_ms()) return *now;
+    return clock_of_server(parent, whose);
+  }
   // What a node that is made at this moment says.
-  std::int64_t clock_of_server(const std::string& parent, const std::string& address) {
-    const std::string path = parent + "/idgen-clock-" + path_part(address) + "-" + std::to_string(getpid());
+  std::int64_t clock_of_server(const std::string& parent, const std::string& whose) {
+    const std::string path = parent + "/idgen-clock-" + path_part(whose) + "-" + std::to_string(getpid());
     Stat stat{};
     for (int attempt = 0; attempt < 2; ++attempt) {
       const int code =
@@ -489,6 +506,7 @@ class ZooKeeperConnection {
       zoo_delete(session(), path.c_str(), kAnyVersion);  // its answer was lost
     }
     zoo_delete(session(), path.c_str(), kAnyVersion);
+    clock_.saw(stat.ctime);
     return stat.ctime;
   }
 
@@ -508,7 +526,7 @@ class ZooKeeperConnection {
 
   std::vector<std::string> children(const std::string& path) {
     String_vector found{};
-    const int code = reading([&] { return zoo_get_children(session(), path.c_str(), 0, &found); });
+    const int code = again_if_cut([&] { return zoo_get_children(session(), path.c_str(), 0, &found); });
     if (code == ZNONODE) return {};
     check(code, "get_children");
     std::vector<std::string> names;

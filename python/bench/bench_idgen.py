@@ -2,11 +2,11 @@
 
     python bench/bench_idgen.py [--core libidgen_static.a] [--rounds 9] [--json FILE]
 
-The floor is a METH_NOARGS method of a C type (floor.c, compiled here). With --core the core's own cost is measured by a
-C++ program linked to that archive, and Python's share is reported separately. Rounds are interleaved; the median is
-reported. Costs are CPU time of the calling thread, so that a busy machine does not distort them; the share of the cap
-is wall time, and only meaningful on an idle machine. The cost of an import is CPU time of processes that only import,
-less that of processes that do nothing.
+The floor is a method of a C type (floor.c, compiled here), without an argument or with one. With --core the core's own
+cost is measured by a C++ program linked to that archive, and Python's share is reported separately. Rounds are
+interleaved; the median is reported. Costs are CPU time of the calling thread, so that a busy machine does not distort
+them; the share of the cap is wall time, and only meaningful on an idle machine. The cost of an import is CPU time of
+processes that only import, less that of processes that do nothing.
 """
 
 from __future__ import annotations
@@ -31,9 +31,11 @@ from pathlib import Path
 from typing import Any
 
 import idgen
+import numpy as np
 
 HERE = Path(__file__).resolve().parent
 BATCH = 1024
+OWNER = b"customer-0012345"
 
 
 def compile_floor(folder: Path) -> Any:
@@ -69,6 +71,14 @@ def calls(function: Callable[[], Any], n: int, now: Callable[[], int] = time.thr
     return (now() - start) / n
 
 
+def calls_with(function: Callable[[Any], Any], argument: object, n: int) -> float:
+    """ns per call with one argument; the loop is C code, and the same for every subject."""
+    results = map(function, itertools.repeat(argument, n))
+    start = time.thread_time_ns()
+    deque(results, maxlen=0)
+    return (time.thread_time_ns() - start) / n
+
+
 def iteration(iterator: Any, n: int) -> float:
     start = time.thread_time_ns()
     deque(itertools.islice(iterator, n), maxlen=0)
@@ -97,6 +107,21 @@ def import_ms(rounds: int) -> tuple[float, float]:
     return statistics.median(empty for empty, _ in samples), statistics.median(full - empty for empty, full in samples)
 
 
+def ring() -> idgen.RouteTable:
+    """64 ranges, each of a shard of its own."""
+    shards = [f"db{n}" for n in range(64)]
+    return idgen.RouteTable(1, bits=16, shards=shards, ranges=[(1024 * n + 1023, f"db{n}") for n in range(64)])
+
+
+def cipher_for_bench() -> idgen.IdCipher | None:
+    """None where the module of hidden ids was not built."""
+    try:
+        return idgen.IdCipher(layout="business64", store="memory:bench", keys=lambda: [(1, bytes(32))])
+    except idgen.Error as error:
+        print(f"hidden ids are not measured: {error}", file=sys.stderr)
+        return None
+
+
 def measure(floor: Any, rounds: int) -> dict[str, float]:
     floor_object = floor.Floor()
     # 2^33 ids per tick: neither sequence nor segment ends during the measurement, so that no call waits.
@@ -104,6 +129,13 @@ def measure(floor: Any, rounds: int) -> dict[str, float]:
     segment = idgen.Generator(kind="segment", tag="bench", store="memory:bench", store_create=True, segment_step=10**8)
     at_the_cap = idgen.Generator(worker=1, namespace="cap", store="memory:bench")
     buffer = array.array("q", bytes(8 * BATCH))
+    business = idgen.Generator(
+        kind="business", tag="orders", store="memory:bench", store_create=True, segment_step=10**8
+    )
+    router = idgen.Router(ring(), layout="business64")
+    id = business.next_for(OWNER)
+    ids = np.array(business.next_batch_for(OWNER, BATCH))
+    owners = np.arange(10**15, 10**15 + BATCH)
 
     subjects: dict[str, Callable[[], float]] = {
         "empty loop": lambda: empty_loop(300_000),
@@ -117,16 +149,28 @@ def measure(floor: Any, rounds: int) -> dict[str, float]:
         "snowflake iteration": lambda: iteration(snowflake, 300_000),
         "snowflake fill(1024), an id": lambda: calls(lambda: snowflake.fill(buffer), 2_000) / BATCH,
         "snowflake next_batch(1024), an id": lambda: calls(lambda: snowflake.next_batch(BATCH), 2_000) / BATCH,
+        "floor: METH_O": lambda: calls_with(floor_object.take, OWNER, 300_000),
+        "business next_for(bytes of 16)": lambda: calls_with(business.next_for, OWNER, 300_000),
+        "business next_for(int)": lambda: calls_with(business.next_for, 10**15, 300_000),
+        "business next_batch_for(owner, 1024), an id": lambda: (
+            calls(lambda: business.next_batch_for(OWNER, BATCH), 2_000) / BATCH
+        ),
+        "business next_for_each(1024 ints), an id": lambda: calls(lambda: business.next_for_each(owners), 500) / BATCH,
+        "router.route(id)": lambda: calls_with(router.route, id, 300_000),
+        "router.route_array(1024 ids), an id": lambda: calls_with(router.route_array, ids, 2_000) / BATCH,
         "cap: 41/10/12 next()": lambda: calls(at_the_cap.next, 1_000_000, time.perf_counter_ns),
         "cap: 41/10/12 fill(1024), an id": lambda: (
             calls(lambda: at_the_cap.fill(buffer), 1_000, time.perf_counter_ns) / BATCH
         ),
     }
+    if cipher := cipher_for_bench():
+        subjects["cipher.hide(id)"] = lambda: calls_with(cipher.hide, id, 100_000)
+        subjects["cipher.hide_array(1024 ids), an id"] = lambda: calls_with(cipher.hide_array, ids, 500) / BATCH
     samples: dict[str, list[float]] = {name: [] for name in subjects}
     for _ in range(rounds):
         for name, run in subjects.items():
             samples[name].append(run())
-    for generator in (snowflake, segment, at_the_cap):
+    for generator in (snowflake, segment, business, at_the_cap):
         generator.close()
     return {name: statistics.median(values) for name, values in samples.items()}
 
@@ -163,6 +207,14 @@ def report(ns: dict[str, float], core: dict[str, float], imports: tuple[float, f
         )
         for call in ("fill(1024)", "next_batch(1024)"):
             row(f"{kind} {call}, ns an id", ns[f"{kind} {call}, an id"], 1.0, "absolute")
+    floor = ns["floor: METH_O"]
+    for name in ("business next_for(bytes of 16)", "business next_for(int)", "router.route(id)", "cipher.hide(id)"):
+        if name in ns:
+            meaning = f"{ns[name]:.1f} ns / {floor:.1f} ns, the core's work included"
+            row(f"{name} / a method with an argument", ns[name] / floor, None, meaning)
+    for name in ns:
+        if name.endswith(", an id") and name.startswith(("business", "router", "cipher")):
+            row(f"{name.removesuffix(', an id')}, ns an id", ns[name], None, "absolute")
     for call in ("next()", "fill(1024), an id"):
         share = cap / ns[f"cap: 41/10/12 {call}"]
         row(f"41/10/12 {call}: share of the cap", share, 0.999, f"the format allows one id in {cap:.1f} ns")

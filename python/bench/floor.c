@@ -1,5 +1,5 @@
-/* The floor of a Python call: a METH_NOARGS method of a C type that returns an int of 61 bits from memory, and nothing
- * else. */
+/* The floor of a Python call: a method of a C type that returns an int of 61 bits from memory, and nothing else;
+ * without an argument, and with one that is not looked at. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -21,7 +21,8 @@ static int floor_init(PyObject *self, PyObject *args, PyObject *keywords) {
   return 0;
 }
 
-static PyMethodDef methods[] = {{"next", floor_next, METH_NOARGS, "next"}, {NULL, NULL, 0, NULL}};
+static PyMethodDef methods[] = {
+    {"next", floor_next, METH_NOARGS, "next"}, {"take", floor_next, METH_O, "take"}, {NULL, NULL, 0, NULL}};
 
 static PyTypeObject floor_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "floor.Floor",

@@ -52,6 +52,7 @@ def interrupted(program: str) -> str:
     [
         "generator.next()",
         "next(generator)",
+        "generator.next_text()",
         "generator.next_batch(3)",
         "generator.next_batch(5000)",
         "generator.fill(array.array('q', [0] * 100))",

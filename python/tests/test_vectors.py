@@ -48,13 +48,56 @@ def test_every_id_of_the_vectors_decodes_and_encodes() -> None:
         assert layout.encode(**expected) == int(id_text), (layout_text, id_text)  # type: ignore[arg-type]
 
 
-def test_a_wide_layout_is_refused_by_decode_with_unsupported() -> None:
-    for layout_text, epoch, *_ in vectors("layouts_wide.tsv"):
+def test_every_wide_id_of_the_vectors_decodes_and_encodes() -> None:
+    for layout_text, epoch, id_text, unix_ms, *values in vectors("layouts_wide.tsv"):
         layout = idgen.Layout(layout_text, epoch)
-        with pytest.raises(idgen.UnsupportedError):
-            layout.decode(0)
-        with pytest.raises(idgen.UnsupportedError):
-            layout.encode()
+        id = int(id_text).to_bytes(16, "big")
+        expected = {
+            "ticks" if name == "time" else name: int(value)
+            for name, value in zip(FIELDS, values, strict=True)
+            if value != "-"
+        }
+        parts = layout.decode(id)
+        assert dict(parts.fields) == expected, (layout_text, id_text)
+        if "ticks" in expected:
+            assert parts.unix_ms == int(unix_ms), (layout_text, id_text)
+        assert layout.encode(**expected) == id, (layout_text, id_text)  # type: ignore[arg-type]
+
+
+def test_an_id_of_the_wrong_length_is_refused() -> None:
+    wide, narrow = idgen.Layout("business128"), idgen.Layout("business64")
+    with pytest.raises(idgen.UnsupportedError):
+        wide.decode(0)
+    for layout, id in ((wide, bytes(8)), (narrow, bytes(16)), (narrow, b""), (wide, bytes(15)), (wide, bytes(1000))):
+        with pytest.raises(idgen.InvalidValueError):
+            layout.decode(id)
+    assert narrow.decode(bytes(8)).fields == narrow.decode(0).fields
+
+
+def owner_of(kind: str, owner: str) -> int | str | bytes:
+    return int(owner) if kind == "integer" else bytes.fromhex(owner) if kind == "bytes" else owner
+
+
+def test_every_owner_of_the_vectors_has_its_genes() -> None:
+    by_time = idgen.Layout("order")
+    for kind, text, mod4, *hashed in vectors("genes.tsv"):
+        owner = owner_of(kind, text)
+        for bits, gene in zip((4, 16, 23, 63), hashed, strict=True):
+            assert idgen.Layout(f"gene:{bits} segment:{127 - bits}").gene(owner) == int(gene), (text, bits)
+            assert bits != 4 or by_time.gene(owner, "hash") == int(gene)
+        if mod4 != "-":
+            assert by_time.gene(owner) == int(mod4)
+            continue
+        with pytest.raises(idgen.InvalidValueError):
+            by_time.gene(owner)
+
+
+def test_every_text_form_of_the_wide_vectors_formats_and_parses() -> None:
+    for hexadecimal, *texts in vectors("encodings_wide.tsv"):
+        id = bytes.fromhex(hexadecimal)
+        for encoding, text in zip(ENCODINGS, texts, strict=True):
+            assert idgen.format_id(id, encoding) == text  # type: ignore[arg-type]
+            assert idgen.parse_wide_id(text, encoding) == id  # type: ignore[arg-type]
 
 
 def test_every_text_form_of_the_vectors_formats_and_parses() -> None:
@@ -62,6 +105,7 @@ def test_every_text_form_of_the_vectors_formats_and_parses() -> None:
         for encoding, text in zip(ENCODINGS, texts, strict=True):
             assert idgen.format_id(int(id_text), encoding) == text  # type: ignore[arg-type]
             assert idgen.parse_id(text, encoding) == int(id_text)  # type: ignore[arg-type]
+            assert idgen.parse_wide_id(text, encoding) == int(id_text).to_bytes(8, "big")  # type: ignore[arg-type]
 
 
 def test_every_instant_of_the_vectors_is_the_same_moment_as_an_epoch() -> None:
@@ -79,5 +123,39 @@ def test_every_bad_layout_of_the_vectors_gives_its_status_and_message() -> None:
 def test_every_bad_text_of_the_vectors_gives_its_status_and_message() -> None:
     for encoding, text, status, message in vectors("bad_texts.tsv"):
         with pytest.raises(idgen.TextError) as caught:
-            idgen.parse_id(text, encoding)  # type: ignore[arg-type]
+            idgen.parse_standard(text) if encoding == "standard" else idgen.parse_id(text, encoding)  # type: ignore
         assert (caught.value.name, str(caught.value)) == (status, message), text
+
+
+def test_every_text_of_the_vectors_is_written_and_read_back() -> None:
+    for text_pattern, zone, layout, size, id_text, text in vectors("patterns.tsv"):
+        known = idgen.Layout(layout) if layout else None
+        pattern = idgen.TextPattern(text_pattern, zone=zone, layout=known)
+        id = int(id_text).to_bytes(int(size), "big")
+        assert pattern.format(id) == text, text_pattern
+        parts = pattern.parse(text)
+        assert parts.id == (int(id_text) if size == "8" else id), text
+        assert parts.number == int(id_text), text
+        if size == "8":
+            assert pattern.format(int(id_text)) == text, text_pattern
+
+
+def test_every_bad_pattern_of_the_vectors_gives_its_status_and_message() -> None:
+    for pattern, text, status, message in vectors("bad_patterns.tsv"):
+        with pytest.raises(idgen.Error) as caught:
+            idgen.TextPattern(pattern) if text == "-" else idgen.TextPattern(pattern).parse(text)
+        assert (caught.value.name, str(caught.value)) == (status, message), (pattern, text)
+
+
+def test_standard_ids_are_read_taken_apart_and_written_as_the_reference_does() -> None:
+    for text, standard, version, is_rfc, unix_ms, process, counter, canonical, raw in vectors("standard.tsv"):
+        assert idgen.parse_standard(text).hex() == raw, text
+        assert idgen.format_standard(text) == canonical, text
+        assert idgen.format_standard(bytes.fromhex(raw), standard) == canonical, text  # type: ignore[arg-type]
+        parts = idgen.decode_standard(text)
+        assert parts.standard == standard, text
+        assert parts.version == (int(version) if standard.startswith("uuid") else None), text
+        assert parts.is_rfc == (is_rfc == "yes"), text
+        assert parts.unix_ms == (int(unix_ms) if unix_ms else None), text
+        assert parts.process == (int(process) if process else None), text
+        assert parts.counter == (int(counter) if counter else None), text

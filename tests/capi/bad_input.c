@@ -73,7 +73,7 @@ void bad_configurations(void) {
   REFUSED(IDGEN_E_VALUE, "worker is not set", "store", "memory");
   REFUSED(IDGEN_E_VALUE, "no such field", "store", "memory", "worker", "1", "shard", "1");
   REFUSED(IDGEN_E_VALUE, "max_ahead", "store", "memory", "worker", "1", "window", "10s", "max_ahead", "1s");
-  REFUSED(IDGEN_E_UNSUPPORTED, "later version", "store", "memory", "worker", "1", "layout", "order");
+  REFUSED(IDGEN_E_UNSUPPORTED, "kind = business", "store", "memory", "layout", "time:51ms sequence:8 version:4");
   REFUSED(IDGEN_E_UNSUPPORTED, "no time", "store", "memory", "layout", "business64");
   REFUSED(IDGEN_E_UNSUPPORTED, "layout", "store", "memory", "kind", "segment", "tag", "t", "layout", "twitter");
   REFUSED(IDGEN_E_VALUE, "sqlite:PATH", "store", "mongo://x", "worker", "1");

@@ -151,11 +151,17 @@ int main(void) {
   RUN(clock_set_back);
   RUN(host_store);
   RUN(host_rows);
+#ifdef IDGEN_TEST_HAS_CIPHER
+  RUN(hidden_ids);
+#endif
   RUN(host_log);
   RUN(bad_configurations);
   RUN(bad_stores);
   RUN(second_owners);
   RUN(forked_children);
+  RUN(routes);
+  RUN(standard_ids);
+  RUN(patterns);
   RUN(every_status_was_reached);
   printf("%d passed, %d failed\n", passed, failed);
   return failed ? 1 : 0;

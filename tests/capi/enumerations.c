@@ -29,6 +29,7 @@ static void statuses(void) {
                                           IDGEN_E_EXHAUSTED,
                                           IDGEN_E_CANCELLED,
                                           IDGEN_E_OVERLOADED,
+                                          IDGEN_E_STALE,
                                           IDGEN_E_CLOCK_BACK,
                                           IDGEN_E_CLOCK_BEFORE_EPOCH,
                                           IDGEN_E_CLOCK_LEAP,
@@ -63,7 +64,7 @@ static void statuses(void) {
   CHECK(strcmp(idgen_status_name(IDGEN_E_CLOCK_BACK), "CLOCK_BACK") == 0);
   CHECK(idgen_status_at(count) == -1);
   CHECK(idgen_status_at((size_t)-1) == -1);
-  static const idgen_status_t unknown[] = {-1, 11, 19, 27, 99, 999, INT32_MIN};
+  static const idgen_status_t unknown[] = {-1, 11, 19, 28, 99, 999, INT32_MIN};
   for (size_t i = 0; i < sizeof unknown / sizeof *unknown; ++i) {
     CHECK(strcmp(idgen_status_name(unknown[i]), "UNKNOWN") == 0);
     CHECK(*idgen_status_message(unknown[i]));

@@ -13,7 +13,14 @@ static void sleep_ns(void *ctx, uint64_t ns) {
   clock->slept_ns += (int64_t)ns;
   if (!clock->frozen) clock->now_ns += (int64_t)ns;
 }
-static void release_clock(void *ctx) { ++((struct clock *)ctx)->released; }
+static void release_clock(void *ctx) { ++((struct clock *)ctx)->uses.released; }
+
+void wait_until_released(const void *part) {
+  const struct uses *uses = part;
+  const struct timespec pause = {0, MS};
+  for (int i = 0; i < 10000 && uses->released < uses->given; ++i) nanosleep(&pause, NULL);
+  CHECK(uses->released == uses->given);
+}
 
 void clock_init(struct clock *clock, int64_t unix_ms) {
   memset(clock, 0, sizeof *clock);
@@ -25,6 +32,7 @@ void use_clock(idgen_config_t *config, struct clock *clock) {
   const idgen_clock_t vtable = {
       .struct_size = sizeof vtable, .now_ns = now_ns, .sleep_ns = sleep_ns, .release = release_clock};
   CHECK_ERR(IDGEN_OK, idgen_config_set_clock(config, &vtable, clock, &err));
+  ++clock->uses.given;
 }
 
 static idgen_status_t fail(idgen_status_t status, idgen_error_t *err) {
@@ -96,7 +104,7 @@ static idgen_status_t window_return(void *ctx, const char *name_space, uint64_t 
   return IDGEN_OK;
 }
 
-static void release_store(void *ctx) { ++((struct store *)ctx)->released; }
+static void release_store(void *ctx) { ++((struct store *)ctx)->uses.released; }
 
 void store_init(struct store *store) { memset(store, 0, sizeof *store); }
 
@@ -109,4 +117,5 @@ void use_store(idgen_config_t *config, struct store *store) {
                                 .window_return = window_return,
                                 .release = release_store};
   CHECK_ERR(IDGEN_OK, idgen_config_set_store(config, &vtable, store, &err));
+  ++store->uses.given;
 }

@@ -9,22 +9,32 @@
 #define START_MS (EPOCH_MS + 1000000)
 #define MS INT64_C(1000000)
 
+/* How often a part of the host was given to the library, and released. First member of each. A call of the library's
+ * own thread that is under way may outlive idgen_destroy, so a part is left only when it was released. */
+struct uses {
+  atomic_int given, released;
+};
+/* Waits for it, 10 s at most, and checks it. Takes the part itself. */
+void wait_until_released(const void *part);
+#define RELEASED __attribute__((cleanup(wait_until_released)))
+
 struct clock {
+  struct uses uses;
   _Atomic int64_t now_ns;
   _Atomic int64_t slept_ns;
   atomic_int frozen; /* sleeping does not move it */
-  atomic_int released;
 };
 void clock_init(struct clock *clock, int64_t unix_ms);
 void use_clock(idgen_config_t *config, struct clock *clock);
 
 /* A store as the header describes it, for one tag and one worker; single steps can be made to fail. */
 struct store {
+  struct uses uses;
   _Atomic uint64_t max_id;
   uint64_t fence;
   int64_t hw;
   unsigned char owner[16];
-  atomic_int takes, returns, released;
+  atomic_int takes, returns;
   _Atomic idgen_status_t fail_takes, fail_returns; /* 0 = work */
   _Atomic uint64_t cause, retry_after_ns;          /* of a take that fails */
   uint64_t own_count;                              /* numbers per grant, whatever is requested; 0 = as requested */

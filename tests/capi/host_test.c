@@ -23,7 +23,7 @@ static idgen_t *on_clock(struct clock *clock, idgen_config_t *config) {
 /* The clock is known, so every bit of every id is. */
 static void ids_are_exact(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  struct clock clock;
+  RELEASED struct clock clock;
   clock_init(&clock, START_MS);
   idgen_t *g = on_clock(&clock, config_with("store", "memory:exact", "worker", "5", "sequence_start", "zero", NULL));
   const uint64_t tick = UINT64_C(1) << 22, base = 1000000 * tick | 5 << 12;
@@ -57,12 +57,13 @@ static void ids_are_exact(void) {
   CHECK_ERR(IDGEN_OK, idgen_stats(g, &stats, &err));
   CHECK(stats.waits >= 1 && stats.wait_ns >= (uint64_t)MS && stats.store_waits == 0 && stats.clock_back_events == 0);
   idgen_destroy(g);
-  CHECK(clock.released == 1);
+  wait_until_released(&clock);
+  CHECK(clock.uses.released == 1);
 }
 
 static void sequence_starts(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  struct clock clock;
+  RELEASED struct clock clock;
   uint64_t id = 0;
   clock_init(&clock, START_MS);
   idgen_t *g = on_clock(&clock, config_with("store", "memory:carry", "worker", "0", NULL));
@@ -87,7 +88,7 @@ static void sequence_starts(void) {
 
 static void waits_are_bounded(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  struct clock clock;
+  RELEASED struct clock clock;
   uint64_t ids[4096], id = 0;
   size_t written = 0;
   clock_init(&clock, START_MS);
@@ -125,8 +126,8 @@ static void waits_are_bounded(void) {
 
 static void a_clock_that_leaps(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  struct clock clock;
-  struct store store;
+  RELEASED struct clock clock;
+  RELEASED struct store store;
   uint64_t id = 0;
   clock_init(&clock, START_MS);
   store_init(&store);
@@ -149,7 +150,7 @@ static void a_clock_that_leaps(void) {
 
 static void clocks_that_cannot_be(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  struct clock clock;
+  RELEASED struct clock clock;
   uint64_t id = 0;
   idgen_t *g = NULL;
   clock_init(&clock, EPOCH_MS - 1);
@@ -172,37 +173,38 @@ static void clocks_that_cannot_be(void) {
   CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
   idgen_destroy(g);
   idgen_config_destroy(config);
-  CHECK(clock.released == 1);
+  CHECK(clock.uses.released == 1);
 }
 
 static void is_released_once(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  struct clock first, second;
+  RELEASED struct clock first, second;
   clock_init(&first, START_MS);
   clock_init(&second, START_MS);
   idgen_config_t *config = config_with("store", "memory:released", "worker", "0", NULL);
   use_clock(config, &first);
   use_clock(config, &second); /* replaces it */
-  CHECK(first.released == 1 && second.released == 0);
+  CHECK(first.uses.released == 1 && second.uses.released == 0);
   idgen_t *a = NULL, *b = NULL;
   CHECK_ERR(IDGEN_OK, idgen_create(config, &a, &err));
   CHECK_ERR(IDGEN_OK, idgen_create(config, &b, &err)); /* shares the state of a */
   idgen_config_destroy(config);
-  CHECK(second.released == 0);
+  CHECK(second.uses.released == 0);
   idgen_destroy(a);
-  CHECK(second.released == 0);
+  CHECK(second.uses.released == 0);
   idgen_destroy(b);
-  CHECK(second.released == 1 && first.released == 1);
+  wait_until_released(&second);
+  CHECK(second.uses.released == 1 && first.uses.released == 1);
 
   /* A generator that could not be made has released it. */
-  struct clock third;
+  RELEASED struct clock third;
   clock_init(&third, EPOCH_MS - 1);
   config = config_with("store", "memory:released", "worker", "0", NULL);
   use_clock(config, &third);
   CHECK_ERR(IDGEN_E_LIFETIME, idgen_create(config, &a, &err));
-  CHECK(third.released == 0);
+  CHECK(third.uses.released == 0);
   idgen_config_destroy(config);
-  CHECK(third.released == 1);
+  CHECK(third.uses.released == 1);
 }
 
 void host_clock(void) {
@@ -216,7 +218,7 @@ void host_clock(void) {
 
 static void set_back(const char *policy, int64_t back_ms) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  struct clock clock;
+  RELEASED struct clock clock;
   char name[64], number[64];
   snprintf(name, sizeof name, "memory:back-%s-%lld", policy, (long long)back_ms);
   snprintf(number, sizeof number, "for %lld ms", (long long)back_ms);
@@ -273,7 +275,7 @@ void clock_set_back(void) {
 
 static void segments_on_a_host_store(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  struct store store;
+  RELEASED struct store store;
   store_init(&store);
   idgen_config_t *config =
       config_with("kind", "segment", "tag", "t", "segment.step", "10", "segment.runway", "0", NULL);
@@ -287,7 +289,7 @@ static void segments_on_a_host_store(void) {
   store.fail_takes = IDGEN_E_TAG_UNKNOWN;
   CHECK_ERR(IDGEN_E_TAG_UNKNOWN, idgen_create(config, &g, &err));
   store.fail_takes = 0;
-  CHECK(g == NULL && store.released == 0);
+  CHECK(g == NULL && store.uses.released == 0);
   CHECK_ERR(IDGEN_OK, idgen_create(config, &g, &err));
   idgen_config_destroy(config);
   uint64_t id = 0;
@@ -296,9 +298,10 @@ static void segments_on_a_host_store(void) {
     CHECK(id == i);
   }
   CHECK_ERR(IDGEN_OK, idgen_close(g, &err));
-  CHECK(store.max_id == 25 && store.returns >= 1 && store.released == 0);
+  CHECK(store.max_id == 25 && store.returns >= 1 && store.uses.released == 0);
   idgen_destroy(g);
-  CHECK(store.released == 1);
+  wait_until_released(&store);
+  CHECK(store.uses.released == 1);
 
   /* While running: ids continue to the end of the reservation, then the host's status. */
   store_init(&store);
@@ -335,12 +338,13 @@ static void segments_on_a_host_store(void) {
   CHECK(closed == IDGEN_OK || closed == 1234);
   CHECK_ERR(IDGEN_E_CLOSED, idgen_next(g, &id, &err));
   idgen_destroy(g);
-  CHECK(store.released == 1);
+  wait_until_released(&store);
+  CHECK(store.uses.released == 1);
 }
 
 static void a_store_finds_its_failure_again_by_a_number(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  struct store store;
+  RELEASED struct store store;
   store_init(&store);
   idgen_config_t *config = config_with("kind", "segment", "tag", "t", "segment.step", "10", "wait_max", "50ms", NULL);
   use_store(config, &store);
@@ -370,7 +374,7 @@ static void a_store_finds_its_failure_again_by_a_number(void) {
 
 static void a_store_that_waits_for_its_caller_ends_the_callers_wait(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  struct store store;
+  RELEASED struct store store;
   store_init(&store);
   idgen_config_t *config =
       config_with("kind", "segment", "tag", "t", "segment.step", "10", "segment.runway", "0", "wait_max", "60s", NULL);
@@ -397,7 +401,7 @@ static void a_store_that_waits_for_its_caller_ends_the_callers_wait(void) {
 
 static void a_host_store_may_grant_up_to_the_largest_number(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  struct store store;
+  RELEASED struct store store;
   idgen_t *g = NULL;
   uint64_t ids[10];
   size_t written = 0;
@@ -420,7 +424,7 @@ static void a_host_store_may_grant_up_to_the_largest_number(void) {
 
 static void a_close_that_fails_closes(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  struct store store;
+  RELEASED struct store store;
   uint64_t id;
   for (int kind = 0; kind < 2; ++kind) {
     store_init(&store);
@@ -434,7 +438,8 @@ static void a_close_that_fails_closes(void) {
     CHECK_ERR(IDGEN_OK, idgen_close(g, &err));
     CHECK_ERR(IDGEN_E_CLOSED, idgen_next(g, &id, &err));
     idgen_destroy(g);
-    CHECK(store.returns == 1 && store.released == 1);
+    wait_until_released(&store);
+    CHECK(store.returns == 1 && store.uses.released == 1);
   }
 }
 
@@ -443,7 +448,7 @@ static void a_host_store_decides_how_much_it_grants(void) {
   static const uint64_t counts[] = {7, 5000};
   idgen_error_t err = IDGEN_ERROR_INIT;
   for (size_t i = 0; i < 2; ++i) {
-    struct store store;
+    RELEASED struct store store;
     store_init(&store);
     store.own_count = counts[i];
     idgen_config_t *config = config_with("kind", "segment", "namespace", "shop", "tag", "orders", "segment.step",
@@ -464,8 +469,8 @@ static void a_host_store_decides_how_much_it_grants(void) {
 
 static void windows_on_a_host_store(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  struct store store;
-  struct clock clock;
+  RELEASED struct store store;
+  RELEASED struct clock clock;
   store_init(&store);
   clock_init(&clock, START_MS);
   idgen_config_t *config = config_with("worker", "9", "namespace", "ns", NULL);
@@ -482,15 +487,17 @@ static void windows_on_a_host_store(void) {
   CHECK_ERR(IDGEN_OK, idgen_close(g, &err));
   CHECK(store.returned_to == START_MS + 1 && store.hw == START_MS + 1); /* this ms is begun, so it is used */
   idgen_destroy(g);
-  CHECK(store.released == 1 && clock.released == 1);
+  wait_until_released(&store);
+  wait_until_released(&clock);
+  CHECK(store.uses.released == 1 && clock.uses.released == 1);
 }
 
 /* The worker is lost to another owner, which reserves time and leaves; then we acquire it again. Closing must not give
  * back the other's time. */
 static void what_was_anothers_is_never_given_back(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  struct store store;
-  struct clock clock;
+  RELEASED struct store store;
+  RELEASED struct clock clock;
   store_init(&store);
   clock_init(&clock, START_MS);
   idgen_config_t *config = config_with("worker", "9", "max_ahead", "10m", NULL);
@@ -521,7 +528,7 @@ static void what_was_anothers_is_never_given_back(void) {
 
 static void a_host_store_may_be_partial(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
-  struct store store;
+  RELEASED struct store store;
   store_init(&store);
   idgen_t *g = NULL;
   idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
@@ -534,10 +541,10 @@ static void a_host_store_may_be_partial(void) {
   CHECK_ERR(IDGEN_E_UNSUPPORTED, idgen_segment_advance(config, 1, &info, &err));
   /* The latest setting of the store wins. */
   CHECK_ERR(IDGEN_OK, idgen_config_set(config, "store", "memory:partial", &err));
-  CHECK(store.released == 1);
+  CHECK(store.uses.released == 1);
   CHECK_ERR(IDGEN_E_TAG_UNKNOWN, idgen_create(config, &g, &err));
   idgen_config_destroy(config);
-  CHECK(store.released == 1);
+  CHECK(store.uses.released == 1);
 }
 
 void host_store(void) {
@@ -553,7 +560,8 @@ void host_store(void) {
 }
 
 struct log {
-  atomic_int lines, warnings, released;
+  struct uses uses;
+  atomic_int lines, warnings;
   char last[512];
 };
 static void write_log(void *ctx, int32_t level, const char *message) {
@@ -562,21 +570,23 @@ static void write_log(void *ctx, int32_t level, const char *message) {
   if (level == IDGEN_LOG_WARNING) ++log->warnings;
   snprintf(log->last, sizeof log->last, "%s", message);
 }
-static void release_log(void *ctx) { ++((struct log *)ctx)->released; }
+static void release_log(void *ctx) { ++((struct log *)ctx)->uses.released; }
 
 void host_log(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
   const idgen_log_t with_release = {.struct_size = sizeof with_release, .write = write_log, .release = release_log};
   const idgen_log_t without = {.struct_size = sizeof without, .write = write_log};
-  struct log log, other;
-  struct clock clock;
+  RELEASED struct log log, other;
+  RELEASED struct clock clock;
   memset(&log, 0, sizeof log);
   memset(&other, 0, sizeof other);
   clock_init(&clock, START_MS);
   idgen_config_t *config = config_with("store", "memory:log", "worker", "2", "on_clock_back", "continue", NULL);
   CHECK_ERR(IDGEN_OK, idgen_config_set_log(config, &with_release, &other, &err));
+  ++other.uses.given;
   CHECK_ERR(IDGEN_OK, idgen_config_set_log(config, &with_release, &log, &err));
-  CHECK(other.released == 1);
+  ++log.uses.given;
+  CHECK(other.uses.released == 1);
   idgen_t *g = on_clock(&clock, config);
   uint64_t id = 0;
   CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
@@ -586,9 +596,10 @@ void host_log(void) {
   CHECK(log.lines == 1 && log.warnings == 1 && strstr(log.last, "set back") && strstr(log.last, "5 ms"));
   CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
   CHECK(log.lines == 1); /* once, not for every id */
-  CHECK(log.released == 0);
+  CHECK(log.uses.released == 0);
   idgen_destroy(g);
-  CHECK(log.released == 1 && log.lines == 1);
+  wait_until_released(&log);
+  CHECK(log.uses.released == 1 && log.lines == 1);
   /* Nobody needs to be told when it goes. */
   config = config_with("store", "memory:log", "worker", "2", NULL);
   CHECK_ERR(IDGEN_OK, idgen_config_set_log(config, &without, NULL, &err));

@@ -290,6 +290,28 @@ static idgen_status_t call_format(idgen_error_t *err) {
   const idgen_status_t status = idgen_format(123, IDGEN_TEXT_HEX, text, &size, err);
   return status ? status : idgen_parse(text, SIZE_MAX, IDGEN_TEXT_HEX, &id, err);
 }
+static idgen_status_t call_pattern(idgen_error_t *err) {
+  idgen_pattern_t *pattern = NULL;
+  idgen_text_parts_t parts = IDGEN_TEXT_PARTS_INIT;
+  char text[64];
+  size_t size = sizeof text;
+  idgen_status_t status = idgen_pattern_create("A-{base62:11}-{check}", "+01:00", NULL, &pattern, err);
+  if (status) return status;
+  status = idgen_pattern_parse(pattern, "A-00000000001-y", SIZE_MAX, &parts, err);
+  if (!status) status = idgen_pattern_format(pattern, &parts.id, text, &size, err);
+  idgen_pattern_destroy(pattern);
+  return status;
+}
+
+static idgen_status_t call_standard(idgen_error_t *err) {
+  uint8_t id[16];
+  char text[64];
+  size_t size = sizeof text;
+  int32_t standard;
+  idgen_status_t status = idgen_standard_make(IDGEN_STANDARD_UUID7, id, 1, err);
+  if (!status) status = idgen_standard_format(IDGEN_STANDARD_UUID7, id, text, &size, err);
+  return status ? status : idgen_standard_parse(text, SIZE_MAX, &standard, id, err);
+}
 static idgen_status_t call_stats(idgen_error_t *err) {
   idgen_stats_t stats = IDGEN_STATS_INIT;
   return idgen_stats(snowflake, &stats, err);
@@ -461,6 +483,8 @@ int main(void) {
   EXHAUST(call_layout_encode);
   EXHAUST(call_layout_field_at);
   EXHAUST(call_format);
+  EXHAUST(call_standard);
+  EXHAUST(call_pattern);
   EXHAUST(call_stats);
   EXHAUST(call_set_clock);
   EXHAUST(call_set_store);

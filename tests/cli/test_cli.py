@@ -12,6 +12,7 @@ import pty
 import re
 import signal
 import sqlite3
+import stat
 import struct
 import subprocess
 import tempfile
@@ -33,11 +34,17 @@ OK, FAILURE, USAGE, TRY_AGAIN = 0, 1, 2, 75
 COMMANDS = (
     "next",
     "decode",
+    "convert",
     "explain",
+    "audit",
     "layout",
+    "plan",
     "store",
     "segment",
     "worker",
+    "shard",
+    "key",
+    "standard",
     "properties",
     "doctor",
     "bench",
@@ -210,6 +217,19 @@ class Decode(Cli):
         parts = json.loads(self.good("decode", "--layout", "fixed:3 segment:60", segment - 1, "--json").out)
         self.assertEqual(parts["segment"], segment - 1)
 
+    def test_an_id_of_sixteen_bytes_is_split_with_and_without_its_leading_zeros(self):
+        segment = 2**80 + 5
+        id = (9 << 104) | (3 << 84) | segment
+        for text in (str(id), str(id).rjust(39, "0"), hex(id), "0x" + format(id, "032X")):
+            parts = json.loads(self.good("decode", "--layout", "business128", text, "--json").out)
+            self.assertEqual(
+                parts,
+                {"id": str(id), "layout": "business128", "gene": 9, "version": 3, "segment": str(segment)},
+            )
+        self.assertIn(f"segment     {segment}\n", self.good("decode", "--layout", "business128", id).out)
+        self.refused("TEXT", "decode", "--layout", "business128", str(2**128))
+        self.refused("VALUE", "decode", "--layout", "business64", str(id).rjust(39, "0"))
+
     def test_a_time_that_rfc3339_cannot_write_is_null_and_unix_ms_is_exact(self):
         parts = json.loads(self.good("decode", "--layout", "mastodon", 2**64 - 1, "--json").out)
         self.assertEqual((parts["time"], parts["unix_ms"], parts["sequence"]), (None, 2**48 - 1, 65535))
@@ -232,9 +252,6 @@ class Decode(Cli):
 
     def test_an_unknown_layout_is_refused_with_the_presets(self):
         self.assertIn("twitter", self.refused("LAYOUT", "decode", "--layout", "twiter", 1))
-
-    def test_a_128_bit_layout_is_refused(self):
-        self.refused("UNSUPPORTED", "decode", "--layout", "business128", 1)
 
     def test_a_bad_epoch_is_refused(self):
         self.refused("VALUE", "decode", "--epoch", "yesterday", 1)
@@ -472,6 +489,184 @@ class LayoutCommand(Cli):
         self.usage("layout", "--epoch", "0")
 
 
+class Standard(Cli):
+    def test_what_is_made_is_decoded(self):
+        for name, length in (("uuid4", 36), ("uuid7", 36), ("ulid", 26), ("object_id", 24)):
+            ids = self.good("standard", "make", name, "-n", 10_000).lines
+            self.assertEqual({len(id) for id in ids}, {length})
+            self.assertEqual(len({*ids}), 10_000)
+            if name != "uuid4":
+                self.assertEqual(ids, sorted(ids))
+            rows = [
+                json.loads(line) for line in self.good("standard", "decode", "--json", "-", stdin="\n".join(ids)).lines
+            ]
+            self.assertEqual([row["id"] for row in rows], ids)
+            self.assertEqual({row["standard"] for row in rows}, {name})
+            self.assertEqual({"unix_ms" in row for row in rows}, {name != "uuid4"})
+            self.assertEqual({row.get("version") for row in rows}, {int(name[-1]) if name.startswith("uuid") else None})
+
+    def test_the_examples_of_the_standards_say_what_they_hold(self):
+        out = self.good("standard", "decode", "C232AB00-9414-11EC-B3C8-9F6BDECED846", "01ARZ3NDEKTSV4RRFFQ69G5FAV").out
+        self.assertEqual(
+            out,
+            "id          c232ab00-9414-11ec-b3c8-9f6bdeced846\nstandard    uuid\nversion     1\n"
+            "time        2022-02-22T19:22:22.000Z\nunix_ms     1645557742000\n\n"
+            "id          01ARZ3NDEKTSV4RRFFQ69G5FAV\nstandard    ulid\n"
+            "time        2016-07-30T23:54:10.259Z\nunix_ms     1469922850259\n",
+        )
+        (row,) = self.good("standard", "decode", "507f1f77bcf86cd799439011", "--json").lines
+        self.assertEqual(
+            json.loads(row),
+            {
+                "id": "507f1f77bcf86cd799439011",
+                "standard": "object_id",
+                "time": "2012-10-17T21:13:27.000Z",
+                "unix_ms": 1350508407000,
+                "process": 0xBCF86CD799,
+                "counter": 0x439011,
+            },
+        )
+        self.assertIn("of another variant", self.good("standard", "decode", "f" * 32).out)
+
+    def test_what_is_none_is_refused(self):
+        self.assertIn("uuid4", self.usage("standard", "make", "uuid5"))
+        self.usage("standard", "make")
+        self.usage("standard", "decode")
+        self.assertIn("it has 3 characters", self.refused("TEXT", "standard", "decode", "abc"))
+        result = self.run_tool("standard", "decode", "-", "--json", stdin="507f1f77bcf86cd799439011\nno\n")
+        self.assertEqual(len(result.lines), 1)
+        self.assertIn("line 2", result.err)
+
+
+class Convert(Cli):
+    def test_ids_are_written_in_every_form_and_read_back(self):
+        for form in ("hex", "crockford", "base58", "base62", "ORD-{base62:11}-{check}", "{decimal:20}{check:mod97_10}"):
+            for number in (0, 1, 9007199254740991, LARGEST):
+                text = self.good("convert", "--to", form, number).out.strip()
+                self.assertEqual(self.good("convert", "--from", form, text).out, f"{number}\n")
+        self.assertEqual(self.good("convert", "--to", "ORD-{base62:11}-{check}", 2**53 - 1).out, "ORD-00fFgnDxSe7-7\n")
+
+    def test_the_date_is_that_of_the_id_in_the_zone(self):
+        to = ("--to", "{yyyyMMdd}-{crockford}", "--layout", "twitter")
+        self.assertEqual(self.good("convert", *to, 1541815603606036480).out, "20220628-1ASD13XH1F800\n")
+        self.assertEqual(
+            self.good("convert", *to, "--zone", "+09:00", 1541815603606036480).out, "20220629-1ASD13XH1F800\n"
+        )
+        if (MODULES / "libidgen_zone.so").exists():
+            self.assertEqual(
+                self.good("convert", *to, "--zone", "Asia/Tokyo", 1541815603606036480).out, "20220629-1ASD13XH1F800\n"
+            )
+        self.refused("UNSUPPORTED", "convert", "--to", "{yyyyMMdd}-{crockford}", 1)
+
+    def test_json_says_what_was_read(self):
+        (row,) = self.good("convert", "--serial", "--from", "SO{yyyyMMdd}{000000}", "--json", "SO20261121000417").lines
+        self.assertEqual(
+            json.loads(row),
+            {"id": "22845652601930145", "text": "22845652601930145", "number": "417", "date": "2026-11-21"},
+        )
+        result = self.good("convert", "--from", "SO {000000}", "-", stdin="SO 000001\nSO 000002\n")
+        self.assertEqual(result.lines, ["1", "2"])
+        (row,) = self.good("convert", "--json", 5).lines
+        self.assertEqual(json.loads(row), {"id": "5", "text": "5", "number": "5", "date": None})
+
+    def test_what_does_not_fit_is_refused_with_its_line(self):
+        message = self.refused("TEXT", "convert", "--from", "ORD-{base62:11}-{check}", "ORD-00fFgnDxSe7-8")
+        self.assertIn("its check character '8' at position 16 would be '7'", message)
+        self.assertIn("is no form", self.usage("convert", "--to", "nix", 1))
+        self.refused("VALUE", "convert", "--to", "{base26}", 1)
+        result = self.run_tool("convert", "--to", "hex", "-", stdin="1\nno\n")
+        self.assertEqual(result.lines, ["0000000000000001"])
+        self.assertIn("line 2", result.err)
+
+
+class Serials(Cli):
+    SERIAL = ("--kind", "serial", "--pattern", "SO{yyyyMMdd}{000000}", "--store", "sqlite:s.db", "--tag", "orders")
+
+    def test_serials_count_from_one_and_go_on_above_what_is_named(self):
+        self.good("store", "create", "--store", "sqlite:s.db")
+        self.good("segment", "create", "--store", "sqlite:s.db", "--tag", "orders")
+        first = self.good("next", *self.SERIAL, "-n", 3).lines
+        self.assertRegex(first[0], r"\ASO20\d{6}000001\Z")
+        self.assertEqual([int(serial[10:]) for serial in first], [1, 2, 3])
+        above = first[0][:10] + "000417"
+        self.assertIn(f"serial      {above}", self.good("segment", "advance", *self.SERIAL, "--above", above).out)
+        self.assertEqual(self.good("next", *self.SERIAL).out, first[0][:10] + "000418\n")
+
+    def test_a_serial_of_a_day_to_come_is_refused_unless_forced(self):
+        self.good("store", "create", "--store", "sqlite:s.db")
+        self.good("segment", "create", "--store", "sqlite:s.db", "--tag", "orders")
+        advance = ("segment", "advance", *self.SERIAL, "--above")
+        self.assertIn("of a time to come", self.usage(*advance, "SO20991231000001"))
+        tomorrow = (datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=1)).strftime("SO%Y%m%d000001")
+        self.assertIn("of a time to come", self.usage(*advance, tomorrow))
+        self.good(*advance, "SO20991231000001", "--force")
+        result = self.run_tool("next", *self.SERIAL)
+        self.assertEqual(result.status, TRY_AGAIN)
+        self.assertIn("CLOCK_BACK: tag 'orders' has come to 'SO20991231000001'", result.err)
+
+    def test_advancing_needs_one_target(self):
+        self.good("segment", "create", "--store", "sqlite:s.db", "--tag", "orders")
+        self.usage("segment", "advance", *self.SERIAL)
+        self.usage("segment", "advance", *self.SERIAL, "--to", 5, "--above", "SO20261121000001")
+        self.usage("segment", "advance", "--store", "sqlite:s.db", "--tag", "orders", "--above", "SO20261121000001")
+        self.refused("TEXT", "segment", "advance", *self.SERIAL, "--above", "SO2026112100001")
+
+    def test_a_serial_needs_a_pattern(self):
+        self.assertIn("needs a pattern", self.refused("VALUE", "next", "--kind", "serial", "--store", "memory"))
+
+
+class Plan(Cli):
+    def plans(self, *arguments):
+        rows = [json.loads(line) for line in self.good("plan", *arguments, "--json").lines]
+        self.assertEqual([row["kind"] for row in rows], ["snowflake"] * 4 + ["segment"])
+        return rows
+
+    def test_a_layout_that_fits_does_what_was_asked(self):
+        for row in self.plans("--rate", "400000", "--hosts", "200", "--years", "20")[:4]:
+            self.assertIs(row["fits"], True)
+            self.assertEqual(row["bits"], 63)
+            info = json.loads(self.good("layout", row["layout"], "--json").out)
+            self.assertGreaterEqual(info["workers"], 400)
+            self.assertGreaterEqual(info["ids_per_second"], 4000)
+            self.assertGreaterEqual(info["years_left"], 20)
+            self.assertEqual(info["last"], row["last"])
+
+    def test_the_layout_can_be_configured_as_it_is_printed(self):
+        lines = self.good(
+            "plan", "--rate", "2000", "--hosts", "3", "--js-safe", "--epoch", "2026-01-01T00:00:00Z"
+        ).lines
+        start = lines.index("[ids]")
+        settings = [line for line in lines[start:] if not line.startswith("store")]
+        (self.dir / "idgen.toml").write_text("\n".join([*settings, f'store = "sqlite:{self.dir}/ids.db"']) + "\n")
+        (id,) = self.good("next", "--config", "idgen.toml", "--name", "ids", "--set", "store_create=true").lines
+        self.assertLess(int(id), 2**53)
+
+    def test_the_arithmetic_of_the_finest_tick_is_shown(self):
+        out = self.good("plan", "--rate", "3000000").out
+        self.assertRegex(out, r"time +\d\d bits  2\^\d\d ticks of 1 ms from 2025-01-01 last until \d{4}-")
+        self.assertRegex(out, r"worker +\d bits  \d+ numbers for 1 process and as many successors")
+        self.assertRegex(out, r"sequence +\d\d bits  [\d ]+ ids in a tick, for 3 000 000 a second")
+        self.assertRegex(out, r"Presets that do as they are: default, ")
+
+    def test_what_does_not_fit_says_by_how_many_bits_and_what_does(self):
+        asked = ("--rate", "3000000", "--hosts", "2000", "--years", "20", "--js-safe")
+        self.assertEqual({row["missing_bits"] for row in self.plans(*asked)[:4]}, {1})
+        out = self.good("plan", *asked).out
+        self.assertIn("1 bit too many", out)
+        self.assertIn("None fits.", out)
+        self.assertIn("without --js-safe", out)
+        self.assertNotIn("[ids]", out)
+        self.assertRegex(out, r"53\s+bits\s+last\s+95\.1\s+years")
+
+    def test_numbers_out_of_range_say_what_is_allowed(self):
+        self.assertIn("--rate is required", self.usage("plan"))
+        self.assertIn("allowed: 1 to", self.usage("plan", "--rate", "0"))
+        self.assertIn("allowed: 1 to", self.usage("plan", "--rate", "1", "--hosts", "0"))
+        self.assertIn("allowed: 1 to 1000", self.usage("plan", "--rate", "1", "--years", "1001"))
+        self.assertIn("more than --rate", self.usage("plan", "--rate", "5", "--busiest", "6"))
+        self.refused("VALUE", "plan", "--rate", "5", "--epoch", "yesterday")
+
+
 class Next(Cli):
     def test_ids_are_lines_strictly_increasing_and_of_the_worker(self):
         ids = [int(line) for line in self.good("next", "--store", "memory", "--worker", 5, "-n", 20000).lines]
@@ -616,6 +811,29 @@ class Next(Cli):
         self.refused("STORE_DAMAGED", "next", "--store", "sqlite:bad.db", "--worker", 1)
 
 
+class NextForOwner(Cli):
+    BASE = ("next", "--kind", "business", "--store", "memory", "--tag", "t", "--set", "store_create=true")
+
+    def test_ids_of_one_owner_share_their_gene_and_rise(self):
+        ids = [int(line) for line in self.good(*self.BASE, "--owner", "acme", "-n", 1000).lines]
+        self.assertEqual(ids, sorted(set(ids)))
+        self.assertEqual(len({id >> 47 for id in ids}), 1)
+        number = self.good(*self.BASE, "--owner", 42).lines
+        self.assertEqual(number, self.good(*self.BASE, "--owner", "42").lines)
+
+    def test_ids_of_sixteen_bytes_have_their_own_lengths(self):
+        for form, digits in (("decimal", 39), ("hex", 32), ("crockford", 26), ("base58", 22), ("base62", 22)):
+            (line,) = self.good(*self.BASE, "--layout", "business128", "--owner", "acme", "--format", form).lines
+            self.assertEqual(len(line), digits, form)
+
+    def test_an_owner_is_needed_where_there_is_a_gene_and_refused_where_there_is_none(self):
+        self.assertIn("call next_for", self.refused("UNSUPPORTED", *self.BASE))
+        self.refused("UNSUPPORTED", "next", "--store", "memory", "--worker", 1, "--owner", "acme")
+        self.refused("VALUE", "next", "--layout", "order", "--store", "memory", "--worker", 1, "--owner", "acme")
+        (line,) = self.good("next", "--layout", "order", "--store", "memory", "--worker", 1, "--owner", 1820).lines
+        self.assertEqual(int(line) % 16, 12)
+
+
 class Signals(Cli):
     STORE = ("--kind", "segment", "--store", "sqlite:ids.db", "--tag", "t")
 
@@ -745,6 +963,108 @@ class Store(Cli):
     def test_a_path_stays_whole_and_on_one_line(self):
         out = self.good("store", "create", "--store", "sqlite:a: b\n.db").out
         self.assertRegex(out, r"\Astore sqlite:/.*/a: b\\n\.db, identity [0-9a-f]{32}: ready\n\Z")
+
+
+class Key(Cli):
+    def setUp(self):
+        super().setUp()
+        self.file = self.dir / "ids.key"
+        self.hiding = ("--store", "sqlite:ids.db", "--layout", "business64", "--namespace", "shop")
+
+    def keys(self):
+        return [line.split() for line in self.file.read_text().splitlines() if not line.startswith("#")]
+
+    def test_new_makes_a_file_that_only_its_owner_can_read_and_never_shows_the_key(self):
+        old = os.umask(0)
+        try:
+            out = self.good("key", "new", "ids.key").out
+        finally:
+            os.umask(old)
+        self.assertEqual(stat.S_IMODE(self.file.stat().st_mode), 0o400)
+        ((version, key),) = self.keys()
+        self.assertEqual(version, "1")
+        self.assertRegex(key, r"\A[0-9a-f]{64}\Z")
+        self.assertNotIn(key[:8], out)
+        self.good("key", "new", "other.key")
+        self.assertNotIn(key, (self.dir / "other.key").read_text())
+
+    def test_new_never_replaces_a_file_nor_follows_a_link(self):
+        self.good("key", "new", "ids.key")
+        before = self.file.read_bytes()
+        result = self.run_tool("key", "new", "ids.key")
+        self.assertEqual(result.status, FAILURE)
+        self.assertIn("a key that is in use is never overwritten", result.err)
+        (self.dir / "link.key").symlink_to("elsewhere.key")
+        self.assertEqual(self.run_tool("key", "new", "link.key").status, FAILURE)
+        self.assertFalse((self.dir / "elsewhere.key").exists())
+        self.assertEqual(self.file.read_bytes(), before)
+
+    def test_check_says_what_each_version_does_and_refuses_a_file_that_others_can_read(self):
+        self.good("key", "new", "ids.key")
+        self.assertEqual(self.good("key", "check", "ids.key").out, "key version 1: hides and reveals\n")
+        self.file.chmod(0o440)
+        self.assertIn("its mode is 0440", self.refused("CONFIG_FILE", "key", "check", "ids.key"))
+        self.assertIn("which keys?", self.usage("key", "check"))
+
+    def test_rotate_adds_a_version_and_keeps_the_others_and_the_mode(self):
+        self.good("key", "new", "ids.key")
+        self.file.chmod(0o600)
+        first = self.keys()[0]
+        self.assertIn("added key version 2", self.good("key", "rotate", "ids.key").out)
+        self.assertEqual(self.keys()[0], first)
+        self.assertEqual([version for version, _ in self.keys()], ["1", "2"])
+        self.assertNotEqual(self.keys()[1][1], first[1])
+        self.assertEqual(stat.S_IMODE(self.file.stat().st_mode), 0o600)
+        self.assertEqual(
+            self.good("key", "check", "ids.key").out, "key version 1: reveals\nkey version 2: hides and reveals\n"
+        )
+
+    def test_retire_marks_a_version_whose_number_rotate_never_gives_again(self):
+        self.good("key", "new", "ids.key")
+        self.good("key", "rotate", "ids.key")
+        key = self.keys()[1][1]
+        self.good("key", "retire", "ids.key", 2)
+        self.assertEqual(self.keys()[1], ["2", key, "retired"])
+        self.good("key", "rotate", "ids.key")
+        self.assertEqual([line[0] for line in self.keys()], ["1", "2", "3"])
+        self.assertIn("key version 2: retired, reveals only\n", self.good("key", "check", "ids.key").out)
+        self.assertIn("is retired already", self.usage("key", "retire", "ids.key", 2))
+        self.assertIn("there is no key version 4", self.usage("key", "retire", "ids.key", 4))
+
+    def test_a_file_that_is_wrong_or_being_changed_is_left_alone(self):
+        self.file.write_text("1 00112233445566778899aabbccddee\n")
+        self.file.chmod(0o600)
+        self.assertIn("30 hexadecimal digits", self.refused("CONFIG_FILE", "key", "rotate", "ids.key"))
+        self.assertEqual(self.file.read_text(), "1 00112233445566778899aabbccddee\n")
+        self.file.write_text("1 00112233445566778899aabbccddeeff")  # without a line end
+        (self.dir / "ids.key.new").touch()
+        self.assertIn("another `idgen key` is at work", self.run_tool("key", "rotate", "ids.key").err)
+        (self.dir / "ids.key.new").unlink()
+        self.good("key", "rotate", "ids.key")
+        self.assertEqual(self.keys()[0], ["1", "00112233445566778899aabbccddeeff"])
+        self.assertEqual(sorted(path.name for path in self.dir.iterdir() if "key" in path.name), ["ids.key"])
+
+    def test_rotate_with_a_configuration_refuses_a_version_that_the_layout_cannot_hold(self):
+        self.file.write_text("30 00112233445566778899aabbccddeeff\n")
+        self.file.chmod(0o600)
+        self.good("store", "create", "--store", "sqlite:ids.db")
+        error = self.refused("VALUE", "key", "rotate", "ids.key", *self.hiding)
+        self.assertIn("key version 31 does not fit", error)
+        self.assertEqual(len(self.keys()), 1)
+
+    def test_check_with_a_configuration_compares_with_the_store_and_writes_nothing(self):
+        self.good("key", "new", "ids.key")
+        self.good("store", "create", "--store", "sqlite:ids.db")
+        checking = ("key", "check", "ids.key", *self.hiding)
+        out = self.good(*checking).out
+        self.assertRegex(out, r"(?m)^key version 1: hides and reveals, check value [0-9a-f]{16}$")
+        self.assertIn("A hidden id is no permission", out)
+        with sqlite3.connect(self.dir / "ids.db") as store:
+            self.assertEqual(store.execute("SELECT count(*) FROM idgen_namespace").fetchall(), [(0,)])
+            store.execute(
+                "INSERT INTO idgen_namespace VALUES('hidden ids of shop, 42 bits, key 1', 'ff1 0123456789abcdef')"
+            )
+        self.assertIn("never given a second key", self.refused("FORMAT_MISMATCH", *checking))
 
 
 class Segment(Cli):
@@ -1137,6 +1457,184 @@ class Doctor(Cli):
         self.assertRegex(result.out, r"(?m)^warn +orders +opened in .* ms; Redis does not answer; ")
 
 
+class Shard(Cli):
+    TABLE = (
+        'version = 7\nbits = 16\nshards = ["db0", "db1"]\n\n'
+        '[[range]]\nupto = 16383\nshard = "db0"\n\n[[range]]\nupto = 65535\nshard = "db1"\n'
+    )
+    CUTOVER = ("shard", "cutover", "routes.toml", "--every", "1ms")
+
+    def setUp(self):
+        super().setUp()
+        (self.dir / "routes.toml").write_text(self.TABLE)
+
+    def rows(self, kind):
+        lines = self.good("shard", "show", "routes.toml", "--json").out.splitlines()
+        return [row for row in map(json.loads, lines) if row["is"] == kind]
+
+    def version(self):
+        return self.rows("table")[0]["version"]
+
+    def shares(self):
+        return [row["percent"] for row in self.rows("move")]
+
+    def plan(self, *arguments):
+        return self.good("shard", "plan", "routes.toml", *arguments, "--out", "p.plan").out
+
+    def split(self):
+        self.plan("--split", "db1", "--into", "db2")
+        self.good("shard", "apply", "routes.toml", "p.plan", "--yes")
+
+    def test_show_has_the_shards_their_nodes_and_the_cut_over(self):
+        out = self.good("shard", "show", "routes.toml").out
+        self.assertRegex(out, r"(?m)^version +7$")
+        self.assertRegex(out, r"(?m)^db1 +49 152 +75\.0 % +16384-65535$")
+        self.assertNotIn("cut-over", out)
+        self.split()
+        out = self.good("shard", "show", "routes.toml").out
+        self.assertRegex(out, r"(?m)^db2 +0 +0\.0 % +none$")
+        self.assertRegex(out, r"(?m)^40960-65535 +0% +db1 -> db2$")
+        self.assertEqual(self.rows("range")[1], {"is": "range", "first": 16384, "last": 65535, "shard": "db1"})
+        self.assertEqual(self.rows("move"), [{"is": "move", "first": 40960, "last": 65535, "to": "db2", "percent": 0}])
+
+    def test_a_plan_is_shown_and_changes_nothing(self):
+        before = (self.dir / "routes.toml").read_text()
+        out = self.plan("--split", "db1", "--into", "db2")
+        self.assertIn("move nodes 40960-65535 from db1 to db2: 24 576 nodes\n1 run, 37.5 % of all load\n", out)
+        self.assertEqual((self.dir / "routes.toml").read_text(), before)
+        self.assertTrue((self.dir / "p.plan").read_text().startswith("idgen-plan 1\nwhat split db1"))
+        out = self.plan("--merge", "db0", "--into", "db1")
+        self.assertIn("move nodes 0-16383 from db0 to db1", out)
+
+    def test_a_rebalance_by_measured_load_takes_what_is_above_the_mean(self):
+        (self.dir / "load.csv").write_text("shard,load\ndb0,100\ndb1,500\n")
+        out = self.plan("--rebalance", "--add", "db2", "--load", "load.csv", "--tolerance", "1%")
+        moves = re.findall(r"move nodes \S+ from (\S+) to (\S+): (\d+) load", out)
+        self.assertEqual({(source, to) for source, to, _ in moves}, {("db1", "db0"), ("db1", "db2")})
+        self.assertAlmostEqual(sum(int(load) for _, _, load in moves), 300, delta=6)
+        # db0's one node has more than the others together: nothing helps.
+        (self.dir / "hot.csv").write_text("node,load\n5,100\n20000,1\n")
+        out = self.good("shard", "plan", "routes.toml", "--rebalance", "--load", "hot.csv").out
+        self.assertIn("note: db0 still has 198 % of the mean", out)
+
+    def test_apply_asks_for_a_yes_and_begins_at_0_percent(self):
+        self.plan("--split", "db1", "--into", "db2")
+        result = self.run_tool("shard", "apply", "routes.toml", "p.plan")
+        self.assertEqual(result.status, USAGE)
+        self.assertIn("nothing was written yet. routes.toml would get version 8", result.err)
+        self.assertEqual(self.version(), 7)
+        self.good("shard", "apply", "routes.toml", "p.plan", "--yes")
+        self.assertEqual((self.version(), self.shares()), (8, [0]))
+        error = self.refused("STALE", "shard", "apply", "routes.toml", "p.plan", "--yes")
+        self.assertIn("routes.toml has version 8, and the plan was made for version 7", error)
+
+    def test_apply_at_once_gives_the_nodes_away(self):
+        self.plan("--merge", "db0", "--into", "db1")
+        self.good("shard", "apply", "routes.toml", "p.plan", "--at-once", "--yes")
+        self.assertEqual(self.rows("range"), [{"is": "range", "first": 0, "last": 65535, "shard": "db1"}])
+        self.assertEqual(self.shares(), [])
+
+    def test_a_cut_over_goes_to_100_percent_in_steps_and_is_finished_by_hand(self):
+        self.split()
+        out = self.good(*self.CUTOVER, "--step", "40%").out
+        self.assertEqual(
+            re.findall(r"version (\d+)  nodes 40960-65535 to db2 at (\d+)%", out),
+            [("9", "40"), ("10", "80"), ("11", "100")],
+        )
+        self.assertIn("Move the rows that are left", out)
+        self.assertIn("If you are sure, add --yes", self.usage(*self.CUTOVER, "--finish"))
+        self.assertEqual(self.version(), 11)
+        self.good(*self.CUTOVER, "--finish", "--yes")
+        self.assertEqual([row["shard"] for row in self.rows("range")], ["db0", "db1", "db2"])
+        self.assertEqual(self.shares(), [])
+
+    def test_a_cut_over_goes_back_in_steps_too(self):
+        self.good(*self.CUTOVER, "--nodes", "0-1023", "--to", "db1", "--once")
+        self.assertEqual(self.shares(), [0])
+        for wanted in (0.5, 1, 1.5):
+            self.good(*self.CUTOVER, "--nodes", "0-1023", "--once", "--step", "0.5%")
+            self.assertEqual(self.shares(), [wanted])
+        self.assertIn("A cut-over is finished at 100%", self.usage(*self.CUTOVER, "--finish", "--yes"))
+        self.good(*self.CUTOVER, "--back", "--step", "1%", "--once")
+        self.assertEqual(self.shares(), [0.5])
+        out = self.good(*self.CUTOVER, "--back").out
+        self.assertIn("All writes go to the old shards again", out)
+        self.good(*self.CUTOVER, "--back", "--finish", "--yes")
+        self.assertEqual((self.shares(), len(self.rows("range"))), ([], 2))
+
+    def test_a_cut_over_waits_between_steps_and_goes_on_after_an_interrupt(self):
+        self.split()
+        command = [TOOL, "shard", "cutover", "routes.toml", "--step", "10%", "--every", "300ms"]
+        with subprocess.Popen(
+            command, cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as driver:
+            self.assertIn("at 10%", driver.stdout.readline())
+            driver.send_signal(signal.SIGINT)
+            _, err = driver.communicate(timeout=30)
+        self.assertEqual(driver.returncode, 130)
+        self.assertIn("the same command goes on", err)
+        reached = self.shares()[0]
+        self.assertIn(reached, (10, 20))
+        out = self.good(*self.CUTOVER, "--step", "10%").out
+        self.assertIn(f"at {reached + 10}%", out.splitlines()[0])
+        self.assertEqual(self.shares(), [100])
+
+    def test_of_two_operators_who_drive_at_once_one_stops(self):
+        self.split()
+        command = [TOOL, "shard", "cutover", "routes.toml", "--step", "1%", "--every", "30ms"]
+        drivers = [
+            subprocess.Popen(command, cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            for _ in range(2)
+        ]
+        results = [(driver, *driver.communicate(timeout=50)) for driver in drivers]
+        stopped = [(driver, err) for driver, _, err in results if driver.returncode != OK]
+        self.assertEqual(len(stopped), 1)
+        self.assertEqual(stopped[0][0].returncode, FAILURE)
+        self.assertIn("STALE", stopped[0][1])
+        # Each version was written by one of them alone.
+        versions = sorted(int(v) for _, out, _ in results for v in re.findall(r"version (\d+) ", out))
+        self.assertEqual(versions, list(range(9, 109)))
+        self.assertEqual(self.shares(), [100])
+
+    def test_mistakes_are_named(self):
+        self.assertIn(
+            "there is no shard 'db7'", self.usage("shard", "plan", "routes.toml", "--split", "db7", "--into", "x")
+        )
+        self.assertIn("give one of", self.usage("shard", "plan", "routes.toml"))
+        self.assertIn("--into", self.usage("shard", "plan", "routes.toml", "--split", "db0"))
+        self.assertIn("no nodes are in cut-over", self.usage("shard", "cutover", "routes.toml"))
+        self.assertIn("--every is '1x'", self.usage("shard", "cutover", "routes.toml", "--every", "1x"))
+        self.assertIn("--step is '200%'", self.usage("shard", "cutover", "routes.toml", "--step", "200%"))
+        self.assertIn("are not nodes", self.usage("shard", "cutover", "routes.toml", "--nodes", "9-1", "--to", "db1"))
+        self.assertIn("are not in cut-over", self.usage("shard", "cutover", "routes.toml", "--nodes", "1-9"))
+        error = self.refused("VALUE", *self.CUTOVER, "--nodes", "0-20000", "--to", "db1")
+        self.assertIn("'db1', which already owns nodes 16384-20000", error)
+        self.refused("CONFIG_FILE", "shard", "show", "missing.toml")
+        (self.dir / "routes.toml").write_text(self.TABLE[:-20])
+        self.assertIn("routes.toml", self.refused("CONFIG_FILE", "shard", "show", "routes.toml"))
+        (self.dir / "routes.toml").write_text(self.TABLE)
+        (self.dir / "p.plan").write_text("idgen-plan 1\nwhat half\n")
+        self.assertIn("the plan has no end", self.usage("shard", "apply", "routes.toml", "p.plan", "--yes"))
+        result = self.run_tool("shard", "apply", "routes.toml", "missing.plan", "--yes")
+        self.assertEqual(result.status, FAILURE)
+        self.assertIn("No such file", result.err)
+
+    def test_simulate_draws_before_and_after_in_the_terminal_and_as_a_picture(self):
+        self.plan("--split", "db1", "--into", "db2")
+        out = self.good("shard", "simulate", "routes.toml", "p.plan", "--svg", "load.svg").out
+        self.assertRegex(out, r"db1  before █+ +49 152  75\.0 %\n +after  █+ +24 576  37\.5 %")
+        root = xml.parse(self.dir / "load.svg").getroot()
+        texts = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
+        for wanted in ("split db1 into db1 and db2", "before", "after", "shard", "nodes", "db2", "49 152"):
+            self.assertIn(wanted, texts)
+        bars = [
+            node for node in root.iter("{http://www.w3.org/2000/svg}rect") if node.get("class") in ("before", "after")
+        ]
+        self.assertEqual(len(bars), 2 + 2 * 3)
+        self.good("shard", "apply", "routes.toml", "p.plan", "--yes")
+        self.assertIn("the cut-over of version 8", self.good("shard", "simulate", "routes.toml").out)
+
+
 class Worker(Cli):
     STORE = ("--store", "sqlite:ids.db", "--worker", 7)
     YEAR_MS = 365 * 86_400_000
@@ -1344,6 +1842,8 @@ class Everything(Cli):
             "store create",
             *("segment create", "segment show", "segment advance", "segment set-step", "segment import"),
             *("worker show", "worker list", "worker release", "worker repair"),
+            *("shard show", "shard plan", "shard apply", "shard cutover", "shard simulate"),
+            *("key new", "key check", "key rotate", "key retire"),
         ]
         for command in ("", *COMMANDS, *subcommands):
             with self.subTest(command):
@@ -1361,10 +1861,22 @@ class Everything(Cli):
         self.good("segment", "create", *store, "--tag", "orders")
         self.good("next", *store, "--worker", 7)
         tag = (*store, "--tag", "orders")
+        self.good("key", "new", "ids.key")
+        (self.dir / "ids.txt").write_text("1\n2\n")
+        (self.dir / "routes.toml").write_text(
+            'version = 1\nbits = 4\nshards = ["db0", "db1"]\n[[range]]\nupto = 7\nshard = "db0"\n'
+            '[[range]]\nupto = 15\nshard = "db1"\n'
+        )
+        self.good("shard", "plan", "routes.toml", "--split", "db1", "--into", "db2", "--out", "split.plan")
         return {
             "next": ("--store", "memory", "--worker", 1),
             "decode": (1,),
+            "convert": ("--to", "base62", 1),
             "explain": (1,),
+            "audit": ("ids.txt",),
+            "plan": ("--rate", 5),
+            "standard make": ("uuid7",),
+            "standard decode": ("507f1f77bcf86cd799439011",),
             "layout": (),
             "store create": store,
             "segment create": (*store, "--tag", "new"),
@@ -1374,6 +1886,15 @@ class Everything(Cli):
             "segment import": (*store, "--tag", "copy", "--from-tag", "orders"),
             "worker show": (*store, "--worker", 7),
             "worker list": store,
+            "shard show": ("routes.toml",),
+            "shard plan": ("routes.toml", "--split", "db1", "--into", "db2"),
+            "shard simulate": ("routes.toml", "split.plan"),
+            "shard apply": ("routes.toml", "split.plan", "--yes"),
+            "shard cutover": ("routes.toml", "--nodes", "8-9", "--to", "db0", "--every", "1ms"),
+            "key new": ("new.key",),
+            "key check": ("ids.key",),
+            "key rotate": ("ids.key",),
+            "key retire": ("ids.key", 1),
             "properties": (),
             "doctor": ("--config", "idgen.toml"),
             "bench": (),
@@ -1438,7 +1959,7 @@ class Everything(Cli):
 
     def test_no_command_and_an_unknown_one_name_those_that_exist(self):
         for arguments in ((), ("nxt",)):
-            self.assertIn("next, decode, explain", self.usage(*arguments))
+            self.assertIn("next, decode, convert, explain", self.usage(*arguments))
         self.assertIn("-x", self.usage("-x"))
 
     def test_one_file_alone_knows_the_library_that_reads_command_lines(self):

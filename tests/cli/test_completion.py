@@ -69,7 +69,7 @@ class Bash(Completion):
 
     def test_each_command_and_subcommand_is_completed(self):
         self.assertEqual(self.complete(""), list(COMMANDS))
-        self.assertEqual(self.complete("s"), ["store", "segment"])
+        self.assertEqual(self.complete("s"), ["store", "segment", "shard", "standard"])
         for command in COMMANDS:
             if subcommands := self.subcommands(command):
                 self.assertEqual(self.complete(command, ""), subcommands)
@@ -82,7 +82,7 @@ class Bash(Completion):
         formats = ["decimal", "hex", "crockford", "base58", "base62"]
         self.assertEqual(self.complete("next", "--format", ""), formats)
         self.assertEqual(self.complete("next", "-n", "5", "--format", "b"), ["base58", "base62"])
-        self.assertEqual(self.complete("next", "--kind", ""), ["snowflake", "segment"])
+        self.assertEqual(self.complete("next", "--kind", ""), ["snowflake", "segment", "business", "serial"])
         self.assertEqual(self.complete("segment", "create", "--schema", "c"), ["cosid"])
         self.assertEqual(self.complete("decode", "--layout", "tw"), ["twitter"])
         self.assertEqual(self.complete("layout", "sony"), ["sonyflake"])
@@ -102,7 +102,7 @@ class Bash(Completion):
         (self.dir / "ids.db").touch()
         self.assertEqual(self.complete("next", "--format", "=", "he"), ["hex"])
         self.assertEqual(self.complete("next", "--format", "="), self.complete("next", "--format", ""))
-        self.assertEqual(self.complete("next", "--set", "=", "kind", "=", "se"), ["segment"])
+        self.assertEqual(self.complete("next", "--set", "=", "kind", "=", "se"), ["segment", "serial"])
         self.assertEqual(self.complete("next", "--store", "sqlite", ":", "ids"), ["ids.db"])
         self.assertEqual(self.complete("next", "--store", "sqlite", ":", "ids.db", "--ki"), ["--kind"])
         self.assertEqual(self.complete("next", "--store", "mysql", ":"), ["//"])
@@ -173,7 +173,7 @@ class Fish(Completion):
 
     def test_values_properties_and_files_are_completed(self):
         self.assertEqual(self.complete("idgen next --format b"), ["base58", "base62"])
-        self.assertEqual(self.complete("idgen next --set on_f"), ["on_fork=", "on_fork=error", "on_fork=reacquire"])
+        self.assertEqual(self.complete("idgen next --set on_fo"), ["on_fork=", "on_fork=error", "on_fork=reacquire"])
         self.assertEqual(self.complete("idgen segment create --schema t"), ["tinyid"])
         self.assertEqual(self.complete("idgen doctor --config script.f"), ["script.fish"])
         self.assertEqual(self.complete("idgen layout sony"), ["sonyflake"])

@@ -78,7 +78,7 @@ class Manual(Cli):
             self.assertEqual(faults, [], name)
 
     def test_an_unknown_command_is_a_usage_error_that_names_those_there_are(self):
-        self.assertIn("it has next, decode, explain", self.usage("man", "nxt"))
+        self.assertIn("it has next, decode, convert, explain", self.usage("man", "nxt"))
         self.assertIn("it has create, show, advance", self.usage("man", "segment", "drop"))
         self.assertIn("idgen next has no command 'x'", self.usage("man", "next", "x"))
         self.usage("man", "next", "--into", self.dir)

@@ -54,6 +54,12 @@ TEST_F(TomlTest, ATableSetsItsPropertiesItsNameAndItsFolder) {
   EXPECT_EQ(config.get("directory"), folder);
 }
 
+TEST_F(TomlTest, AHeaderThatDoesNotBeginWithAKeyIsAnError) {
+  for (const char* text : {"[.a]\n", "[%]\n", "[[,]]\n", "[=]\n"}) {
+    EXPECT_THAT(message_of(Status::config_file, write(text)), HasSubstr("line 1"));
+  }
+}
+
 TEST_F(TomlTest, NestedTablesAndDottedKeysAreTheSame) {
   Config a, b;
   a.load(write("[orders]\nsegment.step = 500\n"), "orders");

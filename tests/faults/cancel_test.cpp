@@ -35,7 +35,11 @@ constexpr idgen_store_t kStore = [] {
 }();
 constexpr idgen_log_t kLog{sizeof kLog, 0, [](void*, std::int32_t, const char*) {}, release};
 
-// The calls' subject: one store, with a tag and a worker.
+constexpr idgen_keys_t kKeys{sizeof kKeys, 0,
+                             [](void*, idgen_key_fn, void*, idgen_error_t*) -> idgen_status_t { return IDGEN_E_HOST; },
+                             release};
+
+// The calls' subject: one store, with a tag and a worker, and a cipher.
 struct Scene {
   Folder folder;
   const std::string url = folder.url("ids.db");
@@ -48,23 +52,49 @@ struct Scene {
                   {"store_timeout", "60s"},
                   {"wait_max", "60s"}}};
   Config snowflake{{{"worker", "1"}, {"store", url}, {"store_timeout", "60s"}}};
+  const std::string routes = folder.path("routes.toml");
   idgen_t* generator = nullptr;
+  idgen_t* owned = nullptr;
   idgen_t* on_clock = nullptr;
+  idgen_route_table_t* table = nullptr;
+  idgen_router_t* router = nullptr;
+  idgen_cipher_t* cipher = nullptr;
   int made = 0;
+  std::string written;  // not of the call that is cancelled: the sanitizer cannot take its frame down
 
   Scene() {
     make_store(url);
     idgen_destroy(snowflake.open());
     generator = segment.open();
+    EXPECT_EQ(idgen_config_set(segment.get(), "kind", "business", nullptr), IDGEN_OK);
+    owned = segment.open();
+    EXPECT_EQ(idgen_config_set(segment.get(), "kind", "segment", nullptr), IDGEN_OK);
     const Config timed({{"worker", "2"}, {"store", url}});
     EXPECT_EQ(idgen_config_set_clock(timed.get(), &kClock, nullptr, nullptr), IDGEN_OK);
     on_clock = timed.open();
-    std::ofstream(toml) << "[orders]\nkind = \"segment\"\ntag = \"t\"\nstore = \"" << url << "\"\n";
+    std::ofstream(toml) << "[orders]\nkind = \"segment\"\ntag = \"t\"\nstore = \"" << url << "\"\n"
+                        << "cipher.key = \"file:keys\"\n";
+    std::ofstream(routes) << "version = 1\nbits = 1\nshards = [\"a\"]\n[[range]]\nupto = 1\nshard = \"a\"\n";
+    EXPECT_EQ(idgen_route_table_read(routes.c_str(), &table, nullptr), IDGEN_OK);
+    EXPECT_EQ(idgen_router_open(routes.c_str(), nullptr, &router, nullptr), IDGEN_OK);
+    std::ofstream(folder.path("keys")) << "1 2B7E151628AED2A6ABF7158809CF4F3C\n";
+    EXPECT_EQ(chmod(folder.path("keys").c_str(), 0600), 0);
+    EXPECT_EQ(idgen_cipher_create(hiding(), &cipher, nullptr), IDGEN_OK);
   }
   ~Scene() {
     clock_reads_a_file = false;
     idgen_destroy(generator);
+    idgen_destroy(owned);
     idgen_destroy(on_clock);
+    idgen_route_table_destroy(table);
+    idgen_router_destroy(router);
+    idgen_cipher_destroy(cipher);
+  }
+
+  const idgen_config_t* hiding() {
+    EXPECT_EQ(idgen_config_set(segment.get(), "cipher.key", ("file:" + folder.path("keys")).c_str(), nullptr),
+              IDGEN_OK);
+    return segment.get();
   }
 
   // Calls that take a tag that does not exist yet.
@@ -78,7 +108,7 @@ struct Scene {
   }
 };
 
-enum class WaitsFor { nothing, store, file };
+enum class WaitsFor { nothing, store, file, routes };
 
 struct Call {
   const char* name;
@@ -89,6 +119,7 @@ struct Call {
 void PrintTo(const Call& call, std::ostream* out) { *out << call.name; }
 
 int never(void*) { return 0; }
+constexpr idgen_owner_t kOwner{"a", 1};
 
 // Draws past what is reserved.
 template <class Draw>
@@ -168,6 +199,28 @@ const std::vector<Call> kCalls = {
        std::uint64_t id;
        return thirty_times([&] { return idgen_next(s.generator, &id, nullptr); });
      }},
+    {"idgen_next_text", WaitsFor::store,
+     [](Scene& s) {
+       return thirty_times([&] {
+         char text[64];
+         std::size_t size = sizeof text;
+         return idgen_next_text(s.generator, text, &size, nullptr);
+       });
+     }},
+    {"idgen_pattern_create", WaitsFor::nothing,
+     [](Scene&) {
+       idgen_pattern_t* pattern;
+       const idgen_status_t status = idgen_pattern_create("{decimal}", nullptr, nullptr, &pattern, nullptr);
+       if (status == IDGEN_OK) idgen_pattern_destroy(pattern);
+       return status;
+     }},
+    {"idgen_pattern_of", WaitsFor::nothing,
+     [](Scene& s) {
+       idgen_pattern_t* pattern;
+       const idgen_status_t status = idgen_pattern_of(s.segment.get(), &pattern, nullptr);
+       if (status == IDGEN_OK) idgen_pattern_destroy(pattern);
+       return status;
+     }},
     {"idgen_next_batch", WaitsFor::store,
      [](Scene& s) {
        std::uint64_t ids[30];
@@ -189,6 +242,48 @@ const std::vector<Call> kCalls = {
      [](Scene& s) {
        idgen_block_t block = IDGEN_BLOCK_INIT;
        return thirty_times([&] { return idgen_next_block_wait(s.generator, 10, &block, never, nullptr, nullptr); });
+     }},
+    {"idgen_try_next_for", WaitsFor::nothing,
+     [](Scene& s) {
+       std::uint64_t id;
+       (void)thirty_times([&] { return idgen_try_next_for(s.owned, "a", 1, &id); });
+       return IDGEN_OK;
+     }},
+    {"idgen_next_for", WaitsFor::store,
+     [](Scene& s) {
+       std::uint64_t id;
+       return thirty_times([&] { return idgen_next_for(s.owned, "a", 1, &id, nullptr); });
+     }},
+    {"idgen_next_for_int", WaitsFor::store,
+     [](Scene& s) {
+       std::uint64_t id;
+       return thirty_times([&] { return idgen_next_for_int(s.owned, 7, &id, nullptr); });
+     }},
+    {"idgen_next_batch_for", WaitsFor::store,
+     [](Scene& s) {
+       std::uint64_t ids[30];
+       std::size_t written;
+       return idgen_next_batch_for(s.owned, &kOwner, 1, ids, 30, &written, never, nullptr, nullptr);
+     }},
+    {"idgen_next_batch_for_ints", WaitsFor::store,
+     [](Scene& s) {
+       std::uint64_t ids[30];
+       std::size_t written;
+       const std::int64_t owner = 7;
+       return idgen_next_batch_for_ints(s.owned, &owner, 1, ids, 30, &written, never, nullptr, nullptr);
+     }},
+    {"idgen_next_wide_for", WaitsFor::store,
+     [](Scene& s) {
+       idgen_wide_id_t ids[30];
+       std::size_t written;
+       return idgen_next_wide_for(s.owned, &kOwner, 1, ids, 30, &written, never, nullptr, nullptr);
+     }},
+    {"idgen_next_wide_for_ints", WaitsFor::store,
+     [](Scene& s) {
+       idgen_wide_id_t ids[30];
+       std::size_t written;
+       const std::int64_t owner = 7;
+       return idgen_next_wide_for_ints(s.owned, &owner, 1, ids, 30, &written, never, nullptr, nullptr);
      }},
     {"idgen_stats", WaitsFor::nothing,
      [](Scene& s) {
@@ -251,6 +346,37 @@ const std::vector<Call> kCalls = {
        std::size_t size = sizeof text;
        return idgen_segment_statements(s.segment.get(), text, &size, nullptr);
      }},
+    {"idgen_config_set_keys", WaitsFor::nothing,
+     [](Scene&) {
+       return twice([](idgen_config_t* c) { return idgen_config_set_keys(c, &kKeys, nullptr, nullptr); });
+     }},
+    {"idgen_cipher_create", WaitsFor::store,
+     [](Scene& s) {
+       idgen_cipher_t* made = nullptr;
+       const idgen_status_t status = idgen_cipher_create(s.hiding(), &made, nullptr);
+       idgen_cipher_destroy(made);
+       return status;
+     }},
+    {"idgen_cipher_open", WaitsFor::file,
+     [](Scene& s) {
+       idgen_cipher_t* made = nullptr;
+       const idgen_status_t status = idgen_cipher_open(s.toml.c_str(), "orders", &made, nullptr);
+       idgen_cipher_destroy(made);
+       return status;
+     }},
+    {"idgen_cipher_destroy", WaitsFor::nothing,
+     [](Scene& s) {
+       idgen_cipher_destroy(std::exchange(s.cipher, nullptr));
+       return IDGEN_OK;
+     }},
+    {"idgen_cipher_reload", WaitsFor::store,
+     [](Scene& s) { return s.cipher != nullptr ? idgen_cipher_reload(s.cipher, nullptr) : IDGEN_OK; }},
+    {"idgen_cipher_check", WaitsFor::store,
+     [](Scene& s) {
+       char text[4096];
+       std::size_t size = sizeof text;
+       return idgen_cipher_check(s.hiding(), text, &size, nullptr);
+     }},
     {"idgen_worker_show", WaitsFor::store,
      [](Scene& s) {
        idgen_worker_info_t info = IDGEN_WORKER_INFO_INIT;
@@ -272,6 +398,38 @@ const std::vector<Call> kCalls = {
     {"idgen_worker_release", WaitsFor::store,
      [](Scene& s) { return idgen_worker_release(s.snowflake.get(), 1, nullptr, nullptr); },
      IDGEN_E_VALUE},  // it has no owner
+    {"idgen_route_table_read", WaitsFor::routes,
+     [](Scene& s) {
+       idgen_route_table_t* read = nullptr;
+       const idgen_status_t status = idgen_route_table_read(s.routes.c_str(), &read, nullptr);
+       idgen_route_table_destroy(read);
+       return status;
+     }},
+    {"idgen_route_table_write", WaitsFor::nothing,
+     [](Scene& s) {
+       s.written = s.folder.path(std::to_string(++s.made));
+       return idgen_route_table_write(s.table, s.written.c_str(), 0, nullptr);
+     }},
+    {"idgen_router_open", WaitsFor::routes,
+     [](Scene& s) {
+       idgen_router_t* opened = nullptr;
+       const idgen_status_t status = idgen_router_open(s.routes.c_str(), nullptr, &opened, nullptr);
+       idgen_router_destroy(opened);
+       return status;
+     }},
+    {"idgen_router_reload", WaitsFor::routes, [](Scene& s) { return idgen_router_reload(s.router, nullptr); }},
+    {"idgen_router_stats", WaitsFor::nothing,
+     [](Scene& s) {
+       idgen_router_stats_t stats = IDGEN_ROUTER_STATS_INIT;
+       return idgen_router_stats(s.router, &stats, nullptr);
+     }},
+    {"idgen_router_swap", WaitsFor::nothing, [](Scene& s) { return idgen_router_swap(s.router, s.table, 7, nullptr); },
+     IDGEN_E_STALE},
+    {"idgen_router_destroy", WaitsFor::nothing,
+     [](Scene& s) {
+       idgen_router_destroy(std::exchange(s.router, nullptr));
+       return IDGEN_OK;
+     }},
 };
 
 // A thread that makes one call, and ends when it is next cancelled outside of one.
@@ -335,15 +493,16 @@ TEST_P(CancelledThread, WhileItWaitsComesBackFromTheCallFirst) {
       locker.reset();
       if (!caller.was_cancelled()) return 1;
     }
-    if (GetParam().waits_for == WaitsFor::file) {
-      const std::string text = scene.toml + ".text";
-      if (rename(scene.toml.c_str(), text.c_str()) != 0 || mkfifo(scene.toml.c_str(), 0600) != 0) return 3;
+    if (GetParam().waits_for == WaitsFor::file || GetParam().waits_for == WaitsFor::routes) {
+      const std::string& file = GetParam().waits_for == WaitsFor::file ? scene.toml : scene.routes;
+      const std::string text = file + ".text";
+      if (rename(file.c_str(), text.c_str()) != 0 || mkfifo(file.c_str(), 0600) != 0) return 3;
       const Caller caller(GetParam(), scene, false);
       caller.wait_until_it_waits();
       caller.cancel();
-      std::ofstream(scene.toml) << std::ifstream(text).rdbuf();
+      std::ofstream(file) << std::ifstream(text).rdbuf();
       if (!caller.was_cancelled()) return 1;
-      if (rename(text.c_str(), scene.toml.c_str()) != 0) return 4;
+      if (rename(text.c_str(), file.c_str()) != 0) return 4;
     }
     return GetParam().make(scene) == GetParam().gives ? 0 : 2;
   });

@@ -80,8 +80,8 @@ struct Drawn {
   }
 };
 
-// The process draws, is copied, and goes on, as the copies do after `restored`.
-Drawn draw_in_copies(Ids& ids, const std::function<idgen_status_t()>& restored) {
+// The process draws, is copied, and goes on, as the copies do after `restored`. next() is 0 where there is no id.
+Drawn draw_in_copies(const std::function<std::uint64_t()>& next, const std::function<idgen_status_t()>& restored) {
   Drawn drawn;
   Shared<std::uint64_t> of_copies(kCopies * kDraws);
   std::vector<pid_t> copies;
@@ -89,18 +89,27 @@ Drawn draw_in_copies(Ids& ids, const std::function<idgen_status_t()>& restored) 
     copies.push_back(copy_of_this_process([&, c] {
       if (restored() != IDGEN_OK) return 1;
       for (std::size_t i = 0; i < kDraws; ++i) {
-        if ((of_copies[c * kDraws + i] = ids.next()) == 0)
-          return std::fprintf(stderr, "%s\n", ids.outcome().message.c_str()), 2;
+        if ((of_copies[c * kDraws + i] = next()) == 0) return 2;
       }
       return 0;
     }));
   }
   if (restored() != IDGEN_OK) ADD_FAILURE() << "the original could not go on";
-  for (std::size_t i = 0; i < kDraws; ++i) drawn.original.push_back(ids.next());
+  for (std::size_t i = 0; i < kDraws; ++i) drawn.original.push_back(next());
   for (const pid_t copy : copies) EXPECT_EQ(wait_for(copy), 0);
   for (std::size_t c = 0; c < kCopies; ++c)
     drawn.copies.emplace_back(of_copies.data() + c * kDraws, of_copies.data() + (c + 1) * kDraws);
   return drawn;
+}
+
+Drawn draw_in_copies(Ids& ids, const std::function<idgen_status_t()>& restored) {
+  return draw_in_copies(
+      [&] {
+        const std::uint64_t id = ids.next();
+        if (id == 0) std::fprintf(stderr, "%s\n", ids.outcome().message.c_str());
+        return id;
+      },
+      restored);
 }
 
 Settings segment(const Folder& folder, const char* order) {
@@ -239,6 +248,51 @@ TEST_P(CopiesOfAMachine, RepeatTheIdsThatAreDrawnUntilSomebodyLooks) {
     // before each.
     EXPECT_EQ(drawn.duplicates(), std::strcmp(GetParam(), "strict") == 0 ? 9 * kCopies : 0);
   });
+}
+
+// The last 8 bytes of it: what differs within a ms, or a second.
+std::uint64_t end_of_standard_id(std::int32_t standard) {
+  std::uint8_t id[16] = {};
+  if (idgen_standard_make(standard, id, 1, nullptr) != IDGEN_OK) return 0;
+  std::uint64_t end;
+  std::memcpy(&end, id + (standard == IDGEN_STANDARD_OBJECT_ID ? 4 : 8), sizeof end);
+  return end;
+}
+
+// No slow path has to be reached: each call looks.
+class CopiesOfStandardIds : public testing::TestWithParam<std::int32_t> {
+ protected:
+  void draw_in_copies_of_a_machine(bool is_noticed, bool is_reset, const std::function<void(const Drawn&)>& check) {
+    EXPECT_EQ(wait_for(spawn([&] {
+                FakeVmclock device(7);
+                vmclock = device.path();
+                const auto next = [] { return end_of_standard_id(GetParam()); };
+                next();
+                if (keep_pages_on_fork() == 0) return 1;
+                const pid_t original = getpid();
+                check(draw_in_copies(next, [&] {
+                  if (getpid() != original) give_own_page(device, is_noticed ? 8 : 7);
+                  return is_reset ? idgen_reset(nullptr) : IDGEN_OK;
+                }));
+                return HasFailure() ? 1 : 0;
+              })),
+              0);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(, CopiesOfStandardIds,
+                         testing::Values(IDGEN_STANDARD_UUID4, IDGEN_STANDARD_UUID7, IDGEN_STANDARD_ULID,
+                                         IDGEN_STANDARD_OBJECT_ID));
+
+TEST_P(CopiesOfStandardIds, DifferOnceTheMachinesGenerationHasChanged) {
+  draw_in_copies_of_a_machine(true, false, [](const Drawn& drawn) { EXPECT_EQ(drawn.duplicates(), 0u); });
+}
+
+TEST_P(CopiesOfStandardIds, DifferAfterAReset) {
+  draw_in_copies_of_a_machine(false, true, [](const Drawn& drawn) { EXPECT_EQ(drawn.duplicates(), 0u); });
+}
+
+TEST_P(CopiesOfStandardIds, AreTheSameWithoutEither) {
+  draw_in_copies_of_a_machine(false, false, [](const Drawn& drawn) { EXPECT_GT(drawn.duplicates(), 0u); });
 }
 
 // This process has its threads, so it is the copy here, and the other one the original.

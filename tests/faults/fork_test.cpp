@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <set>
 #include <thread>
 
 #include "support.hpp"
@@ -66,6 +68,33 @@ TEST_P(Forks, GiveAChildASegmentOfItsOwn) {
     EXPECT_EQ(count_duplicates({parents, childs}), 0u);
   }
   report("%d ids of parent and child, all different", 2 * 2 * 30'200);
+}
+
+TEST_P(Forks, GiveAChildStandardIdsOfItsOwn) {
+  constexpr std::size_t kDraws = 1000, kChildren = 8;
+  using Id = std::array<std::uint8_t, 16>;
+  for (std::int32_t standard = IDGEN_STANDARD_UUID4; standard <= IDGEN_STANDARD_OBJECT_ID; ++standard) {
+    const auto draw = [standard] {
+      Id id{};
+      return idgen_standard_make(standard, id.data(), 1, nullptr) == IDGEN_OK ? id : Id{};
+    };
+    draw();  // what a child must not go on with is at hand
+    Shared<Id> drawn((kChildren + 1) * kDraws);
+    std::vector<pid_t> children;
+    for (std::size_t c = 0; c < kChildren; ++c) {
+      children.push_back(spawn_by(GetParam(), [&, c] {
+        for (std::size_t i = 0; i < kDraws; ++i) drawn[c * kDraws + i] = draw();
+        return 0;
+      }));
+    }
+    for (std::size_t i = 0; i < kDraws; ++i) drawn[kChildren * kDraws + i] = draw();
+    for (const pid_t child : children) EXPECT_EQ(wait_for(child), 0);
+    const std::set<Id> all(drawn.data(), drawn.data() + (kChildren + 1) * kDraws);
+    EXPECT_EQ(all.size(), (kChildren + 1) * kDraws);
+    EXPECT_FALSE(all.contains(Id{}));
+  }
+  report("%zu UUIDs, ULIDs and ObjectIds of a parent and %zu children, all different", 4 * (kChildren + 1) * kDraws,
+         kChildren);
 }
 
 TEST_P(Forks, RefuseAChildWhatOnlyTheParentCanHave) {

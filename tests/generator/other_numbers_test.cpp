@@ -678,6 +678,14 @@ TEST(NumberRules, WhoIsDeadIsSaidByTheClockThatIsBehind) {
   EXPECT_EQ(cosid_expired_ms(request(2'000'000, 0), 1'000'000), -1);
 }
 
+TEST(NumberRules, ATimeFarAheadOfTheServersIsNotReported) {
+  constexpr std::int64_t kServer = 1'767'225'600'000;
+  EXPECT_EQ(status_of([&] { check_leaf_report(request(kServer + 10'000), kServer); }), Status::ok);
+  EXPECT_EQ(status_of([&] { check_leaf_report(request(kServer + 10'001), kServer); }), Status::clock_leap);
+  EXPECT_EQ(status_of([&] { check_leaf_report(request(kServer - 3'600'000), kServer); }), Status::ok)
+      << "a report below the last one keeps nobody out";
+}
+
 TEST(NumberRules, AClockOffTheMeanOfTheOthersIsRefused) {
   constexpr std::int64_t kServer = 1'767'225'600'000;
   LeafClocks others;

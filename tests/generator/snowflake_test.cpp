@@ -386,8 +386,12 @@ TEST_F(Snowflake, ASequenceAboveTheTimeIsRefused) {
   EXPECT_THAT(error.message(), HasSubstr("put time first"));
 }
 
-TEST_F(Snowflake, LayoutsThatNeedAnOwnerSaySo) {
-  EXPECT_EQ(error_of([&] { open({{"layout", "order"}, {"worker", "1"}}); }).status(), Status::unsupported);
+TEST_F(Snowflake, LayoutsOfOtherKindsAreRefused) {
+  const Error error = error_of([&] {
+    open({{"layout", "time:41ms worker:6 sequence:12 version:4"}, {"worker", "1"}});
+  });
+  EXPECT_EQ(error.status(), Status::unsupported);
+  EXPECT_THAT(error.message(), HasSubstr("use kind = business"));
   EXPECT_EQ(error_of([&] { open({{"layout", "business64"}}); }).status(), Status::unsupported);
 }
 

@@ -403,7 +403,8 @@ TEST_P(CopiedWithThreads, EachIdIsDrawnOnceWhileTheGenerationKeepsChanging) {
     for (int t = 0; t < 2 * kThreads; ++t) {
       threads.emplace_back([&, t] {
         try {
-          for (int i = 0; i < kDraws; ++i) ids[t].push_back((t % 2 ? snowflake : segment)->next());
+          for (int i = 0; i < kDraws || machine->generation <= 3; ++i)
+            ids[t].push_back((t % 2 ? snowflake : segment)->next());
         } catch (const Error& error) {
           ADD_FAILURE() << error.message();
         }
@@ -415,14 +416,13 @@ TEST_P(CopiedWithThreads, EachIdIsDrawnOnceWhileTheGenerationKeepsChanging) {
       std::this_thread::sleep_for(std::chrono::milliseconds(3));
     }
   }
-  EXPECT_GT(machine->generation, 3u);
   for (const int kind : {0, 1}) {
     std::vector<std::uint64_t> all;
     for (int t = kind; t < 2 * kThreads; t += 2) {
       EXPECT_TRUE(std::is_sorted(ids[t].begin(), ids[t].end()));
       all.insert(all.end(), ids[t].begin(), ids[t].end());
     }
-    EXPECT_EQ(all.size(), std::size_t{kThreads} * kDraws);
+    EXPECT_GE(all.size(), std::size_t{kThreads} * kDraws);
     std::sort(all.begin(), all.end());
     EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end());
   }

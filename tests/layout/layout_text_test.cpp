@@ -116,7 +116,8 @@ TEST(LayoutText, EveryFieldHasItsNameAndOtherNumbersHaveNone) {
     const auto kind = static_cast<FieldKind>(1u << bit);
     ASSERT_NE(field_name(kind), "");
     const std::string suffix = kind == FieldKind::sequence ? "" : " sequence:1";
-    EXPECT_EQ(Layout::parse(std::string(field_name(kind)) + ":7" + suffix).fields()[0].kind, kind);
+    const Layout layout = Layout::parse(std::string(field_name(kind)) + ":7" + suffix);
+    EXPECT_EQ(layout.fields()[0].kind, kind);
   }
   EXPECT_EQ(field_name(static_cast<FieldKind>(1024)), "");
   EXPECT_EQ(field_name(static_cast<FieldKind>(3)), "");

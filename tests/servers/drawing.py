@@ -4,12 +4,14 @@ ends.
     drawing.py LIBRARY BATCH KEY=VALUE...
 
 BATCH 0: for each number N on standard input it draws N ids and answers with one line. Otherwise it draws batches of
-that size until SIGTERM, one per line, and closes the generator. A line holds the ids drawn and, after a failure,
-`!STATUS message`. A failure that is not retryable ends it with exit status 1; with BATCH 0 it never ends by itself.
+that size until SIGTERM, one per line, and closes the generator, with a pause of PAUSE seconds (an environment variable)
+after each. A line holds the ids drawn and, after a failure, `!STATUS message`. A failure that is not retryable ends it
+with exit status 1; with BATCH 0 it never ends by itself.
 """
 
 import ctypes
 import os
+import select
 import signal
 import sys
 
@@ -94,12 +96,15 @@ class Drawing:
 def main(library, batch, *properties):
     drawing = Drawing(library, properties)
     signal.signal(signal.SIGTERM, drawing.stop)
+    pause = float(os.environ.get("PAUSE", 0))
     if int(batch) == 0:
         for line in sys.stdin:
             drawing.draw(int(line))
     while int(batch) and not drawing.stopped:
         if not drawing.draw(int(batch)) and not drawing.is_worth_a_retry():
             sys.exit(1)
+        if pause:
+            select.select([], [], [], pause)  # libfaketime refuses time.sleep
     drawing.close()
 
 

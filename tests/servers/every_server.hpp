@@ -51,6 +51,9 @@ class StoreOfATest final : public Store {
   void window_release(const std::string& ns, std::uint64_t worker, const WindowInfo& seen, bool even_if_live) override {
     store_->window_release(mine(ns), worker, seen, even_if_live);
   }
+  std::string namespace_format(const std::string& ns, const std::string& format) override {
+    return store_->namespace_format(mine(ns), format);
+  }
   bool has_leases() const override { return store_->has_leases(); }
   void window_return(const std::string& ns, std::uint64_t worker, std::uint64_t fence, std::int64_t end,
                      std::int64_t used) override {

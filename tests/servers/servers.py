@@ -316,11 +316,12 @@ class ZooKeeper(Server):
     name = "zookeeper"
     grant = b'"max_id"'
     jvm_options = ()
+    connections = 200  # from one address; 60 by default
 
     def command(self):
         (self.folder / "zoo.cfg").write_text(
             f"dataDir={self.data}\nclientPort={self.port}\nclientPortAddress={HOST}\ntickTime=500\n"
-            "4lw.commands.whitelist=*\nadmin.enableServer=false\nforceSync=yes\n"
+            f"4lw.commands.whitelist=*\nadmin.enableServer=false\nforceSync=yes\nmaxClientCnxns={self.connections}\n"
         )
         return [
             *("java", "-Xmx128m", *self.jvm_options, "-cp", JARS),

@@ -1,10 +1,11 @@
 """Users' mistakes: each message says what was asked, what was found and what to do, and shows no password."""
 
 import contextlib
+import socket
 import time
 
 import pytest
-from clients import IDGEN, MODULES, Asked, command, create, draw, new_tag, run, segment, show
+from clients import IDGEN, MODULES, Asked, command, create, draw, new_tag, run, segment, show, wait_until
 
 import servers
 
@@ -142,6 +143,17 @@ def test_a_wrong_password_of_zookeeper_cannot_touch_another_users_tag(started):
         refused(draw(url, "orders"), "STORE_PERMISSION")
         refused(segment(url, "orders", "advance", "--to", "5"), "STORE_PERMISSION")
     assert draw(f"zookeeper://app:s3cr3t@{address}", "orders").stdout == "1\n"
+
+
+def test_a_zookeeper_that_takes_no_more_connections_from_an_address_is_said_with_the_setting(started):
+    server = started("zookeeper")
+    url = server.url()
+    create(url, "limited")
+    with contextlib.ExitStack() as stack:
+        for _ in range(server.connections):
+            stack.enter_context(socket.create_connection((servers.HOST, server.port)))
+        refused(draw(url, "limited", store_timeout="1s", wait_max="1s"), "STORE_UNAVAILABLE", "maxClientCnxns")
+    wait_until(lambda: draw(url, "limited", store_timeout="1s").stdout == "1\n")
 
 
 def test_a_path_that_is_not_in_zookeeper_is_said_with_what_to_do(started):

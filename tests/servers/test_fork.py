@@ -67,7 +67,7 @@ import ctypes, os, sys
 import idgen
 worker = idgen.Generator(kind="snowflake", worker=1, store="sqlite:" + sys.argv[1], store_create=True)
 memory = idgen.Generator(kind="segment", tag="a", store="memory", store_create=True)
-print(worker.next(), memory.next())
+print(worker.next(), memory.next(), flush=True)
 CLONE_NEWPID = 0x20000000
 assert os.getpid() == 1 and ctypes.CDLL(None).unshare(CLONE_NEWPID) == 0
 if os.fork() == 0:
@@ -88,7 +88,7 @@ if os.fork() == 0:
     print(idgen.Generator(kind="segment", tag="a", store="memory", store_create=True).next(), flush=True)
     os._exit(0)
 assert os.waitstatus_to_exitcode(os.wait()[1]) == 0
-print(worker.next(), memory.next())
+print(worker.next(), memory.next(), flush=True)
 """
 
 
@@ -99,7 +99,7 @@ def test_a_child_with_the_process_id_of_its_parent_has_neither_its_worker_nor_it
     done = run([*container, sys.executable, "-c", NEITHER_IS_THE_CHILDS, tmp_path / "ids.db"])
     assert done.returncode == 0, done.stderr
     numbers = [int(word) for word in done.stdout.split()]
-    assert numbers[1] == 1 and numbers[4] == 2  # the parent's own
+    assert (numbers[1], numbers[4]) == (1, 2)  # the parent's own
     assert numbers[2] == 1  # the child's own, of a memory of its own
     assert numbers[3] > numbers[0]
 

@@ -30,6 +30,17 @@ def test_what_is_left_is_given_back_although_the_connection_was_cut_while_nobody
         assert draw(server.url(), tag).stdout == "4\n"
 
 
+def test_what_is_left_is_given_back_although_its_request_is_the_first_to_notice_the_cut(started):
+    zookeeper = started("zookeeper")
+    tag = create(zookeeper.url(), new_tag())
+    with Proxy(zookeeper.port) as proxy:
+        with Asked(zookeeper.url(proxy.port), tag, step=1000) as client:
+            assert client.ids(3) == [1, 2, 3]
+            proxy.lose_request(zookeeper.grant)
+        assert proxy.lost.is_set()
+        assert draw(zookeeper.url(), tag).stdout == "4\n"
+
+
 def test_no_number_is_lost_by_connections_that_are_cut_between_refills(server):
     tag = create(server.url(), new_tag())
     with (

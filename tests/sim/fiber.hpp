@@ -39,7 +39,7 @@ class Fiber {
   std::function<void()> body_;
   void* stack_;
   ucontext_t here_{};
-  ucontext_t outside_{};
+  [[maybe_unused]] ucontext_t outside_{};
   // In place of the two, once it has begun: swapcontext() asks the kernel for the signal mask each time.
   jmp_buf quick_here_;
   jmp_buf quick_outside_;
@@ -47,8 +47,8 @@ class Fiber {
   Exceptions exceptions_;
   bool has_ended_ = false;
   // For the sanitizers.
-  void* fake_stack_ = nullptr;
-  void* thread_ = nullptr;
+  [[maybe_unused]] void* fake_stack_ = nullptr;
+  [[maybe_unused]] void* thread_ = nullptr;
 };
 
 }  // namespace idgen::sim

@@ -97,7 +97,7 @@ class MachineRuntime final : public Runtime {
   void wait(MutexLock& lock, std::condition_variable& changed, std::int64_t ns) override IDGEN_UNCHECKED_LOCKS {
     scheduler_.step();
     if (!scheduler_.current()) image_.ghosted += ns;
-    scheduler_.listen(&changed, ns, [&] { lock.unlock(); });
+    scheduler_.listen(&changed, ns, [&]() IDGEN_UNCHECKED_LOCKS { lock.unlock(); });
     lock.lock();
   }
 

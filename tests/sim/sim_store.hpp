@@ -22,6 +22,7 @@ struct SimDisk {
   std::map<std::string, std::uint64_t> tags;
   std::map<std::uint64_t, Worker> workers;
   std::string format;
+  std::map<std::string, std::string> formats;  // Store::namespace_format
   // The row of every tag.
   std::uint64_t step = 0;
   std::uint64_t stride = 1;
@@ -47,6 +48,7 @@ class SimStore : public Store {
     enter();
     grants.push_back(request);
     std::uint64_t& max_id = disk_.tags[tag];
+    max_id = std::max(max_id, request.above);
     SegmentGrant grant{.first = max_id + 1,
                        .count = std::max(disk_.step != 0 ? disk_.step : request.step, request.wanted),
                        .stride = disk_.stride,
@@ -60,6 +62,11 @@ class SimStore : public Store {
     enter();
     if (disk_.tags[tag] == last) disk_.tags[tag] = last - unused;
     after();
+  }
+  std::string namespace_format(const std::string& name_space, const std::string& format) override {
+    if (!format.empty()) disk_.formats.emplace(name_space, format);
+    const auto found = disk_.formats.find(name_space);
+    return found != disk_.formats.end() ? found->second : "";
   }
   Window window_take(const WindowRequest& request) override {
     enter();

@@ -63,7 +63,7 @@ struct App {
   Plan plan;
   std::shared_ptr<Opened> opened;
   const Task* first = nullptr;  // its thread that opens and closes
-  bool is_changing = false;     // opens or closes
+  int changes = 0;              // threads that open or close
   bool has_left = false;        // by itself
   Status last_error = Status::ok;
   std::unique_ptr<Rival> rival;
@@ -295,7 +295,7 @@ class Simulation {
       if (!process.is_dead) process.scheduler.trace("log: " + message);
     });
     for (const auto& [key, value] : app.plan.settings) config.set(key, value);
-    app.is_changing = true;
+    ++app.changes;
     trace(process, "opens");
     try {
       auto opened = std::make_shared<Opened>();
@@ -303,10 +303,10 @@ class Simulation {
       opened->number = ++numbers_;
       opened->users = 1;
       app.opened = std::move(opened);
-      app.is_changing = false;
+      --app.changes;
       return true;
     } catch (const Error& error) {
-      app.is_changing = false;
+      --app.changes;
       failed(host, error);
       if (!is_healed_ && random_.chance(20)) app.has_left = true;
       return false;
@@ -362,19 +362,19 @@ class Simulation {
   void end(Host& host) {
     App& app = *host.app;
     while (app.opened->users > 0 && !app.process->is_dead) scheduler_.sleep(kMs);
-    app.is_changing = true;
+    ++app.changes;
     if (app.process->is_dead) return;  // kill() does the rest
     app.opened.reset();
-    app.is_changing = false;
+    --app.changes;
     trace(*app.process, "closed");
     if (!is_healed_ && random_.chance(40)) app.has_left = true;
   }
 
   void close(App& app, Opened& opened) {
     trace(*app.process, "close()");
-    app.is_changing = true;
+    ++app.changes;
     opened.handle->close();
-    app.is_changing = false;
+    --app.changes;
     opened.is_over = true;
   }
 
@@ -458,7 +458,7 @@ class Simulation {
   void fork(Host& host, Opened& opened) {
     App& app = *host.app;
     Process& process = *app.process;
-    if (app.is_changing || scheduler_.is_any_unseen(process)) return;
+    if (app.changes > 0 || scheduler_.is_any_unseen(process)) return;
     count(Fault::fork);
     trace(process, "forks");
     scheduler_.drop(process, scheduler_.current());
@@ -548,6 +548,7 @@ class Simulation {
         say("clock set by " + std::to_string(ns / kMs) + " ms");
         host.machine.clock.set_by(ns);
         ++host.machine.sets;
+        furthest_ns_ = std::max(furthest_ns_, -true_time_from(host.machine));
         break;
       }
       case Fault::drift: {
@@ -629,7 +630,7 @@ class Simulation {
     scheduler_.run_length = std::max<std::uint64_t>(scheduler_.run_length, 30);
     // Leases, retries and waits take seconds; what a wrong clock has reserved must pass.
     // And what a request with a wrong time has reserved that is still on its way.
-    const std::int64_t until = scheduler_.now + kPatience + ahead_ms * kMs + jump_;
+    const std::int64_t until = scheduler_.now + kPatience + std::max(ahead_ms * kMs, furthest_ns_) + jump_;
     const std::uint64_t most_steps = scheduler_.steps + (planted::active ? 300'000 : 20'000'000);
     scheduler_.run(
         [&] {
@@ -680,7 +681,8 @@ class Simulation {
   std::vector<Host> hosts_;
   std::array<bool, kFaults> has_{};
   std::int64_t jump_ = 0;
-  unsigned trouble_ = 0;  // how often something happens, in percent of choices
+  std::int64_t furthest_ns_ = 0;  // that a machine's clock was ever ahead
+  unsigned trouble_ = 0;          // how often something happens, in percent of choices
   std::uint64_t budget_ = 0;
   const char* layout_ = "";
   bool segments_ = false, snowflakes_ = false;

@@ -1,5 +1,5 @@
 // Where a module may be loaded from: no code runs that somebody else may have put there.
-#include "store/module_file.hpp"
+#include "module/module_file.hpp"
 
 #include <array>
 

@@ -30,6 +30,28 @@ TEST_P(SegmentOfEveryStore, EachGrantBeginsWhereTheLastOneEnded) {
   EXPECT_EQ(draw_from(store, "ns", "orders", 5), 102u);
 }
 
+TEST_P(SegmentOfEveryStore, AGrantBeginsAboveWhatIsAskedForAndTheCounterIsNeverLowered) {
+  const auto store = open();
+  const auto draw_above = [&](std::uint64_t above) {
+    const SegmentGrant grant = store->segment_grant("ns", "orders", {.step = 10, .above = above});
+    EXPECT_EQ(grant.count, 10u);
+    return grant.first;
+  };
+  constexpr std::uint64_t kDay = std::uint64_t{20778} << 40;  // beyond what a double holds exactly
+  EXPECT_EQ(draw_above(5), 6u);                               // also of a tag that is made by it
+  EXPECT_EQ(draw_above(5), 16u);
+  EXPECT_EQ(draw_above(24), 26u);
+  EXPECT_EQ(draw_above(kDay), kDay + 1);
+  EXPECT_EQ(draw_above(kDay), kDay + 11);
+  EXPECT_EQ(draw_above(0), kDay + 21);
+  EXPECT_EQ(draw_above(kDay + 31), kDay + 32);
+  EXPECT_EQ(store->segment_show("ns", "orders").max_id, kDay + 41);
+  store->segment_return("ns", "orders", kDay + 41, 10);
+  EXPECT_EQ(draw_above(kDay), kDay + 32);
+  EXPECT_FAILS(draw_above(kMax), Status::exhausted, "2^63 - 1");
+  EXPECT_EQ(draw_above(kDay), kDay + 42);
+}
+
 TEST_P(SegmentOfEveryStore, TagsAndNamespacesCountSeparately) {
   const auto store = open();
   EXPECT_EQ(draw_from(store, "ns", "orders", 100), 1u);

@@ -213,6 +213,33 @@ TEST_P(WindowOfEveryStore, AnotherFormatInTheSameNamespaceIsRefusedAndBothAreNam
   EXPECT_EQ(store->window_take(other).fence, 1u);
 }
 
+TEST_P(WindowOfEveryStore, ANamespaceKeepsWhatItWasGivenFirst) {
+  const auto store = open();
+  const std::string name = "hidden ids of shop, 42 bits, key 1";
+  EXPECT_EQ(store->namespace_format(name, ""), "");
+  EXPECT_EQ(store->namespace_format(name, "ff1 0123456789abcdef"), "ff1 0123456789abcdef");
+  EXPECT_EQ(store->namespace_format(name, "ff1 fedcba9876543210"), "ff1 0123456789abcdef");
+  EXPECT_EQ(store->namespace_format(name, ""), "ff1 0123456789abcdef");
+  EXPECT_EQ(store->namespace_format("hidden ids of shop, 42 bits, key 10", ""), "");
+  // It is the one that windows compare with.
+  const WindowRequest request = window_request(7, kNow);
+  store->window_take(request);
+  EXPECT_EQ(store->namespace_format(request.name_space, "another"), request.format);
+}
+
+TEST_P(WindowOfEveryStore, OfManyWhoGiveANamespaceSomethingAtOnceAllGetTheSame) {
+  std::vector<std::string> found(4);
+  std::vector<std::thread> threads;
+  const auto store = open();
+  for (std::size_t i = 0; i < found.size(); ++i)
+    threads.emplace_back([&, i] { found[i] = store->namespace_format("raced", "key " + std::to_string(i)); });
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& each : found) {
+    EXPECT_EQ(each, found[0]);
+    EXPECT_FALSE(each.empty());
+  }
+}
+
 TEST_P(WindowOfEveryStore, NumbersThatCannotBeMeantAreRefused) {
   const auto store = open();
   WindowRequest request = window_request(std::uint64_t{1} << 63, kNow);

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "idgen/status.hpp"
 #include "store/grant_rules.hpp"
 
@@ -43,6 +45,14 @@ TEST(Message, NamesATagSoThatItCannotPassForMoreThanAName) {
     EXPECT_THAT(error.message(), HasSubstr("tag 't\\x0A2026-11-22 ERROR forged' of namespace 'a\\x0Ab'"));
     EXPECT_THAT(error.message(), Not(HasSubstr("\n")));
   }
+}
+
+TEST(Concat, JoinsTextsQuotesAndNumbersOfEveryKind) {
+  EXPECT_EQ(concat({}), "");
+  EXPECT_EQ(concat({"a ", std::string("b"), std::string_view(" c "), quote("d\n"), " ", quote({}), 0, " ", -1}),
+            "a b c 'd\\x0A' ''0 -1");
+  EXPECT_EQ(concat({~std::uint64_t{0}, " ", std::numeric_limits<std::int64_t>::min(), " ", std::uint8_t{7}}),
+            "18446744073709551615 -9223372036854775808 7");
 }
 
 }  // namespace

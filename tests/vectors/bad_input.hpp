@@ -1,5 +1,5 @@
-// The core's answer to a row of bad_layouts.tsv or bad_texts.tsv. Shared by the test that compares and the tool that
-// records.
+// The core's answer to a row of bad_layouts.tsv, bad_texts.tsv or bad_patterns.tsv. Shared by the test that
+// compares and the tool that records.
 #pragma once
 
 #include <array>
@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "idgen/layout.hpp"
+#include "idgen/pattern.hpp"
+#include "idgen/standard.hpp"
 #include "idgen/status.hpp"
 #include "idgen/text.hpp"
 
@@ -47,9 +49,19 @@ inline Outcome answer_to_bad_layout(const std::vector<std::string>& row) {
   });
 }
 
+// The encoding `standard` is of UUIDs, ULIDs and ObjectIds.
 inline Outcome answer_to_bad_text(const std::vector<std::string>& row) {
+  if (row.at(0) == "standard") return outcome_of([&row] { parse_standard(row.at(1)); });
   const Encoding encoding = encoding_named(row.at(0));
   return outcome_of([&row, encoding] { parse_id(row.at(1), encoding); });
+}
+
+// A pattern, and a text that does not fit; "-": the pattern itself is refused.
+inline Outcome answer_to_bad_pattern(const std::vector<std::string>& row) {
+  return outcome_of([&row] {
+    const TextPattern pattern = TextPattern::parse(row.at(0));
+    if (row.at(1) != "-") pattern.read(row.at(1));
+  });
 }
 
 }  // namespace idgen::vectors

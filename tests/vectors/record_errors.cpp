@@ -1,5 +1,6 @@
-// Records the core's answers to bad input: reads the input columns of bad_layouts.tsv and bad_texts.tsv, and rewrites
-// the files with the core's present statuses and messages. Review the difference after running it.
+// Records the core's answers to bad input: reads the input columns of bad_layouts.tsv, bad_texts.tsv and
+// bad_patterns.tsv, and rewrites the files with the core's present statuses and messages. Review the difference after
+// running it.
 //
 //     record_errors tests/vectors
 #include <cstdio>
@@ -40,5 +41,7 @@ int main(int argc, char** argv) {
       record(directory + "/bad_layouts.tsv", "layout\tepoch\tstatus\tmessage", idgen::vectors::answer_to_bad_layout);
   const bool texts =
       record(directory + "/bad_texts.tsv", "encoding\ttext\tstatus\tmessage", idgen::vectors::answer_to_bad_text);
-  return layouts && texts ? 0 : 1;
+  const bool patterns =
+      record(directory + "/bad_patterns.tsv", "pattern\ttext\tstatus\tmessage", idgen::vectors::answer_to_bad_pattern);
+  return layouts && texts && patterns ? 0 : 1;
 }

@@ -73,17 +73,23 @@ void for_each_command(const Command& command, const std::string& full_name,
 // `idgen` itself, with all the others below it. Made once.
 const Command& program();
 
+Command audit_command();
 Command bench_command();
 Command completion_command();
+Command convert_command();
 Command decode_command();
 Command doctor_command();
 Command explain_command();
 Command import_command();
+Command key_command();
+Command standard_command();
 Command layout_command();
 Command man_command();
 Command next_command();
+Command plan_command();
 Command properties_command();
 Command segment_command();
+Command shard_command();
 Command store_command();
 Command version_command();
 Command worker_command();

@@ -31,13 +31,15 @@ struct Arguments {
   std::vector<std::string> ids;
 };
 
-std::string as_lines(std::uint64_t id, const idgen_layout_info_t& info, const std::vector<idgen_field_t>& fields,
+std::string as_lines(const std::string& id, const idgen_layout_info_t& info, const std::vector<idgen_field_t>& fields,
                      const idgen_parts_t& parts) {
-  std::string out = "id          " + std::to_string(id) + "\nlayout      " + title_of(info) + '\n';
+  std::string out = "id          " + id + "\nlayout      " + title_of(info) + '\n';
   for (const idgen_field_t& field : fields) {
     out += padded(field.name, 12);
     if (field.kind == IDGEN_FIELD_TIME) {
       out += instant(parts.unix_ms) + "\nunix_ms     " + std::to_string(parts.unix_ms) + '\n';
+    } else if (field.kind == IDGEN_FIELD_SEGMENT) {
+      out += segment_of(parts) + '\n';
     } else {
       out += std::to_string(value_of(parts, field.kind)) + '\n';
     }
@@ -53,8 +55,10 @@ int decode_ids(const Arguments& arguments) {
   Output out;
   bool first = true;
   try {
-    for_each_id(arguments.ids, [&](std::uint64_t id) {
-      const idgen_parts_t parts = decode(layout, id);
+    for_each_word(arguments.ids, [&](const std::string& word) {
+      const idgen_wide_id_t wide = parse_id(word, info.bits > 64 ? 16 : 8);
+      const idgen_parts_t parts = decode(layout, wide);
+      const std::string id = decimal(wide);
       if (arguments.json) {
         out.line(decoded(id, info, fields, parts).str());
       } else {

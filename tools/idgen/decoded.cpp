@@ -5,13 +5,15 @@
 
 namespace idgen_tool {
 
-JsonObject decoded(std::uint64_t id, const idgen_layout_info_t& info, const std::vector<idgen_field_t>& fields,
+JsonObject decoded(const std::string& id, const idgen_layout_info_t& info, const std::vector<idgen_field_t>& fields,
                    const idgen_parts_t& parts) {
   JsonObject object;
-  object.text("id", std::to_string(id)).text("layout", title_of(info));
+  object.text("id", id).text("layout", title_of(info));
   for (const idgen_field_t& field : fields) {
     if (field.kind == IDGEN_FIELD_TIME) {
       date(object, "time", parts.unix_ms).signed_number("unix_ms", parts.unix_ms);
+    } else if (field.kind == IDGEN_FIELD_SEGMENT && parts.segment_high != 0) {
+      object.text(field.name, segment_of(parts));
     } else {
       object.number(field.name, value_of(parts, field.kind));
     }

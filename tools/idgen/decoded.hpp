@@ -4,13 +4,14 @@
 #include <idgen/idgen.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "json.hpp"
 
 namespace idgen_tool {
 
-JsonObject decoded(std::uint64_t id, const idgen_layout_info_t& info, const std::vector<idgen_field_t>& fields,
+JsonObject decoded(const std::string& id, const idgen_layout_info_t& info, const std::vector<idgen_field_t>& fields,
                    const idgen_parts_t& parts);
 
 // RFC 3339; null outside the years 0000 to 9999.

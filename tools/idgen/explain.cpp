@@ -116,7 +116,7 @@ std::string header(std::uint64_t id, const Terminal& terminal) {
 
 std::string as_json(std::uint64_t id, const Reading& reading, std::int64_t now) {
   const auto fields = fields_of(reading.layout, reading.info);
-  JsonObject object = decoded(id, reading.info, fields, reading.parts);
+  JsonObject object = decoded(std::to_string(id), reading.info, fields, reading.parts);
   for (const Form& form : kForms) object.text(form.name, format(id, form.encoding));
   object.text("text", reading.info.text);
   if (has_time(reading)) {

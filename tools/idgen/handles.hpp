@@ -1,4 +1,4 @@
-// Owners of the three handles of the C ABI, and of text that the library writes to a buffer.
+// Owners of the handles of the C ABI, and of text that the library writes to a buffer.
 #pragma once
 
 #include <idgen/idgen.h>
@@ -18,6 +18,8 @@ struct Destroyer {
 using Config = std::unique_ptr<idgen_config_t, Destroyer<idgen_config_destroy>>;
 using Generator = std::unique_ptr<idgen_t, Destroyer<idgen_destroy>>;
 using Layout = std::unique_ptr<idgen_layout_t, Destroyer<idgen_layout_destroy>>;
+using Pattern = std::unique_ptr<idgen_pattern_t, Destroyer<idgen_pattern_destroy>>;
+using RouteTable = std::unique_ptr<idgen_route_table_t, Destroyer<idgen_route_table_destroy>>;
 
 inline Config make_config() {
   idgen_config_t* config = nullptr;
@@ -45,6 +47,14 @@ inline Layout make_layout(const std::string& text, const std::string& epoch = ""
   return Layout(layout);
 }
 
+// How a generator of this configuration writes its ids.
+inline Pattern pattern_of(const Config& config) {
+  ErrorSlot error;
+  idgen_pattern_t* pattern = nullptr;
+  check(idgen_pattern_of(config.get(), &pattern, error), error);
+  return Pattern(pattern);
+}
+
 // years_left counts from `now_unix_ms`; INT64_MIN = the system's clock.
 inline idgen_layout_info_t info_of(const Layout& layout, std::int64_t now_unix_ms = INT64_MIN) {
   ErrorSlot error;
@@ -70,6 +80,18 @@ std::string read_text(Call call) {
     text.resize(size ? size - 1 : 0);  // the NUL is counted
     return text;
   }
+}
+
+inline std::string written(const Pattern& pattern, const idgen_wide_id_t& id) {
+  return read_text([&](char* buffer, std::size_t* size, idgen_error_t* error) {
+    return idgen_pattern_format(pattern.get(), &id, buffer, size, error);
+  });
+}
+inline idgen_text_parts_t read_by(const Pattern& pattern, const std::string& text) {
+  ErrorSlot error;
+  idgen_text_parts_t parts = IDGEN_TEXT_PARTS_INIT;
+  check(idgen_pattern_parse(pattern.get(), text.data(), text.size(), &parts, error), error);
+  return parts;
 }
 
 // A property's value.

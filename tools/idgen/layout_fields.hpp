@@ -4,6 +4,7 @@
 
 #include <idgen/idgen.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,32 @@ inline std::vector<idgen_field_t> fields_of(const Layout& layout, const idgen_la
     fields.push_back(field);
   }
   return fields;
+}
+
+inline idgen_parts_t decode(const Layout& layout, const idgen_wide_id_t& id) {
+  ErrorSlot error;
+  idgen_parts_t parts = IDGEN_PARTS_INIT;
+  check(idgen_layout_decode_wide(layout.get(), &id, &parts, error), error);
+  return parts;
+}
+
+// In decimal, without leading zeros.
+inline std::string decimal(const idgen_wide_id_t& id) {
+  char text[64];
+  std::size_t size = sizeof text;
+  check(idgen_format_wide(&id, IDGEN_TEXT_DECIMAL, text, &size, nullptr));
+  const std::string digits = text;
+  return digits.substr(std::min(digits.find_first_not_of('0'), digits.size() - 1));
+}
+
+// The segment, which alone may have more than 64 bits.
+inline std::string segment_of(const idgen_parts_t& parts) {
+  idgen_wide_id_t number{16, 0, {}};
+  for (unsigned i = 0; i < 8; ++i) {
+    number.bytes[i] = static_cast<std::uint8_t>(parts.segment_high >> 8 * (7 - i));
+    number.bytes[8 + i] = static_cast<std::uint8_t>(parts.segment >> 8 * (7 - i));
+  }
+  return decimal(number);
 }
 
 inline idgen_parts_t decode(const Layout& layout, std::uint64_t id) {

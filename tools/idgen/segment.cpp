@@ -2,9 +2,11 @@
 #include "segment.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "id_input.hpp"
 #include "json.hpp"
 #include "output.hpp"
 #include "text.hpp"
@@ -34,12 +36,23 @@ std::string shown_tag(const Config& config) {
 
 Command segment_action(Command command, SegmentAction action, const std::shared_ptr<SegmentArguments>& arguments) {
   command.options =
-      joined(arguments->settings.options({"store", "tag", "namespace", "segment.schema"}), std::move(command.options));
+      joined(arguments->settings.options({"store", "tag", "namespace", "segment.schema", "kind", "pattern", "zone"}),
+             std::move(command.options));
   command.run = [arguments, action] { return action(*arguments); };
   return command;
 }
 
 namespace {
+
+bool is_serial(const Config& config) { return value(config, "kind") == "serial" && !value(config, "pattern").empty(); }
+
+std::string serial_of(const Config& config, std::uint64_t number) {
+  try {
+    return written(pattern_of(config), wide_of(number));
+  } catch (const Failure& failure) {
+    return std::string("none: ") + failure.what();
+  }
+}
 
 std::string as_json(const std::string& name_space, const std::string& tag, const idgen_segment_info_t& info) {
   const auto updated = rfc3339(info.updated_unix_ms);
@@ -60,6 +73,7 @@ void print(const Config& config, const idgen_segment_info_t& info, bool json) {
     out.line("namespace   " + one_line(value(config, "namespace")));
     out.line("tag         " + one_line(tag_of(config)));
     out.line("max_id      " + std::to_string(info.max_id));
+    if (is_serial(config) && info.max_id > 0) out.line("serial      " + serial_of(config, info.max_id));
     out.line("grants      " + std::to_string(info.grants));
     out.line("updated     " + instant(info.updated_unix_ms) + ", " + relative_to(now_unix_ms(), info.updated_unix_ms));
     out.line("step        " + (info.step ? std::to_string(info.step) : "each generator's own segment.step"));
@@ -165,12 +179,53 @@ void check_leap(const Config& config, std::uint64_t to) {
                    std::to_string(kLargestLeap) + ", and nothing else");
 }
 
+// Now, by the clocks of the zone: an id of this moment is written, and read.
+idgen_text_parts_t present(const Config& config) {
+  const Layout layout = make_layout("mastodon");  // 48 bits of Unix ms, 16 of a sequence
+  ErrorSlot error;
+  idgen_pattern_t* pattern = nullptr;
+  check(idgen_pattern_create("{yyyyMMddHH}-{decimal}", value(config, "zone").c_str(), layout.get(), &pattern, error),
+        error);
+  const Pattern clock(pattern);
+  return read_by(clock, written(clock, wide_of(static_cast<std::uint64_t>(now_unix_ms()) << 16)));
+}
+
+// A counter is never lowered: a slip in the year would date all serials with it for good.
+void check_date(const SegmentArguments& arguments, const Config& config, const idgen_text_parts_t& parts) {
+  const idgen_text_parts_t now = present(config);
+  const auto date = [&](const idgen_text_parts_t& of) {  // as far as the pattern has it
+    return std::tuple(of.year, parts.unit >= IDGEN_UNIT_MONTH ? of.month : 0, parts.unit >= IDGEN_UNIT_DAY ? of.day : 0,
+                      parts.unit >= IDGEN_UNIT_HOUR ? of.hour : 0);
+  };
+  if (parts.unit == IDGEN_UNIT_NONE || date(parts) <= date(now)) return;
+  throw UsageError("'" + one_line(arguments.above) +
+                   "' is of a time to come. A counter is never lowered: until then all "
+                   "serials would be of that time. If that is intended, add --force");
+}
+
+// The number that --to or --above names.
+std::uint64_t target_of(const SegmentArguments& arguments, const Config& config) {
+  if ((arguments.to == kNoTarget) == arguments.above.empty())
+    throw UsageError("give either --to, a number, or --above, a serial as it is written");
+  if (arguments.above.empty()) {
+    if (!arguments.force) check_leap(config, arguments.to);
+    return arguments.to;
+  }
+  if (!is_serial(config)) {
+    throw UsageError(
+        "--above is a serial, whose pattern says how it is written: give --config and --name of a table with "
+        "kind = \"serial\", or --kind serial and --pattern");
+  }
+  const idgen_text_parts_t parts = read_by(pattern_of(config), arguments.above);
+  if (!arguments.force) check_date(arguments, config, parts);
+  return number_of(parts.id);
+}
+
 int advance(const SegmentArguments& arguments) {
   const Config config = configuration(arguments);
-  if (!arguments.force) check_leap(config, arguments.to);
   ErrorSlot error;
   idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
-  check(idgen_segment_advance(config.get(), arguments.to, &info, error), error);
+  check(idgen_segment_advance(config.get(), target_of(arguments, config), &info, error), error);
   print(config, info, arguments.json);
   return kExitOk;
 }
@@ -235,10 +290,12 @@ With --json: namespace, tag, max_id, grants, updated (RFC 3339), updated_unix_ms
 
 Command advance_command() {
   auto arguments = std::make_shared<SegmentArguments>();
+  arguments->to = kNoTarget;
   Command command{
       .name = "advance",
       .summary = "Raise a tag's counter above numbers that are already in use.",
-      .usage = {"--store URL --tag TAG --to N [--force] [--namespace NAMESPACE] [--json]"},
+      .usage = {"--store URL --tag TAG --to N [--force] [--namespace NAMESPACE] [--json]",
+                "--config FILE --name NAME --above SERIAL [--force] [--json]"},
       .details = R"(
 The next range begins above N. A counter is never lowered, so this cannot be undone. One that is at N or above
 moves up by 1, so that no generator can give numbers below it back. Prints the new state, as `show` does.
@@ -246,17 +303,20 @@ moves up by 1, so that no generator can give numbers below it back. Prints the n
 Generators keep issuing from the range they hold, which may be below N: stop those of this tag first.
 A leap of more than 1000000000 needs --force.
 
+Serials (kind = "serial") go on above the one that --above names, as it is written. One of a time to
+come needs --force.
+
 A SQLite store that was restored from an older copy grants nothing (STORE_REGRESSED) while its PATH-lock is
 kept. Stop all users, advance every tag, then delete PATH-lock. Delete it first only if the error says so
 (STORE_MISSING: another store replaced it).
 )",
       .example_title = "Example, before a table with ids up to 5000000 moves to this counter",
       .examples = {"idgen segment advance --store sqlite:ids.db --tag orders --to 5000000"},
-      .options = {{.names = "--to",
-                   .placeholder = "N",
-                   .help = "The highest number in use.",
-                   .target = &arguments->to,
-                   .is_required = true},
+      .options = {{.names = "--to", .placeholder = "N", .help = "The highest number in use.", .target = &arguments->to},
+                  {.names = "--above",
+                   .placeholder = "SERIAL",
+                   .help = "The latest serial in use, as it is written: SO20261121000417.",
+                   .target = &arguments->above},
                   {.names = "--force",
                    .help = "Skip more than 1000000000 numbers. They are lost for good.",
                    .target = &arguments->force},

@@ -13,10 +13,12 @@ namespace idgen_tool {
 // Skipped numbers are lost for good: skipping more than this needs --force.
 inline constexpr std::uint64_t kLargestLeap = 1'000'000'000;
 inline constexpr std::uint64_t kLargestNumber = INT64_MAX;
+inline constexpr std::uint64_t kNoTarget = UINT64_MAX;
 
 struct SegmentArguments {
   Settings settings;
   std::uint64_t to = 0;
+  std::string above;  // a serial
   bool json = false;
   bool only_print = false;
   bool force = false;

@@ -104,6 +104,11 @@ bool Settings::sets(const std::string& key) const {
                      [&](const std::string& pair) { return pair.substr(0, pair.find('=')) == key; });
 }
 
+bool Settings::gives_any() const {
+  return !sets_.empty() ||
+         std::any_of(options_.begin(), options_.end(), [](const auto& option) { return !option.second.empty(); });
+}
+
 std::vector<idgen_property_t> all_properties() {
   std::vector<idgen_property_t> out;
   for (std::size_t i = 0; i < idgen_property_count(); ++i) {

@@ -23,6 +23,8 @@ class Settings {
 
   // True: --set names the property.
   bool sets(const std::string& key) const;
+  // True: one of the options was given, besides --config and --name.
+  bool gives_any() const;
   const std::string& file() const noexcept { return file_; }
   const std::string& name() const noexcept { return name_; }
   // The configuration of one named table of the file, with the options on top.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "svg_parts.hpp"
+
 namespace idgen_tool {
 namespace {
 
@@ -59,22 +61,6 @@ const char* class_of(std::uint32_t field_kind) {
     default:
       return "none";
   }
-}
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
 }
 
 std::string attribute(const char* name, std::size_t value) {

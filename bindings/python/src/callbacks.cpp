@@ -6,6 +6,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 
@@ -205,7 +206,44 @@ void log_line(void* context, std::int32_t level, const char* message) {
   Py_XDECREF(result);
 }
 
-// Of a store or a log.
+// What keys= raised. The core asks for keys on the thread that makes or reloads a cipher, so it is found again there.
+thread_local std::optional<py::error_already_set> raised_by_keys;
+
+std::uint32_t key_version(const py::handle& number) {
+  const unsigned long long version = PyLong_AsUnsignedLongLong(number.ptr());
+  if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return static_cast<std::uint32_t>(std::min<unsigned long long>(version, UINT32_MAX));  // which the core refuses
+}
+
+idgen_status_t read_keys(void* context, idgen_key_fn each, void* keys, idgen_error_t* error) {
+  const WithGil python;
+  if (!python) return nobody_to_ask(error);
+  const py::object callable = (*static_cast<std::shared_ptr<Callable>*>(context))->get();
+  if (callable.is_none()) return nobody_to_ask(error);
+  try {
+    for (const py::handle row : callable()) {
+      const py::sequence columns = py::reinterpret_borrow<py::sequence>(row);
+      if (PySequence_Check(row.ptr()) == 0 || (columns.size() != 2 && columns.size() != 3))
+        throw py::type_error("keys: needs (version, key) or (version, key, retired) for each key version");
+      const py::object key = columns[1];
+      Py_buffer view{};
+      if (PyObject_GetBuffer(key.ptr(), &view, PyBUF_SIMPLE) != 0) throw py::error_already_set();
+      each(keys, key_version(py::object(columns[0])), static_cast<const std::uint8_t*>(view.buf),
+           static_cast<std::size_t>(view.len), columns.size() == 3 && py::cast<bool>(columns[2]) ? 1 : 0);
+      PyBuffer_Release(&view);
+    }
+    return IDGEN_OK;
+  } catch (py::error_already_set& raised) {
+    raised_by_keys.emplace(raised);
+  } catch (const py::builtin_exception& failure) {
+    failure.set_error();
+    raised_by_keys.emplace();
+  }
+  say(error, "keys raised an exception");
+  return IDGEN_E_HOST;
+}
+
+// Of a store, keys or a log.
 void callable_release(void* context) {
   const std::unique_ptr<std::shared_ptr<Callable>> callable(static_cast<std::shared_ptr<Callable>*>(context));
   const WithGil python;
@@ -278,6 +316,31 @@ void set_store(idgen_config_t* config, const py::object& store, Callables* calla
   if (status != IDGEN_OK) callable_release(context);
   check(status, error);
   callables->push_back(mine);
+}
+
+void set_keys(idgen_config_t* config, const py::object& keys, Callables* callables) {
+  if (PyCallable_Check(keys.ptr()) == 0) {
+    throw py::type_error("keys: needs a callable that returns (version, key) for each key version, not " +
+                         std::string(Py_TYPE(keys.ptr())->tp_name));
+  }
+  const auto mine = std::make_shared<Callable>(keys);
+  auto* const context = new std::shared_ptr<Callable>(mine);
+  idgen_keys_t table{};
+  table.struct_size = sizeof table;
+  table.read = read_keys;
+  table.release = callable_release;
+  CallError error;
+  const idgen_status_t status = idgen_config_set_keys(config, &table, context, &error);
+  if (status != IDGEN_OK) callable_release(context);
+  check(status, error);
+  callables->push_back(mine);
+}
+
+void raise_from_keys(bool failed) {
+  if (!raised_by_keys) return;
+  py::error_already_set raised = *raised_by_keys;
+  raised_by_keys.reset();
+  if (failed) throw raised;
 }
 
 void set_log(idgen_config_t* config, const py::object& log, Callables* callables) {

@@ -1,4 +1,4 @@
-// Clocks, stores and logs written in Python, called by the core from any of its threads.
+// Clocks, stores, logs and keys written in Python, called by the core from any of its threads.
 #pragma once
 
 #include <memory>
@@ -40,6 +40,12 @@ void set_clock(idgen_config_t* config, const py::object& clock, Callables* calla
 
 // Hands over a Python store: an object with some of the methods of idgen.Store and idgen.WorkerStore.
 void set_store(idgen_config_t* config, const py::object& store, Callables* callables);
+
+// Hands over Python's keys for hidden ids: a callable that returns (version, key) or (version, key, retired) for each
+// key version, key as bytes.
+void set_keys(idgen_config_t* config, const py::object& keys, Callables* callables);
+// Throws what that callable has raised on this thread since the last call, if `failed`; forgets it otherwise.
+void raise_from_keys(bool failed);
 
 // Hands over a Python log: callable(level, message) with the levels of the logging module, so that Logger.log fits.
 void set_log(idgen_config_t* config, const py::object& log, Callables* callables);

@@ -42,6 +42,8 @@ void Config::set(const py::kwargs& keywords) {
       set_clock(raw_, object, &callables_);
     } else if (keyword == "log") {
       set_log(raw_, object, &callables_);
+    } else if (keyword == "keys") {
+      set_keys(raw_, object, &callables_);
     } else if (keyword == "store" && (py::hasattr(object, "segment_take") || py::hasattr(object, "worker_read"))) {
       set_store(raw_, object, &callables_);
     } else {

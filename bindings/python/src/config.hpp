@@ -15,12 +15,12 @@ class Config {
 
   // What the table [name] of a TOML file holds.
   void load(const std::string& toml_path, const std::string& name);
-  // Properties, `_` for `.`; also clock=, log= and an object as store=. None leaves a property as it is.
+  // Properties, `_` for `.`; also clock=, log=, keys= and an object as store=. None leaves a property as it is.
   void set(const py::kwargs& keywords);
   std::string get(const char* key) const;
 
   const idgen_config_t* raw() const { return raw_; }
-  // Of clock=, log= and store=.
+  // Of clock=, log=, keys= and store=.
   const Callables& callables() const { return callables_; }
 
  private:

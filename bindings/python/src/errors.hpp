@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 
 #include <cstddef>
+#include <new>
 #include <string>
 
 namespace idgen_python {
@@ -28,6 +29,23 @@ void set_error(idgen_status_t status, const CallError& error, std::size_t writte
 
 inline void check(idgen_status_t status, const CallError& error) {
   if (status != IDGEN_OK) throw_error(status, error);
+}
+
+// For functions of the C API: C++ exceptions must not reach the interpreter.
+template <typename Body>
+PyObject* guarded(Body&& body) noexcept {
+  try {
+    return body();
+  } catch (py::error_already_set& failure) {
+    failure.restore();
+  } catch (const py::builtin_exception& failure) {  // py::type_error
+    failure.set_error();
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& failure) {
+    PyErr_SetString(PyExc_SystemError, failure.what());
+  }
+  return nullptr;
 }
 
 }  // namespace idgen_python

@@ -15,6 +15,8 @@
 #include "buffers.hpp"
 #include "config.hpp"
 #include "gil.hpp"
+#include "owners.hpp"
+#include "pattern.hpp"
 #include "self.hpp"
 
 namespace idgen_python {
@@ -33,12 +35,13 @@ void throw_if_interrupted() {
 
 class Generator {
  public:
-  Generator(idgen_t* raw, const Config& config, std::unique_ptr<Layout> layout)
+  Generator(idgen_t* raw, const Config& config, std::unique_ptr<Layout> layout, std::shared_ptr<TextPattern> pattern)
       : raw_(raw),
         name_(config.get("name")),
         kind_(config.get("kind")),
         wait_max_(config.get("wait_max")),
         layout_(std::move(layout)),
+        pattern_(std::move(pattern)),
         callables_(config.callables()) {}
   ~Generator() {
     const WithoutGil may_wait_for_the_store;
@@ -53,6 +56,7 @@ class Generator {
   const std::string& wait_max() const { return wait_max_; }
   const py::dict& async_waits() const { return async_waits_; }
   const Layout& layout() const { return *layout_; }
+  const std::shared_ptr<TextPattern>& pattern() const { return pattern_; }
   bool closed() const { return closed_; }
 
   // Throws what a signal handler raises. What the store does not take back is a line in the log, not a failure.
@@ -91,6 +95,7 @@ class Generator {
   std::string kind_;
   std::string wait_max_;
   std::unique_ptr<Layout> layout_;
+  std::shared_ptr<TextPattern> pattern_;
   Callables callables_;
   py::dict async_waits_;  // of _async.py: event loop -> the wait that its tasks share
   std::atomic<bool> closed_{false};
@@ -179,19 +184,43 @@ PyObject* try_next_method(PyObject* self, PyObject*) noexcept {
   return next_slow(raw);  // closed, forked: it has the full message or, in a child, a new segment
 }
 
-// C++ exceptions must not reach the interpreter.
-template <typename Body>
-PyObject* guarded(Body&& body) noexcept {
-  try {
-    return body();
-  } catch (py::error_already_set& failure) {
-    failure.restore();
-  } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
-  } catch (const std::exception& failure) {
-    PyErr_SetString(PyExc_SystemError, failure.what());
+// What next_text_method cannot do by itself. Waits, but notices no signal before it returns.
+[[gnu::cold]] PyObject* next_text_of_core(idgen_t* raw) noexcept {
+  char text[kMostTextBytes];
+  std::size_t size = sizeof text;
+  CallError error;
+  idgen_status_t status = IDGEN_OK;
+  {
+    const WithoutGil wait;
+    status = idgen_next_text(raw, text, &size, &error);
   }
+  if (status == IDGEN_OK) return decoded_text(text, size);
+  set_error(status, error);
   return nullptr;
+}
+
+// Not idgen_next_text itself: like next(), this keeps the GIL if there is an id at once, and Ctrl-C ends a wait. What
+// went wrong is then for idgen_next_text to say: closed, for example, or no room in the pattern for the digits of an
+// id. That id is lost, as it would have been there, and so is the next.
+PyObject* next_text_method(PyObject* self, PyObject*) noexcept {
+  idgen_t* const raw = raw_of(self);
+  std::uint64_t id = 0;
+  idgen_status_t status = idgen_try_next(raw, &id);
+  if (status == IDGEN_E_WOULD_BLOCK) [[unlikely]] {
+    std::size_t written = 0;
+    CallError error;
+    if (!draw_rest(raw, &id, 1, &written, &error, &status)) {
+      if (PyErr_Occurred() == nullptr) set_error(status, error);
+      return nullptr;
+    }
+  }
+  char text[kMostTextBytes];
+  std::size_t size = sizeof text;
+  const idgen_wide_id_t wide = narrow_id(id);
+  if (status == IDGEN_OK) {
+    status = idgen_pattern_format(value_of<Generator>(self)->pattern()->raw(), &wide, text, &size, nullptr);
+  }
+  return status == IDGEN_OK ? decoded_text(text, size) : next_text_of_core(raw);
 }
 
 PyObject* fill_method(PyObject* self, PyObject* target) noexcept {
@@ -221,23 +250,128 @@ std::size_t batch_size(PyObject* number) {
   return static_cast<std::size_t>(n);
 }
 
+// A new array of n ids; draw(ids, n, &written, &error, &status) is draw() above, or the like.
+template <typename Draw>
+PyObject* drawn_array(PyObject* self, std::size_t n, Draw&& draw) {
+  const auto* generator = value_of<Generator>(self);
+  IdArray array(n, generator != nullptr && generator->layout().info().is_unsigned != 0);
+  if (n == 0) return array.take().release().ptr();
+  std::size_t written = 0;
+  CallError error;
+  idgen_status_t status = IDGEN_OK;
+  if (draw(array.ids(), n, &written, &error, &status)) return array.take().release().ptr();
+  if (PyErr_Occurred() != nullptr) return nullptr;
+  // The ids before the failure are real and nobody else will get them: they travel with the exception.
+  const py::object exception = make_exception(status, error, written);
+  exception.attr("ids") = array.take()[py::slice(0, static_cast<py::ssize_t>(written), 1)];
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+  return nullptr;
+}
+
 PyObject* next_batch_method(PyObject* self, PyObject* number) noexcept {
   return guarded([&]() -> PyObject* {
-    const std::size_t n = batch_size(number);
-    const auto* generator = value_of<Generator>(self);
-    IdArray array(n, generator != nullptr && generator->layout().info().is_unsigned != 0);
-    if (n == 0) return array.take().release().ptr();
-    std::size_t written = 0;
-    CallError error;
-    idgen_status_t status = IDGEN_OK;
-    if (draw(raw_of(self), array.ids(), n, &written, &error, &status)) return array.take().release().ptr();
-    if (PyErr_Occurred() != nullptr) return nullptr;
-    // The ids before the failure are real and nobody else will get them: they travel with the exception.
-    const py::object exception = make_exception(status, error, written);
-    exception.attr("ids") = array.take()[py::slice(0, static_cast<py::ssize_t>(written), 1)];
-    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
-    return nullptr;
+    return drawn_array(self, batch_size(number), [&](auto... to) { return draw(raw_of(self), to...); });
   });
+}
+
+// ---- ids that have an owner
+
+PyObject* next_for_method(PyObject* self, PyObject* object) noexcept {
+  Owner owner;
+  if (!owner.assign(object)) return nullptr;
+  idgen_t* const raw = raw_of(self);
+  std::uint64_t id = 0;
+  if (idgen_try_next_for(raw, owner.data(), owner.size(), &id) == IDGEN_OK) [[likely]]
+    return PyLong_FromUnsignedLongLong(id);
+  std::size_t written = 0;
+  CallError error;
+  idgen_status_t status = IDGEN_OK;
+  const idgen_owner_t one = owner.raw();  // whose object the caller holds
+  {
+    WithoutGil wait;
+    status = idgen_next_batch_for(raw, &one, 1, &id, 1, &written, is_interrupted, &wait, &error);
+  }
+  if (PyErr_Occurred() != nullptr) return nullptr;
+  if (status == IDGEN_OK) return PyLong_FromUnsignedLongLong(id);
+  set_error(status, error);
+  return nullptr;
+}
+
+// Draws into `ids` for the owners. False with a status, or with an exception set by a signal handler.
+template <typename Id>
+bool draw_for_each(idgen_t* raw, const Owners& owners, Id* ids, std::size_t n, std::size_t* written, CallError* error,
+                   idgen_status_t* status) {
+  constexpr bool kWide = std::is_same_v<Id, idgen_wide_id_t>;
+  const std::vector<idgen_owner_t> views = owners.raw();
+  {
+    WithoutGil wait;
+    const auto call = [&](auto function, const auto& from) {
+      return function(raw, from.data(), from.size(), ids, n, written, is_interrupted, &wait, error);
+    };
+    if constexpr (kWide) {
+      *status =
+          owners.is_integers() ? call(idgen_next_wide_for_ints, owners.integers()) : call(idgen_next_wide_for, views);
+    } else {
+      *status =
+          owners.is_integers() ? call(idgen_next_batch_for_ints, owners.integers()) : call(idgen_next_batch_for, views);
+    }
+  }
+  return *status == IDGEN_OK && PyErr_Occurred() == nullptr;
+}
+
+py::object next_batch_for(const py::object& self, const py::object& owner, const py::object& number) {
+  const Generator& generator = checked_generator(self);
+  Owner one;
+  if (!one.assign(owner.ptr())) throw py::error_already_set();
+  const idgen_owner_t raw = one.raw();
+  PyObject* const made = drawn_array(
+      self.ptr(), batch_size(number.ptr()),
+      [&](std::uint64_t* ids, std::size_t n, std::size_t* written, CallError* error, idgen_status_t* status) {
+        {
+          WithoutGil wait;
+          *status = idgen_next_batch_for(generator.raw(), &raw, 1, ids, n, written, is_interrupted, &wait, error);
+        }
+        return *status == IDGEN_OK && PyErr_Occurred() == nullptr;
+      });
+  if (made == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(made);
+}
+
+py::object next_for_each(const py::object& self, const py::object& iterable) {
+  const Generator& generator = checked_generator(self);
+  const Owners owners(iterable);
+  PyObject* const made =
+      drawn_array(self.ptr(), owners.size(), [&](auto... to) { return draw_for_each(generator.raw(), owners, to...); });
+  if (made == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(made);
+}
+
+// A list of bytes; those before a failure are in the exception's `ids`.
+template <typename Draw>
+py::list wide_list(std::size_t n, Draw&& draw) {
+  std::vector<idgen_wide_id_t> ids(n);
+  std::size_t written = 0;
+  CallError error;
+  idgen_status_t status = IDGEN_OK;
+  const bool is_done = n == 0 || draw(ids.data(), n, &written, &error, &status);
+  py::list made;
+  for (std::size_t i = 0; i < written; ++i) made.append(wide_object(ids[i]));
+  if (is_done) return made;
+  throw_if_interrupted();
+  const py::object exception = make_exception(status, error, written);
+  exception.attr("ids") = made;
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+  throw py::error_already_set();
+}
+
+py::list next_wide_for_each(const py::object& self, const py::object& iterable) {
+  const Generator& generator = checked_generator(self);
+  const Owners owners(iterable);
+  return wide_list(owners.size(), [&](auto... to) { return draw_for_each(generator.raw(), owners, to...); });
+}
+
+py::object next_wide_for(const py::object& self, const py::object& owner) {
+  return next_wide_for_each(self, py::make_tuple(owner))[0];
 }
 
 // Garbage collection: a clock, a store or a log may refer to the generator that calls it (`self.ids =
@@ -270,12 +404,23 @@ PyMethodDef hot_methods[] = {
     {"try_next", try_next_method, METH_NOARGS,
      "try_next($self, /)\n--\n\n"
      "One id, or None if there is none without waiting. Never blocks. Raises as next."},
+    {"next_text", next_text_method, METH_NOARGS,
+     "next_text($self, /)\n--\n\n"
+     "One id as text: as the property `pattern` has it, without one in decimal. text_pattern reads it back. May block "
+     "as next does.\n\n"
+     "Raises as next; ExhaustedError also for an id of more digits than the pattern holds, which is lost."},
     {"next_batch", next_batch_method, METH_O,
      "next_batch($self, n, /)\n--\n\n"
      "n ids in an array.array, increasing with order='strict': of type 'q' (int64), or 'Q' (uint64) for a layout that "
      "uses the top\n"
      "bit (is_unsigned). numpy.asarray(batch) shares its memory. May block as next does.\n\n"
      "Raises as next; the ids drawn before the failure are in the exception's `ids`. ArgumentError if n is negative."},
+    {"next_for", next_for_method, METH_O,
+     "next_for($self, owner, /)\n--\n\n"
+     "One id for an owner (int, str or bytes), where the layout has a gene: kind='business', or layout='order'. An int "
+     "is the owner\n"
+     "that its decimal text is. May block as next does.\n\n"
+     "Raises as next; InvalidValueError for an empty owner, UnsupportedError if ids have no owner or 16 bytes."},
     {"fill", fill_method, METH_O,
      "fill($self, buffer, /)\n--\n\n"
      "Fills a writable, contiguous buffer of 8-byte integers (array('q'), numpy, memoryview, shared memory) with ids, "
@@ -305,7 +450,8 @@ std::unique_ptr<Generator> make_generator(const Config& config) {
   check(status, error);
   idgen_layout_t* layout = nullptr;
   check(idgen_layout_of(raw, &layout, &error), error);
-  auto generator = std::make_unique<Generator>(raw, config, std::make_unique<Layout>(layout));
+  auto owned_layout = std::make_unique<Layout>(layout);
+  auto generator = std::make_unique<Generator>(raw, config, std::move(owned_layout), pattern_of(config));
   static_cast<void>(owned.release());
   return generator;
 }
@@ -356,11 +502,15 @@ py::object next_until(const py::object& self, const py::object& token_object) {
 
 py::object decode(const py::object& self, const py::object& id) {
   const Generator& generator = checked_generator(self);
-  const std::uint64_t bits = id_bits(id);
   idgen_parts_t parts = IDGEN_PARTS_INIT;
   CallError error;
+  if (idgen_wide_id_t wide; wide_from(id, wide)) {
+    check(idgen_decode_wide(generator.raw(), &wide, &parts, &error), error);
+    return generator.layout().parts_object(id, parts);
+  }
+  const std::uint64_t bits = id_bits(id);
   check(idgen_decode(generator.raw(), bits, &parts, &error), error);
-  return generator.layout().parts_object(bits, parts);
+  return generator.layout().parts_object(py::int_(bits), parts);
 }
 
 std::unique_ptr<Layout> layout_of(const py::object& self) {
@@ -457,6 +607,20 @@ void bind_generator(py::module_& module) {
     type.attr(method.ml_name) = py::reinterpret_steal<py::object>(descriptor);
   }
   type.def(py::init(&create))
+      .def("next_batch_for", &next_batch_for, py::arg("owner"), py::arg("n"), py::pos_only(),
+           "next_batch_for(owner, n) -> array\n\n"
+           "n ids for one owner, rising, as next_batch makes them. Raises as next_for; the ids drawn before the\n"
+           "failure are in the exception's `ids`.")
+      .def("next_for_each", &next_for_each, py::arg("owners"), py::pos_only(),
+           "next_for_each(owners) -> array\n\n"
+           "One id for each of several owners (an iterable of int, str and bytes; numpy arrays of integers too).\n"
+           "Raises as next_batch_for.")
+      .def("next_wide_for", &next_wide_for, py::arg("owner"), py::pos_only(),
+           "next_wide_for(owner) -> bytes\n\n"
+           "One id of 8 or 16 bytes, big-endian: 16 with layout='business128', or with on_full='widen' once 8 are\n"
+           "used up. Its length tells them apart, not its value. Raises as next_for.")
+      .def("next_wide_for_each", &next_wide_for_each, py::arg("owners"), py::pos_only(),
+           "next_wide_for_each(owners) -> list[bytes]\n\nOne such id for each of several owners.")
       .def("next_block", &next_block, py::arg("want"), py::pos_only(),
            "next_block(want) -> Block\n\n"
            "A run of at most `want` ids that the caller counts off by itself. Those it does not use are lost. May\n"
@@ -481,8 +645,8 @@ void bind_generator(py::module_& module) {
       .def("_next_until", &next_until, py::arg("token"), py::pos_only(),
            "next, until the token is cancelled. Internal.")
       .def("decode", &decode, py::arg("id"), py::pos_only(),
-           "decode(id) -> Parts\n\nSplits an id by this generator's layout. Works after close too. Raises "
-           "InvalidValueError.")
+           "decode(id) -> Parts\n\nSplits an id by this generator's layout: an int, or bytes of 8 or 16. Works after "
+           "close too. Raises InvalidValueError.")
       .def(
           "decode_array",
           [](const py::object& self, const py::object& ids) {
@@ -509,10 +673,14 @@ void bind_generator(py::module_& module) {
           "The waits of event loops. Internal.")
       .def_property_readonly("layout", &layout_of, "The generator's Layout.")
       .def_property_readonly(
+          "text_pattern", [](const py::object& self) { return checked_generator(self).pattern(); },
+          "The TextPattern by which next_text writes ids. Works after close too.")
+      .def_property_readonly(
           "name", [](const py::object& self) { return text_object(checked_generator(self).name()); },
           "The property name.")
       .def_property_readonly(
-          "kind", [](const py::object& self) { return checked_generator(self).kind(); }, "'snowflake' or 'segment'.")
+          "kind", [](const py::object& self) { return checked_generator(self).kind(); },
+          "'snowflake', 'segment', 'business' or 'serial'.")
       .def_property_readonly(
           "closed", [](const py::object& self) { return checked_generator(self).closed(); },
           "True once close was called.")

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "config.hpp"
+#include "owners.hpp"
 #include "self.hpp"
 
 namespace idgen_python {
@@ -52,11 +53,31 @@ std::unique_ptr<Layout> parse(const std::string& text, const py::object& epoch) 
 }
 
 py::object decode(const Layout& layout, const py::object& id) {
-  const std::uint64_t bits = id_bits(id);
   idgen_parts_t parts = IDGEN_PARTS_INIT;
   CallError error;
+  if (idgen_wide_id_t wide; wide_from(id, wide)) {
+    check(idgen_layout_decode_wide(layout.raw(), &wide, &parts, &error), error);
+    return layout.parts_object(id, parts);
+  }
+  const std::uint64_t bits = id_bits(id);
   check(idgen_layout_decode(layout.raw(), bits, &parts, &error), error);
-  return layout.parts_object(bits, parts);
+  return layout.parts_object(py::int_(bits), parts);
+}
+
+std::uint64_t gene(const Layout& layout, const py::object& object, const std::string& rule) {
+  const std::int32_t number = rule == "auto"   ? IDGEN_GENE_AUTO
+                              : rule == "hash" ? IDGEN_GENE_HASH
+                              : rule == "mod"  ? IDGEN_GENE_MOD
+                                               : -1;
+  if (number < 0)
+    throw_error(IDGEN_E_ARGUMENT,
+                "rule " + std::string(py::repr(py::str(rule))) + " is not one of 'auto', 'hash' and 'mod'");
+  Owner owner;
+  if (!owner.assign(object.ptr())) throw py::error_already_set();
+  std::uint64_t found = 0;
+  CallError error;
+  check(idgen_layout_gene(layout.raw(), number, owner.data(), owner.size(), &found, &error), error);
+  return found;
 }
 
 std::string field_list(const Layout& layout) {
@@ -92,7 +113,7 @@ std::int64_t unix_ms_of(const py::object& moment) {
   return unix_ms;
 }
 
-std::uint64_t encode(const Layout& layout, const py::kwargs& values) {
+py::object encode(const Layout& layout, const py::kwargs& values) {
   idgen_parts_t parts = IDGEN_PARTS_INIT;
   bool time_given = false;
   for (const auto& [key, value] : values) {
@@ -120,12 +141,23 @@ std::uint64_t encode(const Layout& layout, const py::kwargs& values) {
     if (found == nullptr) {
       throw_error(IDGEN_E_ARGUMENT, "this layout has no field '" + name + "'; it has " + field_list(layout));
     }
-    *member(parts, found->kind) = id_bits(object);
+    if (found->bits > 64) {
+      const py::int_ bits(64);
+      parts.segment_high = id_bits(object >> bits);
+      parts.segment = id_bits(object & ((py::int_(1) << bits) - py::int_(1)));
+    } else {
+      *member(parts, found->kind) = id_bits(object);
+    }
+  }
+  CallError error;
+  if (layout.info().bits > 64) {
+    idgen_wide_id_t id = IDGEN_WIDE_ID_INIT;
+    check(idgen_layout_encode_wide(layout.raw(), &parts, &id, &error), error);
+    return wide_object(id);
   }
   std::uint64_t id = 0;
-  CallError error;
   check(idgen_layout_encode(layout.raw(), &parts, &id, &error), error);
-  return id;
+  return py::int_(id);
 }
 
 py::object info(const Layout& layout, const py::object& now) {
@@ -201,10 +233,12 @@ Layout::Layout(idgen_layout_t* raw) : raw_(raw) {
   }
 }
 
-py::object Layout::parts_object(std::uint64_t id, const idgen_parts_t& parts) const {
+py::object Layout::parts_object(const py::object& id, const idgen_parts_t& parts) const {
   py::dict values;
   idgen_parts_t copy = parts;
   for (const idgen_field_t& field : fields_) values[python_name(field)] = *member(copy, field.kind);
+  if (parts.segment_high != 0)
+    values["segment"] = (py::int_(parts.segment_high) << py::int_(64)) | py::int_(parts.segment);
   const py::object unix_ms = has(IDGEN_FIELD_TIME) ? py::object(py::int_(parts.unix_ms)) : py::object(py::none());
   return py::module_::import("idgen._parts").attr("Parts")(id, unix_ms, values);
 }
@@ -234,9 +268,14 @@ void bind_layout(py::module_& module) {
                   "parse(text, epoch=None) -> Layout\n\nThe same as Layout(text, epoch).")
       .def_static("presets", &presets, "presets() -> tuple[str, ...]\n\nNames of the known layouts.")
       .def("decode", method(&decode), py::arg("id"), py::pos_only(),
-           "decode(id) -> Parts\n\nSplits an id. Raises InvalidValueError for bits outside the layout, "
-           "UnsupportedError for a "
+           "decode(id) -> Parts\n\nSplits an id: an int, or bytes of 8 or 16, as long as the layout's ids are. Raises "
+           "InvalidValueError for bits outside the layout and for another length, UnsupportedError for an int with a "
            "layout of more than 64 bits.")
+      .def("gene", method(&gene), py::arg("owner"), py::arg("rule") = "auto",
+           "gene(owner, rule='auto') -> int\n\n"
+           "The gene that ids of an owner (int, str or bytes) have. rule: 'hash', 'mod', or 'auto', which is 'mod' if\n"
+           "time is above and the gene is the lowest field, as in the layout 'order', else 'hash'. Raises\n"
+           "InvalidValueError for an empty owner, UnsupportedError if the layout has no gene.")
       .def(
           "decode_array",
           [](const py::object& self, const py::object& ids) {
@@ -251,7 +290,7 @@ void bind_layout(py::module_& module) {
           "as it is. int64 input of an unsigned layout is read as the same 64 bits. Needs numpy (ImportError).\n\n"
           "Raises TypeError for anything but integers, InvalidValueError for bits outside the layout.")
       .def("encode", method(&encode),
-           "encode(**fields) -> int\n\n"
+           "encode(**fields) -> int (bytes for a layout of more than 64 bits)\n\n"
            "The inverse of decode, from fields by name; time as one of time (datetime, rounded down to a tick), "
            "unix_ms and ticks.\n"
            "A field that is left out is 0. The id is not unique: for tests and for range queries by time.\n\n"

@@ -21,7 +21,7 @@ class Layout {
 
   bool has(std::uint32_t kind) const { return (info_.fields & kind) != 0; }
   // An idgen.Parts with this layout's fields, in their order.
-  py::object parts_object(std::uint64_t id, const idgen_parts_t& parts) const;
+  py::object parts_object(const py::object& id, const idgen_parts_t& parts) const;
 
  private:
   idgen_layout_t* raw_;

@@ -19,16 +19,19 @@ T* value_of(PyObject* self) noexcept {
   return static_cast<T*>(reinterpret_cast<py::detail::instance*>(self)->simple_value_holder[0]);
 }
 
+template <typename T>
+[[noreturn, gnu::cold]] void throw_not_a(const py::object& self) {
+  const auto name = py::cast<std::string>(py::type::of<T>().attr("__name__"));
+  if (py::isinstance<T>(self))
+    throw py::type_error("this " + name + " was made without __init__; call idgen." + name + "(...)");
+  throw py::type_error("needs an idgen." + name + ", not " + std::string(Py_TYPE(self.ptr())->tp_name));
+}
+
 // Throws TypeError if `self` is not a T, or its __init__ never ran.
 template <typename T>
 T& checked(const py::object& self) {
-  const auto name = py::cast<std::string>(py::type::of<T>().attr("__name__"));
-  if (!py::isinstance<T>(self)) {
-    throw py::type_error("needs an idgen." + name + ", not " + std::string(Py_TYPE(self.ptr())->tp_name));
-  }
-  T* value = value_of<T>(self.ptr());
-  if (value == nullptr)
-    throw py::type_error("this " + name + " was made without __init__; call idgen." + name + "(...)");
+  T* const value = py::isinstance<T>(self) ? value_of<T>(self.ptr()) : nullptr;
+  if (value == nullptr) throw_not_a<T>(self);
   return *value;
 }
 

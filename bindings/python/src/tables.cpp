@@ -7,6 +7,7 @@
 #include "config.hpp"
 #include "gil.hpp"
 #include "layout.hpp"
+#include "owners.hpp"
 #include "self.hpp"
 
 namespace idgen_python {
@@ -34,6 +35,10 @@ std::string format_id(const py::object& id, const std::string& encoding) {
   char text[64];
   std::size_t size = sizeof text;
   CallError error;
+  if (idgen_wide_id_t wide; wide_from(id, wide)) {
+    check(idgen_format_wide(&wide, encoding_number(encoding), text, &size, &error), error);
+    return text;
+  }
   check(idgen_format(id_bits(id), encoding_number(encoding), text, &size, &error), error);
   return text;
 }
@@ -43,6 +48,13 @@ std::uint64_t parse_id(const std::string& text, const std::string& encoding) {
   CallError error;
   check(idgen_parse(text.data(), text.size(), encoding_number(encoding), &id, &error), error);
   return id;
+}
+
+py::bytes parse_wide_id(const std::string& text, const std::string& encoding) {
+  idgen_wide_id_t id = IDGEN_WIDE_ID_INIT;
+  CallError error;
+  check(idgen_parse_wide(text.data(), text.size(), encoding_number(encoding), &id, &error), error);
+  return wide_object(id);
 }
 
 py::tuple properties() {
@@ -238,7 +250,11 @@ void bind_tables(py::module_& module) {
   module.def("format_id", &format_id, py::arg("id"), py::arg("encoding"),
              "format_id(id, encoding) -> str\n\n"
              "The id as text: 'decimal', 'hex' (16 digits), 'crockford' (13), 'base58' (11) or 'base62' (11). All\n"
-             "but 'decimal' have a fixed width and sort like the ids. Decimal texts of different lengths do not.");
+             "but 'decimal' have a fixed width and sort like the ids. Decimal texts of different lengths do not.\n"
+             "bytes of 16: 39, 32, 26, 22 and 22 digits.");
+  module.def("parse_wide_id", &parse_wide_id, py::arg("text"), py::arg("encoding"),
+             "parse_wide_id(text, encoding) -> bytes\n\n"
+             "The id, 8 or 16 bytes: the length of the text says which. Raises as parse_id.");
   module.def("parse_id", &parse_id, py::arg("text"), py::arg("encoding"),
              "parse_id(text, encoding) -> int\n\n"
              "The inverse of format_id. Raises TextError, with the position, for a foreign digit, an overflow or a "

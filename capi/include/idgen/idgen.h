@@ -20,9 +20,9 @@
  *
  * THE CONTRACT
  *
- *  1. Handles. idgen_t, idgen_config_t and idgen_layout_t are opaque. A function with a parameter `**out` makes one:
- *     the caller owns it and frees it with the matching *_destroy. A handle of the wrong type gives IDGEN_E_HANDLE,
- *     never a crash.
+ *  1. Handles. idgen_t, idgen_config_t, idgen_layout_t, idgen_route_table_t, idgen_router_t and idgen_cipher_t are
+ *     opaque. A function with a parameter `**out` makes one: the caller owns it and frees it with the matching
+ *     *_destroy. A handle of the wrong type gives IDGEN_E_HANDLE, never a crash.
  *  2. Memory. Nothing else changes owners: results go to the caller's memory, arguments are copied before the call
  *     returns, and every `const char *` returned is static.
  *  3. NULL. A NULL handle or a NULL required pointer gives IDGEN_E_HANDLE or IDGEN_E_ARGUMENT. `err` may always be
@@ -41,9 +41,10 @@
  *     at the end; the library writes no more than struct_size bytes. Use the *_INIT macros. Members named `reserved`
  *     are 0. An idgen_error_t of zeros is filled too, and says what to set.
  *  7. Threads. "Threads: any" means that any number of threads may call the function at the same time, also on the same
- *     handle. This holds for every call on an idgen_t but idgen_destroy, and for every call on an idgen_layout_t, which
- *     never changes. "Threads: one" means one thread at a time per handle, as for an idgen_config_t. No call may use a
- *     handle while it is being destroyed, or afterwards; call idgen_close to stop the others first.
+ *     handle. This holds for every call on an idgen_t, an idgen_router_t or an idgen_cipher_t but *_destroy, and for
+ *     every call on an idgen_layout_t or an idgen_route_table_t, which never change. "Threads: one" means one thread at
+ *     a time per handle, as for an idgen_config_t. No call may use a handle while it is being destroyed, or afterwards;
+ *     call idgen_close to stop the others first.
  *  8. Blocking. A call marked "Blocks: no" never waits. The others wait for what they name: a store, the clock, a file,
  *     another thread's refill. The property wait_max limits the wait. A locked store adds at most twice store_timeout
  *     where the calling thread itself asks the store: create, open, close, destroy, a child's first call, and any call
@@ -96,6 +97,10 @@ extern "C" {
 typedef struct idgen_generator idgen_t;     /* a generator */
 typedef struct idgen_config idgen_config_t; /* a configuration being built */
 typedef struct idgen_layout idgen_layout_t; /* the bit fields of an id, without a generator */
+typedef struct idgen_cipher idgen_cipher_t; /* hides ids, and reveals them */
+
+typedef struct idgen_route_table idgen_route_table_t; /* which shard has which ids, as data */
+typedef struct idgen_router idgen_router_t;           /* the table of routes in force */
 
 typedef struct idgen_error {
   uint32_t struct_size;    /* sizeof(idgen_error_t) */
@@ -186,6 +191,82 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_block(idgen_t *generator, ui
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_block_wait(idgen_t *generator, uint64_t want, idgen_block_t *block,
                                                                idgen_cancelled_fn cancelled, void *ctx,
                                                                idgen_error_t *err);
+
+/* ------------------------------------------------------------------------------------------ ids with an owner
+ *
+ * If the layout has a gene (kind = business, or layout = order), each id has an owner, and the gene comes from it: ids
+ * of one owner live in one shard. These calls then take the place of idgen_next and the others above, which return
+ * IDGEN_E_UNSUPPORTED; where the layout has none, it is the other way round. Ids of one gene rise.
+ *
+ * An owner is a string of at least one byte. An integer is the owner that its decimal text is: 42 and "42" are one. */
+
+typedef struct idgen_owner {
+  const void *data;
+  size_t size;
+} idgen_owner_t;
+
+/* An id of 8 or of 16 bytes, big-endian, so that memcmp orders those of one length. The length tells them apart, not
+ * the value: keep it with the bytes. 16: kind = business with a layout of 127 bits, or with on_full = widen once 8
+ * bytes are used up. */
+typedef struct idgen_wide_id {
+  uint32_t size; /* 8 or 16 */
+  uint32_t reserved;
+  uint8_t bytes[16]; /* of which `size` count; the rest are 0 */
+} idgen_wide_id_t;
+
+#define IDGEN_WIDE_ID_INIT \
+  {                        \
+    0, 0, { 0 }            \
+  }
+
+/* Draws one id of 8 bytes for an owner.
+ * Errors: as idgen_next; IDGEN_E_VALUE (the owner is empty, or no integer where gene = mod), IDGEN_E_UNSUPPORTED (no
+ * gene, or ids of 16 bytes), IDGEN_E_EXHAUSTED (also: from here on ids have 16 bytes). Blocks: as idgen_next. Threads:
+ * any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_for(idgen_t *generator, const void *owner, size_t size,
+                                                        uint64_t *id, idgen_error_t *err);
+
+/* The same for an owner that is an integer.
+ * Errors: as idgen_next_for. Blocks: as idgen_next. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_for_int(idgen_t *generator, int64_t owner, uint64_t *id,
+                                                            idgen_error_t *err);
+
+/* What idgen_try_next is to idgen_next.
+ * Errors: IDGEN_E_WOULD_BLOCK, and those of idgen_next_for that are not retryable. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_try_next_for(idgen_t *generator, const void *owner, size_t size,
+                                                            uint64_t *id);
+
+/* Draws n ids. owner_count = 1: all for that owner, rising. owner_count = n: one for each owner. *written is always
+ * set: on failure the first *written ids are real. `cancelled` may be NULL.
+ * Errors: as idgen_next_for; IDGEN_E_ARGUMENT (another owner_count), IDGEN_E_CANCELLED. Blocks: as idgen_next_batch,
+ * until cancelled. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_batch_for(idgen_t *generator, const idgen_owner_t *owners,
+                                                              size_t owner_count, uint64_t *ids, size_t n,
+                                                              size_t *written, idgen_cancelled_fn cancelled, void *ctx,
+                                                              idgen_error_t *err);
+
+/* The same for owners that are integers.
+ * Errors: as idgen_next_batch_for. Blocks: as idgen_next_batch_for. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_batch_for_ints(idgen_t *generator, const int64_t *owners,
+                                                                   size_t owner_count, uint64_t *ids, size_t n,
+                                                                   size_t *written, idgen_cancelled_fn cancelled,
+                                                                   void *ctx, idgen_error_t *err);
+
+/* idgen_next_batch_for, for ids of either length.
+ * Errors: as idgen_next_batch_for. Blocks: as idgen_next_batch_for. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_wide_for(idgen_t *generator, const idgen_owner_t *owners,
+                                                             size_t owner_count, idgen_wide_id_t *ids, size_t n,
+                                                             size_t *written, idgen_cancelled_fn cancelled, void *ctx,
+                                                             idgen_error_t *err);
+
+/* The same for owners that are integers.
+ * Errors: as idgen_next_batch_for. Blocks: as idgen_next_batch_for. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_wide_for_ints(idgen_t *generator, const int64_t *owners,
+                                                                  size_t owner_count, idgen_wide_id_t *ids, size_t n,
+                                                                  size_t *written, idgen_cancelled_fn cancelled,
+                                                                  void *ctx, idgen_error_t *err);
+
+/* --------------------------------------------------------------------------------------------------- closing */
 
 /* Stops the handle: waiting and later calls return IDGEN_E_CLOSED. The last handle on a reservation gives the unused
  * rest back to the store. What the store does not take back is never issued by anyone: a gap and a warning in the log,
@@ -315,17 +396,24 @@ typedef struct idgen_parts {
   uint64_t sequence;
   uint64_t gene;
   uint64_t version;
-  uint64_t segment;
+  uint64_t segment; /* its low 64 bits */
   uint64_t fixed;
+  uint64_t segment_high; /* its high bits; 0 but in ids of 16 bytes */
 } idgen_parts_t;
 
 #define IDGEN_PARTS_INIT \
-  { (uint32_t)sizeof(idgen_parts_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { (uint32_t)sizeof(idgen_parts_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Splits an id by the generator's own layout. A plain segment has one field, `segment`. Works on a closed handle.
  * Errors: IDGEN_E_VALUE (bits outside the layout), any. Blocks: no. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_decode(const idgen_t *generator, uint64_t id, idgen_parts_t *parts,
                                                       idgen_error_t *err);
+
+/* The same for an id of either length: one of 8 bytes by the layout, one of 16 by the layout that ids are widened to.
+ * Errors: IDGEN_E_VALUE (a length that the generator does not make, or bits outside the layout), any. Blocks: no.
+ * Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_decode_wide(const idgen_t *generator, const idgen_wide_id_t *id,
+                                                           idgen_parts_t *parts, idgen_error_t *err);
 
 /* Makes a copy of a generator's layout; the caller destroys it. Works on a closed handle.
  * Errors: any. Blocks: no. Threads: any. */
@@ -355,6 +443,29 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_decode(const idgen_layout_
  * Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_encode(const idgen_layout_t *layout, const idgen_parts_t *parts,
                                                              uint64_t *id, idgen_error_t *err);
+
+/* idgen_layout_decode, for ids of as many bytes as the layout needs, 8 or 16.
+ * Errors: IDGEN_E_VALUE (another length, or bits outside the layout), any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_decode_wide(const idgen_layout_t *layout,
+                                                                  const idgen_wide_id_t *id, idgen_parts_t *parts,
+                                                                  idgen_error_t *err);
+
+/* The inverse of it.
+ * Errors: IDGEN_E_VALUE (a member too large for its field), any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_encode_wide(const idgen_layout_t *layout,
+                                                                  const idgen_parts_t *parts, idgen_wide_id_t *id,
+                                                                  idgen_error_t *err);
+
+#define IDGEN_GENE_AUTO 0 /* MOD if time is above and the gene is the lowest field, as in the layout order; else HASH */
+#define IDGEN_GENE_HASH 1 /* the low bits of XXH64(owner, 0) ^ MurmurHash64A(owner, 0) */
+#define IDGEN_GENE_MOD 2  /* the low bits of the owner, an integer from 0 to 2^64 - 1 in decimal */
+
+/* The gene that ids of an owner have in this layout.
+ * Errors: IDGEN_E_VALUE (the owner is empty, or no integer where the rule is MOD), IDGEN_E_UNSUPPORTED (the layout has
+ * no gene), any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_gene(const idgen_layout_t *layout, int32_t rule,
+                                                           const void *owner, size_t size, uint64_t *gene,
+                                                           idgen_error_t *err);
 
 typedef struct idgen_layout_info {
   uint32_t struct_size;
@@ -426,6 +537,147 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_format(uint64_t id, int32_t encod
  * Blocks: no. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_parse(const char *text, size_t length, int32_t encoding, uint64_t *id,
                                                      idgen_error_t *err);
+
+/* idgen_format for ids of either length, at most 40 bytes with the NUL. Those of 16 bytes have 39 digits in decimal,
+ * zeros in front, 32 in hex, 26 in Crockford, 22 in base 58 and 62: the length of the text tells them apart too.
+ * Errors: IDGEN_E_VALUE (a length other than 8 and 16), IDGEN_E_ARGUMENT (encoding), IDGEN_E_BUFFER, any. Blocks: no.
+ * Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_format_wide(const idgen_wide_id_t *id, int32_t encoding, char *buffer,
+                                                           size_t *size, idgen_error_t *err);
+
+/* The inverse of it.
+ * Errors: as idgen_parse. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_parse_wide(const char *text, size_t length, int32_t encoding,
+                                                          idgen_wide_id_t *id, idgen_error_t *err);
+
+/* -------------------------------------------------------------------------------------------------- patterns
+ *
+ * The text of an id as people read it: literals, a date, one number and a check, "ORD-{base62:11}-{check}" or
+ * "SO{yyyyMMdd}{000000}". The grammar is in docs/text.md. */
+
+typedef struct idgen_pattern idgen_pattern_t;
+
+/* A pattern for the ids of a layout; NULL: of any, for a pattern without a date. The date is that of the id's time by
+ * the clocks of `zone`: "UTC" (also NULL), an offset such as "+08:00", or a name such as "Europe/Berlin", which needs
+ * the module libidgen_zone.so beside this library.
+ * Errors: IDGEN_E_VALUE (pattern, zone), IDGEN_E_UNSUPPORTED (a date, and a layout without time; the module), any.
+ * Blocks: a named zone reads files. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_pattern_create(const char *pattern, const char *zone,
+                                                              const idgen_layout_t *layout, idgen_pattern_t **out,
+                                                              idgen_error_t *err);
+
+/* The one that a generator of this configuration has: `pattern`, `zone`, `kind`, `layout`, `epoch`, `module.path`.
+ * Errors: as idgen_pattern_create. Blocks: as it. Threads: one. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_pattern_of(const idgen_config_t *config, idgen_pattern_t **out,
+                                                          idgen_error_t *err);
+
+/* NULL is allowed. No call on it may be running.
+ * Errors: none. Blocks: no. Threads: one. */
+IDGEN_API void idgen_pattern_destroy(idgen_pattern_t *pattern);
+
+/* Writes an id, at most 193 bytes with the NUL.
+ * Errors: IDGEN_E_VALUE (more digits than the pattern holds; no id of the layout), IDGEN_E_BUFFER, any. Blocks: no.
+ * Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_pattern_format(const idgen_pattern_t *pattern, const idgen_wide_id_t *id,
+                                                              char *buffer, size_t *size, idgen_error_t *err);
+
+#define IDGEN_UNIT_NONE 0
+#define IDGEN_UNIT_YEAR 1
+#define IDGEN_UNIT_MONTH 2
+#define IDGEN_UNIT_DAY 3
+#define IDGEN_UNIT_HOUR 4
+#define IDGEN_UNIT_MINUTE 5
+#define IDGEN_UNIT_SECOND 6
+
+/* A text that was read. */
+typedef struct idgen_text_parts {
+  uint32_t struct_size;
+  int32_t unit;           /* IDGEN_UNIT_*: the shortest of the date; IDGEN_UNIT_NONE: the pattern has none */
+  int32_t year;           /* the date, by the clocks of the zone; what is shorter than unit is at its first value */
+  int32_t month;          /* 1 to 12 */
+  int32_t day;            /* 1 to 31 */
+  int32_t hour;           /* 0 to 23 */
+  int32_t minute;         /* 0 to 59 */
+  int32_t second;         /* 0 to 59 */
+  idgen_wide_id_t id;     /* which was written */
+  idgen_wide_id_t number; /* as it stands in the text: the id itself, but for serials */
+} idgen_text_parts_t;
+
+#define IDGEN_TEXT_PARTS_INIT                                                 \
+  {                                                                           \
+    (uint32_t)sizeof(idgen_text_parts_t), 0, 0, 0, 0, 0, 0, 0, {0, 0, {0}}, { \
+      0, 0, { 0 }                                                             \
+    }                                                                         \
+  }
+
+/* Reads an id from `length` bytes of text; SIZE_MAX: text is NUL-terminated. Strict: what idgen_pattern_format writes,
+ * in either case where the encoding allows it, and nothing else.
+ * Errors: IDGEN_E_TEXT (with the position; a check that is wrong is said to be that), any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_pattern_parse(const idgen_pattern_t *pattern, const char *text,
+                                                             size_t length, idgen_text_parts_t *parts,
+                                                             idgen_error_t *err);
+
+/* The next id, as the generator's `pattern` writes it; without one, in decimal. If the buffer is too small for the
+ * longest text of the pattern, none is drawn. An id that was drawn and has more digits than the pattern holds is lost:
+ * IDGEN_E_EXHAUSTED.
+ * Errors: IDGEN_E_BUFFER, as idgen_next. Blocks: as idgen_next. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_text(idgen_t *generator, char *buffer, size_t *size,
+                                                         idgen_error_t *err);
+
+/* ------------------------------------------------------------------------------------------------ standard ids
+ *
+ * Ids in published forms, made without a generator, a worker or a store. Random bits take their place, drawn from the
+ * kernel anew in each process, in each child of a fork and after idgen_reset. So nothing reserves these ids: that two
+ * processes make the same one is not impossible, only less likely than anything else that can fail.
+ *
+ * UUIDs of version 7, ULIDs and ObjectIds rise within a process, whatever thread makes them. If the clock is set back
+ * by up to 10 s, or more of them are made than their counter has room for (2^19 a millisecond, 2^23 a second), their
+ * time is ahead of the clock's. If it is set back by more, they begin anew at its time. */
+
+#define IDGEN_STANDARD_UUID 0      /* any version: not made here */
+#define IDGEN_STANDARD_UUID4 1     /* 16 bytes: 122 random bits (RFC 9562) */
+#define IDGEN_STANDARD_UUID7 2     /* 16 bytes: 48 bits of Unix ms, 20 of a counter, 54 random (RFC 9562) */
+#define IDGEN_STANDARD_ULID 3      /* 16 bytes: 48 bits of Unix ms, 20 of a counter, 60 random (github.com/ulid/spec) */
+#define IDGEN_STANDARD_OBJECT_ID 4 /* 12 bytes: 32 bits of Unix s, 40 of the process, 24 of a counter (MongoDB) */
+
+/* Makes n ids, one after the other in `ids`, of 16 bytes each, or 12. Big-endian: memcmp orders them like their text.
+ * Errors: IDGEN_E_ARGUMENT (standard), IDGEN_E_UNSUPPORTED (the kernel), any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_standard_make(int32_t standard, uint8_t *ids, size_t n,
+                                                             idgen_error_t *err);
+
+/* Writes one as text, at most 37 bytes with the NUL: a UUID in lower case with hyphens, a ULID in Crockford's base 32,
+ * an ObjectId in lower-case hex.
+ * Errors: IDGEN_E_ARGUMENT (standard), IDGEN_E_BUFFER, any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_standard_format(int32_t standard, const uint8_t *id, char *buffer,
+                                                               size_t *size, idgen_error_t *err);
+
+/* Reads one from `length` bytes of text, in either case; SIZE_MAX: text is NUL-terminated. The length tells what it is
+ * (36, or 32 without hyphens: a UUID; 26: a ULID; 24: an ObjectId), and so does *standard then. `id` has room for 16
+ * bytes.
+ * Errors: IDGEN_E_TEXT (foreign digit, wrong length, a ULID above 2^128: with the position), any. Blocks: no. Threads:
+ * any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_standard_parse(const char *text, size_t length, int32_t *standard,
+                                                              uint8_t *id, idgen_error_t *err);
+
+/* What the bits of one say. */
+typedef struct idgen_standard_parts {
+  uint32_t struct_size;
+  int32_t standard;  /* of a UUID: by its version; IDGEN_STANDARD_UUID if that is neither 4 nor 7 */
+  uint32_t version;  /* of a UUID, 0 to 15; else 0 */
+  uint32_t is_rfc;   /* 0: a UUID of another variant than RFC 9562's, whose version says nothing */
+  uint32_t has_time; /* UUIDs of versions 1, 6 and 7, ULIDs, ObjectIds */
+  uint32_t counter;  /* of an ObjectId, 24 bits; else 0 */
+  int64_t unix_ms;   /* if it has a time; of an ObjectId a whole second */
+  uint64_t process;  /* of an ObjectId, 40 bits, the same in all of a process; else 0 */
+} idgen_standard_parts_t;
+
+#define IDGEN_STANDARD_PARTS_INIT \
+  { sizeof(idgen_standard_parts_t), 0, 0, 0, 0, 0, 0, 0 }
+
+/* Takes one apart. Which of the UUIDs `standard` is does not matter.
+ * Errors: IDGEN_E_ARGUMENT (standard), any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_standard_decode(int32_t standard, const uint8_t *id,
+                                                               idgen_standard_parts_t *parts, idgen_error_t *err);
 
 /* ------------------------------------------------------------------------------------------------- inspection */
 
@@ -616,11 +868,359 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_repair(const idgen_config_
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_worker_release(const idgen_config_t *config, int32_t even_if_live,
                                                               idgen_worker_info_t *out, idgen_error_t *err);
 
+/* ----------------------------------------------------------------------------------------------------- routing
+ *
+ * Which shard an id belongs to. A ring has 2^bits virtual nodes; a node is the low bits of an id's gene. A table gives
+ * ranges of nodes to shards, a router holds the table in force. Moving the rows is the application's: a table only says
+ * where they belong, and, while nodes are in cut-over, in which order to look. Formats, rules, and what to do in which
+ * order: docs/routing.md.
+ *
+ * A lookup takes no lock, allocates nothing, and never looks at a file or a clock. A forked child goes on with the
+ * table that it has; there, a file is watched again after the first call of idgen_router_reload, _swap or _stats. */
+
+/* A table as data. Moves may be in any order; neighbouring ranges of one shard become one. */
+typedef struct idgen_route_data {
+  uint32_t struct_size;
+  uint32_t bits;               /* 1 to 23: the ring has 2^bits nodes */
+  uint64_t version;            /* 1 to 2^63 - 1 */
+  const char *const *shards;   /* names of 1 to 128 printable ASCII characters without blank, quote and backslash */
+  size_t shard_count;          /* 1 to 65535 */
+  const uint32_t *range_upto;  /* the last node of each range, ascending; of the last range 2^bits - 1 */
+  const uint32_t *range_shard; /* the shard of each range, an index of `shards` */
+  size_t range_count;
+  const uint32_t *move_first; /* the first node of each move ... */
+  const uint32_t *move_last;  /* ... and the last one */
+  const uint32_t *move_to;    /* the shard to which they move, an index of `shards` */
+  const uint32_t *move_share; /* how much of each node has moved, in ten-thousandths: 0 to 10000 */
+  size_t move_count;          /* 0: the four above may be NULL */
+} idgen_route_data_t;
+
+#define IDGEN_ROUTE_DATA_INIT \
+  { (uint32_t)sizeof(idgen_route_data_t), 0, 0, NULL, 0, NULL, NULL, 0, NULL, NULL, NULL, NULL, 0 }
+
+/* Makes a table from data.
+ * Errors: IDGEN_E_VALUE (a gap, wrong order, overlapping moves, ...: the message says where), any. Blocks: no. Threads:
+ * any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_route_table_create(const idgen_route_data_t *data,
+                                                                  idgen_route_table_t **out, idgen_error_t *err);
+
+/* Reads a table from a TOML file.
+ * Errors: IDGEN_E_CONFIG_FILE (missing, unreadable, malformed, half written, or no valid table), IDGEN_E_UNSUPPORTED (a
+ * build without TOML), any. Blocks: on the file. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_route_table_read(const char *toml_path, idgen_route_table_t **out,
+                                                                idgen_error_t *err);
+
+/* Replaces a table's file if the table in it has the version `expected_version`; 0: there must be no file yet. Of two
+ * writers with the same expectation one succeeds. The file is replaced whole or not at all, and is durable when the
+ * call returns. PATH-lock, which stays, is locked meanwhile.
+ * Errors: IDGEN_E_STALE (the file has another version, or is gone), IDGEN_E_VALUE (the new version is not above the
+ * expected one), IDGEN_E_CONFIG_FILE (what is there is no table), IDGEN_E_STORE_UNSAFE (a file system whose locks are
+ * not reliable), IDGEN_E_STORE_UNAVAILABLE (the lock was not free for five seconds), IDGEN_E_STORE_PERMISSION,
+ * IDGEN_E_STORE_FULL, IDGEN_E_UNSUPPORTED (a build without TOML), any. Blocks: on the file. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_route_table_write(const idgen_route_table_t *table,
+                                                                 const char *toml_path, uint64_t expected_version,
+                                                                 idgen_error_t *err);
+
+/* Frees a table. Routers made from it go on.
+ * Errors: none. Blocks: no. Threads: the caller makes sure that no other call on the handle is running. */
+IDGEN_API void idgen_route_table_destroy(idgen_route_table_t *table);
+
+/* The table as the content of its file.
+ * Errors: IDGEN_E_BUFFER, any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_route_table_text(const idgen_route_table_t *table, char *buffer,
+                                                                size_t *size, idgen_error_t *err);
+
+typedef struct idgen_route_table_info {
+  uint32_t struct_size;
+  uint32_t bits;
+  uint64_t version;
+  uint64_t shard_count; /* for idgen_route_table_shard_at */
+  uint64_t range_count; /* for idgen_route_table_range_at */
+  uint64_t move_count;  /* for idgen_route_table_move_at */
+} idgen_route_table_info_t;
+
+#define IDGEN_ROUTE_TABLE_INFO_INIT \
+  { (uint32_t)sizeof(idgen_route_table_info_t), 0, 0, 0, 0, 0 }
+
+/* A table's version and sizes.
+ * Errors: any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_route_table_info(const idgen_route_table_t *table,
+                                                                idgen_route_table_info_t *out, idgen_error_t *err);
+
+/* The name of a shard of a table, 0 <= index < shard_count.
+ * Errors: IDGEN_E_ARGUMENT (index out of range), IDGEN_E_BUFFER, any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_route_table_shard_at(const idgen_route_table_t *table, size_t index,
+                                                                    char *buffer, size_t *size, idgen_error_t *err);
+
+typedef struct idgen_route_range {
+  uint32_t struct_size;
+  uint32_t first; /* its first node: after the end of the range before */
+  uint32_t upto;  /* its last node */
+  uint32_t shard; /* an index for idgen_route_table_shard_at */
+} idgen_route_range_t;
+
+#define IDGEN_ROUTE_RANGE_INIT \
+  { (uint32_t)sizeof(idgen_route_range_t), 0, 0, 0 }
+
+/* A range of a table, 0 <= index < range_count, in the order of the nodes.
+ * Errors: IDGEN_E_ARGUMENT (index out of range), any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_route_table_range_at(const idgen_route_table_t *table, size_t index,
+                                                                    idgen_route_range_t *out, idgen_error_t *err);
+
+typedef struct idgen_route_move {
+  uint32_t struct_size;
+  uint32_t first;
+  uint32_t last;
+  uint32_t to;    /* an index for idgen_route_table_shard_at */
+  uint32_t share; /* ten-thousandths of each node that have moved */
+  uint32_t reserved;
+} idgen_route_move_t;
+
+#define IDGEN_ROUTE_MOVE_INIT \
+  { (uint32_t)sizeof(idgen_route_move_t), 0, 0, 0, 0, 0 }
+
+/* A move of a table, 0 <= index < move_count, in the order of the nodes.
+ * Errors: IDGEN_E_ARGUMENT (index out of range), any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_route_table_move_at(const idgen_route_table_t *table, size_t index,
+                                                                   idgen_route_move_t *out, idgen_error_t *err);
+
+struct idgen_log; /* below, with the host's own parts */
+
+typedef struct idgen_router_options {
+  uint32_t struct_size;
+  int32_t gene_rule;                 /* IDGEN_GENE_*: for idgen_router_route_owner. AUTO: as `layout` has it */
+  const idgen_layout_t *layout;      /* of ids up to 64 bits; NULL: such ids cannot be routed. Copied */
+  const idgen_layout_t *wide_layout; /* of ids of 16 bytes; NULL: such ids cannot be routed. Copied */
+  uint64_t reload_ms;                /* idgen_router_open: how often to look at the file; 0: only idgen_router_reload */
+  const struct idgen_log *log;       /* new tables, and what is wrong with the file; NULL: nothing is logged */
+  void *log_ctx;                     /* the log's ctx, as for idgen_config_set_log */
+} idgen_router_options_t;
+
+#define IDGEN_ROUTER_OPTIONS_INIT \
+  { (uint32_t)sizeof(idgen_router_options_t), 0, NULL, NULL, 1000, NULL, NULL }
+
+/* Makes a router of a file. Every reload_ms it looks at the file, on a thread of the library, and takes a table with a
+ * higher version. A file that is missing, half written, malformed or older leaves the table in force, and is reported
+ * to the log and by idgen_router_stats. `options` may be NULL: the router then routes nodes and owners only.
+ * Errors: as idgen_route_table_read; IDGEN_E_VALUE (a layout without a gene, or with one narrower than the ring).
+ * Blocks: on the file. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_router_open(const char *toml_path, const idgen_router_options_t *options,
+                                                           idgen_router_t **out, idgen_error_t *err);
+
+/* Makes a router of a table. Only idgen_router_swap changes it.
+ * Errors: IDGEN_E_VALUE (a layout without a gene, or with one narrower than the ring), any. Blocks: no. Threads: any.
+ * */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_router_create(const idgen_route_table_t *table,
+                                                             const idgen_router_options_t *options,
+                                                             idgen_router_t **out, idgen_error_t *err);
+
+/* Frees a router, and all tables that it has had. A look at the file that is under way ends on its own thread.
+ * Errors: none. Blocks: no. Threads: the caller makes sure that no other call on the handle is running. */
+IDGEN_API void idgen_router_destroy(idgen_router_t *router);
+
+#define IDGEN_NO_SHARD UINT32_MAX
+
+#define IDGEN_ROUTE_SETTLED 0u    /* the shard owns the node */
+#define IDGEN_ROUTE_OLD_FIRST 1u  /* in cut-over, this id has not moved: shard is the old one, second the new one */
+#define IDGEN_ROUTE_NEW_FIRST 2u  /* in cut-over, this id has moved: shard is the new one, second the old one */
+#define IDGEN_ROUTE_ID_DECIDES 3u /* in cut-over, and no id was given: shard is the old one, second the new one */
+
+/* Where an id belongs. Write to `shard`. Read from `shard`, and what is not found there from `second`, if that is not
+ * IDGEN_NO_SHARD. */
+typedef struct idgen_route {
+  uint32_t struct_size;
+  uint32_t shard;  /* an index for idgen_router_shard_at; it means the same shard as long as the router lives */
+  uint32_t second; /* the same, or IDGEN_NO_SHARD */
+  uint32_t state;  /* IDGEN_ROUTE_* */
+  uint32_t node;   /* of the ring */
+  uint32_t reserved;
+  uint64_t version; /* of the table that said so */
+} idgen_route_t;
+
+#define IDGEN_ROUTE_INIT \
+  { (uint32_t)sizeof(idgen_route_t), 0, 0, 0, 0, 0, 0 }
+
+/* Routes a plain id; reveal a hidden one first.
+ * Errors: IDGEN_E_VALUE (bits outside the layout), IDGEN_E_UNSUPPORTED (the router has no layout for it), any. Blocks:
+ * no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_router_route(const idgen_router_t *router, uint64_t id,
+                                                            idgen_route_t *out, idgen_error_t *err);
+
+/* Routes a plain id of either length: one of 8 bytes by `layout`, one of 16 by `wide_layout`.
+ * Errors: as idgen_router_route; IDGEN_E_VALUE (another length). Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_router_route_wide(const idgen_router_t *router,
+                                                                 const idgen_wide_id_t *id, idgen_route_t *out,
+                                                                 idgen_error_t *err);
+
+/* Routes a node: the low bits of a gene. On a node in cut-over the state is IDGEN_ROUTE_ID_DECIDES.
+ * Errors: IDGEN_E_VALUE (beyond the ring), any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_router_route_node(const idgen_router_t *router, uint32_t node,
+                                                                 idgen_route_t *out, idgen_error_t *err);
+
+/* Routes an owner, `size` bytes of any kind, by its gene. An integer is its decimal text. On a node in cut-over the
+ * state is IDGEN_ROUTE_ID_DECIDES.
+ * Errors: IDGEN_E_VALUE (no bytes; or, with IDGEN_GENE_MOD, no integer), any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_router_route_owner(const idgen_router_t *router, const void *owner,
+                                                                  size_t size, idgen_route_t *out, idgen_error_t *err);
+
+/* Routes `count` ids, all by one table: writes shards[i], and seconds[i] unless `seconds` is NULL, as in idgen_route_t.
+ * On failure the message names the first id that cannot be routed; those before it are written.
+ * Errors: as idgen_router_route. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_router_route_batch(const idgen_router_t *router, const uint64_t *ids,
+                                                                  size_t count, uint32_t *shards, uint32_t *seconds,
+                                                                  idgen_error_t *err);
+
+/* idgen_router_route_batch for ids of either length.
+ * Errors: as idgen_router_route_wide. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_router_route_wide_batch(const idgen_router_t *router,
+                                                                       const idgen_wide_id_t *ids, size_t count,
+                                                                       uint32_t *shards, uint32_t *seconds,
+                                                                       idgen_error_t *err);
+
+/* idgen_router_route_batch for nodes; where a node is in cut-over, as idgen_router_route_node.
+ * Errors: as idgen_router_route_node. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_router_route_node_batch(const idgen_router_t *router,
+                                                                       const uint32_t *nodes, size_t count,
+                                                                       uint32_t *shards, uint32_t *seconds,
+                                                                       idgen_error_t *err);
+
+typedef struct idgen_router_stats {
+  uint32_t struct_size;
+  uint32_t bits;                /* of the ring */
+  uint64_t version;             /* of the table in force */
+  uint64_t shard_count;         /* shards that the router has ever known, for idgen_router_shard_at */
+  uint64_t swaps;               /* tables that came into force after the first */
+  uint64_t failures;            /* looks at the file that found something wrong */
+  int64_t last_failure_unix_ms; /* when the latest of these was; 0: never */
+  idgen_status_t last_status;   /* of the latest look at the file */
+  uint32_t reserved;
+  char last_error[496]; /* what was wrong then; "": nothing */
+} idgen_router_stats_t;
+
+#define IDGEN_ROUTER_STATS_INIT \
+  { (uint32_t)sizeof(idgen_router_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, "" }
+
+/* What is in force, and how the latest look at the file went.
+ * Errors: any. Blocks: briefly, on a lock that is never held while a file is read. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_router_stats(const idgen_router_t *router, idgen_router_stats_t *out,
+                                                            idgen_error_t *err);
+
+/* The name of a shard that the router knows or has known, 0 <= index < shard_count.
+ * Errors: IDGEN_E_ARGUMENT (index out of range), IDGEN_E_BUFFER, any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_router_shard_at(const idgen_router_t *router, size_t index, char *buffer,
+                                                               size_t *size, idgen_error_t *err);
+
+/* A copy of the table in force; the caller destroys it. Its indexes of shards are its own, not the router's.
+ * Errors: any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_router_table(const idgen_router_t *router, idgen_route_table_t **out,
+                                                            idgen_error_t *err);
+
+/* Puts a table into force if the one in force has the version `expected_version`: compare and set. Threads that are in
+ * a lookup finish with the table before.
+ * Errors: IDGEN_E_STALE (another version is in force), IDGEN_E_VALUE (the new version is not above, the ring has
+ * another size, or the router has seen 65535 shards), any. Blocks: briefly, on a lock; calls the log. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_router_swap(idgen_router_t *router, const idgen_route_table_t *table,
+                                                           uint64_t expected_version, idgen_error_t *err);
+
+/* Looks at the file now. On failure the table in force stays.
+ * Errors: as idgen_route_table_read; IDGEN_E_STALE (the file's version is not above, and its content is another),
+ * IDGEN_E_VALUE (as idgen_router_swap), IDGEN_E_UNSUPPORTED (the router is not of a file). Blocks: on the file; calls
+ * the log. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_router_reload(idgen_router_t *router, idgen_error_t *err);
+
+/* --------------------------------------------------------------------------------------------------- hidden ids
+ *
+ * A plain id shows how many there are and when it was made. Its hidden form does not, and no two ids share one: show it
+ * to customers, and keep the plain id as the key in the database. docs/hidden-ids.md says what this protects and what
+ * not; a hidden id is never a permission.
+ *
+ * Of a layout with the fields segment and version, the segment is hidden. The gene stays, so that a hidden id can still
+ * be routed, and the version field, 0 in a plain id, holds the key version (its largest number is kept for a later
+ * extension). Of a layout without a version field, the segment field or, if it has none, the whole id is hidden. Such
+ * ids have one key version for ever, and nothing tells a hidden id from a plain one.
+ *
+ * The store keeps a check value of each key version, so a process with another key is refused. The module
+ * libidgen_cipher.so does the work; without it, making a cipher fails with IDGEN_E_UNSUPPORTED.
+ *
+ * A cipher works in a forked child, too. A child reloads its keys only if it could also open the store. */
+
+/* Makes a cipher: reads the keys (cipher.key, or those of idgen_config_set_keys), and has the store keep their check
+ * values, or compare them with those that it has. Reads layout, kind (for the layout, if none is set: segment
+ * has 63 bits), namespace, store and cipher.*; the configuration is copied.
+ * Errors: IDGEN_E_VALUE (cipher.version, or a version that the layout's field does not hold), IDGEN_E_CONFIG_FILE (the
+ * keys: missing, malformed, too short, twice the same version; the file: readable by others, somebody else's, a
+ * symbolic link), IDGEN_E_FORMAT_MISMATCH (another key than the namespace began with by the same number),
+ * IDGEN_E_LAYOUT, IDGEN_E_UNSUPPORTED (the module is missing, or the layout has fewer than 20 bits to hide), 60..79,
+ * from IDGEN_E_HOST on, any. Blocks: on the keys and on the store. Threads: one. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_create(const idgen_config_t *config, idgen_cipher_t **out,
+                                                             idgen_error_t *err);
+
+/* idgen_cipher_create with the table [name] of a TOML file.
+ * Errors: as idgen_config_load and idgen_cipher_create. Blocks: on the file, then as idgen_cipher_create. Threads:
+ * any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_open(const char *toml_path, const char *name,
+                                                           idgen_cipher_t **out, idgen_error_t *err);
+
+/* Wipes the keys and frees the cipher.
+ * Errors: none. Blocks: no. Threads: the caller makes sure that no other call on the handle is running. */
+IDGEN_API void idgen_cipher_destroy(idgen_cipher_t *cipher);
+
+/* The hidden form of an id.
+ * Errors: IDGEN_E_VALUE (bits outside the layout, an id that is hidden already, every key version is retired),
+ * IDGEN_E_UNSUPPORTED (a layout of more than 64 bits), any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_hide(const idgen_cipher_t *cipher, uint64_t id, uint64_t *hidden,
+                                                           idgen_error_t *err);
+
+/* The id of a hidden form.
+ * Errors: IDGEN_E_VALUE (bits outside the layout, an id that is not hidden, an unknown key version),
+ * IDGEN_E_UNSUPPORTED (a layout of more than 64 bits), any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_reveal(const idgen_cipher_t *cipher, uint64_t hidden,
+                                                             uint64_t *id, idgen_error_t *err);
+
+/* The hidden forms of n ids; n = 0 does nothing. `hidden` may be `ids`. Several at once take far less time for each.
+ * Errors: as idgen_cipher_hide; then nothing was written. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_hide_batch(const idgen_cipher_t *cipher, const uint64_t *ids,
+                                                                 uint64_t *hidden, size_t n, idgen_error_t *err);
+
+/* The ids of n hidden forms; n = 0 does nothing. `ids` may be `hidden`.
+ * Errors: as idgen_cipher_reveal; then nothing was written. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_reveal_batch(const idgen_cipher_t *cipher, const uint64_t *hidden,
+                                                                   uint64_t *ids, size_t n, idgen_error_t *err);
+
+/* idgen_cipher_hide_batch for ids of 128 bits: 16 bytes each, the most significant first. The other functions refuse a
+ * layout of more than 64 bits; these take every layout.
+ * Errors: as idgen_cipher_hide_batch. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_hide_wide(const idgen_cipher_t *cipher, const uint8_t *ids,
+                                                                uint8_t *hidden, size_t n, idgen_error_t *err);
+
+/* idgen_cipher_reveal_batch for ids of 128 bits, as idgen_cipher_hide_wide.
+ * Errors: as idgen_cipher_reveal_batch. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_reveal_wide(const idgen_cipher_t *cipher, const uint8_t *hidden,
+                                                                  uint8_t *ids, size_t n, idgen_error_t *err);
+
+/* Reads the keys again, for a new key version or one that was retired. Other threads go on meanwhile. After an error
+ * the cipher has the keys that it had. Earlier keys stay in memory until the cipher is destroyed.
+ * Errors: as idgen_cipher_create, IDGEN_E_FORKED. Blocks: on the keys and on the store. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_reload(idgen_cipher_t *cipher, idgen_error_t *err);
+
+/* How ids are hidden, which key versions there are with their check values, and what is not protected: one item per
+ * line. Holds no key.
+ * Errors: IDGEN_E_BUFFER, any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_describe(const idgen_cipher_t *cipher, char *buffer, size_t *size,
+                                                               idgen_error_t *err);
+
+/* The same for a cipher that this configuration would make. Makes none, and writes nothing into the store: it only
+ * compares the keys with what is there.
+ * Errors: IDGEN_E_BUFFER, as idgen_cipher_create. Blocks: as idgen_cipher_create. Threads: one. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_check(const idgen_config_t *config, char *buffer, size_t *size,
+                                                            idgen_error_t *err);
+
 /* -------------------------------------------------------------------------------------- the host's own parts
  *
- * A clock, a store and a log are handed over in the same way: a table of functions, which is copied, and ctx, which is
- * passed to each of them. On success the library owns ctx, and calls release, if there is one, exactly once, when
- * nothing uses ctx any more. On failure the caller still owns ctx. */
+ * A clock, a store, a log and keys are handed over in the same way: a table of functions, which is copied, and ctx,
+ * which is passed to each of them. On success the library owns ctx, and calls release, if there is one, exactly once,
+ * when nothing uses ctx any more: if a call of the library's own thread is under way then, in that thread, after
+ * idgen_destroy has returned. On failure the caller still owns ctx. */
 
 /* A clock of the host: for tests, and for hosts that discipline their own. */
 typedef struct idgen_clock {
@@ -645,6 +1245,7 @@ typedef struct idgen_segment_request {
   uint64_t count;     /* how many numbers, at least 1 */
   uint64_t rate;      /* ids per second that the generator draws; 0 = unknown. Information only */
   const char *holder; /* who we are, "process 4711 on db-3". Information only */
+  uint64_t above;     /* max_id is set to this first if it is lower; 0 but for kind = serial */
 } idgen_segment_request_t;
 
 /* What a store granted: first, first + 1, ..., count of them. */
@@ -728,7 +1329,8 @@ typedef struct idgen_worker_change {
 typedef struct idgen_store {
   uint32_t struct_size;
   uint32_t reserved;
-  /* Required for kind = segment: segment.first = max_id + 1; max_id += segment.count. */
+  /* Required for kind = segment and serial: segment.first = max(max_id, request.above) + 1, and max_id becomes
+   * segment.first + segment.count - 1. A store that leaves out `above` is refused by serials with a date. */
   idgen_status_t (*segment_take)(void *ctx, const idgen_segment_request_t *request, idgen_segment_t *segment,
                                  idgen_error_t *err);
   /* Optional: if max_id == last, set it to last - unused; else do nothing. */
@@ -789,6 +1391,25 @@ typedef struct idgen_log {
  * Errors: IDGEN_E_ARGUMENT (a required member is NULL), any. Blocks: no. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set_log(idgen_config_t *config, const idgen_log_t *log, void *ctx,
                                                               idgen_error_t *err);
+
+/* Called by `read` of idgen_keys_t for each key version: `size` bytes, 16 to 64; they are copied. retired = 1: the key
+ * reveals and hides no more. `keys` is as it was passed to `read`. */
+typedef void (*idgen_key_fn)(void *keys, uint32_t version, const uint8_t *key, size_t size, int32_t retired);
+
+/* Keys of the host for hidden ids: from a key service, for one. */
+typedef struct idgen_keys {
+  uint32_t struct_size;
+  uint32_t reserved;
+  /* Required. Calls each(keys, ...) on this thread for every key version, whenever a cipher is made or reloads. err is
+   * as in idgen_store_t. The host wipes what it passed. */
+  idgen_status_t (*read)(void *ctx, idgen_key_fn each, void *keys, idgen_error_t *err);
+  void (*release)(void *ctx); /* optional */
+} idgen_keys_t;
+
+/* Replaces the property cipher.key for the ciphers made from this configuration.
+ * Errors: IDGEN_E_ARGUMENT (a required member is NULL), any. Blocks: no. Threads: one. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set_keys(idgen_config_t *config, const idgen_keys_t *keys,
+                                                               void *ctx, idgen_error_t *err);
 
 /* ---------------------------------------------------------------------------------------- statuses, by number */
 

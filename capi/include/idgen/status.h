@@ -21,7 +21,7 @@ typedef int32_t idgen_status_t; /* 0 = OK; fixed width, not a C enum */
 #define IDGEN_E_VALUE 5        /* the value is not of the property's type or out of its range */
 #define IDGEN_E_LAYOUT 6       /* the layout does not parse or does not add up */
 #define IDGEN_E_LIFETIME 7     /* epoch in the future, time field already over, or fewer years left than lifetime_min */
-#define IDGEN_E_CONFIG_FILE 8  /* the TOML file is missing, unreadable or malformed, or has no such section */
+#define IDGEN_E_CONFIG_FILE 8  /* the TOML file or the key file is missing, unreadable or malformed; no such section */
 #define IDGEN_E_TEXT 9         /* text that is not an id in this encoding; the message has the position */
 #define IDGEN_E_UNSUPPORTED 10 /* known, but not for this kind of generator, layout or build */
 
@@ -33,6 +33,7 @@ typedef int32_t idgen_status_t; /* 0 = OK; fixed width, not a C enum */
 #define IDGEN_E_EXHAUSTED 24   /* the layout has no ids left: its time or its segment field is used up */
 #define IDGEN_E_CANCELLED 25   /* the cancelled() callback of an idgen_*_wait asked to stop */
 #define IDGEN_E_OVERLOADED 26  /* waited wait_max for the next tick of the clock. Retryable */
+#define IDGEN_E_STALE 27       /* a table of routes: another version is in force than the caller expected */
 
 /* 40..59: the clock. */
 #define IDGEN_E_CLOCK_BACK 40         /* the clock is behind the last id, by more than the policy allows. Retryable */
@@ -49,7 +50,7 @@ typedef int32_t idgen_status_t; /* 0 = OK; fixed width, not a C enum */
 #define IDGEN_E_TAG_UNKNOWN 66       /* the segment tag was not created */
 #define IDGEN_E_TAG_EXISTS 67        /* idgen_segment_create: the tag already exists */
 #define IDGEN_E_STORE_REGRESSED 68   /* the store granted numbers again: it lost a commit. Issuing has stopped */
-#define IDGEN_E_FORMAT_MISMATCH 69   /* the namespace is in use with another layout or epoch */
+#define IDGEN_E_FORMAT_MISMATCH 69   /* the namespace is in use with another layout, epoch or key */
 #define IDGEN_E_STORE_UNSAFE 70      /* a setting or file system that can lose a commit */
 
 /* 80..99: resources and defects. */

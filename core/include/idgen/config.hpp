@@ -1,6 +1,7 @@
 // Configuration: one table of properties that drives parsing, checking, error texts and docs/configuration.md.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -37,6 +38,16 @@ inline constexpr std::string_view kAuto = "auto";
 std::span<const Property> properties() noexcept;
 const char* property_type_name(PropertyType type) noexcept;
 
+// The host's own keys for hidden ids.
+class KeySource {
+ public:
+  virtual ~KeySource() = default;
+  using Each = void (*)(void* to, std::uint32_t version, const std::uint8_t* key, std::size_t size,
+                        std::int32_t retired);
+  // Calls each(to, ...) for every key version.
+  virtual void read(Each each, void* to) IDGEN_RUNS_HOST_CODE = 0;
+};
+
 class Config {
  public:
   // Throws Error{unknown_key} naming the nearest key, Error{value} naming the range. Then nothing has changed.
@@ -65,6 +76,7 @@ class Config {
   // The host's own parts; null = ours.
   std::shared_ptr<Runtime> runtime;
   std::shared_ptr<Store> store;
+  std::shared_ptr<KeySource> keys;
   SharedLog log;
 
  private:

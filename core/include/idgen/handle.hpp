@@ -14,7 +14,9 @@
 #include <string>
 
 #include "idgen/config.hpp"
+#include "idgen/gene.hpp"
 #include "idgen/layout.hpp"
+#include "idgen/text_form.hpp"
 
 namespace idgen {
 
@@ -46,14 +48,27 @@ struct Block {
 };
 
 struct HotPage;
+class Calendar;
 class Generator;
 class Patience;
 
+// Where the bits of an id's owner go.
+struct GeneShape {
+  unsigned bits = 0;  // 0: ids have no owner
+  unsigned shift = 0;
+  GeneRule rule = GeneRule::hash;
+};
+
+inline constexpr std::string_view kWideLayout = "business128";  // that ids of 8 bytes are widened to
+
 // What the fast path needs to know about a generator; nothing here changes.
 struct Shape {
-  bool timed = false;    // snowflake: numbers are (tick, sequence) pairs
-  bool striped = false;  // order = relaxed
+  bool timed = false;      // snowflake: numbers are (tick, sequence) pairs
+  bool is_direct = false;  // timed, from the main counter, and ids have no owner
+  bool by_thread = false;  // order = relaxed: each thread has a stripe
   bool random_start = false;
+  bool wide = false;            // all ids have 16 bytes
+  bool widens = false;          // ids have 16 bytes after last_number
   unsigned sequence_bits = 0;   // numbers: tick << sequence_bits | sequence
   unsigned sequence_shift = 0;  // ids: where these two go
   unsigned time_shift = 0;
@@ -63,14 +78,31 @@ struct Shape {
   std::uint64_t stripe_block = 0;  // numbers a stripe takes at once
   std::uint64_t stride = 1;        // of a segment: ids are number * stride + offset
   std::uint64_t offset = 0;
+  unsigned segment_shift = 0;
+  std::size_t stripes = 0;                        // 0: all numbers come from the main counter
+  std::uint64_t last_number = ~std::uint64_t{0};  // that an id of 8 bytes holds
+  GeneShape gene;
+  GeneShape wide_gene;  // of ids of 16 bytes
   std::int64_t epoch_ms = 0;
   std::int64_t tick_ms = 1;
   Runtime* host_clock = nullptr;  // null: the system's
+  // Serials with a date: numbers are period << kSerialBits | number, and those of a period that is over are not drawn.
+  const Calendar* calendar = nullptr;
 
   // `fixed`: the page's. 0 for segments.
   std::uint64_t id(std::uint64_t number, std::uint64_t fixed) const noexcept {
-    return timed ? timed_id(number, fixed) : number * stride + offset;
+    return timed ? timed_id(number, fixed) : (number * stride + offset) << segment_shift;
   }
+  WideId wide_id(std::uint64_t number, std::uint64_t fixed, std::uint64_t owner) const noexcept {
+    if (!wide && number <= last_number) return {id(number, fixed) | (low(owner, gene) << gene.shift), 8};
+    return {(Id128{number} * stride + offset) | (Id128{low(owner, wide_gene)} << wide_gene.shift), 16};
+  }
+  // The gene of an owner with this hash.
+  static std::uint64_t low(std::uint64_t owner, const GeneShape& gene) noexcept {
+    return owner & ((std::uint64_t{1} << gene.bits) - 1);
+  }
+  // The stripe of a gene's virtual node: neighbours share one, as neighbours share a shard.
+  std::size_t stripe_of(std::uint64_t gene_value) const noexcept { return gene_value * stripes >> gene.bits; }
   std::uint64_t timed_id(std::uint64_t number, std::uint64_t fixed) const noexcept {
     const std::uint64_t sequence = number & ((std::uint64_t{1} << sequence_bits) - 1);
     return (number >> sequence_bits) << time_shift | sequence << sequence_shift | fixed;
@@ -86,7 +118,7 @@ class Handle {
  public:
   // Throws any error of a configuration or a store; Error{cancelled} once cancelled() says so. What was begun is then
   // given back in the background. May block.
-  explicit Handle(const Config& config, const Cancelled& cancelled = {});
+  [[gnu::cold]] explicit Handle(const Config& config, const Cancelled& cancelled = {});
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
   ~Handle();  // closes
@@ -95,9 +127,34 @@ class Handle {
   Status try_next(std::uint64_t& id) noexcept;
   // Throw when there is no id in time. May block.
   std::uint64_t next();
+  // The same, written as the configuration's pattern says. Returns how many bytes of `out` that are: at most
+  // text_form().pattern().most_bytes(). Throws Error{exhausted} if the pattern does not hold the number.
+  std::size_t next_text(char* out);
+  const TextForm& text_form() const noexcept { return text_form_; }
   // written is always right, also when it throws.
   void fill(std::span<std::uint64_t> ids, std::size_t& written, const Cancelled& cancelled = {});
   Block next_block(std::uint64_t want, const Cancelled& cancelled = {});
+
+  // Of layouts with a gene, whose ids have an owner; the calls above refuse those. Owners are given by owner_number().
+  void fill_for(std::uint64_t owner, std::span<std::uint64_t> ids, std::size_t& written,
+                const Cancelled& cancelled = {});
+  void fill_for(std::uint64_t owner, std::span<WideId> ids, std::size_t& written, const Cancelled& cancelled = {});
+  // One id for each of several owners. owners(first, numbers) writes those of the ids first, first + 1, ..., and
+  // returns how many, at least 1.
+  using Owners = std::function<std::size_t(std::size_t, std::span<std::uint64_t>)>;
+  void fill_for_each(const Owners& owners, std::span<std::uint64_t> ids, std::size_t& written,
+                     const Cancelled& cancelled = {});
+  void fill_for_each(const Owners& owners, std::span<WideId> ids, std::size_t& written,
+                     const Cancelled& cancelled = {});
+  // What the gene is the low bits of. Throws Error{value} for an owner that is none, Error{unsupported} if ids have no
+  // owner.
+  std::uint64_t owner_number(std::string_view owner) const;
+  // False where that throws.
+  bool find_owner_number(std::string_view owner, std::uint64_t& number) const noexcept;
+  std::uint64_t next_for(std::string_view owner);
+  // False: ask fill_for().
+  bool draw_for(std::string_view owner, std::uint64_t& id) noexcept;
+  Status try_next_for(std::string_view owner, std::uint64_t& id) noexcept;
 
   // next() and try_next() in parts, for capi/: an inline fast path (src/generator/draw.hpp) and the rest. A strict
   // segment's number drawn beyond the open range is passed from the first to the second: it may be issued later, and
@@ -112,20 +169,33 @@ class Handle {
   std::uint64_t next(std::uint64_t drawn);
 
   // Idempotent. Throws only Error{cancelled}: it is closed all the same, and the rest is given back in the background.
-  void close(const Cancelled& cancelled = {});
+  [[gnu::cold]] void close(const Cancelled& cancelled = {});
 
   const Layout& layout() const noexcept;
-  Stats stats() const;
-  std::string describe() const;
+  // Of an id of 8 bytes by layout(), of one of 16 by the layout that ids are widened to.
+  Parts decode(const WideId& id) const;
+  [[gnu::cold]] Stats stats() const;
+  [[gnu::cold]] std::string describe() const;
 
   // What all of them have done, in the Prometheus text format 0.0.4. Handles that share a generator count once.
-  static std::string metrics(std::span<const Handle* const> handles);
+  [[gnu::cold]] static std::string metrics(std::span<const Handle* const> handles);
 
  private:
   bool draw_spread(std::uint64_t& id) noexcept;  // from a stripe, or with a stride
-  std::uint64_t draw_run(HotPage& page, std::uint64_t want, std::uint64_t& first) noexcept;
-  void make_room(std::uint64_t want, Patience& patience);
-  void follow() noexcept;  // to the page that the generator draws from now, unless closed
+  std::size_t stripe_for(std::uint64_t owner) const noexcept;
+  std::uint64_t draw_run(HotPage& page, std::size_t stripe, std::uint64_t want, std::uint64_t& first) noexcept;
+  // The same with the slow path, as far as it needs no waiting.
+  Status try_draw(std::size_t stripe, std::uint64_t& number, std::uint64_t& fixed) noexcept;
+  void make_room(std::size_t stripe, std::uint64_t want, Patience& patience);
+  template <class Id>
+  void draw_owned(std::uint64_t owner, std::span<Id> ids, std::size_t& written, Patience& patience);
+  template <class Id>
+  void fill_owned(std::uint64_t owner, std::span<Id> ids, std::size_t& written, const Cancelled& cancelled);
+  template <class Id>
+  void fill_owned_each(const Owners& owners, std::span<Id> ids, std::size_t& written, const Cancelled& cancelled);
+  void require_owned(std::size_t id_bytes) const;
+  void require_owner(bool has_owner) const;  // throws if these ids have one, or have none
+  void follow() noexcept;                    // to the page that the generator draws from now, unless closed
 
   // Another thread may have made the page that follow() finds. Whatever is read there is read through its address, and
   // processors keep that order by themselves; the thread sanitizer wants it said.
@@ -135,6 +205,7 @@ class Handle {
   static constexpr std::memory_order kPageOrder = std::memory_order_relaxed;
 #endif
 
+  const TextForm text_form_;
   const std::shared_ptr<Generator> generator_;
   const SharedLog log_;
   const Shape shape_;

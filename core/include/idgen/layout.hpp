@@ -11,9 +11,10 @@
 #include <string>
 #include <string_view>
 
-namespace idgen {
+#include "idgen/gene.hpp"
+#include "idgen/wide_id.hpp"
 
-using Id128 = unsigned __int128;
+namespace idgen {
 
 // The values are the IDGEN_FIELD_* bits of idgen.h.
 enum class FieldKind : std::uint32_t {
@@ -76,8 +77,11 @@ class Layout {
   // A plain 63-bit segment: what a segment generator without a layout has.
   static Layout plain_segment();
 
-  std::span<const Field> fields() const noexcept { return {fields_.data(), count_}; }
-  const Field* find(FieldKind kind) const noexcept;
+  // Of this layout: not to be asked of one that ends with the expression.
+  std::span<const Field> fields() const& noexcept { return {fields_.data(), count_}; }
+  std::span<const Field> fields() const&& = delete;
+  const Field* find(FieldKind kind) const& noexcept;  // null if it has none
+  const Field* find(FieldKind kind) const&& = delete;
   std::uint32_t field_bits() const noexcept;  // FieldKind values or-ed together
 
   unsigned bits() const noexcept;  // of all fields together
@@ -104,9 +108,19 @@ class Layout {
   // Throws Error{value} if a part is too large for its field, Error{unsupported} if 64 bits do not hold the layout.
   std::uint64_t encode(const Parts& parts) const;
   Id128 encode128(const Parts& parts) const;
+  // In 8 bytes if they hold the layout, else in 16.
+  WideId encode_wide(const Parts& parts) const { return {encode128(parts), wide_bytes()}; }
+  unsigned wide_bytes() const noexcept { return is_wide() ? 16 : 8; }
   // Throws Error{value} if bits outside the layout are set.
   Parts decode(std::uint64_t id) const;
   Parts decode128(Id128 id) const;
+  // Throws Error{value} for an id of another length, too.
+  Parts decode(const WideId& id) const;
+
+  // The rule for the gene if none is given: mod if time is above and the gene is the lowest field, else hash.
+  GeneRule gene_rule() const noexcept;
+  // Throws Error{unsupported} without a gene field, and what owner_number() throws.
+  std::uint64_t gene_of(std::string_view owner, std::optional<GeneRule> rule = std::nullopt) const;
 
   bool operator==(const Layout&) const = default;
 

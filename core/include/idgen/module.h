@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /* Raised with every change of this file: library and module must agree. */
-#define IDGEN_MODULE_ABI 9
+#define IDGEN_MODULE_ABI 11
 
 typedef struct idgen_module_error {
   int32_t status; /* of idgen.h */
@@ -34,6 +34,7 @@ typedef struct idgen_module_request {
   uint64_t wanted;
   uint64_t rate;
   const char *holder;
+  uint64_t above;
 } idgen_module_request;
 
 typedef struct idgen_module_grant {
@@ -186,6 +187,9 @@ typedef struct idgen_module_store {
                          idgen_module_error *err);
   int32_t (*number_release)(void *ctx, const idgen_module_number_request *request, const idgen_module_number *number,
                             int32_t gives_back, int64_t used_ms, idgen_module_error *err);
+  /* NULL in a module that grants segments only. `format` may be "". Calls text once. */
+  int32_t (*namespace_format)(void *ctx, const char *name_space, const char *format, idgen_module_text_fn text,
+                              void *to, idgen_module_error *err);
 } idgen_module_store;
 
 typedef struct idgen_module {

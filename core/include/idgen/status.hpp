@@ -34,6 +34,7 @@ enum class Status : std::int32_t {
   exhausted = 24,
   cancelled = 25,
   overloaded = 26,
+  stale = 27,
   clock_back = 40,
   clock_before_epoch = 41,
   clock_leap = 42,

@@ -89,6 +89,7 @@ struct SegmentRequest {
   std::uint64_t wanted = 0;  // at least this many; 0: the step is enough
   std::uint64_t rate = 0;    // ids per second that this generator draws; for SegmentInfo
   std::string holder{};      // "process 4711 on db-3"; for SegmentInfo
+  std::uint64_t above = 0;   // the grant begins above this: what is skipped is nobody's
 };
 
 struct SegmentGrant {
@@ -125,8 +126,9 @@ class Store {
   Store& operator=(const Store&) = delete;
   virtual ~Store();
 
-  // max_id += count, where count = max(the row's step, or request.step if it has none; request.wanted). The grant
-  // begins at the old max_id + 1. Throws Error{tag_unknown, exhausted (2^63 - 1 would be passed), store_*}.
+  // max_id = max(max_id, request.above) + count, where count = max(the row's step, or request.step if it has none;
+  // request.wanted). The grant is the last `count` up to the new max_id. Throws Error{tag_unknown, exhausted (2^63 - 1
+  // would be passed), store_*}.
   virtual SegmentGrant segment_grant(const std::string& name_space, const std::string& tag,
                                      const SegmentRequest& request) IDGEN_RUNS_HOST_CODE = 0;
   // If max_id == last: max_id = last - unused. Otherwise does nothing: somebody else has drawn since.
@@ -172,6 +174,11 @@ class Store {
   // others to take for dead.
   virtual void number_release(const NumberRequest& request, const ClaimedNumber& held,
                               std::optional<std::int64_t> used_ms);
+
+  // What a namespace was given first, "" if nothing: it is the same for ever and for everybody. If it has nothing and
+  // `format` is not "", it is given that. windows give a namespace its WindowRequest::format; the cipher of hidden ids
+  // gives names of its own the check values of its keys. Throws Error{store_*, unsupported}.
+  virtual std::string namespace_format(const std::string& name_space, const std::string& format) IDGEN_RUNS_HOST_CODE;
 
   // Makes the store, without a tag, if it is missing. Throws Error{store_*, unsupported}.
   virtual void create();

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "idgen/concat.hpp"
+#include "idgen/wide_id.hpp"
 
 namespace idgen {
 
@@ -20,6 +21,21 @@ enum class Encoding : std::int32_t { decimal = 0, hex = 1, crockford = 2, base58
 std::string format_id(std::uint64_t id, Encoding encoding);
 // Throws Error{text} on a foreign digit, an overflow or a wrong length, naming the position (from 0).
 std::uint64_t parse_id(std::string_view text, Encoding encoding);
+
+// The same for ids of either length. Those of 16 bytes have 39 digits in decimal, with zeros in front, 32 in hex, 26,
+// 22 and 22: the length of the text tells them apart too.
+std::string format_wide_id(const WideId& id, Encoding encoding);
+WideId parse_wide_id(std::string_view text, Encoding encoding);
+
+// What the two format functions do, fast: writes the digits where there is room for kMostDigits, without a NUL, and
+// returns how many. REQUIRES: the encoding is one of them.
+constexpr std::size_t kMostDigits = 39;
+std::size_t put_digits(std::uint64_t id, Encoding encoding, char* out) noexcept;
+std::size_t put_digits(Id128 id, Encoding encoding, char* out) noexcept;
+inline std::size_t put_digits(const WideId& id, Encoding encoding, char* out) noexcept {
+  return id.bytes == 16 ? put_digits(id.value, encoding, out)
+                        : put_digits(static_cast<std::uint64_t>(id.value), encoding, out);
+}
 
 // "2026-11-21T07:36:36.123Z", years 0000 to 9999 (clamped). Proleptic Gregorian, no leap seconds.
 std::string format_instant(std::int64_t unix_ms);
@@ -43,5 +59,8 @@ std::string in_quotes(std::string_view text);
 // Copies text into `size` bytes (at least 1), NUL included: cut between characters if it is too long, bytes that are
 // not UTF-8 as '?'. Returns how many bytes were written before the NUL. Allocates nothing.
 std::size_t copy_text(std::string_view text, char* out, std::size_t size) noexcept;
+
+// All bytes of the character at `position`, so that a message shows a whole letter.
+std::string_view character_at(std::string_view text, std::size_t position);
 
 }  // namespace idgen

@@ -119,6 +119,7 @@ void Config::set(std::string_view key, std::string_view value) {
   }
   // The latest setting of the store overrides a store object given before.
   if (key == "store") store.reset();
+  if (key == "cipher.key") keys.reset();
 }
 
 const std::string& Config::get(std::string_view key) const {
@@ -194,7 +195,7 @@ StoreOptions Config::store_options() const {
 }
 
 bool Config::operator==(const Config& other) const {
-  if (runtime != other.runtime || store != other.store) return false;
+  if (runtime != other.runtime || store != other.store || keys != other.keys) return false;
   return std::all_of(properties().begin(), properties().end(),
                      [&](const Property& property) { return get(property.name) == other.get(property.name); });
 }

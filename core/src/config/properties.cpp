@@ -12,10 +12,20 @@ constexpr const char* kSince = "0.1";
 constexpr Property kProperties[] = {
     {"name", text, "idgen", "1 to 128 characters", "",
      "Name of the generator in messages. Loading a configuration file sets it to the table's name.", kSince, 1, 128},
-    {"kind", choice, "snowflake", "snowflake | segment", "",
+    {"kind", choice, "snowflake", "snowflake | segment | business | serial", "",
      "snowflake: an id holds time, worker and sequence, and is drawn from a reserved window of the worker's time. "
-     "segment: consecutive numbers, drawn from ranges of a tag's counter in the store.",
+     "segment: consecutive numbers, drawn from ranges of a tag's counter in the store. business: such a number, and "
+     "the gene of the id's owner, which says in which shard it lives. serial: a number that starts over each hour, "
+     "day, "
+     "month or year of the date in its pattern, for people; call next_text.",
      kSince},
+    {"pattern", text, "", "literals, a date, one number, a check: ORD-{base62:11}-{check}", "",
+     "How next_text writes ids (docs/text.md). Empty = in decimal.", kSince, 0, 128},
+    {"zone", text, "UTC", "UTC, an offset such as +08:00, or a name such as Europe/Berlin", "",
+     "Whose clocks show the date that is in the pattern. Names need the module libidgen_zone.so; the variable TZ is "
+     "not "
+     "looked at.",
+     kSince, 0, 64},
     {"namespace", text, "default", "1 to 128 characters", "",
      "The set of ids that must not collide. All snowflake generators of a namespace share one layout and epoch; the "
      "store refuses any other.",
@@ -48,7 +58,8 @@ constexpr Property kProperties[] = {
      "store_timeout applies.",
      kSince, 1, 600'000},
     {"module.path", text, "", "a folder", "",
-     "Folder of the modules libidgen_NAME.so, which all stores but sqlite and memory need. Empty = idgen/modules "
+     "Folder of the modules libidgen_NAME.so, which all stores but sqlite and memory need, and hidden ids. Empty = "
+     "idgen/modules "
      "beside this library; with a jar or a Go program there is none. A module is loaded only if nobody but root, this "
      "user and the owner of this library can write it, its folder or the folders above.",
      kSince, 0, 4096},
@@ -65,8 +76,9 @@ constexpr Property kProperties[] = {
      "folder.",
      kSince, 0, 4096},
     {"layout", text, "", "a preset or a layout in full", "",
-     "Bit fields of a snowflake id: a preset such as default, twitter, js53 or sonyflake, or \"time:41ms worker:10 "
-     "sequence:12\". Empty = default. See docs/layouts.md.",
+     "Bit fields of an id: a preset such as default, twitter, js53 or sonyflake, or \"time:41ms worker:10 "
+     "sequence:12\"; with kind = business \"gene:16 version:5 segment:42\" or another such split. Empty = default, or "
+     "business64. See docs/layouts.md.",
      kSince, 0, 512},
     {"epoch", instant, "", "RFC 3339 or Unix ms", "",
      "What time 0 of the layout means. Empty = the preset's epoch, else 2025-01-01T00:00:00Z.", kSince},
@@ -111,7 +123,7 @@ constexpr Property kProperties[] = {
      kSince, 0, 86'400'000},
     {"worker_clock_limit", duration, "10s", "1ms to 1d", "ms",
      "With worker_source = zookeeper: how far the clock may be off the mean of the other processes' clocks when this "
-     "one starts.",
+     "one starts, and ahead of ZooKeeper's whenever it reports.",
      kSince, 1, 86'400'000},
     {"worker_env", text, "", "name of an environment variable", "",
      "The variable that holds the number, for worker_source = env, or ordinal where the pod's index is given by a "
@@ -195,6 +207,20 @@ constexpr Property kProperties[] = {
      kSince, 1, 1e6},
     {"segment.offset", integer, "0", "0 to segment.stride - 1", "", "The remainder of ids by segment.stride.", kSince,
      0, 1e6 - 1},
+    {"gene", choice, "auto", "auto | hash | mod", "",
+     "How the gene comes from an id's owner. hash: the low bits of XXH64 ^ MurmurHash64A of its bytes; an integer is "
+     "hashed as its decimal text. mod: the low bits of the owner, an integer. auto: mod where time is above and the "
+     "gene is the lowest field (order), else hash.",
+     kSince},
+    {"counters", integer, "16", "1 to 4096", "",
+     "How many counters the virtual nodes (values of the gene) of kind = business share: each is for as many "
+     "neighbouring nodes, so that threads with different owners do not compete for one cache line. Ids of one node "
+     "rise. Each holds a block of at most 1024 numbers, which closing or a crash loses. Can be changed at any time.",
+     kSince, 1, 4096},
+    {"on_full", choice, "fail", "fail | widen", "",
+     "What follows when the segment field of 8-byte ids (kind = business) is used up. fail: EXHAUSTED. widen: ids of "
+     "16 bytes with the layout business128, for calls that can return them; their length tells them apart.",
+     kSince},
     {"order", choice, "strict", "strict | relaxed", "",
      "strict: every id of this generator is above all ids issued before it. relaxed: each thread draws from a block of "
      "its own, so that threads do not compete for one cache line; ids are unique, but ordered only within a thread. "
@@ -205,6 +231,19 @@ constexpr Property kProperties[] = {
      "a durable store, workers that are auto). error: fail with FORKED. A fixed worker always gives FORKED, because "
      "the parent owns it.",
      kSince},
+    {"cipher.mode", choice, "ff1", "ff1 | chacha20 | aes-ctr", "",
+     "How hidden ids are made (docs/hidden-ids.md). ff1: format-preserving encryption, NIST SP 800-38G. chacha20 and "
+     "aes-ctr: XOR with a mask that is the same for all ids of a key version; one id that is known in both forms "
+     "reveals it.",
+     kSince},
+    {"cipher.key", text, "", "file:PATH | env:VARIABLE", "",
+     "Where the keys of hidden ids are: in a file that only this user can read (mode 0400 or 0600; `idgen key new` "
+     "makes one), or in an environment variable with the same lines. A relative path starts from `directory`.",
+     kSince, 0, 4096},
+    {"cipher.version", integer, "", "1 to 16777215, and what the layout's version field holds", "",
+     "The key version that hides ids; all versions reveal. Empty = the highest that is not retired. Set it while a new "
+     "version is handed to all processes, and raise it when all have it.",
+     kSince, 1, 16777215},
     {"wait_max", duration, "5s", "0ms to 1h", "ms",
      "How long one call may wait for the clock or the store before it returns a retryable error.", kSince, 0,
      3'600'000},

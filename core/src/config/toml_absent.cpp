@@ -1,5 +1,6 @@
 // Replaces toml_file.cpp if there is no toml++ to compile against.
 #include "idgen/config.hpp"
+#include "idgen/router.hpp"
 
 namespace idgen {
 
@@ -8,6 +9,11 @@ std::vector<ConfigTable> read_toml(const std::string& path) {
       Status::unsupported,
       path +
           ": this build of idgen reads no TOML files itself; the language package reads them and sets each property");
+}
+
+RouteTable read_route_table(const std::string& path) {
+  throw Error(Status::unsupported,
+              path + ": this build of idgen reads no TOML files itself; the language package reads them");
 }
 
 }  // namespace idgen

@@ -11,7 +11,7 @@ namespace idgen {
 inline bool Handle::draw_plain(std::uint64_t& drawn) noexcept { return page_.load(kPageOrder)->counter.draw(drawn); }
 
 [[gnu::always_inline]] inline bool Handle::draw_other(std::uint64_t& id) noexcept {
-  if (!shape_.timed || shape_.striped) return draw_spread(id);
+  if (!shape_.is_direct) return draw_spread(id);
   HotPage& page = *page_.load(kPageOrder);
   std::uint64_t number;
   if (!draw_timed(page, shape_, 1, number)) return false;

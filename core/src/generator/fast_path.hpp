@@ -3,6 +3,8 @@
 
 #include <time.h>
 
+#include "calendar/calendar.hpp"
+#include "calendar/period.hpp"
 #include "idgen/handle.hpp"
 #include "reserve/hot_page.hpp"
 
@@ -50,6 +52,15 @@ inline std::uint64_t draw_timed(HotPage& page, const Shape& shape, std::uint64_t
   return draw_timed(page, shape, tick_at(shape, wall_ms(shape)), want, first);
 }
 
+// Of the present period, or of a later one if the store's is. None while the calendar does not know the present one.
+inline std::uint64_t draw_serials(HotPage& page, const Shape& shape, std::uint64_t want,
+                                  std::uint64_t& first) noexcept IDGEN_RUNS_HOST_CODE {
+  const Calendar::Span* const now = shape.calendar->find(wall_ms(shape));
+  if (now == nullptr) [[unlikely]]
+    return 0;
+  return page.counter.draw_between(now->period << kSerialBits, ~std::uint64_t{0}, {}, want, first);
+}
+
 // tick: of now, for timed numbers.
 inline std::uint64_t draw_numbers(HotPage& page, const Shape& shape, std::uint64_t tick, std::uint64_t want,
                                   std::uint64_t& first) noexcept {
@@ -57,7 +68,8 @@ inline std::uint64_t draw_numbers(HotPage& page, const Shape& shape, std::uint64
 }
 inline std::uint64_t draw_numbers(HotPage& page, const Shape& shape, std::uint64_t want,
                                   std::uint64_t& first) noexcept IDGEN_RUNS_HOST_CODE {
-  return shape.timed ? draw_timed(page, shape, want, first) : page.counter.draw(want, first);
+  if (shape.timed) return draw_timed(page, shape, want, first);
+  return shape.calendar != nullptr ? draw_serials(page, shape, want, first) : page.counter.draw(want, first);
 }
 
 // A stripe's block of time is good only while its tick lasts.

@@ -15,7 +15,7 @@ unsigned thread_stripe() noexcept {
   static std::atomic<unsigned> threads{0};
   // initial-exec: one load, instead of a call, in a shared library.
   static thread_local __attribute__((tls_model("initial-exec"))) unsigned mine = ~0u;
-  if (mine == ~0u) mine = threads.fetch_add(1, std::memory_order_relaxed) % kStripes;
+  if (mine == ~0u) mine = threads.fetch_add(1, std::memory_order_relaxed) % kThreadStripes;
   return mine;
 }
 
@@ -142,6 +142,23 @@ std::shared_ptr<Store> open_configured(const Config& config, Runtime& runtime, c
   });
 }
 
+// What of the shape every kind has: who has an id, and how many counters there are.
+Shape shape_of(const Config& config, const Layout& layout) {
+  Shape shape;
+  shape.by_thread = config.get("order") == "relaxed";
+  if (shape.by_thread) shape.stripes = kThreadStripes;
+  const Field* const gene = layout.find(FieldKind::gene);
+  if (gene == nullptr) return shape;
+  const std::string& rule = config.get("gene");
+  if (config.get("kind") == "business" && !shape.by_thread)
+    shape.stripes = std::min<std::uint64_t>(config.integer("counters"), std::uint64_t{1} << gene->bits);
+  shape.gene = {gene->bits, gene->shift,
+                rule == "auto"  ? layout.gene_rule()
+                : rule == "mod" ? GeneRule::mod
+                                : GeneRule::hash};
+  return shape;
+}
+
 // Logs belong to handles, which are opened and closed.
 Config without_log(Config config) {
   config.log.reset();
@@ -151,15 +168,15 @@ Config without_log(Config config) {
 }  // namespace
 
 Generator::Generator(const Config& config, Layout layout, std::string subject, Patience& patience)
-    : config_(without_log(config)),
+    : shape_(shape_of(config, layout)),
+      config_(without_log(config)),
       layout_(std::move(layout)),
       subject_(std::move(subject)),
       runtime_(config.runtime ? config.runtime : std::shared_ptr<Runtime>(std::shared_ptr<void>(), &system_runtime())),
-      home_(std::make_shared<ForkPage<HotPage>>()),
+      home_(make_hot_page(shape_.stripes)),
       logs_(std::make_shared<LogList>(home_)),
       wait_max_ns_(config.duration_ms("wait_max") * kMs),
       store_(open_configured(config_, *runtime_, subject_, patience)) {
-  shape_.striped = config.get("order") == "relaxed";
   logs_->join(config.log);
   store_->enter();
   has_entered_ = true;
@@ -189,7 +206,7 @@ void Generator::begin(Patience& patience) {
   for (;;) {
     // Sealed by an attempt that was copied; nothing is opened there any more.
     const bool is_used_up = (*home_)->counter.next() >= Counter::kParked;
-    feed = primed_feed(is_first && !is_used_up ? home_ : std::make_shared<ForkPage<HotPage>>(), before, patience);
+    feed = primed_feed(is_first && !is_used_up ? home_ : make_hot_page(shape_.stripes), before, patience);
     if (feed) break;
     is_copy_ = true;
   }
@@ -208,8 +225,9 @@ std::unique_ptr<Generator::Feed> Generator::primed_feed(Page page, const Feed* b
   feed->page = std::move(page);
   feed->before = before;
   Supply::Options options{.carry_mask = shape_.random_start ? 0 : shape_.start_mask,
-                          .draws_first = !shape_.timed,
+                          .draws_first = !shape_.timed && shape_.calendar == nullptr,
                           .close_wait_ns = wait_max_ns_,
+                          .stripes = shape_.stripes,
                           .subject = subject_,
                           .lane = store_->lane(*runtime_)};
   // Read before anything is asked for: what is granted from here on is ours as long as it does not change.
@@ -409,6 +427,12 @@ void Generator::keep_watching() noexcept {
   }
 }
 
+std::string Generator::gene_text() const {
+  const std::string low = "the low " + std::to_string(shape_.gene.bits) + " bits of ";
+  return "gene: " + low +
+         (shape_.gene.rule == GeneRule::mod ? "the owner, an integer" : "the owner's XXH64 ^ MurmurHash64A") + "\n";
+}
+
 std::string Generator::until_copy_is_noticed() const {
   return runtime_->vm_generation() ? "it notices, within 100 ms (this machine's hypervisor tells)"
                                    : "each copy has called idgen_reset";
@@ -435,9 +459,9 @@ void Generator::close() noexcept {
   if (has_entered_.exchange(false)) store_->leave();
 }
 
-Generator::Fed Generator::feed_stripe(std::uint64_t want, bool may_wait) noexcept {
+Generator::Fed Generator::feed_stripe(std::size_t index, std::uint64_t want, bool may_wait) noexcept {
   if (is_alive() && feed().supply->was_copied()) return Fed::no;
-  Stripe& stripe = page().stripes[thread_stripe()];
+  Stripe& stripe = page().stripes()[index];
   std::uint64_t tick = 0;
   for (;;) {
     if (shape_.timed) tick = tick_at(shape_, wall_ms(shape_));  // not under the lock: the clock may be the host's

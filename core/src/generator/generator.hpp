@@ -51,13 +51,13 @@ class Generator : public std::enable_shared_from_this<Generator> {
   const std::string& subject() const noexcept { return subject_; }
   std::int64_t wait_max_ns() const noexcept { return wait_max_ns_; }
 
-  // Takes a block of at least `want`, if there are that many, from the main counter into this thread's stripe.
+  // Takes a block of at least `want`, if there are that many, from the main counter into a stripe.
   enum class Fed {
     yes,
     no,          // the main counter has none
     by_another,  // another thread is doing it; only if the caller may not wait
   };
-  Fed feed_stripe(std::uint64_t want, bool may_wait) noexcept IDGEN_RUNS_HOST_CODE;
+  Fed feed_stripe(std::size_t index, std::uint64_t want, bool may_wait) noexcept IDGEN_RUNS_HOST_CODE;
 
   std::atomic<std::uint32_t> handles{0};
   std::string
@@ -101,10 +101,13 @@ class Generator : public std::enable_shared_from_this<Generator> {
   // Nothing more is drawn from this feed; what it holds is given back. Then begins another one, unless another thread
   // has. False: as ensure_alive(); it is done in the background.
   bool replace(const Feed& feed, Patience& patience) IDGEN_RUNS_HOST_CODE;
+  // For describe(): where the gene comes from.
+  std::string gene_text() const;
   // For describe(): until when a copy of this machine may issue the original's ids.
   std::string until_copy_is_noticed() const;
   void log(LogLevel level, const std::string& message) const IDGEN_RUNS_HOST_CODE;
 
+  Shape shape_;  // first: the page is made by it
   const Config config_;
   const Layout layout_;
   const std::string subject_;
@@ -115,7 +118,6 @@ class Generator : public std::enable_shared_from_this<Generator> {
   const std::int64_t wait_max_ns_;
   const std::shared_ptr<Store> store_;
   std::atomic<bool> has_entered_{false};  // the store
-  Shape shape_;
   std::atomic<std::uint64_t> forks_{0};
 
  private:
@@ -149,7 +151,10 @@ std::string describe_snowflake_generator(const Config& config);
 // Who draws, for messages and rows: "process 4711 on db-3".
 std::string holder_text();
 
-// The index of this thread's stripe.
+// order = relaxed: how many stripes the threads share, and the index of this thread's.
+inline constexpr std::size_t kThreadStripes = 32;
 unsigned thread_stripe() noexcept;
+
+inline constexpr std::size_t kMostStripes = 4096;  // the most that `counters` allows
 
 }  // namespace idgen

@@ -15,10 +15,10 @@ namespace {
 
 // Where a closed handle points: no limit, for ever.
 HotPage& closed_page() {
-  static constinit MadeOnce<HotPage> page;
-  return page.get([] {
-    auto made = std::make_unique<HotPage>();
-    made->counter.seal();  // so that nothing drawn there is a number
+  static constinit MadeOnce<ForkPage<HotPage>> page;
+  return *page.get([] {
+    auto made = std::make_unique<ForkPage<HotPage>>(kMostStripes * sizeof(Stripe));
+    (*made)->counter.seal();  // so that nothing drawn there is a number
     return made;
   });
 }
@@ -26,11 +26,12 @@ HotPage& closed_page() {
 // Read after a draw succeeded: what a range's limit publishes.
 std::uint64_t fixed_of(const HotPage& page) noexcept { return page.fixed.load(std::memory_order_relaxed); }
 
-// The ids of the numbers first, first + 1, ...
+// The ids of the numbers first, first + 1, ... of one owner, whose gene is in `fixed`.
 void write_ids(const Shape& shape, std::uint64_t fixed, std::uint64_t first, std::span<std::uint64_t> out) noexcept {
   if (!shape.timed) {
-    const std::uint64_t base = shape.id(first, fixed);
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = base + i * shape.stride;
+    const std::uint64_t base = shape.id(first, fixed) | fixed;
+    const std::uint64_t step = shape.stride << shape.segment_shift;
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = base + i * step;
     return;
   }
   // Within a tick ids are evenly spaced, so no shift per id is needed.
@@ -46,14 +47,30 @@ void write_ids(const Shape& shape, std::uint64_t fixed, std::uint64_t first, std
   }
 }
 
+std::uint64_t placed_gene(const GeneShape& gene, std::uint64_t owner) noexcept {
+  return Shape::low(owner, gene) << gene.shift;
+}
+
+// What a call that may not wait returns for the exception that is being handled.
+Status status_of_try() noexcept {
+  try {
+    throw;
+  } catch (const Error& error) {
+    const bool may_pass = status_text(error.status()).retryable || error.status() == Status::no_memory;
+    return may_pass ? Status::would_block : error.status();
+  } catch (...) {
+    return Status::would_block;  // no memory for an Error
+  }
+}
+
 // Closes one handle's part.
-void release(const std::shared_ptr<Generator>& generator, const SharedLog& log) {
+[[gnu::cold]] void release(const std::shared_ptr<Generator>& generator, const SharedLog& log) {
   release_generator(generator);
   generator->logs().leave(log);
 }
 
 // If it can be cancelled, on a separate thread: a store that hangs cannot be stopped.
-std::shared_ptr<Generator> acquire(const Config& config, const Cancelled& cancelled) {
+[[gnu::cold]] std::shared_ptr<Generator> acquire(const Config& config, const Cancelled& cancelled) {
   closed_page();  // made now: close() must not fail, and the fast path reads page_ without ordering
   if (!cancelled) return acquire_generator(config, cancelled);
   const std::shared_ptr<Runtime> host = config.runtime;
@@ -66,10 +83,11 @@ std::shared_ptr<Generator> acquire(const Config& config, const Cancelled& cancel
 }  // namespace
 
 Handle::Handle(const Config& config, const Cancelled& cancelled)
-    : generator_(acquire(config, cancelled)),
+    : text_form_(TextForm::of(config)),
+      generator_(acquire(config, cancelled)),
       log_(config.log),
       shape_(generator_->shape()),
-      plain_(!shape_.timed && !shape_.striped && shape_.stride == 1),
+      plain_(!shape_.timed && shape_.calendar == nullptr && shape_.stripes == 0 && shape_.stride == 1),
       page_(&generator_->page()) {}
 
 Handle::~Handle() {
@@ -80,43 +98,53 @@ Handle::~Handle() {
 }
 
 bool Handle::draw_spread(std::uint64_t& id) noexcept {
+  if (shape_.gene.bits > 0) return false;
   HotPage& page = *page_.load(kPageOrder);
   std::uint64_t number;
-  if (draw_run(page, 1, number) == 0) return false;
+  if (draw_run(page, stripe_for(0), 1, number) == 0) return false;
   id = shape_.id(number, fixed_of(page));
   return true;
 }
 
 Status Handle::try_next(std::uint64_t drawn, std::uint64_t& id) noexcept {
-  try {
-    Patience none;
-    if (closed_.load(std::memory_order_acquire)) return Status::closed;
-    if (drawn != kNothing) {
+  if (shape_.gene.bits > 0) return closed_.load(std::memory_order_acquire) ? Status::closed : Status::unsupported;
+  if (drawn != kNothing) {
+    try {
+      Patience none;
+      if (closed_.load(std::memory_order_acquire)) return Status::closed;
       const Claim claim = generator_->claim(drawn, none);
       if (claim == Claim::would_block) return Status::would_block;
       if (claim == Claim::granted) {
         id = drawn;
         return Status::ok;
       }
+    } catch (...) {
+      return status_of_try();
     }
+  }
+  std::uint64_t number, fixed;
+  const Status status = try_draw(stripe_for(0), number, fixed);
+  if (status == Status::ok) id = shape_.id(number, fixed);
+  return status;
+}
+
+Status Handle::try_draw(std::size_t stripe, std::uint64_t& number, std::uint64_t& fixed) noexcept {
+  try {
+    Patience none;
     for (;;) {
+      if (closed_.load(std::memory_order_acquire)) return Status::closed;
       HotPage& page = *page_.load(kPageOrder);
-      std::uint64_t first;
-      if (draw_run(page, 1, first)) {
-        id = shape_.id(first, fixed_of(page));
+      if (draw_run(page, stripe, 1, number)) {
+        fixed = fixed_of(page);
         return Status::ok;
       }
-      if (closed_.load(std::memory_order_acquire)) return Status::closed;
-      const Generator::Fed fed = shape_.striped ? generator_->feed_stripe(1, false) : Generator::Fed::no;
+      const Generator::Fed fed = shape_.stripes > 0 ? generator_->feed_stripe(stripe, 1, false) : Generator::Fed::no;
       if (fed == Generator::Fed::by_another) return Status::would_block;
       if (fed == Generator::Fed::no && !generator_->make_room(none)) return Status::would_block;
       follow();
     }
-  } catch (const Error& error) {
-    const bool may_pass = status_text(error.status()).retryable || error.status() == Status::no_memory;
-    return may_pass ? Status::would_block : error.status();
-  } catch (...) {  // no memory for an Error
-    return Status::would_block;
+  } catch (...) {
+    return status_of_try();
   }
 }
 
@@ -145,15 +173,32 @@ std::uint64_t Handle::next() {
   return (plain_ ? draw_plain(drawn) : draw_other(drawn)) ? drawn : next(drawn);
 }
 
-// With order = relaxed this uses the thread's stripe, as single ids do: a thread's ids rise whichever calls it mixes.
-std::uint64_t Handle::draw_run(HotPage& page, std::uint64_t want, std::uint64_t& first) noexcept {
-  return shape_.striped ? draw_from_stripe(page.stripes[thread_stripe()], shape_, want, first)
-                        : draw_numbers(page, shape_, want, first);
+std::size_t Handle::next_text(char* out) {
+  const std::uint64_t id = next();
+  try {
+    return text_form_.write({id, 8}, out);
+  } catch (const Error& error) {
+    if (error.status() != Status::value) throw;
+    throw Error(Status::exhausted, generator_->subject() + ": " + error.message());
+  }
 }
 
-void Handle::make_room(std::uint64_t want, Patience& patience) {
+// With order = relaxed the thread's, whichever calls it mixes, so that a thread's ids rise; else the one of the owner's
+// virtual node.
+std::size_t Handle::stripe_for(std::uint64_t owner) const noexcept {
+  if (shape_.stripes == 0) return 0;
+  return shape_.by_thread ? thread_stripe() : shape_.stripe_of(Shape::low(owner, shape_.gene));
+}
+
+std::uint64_t Handle::draw_run(HotPage& page, std::size_t stripe, std::uint64_t want, std::uint64_t& first) noexcept {
+  return shape_.stripes > 0 ? draw_from_stripe(page.stripes()[stripe], shape_, want, first)
+                            : draw_numbers(page, shape_, want, first);
+}
+
+void Handle::make_room(std::size_t stripe, std::uint64_t want, Patience& patience) {
   patience.check(generator_->subject());
-  if (!shape_.striped || generator_->feed_stripe(want, true) == Generator::Fed::no) generator_->make_room(patience);
+  if (shape_.stripes == 0 || generator_->feed_stripe(stripe, want, true) == Generator::Fed::no)
+    generator_->make_room(patience);
   follow();
 }
 
@@ -165,30 +210,34 @@ void Handle::follow() noexcept {
 
 void Handle::fill(std::span<std::uint64_t> ids, std::size_t& written, const Cancelled& cancelled) {
   written = 0;
+  require_owner(false);
   Patience patience(generator_->wait_max_ns(), closed_, cancelled);
+  const std::size_t stripe = stripe_for(0);
   while (written < ids.size()) {
     HotPage& page = *page_.load(kPageOrder);
     std::uint64_t first;
-    const std::uint64_t count = draw_run(page, ids.size() - written, first);
+    const std::uint64_t count = draw_run(page, stripe, ids.size() - written, first);
     if (count) {
       write_ids(shape_, fixed_of(page), first, ids.subspan(written, count));
       written += count;
       patience.renew();
       continue;
     }
-    make_room(ids.size() - written, patience);
+    make_room(stripe, ids.size() - written, patience);
   }
 }
 
 Block Handle::next_block(std::uint64_t want, const Cancelled& cancelled) {
+  require_owner(false);
   // A run ends with its tick. When running ahead of the clock more could be drawn, but the numbers beyond would be
   // given up.
   if (shape_.timed) want = std::min(want, std::uint64_t{1} << shape_.sequence_bits);
   Patience patience(generator_->wait_max_ns(), closed_, cancelled);
+  const std::size_t stripe = stripe_for(0);
   for (;;) {
     HotPage& page = *page_.load(kPageOrder);
     std::uint64_t first;
-    std::uint64_t count = draw_run(page, want, first);
+    std::uint64_t count = draw_run(page, stripe, want, first);
     if (count) {
       if (shape_.timed) {
         const std::uint64_t per_tick = std::uint64_t{1} << shape_.sequence_bits;
@@ -197,8 +246,143 @@ Block Handle::next_block(std::uint64_t want, const Cancelled& cancelled) {
       return {shape_.id(first, fixed_of(page)), count,
               shape_.timed ? std::uint64_t{1} << shape_.sequence_shift : shape_.stride};
     }
-    make_room(want, patience);
+    make_room(stripe, want, patience);
   }
+}
+
+// ---------------------------------------------------------------------------------------- ids that have an owner
+
+namespace {
+
+void write_owned(const Shape& shape, std::uint64_t fixed, std::uint64_t first, std::uint64_t owner,
+                 std::span<std::uint64_t> out) noexcept {
+  write_ids(shape, fixed | placed_gene(shape.gene, owner), first, out);
+}
+void write_owned(const Shape& shape, std::uint64_t fixed, std::uint64_t first, std::uint64_t owner,
+                 std::span<WideId> out) noexcept {
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = shape.wide_id(first + i, fixed, owner);
+}
+
+}  // namespace
+
+void Handle::require_owner(bool has_owner) const {
+  if (has_owner == (shape_.gene.bits > 0)) return;
+  const std::string layout = generator_->subject() + ": layout '" + generator_->layout().text() + "'";
+  throw Error(Status::unsupported,
+              has_owner ? layout + " has no gene, so its ids have no owner; call next, or choose a layout with one"
+                        : layout + " has a gene, which comes from an id's owner; call next_for");
+}
+
+std::uint64_t Handle::owner_number(std::string_view owner) const {
+  require_owner(true);
+  return idgen::owner_number(owner, shape_.gene.rule);
+}
+
+bool Handle::find_owner_number(std::string_view owner, std::uint64_t& number) const noexcept {
+  return shape_.gene.bits > 0 && idgen::find_owner_number(owner, shape_.gene.rule, number);
+}
+
+bool Handle::draw_for(std::string_view owner, std::uint64_t& id) noexcept {
+  std::uint64_t of;
+  if (shape_.wide || !find_owner_number(owner, of)) return false;
+  HotPage& page = *page_.load(kPageOrder);
+  std::uint64_t number;
+  if (draw_run(page, stripe_for(of), 1, number) == 0 || number > shape_.last_number) return false;
+  id = shape_.id(number, fixed_of(page)) | placed_gene(shape_.gene, of);
+  return true;
+}
+
+Status Handle::try_next_for(std::string_view owner, std::uint64_t& id) noexcept {
+  std::uint64_t of, number, fixed;
+  if (shape_.gene.bits == 0 || shape_.wide) return Status::unsupported;
+  if (!find_owner_number(owner, of)) return Status::value;
+  const Status status = try_draw(stripe_for(of), number, fixed);
+  if (status != Status::ok) return status;
+  if (number > shape_.last_number) return Status::exhausted;
+  id = shape_.id(number, fixed) | placed_gene(shape_.gene, of);
+  return Status::ok;
+}
+
+std::uint64_t Handle::next_for(std::string_view owner) {
+  std::uint64_t id;
+  std::size_t written;
+  if (!draw_for(owner, id)) fill_for(owner_number(owner), std::span(&id, 1), written);
+  return id;
+}
+
+void Handle::require_owned(std::size_t id_bytes) const {
+  require_owner(true);
+  if (id_bytes > sizeof(std::uint64_t) || !shape_.wide) return;
+  throw Error(Status::unsupported, generator_->subject() + ": layout '" + generator_->layout().text() +
+                                       "' makes ids of 16 bytes; call next_wide_for");
+}
+
+// All of them, from ids[written] on.
+template <class Id>
+void Handle::draw_owned(std::uint64_t owner, std::span<Id> ids, std::size_t& written, Patience& patience) {
+  const std::size_t stripe = stripe_for(owner);
+  while (written < ids.size()) {
+    HotPage& page = *page_.load(kPageOrder);
+    std::uint64_t first;
+    std::uint64_t count = draw_run(page, stripe, ids.size() - written, first);
+    if (count == 0) {
+      make_room(stripe, ids.size() - written, patience);
+      continue;
+    }
+    if (sizeof(Id) == sizeof(std::uint64_t) && first + count - 1 > shape_.last_number) [[unlikely]] {
+      if (first > shape_.last_number) {
+        throw Error(Status::exhausted, generator_->subject() + ": the numbers that 8 bytes hold are used up (layout '" +
+                                           generator_->layout().text() +
+                                           "'), and on_full = widen goes on with ids of 16 bytes; call next_wide_for");
+      }
+      count = shape_.last_number - first + 1;
+    }
+    write_owned(shape_, fixed_of(page), first, owner, ids.subspan(written, count));
+    written += count;
+    patience.renew();
+  }
+}
+
+template <class Id>
+void Handle::fill_owned(std::uint64_t owner, std::span<Id> ids, std::size_t& written, const Cancelled& cancelled) {
+  written = 0;
+  require_owned(sizeof(Id));
+  Patience patience(generator_->wait_max_ns(), closed_, cancelled);
+  draw_owned(owner, ids, written, patience);
+}
+
+template <class Id>
+void Handle::fill_owned_each(const Owners& owners, std::span<Id> ids, std::size_t& written,
+                             const Cancelled& cancelled) {
+  written = 0;
+  require_owned(sizeof(Id));
+  Patience patience(generator_->wait_max_ns(), closed_, cancelled);
+  std::uint64_t numbers[64];  // hashed together, and then drawn: faster than in turns
+  while (written < ids.size()) {
+    const std::size_t count =
+        owners(written, std::span(numbers).first(std::min(std::size(numbers), ids.size() - written)));
+    for (std::size_t i = 0; i < count; ++i) draw_owned(numbers[i], ids.first(written + 1), written, patience);
+  }
+}
+
+void Handle::fill_for(std::uint64_t owner, std::span<std::uint64_t> ids, std::size_t& written,
+                      const Cancelled& cancelled) {
+  fill_owned(owner, ids, written, cancelled);
+}
+void Handle::fill_for(std::uint64_t owner, std::span<WideId> ids, std::size_t& written, const Cancelled& cancelled) {
+  fill_owned(owner, ids, written, cancelled);
+}
+void Handle::fill_for_each(const Owners& owners, std::span<std::uint64_t> ids, std::size_t& written,
+                           const Cancelled& cancelled) {
+  fill_owned_each(owners, ids, written, cancelled);
+}
+void Handle::fill_for_each(const Owners& owners, std::span<WideId> ids, std::size_t& written,
+                           const Cancelled& cancelled) {
+  fill_owned_each(owners, ids, written, cancelled);
+}
+
+Parts Handle::decode(const WideId& id) const {
+  return shape_.widens && id.bytes == 16 ? Layout::parse(kWideLayout).decode(id) : layout().decode(id);
 }
 
 void Handle::close(const Cancelled& cancelled) {
@@ -225,7 +409,7 @@ Stats Handle::stats() const {
 }
 
 std::string describe_generator(const Config& config) {
-  return config.get("kind") == "segment" ? describe_segment_generator(config) : describe_snowflake_generator(config);
+  return config.get("kind") != "snowflake" ? describe_segment_generator(config) : describe_snowflake_generator(config);
 }
 
 std::string Handle::describe() const { return generator_->describe(); }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "idgen/checkpoint.hpp"
+#include "idgen/standard.hpp"
 #include "runtime/fork_page.hpp"
 #include "runtime/made_once.hpp"
 #include "runtime/vm_generation.hpp"
@@ -77,11 +78,12 @@ void quiesce() {
   quiesced = true;
   abandon_in_copy();
   for (const std::shared_ptr<Generator>& generator : live_generators()) generator->rest();
-  system_vm_generation().unmap();
+  system_vm_generation.unmap();
 }
 
 void reset() {
-  system_vm_generation().map_again();
+  system_vm_generation.map_again();
+  forget_standard_randomness();
   const std::vector<std::shared_ptr<Generator>> live = live_generators();
   for (const std::shared_ptr<Generator>& generator : live) generator->seal();
   for (const std::shared_ptr<Generator>& generator : live) generator->abandon();

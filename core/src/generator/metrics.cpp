@@ -130,7 +130,7 @@ std::string metrics_text(std::span<const Metered> generators) {
   for (const Metered& generator : generators) {
     const std::string labels = "name=" + label(generator.name) + ",namespace=" + label(generator.name_space) +
                                ",kind=" + label(generator.kind);
-    const Kinds kind = generator.kind == "segment" ? Kinds::segment : Kinds::snowflake;
+    const Kinds kind = generator.kind == "snowflake" ? Kinds::snowflake : Kinds::segment;
     const auto [at, is_new] = samples.try_emplace(labels, kind, generator.stats);
     if (!is_new) at->second.second = together(at->second.second, generator.stats);
   }

@@ -12,7 +12,7 @@ namespace idgen {
 struct Metered {
   std::string name;
   std::string name_space;
-  std::string kind;  // "segment" or "snowflake"
+  std::string kind;  // "segment", "business" or "snowflake"
   Stats stats;
 };
 

@@ -13,13 +13,14 @@ std::shared_ptr<Slot<Generator>> slot_of(const std::string& key) {
 }
 
 // True for two configurations that make the same ids under the same promises. Their stores are already known to be the
-// same, however they are written. A generator's name, and what only segments have, make no difference to a worker.
+// same, however they are written. A generator's name, how its ids are written, and what only segments have make no
+// difference to a worker.
 bool same_promises(Config a, Config b) {
   for (Config* config : {&a, &b}) {
     for (const Property& property : properties()) {
       const std::string_view name = property.name;
-      if (name == "name" || name == "directory" || name == "tag" || name == "module.path" ||
-          name.starts_with("segment.") || name.starts_with("buffer."))
+      if (name == "name" || name == "directory" || name == "tag" || name == "module.path" || name == "pattern" ||
+          name == "zone" || name.starts_with("segment.") || name.starts_with("buffer."))
         config->set(name, property.default_value);
     }
     if (!config->store) config->set("store", "memory");
@@ -50,7 +51,7 @@ std::shared_ptr<Generator> new_generator(std::shared_ptr<Generator> generator) {
 std::shared_ptr<Generator> acquire_generator(const Config& config, const Cancelled& cancelled) {
   Patience patience(config.duration_ms("wait_max") * 1'000'000, cancelled);
   wait_for_reset(config.runtime ? *config.runtime : system_runtime(), config.get("name"), patience);
-  if (config.get("kind") == "segment") return new_generator(make_segment_generator(config, patience));
+  if (config.get("kind") != "snowflake") return new_generator(make_segment_generator(config, patience));
   Runtime& runtime = config.runtime ? *config.runtime : system_runtime();
   const std::string key = snowflake_identity(config);
   const std::shared_ptr<Slot<Generator>> slot = slot_of(key);

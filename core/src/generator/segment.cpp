@@ -4,8 +4,12 @@
 #include <limits>
 #include <utility>
 
+#include "calendar/calendar.hpp"
+#include "calendar/period.hpp"
+#include "generator/fast_path.hpp"
 #include "generator/generator.hpp"
 #include "idgen/text.hpp"
+#include "idgen/text_form.hpp"
 
 namespace idgen {
 namespace {
@@ -22,19 +26,49 @@ struct Stride {
   std::string text() const { return "stride " + std::to_string(stride) + ", offset " + std::to_string(offset); }
 };
 
+// What serials have beside a segment.
+struct Serials {
+  std::shared_ptr<const TextForm> form;
+  std::shared_ptr<const Calendar> calendar;  // null: their pattern has no date
+  std::shared_ptr<Runtime> runtime;          // whose clock says the period
+  std::uint64_t last_number = kLastSerial;   // in a period
+
+  explicit operator bool() const { return form != nullptr; }
+  std::int64_t now_ms() const IDGEN_RUNS_HOST_CODE { return floor_div(runtime->wall_ns(), 1'000'000); }
+  const Calendar::Span& period() const IDGEN_RUNS_HOST_CODE { return calendar->learn(now_ms()); }
+  // The last one of the same period.
+  std::uint64_t last_of(std::uint64_t id) const {
+    return (calendar != nullptr ? id >> kSerialBits << kSerialBits : 0) + last_number;
+  }
+  // So that one process does not take what is left for all, and loses it.
+  std::uint64_t most_at_once() const { return std::max<std::uint64_t>(last_number / 100, 1); }
+  // For messages, also of a number that the pattern does not hold.
+  std::string text_of(std::uint64_t id) const {
+    try {
+      char text[TextPattern::kMostText];
+      return in_quotes({text, form->write({id, 8}, text)});
+    } catch (const Error&) {
+      return "number " + std::to_string(calendar != nullptr ? id & kLastSerial : id);
+    }
+  }
+};
+
 class SegmentSource final : public Source {
  public:
   // `stride` is the configuration's; the first grant overwrites it if the store's row has its own.
   SegmentSource(std::shared_ptr<Store> store, std::string name_space, std::string tag, std::uint64_t step,
-                std::shared_ptr<Stride> stride)
+                std::shared_ptr<Stride> stride, std::uint64_t last_id, Serials serials)
       : store_(std::move(store)),
         name_space_(std::move(name_space)),
         tag_(std::move(tag)),
         step_(step),
+        last_id_(last_id),
+        serials_(std::move(serials)),
         stride_(std::move(stride)),
         holder_(holder_text()) {}
 
   Range draw(const Demand& demand) override {
+    if (serials_) return draw_serials(demand);
     for (int attempt = 0; attempt < kMostEmptyGrants; ++attempt) {
       // With a stride, at least so many that one of ours is among them, whatever the row's step is.
       const std::uint64_t wanted = stride_->stride > 1 ? std::max<std::uint64_t>(demand.wanted, 1) : demand.wanted;
@@ -45,7 +79,13 @@ class SegmentSource final : public Source {
                                  .rate = std::min<std::uint64_t>(demand.rate, std::numeric_limits<std::int64_t>::max()),
                                  .holder = holder_});
       check(grant);
-      const std::uint64_t end_id = grant.first + grant.count;
+      if (grant.first > last_id_) {
+        throw Error(Status::exhausted, "tag " + in_quotes(tag_) + ": all ids up to " + std::to_string(last_id_) +
+                                           " are used up, the last that the layout's segment field holds. Set on_full "
+                                           "= widen to go on with ids of 16 bytes, or use another tag");
+      }
+      // What the field does not hold is left to nobody.
+      const std::uint64_t end_id = std::min(grant.first + grant.count, last_id_ + 1);
       const Range range{stride_->number_from(grant.first), stride_->number_from(end_id)};
       if (range.first == range.end) continue;  // fewer than the stride: the rest of a buffer's entry, or a first grant
       if (stride_->stride > 1) ends_.push_back({range.end, end_id});
@@ -66,7 +106,9 @@ class SegmentSource final : public Source {
     store_->segment_return(name_space_, tag_, end_id - 1, end_id - stride_->id(unused.first));
   }
 
-  std::string name_of(std::uint64_t number) const override { return std::to_string(stride_->id(number)); }
+  std::string name_of(std::uint64_t number) const override {
+    return serials_ ? serials_.text_of(number) : std::to_string(stride_->id(number));
+  }
   std::string after_regress() const override {
     return "Raise the tag above all ids in use with `idgen segment advance`, then open the generator again";
   }
@@ -74,6 +116,98 @@ class SegmentSource final : public Source {
  private:
   static constexpr int kMostEmptyGrants = 64;
   static constexpr std::size_t kMostEnds = 128;  // more than a supply holds ranges
+
+  // Numbers of one period: the present one, or the next if the store's clocks are a little ahead of ours. The store's
+  // counter only rises, so a period that has begun there never begins again, whatever a clock says.
+  Range draw_serials(const Demand& demand) {
+    const std::int64_t now_ms = serials_.now_ms();
+    const Calendar::Span* const present = serials_.calendar ? &serials_.calendar->learn(now_ms) : nullptr;
+    const std::uint64_t above = present != nullptr ? present->period << kSerialBits : 0;
+    if (!std::exchange(has_looked_, true)) look();
+    const bool was_agreed = is_agreed_ || agree("");
+    if (present != nullptr) check_period(*present, now_ms);
+    const SegmentGrant grant =
+        store_->segment_grant(name_space_, tag_,
+                              {.step = std::min(step_, serials_.most_at_once()),
+                               .wanted = std::min(demand.wanted, serials_.most_at_once()),
+                               .rate = std::min<std::uint64_t>(demand.rate, std::numeric_limits<std::int64_t>::max()),
+                               .holder = holder_,
+                               .above = above});
+    if (grant.stride != 1) {
+      throw Error(Status::format_mismatch, concat({"tag ", quote(tag_), ": its row has a stride of ", grant.stride,
+                                                   ", and serials count one by one; use another tag"}));
+    }
+    check(grant);
+    if (grant.first <= above) {
+      throw Error(Status::unsupported,
+                  concat({"tag ", quote(tag_), ": the store granted ", grant.first, " where numbers above ", above,
+                          " were asked for; it cannot count from 1 in each period"}));
+    }
+    // Whatever is refused from here on is burned: only the supply knows whether it may still be given back.
+    known_ = std::max(known_, grant.first);
+    if (!was_agreed) agree(serials_.form->pattern().shape());
+    if (present != nullptr) check_period(*present, now_ms);
+    const std::uint64_t last = serials_.last_of(grant.first);
+    if (grant.first > last) {
+      throw Error(Status::exhausted,
+                  concat({"tag ", quote(tag_), ": all serials up to ", serials_.text_of(last),
+                          " are used up, the last that the pattern holds. ",
+                          present != nullptr ? "It goes on with the next period. " : "",
+                          "Give the number more digits, or let it widen with a '+' behind its width"}));
+    }
+    return {grant.first, std::min(grant.first + grant.count, last + 1)};
+  }
+
+  // The first pattern that a tag was drawn with is the tag's, but for the number's width: two patterns could write
+  // different numbers alike. `shape`: kept if there is none yet. False: there is none. Where a store keeps no such
+  // record, it is the user's part.
+  bool agree(const std::string& shape) {
+    const std::string& own = serials_.form->pattern().shape();
+    std::string kept;
+    try {
+      kept = store_->namespace_format(record_name(), shape);
+    } catch (const Error& error) {
+      if (error.status() != Status::unsupported && error.status() != Status::store_missing) throw;
+      return is_agreed_ = true;
+    }
+    if (!kept.empty() && kept != own) {
+      throw Error(Status::format_mismatch,
+                  concat({"tag ", quote(tag_), " has serials of the pattern ", quote(kept),
+                          ", and this generator's is ", quote(own),
+                          " (both without widths). Only the width may change; take another tag for another pattern"}));
+    }
+    return is_agreed_ = !kept.empty();
+  }
+  std::string record_name() const {
+    constexpr std::size_t kLongest = 100;
+    const std::string name = concat({name_space_, "/", tag_});
+    if (name.size() <= kLongest) return "serial " + name;
+    return "serial " + format_id(xxh64(name), Encoding::hex) + format_id(murmur64a(name), Encoding::hex);
+  }
+  // Where the tag stands, so that a wrong clock is noticed before anything is asked for. Not every store can tell.
+  void look() {
+    try {
+      known_ = std::max(known_, store_->segment_show(name_space_, tag_).max_id);
+    } catch (const Error&) {  // the grant says what is wrong
+    }
+  }
+
+  // Throws if the tag has come to a period that is far ahead of this clock's.
+  void check_period(const Calendar::Span& present, std::int64_t now_ms) const {
+    constexpr std::int64_t kMostEarlyMs = 3'600'000;
+    const std::uint64_t reached = known_ >> kSerialBits;
+    if (reached <= present.period) return;
+    const bool is_next =
+        present.until_ms - now_ms <= kMostEarlyMs && serials_.calendar->learn(present.until_ms).period == reached;
+    if (is_next) return;
+    throw Error(
+        Status::clock_back,
+        concat({"tag ", quote(tag_), " has come to ", serials_.text_of(known_), ", and this process's clock says ",
+                format_instant(now_ms),
+                ": this clock is behind, or a process whose clock was ahead has drawn from the tag. Set the clock "
+                "right; or, if that was the other one, see docs/serials.md"}),
+        Error::kEndsWaits);
+  }
 
   struct End {
     std::uint64_t number;  // of a grant's range
@@ -106,6 +240,11 @@ class SegmentSource final : public Source {
   const std::string name_space_;
   const std::string tag_;
   const std::uint64_t step_;
+  const std::uint64_t last_id_;  // that may be issued
+  const Serials serials_;
+  bool has_looked_ = false;  // see look()
+  bool is_agreed_ = false;   // the tag's pattern is ours
+  std::uint64_t known_ = 0;  // of a tag of serials: it has come at least so far
   const std::shared_ptr<Stride> stride_;
   const std::string holder_;
   std::deque<End>
@@ -114,19 +253,68 @@ class SegmentSource final : public Source {
 
 std::string tag_of(const Config& config) { return config.get(config.get("tag").empty() ? "name" : "tag"); }
 
+bool is_business(const Config& config) { return config.get("kind") == "business"; }
+
+Serials serials_of(const Config& config, const std::shared_ptr<Runtime>& runtime) {
+  if (config.get("kind") != "serial") return {};
+  if (config.get("order") == "relaxed" || config.integer("segment.stride") != 1) {
+    throw Error(Status::value,
+                "kind = serial counts one by one: order = relaxed and segment.stride cannot be used with it");
+  }
+  Serials serials{
+      .form = std::make_shared<const TextForm>(TextForm::of(config)), .calendar = nullptr, .runtime = runtime};
+  const TextPattern& pattern = serials.form->pattern();
+  const bool has_date = pattern.finest() != TimeUnit::none;
+  constexpr auto kLargest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  serials.last_number =
+      static_cast<std::uint64_t>(std::min<Id128>(pattern.last_number(), has_date ? kLastSerial : kLargest - 1));
+  if (has_date) serials.calendar = std::make_shared<const Calendar>(serials.form->zone(), pattern);
+  return serials;
+}
+
+Layout segment_layout(const Config& config) {
+  const std::string& text = config.get("layout");
+  if (!is_business(config)) {
+    if (text.empty()) return Layout::plain_segment();
+    throw Error(
+        Status::unsupported,
+        concat({"layout = '", text, "' with kind = ", config.get("kind"),
+                ": its ids are plain numbers; remove it, or use kind = business (a layout with gene and segment) "
+                "or snowflake (with time)"}));
+  }
+  Layout layout = Layout::parse(text.empty() ? "business64" : text);
+  for (const FieldKind kind : {FieldKind::gene, FieldKind::segment}) {
+    if (!layout.find(kind)) {
+      throw Error(Status::unsupported, "layout '" + layout.text() + "' has no " + std::string(field_name(kind)) +
+                                           " field, which kind = business needs; 'gene:16 version:5 segment:42' has");
+    }
+  }
+  for (const Field& field : layout.fields()) {
+    if (field.kind != FieldKind::gene && field.kind != FieldKind::version && field.kind != FieldKind::segment) {
+      throw Error(Status::unsupported, "layout '" + layout.text() + "' has a field '" +
+                                           std::string(field_name(field.kind)) +
+                                           "', which ids of kind = business have no value for; they have gene, "
+                                           "version and segment");
+    }
+  }
+  if (layout.is_wide() && layout.find(FieldKind::segment)->shift != 0) {
+    throw Error(Status::unsupported, "layout '" + layout.text() + "': in an id of 16 bytes the segment comes last");
+  }
+  return layout;
+}
+
+// Kinds segment and business: the latter's ids also say who owns them.
 class SegmentGenerator final : public Generator {
  public:
   SegmentGenerator(const Config& config, Patience& patience)
-      : Generator(config, Layout::plain_segment(), "segment tag " + in_quotes(tag_of(config)), patience) {
-    if (!config.get("layout").empty()) {
-      throw Error(Status::unsupported, "layout = '" + config.get("layout") +
-                                           "' with kind = segment: segment ids are plain numbers in this version; "
-                                           "remove it, or use kind = snowflake");
-    }
+      : Generator(config, segment_layout(config), config.get("kind") + " tag " + in_quotes(tag_of(config)), patience) {
     if (stride_->offset >= stride_->stride) {
       throw Error(Status::value, "segment.offset = " + std::to_string(stride_->offset) + " with segment.stride = " +
                                      std::to_string(stride_->stride) + "; allowed: 0 to stride - 1");
     }
+    shape_.calendar = serials_.calendar.get();
+    if (serials_ && !runtime_->is_system_clock()) shape_.host_clock = runtime_.get();
+    if (is_business(config)) shape_for_owners();
     shape_.stripe_block = std::clamp<std::uint64_t>(step_ / 64, 1, 1024);
     take_stride();
   }
@@ -134,6 +322,7 @@ class SegmentGenerator final : public Generator {
   void take_stride() {
     shape_.stride = stride_->stride;
     shape_.offset = stride_->offset;
+    if (narrow_last_id_ < kLastId) shape_.last_number = stride_->number_from(narrow_last_id_ + 1) - 1;
   }
 
   bool make_room(Patience& patience) override {
@@ -151,13 +340,21 @@ class SegmentGenerator final : public Generator {
 
  protected:
   std::unique_ptr<Source> make_source(const Page&) override {
-    return std::make_unique<SegmentSource>(store_, config_.get("namespace"), tag_of(config_), step_, stride_);
+    return std::make_unique<SegmentSource>(store_, config_.get("namespace"), tag_of(config_), step_, stride_,
+                                           shape_.widens ? kLastId : narrow_last_id_, serials_);
   }
   void set_options(Supply::Options& options, const Page&) override {
     options.sizing = {.prefetch = config_.number("segment.prefetch"),
                       .runway_ns = config_.duration_ms("segment.runway") * 1'000'000,
                       .stock_max = stock_max_};
     options.max_age_ns = config_.duration_ms("segment.max_age") * 1'000'000;
+    // A process that ends badly loses what it holds: not a large part of the digits.
+    if (serials_) options.sizing.stock_max = std::min(options.sizing.stock_max, 2 * serials_.most_at_once());
+    if (serials_.calendar == nullptr) return;
+    options.leaves_rest = true;
+    options.present = [serials = serials_] {
+      return Present{.need = serials.period().period << kSerialBits, .tick = 0};
+    };
   }
   // A thread may still hold a number that it drew there.
   void continue_after(const Feed& ended, Supply::Options& options, HotPage&) override {
@@ -175,8 +372,22 @@ class SegmentGenerator final : public Generator {
   }
 
  private:
+  void shape_for_owners() {
+    const Field& segment = *layout_.find(FieldKind::segment);
+    shape_.segment_shift = segment.shift;
+    shape_.wide = layout_.is_wide();
+    shape_.widens = !shape_.wide && config_.get("on_full") == "widen";
+    if (segment.bits < 63) narrow_last_id_ = (std::uint64_t{1} << segment.bits) - 1;
+    const Layout wide_layout = shape_.wide ? layout_ : Layout::parse(kWideLayout);
+    const Field& wide = *wide_layout.find(FieldKind::gene);
+    shape_.wide_gene = {wide.bits, wide.shift, shape_.gene.rule};
+  }
+
+  static constexpr std::uint64_t kLastId = std::numeric_limits<std::int64_t>::max();
+  std::uint64_t narrow_last_id_ = kLastId;
   const std::uint64_t step_ = config_.integer("segment.step");
   const std::uint64_t stock_max_ = config_.integer("segment.stock_max");
+  const Serials serials_ = serials_of(config_, runtime_);
   // Shared with the source, which may outlive us if the store hangs.
   const std::shared_ptr<Stride> stride_ =
       std::make_shared<Stride>(Stride{config_.integer("segment.stride"), config_.integer("segment.offset")});
@@ -185,19 +396,31 @@ class SegmentGenerator final : public Generator {
 std::string SegmentGenerator::describe() const {
   const bool adapts = config_.duration_ms("segment.runway") > 0;
   std::string text =
-      "kind: segment, tag " + in_quotes(tag_of(config_)) + " in namespace " + in_quotes(config_.get("namespace")) +
-      ", " + std::to_string(step_) + " numbers at a time" +
+      "kind: " + config_.get("kind") + ", tag " + in_quotes(tag_of(config_)) + " in namespace " +
+      in_quotes(config_.get("namespace")) + ", " + std::to_string(step_) + " numbers at a time" +
       (adapts ? ", more when they last for less than segment.runway = " + config_.get("segment.runway") : "") + "\n";
   if (shape_.stride > 1)
     text += "ids: those with id % " + std::to_string(shape_.stride) + " == " + std::to_string(shape_.offset) + "\n";
   text += store_->describe();
-  text += "clock: not used; no clock can cause a duplicate\n";
+  text += serials_.calendar == nullptr
+              ? "clock: not used; no clock can cause a duplicate\n"
+              : "clock: says which period it is, in the zone " + config_.get("zone") +
+                    "; no clock can cause a duplicate: the store's counter rises from period to period\n";
   if (store_->survives_fork())
     text += "crash: up to " + std::to_string(adapts ? std::max(stock_max_, 2 * step_) : 2 * step_) +
             " numbers are lost (a gap), none is issued twice\n";
-  text += shape_.striped ? "order: relaxed; ids rise within a thread, not between threads\n"
-                         : "order: strict; every id of this generator is above all it issued before; between processes "
-                           "only the ranges are ordered\n";
+  if (shape_.gene.bits > 0) {
+    text += "layout: " + layout_.text() + "\n" + gene_text() + "full: " +
+            (shape_.widens ? "ids of 16 bytes follow those of 8, which end with segment "
+                           : "ids end with EXHAUSTED after segment ") +
+            std::to_string(narrow_last_id_) + "\n";
+  }
+  text += shape_.by_thread ? "order: relaxed; ids rise within a thread, not between threads\n"
+          : shape_.gene.bits > 0
+              ? "order: ids of one virtual node rise; " + std::to_string(shape_.stripes) +
+                    " counters, each for neighbouring nodes\n"
+              : "order: strict; every id of this generator is above all it issued before; between processes "
+                "only the ranges are ordered\n";
   text += fork_obstacle().empty() ? "fork: a child draws its own segment\n"
                                   : "fork: a child gets FORKED: " + fork_obstacle() + "\n";
   text += "store outage: ids continue until the reserve is used up" +

@@ -56,12 +56,18 @@ WindowWidth window_width(const Config& config, std::int64_t tick_ms) {
   if (layout.is_wide())
     throw Error(Status::unsupported,
                 "layout '" + layout.text() + "' is wider than 64 bits; ids of 128 bits come in a later version");
-  for (const FieldKind kind : {FieldKind::gene, FieldKind::version, FieldKind::segment}) {
+  for (const FieldKind kind : {FieldKind::version, FieldKind::segment}) {
     if (layout.find(kind)) {
-      throw Error(Status::unsupported,
-                  "layout '" + layout.text() + "' has a field '" + std::string(field_name(kind)) +
-                      "', which comes from an id's owner: making such ids comes in a later version; decoding works");
+      throw Error(Status::unsupported, "layout '" + layout.text() + "' has a field '" + std::string(field_name(kind)) +
+                                           "', which ids of kind = snowflake have no value for; use kind = business, "
+                                           "or another layout. Decoding works");
     }
+  }
+  if (const Field* gene = layout.find(FieldKind::gene);
+      gene != nullptr && gene->shift > layout.find(FieldKind::sequence)->shift) {
+    throw Error(Status::unsupported, "layout '" + layout.text() +
+                                         "' has its gene above its sequence, so its ids cannot rise; put the gene "
+                                         "last, as the layout order does. Decoding works");
   }
   if (layout.find(FieldKind::time)->shift < layout.find(FieldKind::sequence)->shift) {
     throw Error(Status::unsupported,
@@ -122,6 +128,7 @@ class SnowflakeGenerator final : public Generator {
     const Field& time = *layout_.find(FieldKind::time);
     const Field& sequence = *layout_.find(FieldKind::sequence);
     shape_.timed = true;
+    shape_.is_direct = shape_.stripes == 0 && shape_.gene.bits == 0;
     shape_.sequence_bits = sequence.bits;
     shape_.sequence_shift = sequence.shift;
     shape_.time_shift = time.shift;
@@ -412,9 +419,10 @@ std::string SnowflakeGenerator::describe() const {
               ? "ids borrow up to max_ahead = " + config_.get("max_ahead") + " of time, inside what is reserved"
               : "calls wait for the next tick";
   text += "\n";
-  text += shape_.striped ? "order: relaxed; ids rise within a thread, not between threads\n"
-                         : "order: strict; every id of this generator is above all it issued before; between workers "
-                           "ids are ordered by clock only\n";
+  if (shape_.gene.bits > 0) text += gene_text();
+  text += shape_.by_thread ? "order: relaxed; ids rise within a thread, not between threads\n"
+                           : "order: strict; every id of this generator is above all it issued before; between workers "
+                             "ids are ordered by clock only\n";
   text += fork_obstacle().empty() ? "fork: a child leases a worker of its own\n"
                                   : "fork: a child gets FORKED; the parent keeps its worker\n";
   text += "store outage: of up to half of window = " + window +

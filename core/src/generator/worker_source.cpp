@@ -117,7 +117,7 @@ std::string slots_path(const Config& config) {
                 "processes of this host share");
   }
   const std::filesystem::path start = config.get("directory").empty() ? "." : config.get("directory");
-  const std::string path = std::filesystem::absolute(start / folder).lexically_normal() / "idgen-slots";
+  std::string path = std::filesystem::absolute(start / folder).lexically_normal() / "idgen-slots";
   check_locks_work(path, "worker_slots = " + in_quotes(folder),
                    "so two machines could lock the same slot. Use a folder on a local disk or in memory (/run, "
                    "/dev/shm), which the processes of this host share");

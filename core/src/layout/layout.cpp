@@ -286,7 +286,7 @@ Layout Layout::plain_segment() { return parse("segment:63"); }
 
 // ------------------------------------------------------------------------------------- what a layout says
 
-const Field* Layout::find(FieldKind kind) const noexcept {
+const Field* Layout::find(FieldKind kind) const& noexcept {
   for (const Field& field : fields()) {
     if (field.kind == kind) return &field;
   }
@@ -370,6 +370,18 @@ std::uint64_t Layout::workers() const noexcept {
 
 // ------------------------------------------------------------------------------------------ ids and fields
 
+GeneRule Layout::gene_rule() const noexcept {
+  const Field* gene = find(FieldKind::gene);
+  return gene != nullptr && gene->shift == 0 && find(FieldKind::time) != nullptr ? GeneRule::mod : GeneRule::hash;
+}
+
+std::uint64_t Layout::gene_of(std::string_view owner, std::optional<GeneRule> rule) const {
+  const Field* gene = find(FieldKind::gene);
+  if (gene == nullptr)
+    throw Error(Status::unsupported, "layout " + in_quotes(text()) + " has no gene, so its ids have no owner");
+  return idgen::gene_of(owner, rule.value_or(gene_rule()), gene->bits);
+}
+
 Id128 Layout::encode128(const Parts& parts) const {
   Id128 id = 0;
   for (const Field& field : fields()) {
@@ -400,6 +412,15 @@ Parts Layout::decode128(Id128 id) const {
 std::uint64_t Layout::encode(const Parts& parts) const {
   require_narrow(*this);
   return static_cast<std::uint64_t>(encode128(parts));
+}
+
+Parts Layout::decode(const WideId& id) const {
+  if (id.bytes != wide_bytes()) {
+    throw Error(Status::value, "an id of " + std::to_string(id.bytes) + " bytes, but those of layout " +
+                                   in_quotes(text()) + " have " + std::to_string(wide_bytes()) +
+                                   "; decode it with the layout that made it");
+  }
+  return decode128(id.value);
 }
 
 Parts Layout::decode(std::uint64_t id) const {

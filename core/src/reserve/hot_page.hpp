@@ -5,18 +5,17 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 
 #include "idgen/mutex.hpp"
 #include "reserve/counter.hpp"
+#include "runtime/fork_page.hpp"
 
 namespace idgen {
 
-// order = relaxed: this many counters, each fed with blocks from the main one, so that threads do not compete for a
-// cache line.
-inline constexpr std::size_t kStripes = 32;
-
 class Supply;
 
+// One of several counters that are fed with blocks from the main one, so that threads do not compete for a cache line.
 struct Stripe {
   Counter counter;
   Mutex mutex;  // of its refill
@@ -38,7 +37,14 @@ struct HotPage {
   alignas(64) Mutex mutex;
   bool beginning IDGEN_GUARDED_BY(mutex);  // a thread of a child draws the first reservation
   std::condition_variable changed;
-  Stripe stripes[kStripes];
+
+  // As many as the page was made with room for, right behind it. Those without a block have a limit of 0.
+  Stripe* stripes() noexcept { return reinterpret_cast<Stripe*>(this + 1); }
 };
+
+inline std::shared_ptr<ForkPage<HotPage>> make_hot_page(std::size_t stripes) {
+  static_assert(sizeof(HotPage) % alignof(Stripe) == 0);
+  return std::make_shared<ForkPage<HotPage>>(stripes * sizeof(Stripe));
+}
 
 }  // namespace idgen

@@ -143,6 +143,8 @@ void Supply::accept(const Range& range) {
 void Supply::install(Range range, const Present& present) {
   IDGEN_ASSERT("I1: only what was granted is opened", range.end == ready_.front().end && range.end <= highest_end_);
   if (options_.lifted && page_.counter.next() < range.first) options_.lifted(present, range.first);
+  if (const std::uint64_t next = page_.counter.next(); options_.leaves_rest && next < current_.end)
+    unused_ += current_.end - std::max(next, current_.first);
   current_ = range;
   ready_.pop_front();
   page_.counter.open(range.first, range.first + mark_of(options_.sizing, range.size()), options_.carry_mask);
@@ -179,6 +181,8 @@ Claim Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patienc
     }
     page_.counter.set_limit(0);
     if (options_.draws_first) page_.counter.park();
+    needed_ = now.need;
+    if (options_.leaves_rest && needed_ > failed_for_) retry_at_ns_ = 0;  // what failed was asked for the past
     bool is_mine = false;
     if (!loading_) {
       if (runtime_.mono_ns() >= retry_at_ns_) {
@@ -287,8 +291,8 @@ void Supply::load(const Demand& demand) {
     if (was_copied()) range.reset();  // the original may have asked for it
   } catch (const Error& error) {
     failure = error;
-  } catch (const std::exception& error) {
-    failure = unexpected(error);
+  } catch (const std::exception&) {
+    failure = unexpected();
   }
   if (!is_ours()) return;
   const auto took = static_cast<std::uint64_t>(runtime_.mono_ns() - started);
@@ -301,8 +305,8 @@ void Supply::load(const Demand& demand) {
       accept(*range);
     } catch (const Error& error) {
       failure = error;
-    } catch (const std::exception& error) {
-      failure = unexpected(error);
+    } catch (const std::exception&) {
+      failure = unexpected();
     }
   }
   if (failure) {
@@ -475,17 +479,23 @@ void Supply::check_guarantees() const {
 #endif
 }
 
-Error Supply::unexpected(const std::exception& error) const noexcept {
-  if (dynamic_cast<const std::bad_alloc*>(&error)) return out_of_memory_;
+Error Supply::unexpected() const noexcept {
   try {
-    return Error(Status::internal, error.what());
-  } catch (...) {
+    throw;
+  } catch (const std::bad_alloc&) {
     return out_of_memory_;
+  } catch (const std::exception& error) {
+    try {
+      return Error(Status::internal, error.what());
+    } catch (...) {
+      return out_of_memory_;
+    }
   }
 }
 
 void Supply::load_failed(const Error& error) {
   failure_ = error;
+  failed_for_ = needed_;
   ++stats_.refill_failures;
   const std::uint64_t doublings = std::min<std::uint64_t>(failures_in_a_row_++, 8);
   std::int64_t wait = std::min(kFirstRetryNs << doublings, kLastRetryNs);
@@ -521,7 +531,7 @@ void Supply::seal() noexcept {
   current_ = {};
   check_guarantees();
   lock.unlock();
-  for (Stripe& stripe : page_.stripes) {
+  for (Stripe& stripe : std::span(page_.stripes(), options_.stripes)) {
     const MutexLock fed(stripe.mutex);  // by who drew from the counter before it was sealed
     stripe.counter.set_limit(0);
   }

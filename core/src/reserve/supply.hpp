@@ -107,6 +107,8 @@ class Supply : public std::enable_shared_from_this<Supply> {
     std::int64_t max_age_ns = 0;     // grants older than this are given up; 0: never
     std::int64_t close_wait_ns = 0;  // how long close() waits for a grant on its way
     std::uint64_t claims_from = 0;   // numbers below this were drawn from another supply, which has ended
+    std::size_t stripes = 0;         // of the page
+    bool leaves_rest = false;        // `present` may pass a range before its end: what is left of it is unused
     std::string subject;             // "tag 'orders'": begins log lines and messages
     std::shared_ptr<Lane> lane{};    // where loads are made; null: one of its own
     // True: this process is a copy of the one that asked for this supply's ranges, which are also the original's. Null:
@@ -183,7 +185,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   Pace pace() const IDGEN_REQUIRES(page_.mutex);
   bool is_more_wanted() const IDGEN_REQUIRES(page_.mutex);    // at once, whatever the mark says
   void check_guarantees() const IDGEN_REQUIRES(page_.mutex);  // where assertions are on
-  Error unexpected(const std::exception& error) const noexcept;
+  Error unexpected() const noexcept;                          // of the exception that is being handled
   void load_failed(const Error& error) IDGEN_REQUIRES(page_.mutex);
   void say(LogLevel level, std::string_view what, std::string_view detail = {}) const noexcept IDGEN_RUNS_HOST_CODE;
   [[noreturn]] void fail_waiting(const Patience& patience) const IDGEN_REQUIRES(page_.mutex);
@@ -224,6 +226,8 @@ class Supply : public std::enable_shared_from_this<Supply> {
   bool failed_for_good_ IDGEN_GUARDED_BY(page_.mutex) = false;    // issuing has stopped: the store lost commits
   std::uint64_t failures_in_a_row_ IDGEN_GUARDED_BY(page_.mutex) = 0;
   std::int64_t retry_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // mono; no attempt before this
+  std::uint64_t needed_ IDGEN_GUARDED_BY(page_.mutex) = 0;      // the latest Present::need
+  std::uint64_t failed_for_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // the one of the latest failure
   SupplyStats stats_ IDGEN_GUARDED_BY(page_.mutex);
 };
 

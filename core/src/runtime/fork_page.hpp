@@ -13,23 +13,24 @@ namespace idgen {
 void* map_fork_page(std::size_t bytes);
 void unmap_fork_page(void* page, std::size_t bytes) noexcept;
 
-// A T that a child finds as all zero bytes. T must be in its initial state when all its bytes are zero: true for
-// atomics of integers and, with glibc and musl, for Mutex and std::condition_variable, so that a lock held by a thread
-// that the child lacks is free there.
+// A T, and room behind it, that a child finds as all zero bytes. T must be in its initial state when all its bytes are
+// zero: true for atomics of integers and, with glibc and musl, for Mutex and std::condition_variable, so that a lock
+// held by a thread that the child lacks is free there. What is put into the room must be like that, too.
 template <class T>
 class ForkPage {
  public:
-  ForkPage() : value_(new (map_fork_page(sizeof(T))) T) {}
+  explicit ForkPage(std::size_t room = 0) : bytes_(sizeof(T) + room), value_(new (map_fork_page(bytes_)) T) {}
   ForkPage(const ForkPage&) = delete;
   ForkPage& operator=(const ForkPage&) = delete;
   // T's destructor does not run: a child must not destroy what was never constructed in it.
-  ~ForkPage() { unmap_fork_page(value_, sizeof(T)); }
+  ~ForkPage() { unmap_fork_page(value_, bytes_); }
 
   T* operator->() const noexcept { return value_; }
   T& operator*() const noexcept { return *value_; }
 
  private:
-  T* value_;
+  const std::size_t bytes_;
+  T* const value_;
 };
 
 }  // namespace idgen

@@ -1,4 +1,4 @@
-#include <sys/random.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ class SystemRuntime final : public Runtime {
 
   void nonce(std::span<std::uint8_t> out) override {
     for (std::size_t done = 0; done < out.size();) {
-      const ssize_t got = getrandom(out.data() + done, out.size() - done, 0);
+      const long got = syscall(SYS_getrandom, out.data() + done, out.size() - done, 0);  // getrandom() can be cancelled
       if (got > 0) {
         done += static_cast<std::size_t>(got);
       } else if (errno != EINTR) {
@@ -62,7 +62,7 @@ std::string Runtime::host_name() {
 }
 
 std::optional<std::string> Runtime::environment(const std::string& name) {
-  const char* const value = std::getenv(name.c_str());
+  const char* const value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): said in the header
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 

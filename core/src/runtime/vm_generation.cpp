@@ -48,12 +48,7 @@ bool is_known(const Page& page) noexcept {
   return load(page.magic) == kMagic && load(page.size) >= sizeof(Page) && load(page.version) == kVersion;
 }
 
-// In place of a page, where there is none.
-constexpr std::uint64_t kNone[14] = {};
-
 }  // namespace
-
-const VmGeneration::Page* VmGeneration::none() noexcept { return reinterpret_cast<const Page*>(kNone); }
 
 const VmGeneration::Page* VmGeneration::open(void* at) const noexcept {
   static_assert(offsetof(Page, sequence) == 12 && offsetof(Page, flags) == 24 && offsetof(Page, generation) == 104);
@@ -105,20 +100,18 @@ std::optional<std::uint64_t> VmGeneration::read() noexcept {
 void VmGeneration::unmap() noexcept {
   const Page* const mapped = page_.load(std::memory_order_acquire);
   if (mapped == nullptr || mapped == none()) return;
-  mmap(const_cast<Page*>(mapped), page_bytes(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  static_cast<void>(
+      mmap(const_cast<Page*>(mapped), page_bytes(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
 }
 
 void VmGeneration::map_again() noexcept {
   const Page* seen = none();
   if (page_.compare_exchange_strong(seen, nullptr, std::memory_order_acq_rel) || seen == nullptr) return;
-  open(const_cast<Page*>(seen));
+  static_cast<void>(open(const_cast<Page*>(seen)));
 }
 
-VmGeneration& system_vm_generation() noexcept {
-  static constinit VmGeneration device("/dev/vmclock0");
-  return device;
-}
+constinit VmGeneration system_vm_generation("/dev/vmclock0");
 
-std::optional<std::uint64_t> Runtime::vm_generation() noexcept { return system_vm_generation().read(); }
+std::optional<std::uint64_t> Runtime::vm_generation() noexcept { return system_vm_generation.read(); }
 
 }  // namespace idgen

@@ -23,6 +23,9 @@ class VmGeneration {
   // device and maps it for good: a process may give up the right to open it, and a child inherits the mapping.
   std::optional<std::uint64_t> read() noexcept;
 
+  // It was looked for, and is not there: read() says nothing until map_again(). One load, for every id.
+  bool is_missing() const noexcept { return page_.load(std::memory_order_acquire) == none(); }
+
   // Until map_again(), read() says nothing. For a checkpoint: CRIU refuses a process that has mapped a device.
   void unmap() noexcept;
   // Also looks for a device that was missing: this may be another machine.
@@ -30,7 +33,9 @@ class VmGeneration {
 
  private:
   struct Page;
-  static const Page* none() noexcept;
+  // In place of a page, where there is none.
+  static constexpr std::uint64_t kNone[14] = {};
+  static const Page* none() noexcept { return reinterpret_cast<const Page*>(kNone); }
   const Page* page() noexcept;
   const Page* open(void* at) const noexcept;  // null: none that can be used. at: where to map it; null: anywhere
 
@@ -39,6 +44,6 @@ class VmGeneration {
 };
 
 // The one of this machine.
-VmGeneration& system_vm_generation() noexcept;
+extern constinit VmGeneration system_vm_generation;
 
 }  // namespace idgen

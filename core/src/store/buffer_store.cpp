@@ -93,6 +93,11 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
 
   SegmentGrant segment_grant(const std::string& name_space, const std::string& tag,
                              const SegmentRequest& request) override {
+    if (request.above != 0) {
+      throw Error(Status::unsupported,
+                  "the buffer holds numbers of all days together, so serials with a date are drawn "
+                  "from the database itself: set store to it");
+    }
     const std::uint64_t count = grant_size(0, request);
     advance_by(name_space, tag, 0, count);
     const Names names{name_space, tag};
@@ -137,6 +142,10 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     refuse_windows(worker);
   }
 
+  // Redis may forget; the database does not.
+  std::string namespace_format(const std::string& name_space, const std::string& format) override {
+    return database_.get().namespace_format(name_space, format);
+  }
   void segment_create(const std::string& name_space, const std::string& tag) override {
     ask_database([&](Store& database) { database.segment_create(name_space, tag); });
   }
@@ -465,7 +474,7 @@ std::shared_ptr<Store> make_buffer_store(BufferParts parts) {
 
 // Distinguishes it from others that use the same Redis. A file belongs to one machine.
 static std::string database_identity(const StoreOptions& options) {
-  const std::string identity = store_identity(options.buffer.database, options);
+  std::string identity = store_identity(options.buffer.database, options);
   if (identity.rfind("sqlite:", 0) != 0) return identity;
   char host[256] = {};
   gethostname(host, sizeof host - 1);

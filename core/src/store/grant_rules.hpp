@@ -214,7 +214,7 @@ inline SegmentInfo new_segment(const std::string& name_space, const std::string&
 // The row after a grant. Throws Error{argument, exhausted}.
 inline SegmentGrant take_grant(SegmentInfo& row, const SegmentRequest& request) {
   const std::uint64_t count = grant_size(row.step, request);
-  const std::uint64_t before = row.max_id;
+  const std::uint64_t before = std::max(row.max_id, request.above);
   row.max_id = advance_by(row.name_space, row.tag, before, count);
   ++row.grants;
   row.updated_unix_ms = store_clock_unix_ms();

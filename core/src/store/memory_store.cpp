@@ -131,6 +131,15 @@ class MemoryStore final : public Store {
     worker.through = nullptr;
   }
 
+  std::string namespace_format(const std::string& name_space, const std::string& format) override {
+    check_process();
+    const MutexLock lock(state_->mutex);
+    const auto found = state_->formats.find(name_space);
+    if (found != state_->formats.end()) return found->second;
+    if (!format.empty()) state_->formats[name_space] = format;
+    return format;
+  }
+
   void create() override { check_process(); }  // exists as soon as it is named
 
   std::vector<WindowInfo> window_list(const std::string& name_space, Detail) override {

@@ -1,86 +1,26 @@
 #include "store/module_store.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <new>
-#include <system_error>
 #include <vector>
 
 #include "idgen/module.h"
 #include "idgen/text.hpp"
 #include "idgen/url.hpp"
-#include "store/module_file.hpp"
+#include "module/module_loader.hpp"
 
 namespace idgen {
 namespace {
 
-[[noreturn]] void fail_to_load(const StoreScheme& scheme, const std::string& what) {
-  throw Error(Status::unsupported, "store = \"" + std::string(scheme.name) + "://...\": " + what);
-}
-
-// module.path, else idgen/modules (as installed) and modules (in a Python package) beside this library, or beside
-// the program that it is compiled into.
-std::vector<std::string> module_folders(const std::string& own, const StoreOptions& options) {
-  if (!options.module_path.empty()) {
-    const bool is_relative = options.module_path.front() != '/' && !options.directory.empty();
-    return {is_relative ? options.directory + "/" + options.module_path : options.module_path};
-  }
-  if (own.empty()) return {};
-  const std::string beside = folder_of_file(own);
-  return {beside + "/idgen/modules", beside + "/modules"};
-}
-
-// Its real path. Throws if it is missing, or may be under somebody else's control; none of its code has run by then.
-std::string find_module(const StoreScheme& scheme, const std::string& file, const StoreOptions& options) {
-  const std::string own = own_file();
-  std::string searched;
-  for (const std::string& folder : module_folders(own, options)) {
-    const std::unique_ptr<char, decltype(&std::free)> real(realpath((folder + "/" + file).c_str(), nullptr),
-                                                           &std::free);
-    if (!real) {
-      if (errno == ENOMEM) throw std::bad_alloc();
-      searched += (searched.empty() ? "" : " and not in ") + in_quotes(folder);
-      if (errno != ENOENT) searched += " (" + std::generic_category().message(errno) + ")";
-      continue;
-    }
-    const std::string path = real.get();
-    if (const std::string objection = module_objection(path, own); !objection.empty())
-      fail_to_load(scheme, "the module " + in_quotes(path) + " was not loaded, because " + objection);
-    return path;
-  }
-  if (searched.empty()) {
-    fail_to_load(scheme, "its module " + file +
-                             " is looked for beside libidgen, whose file was deleted after it was loaded (a jar's copy "
-                             "always is). Set module.path to the folder of the modules");
-  }
-  fail_to_load(scheme, "its module " + file + " is not in " + searched +
-                           ". Install it and its client library (Debian: " + std::string(scheme.package) +
-                           "), or set module.path to its folder");
-}
-
 const idgen_module& load(const StoreScheme& scheme, const StoreOptions& options) {
-  const std::string name(scheme.module);
-  const std::string path = find_module(scheme, "libidgen_" + name + ".so", options);
-  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    const char* const why = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc and musl keep it by thread
-    fail_to_load(scheme, "the module " + in_quotes(path) + " could not be loaded: " + (why != nullptr ? why : "") +
-                             ". Install its client library (Debian: " + std::string(scheme.package) + ")");
-  }
-  const auto function = reinterpret_cast<idgen_module_fn>(dlsym(library, ("idgen_module_" + name).c_str()));
-  const idgen_module* const module = function != nullptr ? function() : nullptr;
-  if (module == nullptr || module->abi != IDGEN_MODULE_ABI) {
-    fail_to_load(scheme, in_quotes(path) + " belongs to another version of idgen (interface " +
-                             (module == nullptr ? std::string("unknown") : std::to_string(module->abi)) + ", wanted " +
-                             std::to_string(IDGEN_MODULE_ABI) + "); install library and modules of one version");
-  }
-  return *module;
+  return *static_cast<const idgen_module*>(load_module({.what = "store = \"" + std::string(scheme.name) + "://...\"",
+                                                        .name = scheme.module,
+                                                        .package = scheme.package,
+                                                        .abi = IDGEN_MODULE_ABI},
+                                                       options.module_path, options.directory));
 }
 
 template <class F>
@@ -134,7 +74,7 @@ class ModuleStore final : public Store {
 
   SegmentGrant segment_grant(const std::string& name_space, const std::string& tag,
                              const SegmentRequest& request) override {
-    const idgen_module_request asked{request.step, request.wanted, request.rate, request.holder.c_str()};
+    const idgen_module_request asked{request.step, request.wanted, request.rate, request.holder.c_str(), request.above};
     idgen_module_grant grant{};
     call_module([&](idgen_module_error* err) {
       return store_.segment_grant(store_.ctx, name_space.c_str(), tag.c_str(), &asked, &grant, err);
@@ -199,6 +139,14 @@ class ModuleStore final : public Store {
     call_module([&](idgen_module_error* err) {
       return store_.window_release(store_.ctx, name_space.c_str(), worker, seen.fence, even_if_live ? 1 : 0, err);
     });
+  }
+  std::string namespace_format(const std::string& name_space, const std::string& format) override {
+    if (store_.namespace_format == nullptr) return Store::namespace_format(name_space, format);
+    std::string found;
+    call_module([&](idgen_module_error* err) {
+      return store_.namespace_format(store_.ctx, name_space.c_str(), format.c_str(), append_text, &found, err);
+    });
+    return found;
   }
   ClaimedNumber number_claim(const NumberRequest& request) override {
     if (store_.number_claim == nullptr) return Store::number_claim(request);

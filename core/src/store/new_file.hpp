@@ -64,6 +64,12 @@ class NewFile {
     if (error == 0) made_ = false;
     return error;
   }
+  // Renames it to `to`, in place of what is there. 0 or an errno.
+  int replace(const std::string& to) {
+    if (rename(path_.c_str(), to.c_str()) != 0) return errno;
+    made_ = false;
+    return 0;
+  }
 
  private:
   int rename_without_replacing(const std::string& to) const {

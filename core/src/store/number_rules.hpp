@@ -136,4 +136,16 @@ inline void check_leaf_clock(const NumberRequest& request, const LeafClocks& oth
                   " ms, worker_clock_limit). Correct the clock");
 }
 
+// A report from the future would keep the address from starting until then. Throws Error{clock_leap}.
+inline void check_leaf_report(const NumberRequest& request, std::int64_t server_ms) {
+  const std::int64_t ahead_ms = request.now_ms - server_ms;
+  if (ahead_ms <= request.clock_limit_ms) return;
+  throw Error(Status::clock_leap,
+              "worker_source = zookeeper: this clock, " + format_instant(request.now_ms) + ", is " +
+                  std::to_string(ahead_ms) + " ms ahead of the server's, " + format_instant(server_ms) +
+                  " (allowed: " + std::to_string(request.clock_limit_ms) +
+                  " ms, worker_clock_limit), and so is not reported. Correct the clock",
+              1'000'000'000);
+}
+
 }  // namespace idgen

@@ -153,6 +153,12 @@ void Store::window_release(const std::string&, std::uint64_t, const WindowInfo&,
   throw Error(Status::unsupported, kNoWorkerRows);
 }
 
+std::string Store::namespace_format(const std::string&, const std::string&) {
+  throw Error(Status::unsupported,
+              "this store keeps no check values of keys, which hidden ids need; sqlite:PATH, the servers, and stores "
+              "of the host with rows of workers do");
+}
+
 static bool knows_numbers(std::string_view kinds, const std::string& kind) {
   return ("," + std::string(kinds) + ",").find("," + kind + ",") != std::string::npos;
 }

@@ -125,6 +125,21 @@ class SqliteStore final : public Store {
     owners.release(name_space, worker, fence);  // after the commit: until then the row still says that we are alive
   }
 
+  std::string namespace_format(const std::string& name_space, const std::string& format) override {
+    // Nearly always it is there, and nothing has to be written.
+    if (!create_ || sqlite_file_exists(path_)) {
+      std::string found =
+          transact(SqliteAccess::read, [&](SqliteConnection& db) { return read_format(db, name_space); });
+      if (!found.empty() || format.empty()) return found;
+    }
+    return transact(access(), [&](SqliteConnection& db) {
+      std::string found = read_format(db, name_space);
+      if (!found.empty() || format.empty()) return found;
+      insert_format(db, name_space, format);
+      return format;
+    });
+  }
+
   void create() override {
     transact(SqliteAccess::create, [](SqliteConnection&) {});
   }
@@ -508,26 +523,26 @@ class SqliteStore final : public Store {
   // REQUIRES: a transaction that writes.
   WindowInfo window_info(SqliteConnection& db, const std::string& name_space, std::uint64_t worker) const {
     const StoredWorker found = read_worker(db, name_space, worker);
-    SqliteStatement format(db, "SELECT format FROM idgen_namespace WHERE ns = ?1", name_space);
     return {.worker = worker,
             .fence = found.row.fence,
             .hw_ms = found.row.hw,
-            .format = format.next() ? format.text(0, "format") : "",
+            .format = read_format(db, name_space),
             .holder = found.row.holder,
             .is_live = found.found && has_live_owner(name_space, worker, found.row)};
   }
 
+  // "": it has none.
+  static std::string read_format(SqliteConnection& db, const std::string& name_space) {
+    SqliteStatement row(db, "SELECT format FROM idgen_namespace WHERE ns = ?1", name_space);
+    return row.next() ? row.text(0, "format") : "";
+  }
+  static void insert_format(SqliteConnection& db, const std::string& name_space, const std::string& format) {
+    SqliteStatement(db, "INSERT INTO idgen_namespace(ns, format) VALUES(?1, ?2)", name_space, format).change_one_row();
+  }
   static void check_format(SqliteConnection& db, const WindowRequest& request) {
-    {
-      SqliteStatement row(db, "SELECT format FROM idgen_namespace WHERE ns = ?1", request.name_space);
-      if (row.next()) {
-        const std::string found = row.text(0, "format");
-        if (found != request.format) throw_format_mismatch(request.name_space, found, request.format);
-        return;
-      }
-    }
-    SqliteStatement(db, "INSERT INTO idgen_namespace(ns, format) VALUES(?1, ?2)", request.name_space, request.format)
-        .change_one_row();
+    const std::string found = read_format(db, request.name_space);
+    if (found.empty()) return insert_format(db, request.name_space, request.format);
+    if (found != request.format) throw_format_mismatch(request.name_space, found, request.format);
   }
 
   Window acquire(const WindowRequest& request) {
@@ -615,6 +630,7 @@ class SqliteStore final : public Store {
   static bool is_process_here(const std::string& holder) {
     int process = 0;
     char host[256] = "", here[256] = "";
+    // NOLINTNEXTLINE(cert-err34-c): a number that does not fit is nobody's
     if (std::sscanf(holder.c_str(), "process %d on %255s", &process, host) != 2 || process <= 0) return false;
     if (gethostname(here, sizeof here - 1) != 0 || std::strcmp(host, here) != 0) return false;
     return kill(process, 0) == 0 || errno == EPERM;

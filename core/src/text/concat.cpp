@@ -3,6 +3,8 @@
 #include <string_view>
 #include <utility>
 
+#include "idgen/text.hpp"
+
 namespace idgen {
 namespace {
 
@@ -23,5 +25,21 @@ std::string operator+(std::string&& a, std::string&& b) { return std::move(a.app
 std::string operator+(std::string&& a, const char* b) { return std::move(a.append(b)); }
 std::string operator+(const char* a, const std::string& b) { return joined(a, b); }
 std::string operator+(const char* a, std::string&& b) { return joined(a, b); }
+
+std::string concat(std::initializer_list<Part> parts) {
+  std::string out;
+  for (const Part& part : parts) {
+    if (part.text_ == nullptr) {
+      out += std::to_string(part.value_);
+    } else if (part.text_ == Part::kUnsigned) {
+      out += std::to_string(static_cast<std::uint64_t>(part.value_));
+    } else if (part.value_ < 0) {
+      out += in_quotes({part.text_, static_cast<std::size_t>(~part.value_)});
+    } else {
+      out.append(part.text_, static_cast<std::size_t>(part.value_));
+    }
+  }
+  return out;
+}
 
 }  // namespace idgen

@@ -1,27 +1,17 @@
 // Ids as text: positional number systems that differ in alphabet and width only.
 #include <array>
-#include <limits>
 
 #include "idgen/status.hpp"
 #include "idgen/text.hpp"
+#include "text/alphabets.hpp"
+#include "text/systems.hpp"
 
 namespace idgen {
 namespace {
 
-constexpr std::uint8_t kForeign = 0xFF;
-
-struct System {
-  std::string_view name;
-  std::string_view alphabet;  // in ASCII order, so that texts of equal length sort like numbers
-  std::size_t min_width;
-  std::size_t max_width;
-  std::string_view allowed;  // for messages
-  std::array<std::uint8_t, 256> values;
-};
-
 constexpr System make_system(std::string_view name, std::string_view alphabet, std::size_t min_width,
-                             std::size_t max_width, std::string_view allowed) {
-  System system{name, alphabet, min_width, max_width, allowed, {}};
+                             std::size_t max_width, std::size_t wide_width, std::string_view allowed) {
+  System system{name, alphabet, min_width, max_width, wide_width, allowed, {}};
   for (auto& value : system.values) value = kForeign;
   for (std::size_t i = 0; i < alphabet.size(); ++i) {
     system.values[static_cast<unsigned char>(alphabet[i])] = static_cast<std::uint8_t>(i);
@@ -47,14 +37,15 @@ constexpr System read_lookalikes(System system) {
 }
 
 constexpr std::array<System, 5> kSystems = {
-    make_system("decimal", "0123456789", 1, 20, "0-9"),
-    ignore_case(make_system("hex", "0123456789abcdef", 16, 16, "0-9, a-f and A-F")),
-    read_lookalikes(make_system("crockford", "0123456789ABCDEFGHJKMNPQRSTVWXYZ", 13, 13,
-                                "0-9 and the letters but U, in either case")),
-    make_system("base58", "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz", 11, 11,
-                "1-9, A-Z but I and O, a-z but l"),
-    make_system("base62", "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", 11, 11, "0-9, A-Z and a-z"),
+    make_system("decimal", "0123456789", 1, 20, 39, "0-9"),
+    ignore_case(make_system("hex", kHexDigits, 16, 16, 32, "0-9, a-f and A-F")),
+    read_lookalikes(
+        make_system("crockford", kCrockfordDigits, 13, 13, 26, "0-9 and the letters but U, in either case")),
+    make_system("base58", kBase58Digits, 11, 11, 22, "1-9, A-Z but I and O, a-z but l"),
+    make_system("base62", kBase62Digits, 11, 11, 22, "0-9, A-Z and a-z"),
 };
+
+}  // namespace
 
 const System& system_of(Encoding encoding) {
   const auto index = static_cast<std::size_t>(encoding);
@@ -66,62 +57,83 @@ const System& system_of(Encoding encoding) {
   return kSystems[index];
 }
 
+namespace {
+
 [[noreturn, gnu::cold]] void fail(const System& system, std::string_view text, const std::string& reason) {
   throw Error(Status::text, in_quotes(text) + " is not an id in " + std::string(system.name) + ": " + reason);
 }
 
-std::string width_text(const System& system) {
-  const std::string most = std::to_string(system.max_width);
-  return system.min_width == system.max_width ? most : std::to_string(system.min_width) + " to " + most;
-}
+// Which texts are ids.
+struct Widths {
+  std::size_t min;
+  std::size_t max;
+  std::size_t wide;  // 0: none is of 16 bytes
+  std::string text() const {
+    const std::string most = std::to_string(max);
+    return (min == max ? most : std::to_string(min) + " to " + most) + (wide ? " or " + std::to_string(wide) : "");
+  }
+};
 
-// All bytes of the character at `position`, so that a message shows a whole letter.
-std::string_view character_at(std::string_view text, std::size_t position) {
-  std::size_t end = position + 1;
-  while (end < text.size() && end < position + 4 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
-  return text.substr(position, end - position);
-}
-
-}  // namespace
-
-std::string format_id(std::uint64_t id, Encoding encoding) {
-  const System& system = system_of(encoding);
-  const std::uint64_t base = system.alphabet.size();
-  std::array<char, 20> digits;
-  std::size_t count = 0;
-  do {
-    digits[digits.size() - ++count] = system.alphabet[id % base];
-    id /= base;
-  } while (id != 0 || count < system.min_width);
-  return {digits.data() + digits.size() - count, count};
-}
-
-std::uint64_t parse_id(std::string_view text, Encoding encoding) {
-  const System& system = system_of(encoding);
+void check(std::string_view text, const System& system, const Widths& widths) {
   // Foreign digits first: the rest is then ASCII, so positions and lengths are the same in every language.
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (system.values[static_cast<unsigned char>(text[i])] == kForeign) {
+    if (system.value_of(text[i]) == kForeign) {
       fail(system, text,
            in_quotes(character_at(text, i)) + " at position " + std::to_string(i) + " is not a digit; allowed are " +
                std::string(system.allowed));
     }
   }
-  if (text.size() < system.min_width || text.size() > system.max_width) {
-    fail(system, text,
-         "it has " + std::to_string(text.size()) + " characters where " + width_text(system) + " are needed");
+  if ((text.size() < widths.min || text.size() > widths.max) && (widths.wide == 0 || text.size() != widths.wide)) {
+    fail(system, text, "it has " + std::to_string(text.size()) + " characters where " + widths.text() + " are needed");
   }
-  constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
-  const std::uint64_t base = system.alphabet.size();
-  std::uint64_t id = 0;
+}
+
+template <class Number>
+std::string text_of(Number id, const System& system) {
+  char out[kMostDigits];
+  return {out, put_digits(id, static_cast<Encoding>(&system - kSystems.data()), out)};
+}
+
+template <class Number>
+Number parse(std::string_view text, const System& system) {
+  constexpr Number kMax = static_cast<Number>(~Number{0});
+  const Number base = system.alphabet.size();
+  Number id = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    const std::uint64_t digit = system.values[static_cast<unsigned char>(text[i])];
+    const Number digit = system.value_of(text[i]);
     if (id > kMax / base || id * base > kMax - digit) {
-      fail(system, text,
-           "it passes the largest id, " + format_id(kMax, encoding) + ", at position " + std::to_string(i));
+      fail(system, text, "it passes the largest id, " + text_of(kMax, system) + ", at position " + std::to_string(i));
     }
     id = id * base + digit;
   }
   return id;
+}
+
+}  // namespace
+
+std::string format_id(std::uint64_t id, Encoding encoding) {
+  system_of(encoding);
+  char out[kMostDigits];
+  return {out, put_digits(id, encoding, out)};
+}
+
+std::uint64_t parse_id(std::string_view text, Encoding encoding) {
+  const System& system = system_of(encoding);
+  check(text, system, {system.min_width, system.max_width, 0});
+  return parse<std::uint64_t>(text, system);
+}
+
+std::string format_wide_id(const WideId& id, Encoding encoding) {
+  system_of(encoding);
+  char out[kMostDigits];
+  return {out, put_digits(id, encoding, out)};
+}
+
+WideId parse_wide_id(std::string_view text, Encoding encoding) {
+  const System& system = system_of(encoding);
+  check(text, system, {system.min_width, system.max_width, system.wide_width});
+  if (text.size() == system.wide_width) return {parse<Id128>(text, system), 16};
+  return {parse<std::uint64_t>(text, system), 8};
 }
 
 }  // namespace idgen

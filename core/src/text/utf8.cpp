@@ -44,4 +44,10 @@ std::size_t copy_text(std::string_view text, char* out, std::size_t size) noexce
   return used;
 }
 
+std::string_view character_at(std::string_view text, std::size_t position) {
+  std::size_t end = position + 1;
+  while (end < text.size() && end < position + 4 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
+  return text.substr(position, end - position);
+}
+
 }  // namespace idgen

@@ -1,4 +1,4 @@
-"""Decodes whole columns of ids, by shifts and masks on numpy arrays."""
+"""Whole columns of ids: decoded by shifts and masks on numpy arrays, or hidden and revealed by the core."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ._core import Layout
+    from ._core import IdCipher, Layout
 
 _INT64_MAX = 2**63 - 1
 
 
-def _as_uint64(ids: Any, layout: Layout) -> npt.NDArray[np.uint64]:
+def _as_uint64(ids: Any, layout: Layout, what: str = "decode_array") -> npt.NDArray[np.uint64]:
     import numpy as np
 
     array = ids if isinstance(ids, np.ndarray) else None
@@ -26,7 +26,7 @@ def _as_uint64(ids: Any, layout: Layout) -> npt.NDArray[np.uint64]:
             items = list(ids)
             for item in items:
                 if isinstance(item, bool) or not hasattr(item, "__index__"):
-                    raise TypeError(f"decode_array needs integers, not {type(item).__name__} ({item!r})") from None
+                    raise TypeError(f"{what} needs integers, not {type(item).__name__} ({item!r})") from None
             try:
                 array = np.array(items, dtype=np.uint64)
             except OverflowError:
@@ -35,7 +35,7 @@ def _as_uint64(ids: Any, layout: Layout) -> npt.NDArray[np.uint64]:
                 raise
     if array.dtype.kind not in "iu":
         raise TypeError(
-            f"decode_array needs an array of integers, not of {array.dtype}; "
+            f"{what} needs an array of integers, not of {array.dtype}; "
             "ids above 2^53 - 1 do not survive a conversion from float"
         )
     if array.dtype.kind == "i" and array.size:
@@ -46,6 +46,23 @@ def _as_uint64(ids: Any, layout: Layout) -> npt.NDArray[np.uint64]:
         if lowest < 0:
             layout.decode(lowest)  # raises: the same error as for one id
     return array.astype(np.uint64, copy=False)
+
+
+def apply_cipher(cipher: IdCipher, ids: Any, reveals: bool) -> npt.NDArray[Any]:
+    """See IdCipher.hide_array and reveal_array."""
+    what, alone = ("reveal_array", "reveal") if reveals else ("hide_array", "hide")
+    try:
+        import numpy as np
+    except ImportError as error:
+        raise ImportError(f"{what} needs numpy: install idgen[numpy], or use {alone}() on each id") from error
+
+    layout = cipher.layout
+    if layout.bits > 64:
+        raise TypeError(f"{what}: no numpy array holds ids of {layout.bits} bits; use {alone}() on each id")
+    array = _as_uint64(ids, layout, what)
+    result = np.array(array, dtype=np.uint64, order="C")  # a copy: the caller keeps what it has
+    cipher._apply(result.reshape(-1), reveals)
+    return result if layout.is_unsigned else result.view(np.int64)
 
 
 def decode_array(layout: Layout, ids: Any) -> dict[str, npt.NDArray[Any]]:

@@ -124,6 +124,10 @@ class OverloadedError(StateError):
     """Waited ``wait_max`` for the next tick of the clock."""
 
 
+class StaleError(StateError):
+    """A table of routes: another version is in force than the caller expected. Start again from that one."""
+
+
 class ClockError(Error):
     """The clock is wrong (status 40 to 59)."""
 
@@ -219,6 +223,7 @@ CLASS_BY_NAME: dict[str, type[Error]] = {
     "EXHAUSTED": ExhaustedError,
     "CANCELLED": CancelledError,
     "OVERLOADED": OverloadedError,
+    "STALE": StaleError,
     "CLOCK_BACK": ClockBackError,
     "CLOCK_BEFORE_EPOCH": ClockBeforeEpochError,
     "CLOCK_LEAP": ClockLeapError,

@@ -22,17 +22,17 @@ class Parts:
 
     __slots__ = ("_fields", "_id", "_unix_ms")
 
-    _id: int
+    _id: int | bytes
     _unix_ms: int | None
     _fields: dict[str, int]
 
-    def __init__(self, id: int, unix_ms: int | None, fields: Mapping[str, int]) -> None:
+    def __init__(self, id: int | bytes, unix_ms: int | None, fields: Mapping[str, int]) -> None:
         object.__setattr__(self, "_id", id)
         object.__setattr__(self, "_unix_ms", unix_ms)
         object.__setattr__(self, "_fields", dict(fields))
 
     @property
-    def id(self) -> int:
+    def id(self) -> int | bytes:
         """The id that was decoded."""
         return self._id
 
@@ -125,14 +125,14 @@ class Parts:
     def __hash__(self) -> int:
         return hash((self._id, self._unix_ms, tuple(self._fields.items())))
 
-    def __reduce__(self) -> tuple[type[Parts], tuple[int, int | None, dict[str, int]]]:
+    def __reduce__(self) -> tuple[type[Parts], tuple[int | bytes, int | None, dict[str, int]]]:
         return Parts, (self._id, self._unix_ms, self._fields)
 
     def __dir__(self) -> list[str]:
         return [name for name in object.__dir__(self) if name.startswith("_") or hasattr(self, name)]
 
     def __repr__(self) -> str:
-        members = [f"id={self._id}"]
+        members = [f"id={self._id!r}"]
         if self._unix_ms is not None:
             members.append(f"unix_ms={self._unix_ms}")
         members += [f"{name}={value}" for name, value in self._fields.items()]

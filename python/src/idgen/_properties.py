@@ -6,7 +6,7 @@ Made by bindings/python/properties.py from the core's table of properties. Do no
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Literal, SupportsIndex, TypedDict
 
@@ -23,10 +23,20 @@ class Properties(TypedDict, total=False):
     """name (1 to 128 characters; default idgen). Name of the generator in messages. Loading a configuration file sets
     it to the table's name."""
 
-    kind: Literal["snowflake", "segment"] | None
-    """kind (snowflake | segment; default snowflake). snowflake: an id holds time, worker and sequence, and is drawn
-    from a reserved window of the worker's time. segment: consecutive numbers, drawn from ranges of a tag's counter in
-    the store."""
+    kind: Literal["snowflake", "segment", "business", "serial"] | None
+    """kind (snowflake | segment | business | serial; default snowflake). snowflake: an id holds time, worker and
+    sequence, and is drawn from a reserved window of the worker's time. segment: consecutive numbers, drawn from ranges
+    of a tag's counter in the store. business: such a number, and the gene of the id's owner, which says in which shard
+    it lives. serial: a number that starts over each hour, day, month or year of the date in its pattern, for people;
+    call next_text."""
+
+    pattern: str | None
+    """pattern (literals, a date, one number, a check: ORD-{base62:11}-{check}). How next_text writes ids
+    (docs/text.md). Empty = in decimal."""
+
+    zone: str | None
+    """zone (UTC, an offset such as +08:00, or a name such as Europe/Berlin; default UTC). Whose clocks show the date
+    that is in the pattern. Names need the module libidgen_zone.so; the variable TZ is not looked at."""
 
     namespace: str | None
     """namespace (1 to 128 characters; default default). The set of ids that must not collide. All snowflake generators
@@ -67,9 +77,9 @@ class Properties(TypedDict, total=False):
     instead. For the database itself, store_timeout applies."""
 
     module_path: str | os.PathLike[str] | None
-    """module.path (a folder). Folder of the modules libidgen_NAME.so, which all stores but sqlite and memory need.
-    Empty = idgen/modules beside this library; with a jar or a Go program there is none. A module is loaded only if
-    nobody but root, this user and the owner of this library can write it, its folder or the folders above."""
+    """module.path (a folder). Folder of the modules libidgen_NAME.so, which all stores but sqlite and memory need, and
+    hidden ids. Empty = idgen/modules beside this library; with a jar or a Go program there is none. A module is loaded
+    only if nobody but root, this user and the owner of this library can write it, its folder or the folders above."""
 
     store_create: bool | str | None
     """store_create (true | false; default false). Create the store if it is missing, and a missing tag at 0. Off by
@@ -85,8 +95,9 @@ class Properties(TypedDict, total=False):
     sets it to the file's folder."""
 
     layout: str | None
-    """layout (a preset or a layout in full). Bit fields of a snowflake id: a preset such as default, twitter, js53 or
-    sonyflake, or "time:41ms worker:10 sequence:12". Empty = default. See docs/layouts.md."""
+    """layout (a preset or a layout in full). Bit fields of an id: a preset such as default, twitter, js53 or sonyflake,
+    or "time:41ms worker:10 sequence:12"; with kind = business "gene:16 version:5 segment:42" or another such split.
+    Empty = default, or business64. See docs/layouts.md."""
 
     epoch: datetime | SupportsIndex | str | None
     """epoch (RFC 3339 or Unix ms). What time 0 of the layout means. Empty = the preset's epoch, else
@@ -144,7 +155,7 @@ class Properties(TypedDict, total=False):
 
     worker_clock_limit: timedelta | SupportsIndex | str | None
     """worker_clock_limit (1ms to 1d; default 10s). With worker_source = zookeeper: how far the clock may be off the
-    mean of the other processes' clocks when this one starts."""
+    mean of the other processes' clocks when this one starts, and ahead of ZooKeeper's whenever it reports."""
 
     worker_env: str | None
     """worker_env (name of an environment variable). The variable that holds the number, for worker_source = env, or
@@ -237,6 +248,22 @@ class Properties(TypedDict, total=False):
     segment_offset: SupportsIndex | str | None
     """segment.offset (0 to segment.stride - 1; default 0). The remainder of ids by segment.stride."""
 
+    gene: Literal["auto", "hash", "mod"] | None
+    """gene (auto | hash | mod; default auto). How the gene comes from an id's owner. hash: the low bits of XXH64 ^
+    MurmurHash64A of its bytes; an integer is hashed as its decimal text. mod: the low bits of the owner, an integer.
+    auto: mod where time is above and the gene is the lowest field (order), else hash."""
+
+    counters: SupportsIndex | str | None
+    """counters (1 to 4096; default 16). How many counters the virtual nodes (values of the gene) of kind = business
+    share: each is for as many neighbouring nodes, so that threads with different owners do not compete for one cache
+    line. Ids of one node rise. Each holds a block of at most 1024 numbers, which closing or a crash loses. Can be
+    changed at any time."""
+
+    on_full: Literal["fail", "widen"] | None
+    """on_full (fail | widen; default fail). What follows when the segment field of 8-byte ids (kind = business) is used
+    up. fail: EXHAUSTED. widen: ids of 16 bytes with the layout business128, for calls that can return them; their
+    length tells them apart."""
+
     order: Literal["strict", "relaxed"] | None
     """order (strict | relaxed; default strict). strict: every id of this generator is above all ids issued before it.
     relaxed: each thread draws from a block of its own, so that threads do not compete for one cache line; ids are
@@ -248,6 +275,21 @@ class Properties(TypedDict, total=False):
     of its own where that is possible (segments on a durable store, workers that are auto). error: fail with FORKED. A
     fixed worker always gives FORKED, because the parent owns it."""
 
+    cipher_mode: Literal["ff1", "chacha20", "aes-ctr"] | None
+    """cipher.mode (ff1 | chacha20 | aes-ctr; default ff1). How hidden ids are made (docs/hidden-ids.md). ff1:
+    format-preserving encryption, NIST SP 800-38G. chacha20 and aes-ctr: XOR with a mask that is the same for all ids of
+    a key version; one id that is known in both forms reveals it."""
+
+    cipher_key: str | None
+    """cipher.key (file:PATH | env:VARIABLE). Where the keys of hidden ids are: in a file that only this user can read
+    (mode 0400 or 0600; `idgen key new` makes one), or in an environment variable with the same lines. A relative path
+    starts from `directory`."""
+
+    cipher_version: SupportsIndex | str | None
+    """cipher.version (1 to 16777215, and what the layout's version field holds). The key version that hides ids; all
+    versions reveal. Empty = the highest that is not retired. Set it while a new version is handed to all processes, and
+    raise it when all have it."""
+
     wait_max: timedelta | SupportsIndex | str | None
     """wait_max (0ms to 1h; default 5s). How long one call may wait for the clock or the store before it returns a
     retryable error."""
@@ -257,6 +299,9 @@ class Properties(TypedDict, total=False):
 
     log: Callable[[int, str], object] | None
     """Is told what an operator wants to know, with the levels of logging: ``logging.getLogger("idgen").log``."""
+
+    keys: Callable[[], Iterable[tuple[int, bytes] | tuple[int, bytes, bool]]] | None
+    """In place of cipher_key: returns (version, key) or (version, key, retired) for each key version of hidden ids."""
 
 
 Properties.__module__ = "idgen"

@@ -49,6 +49,90 @@ class LayoutInfo(NamedTuple):
     workers: int  # generators that can run side by side
 
 
+class RouteRange(NamedTuple):
+    """Nodes of a ring up to ``upto``, inclusive, from the end of the range before, and the shard that owns them."""
+
+    upto: int
+    shard: str
+
+
+class RouteMove(NamedTuple):
+    """Nodes in cut-over to a shard. ``share``: how much of each node has moved, in ten-thousandths."""
+
+    first: int
+    last: int
+    to: str
+    share: int
+
+
+class Route(NamedTuple):
+    """Where an id belongs. Write to ``shard``; read from ``shard``, and what is not found there from ``second``.
+
+    ``state``: "settled"; "old_first" and "new_first" in cut-over, where ``second`` is the other shard; "id_decides" in
+    cut-over if no id was given, where ``shard`` is the old one.
+    """
+
+    shard: str
+    second: str | None
+    state: str
+    node: int
+    version: int  # of the table that said so
+
+
+class StandardParts(NamedTuple):
+    """What the bits of a UUID, a ULID or an ObjectId say."""
+
+    standard: str  # "uuid4", "uuid7", "uuid" (any other version), "ulid", "object_id"
+    version: int | None  # of a UUID, 0 to 15
+    is_rfc: bool  # False: a UUID of another variant than RFC 9562's, whose version says nothing
+    unix_ms: int | None  # of UUIDs of versions 1, 6 and 7, ULIDs, ObjectIds (whole seconds)
+    process: int | None  # of an ObjectId: 40 bits, the same in all of a process
+    counter: int | None  # of an ObjectId: 24 bits
+
+    @property
+    def time(self) -> datetime | None:
+        """The time in UTC. Raises OverflowError beyond the year 9999; ``unix_ms`` has no such limit."""
+        return None if self.unix_ms is None else UNIX_EPOCH + timedelta(milliseconds=self.unix_ms)
+
+
+class TextParts(NamedTuple):
+    """A text that a TextPattern has read.
+
+    The date is that of the id's time, by the clocks of the pattern's zone. What is shorter than ``unit`` stands at its
+    first value, and without a date it is 1970-01-01 00:00:00.
+    """
+
+    id: int | bytes  # bytes if it has 16
+    number: int  # as it stands in the text: the id itself, but for serials
+    unit: str | None  # the shortest of the date: "year", "month", "day", "hour", "minute", "second"; None: it has none
+    year: int  # 0 to 9999
+    month: int  # 1 to 12
+    day: int  # 1 to 31
+    hour: int  # 0 to 23
+    minute: int  # 0 to 59
+    second: int  # 0 to 59
+
+    @property
+    def local_time(self) -> datetime | None:
+        """When the ``unit`` began, without a tzinfo: the text does not say which zone. None if it has no date.
+
+        Raises ValueError for the year 0, which a datetime cannot hold.
+        """
+        return None if self.unit is None else datetime(*self[3:])
+
+
+class RouterStats(NamedTuple):
+    """What a router has in force, and how its latest look at its file went."""
+
+    version: int
+    bits: int
+    swaps: int  # tables that came into force after the first
+    failures: int  # looks at the file that found something wrong
+    last_failure_unix_ms: int | None
+    last_status: str  # "OK", or the name of a status
+    last_error: str | None
+
+
 class Stats(NamedTuple):
     """Counts of one generator in this process. Times in ns."""
 

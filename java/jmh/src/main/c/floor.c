@@ -3,6 +3,7 @@
 #include <idgen/idgen.h>
 #include <jni.h>
 #include <stdint.h>
+#include <string.h>
 
 JNIEXPORT jlong JNICALL Java_dev_idgen_bench_Floor_empty(JNIEnv* env, jclass type, jlong number) {
   (void)env;
@@ -42,4 +43,19 @@ JNIEXPORT jlong JNICALL Java_dev_idgen_bench_Floor_draw(JNIEnv* env, jclass type
     all ^= id;
   }
   return (jlong)all;
+}
+
+// The same for standard ids.
+JNIEXPORT jlong JNICALL Java_dev_idgen_bench_Floor_drawStandard(JNIEnv* env, jclass type, jint standard, jint count) {
+  (void)env;
+  (void)type;
+  jlong all = 0;
+  for (jint drawn = 0; drawn < count; drawn++) {
+    uint8_t id[16] = {0};
+    jlong half;
+    if (idgen_standard_make(standard, id, 1, NULL)) return 0;
+    memcpy(&half, id + 8, sizeof half);
+    all ^= half;
+  }
+  return all;
 }

@@ -36,6 +36,8 @@ final class Errors {
         return new CancelledException(failure);
       case Status.OVERLOADED:
         return new OverloadedException(failure);
+      case Status.STALE:
+        return new StaleException(failure);
       default:
         break;
     }

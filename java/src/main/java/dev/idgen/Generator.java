@@ -6,13 +6,16 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.LongFunction;
+import java.util.function.Supplier;
 import java.util.stream.LongStream;
 
 /**
@@ -29,23 +32,26 @@ import java.util.stream.LongStream;
  * closes a forgotten generator at some time, but not if the JVM exits first: what it had reserved is then never issued
  * by anyone.
  *
- * <p><b>Waiting.</b> {@link #next()}, {@link #fill(long[]) fill}, {@link #nextBatch}, {@link #nextBlock}, {@link
- * #stream()} and {@link Builder#build()} may wait, up to the property {@code wait_max}: for the next tick when the
- * sequence of this one is used up, for a clock that was set back, for the store when the reservation is used up. A wait
- * notices {@link Thread#interrupt()} within about 20 ms and ends with a {@link CancelledException}; the thread's
- * interrupt status stays set. This loses no ids, except those that {@code nextBatch} had already made. A call that does
- * not have to wait ignores the interrupt status. A waiting virtual thread pins its carrier.
+ * <p><b>Waiting.</b> {@link #next()}, {@link #nextText()}, {@link #fill(long[]) fill}, {@link #nextBatch}, {@link
+ * #nextBlock}, {@link #stream()}, their forms for ids with an owner, and {@link Builder#build()} may wait, up to the
+ * property {@code wait_max}: for the next tick when the sequence of this one is used up, for a clock that was set back,
+ * for the store when the reservation is used up. A wait notices {@link Thread#interrupt()} within about 20 ms and ends
+ * with a {@link CancelledException}; the thread's interrupt status stays set. This loses no ids, except those that
+ * {@code nextBatch} had already made. A call that does not have to wait ignores the interrupt status. A waiting virtual
+ * thread pins its carrier.
  */
 public final class Generator implements AutoCloseable {
   private final long handle;
+  private final TextPattern pattern;
   private final LogSink log;
   private final StoreSink store;
 
-  private Generator(long handle, LogSink log, StoreSink store) {
+  private Generator(long handle, long config, LogSink log, StoreSink store) {
     this.handle = handle;
     this.log = log;
     this.store = store;
     NativeHandle.freeWith(this, handle, IdgenJNI::idgen_destroy);
+    this.pattern = TextPattern.of(config);
   }
 
   /**
@@ -92,12 +98,29 @@ public final class Generator implements AutoCloseable {
    * @return the id
    * @throws ClosedException after {@link #close()}, also during a wait
    * @throws CancelledException if the thread was interrupted during a wait
+   * @throws ConfigException if ids have an owner (status {@link Status#UNSUPPORTED}): see {@link #nextFor(long)}
    * @throws IdgenException as the configuration's policies say: {@link OverloadedException}, {@link ClockException},
    *     {@link StoreException}, ...
    */
   public long next() {
     try {
       return IdgenJNI.next(handle);
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * One id as text: as the property {@code pattern} has it, without one in decimal. {@link #textPattern()} reads it
+   * back. May wait.
+   *
+   * @return the text
+   * @throws ExhaustedException also for an id of more digits than the pattern holds, which is lost
+   * @throws IdgenException as for {@link #next()}
+   */
+  public String nextText() {
+    try {
+      return Text.string(IdgenJNI.nextText(handle, pattern.handle));
     } finally {
       Reference.reachabilityFence(this);
     }
@@ -180,6 +203,342 @@ public final class Generator implements AutoCloseable {
   }
 
   /**
+   * One id for an owner. May wait. If the layout has a gene ({@code kind = business}, or {@code layout = order}), each
+   * id has an owner, and the gene comes from it: ids of one owner live in one shard. This method and the others that
+   * take an owner are then the ones to use; {@link #next()}, {@code fill}, {@code nextBatch}, {@code nextBlock}, {@code
+   * tryNext} and {@code stream} are refused (status {@link Status#UNSUPPORTED}). Where the layout has none, it is the
+   * other way round. Ids of one gene rise.
+   *
+   * <p>An owner is a string of at least one byte: 42, "42" and the bytes of "42" are one owner, in every language.
+   *
+   * @param owner an integer: the owner that its decimal text is
+   * @return the id, of 8 bytes
+   * @throws ConfigException if the owner is empty, or no integer where {@code gene = mod} (status {@link
+   *     Status#VALUE}); if the layout has no gene, or its ids have 16 bytes ({@link Status#UNSUPPORTED})
+   * @throws ExhaustedException if 8 bytes are used up; with {@code on_full = widen}, {@link #nextWideFor(long)} goes on
+   * @throws IdgenException as for {@link #next()}
+   */
+  public long nextFor(long owner) {
+    try {
+      return IdgenJNI.nextForInt(handle, owner);
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * One id for an owner. May wait.
+   *
+   * @param owner text: the owner that its bytes in UTF-8 are
+   * @return the id, of 8 bytes
+   * @throws IdgenException as for {@link #nextFor(long)}
+   * @throws IllegalArgumentException if the owner has half a surrogate pair: different owners would become one
+   */
+  public long nextFor(String owner) {
+    return nextFor(Text.owner(owner));
+  }
+
+  /**
+   * One id for an owner. May wait.
+   *
+   * @param owner at least one byte
+   * @return the id, of 8 bytes
+   * @throws IdgenException as for {@link #nextFor(long)}
+   */
+  public long nextFor(byte[] owner) {
+    try {
+      return IdgenJNI.nextForBytes(handle, Objects.requireNonNull(owner, "owner"));
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * One id for an owner, at once or not at all. Never waits.
+   *
+   * @param owner as for {@link #nextFor(long)}
+   * @return the id, or empty as for {@link #tryNext()}
+   * @throws IdgenException as for {@link #nextFor(long)}, if retrying cannot help
+   */
+  public OptionalLong tryNextFor(long owner) {
+    try {
+      var id = new long[1];
+      return IdgenJNI.tryNextForInt(handle, owner, id) ? OptionalLong.of(id[0]) : OptionalLong.empty();
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * One id for an owner, at once or not at all. Never waits.
+   *
+   * @param owner as for {@link #nextFor(String)}
+   * @return the id, or empty as for {@link #tryNext()}
+   * @throws IdgenException as for {@link #nextFor(long)}, if retrying cannot help
+   * @throws IllegalArgumentException as for {@link #nextFor(String)}
+   */
+  public OptionalLong tryNextFor(String owner) {
+    return tryNextFor(Text.owner(owner));
+  }
+
+  /**
+   * One id for an owner, at once or not at all. Never waits.
+   *
+   * @param owner as for {@link #nextFor(byte[])}
+   * @return the id, or empty as for {@link #tryNext()}
+   * @throws IdgenException as for {@link #nextFor(long)}, if retrying cannot help
+   */
+  public OptionalLong tryNextFor(byte[] owner) {
+    try {
+      var id = new long[1];
+      return IdgenJNI.tryNextForBytes(handle, Objects.requireNonNull(owner, "owner"), id)
+          ? OptionalLong.of(id[0])
+          : OptionalLong.empty();
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * Fills an array with ids for one owner, rising. May wait, {@code wait_max} counting from the last progress.
+   *
+   * @param owner as for {@link #nextFor(long)}
+   * @param ids where they are stored
+   * @return how many: always the array's length
+   * @throws IdgenException as for {@link #nextFor(long)}; the first {@link IdgenException#written()} ids are then real,
+   *     and may be used
+   */
+  public int fillFor(long owner, long[] ids) {
+    return fill(new long[] {owner}, ids);
+  }
+
+  /**
+   * Fills an array with ids for one owner, rising. May wait, {@code wait_max} counting from the last progress.
+   *
+   * @param owner as for {@link #nextFor(String)}
+   * @param ids where they are stored
+   * @return how many: always the array's length
+   * @throws IdgenException as for {@link #fillFor(long, long[])}
+   * @throws IllegalArgumentException as for {@link #nextFor(String)}
+   */
+  public int fillFor(String owner, long[] ids) {
+    return fillFor(Text.owner(owner), ids);
+  }
+
+  /**
+   * Fills an array with ids for one owner, rising. May wait, {@code wait_max} counting from the last progress.
+   *
+   * @param owner as for {@link #nextFor(byte[])}
+   * @param ids where they are stored
+   * @return how many: always the array's length
+   * @throws IdgenException as for {@link #fillFor(long, long[])}
+   */
+  public int fillFor(byte[] owner, long[] ids) {
+    return fill(Owners.of(owner), ids);
+  }
+
+  /**
+   * Fills an array with one id for each owner: {@code ids[i]} is for {@code owners[i]}. May wait, {@code wait_max}
+   * counting from the last progress. An owner that the library refuses ends it there.
+   *
+   * @param owners as for {@link #nextFor(long)}
+   * @param ids where they are stored
+   * @return how many: always the array's length
+   * @throws IllegalArgumentException if there are not as many owners as ids
+   * @throws IdgenException as for {@link #fillFor(long, long[])}
+   */
+  public int fillForEach(long[] owners, long[] ids) {
+    Owners.checkOneForEach(owners.length, ids.length);
+    return fill(owners, ids);
+  }
+
+  /**
+   * Fills an array with one id for each owner, as {@link #fillForEach(long[], long[])}.
+   *
+   * @param owners as for {@link #nextFor(String)}
+   * @param ids where they are stored
+   * @return how many: always the array's length
+   * @throws IllegalArgumentException if there are not as many owners as ids, or as for {@link #nextFor(String)}; then
+   *     nothing was drawn
+   * @throws IdgenException as for {@link #fillFor(long, long[])}
+   */
+  public int fillForEach(String[] owners, long[] ids) {
+    Owners.checkOneForEach(owners.length, ids.length);
+    return fill(Owners.of(owners), ids);
+  }
+
+  /**
+   * Fills an array with one id for each owner, as {@link #fillForEach(long[], long[])}.
+   *
+   * @param owners as for {@link #nextFor(byte[])}
+   * @param ids where they are stored
+   * @return how many: always the array's length
+   * @throws IllegalArgumentException if there are not as many owners as ids
+   * @throws IdgenException as for {@link #fillFor(long, long[])}
+   */
+  public int fillForEach(byte[][] owners, long[] ids) {
+    Owners.checkOneForEach(owners.length, ids.length);
+    return fill(Owners.of(owners), ids);
+  }
+
+  /** One owner for all ids, or one for each. */
+  private int fill(long[] owners, long[] ids) {
+    try {
+      IdgenJNI.fillForInts(handle, owners, ids);
+      return ids.length;
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  private int fill(Owners owners, long[] ids) {
+    try {
+      IdgenJNI.fillForBytes(handle, owners.bytes(), owners.ends(), ids);
+      return ids.length;
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * One id for an owner, of 8 or of 16 bytes. May wait. It has 16 if the layout has 127 bits ({@code business128}), or
+   * with {@code on_full = widen} once 8 bytes are used up.
+   *
+   * @param owner as for {@link #nextFor(long)}
+   * @return the id
+   * @throws IdgenException as for {@link #nextFor(long)}
+   */
+  public WideId nextWideFor(long owner) {
+    var id = new WideId[1];
+    fillWideFor(owner, id);
+    return id[0];
+  }
+
+  /**
+   * One id for an owner, of 8 or of 16 bytes, as {@link #nextWideFor(long)}. May wait.
+   *
+   * @param owner as for {@link #nextFor(String)}
+   * @return the id
+   * @throws IdgenException as for {@link #nextFor(long)}
+   * @throws IllegalArgumentException as for {@link #nextFor(String)}
+   */
+  public WideId nextWideFor(String owner) {
+    return nextWideFor(Text.owner(owner));
+  }
+
+  /**
+   * One id for an owner, of 8 or of 16 bytes, as {@link #nextWideFor(long)}. May wait.
+   *
+   * @param owner as for {@link #nextFor(byte[])}
+   * @return the id
+   * @throws IdgenException as for {@link #nextFor(long)}
+   */
+  public WideId nextWideFor(byte[] owner) {
+    var id = new WideId[1];
+    fillWideFor(owner, id);
+    return id[0];
+  }
+
+  /**
+   * {@link #fillFor(long, long[])} for ids of either length.
+   *
+   * @param owner as for {@link #nextFor(long)}
+   * @param ids where they are stored
+   * @return how many: always the array's length
+   * @throws IdgenException as for {@link #fillFor(long, long[])}
+   */
+  public int fillWideFor(long owner, WideId[] ids) {
+    return fillWide(ids, out -> IdgenJNI.fillWideForInts(handle, new long[] {owner}, out));
+  }
+
+  /**
+   * {@link #fillFor(String, long[])} for ids of either length.
+   *
+   * @param owner as for {@link #nextFor(String)}
+   * @param ids where they are stored
+   * @return how many: always the array's length
+   * @throws IdgenException as for {@link #fillFor(long, long[])}
+   * @throws IllegalArgumentException as for {@link #nextFor(String)}
+   */
+  public int fillWideFor(String owner, WideId[] ids) {
+    return fillWideFor(Text.owner(owner), ids);
+  }
+
+  /**
+   * {@link #fillFor(byte[], long[])} for ids of either length.
+   *
+   * @param owner as for {@link #nextFor(byte[])}
+   * @param ids where they are stored
+   * @return how many: always the array's length
+   * @throws IdgenException as for {@link #fillFor(long, long[])}
+   */
+  public int fillWideFor(byte[] owner, WideId[] ids) {
+    return fillWide(Owners.of(owner), ids);
+  }
+
+  /**
+   * {@link #fillForEach(long[], long[])} for ids of either length.
+   *
+   * @param owners as for {@link #nextFor(long)}
+   * @param ids where they are stored
+   * @return how many: always the array's length
+   * @throws IllegalArgumentException if there are not as many owners as ids
+   * @throws IdgenException as for {@link #fillFor(long, long[])}
+   */
+  public int fillWideForEach(long[] owners, WideId[] ids) {
+    Owners.checkOneForEach(owners.length, ids.length);
+    return fillWide(ids, out -> IdgenJNI.fillWideForInts(handle, owners, out));
+  }
+
+  /**
+   * {@link #fillForEach(String[], long[])} for ids of either length.
+   *
+   * @param owners as for {@link #nextFor(String)}
+   * @param ids where they are stored
+   * @return how many: always the array's length
+   * @throws IllegalArgumentException as for {@link #fillForEach(String[], long[])}
+   * @throws IdgenException as for {@link #fillFor(long, long[])}
+   */
+  public int fillWideForEach(String[] owners, WideId[] ids) {
+    Owners.checkOneForEach(owners.length, ids.length);
+    return fillWide(Owners.of(owners), ids);
+  }
+
+  /**
+   * {@link #fillForEach(byte[][], long[])} for ids of either length.
+   *
+   * @param owners as for {@link #nextFor(byte[])}
+   * @param ids where they are stored
+   * @return how many: always the array's length
+   * @throws IllegalArgumentException if there are not as many owners as ids
+   * @throws IdgenException as for {@link #fillFor(long, long[])}
+   */
+  public int fillWideForEach(byte[][] owners, WideId[] ids) {
+    Owners.checkOneForEach(owners.length, ids.length);
+    return fillWide(Owners.of(owners), ids);
+  }
+
+  private int fillWide(Owners owners, WideId[] ids) {
+    return fillWide(ids, out -> IdgenJNI.fillWideForBytes(handle, owners.bytes(), owners.ends(), out));
+  }
+
+  private int fillWide(WideId[] ids, Consumer<long[]> draw) {
+    var out = new long[Math.multiplyExact(WideId.LONGS, ids.length)];
+    int written = 0;
+    try {
+      draw.accept(out);
+      written = ids.length;
+      return written;
+    } catch (IdgenException failure) {
+      written = failure.written();
+      throw failure;
+    } finally {
+      Reference.reachabilityFence(this);
+      for (int index = 0; index < written; index++) ids[index] = WideId.of(out, WideId.LONGS * index);
+    }
+  }
+
+  /**
    * A run of ids that the program counts off by itself. May wait.
    *
    * @param want how many at most
@@ -218,6 +577,24 @@ public final class Generator implements AutoCloseable {
   }
 
   /**
+   * Takes an id of either length apart: one of 8 bytes by this generator's layout, one of 16 by the layout that ids are
+   * widened to. Works on a closed generator.
+   *
+   * @param id an id of this generator, or of another one with the same layout
+   * @return its fields
+   * @throws ConfigException if this generator makes no ids of that length, or the id has bits outside the layout
+   */
+  public Parts decode(WideId id) {
+    try {
+      var numbers = new long[Parts.NUMBERS];
+      IdgenJNI.idgen_decode_wide(handle, id.toBytes(), numbers);
+      return Parts.of(numbers);
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
    * The layout of this generator's ids. Works on a closed generator.
    *
    * @return a copy that outlives the generator
@@ -228,6 +605,15 @@ public final class Generator implements AutoCloseable {
     } finally {
       Reference.reachabilityFence(this);
     }
+  }
+
+  /**
+   * The pattern by which {@link #nextText()} writes ids. Works on a closed generator.
+   *
+   * @return a pattern that outlives the generator
+   */
+  public TextPattern textPattern() {
+    return pattern;
   }
 
   /**
@@ -306,6 +692,7 @@ public final class Generator implements AutoCloseable {
     private String section;
     private BiConsumer<System.Logger.Level, String> log;
     private Store ownStore;
+    private Supplier<? extends Collection<IdKey>> ownKeys;
 
     private Builder() {}
 
@@ -364,13 +751,36 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * What kind of ids: {@code "snowflake"} (time, worker, sequence) or {@code "segment"} (consecutive numbers).
+     * What kind of ids: {@code "snowflake"} (time, worker, sequence), {@code "segment"} (consecutive numbers), {@code
+     * "business"} (such a number, and the gene of the id's owner) or {@code "serial"} (numbers that begin at 1 in each
+     * period of the pattern's date).
      *
      * @param kind the kind
      * @return this
      */
     public Builder kind(String kind) {
       return set("kind", kind);
+    }
+
+    /**
+     * How {@link Generator#nextText()} writes ids: literals, a date, one number, a check.
+     *
+     * @param pattern such as {@code "ORD-{base62:11}-{check}"}; empty for decimal numbers
+     * @return this
+     */
+    public Builder pattern(String pattern) {
+      return set("pattern", pattern);
+    }
+
+    /**
+     * Whose clocks show the date that is in the pattern.
+     *
+     * @param zone {@code "UTC"}, an offset such as {@code "+08:00"}, or a name such as {@code "Europe/Berlin"}, which
+     *     needs the module {@code libidgen_zone.so}
+     * @return this
+     */
+    public Builder zone(String zone) {
+      return set("zone", zone);
     }
 
     /**
@@ -448,7 +858,7 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Bit fields of a snowflake id: a preset, or a layout in full.
+     * Bit fields of an id: a preset, or a layout in full.
      *
      * @param layout as for {@link Layout#parse(String)}
      * @return this
@@ -571,7 +981,8 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * How far the clock may be off the mean of the other processes' clocks, for the source {@code "zookeeper"}.
+     * For the source {@code "zookeeper"}: how far the clock may be off the mean of the other processes' clocks when
+     * this one starts, and ahead of ZooKeeper's whenever it reports.
      *
      * @param limit at least 1 ms
      * @return this
@@ -851,6 +1262,38 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
+     * How the gene comes from an id's owner: {@code "auto"}, {@code "hash"} or {@code "mod"}, as {@link GeneRule}.
+     *
+     * @param rule the rule
+     * @return this
+     */
+    public Builder gene(String rule) {
+      return set("gene", rule);
+    }
+
+    /**
+     * How many counters the values of the gene share, for {@code kind("business")}, so that threads with different
+     * owners do not compete.
+     *
+     * @param counters the number
+     * @return this
+     */
+    public Builder counters(long counters) {
+      return set("counters", String.valueOf(counters));
+    }
+
+    /**
+     * What to do when 8 bytes are used up, for {@code kind("business")}: {@code "fail"}, or {@code "widen"} to go on
+     * with ids of 16 bytes.
+     *
+     * @param policy the policy
+     * @return this
+     */
+    public Builder onFull(String policy) {
+      return set("on_full", policy);
+    }
+
+    /**
      * Order of the ids among threads: {@code "strict"} or {@code "relaxed"}.
      *
      * @param order the order
@@ -868,6 +1311,51 @@ public final class Generator implements AutoCloseable {
      */
     public Builder onFork(String policy) {
       return set("on_fork", policy);
+    }
+
+    /**
+     * How hidden ids are made: {@code "ff1"} (an encryption), or the masks {@code "chacha20"} and {@code "aes-ctr"},
+     * which one id that is known in both forms reveals.
+     *
+     * @param mode the mode
+     * @return this
+     */
+    public Builder cipherMode(String mode) {
+      return set("cipher.mode", mode);
+    }
+
+    /**
+     * Where the keys of hidden ids are: {@code "file:PATH"}, a file that only this user can read, or {@code
+     * "env:VARIABLE"}.
+     *
+     * @param key the place, not a key
+     * @return this
+     */
+    public Builder cipherKey(String key) {
+      ownKeys = null;
+      return set("cipher.key", key);
+    }
+
+    /**
+     * The key version that hides ids; all versions reveal.
+     *
+     * @param version a version that is not retired
+     * @return this
+     */
+    public Builder cipherVersion(long version) {
+      return set("cipher.version", String.valueOf(version));
+    }
+
+    /**
+     * Keys of the program's own for hidden ids, in place of {@link #cipherKey}: from a key service, for one. Called
+     * when a cipher is made, and by {@link IdCipher#reload()}, on the calling thread; what it throws is thrown there.
+     *
+     * @param keys gives all key versions
+     * @return this
+     */
+    public Builder keys(Supplier<? extends Collection<IdKey>> keys) {
+      ownKeys = Objects.requireNonNull(keys, "keys");
+      return this;
     }
 
     /**
@@ -898,8 +1386,46 @@ public final class Generator implements AutoCloseable {
           storeSink,
           config -> {
             if (logSink != null) IdgenJNI.configSetLog(config, logSink);
-            return new Generator(IdgenJNI.create(config), logSink, storeSink);
+            return new Generator(IdgenJNI.create(config), config, logSink, storeSink);
           });
+    }
+
+    /**
+     * Makes a cipher for hidden ids: reads the keys, and compares them with what the store has. Reads {@code layout},
+     * {@code namespace}, {@code store} and {@code cipher.*} of this configuration. May wait for the store.
+     *
+     * @return a cipher
+     * @throws ConfigException if the keys cannot be used (status {@link Status#CONFIG_FILE}: missing, malformed,
+     *     readable by others); if the layout has no such key version; if the module {@code libidgen_cipher.so} is
+     *     missing ({@link Status#UNSUPPORTED}, see {@link #modulePath})
+     * @throws StoreException if the namespace began with another key by the same number (status {@link
+     *     Status#FORMAT_MISMATCH}), or the store cannot be used
+     */
+    public IdCipher buildCipher() {
+      return with(config -> new IdCipher(IdgenJNI.cipherCreate(config)));
+    }
+
+    /**
+     * What {@link IdCipher#describe()} of such a cipher would say. Compares the keys with the store, and writes
+     * nothing. May wait for the store.
+     *
+     * @return one item per line
+     * @throws ConfigException as {@link #buildCipher()}
+     * @throws StoreException as {@link #buildCipher()}
+     */
+    public String checkKeys() {
+      return with(config -> Text.string(IdgenJNI.cipherCheck(config)));
+    }
+
+    /**
+     * Makes the pattern that a generator of this configuration has, without the generator. Reads {@code pattern},
+     * {@code zone}, {@code kind}, {@code layout}, {@code epoch} and {@code module.path} of this configuration.
+     *
+     * @return a pattern
+     * @throws ConfigException as {@link TextPattern#of(String, String, Layout)}
+     */
+    public TextPattern buildTextPattern() {
+      return with(TextPattern::of);
     }
 
     /**
@@ -1046,6 +1572,7 @@ public final class Generator implements AutoCloseable {
         if (toml != null) IdgenJNI.idgen_config_load(config, Text.utf8(toml.toString()), Text.utf8(section));
         properties.forEach((key, value) -> IdgenJNI.idgen_config_set(config, Text.utf8(key), Text.utf8(value)));
         if (store != null) IdgenJNI.configSetStore(config, store, store.hasWorkers());
+        if (ownKeys != null) IdgenJNI.configSetKeys(config, new KeySink(ownKeys));
         return use.apply(config);
       } finally {
         IdgenJNI.idgen_config_destroy(config);

@@ -39,4 +39,29 @@ public enum IdText {
     IdgenJNI.idgen_parse(Text.utf8(text), ordinal(), id);
     return id[0];
   }
+
+  /**
+   * An id of either length as text. One of 8 bytes has the text that {@link #format(long)} gives it. One of 16 has 39
+   * digits in decimal, zeros in front, 32 in hex, 26 in Crockford, 22 in base 58 and 62: the length of the text tells
+   * them apart too.
+   *
+   * @param id any id
+   * @return its text
+   */
+  public String format(WideId id) {
+    return Text.string(IdgenJNI.formatWide(id.toBytes(), ordinal()));
+  }
+
+  /**
+   * The id of a text, of either length.
+   *
+   * @param text a result of {@link #format(WideId)}, or what this form also parses
+   * @return the id
+   * @throws ConfigException as for {@link #parse}
+   */
+  public WideId parseWide(String text) {
+    var id = new Object[1];
+    IdgenJNI.idgen_parse_wide(Text.utf8(text), ordinal(), id);
+    return WideId.of((byte[]) id[0]);
+  }
 }

@@ -99,8 +99,8 @@ public class IdgenException extends RuntimeException {
   }
 
   /**
-   * How many ids a failed {@link Generator#fill(long[], int, int) fill} had stored. They are real, and nobody else will
-   * ever get them.
+   * How many ids a failed {@link Generator#fill(long[], int, int) fill}, {@code fillFor} or {@code fillForEach} had
+   * stored. They are real, and nobody else will ever get them.
    *
    * @return the number of ids from the offset on; 0 for all other calls
    */

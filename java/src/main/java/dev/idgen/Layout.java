@@ -4,6 +4,7 @@ import java.lang.ref.Reference;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.LongStream;
 
 /**
@@ -14,7 +15,7 @@ public final class Layout {
   /** What idgen.h calls "the system's clock". */
   private static final long NOW = Long.MIN_VALUE;
 
-  private final long handle;
+  final long handle;
 
   private Layout(long handle) {
     this.handle = handle;
@@ -112,6 +113,118 @@ public final class Layout {
       var id = new long[1];
       IdgenJNI.idgen_layout_encode(handle, parts.numbers(), id);
       return id[0];
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * Takes an id apart that has as many bytes as the layout needs, 8 or 16.
+   *
+   * @param id an id of this layout
+   * @return its fields
+   * @throws ConfigException if the id has another length, or bits outside the layout
+   */
+  public Parts decode(WideId id) {
+    try {
+      var numbers = new long[Parts.NUMBERS];
+      IdgenJNI.idgen_layout_decode_wide(handle, id.toBytes(), numbers);
+      return Parts.of(numbers);
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * {@link #encode} for ids of as many bytes as the layout needs: the inverse of {@link #decode(WideId)}.
+   *
+   * @param parts the fields that the layout has, {@code segmentHigh} included
+   * @return an id of 8 or 16 bytes
+   * @throws ConfigException if a number is too large for its field
+   */
+  public WideId encodeWide(Parts parts) {
+    try {
+      var id = new Object[1];
+      IdgenJNI.idgen_layout_encode_wide(handle, parts.numbers(), id);
+      return WideId.of((byte[]) id[0]);
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * The gene that ids of an owner have in this layout, by {@link GeneRule#AUTO}.
+   *
+   * @param owner an integer: the owner that its decimal text is
+   * @return the gene
+   * @throws ConfigException as for {@link #gene(byte[], GeneRule)}
+   */
+  public long gene(long owner) {
+    return gene(owner, GeneRule.AUTO);
+  }
+
+  /**
+   * The gene that ids of an owner have in this layout, by {@link GeneRule#AUTO}.
+   *
+   * @param owner text: the owner that its bytes in UTF-8 are
+   * @return the gene
+   * @throws ConfigException as for {@link #gene(byte[], GeneRule)}
+   * @throws IllegalArgumentException if it has half a surrogate pair
+   */
+  public long gene(String owner) {
+    return gene(owner, GeneRule.AUTO);
+  }
+
+  /**
+   * The gene that ids of an owner have in this layout, by {@link GeneRule#AUTO}.
+   *
+   * @param owner at least one byte
+   * @return the gene
+   * @throws ConfigException as for {@link #gene(byte[], GeneRule)}
+   */
+  public long gene(byte[] owner) {
+    return gene(owner, GeneRule.AUTO);
+  }
+
+  /**
+   * The gene that ids of an owner have in this layout.
+   *
+   * @param owner as for {@link #gene(long)}
+   * @param rule how the gene comes from the owner: the property {@code gene}
+   * @return the gene
+   * @throws ConfigException as for {@link #gene(byte[], GeneRule)}
+   */
+  public long gene(long owner, GeneRule rule) {
+    return gene(Long.toString(owner), rule);
+  }
+
+  /**
+   * The gene that ids of an owner have in this layout.
+   *
+   * @param owner as for {@link #gene(String)}
+   * @param rule how the gene comes from the owner: the property {@code gene}
+   * @return the gene
+   * @throws ConfigException as for {@link #gene(byte[], GeneRule)}
+   * @throws IllegalArgumentException if it has half a surrogate pair
+   */
+  public long gene(String owner, GeneRule rule) {
+    return gene(Text.owner(owner), rule);
+  }
+
+  /**
+   * The gene that ids of an owner have in this layout.
+   *
+   * @param owner at least one byte
+   * @param rule how the gene comes from the owner: the property {@code gene}
+   * @return the gene
+   * @throws ConfigException if the owner is empty, or not an integer where the rule is {@link GeneRule#MOD} (status
+   *     {@link Status#VALUE}); if the layout has no gene ({@link Status#UNSUPPORTED})
+   */
+  public long gene(byte[] owner, GeneRule rule) {
+    try {
+      var gene = new long[1];
+      IdgenJNI.idgen_layout_gene(handle, rule.ordinal(), Objects.requireNonNull(owner, "owner"), gene);
+      return gene[0];
     } finally {
       Reference.reachabilityFence(this);
     }

@@ -1,5 +1,7 @@
 package dev.idgen;
 
+import java.math.BigInteger;
+import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Set;
@@ -19,8 +21,9 @@ import java.util.StringJoiner;
  * @param sequence number within the tick
  * @param gene shard bits of the owner
  * @param version key version
- * @param segment number drawn from a segment
+ * @param segment number drawn from a segment; its low 64 bits
  * @param fixed constant bits
+ * @param segmentHigh high bits of {@code segment}; 0 but in ids of 16 bytes
  */
 public record Parts(
     Set<Field> fields,
@@ -34,9 +37,10 @@ public record Parts(
     long gene,
     long version,
     long segment,
-    long fixed) {
+    long fixed,
+    long segmentHigh) {
   /** Length of the array that the natives take and give. */
-  static final int NUMBERS = 12;
+  static final int NUMBERS = 13;
 
   /**
    * Parts for {@link Layout#encode(Parts)}: fields that are not named are 0.
@@ -55,13 +59,16 @@ public record Parts(
 
   /** From the members of idgen_parts_t, in their order. */
   static Parts of(long[] n) {
-    return new Parts(Field.ofMask(n[0]), n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11]);
+    return new Parts(
+        Field.ofMask(n[0]), n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11], n[12]);
   }
 
   long[] numbers() {
     long mask = 0;
     for (Field field : fields) mask |= field.mask();
-    return new long[] {mask, unixMs, time, datacenter, worker, process, shard, sequence, gene, version, segment, fixed};
+    return new long[] {
+      mask, unixMs, time, datacenter, worker, process, shard, sequence, gene, version, segment, fixed, segmentHigh
+    };
   }
 
   /**
@@ -78,7 +85,7 @@ public record Parts(
    * The value of a field.
    *
    * @param field the field
-   * @return its value, unsigned; 0 if the layout does not have it
+   * @return its value, unsigned; 0 if the layout does not have it; the low 64 bits of {@link #segment()}
    */
   public long get(Field field) {
     return switch (field) {
@@ -118,6 +125,9 @@ public record Parts(
       if (!has(field)) continue;
       if (field == Field.TIME) {
         text.add(instant().toString());
+      } else if (field == Field.SEGMENT && segmentHigh != 0) {
+        var number = ByteBuffer.allocate(16).putLong(segmentHigh).putLong(segment);
+        text.add(field.fieldName() + '=' + new BigInteger(1, number.array()));
       } else {
         text.add(field.fieldName() + '=' + Long.toUnsignedString(get(field)));
       }

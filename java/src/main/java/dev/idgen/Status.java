@@ -57,6 +57,9 @@ public final class Status {
   /** Waited wait_max for the next tick of the clock. Retryable. */
   public static final int OVERLOADED = 26;
 
+  /** A table of routes: another version is in force than the caller expected. */
+  public static final int STALE = 27;
+
   /** The clock is behind the ids already issued, by more than the policy allows. Retryable. */
   public static final int CLOCK_BACK = 40;
 

@@ -14,6 +14,8 @@
  * the top bit clear, so their ids are positive {@code long}s. Print the others with {@link
  * java.lang.Long#toUnsignedString(long)} and compare them with {@link java.lang.Long#compareUnsigned(long, long)}.
  *
+ * <p>{@link dev.idgen.StandardIds} makes UUIDs, ULIDs and ObjectIds, without a generator.
+ *
  * <p>Passing {@code null} throws {@link java.lang.NullPointerException}, except where it is documented as allowed.
  */
 package dev.idgen;

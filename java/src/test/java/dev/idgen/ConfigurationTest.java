@@ -161,7 +161,7 @@ class ConfigurationTest {
       if (method.getReturnType() == Generator.Builder.class && method.getParameterCount() == 1)
         methods.add(method.getName());
     }
-    var wanted = new TreeSet<>(Set.of("log")); // the one method that is no property
+    var wanted = new TreeSet<>(Set.of("log", "keys")); // the methods that are no properties
     for (var property : Idgen.properties()) wanted.add(camelCase(property.name()));
     assertEquals(wanted, new TreeSet<>(methods));
   }
@@ -180,6 +180,7 @@ class ConfigurationTest {
       var method =
           Arrays.stream(Generator.Builder.class.getMethods())
               .filter(each -> each.getName().equals(camelCase(property.name())) && each.getParameterCount() == 1)
+              .filter(each -> each.getParameterTypes()[0] != Store.class) // the methods come in any order
               .findFirst()
               .orElseThrow();
       var builder = Generator.builder();

@@ -3,12 +3,21 @@ package dev.idgen;
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.math.BigInteger;
+import java.time.Instant;
 import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.HexFormat;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalLong;
+import java.util.UUID;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 /** The same input gives the same result as in the other languages. */
 class VectorsTest {
@@ -61,14 +70,82 @@ class VectorsTest {
   }
 
   @Test
-  void layoutsBeyond64BitsAreRefusedAsUnsupported() {
+  void everyIdOfSixteenBytesDecodesToItsFieldsAndTheFieldsEncodeToTheId() {
     forEach(
         Vectors.rows("layouts_wide.tsv"),
         row -> {
-          var layout = row[1].equals("-") ? Layout.parse(row[0]) : Layout.parse(row[0], row[1]);
-          var refusal = assertThrows(ConfigException.class, () -> layout.decode(0));
-          assertEquals(Status.UNSUPPORTED, refusal.status());
+          var layout = Layout.parse(row[0], row[1]);
+          var id = wideId(row[2]);
+          var parts = layout.decode(id);
+          for (Field field : FIELDS) {
+            String wanted = row[4 + field.ordinal()];
+            assertEquals(!wanted.equals("-"), parts.has(field), field + " of " + row[2]);
+            var number = new BigInteger(wanted.equals("-") ? "0" : wanted);
+            assertEquals(number.longValue(), parts.get(field), field + " of " + row[2]);
+            if (field == Field.SEGMENT) assertEquals(number.shiftRight(64).longValueExact(), parts.segmentHigh());
+          }
+          if (parts.has(Field.TIME)) assertEquals(Long.parseLong(row[3]), parts.unixMs());
+          if (parts.has(Field.SEGMENT)) {
+            assertTrue(parts.toString().contains("segment=" + row[12] + "]"), parts::toString);
+          }
+          assertEquals(id, layout.encodeWide(parts));
+          for (Executable narrow :
+              List.<Executable>of(() -> layout.decode(0), () -> layout.encode(parts))) {
+            assertEquals(Status.UNSUPPORTED, assertThrows(ConfigException.class, narrow).status());
+          }
         });
+  }
+
+  private static WideId wideId(String decimal) {
+    byte[] bytes = new BigInteger(decimal).toByteArray(); // as few as the sign allows
+    var sixteen = new byte[16];
+    System.arraycopy(bytes, 0, sixteen, sixteen.length - bytes.length, bytes.length);
+    return WideId.of(sixteen);
+  }
+
+  @Test
+  void everyIdOfEightBytesIsTheSameInAWideId() {
+    forEach(
+        Vectors.rows("layouts.tsv"),
+        row -> {
+          var layout = row[1].equals("-") ? Layout.parse(row[0]) : Layout.parse(row[0], row[1]);
+          long id = Long.parseUnsignedLong(row[2]);
+          assertEquals(layout.decode(id), layout.decode(WideId.of(id)));
+          assertEquals(WideId.of(id), layout.encodeWide(layout.decode(id)));
+        });
+  }
+
+  @Test
+  void everyOwnerHasTheSameGene() {
+    var hashed =
+        Map.of("gene:4 segment:59", 3, "gene:16 segment:47", 4, "gene:23 segment:40", 5, "gene:63 segment:64", 6);
+    var order = Layout.parse("order");
+    forEach(
+        Vectors.rows("genes.tsv"),
+        row -> {
+          hashed.forEach((layout, column) -> {
+            long wanted = Long.parseLong(row[column]);
+            assertEquals(wanted, geneOf(Layout.parse(layout), row, GeneRule.HASH), layout);
+            assertEquals(wanted, geneOf(Layout.parse(layout), row, GeneRule.AUTO), layout);
+          });
+          for (GeneRule rule : List.of(GeneRule.MOD, GeneRule.AUTO)) {
+            if (row[2].equals("-")) {
+              var refusal = assertThrows(ConfigException.class, () -> geneOf(order, row, rule));
+              assertEquals(Status.VALUE, refusal.status());
+            } else {
+              assertEquals(Long.parseLong(row[2]), geneOf(order, row, rule));
+            }
+          }
+        });
+  }
+
+  private static long geneOf(Layout layout, String[] row, GeneRule rule) {
+    return switch (row[0]) {
+      case "integer" -> layout.gene(Long.parseLong(row[1]), rule);
+      case "text" -> layout.gene(row[1], rule);
+      case "bytes" -> layout.gene(HexFormat.of().parseHex(row[1]), rule);
+      default -> throw new IllegalStateException(row[0] + " is no kind of owner");
+    };
   }
 
   @Test
@@ -81,6 +158,47 @@ class VectorsTest {
             String text = row[1 + form.ordinal()];
             assertEquals(text, form.format(id), form.name());
             assertEquals(id, form.parse(text), form.name());
+            assertEquals(text, form.format(WideId.of(id)), form.name());
+            assertEquals(WideId.of(id), form.parseWide(text), form.name());
+          }
+        });
+  }
+
+  @Test
+  void everyIdOfSixteenBytesHasTheSameTextInEveryEncoding() {
+    forEach(
+        Vectors.rows("encodings_wide.tsv"),
+        row -> {
+          var id = WideId.of(HexFormat.of().parseHex(row[0]));
+          for (IdText form : IdText.values()) {
+            String text = row[1 + form.ordinal()];
+            assertEquals(text, form.format(id), form.name());
+            assertEquals(id, form.parseWide(text), form.name());
+          }
+        });
+  }
+
+  @Test
+  void everyStandardIdIsReadTakenApartAndWrittenInTheSameWay() {
+    forEach(
+        Vectors.rows("standard.tsv"),
+        row -> {
+          var standard = Standard.valueOf(row[1].toUpperCase(Locale.ROOT));
+          byte[] id = HexFormat.of().parseHex(row[8]);
+          assertEquals(new ParsedStandard(standard, id), StandardIds.parse(row[0]));
+          assertEquals(row[7], StandardIds.format(standard, id));
+          var unixMs = row[4].isEmpty() ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(row[4]));
+          var wanted = new StandardParts(standard, Integer.parseInt(row[2]), row[3].equals("yes"), unixMs,
+              row[5].isEmpty() ? 0 : Long.parseLong(row[5]), row[6].isEmpty() ? 0 : Integer.parseInt(row[6]));
+          var parts = StandardIds.decode(standard, id);
+          assertEquals(wanted, parts);
+          if (unixMs.isPresent()) assertEquals(Instant.ofEpochMilli(unixMs.getAsLong()), parts.instant());
+          if (row[1].startsWith("uuid")) {
+            assertEquals(wanted, StandardIds.decode(UUID.fromString(row[7])));
+            for (Standard any : EnumSet.range(Standard.UUID, Standard.UUID7)) {
+              assertEquals(wanted, StandardIds.decode(any, id));
+              assertEquals(row[7], StandardIds.format(any, id));
+            }
           }
         });
   }
@@ -107,7 +225,48 @@ class VectorsTest {
   void everyBadTextIsRefusedWithTheSameMessage() {
     forEach(
         Vectors.rows("bad_texts.tsv"),
-        row -> assertRefusal(row[2], row[3], () -> IdText.valueOf(row[0].toUpperCase(Locale.ROOT)).parse(row[1])));
+        row -> assertRefusal(row[2], row[3], () -> parse(row[0], row[1])));
+  }
+
+  @Test
+  void everyTextIsWrittenAndReadBack() {
+    forEach(
+        Vectors.rows("patterns.tsv"),
+        row -> {
+          var pattern = TextPattern.of(row[0], row[1], row[2].isEmpty() ? null : Layout.parse(row[2]));
+          var number = new BigInteger(row[4]);
+          var id =
+              row[3].equals("8")
+                  ? WideId.of(number.longValue())
+                  : WideId.of(new UUID(number.shiftRight(64).longValue(), number.longValue()));
+          assertEquals(row[5], pattern.format(id));
+          if (row[3].equals("8")) assertEquals(row[5], pattern.format(id.toLong()));
+          var parts = pattern.parse(row[5]);
+          assertEquals(id, parts.id());
+          assertEquals(number, parts.number().toBigInteger());
+        });
+  }
+
+  @Test
+  void everyBadPatternIsRefusedWithTheSameMessage() {
+    forEach(
+        Vectors.rows("bad_patterns.tsv"),
+        row ->
+            assertRefusal(
+                row[2],
+                row[3],
+                () -> {
+                  var pattern = TextPattern.of(row[0]);
+                  if (!row[1].equals("-")) pattern.parse(row[1]);
+                }));
+  }
+
+  private static void parse(String encoding, String text) {
+    if (encoding.equals("standard")) {
+      StandardIds.parse(text);
+    } else {
+      IdText.valueOf(encoding.toUpperCase(Locale.ROOT)).parse(text);
+    }
   }
 
   private static void assertRefusal(String statusName, String message, Runnable call) {
@@ -117,7 +276,7 @@ class VectorsTest {
   }
 
   /** Checks all rows, so that a failure lists every one that differs. */
-  private static void forEach(java.util.List<String[]> rows, Consumer<String[]> check) {
+  private static void forEach(List<String[]> rows, Consumer<String[]> check) {
     assertAll(
         rows.stream().map(row -> () -> assertAll(String.join(" | ", row), () -> check.accept(row))));
   }

@@ -16,4 +16,7 @@ final class Floor {
 
   /** Ids drawn in a loop in C; returns their exclusive or. */
   static native long draw(long generator, int count);
+
+  /** Standard ids made one by one in a loop in C; returns their exclusive or. */
+  static native long drawStandard(int standard, int count);
 }

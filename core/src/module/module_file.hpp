@@ -35,6 +35,7 @@ inline std::string own_file() {
   while (getline(&line, &room, maps.get()) >= 0) {
     std::uintptr_t begin = 0, end = 0;
     int path = 0;
+    // NOLINTNEXTLINE(cert-err34-c): the kernel's own
     if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %*s %n", &begin, &end, &path) < 2) continue;
     if (address < begin || address >= end || path == 0) continue;
     found = line + path;

@@ -1,0 +1,272 @@
+package idgen_test
+
+import (
+	"bytes"
+	"errors"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/idgen/idgen/go"
+)
+
+// modulePath is where the build has put the module of hidden ids, of which a Go program has none of its own.
+func modulePath(t testing.TB) string {
+	t.Helper()
+	folder := os.Getenv("IDGEN_TEST_MODULE_PATH")
+	if folder == "" {
+		folder = filepath.Join("..", "build", "lib", "idgen", "modules")
+	}
+	if _, err := os.Stat(filepath.Join(folder, "libidgen_cipher.so")); err != nil {
+		t.Skip("the module of hidden ids was not built: ", err)
+	}
+	absolute, err := filepath.Abs(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return absolute
+}
+
+const firstKey = "1 2B7E151628AED2A6ABF7158809CF4F3C\n"
+const secondKey = "2 000102030405060708090a0b0c0d0e0f\n"
+
+func writeKeys(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hiding are options for a cipher with a key file of its own.
+func hiding(t testing.TB, options ...idgen.Option) []idgen.Option {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "keys")
+	writeKeys(t, path, firstKey)
+	return append([]idgen.Option{
+		idgen.WithModulePath(modulePath(t)), idgen.WithStore("memory:" + t.Name()), idgen.WithNamespace(t.Name()),
+		idgen.WithLayout("business64"), idgen.WithCipherKey("file:" + path),
+	}, options...)
+}
+
+func mustCipher(t testing.TB, options ...idgen.Option) *idgen.IdCipher {
+	t.Helper()
+	cipher, err := idgen.NewIdCipher(options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cipher
+}
+
+func mustHide(t testing.TB, cipher *idgen.IdCipher, id int64) int64 {
+	t.Helper()
+	hidden, err := cipher.Hide(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hidden
+}
+
+func wideBytes(t *testing.T, text string) (id [16]byte) {
+	t.Helper()
+	number, ok := new(big.Int).SetString(text, 10)
+	if !ok {
+		t.Fatalf("%q is no number", text)
+	}
+	number.FillBytes(id[:])
+	return id
+}
+
+func TestHiddenIdsAreThoseOfTheVectors(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join("..", "tests", "vectors", "hidden.keys"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "keys")
+	writeKeys(t, path, string(content))
+	modules := modulePath(t)
+	for _, row := range vectors(t, "hidden.tsv", 300) {
+		cipher := mustCipher(t, idgen.WithModulePath(modules), idgen.WithStore("memory:vectors"), idgen.Options{
+			"cipher.mode": row.text("mode"), "namespace": row.text("namespace"), "layout": row.text("layout"),
+			"cipher.version": row.text("version"), "cipher.key": "file:" + path,
+		})
+		ids := [][16]byte{wideBytes(t, row.text("id"))}
+		hidden := wideBytes(t, row.text("hidden"))
+		if err := cipher.HideAllWide(ids); err != nil || ids[0] != hidden {
+			t.Errorf("%s: hidden as %x, %v", row.line, ids[0], err)
+		}
+		if err := cipher.RevealAllWide(ids); err != nil || ids[0] != wideBytes(t, row.text("id")) {
+			t.Errorf("%s: revealed as %x, %v", row.line, ids[0], err)
+		}
+		if row.text("layout") == "business128" {
+			_, err := cipher.Hide(1)
+			wantStatus(t, err, idgen.ErrUnsupported)
+			continue
+		}
+		id, wanted := int64(row.unsigned("id")), int64(row.unsigned("hidden"))
+		if found := mustHide(t, cipher, id); found != wanted {
+			t.Errorf("%s: hidden as %d", row.line, found)
+		}
+		if found, err := cipher.Reveal(wanted); err != nil || found != id {
+			t.Errorf("%s: revealed as %d, %v", row.line, found, err)
+		}
+	}
+}
+
+func TestManyIdsAtOnceGiveWhatOneByOneGives(t *testing.T) {
+	cipher := mustCipher(t, hiding(t)...)
+	ids := make([]int64, 1000)
+	for i := range ids {
+		ids[i] = int64(i) << 20
+	}
+	hidden := slices.Clone(ids)
+	if err := cipher.HideAll(hidden); err != nil {
+		t.Fatal(err)
+	}
+	for i, id := range ids {
+		if one := mustHide(t, cipher, id); one != hidden[i] {
+			t.Fatalf("%d: %d alone, %d among others", id, one, hidden[i])
+		}
+	}
+	if err := cipher.RevealAll(hidden); err != nil || !slices.Equal(hidden, ids) {
+		t.Fatal("what was hidden does not come back", err)
+	}
+	if err := cipher.HideAll(nil); err != nil {
+		t.Fatal(err)
+	}
+	ids[500] = mustHide(t, cipher, 1)
+	before := slices.Clone(ids)
+	wantStatus(t, cipher.HideAll(ids), idgen.ErrValue)
+	if !slices.Equal(ids, before) {
+		t.Fatal("a batch that failed was changed")
+	}
+}
+
+func TestWhatCannotBeHiddenOrRevealedIsRefused(t *testing.T) {
+	cipher := mustCipher(t, hiding(t)...)
+	_, err := cipher.Hide(mustHide(t, cipher, 5))
+	wantStatus(t, err, idgen.ErrValue)
+	_, err = cipher.Reveal(5)
+	wantStatus(t, err, idgen.ErrValue)
+	_, err = cipher.Hide(-1)
+	wantStatus(t, err, idgen.ErrValue)
+	_, err = (*idgen.IdCipher)(nil).Hide(5)
+	wantStatus(t, err, idgen.ErrHandle)
+	wantStatus(t, (*idgen.IdCipher)(nil).Reload(), idgen.ErrHandle)
+}
+
+func TestAKeyFileThatOthersCanReadAndAMissingModuleAreRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys")
+	writeKeys(t, path, firstKey)
+	if err := os.Chmod(path, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := idgen.NewIdCipher(hiding(t, idgen.WithCipherKey("file:"+path))...)
+	wantStatus(t, err, idgen.ErrConfigFile)
+	_, err = idgen.NewIdCipher(hiding(t, idgen.WithModulePath(t.TempDir()))...)
+	wantStatus(t, err, idgen.ErrUnsupported)
+	if !strings.Contains(err.Error(), "libidgen_cipher.so") || !strings.Contains(err.Error(), "libssl3") {
+		t.Fatal(err)
+	}
+}
+
+func TestAnotherKeyByTheSameNumberIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys")
+	options := hiding(t,
+		idgen.WithCipherKey("file:"+path), idgen.WithStore(sqliteStore(t)), idgen.WithStoreCreate(true))
+	writeKeys(t, path, firstKey)
+	hidden := mustHide(t, mustCipher(t, options...), 5)
+	writeKeys(t, path, "1"+secondKey[1:])
+	_, err := idgen.NewIdCipher(options...)
+	wantStatus(t, err, idgen.ErrFormatMismatch)
+	_, err = idgen.CheckKeys(options...)
+	wantStatus(t, err, idgen.ErrFormatMismatch)
+	writeKeys(t, path, firstKey)
+	text, err := idgen.CheckKeys(options...)
+	if err != nil || !strings.Contains(text, "key version 1: hides and reveals") || strings.Contains(text, "2B7E") {
+		t.Fatal(text, err)
+	}
+	if id, err := mustCipher(t, options...).Reveal(hidden); err != nil || id != 5 {
+		t.Fatal(id, err)
+	}
+}
+
+func TestKeysOfTheProgramAreReadAgainWhileOthersHide(t *testing.T) {
+	var mutex sync.Mutex
+	keys := []idgen.Key{{Version: 1, Key: bytes.Repeat([]byte{7}, 32)}}
+	sealed := errors.New("the vault is sealed")
+	var failure error
+	cipher := mustCipher(t, hiding(t, idgen.WithKeys(func() ([]idgen.Key, error) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		return slices.Clone(keys), failure
+	}))...)
+	stop := make(chan struct{})
+	var workers sync.WaitGroup
+	for range 3 {
+		workers.Add(1)
+		go func() {
+			defer workers.Done()
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				hidden, err := cipher.Hide(77)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if id, err := cipher.Reveal(hidden); err != nil || id != 77 {
+					t.Error(id, err)
+					return
+				}
+			}
+		}()
+	}
+	for version := uint32(2); version < 12; version++ {
+		mutex.Lock()
+		keys = append(keys, idgen.Key{Version: version, Key: bytes.Repeat([]byte{byte(version)}, 16)})
+		mutex.Unlock()
+		if err := cipher.Reload(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(stop)
+	workers.Wait()
+	if hidden := mustHide(t, cipher, 5); hidden>>42 != 11 {
+		t.Fatalf("hidden by version %d", hidden>>42)
+	}
+	failure = sealed
+	err := cipher.Reload()
+	wantStatus(t, err, idgen.ErrHost)
+	if !errors.Is(err, sealed) {
+		t.Fatal(err)
+	}
+	failure, keys = nil, []idgen.Key{{Version: 1, Key: []byte("short")}}
+	wantStatus(t, cipher.Reload(), idgen.ErrConfigFile)
+	_, err = idgen.NewIdCipher(hiding(t, idgen.WithKeys(nil))...)
+	wantStatus(t, err, idgen.ErrArgument)
+}
+
+func TestACipherOfAFilesTableFindsItsKeysBesideTheFile(t *testing.T) {
+	path := writeConfig(t, `[orders]
+layout = "business64"
+store = "memory:toml"
+[orders.cipher]
+key = "file:keys"
+`)
+	writeKeys(t, filepath.Join(filepath.Dir(path), "keys"), firstKey+secondKey)
+	cipher, err := idgen.OpenIdCipher(path, "orders", idgen.WithModulePath(modulePath(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := cipher.Describe()
+	if err != nil || !strings.Contains(text, "key version 2: hides and reveals") {
+		t.Fatal(text, err)
+	}
+}

@@ -1,0 +1,156 @@
+package dev.idgen;
+
+import java.lang.ref.Reference;
+import java.nio.file.Path;
+
+/**
+ * Gives ids a form that shows neither how many there are nor when they were made: for URLs and order numbers. The plain
+ * id stays the key in the database. A hidden id is no permission: check who asks. docs/hidden-ids.md says more.
+ *
+ * <p>Made by {@link Generator.Builder#buildCipher()} or {@link #open}. Safe for use by many threads. Its keys are wiped
+ * after it has become unreachable.
+ */
+public final class IdCipher {
+  private static final int WIDE = 16;
+
+  private final long handle;
+
+  IdCipher(long handle) {
+    this.handle = handle;
+    NativeHandle.freeWith(this, handle, IdgenJNI::idgen_cipher_destroy);
+  }
+
+  /**
+   * A cipher from a table of a configuration file. May wait for the store.
+   *
+   * @param toml the file
+   * @param name the table
+   * @return the cipher
+   * @throws ConfigException as for {@link Generator.Builder#buildCipher()}
+   * @throws StoreException as for {@link Generator.Builder#buildCipher()}
+   */
+  public static IdCipher open(Path toml, String name) {
+    return Generator.builder().load(toml, name).buildCipher();
+  }
+
+  /**
+   * The hidden form of an id.
+   *
+   * @param id an id of the layout
+   * @return the form to show
+   * @throws ConfigException if the id has bits outside the layout, is hidden already, or all key versions are retired;
+   *     if the layout has more than 64 bits (status {@link Status#UNSUPPORTED})
+   */
+  public long hide(long id) {
+    return apply(id, false);
+  }
+
+  /**
+   * The id of a hidden form.
+   *
+   * @param hidden what {@link #hide} gave
+   * @return the id
+   * @throws ConfigException if it has bits outside the layout, is not hidden, or was hidden by an unknown key version;
+   *     if the layout has more than 64 bits (status {@link Status#UNSUPPORTED})
+   */
+  public long reveal(long hidden) {
+    return apply(hidden, true);
+  }
+
+  /**
+   * Replaces ids by their hidden forms. Several at once take far less time for each.
+   *
+   * @param ids any number of them
+   * @throws ConfigException as {@link #hide}; then none was replaced
+   */
+  public void hideAll(long[] ids) {
+    applyAll(ids, false);
+  }
+
+  /**
+   * Replaces hidden forms by their ids.
+   *
+   * @param hidden any number of them
+   * @throws ConfigException as {@link #reveal}; then none was replaced
+   */
+  public void revealAll(long[] hidden) {
+    applyAll(hidden, true);
+  }
+
+  /**
+   * {@link #hideAll(long[])} for ids of 128 bits: 16 bytes each, the most significant first. Takes every layout.
+   *
+   * @param ids 16 bytes for each
+   * @throws ConfigException as {@link #hideAll(long[])}
+   * @throws IllegalArgumentException if the length is no multiple of 16
+   */
+  public void hideAllWide(byte[] ids) {
+    applyWide(ids, false);
+  }
+
+  /**
+   * {@link #revealAll(long[])} for ids of 128 bits, as {@link #hideAllWide}.
+   *
+   * @param hidden 16 bytes for each
+   * @throws ConfigException as {@link #revealAll(long[])}
+   * @throws IllegalArgumentException if the length is no multiple of 16
+   */
+  public void revealAllWide(byte[] hidden) {
+    applyWide(hidden, true);
+  }
+
+  /**
+   * Reads the keys again, for a new key version or one that was retired. Other threads go on meanwhile. After an
+   * exception the cipher has the keys that it had. May wait for the store.
+   *
+   * @throws ConfigException as for {@link Generator.Builder#buildCipher()}
+   * @throws StoreException as for {@link Generator.Builder#buildCipher()}
+   */
+  public void reload() {
+    try {
+      IdgenJNI.idgen_cipher_reload(handle);
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * How ids are hidden, which key versions there are, and what is not protected.
+   *
+   * @return one item per line; holds no key
+   */
+  public String describe() {
+    try {
+      return Text.string(IdgenJNI.cipherDescribe(handle));
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  private long apply(long id, boolean reveals) {
+    try {
+      return IdgenJNI.cipherApply(handle, id, reveals);
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  private void applyAll(long[] ids, boolean reveals) {
+    try {
+      if (ids.length > 0) IdgenJNI.cipherApplyAll(handle, ids, reveals);
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  private void applyWide(byte[] ids, boolean reveals) {
+    if (ids.length % WIDE != 0) {
+      throw new IllegalArgumentException(ids.length + " bytes; an id has " + WIDE + ", so give a multiple of that");
+    }
+    try {
+      if (ids.length > 0) IdgenJNI.cipherApplyWide(handle, ids, reveals);
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+}

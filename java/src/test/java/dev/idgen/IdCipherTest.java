@@ -1,0 +1,269 @@
+package dev.idgen;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.bouncycastle.crypto.fpe.FPEFF1Engine;
+import org.bouncycastle.crypto.params.FPEParameters;
+import org.bouncycastle.crypto.params.KeyParameter;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Hidden ids, also against the FF1 of another library. */
+class IdCipherTest {
+  private static final String FIRST = "2B7E151628AED2A6ABF7158809CF4F3C";
+  private static final String SECOND = "000102030405060708090a0b0c0d0e0f";
+
+  @TempDir Path folder;
+
+  private Path keyFile(String lines) throws IOException {
+    Path file = folder.resolve("keys");
+    Files.writeString(file, lines);
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+    return file;
+  }
+
+  private Generator.Builder hiding(String namespace) throws IOException {
+    if (!Files.exists(folder.resolve("keys"))) keyFile("1 " + FIRST + "\n");
+    return Generator.builder()
+        .layout("business64")
+        .namespace(namespace)
+        .store("memory:IdCipherTest")
+        .modulePath(Vectors.REPOSITORY.resolve("build/lib/idgen/modules"))
+        .cipherKey("file:" + folder.resolve("keys"));
+  }
+
+  private static byte[] wide(String number) {
+    var id = new byte[16];
+    byte[] digits = new BigInteger(number).toByteArray();
+    int skipped = Math.max(0, digits.length - id.length); // a sign
+    System.arraycopy(digits, skipped, id, id.length - digits.length + skipped, digits.length - skipped);
+    return id;
+  }
+
+  @Test
+  void areThoseOfTheVectorsInEveryModeAndLayout() throws IOException {
+    keyFile(Files.readString(Vectors.REPOSITORY.resolve("tests/vectors/hidden.keys")));
+    for (String[] row : Vectors.rows("hidden.tsv")) {
+      var cipher =
+          hiding(row[1])
+              .store("memory:vectors")
+              .cipherMode(row[0])
+              .layout(row[2])
+              .cipherVersion(Long.parseLong(row[3]))
+              .buildCipher();
+      String what = String.join(" ", row);
+      byte[] id = wide(row[4]);
+      cipher.hideAllWide(id);
+      assertArrayEquals(wide(row[5]), id, what);
+      cipher.revealAllWide(id);
+      assertArrayEquals(wide(row[4]), id, what);
+      if (row[2].equals("business128")) {
+        assertEquals(Status.UNSUPPORTED, assertThrows(ConfigException.class, () -> cipher.hide(1)).status());
+        continue;
+      }
+      assertEquals(Long.parseUnsignedLong(row[5]), cipher.hide(Long.parseUnsignedLong(row[4])), what);
+      assertEquals(Long.parseUnsignedLong(row[4]), cipher.reveal(Long.parseUnsignedLong(row[5])), what);
+    }
+  }
+
+  /** Key, tweak and permutation, all made another way. */
+  @Test
+  void areThoseOfBouncyCastle() throws Exception {
+    var cipher = hiding("bouncy").buildCipher();
+    byte[] key = derived("bouncy", "libidgen/ff1/v1|42|1");
+    var random = new Random(42);
+    for (int i = 0; i < 500; i++) {
+      long gene = random.nextInt(1 << 16);
+      long segment = random.nextLong() >>> 22;
+      byte[] tweak = tweak("bouncy", 1, gene, 1);
+      long expected = gene << 47 | 1L << 42 | bouncyCastle(key, tweak, segment, 42);
+      assertEquals(expected, cipher.hide(gene << 47 | segment));
+    }
+  }
+
+  @Test
+  void ofWholeIdsAreThoseOfBouncyCastleToo() throws Exception {
+    for (int bits : new int[] {20, 48, 53, 63}) {
+      String namespace = "bouncy " + bits;
+      var cipher = hiding(namespace).layout("segment:" + bits).buildCipher();
+      byte[] key = derived(namespace, "libidgen/ff1/v1|" + bits + "|1");
+      byte[] tweak = tweak(namespace, 3, 0, 1);
+      var random = new Random(bits);
+      for (int i = 0; i < 200; i++) {
+        long id = random.nextLong() >>> (64 - bits);
+        assertEquals(bouncyCastle(key, tweak, id, bits), cipher.hide(id), bits + " bits");
+      }
+    }
+  }
+
+  private static long bouncyCastle(byte[] key, byte[] tweak, long number, int bits) {
+    var engine = new FPEFF1Engine();
+    engine.init(true, new FPEParameters(new KeyParameter(key), 2, tweak));
+    var digits = new byte[bits];
+    for (int i = 0; i < bits; i++) digits[i] = (byte) (number >>> (bits - 1 - i) & 1);
+    var out = new byte[bits];
+    engine.processBlock(digits, 0, bits, out, 0);
+    long result = 0;
+    for (byte digit : out) result = result << 1 | digit;
+    return result;
+  }
+
+  private static byte[] derived(String namespace, String info) throws GeneralSecurityException {
+    byte[] extracted = hmac(namespace.getBytes(StandardCharsets.UTF_8), HexFormat.of().parseHex(FIRST));
+    return Arrays.copyOf(hmac(extracted, (info + "\1").getBytes(StandardCharsets.UTF_8)), 16);
+  }
+
+  private static byte[] hmac(byte[] key, byte[] text) throws GeneralSecurityException {
+    var mac = Mac.getInstance("HmacSHA256");
+    mac.init(new SecretKeySpec(key, "HmacSHA256"));
+    return mac.doFinal(text);
+  }
+
+  private static byte[] tweak(String namespace, int format, long gene, int version) throws GeneralSecurityException {
+    byte[] hash = MessageDigest.getInstance("SHA-256").digest(namespace.getBytes(StandardCharsets.UTF_8));
+    byte[] tweak = Arrays.copyOf(hash, 11);
+    tweak[4] = (byte) format;
+    for (int i = 0; i < 3; i++) {
+      tweak[5 + i] = (byte) (gene >>> (16 - 8 * i));
+      tweak[8 + i] = (byte) (version >>> (16 - 8 * i));
+    }
+    return tweak;
+  }
+
+  @Test
+  void manyAtOnceAreWhatOneByOneGivesAndABadOneChangesNothing() throws IOException {
+    var cipher = hiding("many").buildCipher();
+    long[] ids = new Random(1).longs(1000, 0, 1L << 42).toArray();
+    long[] hidden = ids.clone();
+    cipher.hideAll(hidden);
+    for (int i = 0; i < ids.length; i++) assertEquals(cipher.hide(ids[i]), hidden[i]);
+    cipher.revealAll(hidden);
+    assertArrayEquals(ids, hidden);
+    cipher.hideAll(new long[0]);
+    ids[700] = cipher.hide(1);
+    long[] before = ids.clone();
+    var refusal = assertThrows(ConfigException.class, () -> cipher.hideAll(ids));
+    assertTrue(refusal.getMessage().contains("number 701 of 1000"), refusal.getMessage());
+    assertArrayEquals(before, ids);
+    assertThrows(IllegalArgumentException.class, () -> cipher.hideAllWide(new byte[17]));
+  }
+
+  @Test
+  void whatCannotBeHiddenOrRevealedIsRefused() throws IOException {
+    var cipher = hiding("refused").buildCipher();
+    long hidden = cipher.hide(5);
+    assertEquals(Status.VALUE, assertThrows(ConfigException.class, () -> cipher.hide(hidden)).status());
+    assertEquals(Status.VALUE, assertThrows(ConfigException.class, () -> cipher.reveal(5)).status());
+    assertEquals(Status.VALUE, assertThrows(ConfigException.class, () -> cipher.hide(-1)).status());
+  }
+
+  @Test
+  void aKeyFileThatOthersCanReadAndAMissingModuleAreRefused() throws IOException {
+    Path file = keyFile("1 " + FIRST + "\n");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
+    var readable = assertThrows(ConfigException.class, hiding("readable")::buildCipher);
+    assertEquals(Status.CONFIG_FILE, readable.status());
+    assertTrue(readable.getMessage().contains("0644"), readable.getMessage());
+    var missing = assertThrows(ConfigException.class, hiding("missing").modulePath(folder)::buildCipher);
+    assertEquals(Status.UNSUPPORTED, missing.status());
+    assertTrue(missing.getMessage().contains("libidgen_cipher.so"), missing.getMessage());
+  }
+
+  @Test
+  void anotherKeyByTheSameNumberIsRefused() throws IOException {
+    var builder = hiding("rekeyed").store("sqlite:" + folder.resolve("ids.db")).storeCreate(true);
+    long hidden = builder.buildCipher().hide(5);
+    keyFile("1 " + SECOND + "\n");
+    assertEquals(Status.FORMAT_MISMATCH, assertThrows(StoreException.class, builder::buildCipher).status());
+    assertEquals(Status.FORMAT_MISMATCH, assertThrows(StoreException.class, builder::checkKeys).status());
+    keyFile("1 " + FIRST + "\n");
+    assertTrue(builder.checkKeys().contains("key version 1: hides and reveals"));
+    assertFalse(builder.checkKeys().contains(FIRST.substring(0, 8)));
+    assertEquals(5, builder.buildCipher().reveal(hidden));
+  }
+
+  @Test
+  void keysOfTheProgramAreReadAgainWhileOthersHide() throws Exception {
+    var keys = new CopyOnWriteArrayList<>(List.of(new IdKey(1, new byte[32])));
+    var sealed = new IllegalStateException("the vault is sealed");
+    var fails = new AtomicBoolean();
+    var cipher =
+        hiding("vault")
+            .keys(
+                () -> {
+                  if (fails.get()) throw sealed;
+                  return List.copyOf(keys);
+                })
+            .buildCipher();
+    var stop = new AtomicBoolean();
+    var threads = Executors.newFixedThreadPool(3);
+    var results = new ArrayList<java.util.concurrent.Future<?>>();
+    for (int t = 0; t < 3; t++) {
+      results.add(
+          threads.submit(
+              () -> {
+                while (!stop.get()) assertEquals(77, cipher.reveal(cipher.hide(77)));
+              }));
+    }
+    for (int version = 2; version < 12; version++) {
+      keys.add(new IdKey(version, new byte[16 + version]));
+      cipher.reload();
+    }
+    stop.set(true);
+    for (var result : results) result.get(60, TimeUnit.SECONDS);
+    threads.shutdown();
+    assertEquals(11, cipher.hide(5) >>> 42);
+    fails.set(true);
+    assertSame(sealed, assertThrows(IllegalStateException.class, cipher::reload));
+    fails.set(false);
+    keys.add(new IdKey(20, new byte[15]));
+    assertEquals(Status.CONFIG_FILE, assertThrows(ConfigException.class, cipher::reload).status());
+    assertEquals(11, cipher.hide(5) >>> 42);
+    assertEquals("IdKey[version=1]", keys.get(0).toString());
+  }
+
+  @Test
+  void aCipherOfAFilesTableFindsItsKeysBesideTheFile() throws IOException {
+    keyFile("1 " + FIRST + "\n2 " + SECOND + "\n");
+    Path toml = folder.resolve("idgen.toml");
+    Files.writeString(
+        toml,
+        """
+        [orders]
+        layout = "business64"
+        store = "memory:toml"
+        cipher.key = "file:keys"
+        module.path = "%s"
+        """
+            .formatted(Vectors.REPOSITORY.resolve("build/lib/idgen/modules")));
+    var cipher = IdCipher.open(toml, "orders");
+    assertEquals(2, cipher.hide(5) >>> 42);
+    assertNotEquals(cipher.hide(5), cipher.hide(6));
+    assertTrue(cipher.describe().contains("key version 2: hides and reveals"), cipher.describe());
+  }
+}

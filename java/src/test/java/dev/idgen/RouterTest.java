@@ -1,0 +1,232 @@
+package dev.idgen;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class RouterTest {
+  private static final List<String> SHARDS = List.of("db0", "db1");
+  private static final List<RouteRange> RANGES = List.of(new RouteRange(7, "db0"), new RouteRange(15, "db1"));
+
+  private static RouteTable table(long version, RouteMove... moves) {
+    return RouteTable.of(version, 4, SHARDS, RANGES, List.of(moves));
+  }
+
+  private static Router.Options order() {
+    return new Router.Options().layout(Layout.parse("order"));
+  }
+
+  private static void assertSays(String part, IdgenException e) {
+    assertTrue(e.getMessage().contains(part), e.getMessage());
+  }
+
+  @Test
+  void everyRowOfTheVectorsIsWhatTheSlowReferenceSays() {
+    Map<String, Router> routers = new HashMap<>();
+    Map<String, String> layouts = Map.of("routes_ring16.toml", "business64", "routes_ring4.toml", "order");
+    for (var entry : layouts.entrySet()) {
+      var options =
+          new Router.Options()
+              .layout(Layout.parse(entry.getValue()))
+              .wideLayout(Layout.parse("business128"))
+              .reload(Duration.ZERO);
+      Path file = Vectors.REPOSITORY.resolve("tests/vectors").resolve(entry.getKey());
+      routers.put(entry.getKey(), Router.open(file, options));
+    }
+    Map<String, List<String[]>> ids = new HashMap<>();
+    for (String[] row : Vectors.rows("routes.tsv")) {
+      var router = routers.get(row[0]);
+      var route =
+          switch (row[1]) {
+            case "id" -> router.route(Vectors.unsigned(row[2]));
+            case "wide" -> router.route(WideId.of(HexFormat.of().parseHex(row[2])));
+            case "node" -> router.routeNode(Integer.parseInt(row[2]));
+            default -> router.routeOwner(row[2]);
+          };
+      var second = row[5].equals("-") ? null : row[5];
+      var state = RouteState.valueOf(row[6].toUpperCase(Locale.ROOT));
+      var wanted = new Route(row[4], second, state, Integer.parseInt(row[3]), router.stats().version());
+      assertEquals(wanted, route, String.join(" ", row));
+      if (row[1].equals("id")) ids.computeIfAbsent(row[0], name -> new ArrayList<>()).add(row);
+    }
+    ids.forEach(
+        (name, rows) -> {
+          var router = routers.get(name);
+          var shards = new int[rows.size()];
+          var seconds = new int[rows.size()];
+          router.routeBatch(rows.stream().mapToLong(row -> Vectors.unsigned(row[2])).toArray(), shards, seconds);
+          for (int i = 0; i < shards.length; i++) {
+            assertEquals(rows.get(i)[4], router.shards().get(shards[i]));
+            var second = seconds[i] == Router.NO_SHARD ? "-" : router.shards().get(seconds[i]);
+            assertEquals(rows.get(i)[5], second);
+          }
+        });
+  }
+
+  @Test
+  void aTableIsWhatItWasMadeOf(@TempDir Path folder) throws IOException {
+    var move = new RouteMove(0, 3, "db1", 5000);
+    var made = table(7, move);
+    assertEquals(7, made.version());
+    assertEquals(4, made.bits());
+    assertEquals(SHARDS, made.shards());
+    assertEquals(RANGES, made.ranges());
+    assertEquals(List.of(move), made.moves());
+    var file = folder.resolve("routes.toml");
+    made.write(file, 0);
+    assertEquals(made, RouteTable.read(file));
+    assertEquals(made.hashCode(), RouteTable.read(file).hashCode());
+    assertEquals(made.toString(), Files.readString(file));
+    assertNotEquals(made, table(8, move));
+  }
+
+  @Test
+  void mistakesInATableAreNamed() {
+    assertSays(
+        "nodes 8-15 have no shard",
+        assertThrows(
+            ConfigException.class,
+            () -> RouteTable.of(1, 4, SHARDS, List.of(new RouteRange(7, "db0")), List.of())));
+    assertSays(
+        "'db9' is not one of the table's shards",
+        assertThrows(
+            ConfigException.class,
+            () -> RouteTable.of(1, 4, SHARDS, List.of(new RouteRange(15, "db9")), List.of())));
+    assertSays("version 0", assertThrows(ConfigException.class, () -> table(0)));
+  }
+
+  @Test
+  void ofTwoWhoWriteOneVersionOneWins(@TempDir Path folder) {
+    var file = folder.resolve("routes.toml");
+    table(1).write(file, 0);
+    table(2).write(file, 1);
+    var late = assertThrows(StaleException.class, () -> table(3).write(file, 1));
+    assertSays("version 1 was to be replaced, and the file has version 2", late);
+    assertEquals(Status.STALE, late.status());
+  }
+
+  @Test
+  void aCutOverSaysWhereToWriteAndWhereToLook() {
+    var router = Router.of(table(7, new RouteMove(0, 3, "db1", 5000)), order());
+    assertEquals(new Route("db1", "db0", RouteState.NEW_FIRST, 2, 7), router.route(100 << 4 | 2));
+    assertEquals(new Route("db0", "db1", RouteState.OLD_FIRST, 2, 7), router.route(900 << 4 | 2));
+    assertEquals(RouteState.ID_DECIDES, router.routeNode(2).state());
+    assertNull(router.route(9).second());
+    var shards = new int[2];
+    var seconds = new int[2];
+    router.routeBatch(new long[] {100 << 4 | 2, 9}, shards, seconds);
+    assertArrayEquals(new int[] {1, 1}, shards);
+    assertArrayEquals(new int[] {0, Router.NO_SHARD}, seconds);
+    router.routeNodeBatch(new int[] {2, 9}, shards, null);
+    assertArrayEquals(new int[] {0, 1}, shards);
+  }
+
+  @Test
+  void aSwapNeedsTheVersionInForce() {
+    var router = Router.of(table(1), new Router.Options());
+    router.swap(RouteTable.of(2, 4, List.of("new", "db1"), List.of(new RouteRange(15, "new")), List.of()), 1);
+    assertSays(
+        "version 1 was to be replaced, and version 2 is in force",
+        assertThrows(StaleException.class, () -> router.swap(table(3), 1)));
+    assertEquals(List.of("db0", "db1", "new"), router.shards());
+    assertEquals("new", router.routeNode(3).shard());
+    assertEquals(2, router.table().version());
+    assertEquals(1, router.stats().swaps());
+    assertSays("from data", assertThrows(ConfigException.class, router::reload));
+  }
+
+  @Test
+  void aFileThatIsWrongLeavesTheTableInForce(@TempDir Path folder) throws IOException {
+    var file = folder.resolve("routes.toml");
+    assertThrows(ConfigException.class, () -> Router.open(file, order()));
+    table(1).write(file, 0);
+    var router = Router.open(file, order().reload(Duration.ZERO));
+    Files.writeString(file, table(2).toString().substring(0, 60));
+    assertThrows(ConfigException.class, router::reload);
+    var stats = router.stats();
+    assertEquals(1, stats.version());
+    assertEquals(1, stats.failures());
+    assertEquals(Status.CONFIG_FILE, stats.lastStatus());
+    assertTrue(stats.lastError().contains(file.toString()));
+    assertNotNull(stats.lastFailure());
+    Files.writeString(file, table(2).toString());
+    router.reload();
+    assertEquals(2, router.stats().version());
+    assertEquals("", router.stats().lastError());
+  }
+
+  @Test
+  void aRouterTakesANewFileByItself(@TempDir Path folder) throws InterruptedException {
+    var file = folder.resolve("routes.toml");
+    table(1).write(file, 0);
+    var router = Router.open(file, order().reload(Duration.ofMillis(10)));
+    table(2).write(file, 1);
+    for (int i = 0; i < 2000 && router.stats().version() == 1; i++) Thread.sleep(5);
+    assertEquals(2, router.stats().version());
+  }
+
+  @Test
+  void badArgumentsAreRefused() {
+    var router = Router.of(table(1), order());
+    assertSays("bits outside", assertThrows(ConfigException.class, () -> router.route(Long.MIN_VALUE)));
+    assertEquals(router.route(9), router.route(WideId.of(9)));
+    assertSays("128-bit", assertThrows(ConfigException.class, () -> router.route(WideId.of(new byte[16]))));
+    assertSays("beyond the ring", assertThrows(ConfigException.class, () -> router.routeNode(16)));
+    assertThrows(ConfigException.class, () -> router.routeOwner(""));
+    assertEquals(router.routeOwner("42"), router.routeOwner(42));
+    assertSays(
+        "ids[1]: ",
+        assertThrows(ConfigException.class, () -> router.routeBatch(new long[] {1, -1}, new int[2], null)));
+    assertThrows(
+        IllegalArgumentException.class, () -> router.routeBatch(new long[2], new int[1], null));
+    assertThrows(IllegalArgumentException.class, () -> new Router.Options().reload(Duration.ofMillis(-1)));
+  }
+
+  @Test
+  void lookupsFromThreadsWhileTablesChange() throws InterruptedException {
+    var router = Router.of(table(1), order());
+    var over = new AtomicBoolean();
+    var wrong = new AtomicReference<String>();
+    var threads = new ArrayList<Thread>();
+    for (int t = 0; t < 3; t++) {
+      var thread =
+          new Thread(
+              () -> {
+                var shards = new int[3];
+                while (!over.get()) {
+                  router.routeBatch(new long[] {5, 21, 37}, shards, null);
+                  if (shards[0] != shards[1] || shards[1] != shards[2]) wrong.set("two tables in one batch");
+                  if (router.route(5).shard() == null) wrong.set("no shard");
+                }
+              });
+      thread.start();
+      threads.add(thread);
+    }
+    for (long version = 2; version < 300; version++) {
+      var owner = version % 2 == 0 ? "db0" : "db1";
+      router.swap(RouteTable.of(version, 4, SHARDS, List.of(new RouteRange(15, owner)), List.of()), version - 1);
+    }
+    over.set(true);
+    for (var thread : threads) thread.join();
+    assertNull(wrong.get());
+  }
+}

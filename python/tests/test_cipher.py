@@ -1,0 +1,286 @@
+"""Hidden ids: the same as in every other language, ints and arrays, keys from a file and from the program."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import idgen
+import numpy as np
+import pytest
+from conftest import REPOSITORY, vectors
+
+FIRST = "1 2B7E151628AED2A6ABF7158809CF4F3C\n"
+SECOND = "2 000102030405060708090a0b0c0d0e0f\n"
+
+Hiding = Callable[..., idgen.IdCipher]
+
+
+def modules() -> str:
+    """Beside the installed package, or in the build tree."""
+    beside = Path(idgen.__file__).parent / "modules"
+    return str(beside if (beside / "libidgen_cipher.so").exists() else REPOSITORY / "build/lib/idgen/modules")
+
+
+def write_keys(path: Path, text: str, mode: int = 0o600) -> None:
+    path.touch(0o600)
+    path.chmod(0o600)
+    path.write_text(text)
+    path.chmod(mode)
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Path:
+    path = tmp_path / "keys"
+    write_keys(path, FIRST)
+    return path
+
+
+@pytest.fixture
+def hiding(keys: Path, request: pytest.FixtureRequest) -> Hiding:
+    def make(**more: object) -> idgen.IdCipher:
+        properties = {
+            "layout": "business64",
+            "namespace": request.node.name[:100],
+            "store": "memory",
+            "module_path": modules(),
+            "cipher_key": f"file:{keys}",
+            **more,
+        }
+        return idgen.IdCipher(**properties)
+
+    return make
+
+
+def test_hidden_ids_are_those_of_the_vectors(hiding: Hiding, keys: Path) -> None:
+    write_keys(keys, (REPOSITORY / "tests/vectors/hidden.keys").read_text())
+    for mode, namespace, layout, version, id_text, hidden_text in vectors("hidden.tsv"):
+        cipher = hiding(
+            cipher_mode=mode, namespace=namespace, layout=layout, cipher_version=version, store="memory:vectors"
+        )
+        assert cipher.hide(int(id_text)) == int(hidden_text), (mode, layout, id_text)
+        assert cipher.reveal(int(hidden_text)) == int(id_text), (mode, layout, id_text)
+
+
+def test_an_array_gives_what_one_by_one_gives_and_is_left_as_it_was(hiding: Hiding) -> None:
+    cipher = hiding()
+    ids = np.arange(1000, dtype=np.int64).reshape(10, 100)
+    before = ids.copy()
+    hidden = cipher.hide_array(ids)
+    assert hidden.dtype == np.int64
+    assert hidden.shape == ids.shape
+    assert hidden[3, 7] == cipher.hide(307)
+    assert (ids == before).all()
+    assert (cipher.reveal_array(hidden) == ids).all()
+    assert (cipher.hide_array(ids[:, ::3]) == hidden[:, ::3]).all()
+    assert (cipher.hide_array(list(range(5))) == hidden[0, :5]).all()
+    assert (cipher.hide_array(ids.astype(np.uint32)) == hidden).all()
+    assert cipher.hide_array([]).size == 0
+    read_only = ids.copy()
+    read_only.setflags(write=False)
+    assert (cipher.hide_array(read_only) == hidden).all()
+
+
+def test_an_array_of_an_unsigned_layout_has_all_64_bits(hiding: Hiding) -> None:
+    cipher = hiding(layout="mastodon")
+    ids = np.array([0, 2**63, 2**64 - 1], dtype=np.uint64)
+    hidden = cipher.hide_array(ids)
+    assert hidden.dtype == np.uint64
+    assert [cipher.hide(int(id)) for id in ids] == hidden.tolist()
+    assert (cipher.reveal_array(hidden.view(np.int64)) == ids).all()
+
+
+def test_an_array_with_something_else_in_it_is_refused(hiding: Hiding) -> None:
+    cipher = hiding()
+    with pytest.raises(TypeError, match="hide_array needs an array of integers"):
+        cipher.hide_array(np.array([1.5]))
+    with pytest.raises(idgen.InvalidValueError, match="number 2 of 3"):
+        cipher.hide_array([1, cipher.hide(1), 2])
+    with pytest.raises(idgen.InvalidValueError):
+        cipher.hide_array([-1])
+    with pytest.raises(TypeError, match="127 bits; use reveal"):
+        hiding(layout="business128", namespace="wide").reveal_array([1])
+
+
+def test_what_cannot_be_hidden_or_revealed_is_refused(hiding: Hiding) -> None:
+    cipher = hiding()
+    hidden = cipher.hide(5)
+    with pytest.raises(idgen.InvalidValueError, match="is hidden already, by key version 1"):
+        cipher.hide(hidden)
+    with pytest.raises(idgen.InvalidValueError, match="is not hidden"):
+        cipher.reveal(5)
+    for outside in (-1, 2**63, 2**64):
+        with pytest.raises(idgen.InvalidValueError):
+            cipher.hide(outside)
+    with pytest.raises(TypeError):
+        cipher.hide("5")  # type: ignore[arg-type]
+    wide = hiding(layout="business128", namespace="wide")
+    for outside in (-1, 2**127, 2**128):
+        with pytest.raises(idgen.InvalidValueError):
+            wide.hide(outside)
+
+
+def test_a_key_file_that_others_can_read_and_a_missing_module_are_refused(
+    hiding: Hiding, keys: Path, tmp_path: Path
+) -> None:
+    write_keys(keys, FIRST, 0o644)
+    with pytest.raises(idgen.ConfigFileError, match="its mode is 0644"):
+        hiding()
+    with pytest.raises(idgen.UnsupportedError, match=r"libidgen_cipher\.so"):
+        hiding(module_path=tmp_path)
+
+
+def test_another_key_by_the_same_number_is_refused(hiding: Hiding, keys: Path, tmp_path: Path) -> None:
+    more = {"store": f"sqlite:{tmp_path / 'ids.db'}", "store_create": True}
+    hidden = hiding(**more).hide(5)
+    write_keys(keys, "1" + SECOND[1:])
+    with pytest.raises(idgen.FormatMismatchError, match="never given a second key"):
+        hiding(**more)
+    write_keys(keys, FIRST)
+    assert hiding(**more).reveal(hidden) == 5
+
+
+def test_check_describes_and_never_shows_a_key(keys: Path) -> None:
+    text = idgen.IdCipher.check(
+        layout="business64", store="memory:check", module_path=modules(), cipher_key=f"file:{keys}"
+    )
+    assert "key version 1: hides and reveals, check value " in text
+    assert "2B7E" not in text
+
+
+def test_a_cipher_of_a_file_s_table_finds_its_keys_beside_the_file(keys: Path) -> None:
+    write_keys(keys, FIRST + SECOND)
+    toml = keys.parent / "idgen.toml"
+    toml.write_text(
+        f'[orders]\nlayout = "business64"\nstore = "memory:toml"\n[orders.cipher]\nkey = "file:{keys.name}"\n'
+    )
+    cipher = idgen.IdCipher.open(toml, "orders", module_path=modules())
+    assert cipher.layout.preset == "business64"
+    assert cipher.layout.decode(cipher.hide(5)).version == 2
+    older = idgen.IdCipher.open(toml, "orders", module_path=modules(), cipher_version=1)
+    assert older.layout.decode(older.hide(5)).version == 1
+    assert "key version 2: hides and reveals" in cipher.describe()
+
+
+def test_keys_of_the_program_are_read_again_while_other_threads_hide(hiding: Hiding) -> None:
+    rows: list[tuple[int, bytes] | tuple[int, bytes, bool]] = [(1, bytes(range(32)))]
+    cipher = hiding(keys=lambda: list(rows))
+    stop = threading.Event()
+    wrong: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            while not stop.is_set():
+                assert cipher.reveal(cipher.hide(77)) == 77
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for version in range(2, 12):
+        rows.append((version, bytes([version]) * 16))
+        cipher.reload()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert cipher.layout.decode(cipher.hide(5)).version == 11
+    rows[-1] = (11, rows[-1][1], True)
+    cipher.reload()
+    assert cipher.layout.decode(cipher.hide(5)).version == 10
+
+
+def test_what_keys_raises_is_what_the_call_raises(hiding: Hiding) -> None:
+    class SealedError(Exception):
+        pass
+
+    answers: list[object] = [[(1, bytes(32))]]
+
+    def keys() -> object:
+        if isinstance(answers[-1], BaseException):
+            raise answers[-1]
+        return answers[-1]
+
+    cipher = hiding(keys=keys)
+    sealed = SealedError("the vault is sealed")
+    answers.append(sealed)
+    with pytest.raises(SealedError) as caught:
+        cipher.reload()
+    assert caught.value is sealed
+    for answer, error in (
+        ([(1, bytes(15))], idgen.ConfigFileError),
+        ([(1, bytes(32)), (1, bytes(32))], idgen.ConfigFileError),
+        ([], idgen.ConfigFileError),
+        ([(2**40, bytes(32))], idgen.ConfigFileError),
+        ([(1, "text")], TypeError),
+        ([1], TypeError),
+        ([(1,)], TypeError),
+        (None, TypeError),
+    ):
+        answers.append(answer)
+        with pytest.raises(error):
+            cipher.reload()
+    with pytest.raises(TypeError, match="keys: needs a callable"):
+        hiding(keys=[(1, bytes(32))])
+    assert cipher.hide(5) >> 42 == 1
+
+
+def test_a_cipher_says_what_it_is_but_not_to_another_process(hiding: Hiding) -> None:
+    cipher = hiding(namespace="shop")
+    assert repr(cipher) == "<idgen.IdCipher of namespace 'shop', gene:16 version:5 segment:42>"
+    with pytest.raises(TypeError, match="it holds keys"):
+        pickle.dumps(cipher)
+
+
+def test_a_forked_child_hides_and_reveals(hiding: Hiding) -> None:
+    cipher = hiding()
+    hidden = cipher.hide(99)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if cipher.hide(99) == hidden and cipher.reveal(hidden) == 99 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+class Rows:
+    """A store of the program's own that keeps rows of workers: all that is asked of it here is a namespace's format."""
+
+    def __init__(self) -> None:
+        self.formats: dict[str, str] = {}
+
+    def namespace_format(self, namespace: str, format: str, /) -> str:
+        return self.formats.setdefault(namespace, format) if format else self.formats.get(namespace, "")
+
+    def worker_read(self, namespace: str, worker: int, /) -> idgen.WorkerRow:
+        raise NotImplementedError
+
+    def worker_list(self, namespace: str, /) -> list[idgen.WorkerRow]:
+        raise NotImplementedError
+
+    def worker_replace(self, namespace: str, change: idgen.WorkerChange, /) -> bool:
+        raise NotImplementedError
+
+
+def test_a_store_of_the_program_keeps_the_check_values_too(hiding: Hiding, keys: Path) -> None:
+    store = Rows()
+    hidden = hiding(store=store, namespace="shop").hide(5)
+    assert list(store.formats) == ["hidden ids of shop, 42 bits, key 1"]
+    write_keys(keys, "1" + SECOND[1:])
+    with pytest.raises(idgen.FormatMismatchError):
+        hiding(store=store, namespace="shop")
+    write_keys(keys, FIRST)
+    assert hiding(store=store, namespace="shop").reveal(hidden) == 5
+
+
+def test_a_store_of_the_program_without_rows_of_workers_is_refused(hiding: Hiding) -> None:
+    class Segments:
+        def segment_take(self, namespace: str, tag: str, count: int, /) -> int:
+            return 1
+
+        def segment_return(self, namespace: str, tag: str, last: int, unused: int, /) -> None: ...
+
+    with pytest.raises(idgen.UnsupportedError, match="namespace_format, which the check of keys"):
+        hiding(store=Segments())

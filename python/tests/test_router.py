@@ -1,0 +1,250 @@
+"""Tables of routes, routers, and the golden vectors of both."""
+
+from __future__ import annotations
+
+import copy
+import os
+import threading
+from array import array
+from pathlib import Path
+
+import idgen
+import numpy as np
+import pytest
+from conftest import REPOSITORY
+
+VECTORS = REPOSITORY / "tests" / "vectors"
+ORDER = "time:41ms worker:6 sequence:12 gene:4"
+
+
+def table(version: int = 1, **changes: object) -> idgen.RouteTable:
+    data: dict[str, object] = {"bits": 4, "shards": ["db0", "db1"], "ranges": [(7, "db0"), (15, "db1")]}
+    return idgen.RouteTable(version, **(data | changes))  # type: ignore[arg-type]
+
+
+MOVING = {"moves": [(0, 3, "db1", 5000)]}
+
+
+def test_every_row_of_the_vectors_is_what_the_slow_reference_says() -> None:
+    routers = {
+        name: idgen.Router.open(VECTORS / name, layout=layout, wide_layout="business128", reload_seconds=0)
+        for name, layout in (("routes_ring16.toml", "business64"), ("routes_ring4.toml", "order"))
+    }
+    rows = 0
+    ids: dict[str, list[tuple[int, str, str]]] = {}
+    for line in (VECTORS / "routes.tsv").read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        name, kind, value, node, shard, second, state = line.split("\t")
+        router = routers[name]
+        if kind == "id":
+            route = router.route(int(value))
+            ids.setdefault(name, []).append((int(value), shard, second))
+        elif kind == "wide":
+            route = router.route(bytes.fromhex(value))
+        elif kind == "node":
+            route = router.route_node(int(value))
+        else:
+            route = router.route_owner(value)
+            assert router.route_owner(value.encode()) == route
+            if value.isdigit() and value[0] != "0":
+                assert router.route_owner(int(value)) == route
+        wanted = (shard, None if second == "-" else second, state, int(node), router.version)
+        assert route == wanted, line
+        rows += 1
+    assert rows > 400
+    for name, wanted_ids in ids.items():
+        router = routers[name]
+        names = {idgen.NO_SHARD: "-"} | dict(enumerate(router.shards))
+        for shards, seconds in (
+            router.route_batch([id for id, _, _ in wanted_ids]),
+            router.route_batch(array("q", [id for id, _, _ in wanted_ids])),
+            router.route_array(np.array([id for id, _, _ in wanted_ids], dtype=np.int64)),
+        ):
+            assert [names[shard] for shard in shards] == [shard for _, shard, _ in wanted_ids]
+            assert [names[shard] for shard in seconds] == [second for _, _, second in wanted_ids]
+
+
+def test_a_table_is_what_it_was_made_of(tmp_path: Path) -> None:
+    made = table(7, **MOVING)
+    assert (made.version, made.bits, made.shards) == (7, 4, ("db0", "db1"))
+    assert made.ranges == ((7, "db0"), (15, "db1"))
+    assert made.ranges[0].shard == "db0"
+    assert made.moves == ((0, 3, "db1", 5000),)
+    assert made.moves[0].share == 5000
+    path = tmp_path / "routes.toml"
+    made.write(path, 0)
+    assert idgen.RouteTable.read(path) == made
+    assert hash(idgen.RouteTable.read(path)) == hash(made)
+    assert path.read_text() == str(made)
+    assert made != table(8)
+    assert made != 7
+    assert repr(made) == "<idgen.RouteTable version 7, 2^4 nodes, 2 shards>"
+
+
+def test_mistakes_in_a_table_are_named() -> None:
+    with pytest.raises(idgen.InvalidValueError, match="nodes 8-15 have no shard"):
+        table(ranges=[(7, "db0")])
+    with pytest.raises(idgen.InvalidValueError, match="'db9' is not one of the table's shards"):
+        table(ranges=[(15, "db9")])
+    with pytest.raises(idgen.InvalidValueError, match="version 0"):
+        table(0)
+    with pytest.raises(idgen.InvalidValueError, match="overlap"):
+        table(moves=[(0, 3, "db1", 1), (3, 4, "db1", 1)])
+    with pytest.raises(TypeError, match="a range is"):
+        table(ranges=[(15,)])
+    with pytest.raises(TypeError, match="name is a str"):
+        table(shards=[1])
+    with pytest.raises(idgen.InvalidValueError, match="NUL"):
+        table(shards=["a\0b"])
+    with pytest.raises(idgen.InvalidValueError, match="too large"):
+        table(ranges=[(2**32, "db0")])
+
+
+def test_of_two_who_write_one_version_one_wins(tmp_path: Path) -> None:
+    path = tmp_path / "routes.toml"
+    table(1).write(path, 0)
+    table(2).write(path, 1)
+    with pytest.raises(idgen.StaleError, match="version 1 was to be replaced, and the file has version 2"):
+        table(3).write(path, 1)
+    with pytest.raises(idgen.StaleError, match="there should be no file"):
+        table(3).write(path, 0)
+    assert issubclass(idgen.StaleError, idgen.StateError)
+
+
+def test_a_cut_over_says_where_to_write_and_where_to_look() -> None:
+    router = idgen.Router(table(7, **MOVING), layout=ORDER)
+    assert router.route(100 << 4 | 2) == ("db1", "db0", "new_first", 2, 7)
+    assert router.route(900 << 4 | 2) == ("db0", "db1", "old_first", 2, 7)
+    assert router.route_node(2).state == "id_decides"
+    assert router.route(9).second is None
+    shards, seconds = router.route_batch([100 << 4 | 2, 9])
+    assert (list(shards), list(seconds)) == ([1, 1], [0, idgen.NO_SHARD])
+    assert router.route_nodes([2, 9])[0].tolist() == [0, 1]
+
+
+def test_a_swap_needs_the_version_in_force() -> None:
+    router = idgen.Router(table(1))
+    router.swap(table(2, shards=["new", "db1"], ranges=[(15, "new")]), 1)
+    with pytest.raises(idgen.StaleError, match="version 1 was to be replaced, and version 2 is in force"):
+        router.swap(table(3), 1)
+    assert (router.version, router.bits, router.shards) == (2, 4, ("db0", "db1", "new"))
+    assert router.route_node(3).shard == "new"
+    assert router.table.shards == ("new", "db1")
+    assert router.stats().swaps == 1
+    with pytest.raises(idgen.UnsupportedError, match="from data"):
+        router.reload()
+
+
+def test_a_file_that_is_wrong_leaves_the_table_in_force(tmp_path: Path) -> None:
+    path = tmp_path / "routes.toml"
+    with pytest.raises(idgen.ConfigFileError, match=r"routes\.toml"):
+        idgen.Router.open(path)
+    table(1).write(path, 0)
+    router = idgen.Router.open(path, reload_seconds=0)
+    path.write_text(str(table(2))[:60])
+    with pytest.raises(idgen.ConfigFileError):
+        router.reload()
+    stats = router.stats()
+    assert (stats.version, stats.failures, stats.last_status) == (1, 1, "CONFIG_FILE")
+    assert stats.last_error is not None
+    assert str(path) in stats.last_error
+    assert stats.last_failure_unix_ms is not None
+    path.write_text(str(table(2)))
+    router.reload()
+    assert router.stats()[:1] == (2,)
+    assert router.stats().last_error is None
+
+
+def test_a_router_takes_a_new_file_by_itself(tmp_path: Path) -> None:
+    path = tmp_path / "routes.toml"
+    table(1).write(path, 0)
+    router = idgen.Router.open(str(path), reload_seconds=0.01)
+    table(2).write(path, 1)
+    pause = threading.Event()
+    for _ in range(2000):
+        if router.version == 2:
+            break
+        pause.wait(0.005)
+    assert router.version == 2
+
+
+def test_a_child_goes_on_with_the_table_that_it_has() -> None:
+    router = idgen.Router(table(1))
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if router.route_node(3).shard == "db0" and router.version == 1 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_bad_arguments_are_refused() -> None:
+    router = idgen.Router(table(1), layout="order")
+    with pytest.raises(idgen.InvalidValueError, match="bits outside the layout"):
+        router.route(2**63)
+    with pytest.raises(idgen.InvalidValueError, match="out of range"):
+        router.route(-1)
+    with pytest.raises(idgen.InvalidValueError, match="8 or 16"):
+        router.route(b"123")
+    with pytest.raises(idgen.UnsupportedError, match="128-bit"):
+        router.route(bytes(16))
+    with pytest.raises(TypeError):
+        router.route(1.5)  # type: ignore[arg-type]
+    with pytest.raises(idgen.InvalidValueError, match=r"ids\[1\]: "):
+        router.route_batch([1, 2**63])
+    with pytest.raises(idgen.InvalidValueError, match=r"\[1\]: -1 is out of range"):
+        router.route_batch([1, -1])
+    with pytest.raises(TypeError, match="integers"):
+        router.route_batch([1.5])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="float64"):
+        router.route_array(np.array([1.5]))
+    with pytest.raises(idgen.InvalidValueError):
+        router.route_array(np.array([-1], dtype=np.int32))
+    with pytest.raises(idgen.InvalidValueError, match="beyond the ring"):
+        router.route_node(16)
+    with pytest.raises(idgen.InvalidValueError):
+        router.route_owner("")
+    with pytest.raises(idgen.InvalidValueError, match="has only 4 bits"):
+        idgen.Router(table(1, bits=5, ranges=[(31, "db0")]), layout=idgen.Layout("order"))
+    with pytest.raises(idgen.ArgumentError, match="gene is 'x'"):
+        idgen.Router(table(1), gene="x")  # type: ignore[arg-type]
+    with pytest.raises(idgen.LayoutError):
+        idgen.Router(table(1), layout="nonsense")
+    with pytest.raises(TypeError):
+        copy.copy(router)
+
+
+def test_arrays_of_any_shape_and_size_are_routed() -> None:
+    router = idgen.Router(table(1), layout="order")
+    ids = np.arange(48, dtype=np.int64).reshape(4, 12)
+    shards, seconds = router.route_array(ids)
+    assert shards.shape == seconds.shape == (4, 12)
+    assert shards.dtype == np.uint32
+    assert (shards == (ids % 16 > 7)).all()
+    assert (router.route_array(ids[::2, ::3])[0] == (ids[::2, ::3] % 16 > 7)).all()
+    assert (router.route_array(ids.astype(np.int32))[0] == shards).all()
+    assert router.route_array([])[0].size == 0
+    assert router.route_batch([])[0].tolist() == []
+    assert (seconds == idgen.NO_SHARD).all()
+
+
+def test_lookups_from_threads_while_tables_change() -> None:
+    router = idgen.Router(table(1), layout="order")
+    wrong: list[object] = []
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.is_set():
+            shards, _ = router.route_batch([5, 21, 37])
+            if len(set(shards)) != 1:
+                wrong.append(shards)
+
+    threads = [threading.Thread(target=look) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for version in range(2, 300):
+        owner = "db0" if version % 2 else "db1"
+        router.swap(table(version, ranges=[(15, owner)]), version - 1)
+    over.set()
+    for thread in threads:
+        thread.join()
+    assert wrong == []

@@ -1,0 +1,574 @@
+"""`idgen audit`: it finds every id that was issued twice, and names the cause that was planted."""
+
+import collections
+import csv
+import hashlib
+import io
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import unittest
+import xml.etree.ElementTree as xml
+from pathlib import Path
+from typing import Any
+
+import broken_generators as broken
+from broken_generators import Row
+from test_cli import FAILURE, OK, ROOT, TOOL, USAGE, Cli, Result
+
+MIB = 1 << 20
+
+
+def lines(rows: list[Row]) -> str:
+    return "".join(f"{row.id}\n" for row in rows)
+
+
+def table(rows: list[Row]) -> str:
+    """As an export of a table with more columns, among them one that is different in every row."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(["created", "order_id", "host", "note"])
+    for i, row in enumerate(rows):
+        note = hashlib.md5(str(i).encode(), usedforsecurity=False).hexdigest()
+        writer.writerow([row.unix_ms, row.id, row.process, f'"{note}",\nsecond line' if i % 100 == 0 else note])
+    return out.getvalue()
+
+
+def packed(ids: list[int], order: str = "little") -> bytes:
+    return b"".join(id.to_bytes(8, order) for id in ids)  # type: ignore[arg-type]
+
+
+class Audit(Cli):
+    def write(self, name: str, content: str | bytes) -> str:
+        data = content.encode() if isinstance(content, str) else content
+        (self.dir / name).write_bytes(data)
+        return name
+
+    def audit(self, *arguments: object, status: int = OK, stdin: str = "") -> list[dict[str, Any]]:
+        result: Result = self.run_tool("audit", *arguments, "--json", stdin=stdin)
+        self.assertEqual(result.status, status, result.err)
+        return [json.loads(line) for line in result.lines]
+
+    def summary(self, *arguments: object, status: int = OK, stdin: str = "") -> dict[str, Any]:
+        return self.audit(*arguments, status=status, stdin=stdin)[0]
+
+    def findings(self, *arguments: object) -> list[dict[str, Any]]:
+        return [r for r in self.audit(*arguments, status=FAILURE) if r["record"] == "duplicates"]
+
+
+class Causes(Audit):
+    """Five dumps of each broken generator: the duplicates are found to the last one, and the cause is named."""
+
+    def check(self, cause: str, rows: list[Row], *layout: str) -> None:
+        name = self.write("dump.txt", lines(rows))
+        ids = [row.id for row in rows]
+        records = self.audit(name, *layout, status=FAILURE)
+        seen: set[int] = set()
+        twice: set[int] = set()
+        for id in ids:
+            (twice if id in seen else seen).add(id)
+        self.assertEqual(records[0]["ids"], len(ids))
+        self.assertEqual(records[0]["different"], len(seen))
+        self.assertEqual(records[0]["duplicated"], len(twice))
+        self.assertEqual(records[0]["extra_copies"], len(ids) - len(seen))
+        found = [r for r in records if r["record"] == "duplicates"]
+        self.assertEqual({r["likely"] for r in found}, {cause}, found)
+        self.assertEqual(sum(r["ids"] for r in found), len(twice))
+        for record in found:
+            copies = [i for i, id in enumerate(ids, 1) if str(id) == record["example"]]
+            self.assertEqual(record["places"], "; ".join(f"line {i:,}".replace(",", " ") for i in copies))
+
+    def check_all(self, cause: str, *layout: str) -> None:
+        for seed in range(5):
+            with self.subTest(seed=seed):
+                self.check(cause, broken.CAUSES[cause](random.Random(seed)), *layout)
+
+    def test_two_processes_with_one_worker_number(self) -> None:
+        self.check_all("same-worker", "--layout", "default")
+
+    def test_a_clock_that_is_set_back_before_a_restart(self) -> None:
+        self.check_all("clock-back", "--layout", "default")
+        self.check("clock-back", broken.clock_back(random.Random(9), back_ms=200), "--layout", "default")
+
+    def test_a_fork_with_a_reservation_of_snowflakes(self) -> None:
+        self.check_all("fork", "--layout", "default")
+
+    def test_a_fork_with_a_range_of_numbers(self) -> None:
+        for seed in range(5):
+            self.check("fork", broken.forked_segment(random.Random(seed)))
+
+    def test_a_store_that_was_restored_from_a_backup(self) -> None:
+        self.check_all("store-restored")
+        self.check("store-restored", broken.store_restored(random.Random(9), processes=1))
+
+    def test_two_stores_that_count_separately(self) -> None:
+        self.check_all("two-stores")
+
+    def test_rows_that_were_exported_twice_are_no_fault_of_the_generator(self) -> None:
+        self.check_all("dumped-twice", "--layout", "default")
+
+    def test_several_faults_in_one_dump_are_told_apart(self) -> None:
+        rng = random.Random(3)
+        rows = broken.clock_back(rng) + [
+            Row(row.id + (100_000 << 22), row.process, row.unix_ms) for row in broken.forked(rng)
+        ]
+        name = self.write("dump.txt", lines(rows))
+        causes = {r["likely"]: r["worker"] for r in self.findings(name, "--layout", "default")}
+        self.assertEqual(causes, {"clock-back": "worker 2", "fork": "worker 1"})
+
+    def test_a_healthy_dump_has_no_duplicates_and_the_status_says_so(self) -> None:
+        name = self.write("dump.txt", lines(broken.healthy(random.Random(1))))
+        records = self.audit(name, "--layout", "default")
+        self.assertEqual([records[0]["duplicated"], records[0]["steps_back"], records[0]["workers"]], [0, 0, 4])
+        self.assertEqual([r for r in records if r["record"] == "duplicates"], [])
+        self.assertIn("No id was issued twice.", self.good("audit", name, "--layout", "default").out)
+
+    def test_a_sorted_dump_has_lost_the_order_and_several_causes_are_possible(self) -> None:
+        rows = sorted(broken.clock_back(random.Random(1)), key=lambda row: row.id)
+        (found,) = self.findings(self.write("dump.txt", lines(rows)), "--layout", "default")
+        self.assertEqual(found["likely"], "")
+        self.assertIn("clock-back", found["possible"].split())
+        self.assertIn("sorted by id", found["evidence"])
+
+    def test_an_earlier_dump_and_a_later_one_with_a_clock_that_was_set_back_between_them(self) -> None:
+        rows = broken.clock_back(random.Random(1))
+        half = next(i for i, row in enumerate(rows) if row.unix_ms >= broken.START + 30_000)
+        names = [self.write("one.txt", lines(rows[:half])), self.write("two.txt", lines(rows[half:]))]
+        (found,) = self.findings(*names, "--layout", "default")
+        self.assertEqual(found["possible"].split()[0], "clock-back")
+        self.assertRegex(found["places"], r"^line [\d ]+ of one.txt; line [\d ]+ of two.txt$")
+
+    def test_a_dump_of_each_of_two_processes_with_one_worker_number(self) -> None:
+        rows = broken.same_worker(random.Random(1))
+        names = [
+            self.write(f"{process}.txt", lines([row for row in rows if row.process == process]))
+            for process in ("app-3", "app-4")
+        ]
+        (found,) = self.findings(*names, "--layout", "default")
+        self.assertEqual(found["likely"], "same-worker")
+
+
+class OtherColumns(Audit):
+    def test_rows_that_are_the_same_in_all_columns_were_exported_twice(self) -> None:
+        text = table(broken.healthy(random.Random(1), seconds=4)).splitlines(keepends=True)
+        single = [line for line in text if "second line" not in line and '"' not in line]
+        name = self.write("dump.csv", "".join(single[:2000] + single[1000:]))
+        (found,) = self.findings(name, "--layout", "default", "--column", "order_id")
+        self.assertEqual(found["likely"], "dumped-twice")
+        self.assertIn("the same in all columns", found["evidence"])
+
+    def test_rows_that_differ_in_another_column_were_issued_twice_and_the_process_is_named(self) -> None:
+        name = self.write("dump.csv", table(broken.same_worker(random.Random(1))))
+        (found,) = self.findings(
+            name, *("--layout", "default", "--column", "order_id", "--process", "host", "--time", "created")
+        )
+        self.assertEqual(found["likely"], "same-worker")
+        self.assertIn("app-3, app-4", found["evidence"])
+        self.assertIn("the copies differ in other columns", found["evidence"])
+        self.assertIn(f"rows are of {str(broken.START)[:6]}", found["evidence"])
+
+    def test_a_sorted_dump_with_processes_tells_two_of_them_apart(self) -> None:
+        rows = sorted(broken.same_worker(random.Random(1)), key=lambda row: row.id)
+        name = self.write("dump.csv", table(rows))
+        (found,) = self.findings(name, "--layout", "default", "--column", "2", "--process", "3")
+        self.assertEqual(found["likely"], "same-worker")
+
+
+class Formats(Audit):
+    IDS = (1 << 62, 7, 9, 7, 2**53, 12, 300)
+
+    def check(self, *arguments: object, stdin: str = "") -> None:
+        records = self.audit(*arguments, status=FAILURE, stdin=stdin)
+        self.assertEqual([records[0]["ids"], records[0]["duplicated"]], [len(self.IDS), 1], arguments)
+        self.assertEqual([r["example"] for r in records if r["record"] == "duplicates"], ["7"])
+
+    def test_one_id_per_line_decimal_or_hexadecimal(self) -> None:
+        self.check(self.write("ids.txt", "".join(f"{id}\n" for id in self.IDS)))
+        self.check(self.write("no-end.txt", "\r\n\r\n".join(map(str, self.IDS))))
+        self.check(self.write("hex.txt", "".join(f"  0x{id:x} \n" for id in self.IDS)))
+
+    def test_standard_input_is_read_once_and_looked_at_twice(self) -> None:
+        self.check("-", stdin="".join(f"{id}\n" for id in self.IDS))
+
+    def test_each_encoding_of_the_library(self) -> None:
+        for encoding in ("decimal", "hex", "crockford", "base58", "base62"):
+            texts = [self.encoded(id, encoding) for id in self.IDS]
+            self.check(self.write("ids.txt", "\n".join(texts)), "--encoding", encoding)
+
+    def encoded(self, id: int, encoding: str) -> str:
+        if encoding == "decimal":
+            return str(id)
+        (line,) = self.good("explain", id, "--layout", "time:41ms worker:10 sequence:12", "--json").lines
+        return str(json.loads(line)[encoding])
+
+    def test_binary_of_either_byte_order(self) -> None:
+        self.check(self.write("ids.bin", packed(list(self.IDS))))
+        self.check(self.write("ids.big", packed(list(self.IDS), "big")), "--format", "binary", "--big-endian")
+        self.check(self.write("unnamed", packed(list(self.IDS))))
+
+    def test_csv_by_the_rules_of_rfc_4180(self) -> None:
+        rows = "".join(f'"a ""quoted"", \n name",{id},x\r\n' for id in self.IDS)
+        self.check(self.write("a.csv", "name,ID,other\r\n" + rows))
+        self.check(self.write("b.csv", "name,number,other\r\n" + rows), "--column", "number")
+        self.check(self.write("c.csv", rows), "--column", 2)
+        self.check(self.write("d", "name;number\n" + "".join(f"n;{id}\n" for id in self.IDS)), "--column", "number")
+        self.check(self.write("e.tsv", "name\tid\n" + "".join(f"n\t{id}\n" for id in self.IDS)))
+        self.check(self.write("f.csv", "\ufeffid\n" + "".join(f"{id}\n" for id in self.IDS)))
+        self.check(self.write("g.csv", "".join(f"{id}\n" for id in self.IDS)))
+
+    def test_lines_of_csv_are_counted_as_an_editor_counts_them(self) -> None:
+        name = self.write("a.csv", 'id,text\n1,"two\nlines"\n5,x\n5,y\n')
+        self.assertEqual(self.findings(name)[0]["places"], "line 4; line 5")
+
+    def test_a_column_that_is_not_there_is_an_error_that_names_those_there_are(self) -> None:
+        name = self.write("a.csv", "a,b\n1,2\n")
+        self.assertIn("it has a, b", self.usage("audit", name, "--column", "c"))
+        self.assertIn("--column", self.usage("audit", name))
+        self.assertIn("no column 3", self.usage("audit", name, "--column", 3))
+
+    def test_broken_rows_are_counted_and_shown_and_do_not_end_the_audit(self) -> None:
+        good = [str(id) for id in range(1000, 2000)]
+        name = self.write("ids.txt", "\n".join([*good[:10], "abc", "-5", *good[10:], "99999999999999999999", "5 6"]))
+        result = self.good("audit", name)
+        self.assertIn("4 rows without an id:\n", result.out)
+        for row, text in ((11, "abc"), (12, "-5"), (1003, "99999999999999999999"), (1004, "5 6")):
+            self.assertIn(f"\n  ids.txt, row {f'{row:,}'.replace(',', ' ')}: '{text}' ", result.out)
+        records = self.audit(name)
+        self.assertEqual([records[0]["ids"], records[0]["broken_rows"]], [1000, 4])
+
+    def test_a_file_cut_off_in_the_middle_of_an_id_and_a_quote_that_is_never_closed_lose_one_row(self) -> None:
+        self.assertEqual(self.summary(self.write("a.bin", packed([1, 2, 3])[:-3]))["broken_rows"], 1)
+        records = self.audit(self.write("a.csv", 'id,x\n1,a\n2,"b\n3,c\n4,d\n'))
+        self.assertEqual([records[0]["ids"], records[0]["broken_rows"]], [4, 0])
+
+    def test_ids_with_bits_outside_the_layout_are_broken_rows(self) -> None:
+        records = self.audit(self.write("ids.txt", f"{1 << 63}\n5\n"), "--layout", "default")
+        self.assertEqual([records[0]["ids"], records[0]["broken_rows"]], [1, 1])
+        self.assertIn("outside the layout", records[2]["why"])
+
+    def test_a_dump_without_any_id_is_an_error(self) -> None:
+        for text in ("", "abc\n", "\n\n"):
+            result = self.run_tool("audit", self.write("ids.txt", text))
+            self.assertEqual((result.status, result.out), (FAILURE, ""))
+            self.assertRegex(result.err, r"\Aidgen: error: there is no id in ids.txt")
+
+    def test_a_file_that_is_not_there_is_an_error(self) -> None:
+        result = self.run_tool("audit", "nowhere.txt")
+        self.assertEqual(result.status, FAILURE)
+        self.assertIn("cannot read nowhere.txt: No such file", result.err)
+
+    def test_options_that_make_no_sense_are_usage_errors(self) -> None:
+        name = self.write("ids.txt", "1\n")
+        for arguments in (
+            ("--memory", "1M"),
+            ("--memory", "many"),
+            ("--epoch", "0"),
+            ("--name", "orders"),
+            ("--layout", "business128"),
+            ("--process", "host"),
+            ("--routes", "routes.toml"),
+            ("--shards", 2**20),
+            ("-", "-"),
+        ):
+            self.assertEqual(self.run_tool("audit", name, *arguments).status, USAGE, arguments)
+
+
+class Configured(Audit):
+    def test_the_layout_is_that_of_a_configured_generator(self) -> None:
+        config = self.write(
+            "idgen.toml",
+            '[orders]\nkind = "snowflake"\nlayout = "js53"\nworker = 1\nstore = "memory"\n'
+            '[numbers]\nkind = "segment"\nstore = "memory"\n',
+        )
+        name = self.write("ids.txt", "1\n2\n")
+        self.assertEqual(self.summary(name, "--config", config, "--name", "orders")["layout"], "js53")
+        self.assertEqual(self.summary(name, "--config", config, "--name", "numbers")["layout"], "")
+
+    def test_ids_of_the_future_and_of_the_layout_s_first_day_make_the_layout_doubtful(self) -> None:
+        future = ((int(time.time()) + 86_400) * 1000 - broken.EPOCH) << 22
+        name = self.write("ids.txt", f"{future}\n17\n18\n")
+        records = self.audit(name, "--layout", "default")
+        self.assertEqual([records[0]["in_future"], records[0]["in_first_day"]], [1, 2])
+        self.assertIn("is this their layout?", self.good("audit", name, "--layout", "default").out)
+
+
+class Order(Audit):
+    def test_steps_back_are_counted_for_each_worker_and_in_all(self) -> None:
+        def id(ms: int, worker: int) -> int:
+            return (broken.START + ms - broken.EPOCH) << 22 | worker << 12
+
+        ids = [id(0, 1), id(100, 2), id(50, 1), id(40, 1), id(200, 2), id(150, 2), id(300, 1)]
+        records = self.audit(self.write("ids.txt", "\n".join(map(str, ids))), "--layout", "default")
+        summary = records[0]
+        self.assertEqual([summary["steps_back"], summary["steps_back_overall"]], [2, 3])
+        self.assertEqual([summary["largest_step_back"], summary["largest_step_back_at"]], [50, "line 6"])
+        workers = {r["worker"]: r for r in records if r["record"] == "worker"}
+        self.assertEqual(workers["worker 1"]["largest_step_back_ms"], 10)
+        self.assertEqual(workers["worker 2"]["largest_step_back_ms"], 50)
+        self.assertEqual(workers["worker 1"]["longest_gap_ms"], 250)
+        self.assertEqual(workers["worker 1"]["ids"], 4)
+
+    def test_more_workers_than_are_followed_are_audited_all_the_same(self) -> None:
+        ids = [second << 35 | worker << 13 for second in (9_000_000, 9_000_001) for worker in range(40_000)]
+        name = self.write("ids.bin", packed([*ids, ids[0], ids[39_999]]))
+        records = self.audit(name, "--layout", "uid-generator", "--epoch", 0, status=FAILURE)
+        self.assertEqual([records[0]["workers"], records[0]["different"]], [40_000, 80_000])
+        self.assertEqual([records[0]["duplicated"], records[0]["steps_back"]], [2, 1])
+        out = self.run_tool("audit", name, "--layout", "uid-generator", "--epoch", 0).out
+        self.assertIn("not counting 47 233 ids of workers beyond the first 16 384", out)
+
+    def test_a_tick_that_is_used_up_is_counted(self) -> None:
+        begin = (broken.START - broken.EPOCH) << 22
+        ids = [begin + sequence for sequence in range(4096)] + [begin + (1 << 22)]
+        records = self.audit(self.write("ids.txt", "\n".join(map(str, ids))), "--layout", "default")
+        (worker,) = (r for r in records if r["record"] == "worker")
+        self.assertEqual([worker["peak"], worker["full_ticks"], worker["ticks"]], [4096, 1, 2])
+        rates = [r for r in records if r["record"] == "rate"]
+        self.assertEqual([r["ids"] for r in rates], [4096, 1])
+
+
+class Shards(Audit):
+    def evenness(self, *arguments: object) -> dict[str, Any]:
+        (record,) = (r for r in self.audit(*arguments) if r["record"] == "evenness")
+        return record
+
+    def test_even_numbers_are_even_and_snowflakes_at_a_low_rate_are_not(self) -> None:
+        rng = random.Random(1)
+        random_ids = self.write("random.txt", "\n".join(str(rng.getrandbits(63)) for _ in range(10_000)))
+        even = self.evenness(random_ids, "--shards", 16)
+        self.assertEqual([even["degrees_of_freedom"], even["meaning"]], [15, "as even as chance would make it"])
+        low = self.write(
+            "low.txt", lines(broken.traffic(rng, [broken.Snowflake(1)], broken.START, broken.START + 100_000, 50))
+        )
+        uneven = self.evenness(low, "--layout", "default", "--shards", 16)
+        self.assertEqual(uneven["meaning"], "uneven, and not by chance")
+        self.assertGreater(uneven["fullest"], 10)
+        self.assertIn("sequence_start", self.good("audit", low, "--layout", "default", "--shards", 16).out)
+
+    def test_chi_squared_is_what_arithmetic_by_hand_gives(self) -> None:
+        counts = [30, 20, 25, 25]
+        ids = [4 * i + shard for shard, count in enumerate(counts) for i in range(count)]
+        even = self.evenness(self.write("ids.txt", "\n".join(map(str, ids))), "--shards", 4)
+        self.assertAlmostEqual(even["chi_squared"], (25 + 25) / 25)
+        self.assertAlmostEqual(even["p"], 0.5724067, places=6)  # of tables, for 2.0 with 3 degrees of freedom
+
+    def test_shards_of_a_table_of_routes_have_what_their_nodes_make(self) -> None:
+        routes = self.write(
+            "routes.toml",
+            'version = 1\nbits = 2\nshards = ["db0", "db1"]\n[[range]]\nupto = 2\nshard = "db0"\n'
+            '[[range]]\nupto = 3\nshard = "db1"\n',
+        )
+        ids = [(gene << 47) + number for gene in range(4) for number in range(100)]
+        records = self.audit(
+            self.write("ids.txt", "\n".join(map(str, ids))), "--layout", "business64", "--routes", routes
+        )
+        shards = {r["shard"]: r["ids"] for r in records if r["record"] == "shard"}
+        self.assertEqual(shards, {"db0": 300, "db1": 100})
+        (even,) = (r for r in records if r["record"] == "evenness")
+        self.assertAlmostEqual(even["chi_squared"], 0)
+
+
+class Picture(Audit):
+    def draw(self, rows: list[Row], *layout: str) -> tuple[str, list[str]]:
+        name = self.write("dump & <more>.txt", lines(rows))
+        self.run_tool("audit", name, *layout, "--svg", "audit.svg")
+        text = (self.dir / "audit.svg").read_text()
+        root = xml.fromstring(text)
+        return text, [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
+
+    def test_the_picture_says_what_was_found(self) -> None:
+        text, words = self.draw(broken.clock_back(random.Random(1)), "--layout", "default")
+        self.assertIn("dump & <more>.txt", words)
+        self.assertIn("back by 3.0 s", words)
+        self.assertIn("ids per second", words)
+        self.assertTrue(any("the clock was set back" in word for word in words))
+        self.assertIn('<circle class="copy"', text)
+
+    def test_plain_numbers_have_their_course_and_no_rates(self) -> None:
+        _, words = self.draw(broken.store_restored(random.Random(1)))
+        self.assertNotIn("ids per second", words)
+        self.assertIn("number", words)
+        self.assertTrue(any(word.startswith("back by 9") for word in words))
+
+    def test_a_healthy_dump_and_a_single_id_are_drawn_too(self) -> None:
+        text, _ = self.draw(broken.healthy(random.Random(1), seconds=2), "--layout", "default")
+        self.assertIn("no id came twice", text)
+        self.assertNotIn('class="copy"', text)
+        for layout in ((), ("--layout", "default")):
+            text, _ = self.draw([Row(72477573140983808, "app", 0)], *layout)
+            self.assertNotRegex(text, "-nan|nan\\b|inf\\b")
+
+
+class Example(Audit):
+    def test_the_example_finds_the_three_things_that_go_wrong_in_it(self) -> None:
+        path = f"{Path(TOOL).parent}:{os.environ['PATH']}"
+        script = ROOT / "examples" / "audit" / "run.sh"
+        done = subprocess.run(
+            ["sh", str(script)],
+            cwd=self.dir,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for words in ("had the same worker number", "the same rows are in the dump twice", "the clock was set back"):
+            self.assertEqual(
+                done.stdout.count(f"likely    {words}") + done.stdout.count(f"processes {words}"), 1, words
+            )
+        self.assertIn("</svg>", (self.dir / "audit.svg").read_text())
+
+
+class Bounded(Audit):
+    """A dump of many times --memory is audited exactly, and within it."""
+
+    COUNT = 4_000_000  # 32 MB, shuffled: nothing is in order anywhere
+
+    def test_memory_holds_and_every_duplicate_is_found(self) -> None:
+        numbers = list(range(0, 3 * self.COUNT, 3))
+        rng = random.Random(1)
+        planted = [3 * number for number in rng.sample(range(self.COUNT), 1000)]
+        for number in planted:
+            numbers[rng.randrange(self.COUNT)] = number
+        rng.shuffle(numbers)
+        counted = collections.Counter(numbers)
+        twice = [number for number, count in counted.items() if count > 1]
+        name = self.write("ids.bin", packed(numbers))
+        temporary = self.dir / "tmp"
+        temporary.mkdir()
+        # What a process has used at most begins with what the one that starts it uses: so a small one starts it.
+        measured = (
+            "import resource, subprocess, sys; status = subprocess.call(sys.argv[1:]); "
+            "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(status)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-S", "-c", measured, TOOL, "audit", name, "--memory", "16M", "--tmp", "tmp", "--json"],
+            cwd=self.dir,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        self.assertEqual(
+            (done.returncode, done.stderr), (FAILURE, f"idgen: error: {len(twice)} ids came more than once\n")
+        )
+        summary = json.loads(done.stdout.splitlines()[0])
+        self.assertEqual([summary["ids"], summary["different"]], [self.COUNT, len(counted)])
+        self.assertEqual(summary["extra_copies"], self.COUNT - len(counted))
+        self.assertLessEqual(int(done.stdout.splitlines()[-1]) * 1024, 16 * MIB)
+        self.assertEqual(list(temporary.iterdir()), [])
+
+    def test_ctrl_c_ends_it_and_leaves_nothing_behind(self) -> None:
+        temporary = self.dir / "tmp"
+        temporary.mkdir()
+        with subprocess.Popen(
+            [TOOL, "audit", "-", "--memory", "16M", "--tmp", "tmp"],
+            cwd=self.dir,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
+            assert process.stdin
+            process.stdin.write(packed(list(range(1_000_000))))  # more than the pipe holds: it is reading
+            process.stdin.flush()
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(timeout=60), 128 + signal.SIGINT)
+        self.assertEqual(list(temporary.iterdir()), [])
+
+
+class Parquet(Audit):
+    """With a stand-in for pyarrow, which has what the command uses of it; the real one is not needed for tests."""
+
+    def fake(self, text: str) -> dict[str, str]:
+        package = self.dir / "fake" / "pyarrow"
+        package.mkdir(parents=True, exist_ok=True)
+        (package / "__init__.py").write_text(text)
+        (package / "parquet.py").write_text("")
+        return {"PYTHONPATH": str(package.parent)}
+
+    PYARROW = """
+import array, json, sys
+class Type:
+    def __init__(self, name): self.name = name
+class types:
+    is_integer = staticmethod(lambda kind: "int" in kind.name)
+    is_unsigned_integer = staticmethod(lambda kind: kind.name == "uint64")
+int64, uint64 = (lambda: "q"), (lambda: "Q")
+class Column:
+    offset = 1  # of a slice
+    def __init__(self, values): self.values = values
+    def __len__(self): return len(self.values)
+    def cast(self, code):
+        self.bytes = array.array(code, [0, *self.values]).tobytes()
+        return self
+    def buffers(self): return [None, self.bytes]
+    def to_pylist(self): return self.values
+class Record:
+    def __init__(self, **members): self.__dict__.update(members)
+class ParquetFile:
+    def __init__(self, path):
+        table = json.loads(open(path).read()[4:])
+        self.columns = table["columns"]
+        self.schema_arrow = Record(names=list(self.columns), field=lambda name: Record(type=Type(table["type"])))
+        parts = [Record(path_in_schema=name, statistics=Record(has_null_count=True, null_count=values.count(None)))
+                 for name, values in self.columns.items()]
+        group = Record(num_columns=len(parts), column=parts.__getitem__)
+        self.metadata = Record(num_row_groups=1, row_group=lambda index: group)
+    def iter_batches(self, batch_size, columns):
+        values = self.columns[columns[0]]
+        for begin in range(0, len(values), 2):
+            yield Record(column=lambda index: Column(values[begin:begin + 2]))
+parquet = sys.modules["pyarrow.parquet"] = Record(ParquetFile=ParquetFile)
+sys.modules["pyarrow"].__path__ = []
+"""
+
+    def parquet(self, type: str, **columns: list[Any]) -> str:
+        return self.write("ids.parquet", "PAR1" + json.dumps({"type": type, "columns": columns}))
+
+    def read(self, *arguments: object) -> list[dict[str, Any]]:
+        result = self.run_tool("audit", *arguments, "--json", **self.fake(self.PYARROW))
+        self.assertIn(result.status, (OK, FAILURE), result.err)
+        return [json.loads(line) for line in result.lines]
+
+    def test_integers_texts_and_nulls_are_read(self) -> None:
+        ids = [7, 2**62, 9, 7, 12]
+        for type, values in (("int64", ids), ("uint64", ids), ("string", [str(id) for id in ids])):
+            records = self.read(self.parquet(type, id=values))
+            self.assertEqual([records[0]["ids"], records[0]["duplicated"], records[0]["broken_rows"]], [5, 1, 0])
+            self.assertEqual(records[2]["places"], "id number 1; id number 4")
+        records = self.read(self.parquet("int64", id=[1, None, 1]))
+        self.assertEqual([records[0]["ids"], records[0]["duplicated"], records[0]["broken_rows"]], [2, 1, 1])
+
+    def test_its_column_is_named_or_numbered_or_called_id(self) -> None:
+        columns = {"name": ["a", "b"], "order_id": ["5", "5"]}
+        for column in ("order_id", 2):
+            records = self.read(self.parquet("string", **columns), "--column", column)
+            self.assertEqual(records[1]["format"], "Parquet, column 'order_id'")
+        self.assertEqual(self.read(self.parquet("string", name=["a"], Id=["5"]))[0]["ids"], 1)
+        result = self.run_tool("audit", self.parquet("string", **columns), **self.fake(self.PYARROW))
+        self.assertEqual(result.status, USAGE)
+        self.assertIn("it has name, order_id", result.err)
+
+    def test_a_file_that_is_no_parquet_is_an_error_of_its_own(self) -> None:
+        result = self.run_tool("audit", self.write("ids.parquet", "x"), **self.fake(self.PYARROW))
+        self.assertEqual(result.status, FAILURE)
+        self.assertIn("cannot read ids.parquet: ", result.err)
+
+    def test_without_pyarrow_it_says_what_to_install(self) -> None:
+        name = self.write("ids.parquet", b"PAR1")
+        result = self.run_tool("audit", name, **self.fake("raise ImportError\n"))
+        self.assertEqual(result.status, FAILURE)
+        self.assertIn("pip install pyarrow", result.err)
+
+    def test_without_python_it_says_what_to_install(self) -> None:
+        name = self.write("ids.parquet", b"PAR1")
+        result = self.run_tool("audit", name, PATH=str(self.dir))
+        self.assertEqual(result.status, FAILURE)
+        self.assertIn("python3 cannot be started", result.err)
+        self.assertIn("pip install pyarrow", result.err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,288 @@
+// Ids that have an owner: kind = business, and snowflakes whose layout has a gene.
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+#include <thread>
+
+#include "generator/world.hpp"
+
+namespace idgen::sim {
+namespace {
+
+class Business : public World {
+ protected:
+  std::unique_ptr<Handle> with(Settings settings) {
+    settings.insert(settings.begin(), {{"kind", "business"}, {"tag", "orders"}});
+    return open(settings);
+  }
+  static std::vector<std::uint64_t> many(Handle& handle, std::string_view owner, std::size_t count) {
+    std::vector<std::uint64_t> ids(count);
+    std::size_t written = 0;
+    handle.fill_for(handle.owner_number(owner), std::span(ids), written);
+    EXPECT_EQ(written, count);
+    return ids;
+  }
+  static WideId wide(Handle& handle, std::string_view owner) {
+    WideId id;
+    std::size_t written;
+    handle.fill_for(handle.owner_number(owner), std::span(&id, 1), written);
+    return id;
+  }
+};
+
+TEST_F(Business, AnIdSaysItsOwnersGeneAndItsNumberInTheTag) {
+  auto handle = with({{"counters", "1"}});
+  for (std::uint64_t number = 1; number <= 100; ++number) {
+    const std::string owner = "customer-" + std::to_string(number % 7);
+    const Parts parts = handle->layout().decode(handle->next_for(owner));
+    EXPECT_EQ(parts.gene, gene_of(owner, GeneRule::hash, 16));
+    EXPECT_EQ(parts.version, 0u);
+    EXPECT_EQ(parts.segment, number);
+  }
+}
+
+TEST_F(Business, AllSplitsOfSixtyThreeBitsWork) {
+  for (const char* layout : {"gene:14 version:7 segment:42", "gene:15 version:6 segment:42", "gene:4 segment:59",
+                             "segment:42 version:5 gene:16"}) {
+    auto handle = with({{"layout", layout}, {"namespace", layout}, {"tag", layout}});
+    const unsigned bits = handle->layout().find(FieldKind::gene)->bits;
+    for (int i = 0; i < 50; ++i) {
+      const std::string owner = std::to_string(i);
+      EXPECT_EQ(handle->layout().decode(handle->next_for(owner)).gene, gene_of(owner, GeneRule::hash, bits)) << layout;
+    }
+  }
+}
+
+TEST_F(Business, IdsOfOneVirtualNodeRiseAndNoneComesTwiceWhateverTheNumberOfCounters) {
+  std::set<std::uint64_t> seen;
+  std::map<std::uint64_t, std::uint64_t> latest;
+  for (const char* counters : {"1", "16", "3", "4096", "16"}) {
+    auto handle = with({{"counters", counters}, {"segment.step", "100"}});
+    for (int i = 0; i < 3000; ++i) {
+      const std::uint64_t id = handle->next_for(std::to_string(i * i % 331));
+      const Parts parts = handle->layout().decode(id);
+      EXPECT_TRUE(seen.insert(id).second);
+      EXPECT_GT(parts.segment, latest[parts.gene]) << "within a node";
+      latest[parts.gene] = static_cast<std::uint64_t>(parts.segment);
+      if (i % 50 == 0) runtime->run_all();
+    }
+  }
+}
+
+TEST_F(Business, NoSegmentComesTwiceThoughOwnersHaveCountersOfTheirOwn) {
+  auto one = with({{"counters", "64"}, {"segment.step", "10"}});
+  auto other = with({{"counters", "5"}, {"segment.step", "77"}});
+  std::set<std::uint64_t> segments;
+  for (int i = 0; i < 2000; ++i) {
+    for (Handle* handle : {one.get(), other.get()}) {
+      const Parts parts = handle->layout().decode(handle->next_for(std::to_string(i % 97)));
+      EXPECT_TRUE(segments.insert(static_cast<std::uint64_t>(parts.segment)).second);
+    }
+    runtime->run_all();
+  }
+}
+
+TEST_F(Business, ABatchForOneOwnerAndOneForManyAreWhatSingleCallsWouldMake) {
+  auto handle = with({{"counters", "8"}});
+  const std::vector<std::uint64_t> ids = many(*handle, "acme", 5000);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    EXPECT_EQ(handle->layout().decode(ids[i]).gene, gene_of("acme", GeneRule::hash, 16));
+    EXPECT_TRUE(i == 0 || ids[i] > ids[i - 1]);
+  }
+  std::vector<std::uint64_t> each(500);
+  std::size_t written;
+  const auto owners = [&](std::size_t first, std::span<std::uint64_t> numbers) {
+    const std::size_t count = std::min<std::size_t>(numbers.size(), 7);
+    for (std::size_t i = 0; i < count; ++i) numbers[i] = handle->owner_number(std::to_string(first + i));
+    return count;
+  };
+  handle->fill_for_each(owners, std::span(each), written);
+  ASSERT_EQ(written, each.size());
+  for (std::size_t i = 0; i < each.size(); ++i)
+    EXPECT_EQ(handle->layout().decode(each[i]).gene, gene_of(std::to_string(i), GeneRule::hash, 16));
+}
+
+TEST_F(Business, ABatchThatMeetsABadOwnerKeepsWhatItHas) {
+  auto handle = with({});
+  std::vector<std::uint64_t> ids(3);
+  std::size_t written;
+  const auto owners = [&](std::size_t first, std::span<std::uint64_t> numbers) {
+    numbers[0] = handle->owner_number(first == 2 ? "" : "a");
+    return std::size_t{1};
+  };
+  EXPECT_EQ(error_of([&] { handle->fill_for_each(owners, std::span(ids), written); }).status(), Status::value);
+  EXPECT_EQ(written, 2u);
+}
+
+TEST_F(Business, CallsWithoutAnOwnerAreRefusedAndLoseNothing) {
+  auto handle = with({{"counters", "1"}});
+  std::uint64_t id = 0;
+  std::size_t written;
+  EXPECT_EQ(error_of([&] { handle->next(); }).message(),
+            "business tag 'orders': layout 'gene:16 version:5 segment:42' has a gene, which comes from an id's owner; "
+            "call next_for");
+  EXPECT_EQ(error_of([&] { handle->next(); }).status(), Status::unsupported);
+  EXPECT_EQ(error_of([&] { handle->fill({&id, 1}, written); }).status(), Status::unsupported);
+  EXPECT_EQ(error_of([&] { handle->next_block(10); }).status(), Status::unsupported);
+  EXPECT_EQ(handle->try_next(id), Status::unsupported);
+  EXPECT_EQ(handle->layout().decode(handle->next_for("a")).segment, 1u);
+}
+
+TEST_F(Business, AnOwnerIsRefusedWhereIdsHaveNone) {
+  auto handle = open({{"kind", "segment"}, {"tag", "plain"}});
+  std::uint64_t id;
+  EXPECT_EQ(error_of([&] { handle->next_for("a"); }).status(), Status::unsupported);
+  EXPECT_EQ(handle->try_next_for("a", id), Status::unsupported);
+  EXPECT_EQ(handle->next(), 1u);
+}
+
+TEST_F(Business, TheSegmentFieldEndsWithExhausted) {
+  disk.tags["orders"] = (std::uint64_t{1} << 42) - 4;
+  auto handle = with({{"counters", "1"}, {"segment.step", "10"}});
+  for (std::uint64_t left = 3; left > 0; --left)
+    EXPECT_EQ(handle->layout().decode(handle->next_for("a")).segment, (std::uint64_t{1} << 42) - left);
+  const Error error = error_of([&] { handle->next_for("a"); });
+  EXPECT_EQ(error.status(), Status::exhausted);
+  EXPECT_THAT(error.message(), ::testing::HasSubstr("all ids up to 4398046511103 are used up"));
+  std::uint64_t id;
+  EXPECT_EQ(handle->try_next_for("a", id), Status::exhausted);
+}
+
+TEST_F(Business, WidenGoesOnWithIdsOfSixteenBytesOfTheSameNumbersAndGene) {
+  disk.tags["orders"] = (std::uint64_t{1} << 42) - 51;
+  auto handle = with({{"counters", "1"}, {"segment.step", "30"}, {"on_full", "widen"}});
+  const std::uint64_t of = owner_number("acme", GeneRule::hash);
+  Id128 previous = 0;
+  for (int i = 0; i < 200; ++i) {
+    const WideId id = wide(*handle, "acme");
+    EXPECT_EQ(id.bytes, i < 50 ? 8u : 16u);
+    const Parts parts = handle->decode(id);
+    EXPECT_EQ(parts.segment, (std::uint64_t{1} << 42) - 50 + static_cast<unsigned>(i));
+    EXPECT_EQ(parts.gene, of & (id.bytes == 8 ? 0xFFFFu : 0x7FFFFFu)) << "the low bits are the same, so is the shard";
+    EXPECT_TRUE(id.bytes == 8 || id.value > previous);
+    previous = id.value;
+    runtime->run_all();
+  }
+  const Error error = error_of([&] { handle->next_for("acme"); });
+  EXPECT_EQ(error.status(), Status::exhausted);
+  EXPECT_THAT(error.message(), ::testing::HasSubstr("call next_wide_for"));
+}
+
+TEST_F(Business, NarrowCallsGetTheLastIdsOfEightBytesFromABatch) {
+  disk.tags["orders"] = (std::uint64_t{1} << 42) - 51;
+  auto handle = with({{"counters", "1"}, {"on_full", "widen"}});
+  std::vector<std::uint64_t> ids(100);
+  std::size_t written;
+  const std::uint64_t owner = handle->owner_number("a");
+  const Error error = error_of([&] { handle->fill_for(owner, std::span(ids), written); });
+  EXPECT_EQ(error.status(), Status::exhausted);
+  EXPECT_EQ(written, 50u);
+  EXPECT_EQ(wide(*handle, "a").bytes, 16u);
+}
+
+TEST_F(Business, ALayoutOfSixteenBytesMakesNothingElse) {
+  auto handle = with({{"layout", "business128"}, {"counters", "1"}});
+  const WideId id = wide(*handle, "acme");
+  EXPECT_EQ(id.bytes, 16u);
+  const Parts parts = handle->decode(id);
+  EXPECT_EQ(parts.gene, gene_of("acme", GeneRule::hash, 23));
+  EXPECT_EQ(parts.segment, 1u);
+  EXPECT_EQ(error_of([&] { handle->next_for("acme"); }).status(), Status::unsupported);
+  std::uint64_t narrow;
+  EXPECT_EQ(handle->try_next_for("acme", narrow), Status::unsupported);
+}
+
+TEST_F(Business, AnIdOfTheWrongLengthIsNotDecoded) {
+  auto handle = with({});
+  EXPECT_EQ(error_of([&] { handle->decode(WideId{1, 16}); }).status(), Status::value);
+  auto wide_only = with({{"layout", "business128"}, {"tag", "wide"}});
+  EXPECT_EQ(error_of([&] { wide_only->decode(WideId{1, 8}); }).status(), Status::value);
+}
+
+TEST_F(Business, LayoutsThatItCannotMakeAreRefused) {
+  for (const char* layout : {"segment:63", "gene:63", "time:41ms worker:10 sequence:12", "gene:10 worker:10 segment:40",
+                             "gene:16 segment:40 fixed:1", "segment:84 version:20 gene:23"}) {
+    const Error error = error_of([&] { with({{"layout", layout}}); });
+    EXPECT_TRUE(error.status() == Status::unsupported || error.status() == Status::layout) << layout;
+  }
+  EXPECT_EQ(error_of([&] { open({{"kind", "segment"}, {"layout", "business64"}}); }).status(), Status::unsupported);
+}
+
+TEST_F(Business, ThreadsWithOwnersOfTheirOwnAndSharedOnesNeverGetAnIdTwice) {
+  for (const char* order : {"strict", "relaxed"}) {
+    Config config;  // of the system's runtime: the simulated one has no threads
+    for (const auto& [key, value] : std::initializer_list<std::pair<const char*, const char*>>{{"kind", "business"},
+                                                                                               {"store", "memory"},
+                                                                                               {"store_create", "true"},
+                                                                                               {"counters", "7"},
+                                                                                               {"order", order},
+                                                                                               {"segment.step", "1000"},
+                                                                                               {"tag", order}})
+      config.set(key, value);
+    const auto handle = std::make_unique<Handle>(config);
+    std::vector<std::vector<std::uint64_t>> drawn(4);
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < drawn.size(); ++t) {
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < 20'000; ++i)
+          drawn[t].push_back(
+              handle->next_for(std::to_string(i % 3 == 0 ? 7 : t * 1000 + static_cast<unsigned>(i) % 50)));
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    std::set<std::uint64_t> all;
+    for (const auto& ids : drawn) all.insert(ids.begin(), ids.end());
+    EXPECT_EQ(all.size(), 80'000u) << order;
+  }
+}
+
+TEST_F(Business, AStrideIsOfTheSegment) {
+  auto handle = with({{"segment.stride", "10"}, {"segment.offset", "3"}, {"counters", "2"}});
+  for (int i = 0; i < 100; ++i)
+    EXPECT_EQ(handle->layout().decode(handle->next_for(std::to_string(i))).segment % 10, 3u);
+}
+
+TEST_F(Business, ClosedIsClosed) {
+  auto handle = with({{"counters", "4096"}});
+  handle->next_for("a");
+  handle->close();
+  std::uint64_t id;
+  EXPECT_EQ(error_of([&] { handle->next_for("a"); }).status(), Status::closed);
+  EXPECT_EQ(handle->try_next_for("a", id), Status::closed);
+  EXPECT_FALSE(handle->draw_for("a", id));
+}
+
+TEST_F(Business, SnowflakesOfTheLayoutOrderEndWithTheLowBitsOfTheirOwner) {
+  auto handle = open({{"layout", "order"}, {"worker", "5"}});
+  std::uint64_t previous = 0;
+  for (std::uint64_t owner : {1820u, 5177331u, 7u, 7u, 16u}) {
+    const std::uint64_t id = handle->next_for(std::to_string(owner));
+    EXPECT_EQ(id % 16, owner % 16);
+    EXPECT_EQ(handle->layout().decode(id).worker, 5u);
+    EXPECT_GT(id >> 4, previous >> 4) << "all ids rise, whoever owns them";
+    previous = id;
+  }
+  EXPECT_EQ(error_of([&] { handle->next_for("acme"); }).status(), Status::value);
+  EXPECT_EQ(error_of([&] { handle->next(); }).status(), Status::unsupported);
+  const std::vector<std::uint64_t> ids = many(*handle, "1820", 5000);
+  EXPECT_EQ(std::set(ids.begin(), ids.end()).size(), 5000u);
+  for (const std::uint64_t id : ids) EXPECT_EQ(id % 16, 12u);
+  EXPECT_EQ(wide(*handle, "1820").bytes, 8u);
+  EXPECT_EQ(handle->decode(wide(*handle, "1820")).worker, 5u);
+}
+
+TEST_F(Business, ALayoutWithItsGeneAboveItsSequenceIsRefused) {
+  const Error error = error_of([&] { open({{"layout", "time:41ms gene:4 worker:6 sequence:12"}, {"worker", "1"}}); });
+  EXPECT_EQ(error.status(), Status::unsupported);
+}
+
+TEST_F(Business, ItSaysWhatItIs) {
+  auto handle = with({{"on_full", "widen"}});
+  EXPECT_THAT(handle->describe(), ::testing::HasSubstr("kind: business, tag 'orders'"));
+  EXPECT_THAT(handle->describe(), ::testing::HasSubstr("gene: the low 16 bits of the owner's XXH64 ^ MurmurHash64A\n"));
+  EXPECT_THAT(handle->describe(), ::testing::HasSubstr("order: ids of one virtual node rise; 16 counters"));
+}
+
+}  // namespace
+}  // namespace idgen::sim

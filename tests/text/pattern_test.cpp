@@ -1,0 +1,230 @@
+#include "idgen/pattern.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+#include <string>
+
+#include "idgen/status.hpp"
+
+namespace idgen {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr LocalTime kDay{.year = 2026, .month = 11, .day = 21, .hour = 7, .minute = 36, .second = 5};
+
+std::string written(const TextPattern& pattern, Id128 number, const LocalTime& when = kDay, unsigned bytes = 8) {
+  char text[TextPattern::kMostText];
+  return {text, pattern.write(number, bytes, when, text)};
+}
+std::string written(const char* pattern, Id128 number, const LocalTime& when = kDay, unsigned bytes = 8) {
+  return written(TextPattern::parse(pattern), number, when, bytes);
+}
+
+template <class Work>
+std::string error_of(Status status, Work&& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), status) << error.message();
+    return error.message();
+  }
+  ADD_FAILURE() << "no error";
+  return "";
+}
+std::string refused(const char* pattern) {
+  return error_of(Status::value, [&] { TextPattern::parse(pattern); });
+}
+std::string unread(const char* pattern, std::string_view text) {
+  return error_of(Status::text, [&] { TextPattern::parse(pattern).read(text); });
+}
+
+TEST(TextPattern, WritesLiteralsTheDateAndTheNumber) {
+  EXPECT_EQ(written("SO{yyyyMMdd}{000000}", 1), "SO20261121000001");
+  EXPECT_EQ(written("{yyyy-MM-dd HH:mm:ss}/{decimal:3}", 7), "2026-11-21 07:36:05/007");
+  EXPECT_EQ(written("{yy}{DDD}-{decimal}", 42), "26325-42");
+  EXPECT_EQ(written("{{{hex:4}}}", 0xbeef), "{beef}");
+  EXPECT_EQ(written("№{crockford:3}", 32 * 32 * 31), "№Z00");
+  EXPECT_EQ(written("{base62}", ~std::uint64_t{0}), "LygHa16AHYF");
+  EXPECT_EQ(written("{decimal}", 5, kDay, 16), "000000000000000000000000000000000000005");
+}
+
+TEST(TextPattern, ANumberWithMoreDigitsThanThePatternHoldsIsRefusedOrWidens) {
+  EXPECT_EQ(written("A{000}", 999), "A999");
+  EXPECT_THAT(error_of(Status::value, [] { written("A{000}", 1000); }),
+              HasSubstr("1000 has 4 digits, and the pattern"));
+  EXPECT_EQ(written("A{000+}", 1000), "A1000");
+  EXPECT_EQ(written("A{decimal:3+}", 7), "A007");
+  EXPECT_EQ(TextPattern::parse("A{000}").last_number(), 999u);
+  EXPECT_TRUE(TextPattern::parse("A{000+}").last_number() == ~Id128{0});
+  EXPECT_TRUE(TextPattern::parse("A{hex:32}").last_number() == ~Id128{0});
+  EXPECT_EQ(TextPattern::parse("A{base58:2}").last_number(), 58u * 58 - 1);
+}
+
+// The numbers of the examples that the algorithms' descriptions give.
+TEST(TextPattern, ChecksAreThoseOfLuhnAndOfIso7064) {
+  EXPECT_EQ(written("{decimal}{check}", 7992739871), "79927398713");
+  EXPECT_EQ(written("{decimal}{check}", 1789372997), "17893729974");
+  EXPECT_EQ(written("{decimal}{check:mod11_10}", 79462), "794623");  // ISO/IEC 7064
+  EXPECT_EQ(written("{decimal}{check:mod97_10}", 794), "79444");     // ISO/IEC 7064
+  EXPECT_EQ(written("{decimal}{check:mod97_10}", 1), "195");
+}
+
+TEST(TextPattern, ACheckCoversTheDateToo) {
+  const TextPattern pattern = TextPattern::parse("SO{yyyyMMdd}{000000}{check}");
+  const std::string right = written(pattern, 1);
+  EXPECT_TRUE(pattern.read(right).number == 1);
+  std::string other = right;
+  std::swap(other[6], other[7]);  // 20261121: 1 and 1 are alike; so the month's digits are changed
+  other = right;
+  other[7] = '0';
+  EXPECT_THAT(error_of(Status::text, [&] { pattern.read(other); }), HasSubstr("its check character '"));
+}
+
+TEST(TextPattern, EveryChangedDigitAndNearlyEverySwapIsNoticed) {
+  for (const char* const text : {"{base62:11}{check}", "{crockford:13}-{check}", "{decimal:12}{check:mod11_10}",
+                                 "{decimal:12}{check:mod97_10}", "{base58:11}{check}", "{hex:16}{check}"}) {
+    const TextPattern pattern = TextPattern::parse(text);
+    std::mt19937_64 random(7);
+    unsigned swaps = 0, unnoticed = 0;
+    for (int round = 0; round < 300; ++round) {
+      const std::uint64_t id = random() % 999'999'999'999;
+      const std::string right = written(pattern, id);
+      ASSERT_TRUE(pattern.read(right).number == id);
+      for (std::size_t i = 0; i < right.size(); ++i) {
+        if (right[i] == '-') continue;
+        std::string wrong = right;
+        wrong[i] = right[i] == '2' ? '3' : '2';
+        EXPECT_THROW(pattern.read(wrong), Error) << wrong << " for " << right;
+        if (i + 1 == right.size() || right[i + 1] == right[i] || right[i + 1] == '-') continue;
+        wrong = right;
+        std::swap(wrong[i], wrong[i + 1]);
+        ++swaps;
+        try {
+          pattern.read(wrong);
+          ++unnoticed;
+        } catch (const Error&) {
+        }
+      }
+    }
+    EXPECT_LT(unnoticed * 40, swaps) << text;  // Luhn in decimal, the weakest, misses 2 of 90
+  }
+}
+
+TEST(TextPattern, ReadsWhatItWrites) {
+  std::mt19937_64 random(1);
+  for (const char* const text : {"{decimal}", "{hex}", "{crockford}", "{base58}", "{base62}", "ORD-{base62:11}-{check}",
+                                 "SO{yyyyMMdd}{decimal:20}", "{yyDDDHH}-{base58:11+}", "x{hex:3+}y{check}z",
+                                 "{yyyy}{MM}{dd}{HH}{mm}{ss}{crockford:13}", "{{{decimal}}}"}) {
+    const TextPattern pattern = TextPattern::parse(text);
+    for (int round = 0; round < 2000; ++round) {
+      const std::uint64_t id = random() >> random() % 64;
+      const LocalTime when{.year = 2000 + static_cast<int>(random() % 100),
+                           .month = static_cast<int>(random() % 12) + 1,
+                           .day = static_cast<int>(random() % 28) + 1,
+                           .hour = static_cast<int>(random() % 24),
+                           .minute = static_cast<int>(random() % 60),
+                           .second = static_cast<int>(random() % 60)};
+      const std::string out = written(pattern, id, when);
+      ASSERT_LE(out.size(), pattern.most_bytes());
+      const TextPattern::Read read = pattern.read(out);
+      ASSERT_TRUE(read.number == id) << out;
+      ASSERT_EQ(written(pattern, read.number, read.when), out);
+      const Id128 wide = Id128{random()} << 64 | random();
+      const std::string longer = pattern.last_number() == ~Id128{0} ? written(pattern, wide, when, 16) : "";
+      if (longer.empty()) continue;
+      ASSERT_LE(longer.size(), pattern.most_bytes());
+      ASSERT_TRUE(pattern.read(longer).number == wide) << longer;
+      ASSERT_EQ(pattern.read(longer).id_bytes, 16u);
+    }
+  }
+}
+
+TEST(TextPattern, ReadsLettersInEitherCaseWhereTheEncodingDoes) {
+  EXPECT_TRUE(TextPattern::parse("A-{crockford:4}-{check}").read(written("A-{crockford:4}-{check}", 31)).number == 31);
+  EXPECT_TRUE(TextPattern::parse("A-{crockford:4}").read("A-ooil").number == 33);
+  EXPECT_TRUE(TextPattern::parse("A-{hex:2}").read("A-Ff").number == 255);
+  EXPECT_THAT(unread("A-{hex:2}", "a-ff"), HasSubstr("'a' at position 0; here 'A-' stands"));
+}
+
+TEST(TextPattern, SaysWhatDoesNotFit) {
+  EXPECT_THAT(unread("ORD-{base62:11}", "INV-00000000001"), HasSubstr("'I' at position 0; here 'ORD-' stands"));
+  EXPECT_THAT(unread("ORD-{base62:11}", "ORD-0000000001"), HasSubstr("its number has 10 digits where 11 are needed"));
+  EXPECT_THAT(unread("ORD-{base62:11}", "ORD-000000000010"), HasSubstr("12 digits where 11"));
+  EXPECT_THAT(unread("ORD-{base58:11}", "ORD-11111111l11"), HasSubstr("'l' at position 12; here a digit of base58"));
+  EXPECT_THAT(unread("№{000}", "№0x1"), HasSubstr("'x' at position 2"));
+  EXPECT_THAT(unread("№{000}", "Ñ001"), HasSubstr("at position 0; here '\\xE2\\x84\\x96' stands"));
+  EXPECT_THAT(unread("A{base62:3}B", "Axyz"), HasSubstr("2 digits where 3"));
+  EXPECT_THAT(unread("A{base62:3}B", "Axyzz"), HasSubstr("'z' at position 4; here 'B' stands"));
+  EXPECT_THAT(unread("A{base62:3}B", "A"), HasSubstr("it ends after 1 characters; here a digit"));
+  EXPECT_THAT(unread("{decimal}", "007"), HasSubstr("a zero in front, at position 0"));
+  EXPECT_THAT(unread("{000+}", "0007"), HasSubstr("a zero in front"));
+  EXPECT_THAT(unread("{decimal}", "18446744073709551616"),
+              HasSubstr("its number passes the largest id, at position 19"));
+  EXPECT_THAT(unread("{base62}", "LygHa16AHYG"), HasSubstr("passes the largest id"));
+  EXPECT_THAT(unread("{yyyyMMdd}{000}", "20261321001"), HasSubstr("there is no month 13"));
+  EXPECT_THAT(unread("{yyyyMMdd}{000}", "20260229001"), HasSubstr("the month 2 has no day 29"));
+  EXPECT_THAT(unread("{yyyyDDD}{000}", "2026366001"), HasSubstr("the year 2026 has no day 366"));
+  EXPECT_THAT(unread("{yyyyDDD}{000}", "2026000001"), HasSubstr("no day 0"));
+  EXPECT_THAT(unread("{yyyyMMddHH}{000}", "2026010124001"), HasSubstr("hours are 00 to 23"));
+  EXPECT_THAT(unread("{decimal:5}{check}", "123456"), HasSubstr("its check character '6' at position 5 would be '5'"));
+  EXPECT_THAT(unread("{decimal:5}{check:mod97_10}", "1234567"), HasSubstr("its check characters '67' at position 5"));
+  EXPECT_THAT(unread("{decimal}", std::string(500, '1')), HasSubstr("500 bytes"));
+  EXPECT_TRUE(TextPattern::parse("{yyyyDDD}{000}").read("2024366001").when ==
+              (LocalTime{.year = 2024, .month = 12, .day = 31}));
+  EXPECT_TRUE(TextPattern::parse("{MMdd}{000}").read("0229001").number == 1);  // of some year
+}
+
+TEST(TextPattern, RefusesPatternsThatSayNothingOrTooMuch) {
+  EXPECT_THAT(refused("ORD-"), HasSubstr("it has no number"));
+  EXPECT_THAT(refused(""), HasSubstr("it has no number"));
+  EXPECT_THAT(refused("{decimal}{hex}"), HasSubstr("a second number"));
+  EXPECT_THAT(refused("{000}{000}"), HasSubstr("at position 5, a second number; a text has one"));
+  EXPECT_THAT(refused("{decimal}{check}{check}"), HasSubstr("a second check"));
+  EXPECT_THAT(refused("{base26}"), HasSubstr("did you mean 'base62'?"));
+  EXPECT_THAT(refused("№{gibberish}"), HasSubstr("'{gibberish}' is unknown; allowed in braces"));
+  EXPECT_THAT(refused("№{gibberish}"), HasSubstr("at position 1, "));
+  EXPECT_THAT(refused("{}"), HasSubstr("is unknown"));
+  EXPECT_THAT(refused("{base62:0}"), HasSubstr("allowed are 1 to 22"));
+  EXPECT_THAT(refused("{base62:23}"), HasSubstr("allowed are 1 to 22"));
+  EXPECT_THAT(refused("{decimal:40}"), HasSubstr("allowed are 1 to 39"));
+  EXPECT_THAT(refused("{decimal:}"), HasSubstr("a width of ''"));
+  EXPECT_THAT(refused("{decimal:1x}"), HasSubstr("a width of '1x'"));
+  EXPECT_THAT(refused("{decimal"), HasSubstr("a '{' without its '}'"));
+  EXPECT_THAT(refused("decimal}"), HasSubstr("a '}' without its '{'"));
+  EXPECT_THAT(refused("{yyyyMMMdd}{000}"), HasSubstr("'MMM' is no part of a date"));
+  EXPECT_THAT(refused("{yyyy}{yy}{000}"), HasSubstr("a second year"));
+  EXPECT_THAT(refused("{dd}{yyyyDDD}{000}"), HasSubstr("a second day of year"));
+  EXPECT_THAT(refused("{yyyyMMDDD}{000}"), HasSubstr("leave MM out"));
+  EXPECT_THAT(refused("{DDD}{000}"), HasSubstr("needs the year"));
+  EXPECT_THAT(refused("{base62}{check:mod11_10}"), HasSubstr("are checks of decimal digits"));
+  EXPECT_THAT(refused("{decimal}{check:crc}"), HasSubstr("the check 'crc' is unknown"));
+  EXPECT_THAT(refused("a\tb{decimal}"), HasSubstr("at position 1, a control character"));
+  EXPECT_THAT(refused(("{decimal}" + std::string(200, 'x')).c_str()), HasSubstr("at most 128"));
+}
+
+TEST(TextPattern, ItsShapeIsWithoutTheWidth) {
+  EXPECT_EQ(TextPattern::parse("A{yyyyMMdd}{000+}{check}").shape(), "A{yyyyMMdd}{decimal}{check}");
+  EXPECT_EQ(TextPattern::parse("{{{base62:11}}}").shape(), "{{{base62}}}");
+}
+
+TEST(TextPattern, KnowsHowOftenItsDateComesAgain) {
+  const auto complete = [](const char* text) { return TextPattern::parse(text).is_complete(); };
+  EXPECT_TRUE(complete("{yyyyMMdd}{000}"));
+  EXPECT_TRUE(complete("{yyDDDHH}{000}"));
+  EXPECT_TRUE(complete("{000}"));
+  EXPECT_TRUE(complete("{yyyy}{000}"));
+  EXPECT_FALSE(complete("{dd}{000}"));
+  EXPECT_FALSE(complete("{MMdd}{000}"));
+  EXPECT_FALSE(complete("{yyyydd}{000}"));
+  EXPECT_FALSE(complete("{yyyyMMHH}{000}"));
+  EXPECT_EQ(TextPattern::parse("{yyyyDDD}{000}").finest(), TimeUnit::day);
+  EXPECT_EQ(TextPattern::parse("{yyyyMM}{000}").finest(), TimeUnit::month);
+  EXPECT_EQ(TextPattern::parse("{000}").finest(), TimeUnit::none);
+}
+
+}  // namespace
+}  // namespace idgen
