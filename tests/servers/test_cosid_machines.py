@@ -235,7 +235,7 @@ def test_a_number_that_cosid_has_taken_away_is_not_used_any_more(cosid, machines
         wait_until(lambda: numbers(process.ids()) == {0, 1}, what="another number")
         process.goes_on(process.size()).stop()
         assert machines.holders()[0][0] == "10.0.0.9:1"
-    with drawing(tmp_path, namespace, 1, **cosid, on_worker_lost="fail", wait_max="500ms") as (process,):
+    with drawing(tmp_path, namespace, 1, **cosid, on_worker_lost="fail") as (process,):
         process.goes_on()
         (mine,) = numbers(process.ids())
         machines.take(mine, "10.0.0.9:2")
