@@ -6,6 +6,7 @@
 #include "../core/src/text/id_text.cpp"
 #include "../core/src/text/nearest.cpp"
 #include "../core/src/text/pattern.cpp"
+#include "../core/src/text/pattern_write.cpp"
 #include "../core/src/text/time_text.cpp"
 #include "../core/src/text/url.cpp"
 #include "../core/src/text/utf8.cpp"

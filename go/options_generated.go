@@ -207,9 +207,10 @@ func WithMaxAhead(value time.Duration) Option { return With("max_ahead", value) 
 // name.
 func WithTag(value string) Option { return With("tag", value) }
 
-// WithSegmentSchema sets segment.schema (idgen | leaf | tinyid | cosid; default idgen). Which table the numbers come
-// from, for kind = segment. idgen: its own. leaf, tinyid, cosid: the table of that generator (cosid also: its Redis
-// keys), by its arithmetic, so that both can draw from one row at the same time (docs/stores.md).
+// WithSegmentSchema sets segment.schema (idgen | leaf | tinyid | cosid | key_producer; default idgen). Which table the
+// numbers come from, for kind = segment. idgen: its own. leaf, tinyid, cosid: the table of that generator (cosid also:
+// its Redis keys), by its arithmetic, so that both can draw from one row at the same time (docs/stores.md).
+// key_producer: the same for kind = serial.
 func WithSegmentSchema(value string) Option { return With("segment.schema", value) }
 
 // WithSegmentStep sets segment.step (1 to 1000000000; default 10000). How many numbers to reserve at once, unless the

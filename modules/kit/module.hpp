@@ -31,6 +31,7 @@ struct Settings {
   bool create = false;  // make a tag that is missing, at 0
   std::int64_t timeout_ms = 5000;
   std::string schema = "idgen";
+  std::string pattern;     // of serials, for the schema key_producer
   std::uint64_t step = 0;  // of a new tag, if the schema's row needs one
   bool queue = false;      // only the functions of QueueStore will be called
   std::string queue_of;    // the database whose numbers it holds
@@ -132,6 +133,7 @@ inline Settings settings_of(const idgen_module_setting* settings, std::size_t co
     if (key == "create") out.create = settings[i].value == std::string_view("1");
     if (key == "timeout_ms") out.timeout_ms = std::stoll(settings[i].value);
     if (key == "schema") out.schema = settings[i].value;
+    if (key == "pattern") out.pattern = settings[i].value;
     if (key == "step") out.step = std::stoull(settings[i].value);
     if (key == "queue_of") out.queue_of = settings[i].value;
     if (key == "queue") out.queue = settings[i].value == std::string_view("1");
@@ -312,77 +314,80 @@ void add_queue(idgen_module_store* out) {
   };
 }
 
+template <class S>
+void open(const Settings& settings, idgen_module_store* out) {
+  auto store = std::make_unique<S>(settings);
+  out->segment_grant = [](void* ctx, const char* name_space, const char* tag, const idgen_module_request* request,
+                          idgen_module_grant* grant, idgen_module_error* e) -> std::int32_t {
+    return guard(e, [&] {
+      const SegmentGrant taken = static_cast<SegmentStore*>(ctx)->take(
+          name_space, tag, {request->step, request->wanted, request->rate, request->holder, request->above});
+      *grant = {taken.first, taken.count, taken.stride, taken.offset};
+    });
+  };
+  out->segment_return = [](void* ctx, const char* name_space, const char* tag, std::uint64_t last, std::uint64_t unused,
+                           idgen_module_error* e) -> std::int32_t {
+    return guard(e, [&] { static_cast<SegmentStore*>(ctx)->give_back(name_space, tag, last, unused); });
+  };
+  out->segment_create = [](void* ctx, const char* name_space, const char* tag, idgen_module_error* e) -> std::int32_t {
+    return guard(e, [&] { static_cast<SegmentStore*>(ctx)->create(name_space, tag); });
+  };
+  out->segment_show = [](void* ctx, const char* name_space, const char* tag, idgen_module_row_fn row, void* to,
+                         idgen_module_error* e) -> std::int32_t {
+    return guard(e, [&] { report(row, to, static_cast<SegmentStore*>(ctx)->show(name_space, tag)); });
+  };
+  out->segment_advance = [](void* ctx, const char* name_space, const char* tag, std::uint64_t target,
+                            idgen_module_row_fn row, void* to, idgen_module_error* e) -> std::int32_t {
+    return guard(e, [&] { report(row, to, static_cast<SegmentStore*>(ctx)->advance(name_space, tag, target)); });
+  };
+  out->segment_set_step = [](void* ctx, const char* name_space, const char* tag, std::uint64_t step,
+                             idgen_module_row_fn row, void* to, idgen_module_error* e) -> std::int32_t {
+    return guard(e, [&] { report(row, to, static_cast<SegmentStore*>(ctx)->set_step(name_space, tag, step)); });
+  };
+  out->segment_list = [](void* ctx, idgen_module_row_fn row, void* to, idgen_module_error* e) -> std::int32_t {
+    return guard(
+        e, [&] { static_cast<SegmentStore*>(ctx)->list([&](const SegmentInfo& info) { report(row, to, info); }); });
+  };
+  out->describe = [](void* ctx, idgen_module_text_fn text, void* to, idgen_module_error* e) -> std::int32_t {
+    return guard(e, [&] { text(to, static_cast<SegmentStore*>(ctx)->describe().c_str()); });
+  };
+  if constexpr (requires(S & s) { s.max_of(std::string(), std::string()); }) {
+    out->segment_max_of = [](void* ctx, const char* table, const char* column, std::uint64_t* max_id,
+                             idgen_module_error* e) -> std::int32_t {
+      return guard(
+          e, [&] { *max_id = static_cast<S*>(static_cast<SegmentStore*>(ctx))->max_of(std::string(table), column); });
+    };
+  }
+  out->close = [](void* ctx) { delete static_cast<SegmentStore*>(ctx); };
+  out->disconnect = [](void* ctx) { static_cast<SegmentStore*>(ctx)->disconnect(); };
+  out->create = [](void* ctx, idgen_module_error* e) -> std::int32_t {
+    return guard(e, [&] { static_cast<SegmentStore*>(ctx)->create_store(); });
+  };
+  if constexpr (std::is_base_of_v<WindowStore, S>) add_windows<S>(out);
+  if constexpr (std::is_base_of_v<NumberStore, S>) add_numbers<S>(out);
+  if constexpr (std::is_base_of_v<QueueStore, S>) add_queue<S>(out);
+  out->ctx = static_cast<SegmentStore*>(store.release());
+}
+
 // S has a constructor S(const Settings&), which connects, and S::statements(settings, name_space, tag), the text of
-// what create() runs. It may have max_of(table, column).
+// what create() runs. It may have max_of(table, column). With a type S::KeyProducer, that is the store of the schema
+// key_producer.
 template <class S>
 constexpr idgen_module interface_of(const char* name) {
-  return {
-      IDGEN_MODULE_ABI, 0, name,
-      [](const idgen_module_setting* settings, std::size_t count, idgen_module_store* out,
-         idgen_module_error* err) -> std::int32_t {
-        return guard(err, [&] {
-          auto store = std::make_unique<S>(settings_of(settings, count));
-          out->segment_grant = [](void* ctx, const char* name_space, const char* tag,
-                                  const idgen_module_request* request, idgen_module_grant* grant,
-                                  idgen_module_error* e) -> std::int32_t {
-            return guard(e, [&] {
-              const SegmentGrant taken = static_cast<SegmentStore*>(ctx)->take(
-                  name_space, tag, {request->step, request->wanted, request->rate, request->holder, request->above});
-              *grant = {taken.first, taken.count, taken.stride, taken.offset};
+  return {IDGEN_MODULE_ABI, 0, name,
+          [](const idgen_module_setting* settings, std::size_t count, idgen_module_store* out,
+             idgen_module_error* err) -> std::int32_t {
+            return guard(err, [&] {
+              const Settings known = settings_of(settings, count);
+              if constexpr (requires { typename S::KeyProducer; })
+                if (known.schema == "key_producer") return open<typename S::KeyProducer>(known, out);
+              open<S>(known, out);
             });
-          };
-          out->segment_return = [](void* ctx, const char* name_space, const char* tag, std::uint64_t last,
-                                   std::uint64_t unused, idgen_module_error* e) -> std::int32_t {
-            return guard(e, [&] { static_cast<SegmentStore*>(ctx)->give_back(name_space, tag, last, unused); });
-          };
-          out->segment_create = [](void* ctx, const char* name_space, const char* tag,
-                                   idgen_module_error* e) -> std::int32_t {
-            return guard(e, [&] { static_cast<SegmentStore*>(ctx)->create(name_space, tag); });
-          };
-          out->segment_show = [](void* ctx, const char* name_space, const char* tag, idgen_module_row_fn row, void* to,
-                                 idgen_module_error* e) -> std::int32_t {
-            return guard(e, [&] { report(row, to, static_cast<SegmentStore*>(ctx)->show(name_space, tag)); });
-          };
-          out->segment_advance = [](void* ctx, const char* name_space, const char* tag, std::uint64_t target,
-                                    idgen_module_row_fn row, void* to, idgen_module_error* e) -> std::int32_t {
-            return guard(e,
-                         [&] { report(row, to, static_cast<SegmentStore*>(ctx)->advance(name_space, tag, target)); });
-          };
-          out->segment_set_step = [](void* ctx, const char* name_space, const char* tag, std::uint64_t step,
-                                     idgen_module_row_fn row, void* to, idgen_module_error* e) -> std::int32_t {
-            return guard(e, [&] { report(row, to, static_cast<SegmentStore*>(ctx)->set_step(name_space, tag, step)); });
-          };
-          out->segment_list = [](void* ctx, idgen_module_row_fn row, void* to, idgen_module_error* e) -> std::int32_t {
-            return guard(e, [&] {
-              static_cast<SegmentStore*>(ctx)->list([&](const SegmentInfo& info) { report(row, to, info); });
-            });
-          };
-          out->describe = [](void* ctx, idgen_module_text_fn text, void* to, idgen_module_error* e) -> std::int32_t {
-            return guard(e, [&] { text(to, static_cast<SegmentStore*>(ctx)->describe().c_str()); });
-          };
-          if constexpr (requires(S & s) { s.max_of(std::string(), std::string()); }) {
-            out->segment_max_of = [](void* ctx, const char* table, const char* column, std::uint64_t* max_id,
-                                     idgen_module_error* e) -> std::int32_t {
-              return guard(e, [&] {
-                *max_id = static_cast<S*>(static_cast<SegmentStore*>(ctx))->max_of(std::string(table), column);
-              });
-            };
-          }
-          out->close = [](void* ctx) { delete static_cast<SegmentStore*>(ctx); };
-          out->disconnect = [](void* ctx) { static_cast<SegmentStore*>(ctx)->disconnect(); };
-          out->create = [](void* ctx, idgen_module_error* e) -> std::int32_t {
-            return guard(e, [&] { static_cast<SegmentStore*>(ctx)->create_store(); });
-          };
-          if constexpr (std::is_base_of_v<WindowStore, S>) add_windows<S>(out);
-          if constexpr (std::is_base_of_v<NumberStore, S>) add_numbers<S>(out);
-          if constexpr (std::is_base_of_v<QueueStore, S>) add_queue<S>(out);
-          out->ctx = static_cast<SegmentStore*>(store.release());
-        });
-      },
-      [](const idgen_module_setting* settings, std::size_t count, const char* name_space, const char* tag,
-         idgen_module_text_fn text, void* to, idgen_module_error* err) -> std::int32_t {
-        return guard(err, [&] { text(to, S::statements(settings_of(settings, count), name_space, tag).c_str()); });
-      }};
+          },
+          [](const idgen_module_setting* settings, std::size_t count, const char* name_space, const char* tag,
+             idgen_module_text_fn text, void* to, idgen_module_error* err) -> std::int32_t {
+            return guard(err, [&] { text(to, S::statements(settings_of(settings, count), name_space, tag).c_str()); });
+          }};
 }
 
 }  // namespace idgen::module

@@ -36,7 +36,7 @@ class WithNumbers : public Base, public NumberStore {
 
   ClaimedNumber number_claim(const NumberRequest& request) override {
     const RequestNow asked(request);
-    return this->use([&](Server& server) { return server.numbers().claim(server, asked.now()); });
+    return this->use([&](Server& server) { return server.numbers().claim(server, asked); });
   }
   ClaimedNumber number_keep(const NumberRequest& request, const ClaimedNumber& held) override {
     const RequestNow asked(request);

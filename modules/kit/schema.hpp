@@ -67,6 +67,10 @@ inline constexpr Schema kSchemas[] = {
      .longest_key = 100},
 };
 
+// The rows of serials, in MySQL only; see mysql/key_producer.hpp.
+inline constexpr Schema kKeyProducer = {
+    .name = "key_producer", .table = "key_producer", .where = {}, .order = {}, .counter = {}, .step = {}};
+
 // A schema in one database. The order of an array of them is that of kSchemas. {words} stand for values, see filled().
 struct Dialect {
   std::string_view create_table;
@@ -76,11 +80,17 @@ struct Dialect {
   std::string_view granted, advanced, changed;
 };
 
-inline std::size_t schema_number(const Settings& settings) {
-  for (std::size_t i = 0; i < std::size(kSchemas); ++i)
-    if (kSchemas[i].name == settings.schema) return i;
+inline const Schema& schema_of(const Settings& settings) {
+  if (settings.schema == kKeyProducer.name) return kKeyProducer;
+  for (const Schema& schema : kSchemas)
+    if (schema.name == settings.schema) return schema;
   throw Error(Status::unsupported, settings.url.shown() + ": segment.schema = " + in_quotes(settings.schema) +
                                        " is not known to this module; install library and modules of one version");
+}
+
+// REQUIRES: a schema of kSchemas.
+inline const Dialect& dialect_of(std::span<const Dialect> dialects, const Settings& settings) {
+  return dialects[static_cast<std::size_t>(&schema_of(settings) - kSchemas)];
 }
 
 using Words = std::initializer_list<std::pair<std::string_view, std::string>>;
@@ -319,8 +329,8 @@ class SchemaStore : public ConnectedStore<Connection> {
   // `dialects` in the order of kSchemas.
   SchemaStore(const Settings& settings, std::span<const std::string_view> known, std::span<const Dialect> dialects)
       : ConnectedStore<Connection>(settings, known),
-        schema_(kSchemas[schema_number(settings)]),
-        dialect_(dialects[schema_number(settings)]) {}
+        schema_(schema_of(settings)),
+        dialect_(dialect_of(dialects, settings)) {}
 
   // What a statement that begins with select() finds.
   virtual std::vector<SchemaRow> rows_of(Connection& server, const std::string& sql) const = 0;

@@ -33,9 +33,10 @@ class SqlNumbers {
   SqlNumbers(std::string shown, const NumberDialect& dialect, bool creates)
       : shown_(std::move(shown)), dialect_(dialect), creates_(creates) {}
 
-  ClaimedNumber claim(Server& server, const NumberRequest& request) {
+  ClaimedNumber claim(Server& server, const RequestNow& asked) {
+    const NumberRequest request = asked.now();
     if (request.kind == kUidGenerator) return claim_id(server, request);
-    if (request.kind == kCosid) return claim_machine(server, request);
+    if (request.kind == kCosid) return claim_machine(server, asked);
     throw_no_such_numbers(request.kind, shown_);
   }
 
@@ -104,10 +105,12 @@ class SqlNumbers {
   };
 
   // In CosId's order: our own, one that was given back or whose owner is dead, a new one.
-  ClaimedNumber claim_machine(Server& server, const NumberRequest& request) {
+  ClaimedNumber claim_machine(Server& server, const RequestNow& asked) {
     if (creates_) server.change_numbers(std::string(dialect_.create_cosid));
+    const NumberRequest before = asked.now();
     const std::int64_t store_ms = now_of(server);
-    check_cosid_clock(request, store_ms);
+    const NumberRequest request = asked.now();
+    check_cosid_clock(before, request, store_ms);
     const std::string name_space = server.quoted(request.name_space), me = server.quoted(request.address);
     const std::int64_t expired_ms = cosid_expired_ms(request, store_ms);
     const std::string is_expired = expired_ms < 0 ? "" : "last_timestamp <= " + number_text(expired_ms);

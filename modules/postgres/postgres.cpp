@@ -160,7 +160,7 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
       : SqlWorkers(settings.url.shown(), kWorkers),
         numbers_(settings.url.shown(), kNumbers, settings.create),
         shown_(settings.url.shown()),
-        schema_(kSchemas[schema_number(settings)]),
+        schema_(schema_of(settings)),
         timeout_ms_(settings.timeout_ms),
         connection_(nullptr, PQfinish) {
     std::string hosts, ports;
@@ -407,8 +407,8 @@ class PostgresStore final
   }
 
   static std::string statements(const Settings& settings, const std::string& name_space, const std::string& tag) {
-    const Schema& schema = kSchemas[schema_number(settings)];
-    const Dialect& dialect = kDialects[schema_number(settings)];
+    const Schema& schema = schema_of(settings);
+    const Dialect& dialect = dialect_of(kDialects, settings);
     return std::string(dialect.create_table) + ";\n" +
            insert_text(schema, dialect, settings, sql_text(name_space, "chr"), sql_text(tag, "chr"),
                        sql_text(key_of_row(schema, name_space, tag), "chr")) +

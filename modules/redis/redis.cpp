@@ -303,12 +303,14 @@ class RedisConnection {
 
   // CosId's machine ids.
   RedisConnection& numbers() { return *this; }
-  ClaimedNumber claim(RedisConnection&, const NumberRequest& request) {
-    if (request.kind != kCosid) throw_no_such_numbers(request.kind, shown_);
-    const Arguments keys = machine_keys(request);
+  ClaimedNumber claim(RedisConnection&, const RequestNow& asked) {
+    const NumberRequest before = asked.now();
+    if (before.kind != kCosid) throw_no_such_numbers(before.kind, shown_);
+    const Arguments keys = machine_keys(before);
     const auto server_ms =
         static_cast<std::int64_t>(stored_number(shown_, script(kMachineClock, keys, {}, kMachinePrelude)[1].c_str()));
-    check_cosid_clock(request, server_ms);
+    const NumberRequest request = asked.now();
+    check_cosid_clock(before, request, server_ms);
     const Reply reply = script(kMachineClaim, keys,
                                {request.address, std::to_string(request.numbers - 1), number_text(request.now_ms),
                                 number_text(cosid_expired_ms(request, server_ms))},

@@ -202,9 +202,9 @@ class ZooKeeperConnection {
 
   // Leaf's nodes: /snowflake/NAMESPACE/forever/ADDRESS-NUMBER.
   ZooKeeperConnection& numbers() { return *this; }
-  ClaimedNumber claim(ZooKeeperConnection&, const NumberRequest& asked) {
+  ClaimedNumber claim(ZooKeeperConnection&, const RequestNow& request) {
+    const NumberRequest asked = request.now();
     if (asked.kind != kLeaf) throw_no_such_numbers(asked.kind, shown_);
-    const RequestNow request(asked);
     const std::string parent = kLeafRoot + ("/" + asked.name_space), folder = parent + "/forever";
     for (const std::string& path : {std::string(kLeafRoot), parent, folder}) make(path, "", &ZOO_OPEN_ACL_UNSAFE);
     const std::int64_t server_now_ms = clock_of_server(parent, asked.address);

@@ -660,13 +660,17 @@ Status status_of(const std::function<void()>& body) {
 
 TEST(NumberRules, AClockThatCosIdWouldTakeForDeadClaimsNothing) {
   constexpr std::int64_t kNow = 1'767'225'600'000;
-  EXPECT_EQ(status_of([&] { check_cosid_clock(request(kNow), kNow + 150'000); }), Status::ok);
-  EXPECT_EQ(status_of([&] { check_cosid_clock(request(kNow), kNow + 150'001); }), Status::clock_back);
-  EXPECT_EQ(status_of([&] { check_cosid_clock(request(kNow), kNow - 10'000); }), Status::ok);
-  EXPECT_EQ(status_of([&] { check_cosid_clock(request(kNow), kNow - 10'001); }), Status::clock_leap);
-  EXPECT_EQ(status_of([&] { check_cosid_clock(request(kNow, 0), kNow + 3'600'000); }), Status::ok);
+  EXPECT_EQ(status_of([&] { check_cosid_clock(request(kNow), request(kNow), kNow + 150'000); }), Status::ok);
+  EXPECT_EQ(status_of([&] { check_cosid_clock(request(kNow), request(kNow), kNow + 150'001); }), Status::clock_back);
+  EXPECT_EQ(status_of([&] { check_cosid_clock(request(kNow), request(kNow), kNow - 10'000); }), Status::ok);
+  EXPECT_EQ(status_of([&] { check_cosid_clock(request(kNow), request(kNow), kNow - 10'001); }), Status::clock_leap);
+  // Neither, if only the answer took long.
+  EXPECT_EQ(status_of([&] { check_cosid_clock(request(kNow), request(kNow + 3'600'000), kNow + 3'600'000); }),
+            Status::ok);
+  EXPECT_EQ(status_of([&] { check_cosid_clock(request(kNow), request(kNow + 3'600'000), kNow); }), Status::ok);
+  EXPECT_EQ(status_of([&] { check_cosid_clock(request(kNow, 0), request(kNow, 0), kNow + 3'600'000); }), Status::ok);
   try {
-    check_cosid_clock(request(kNow), kNow + 3'600'000);
+    check_cosid_clock(request(kNow), request(kNow), kNow + 3'600'000);
   } catch (const Error& error) {
     EXPECT_THAT(error.message(), HasSubstr("3600000 ms behind"));
   }

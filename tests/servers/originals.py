@@ -7,7 +7,8 @@ In this process:
 
 As separate processes, all used in the same way:
 
-    with leaf(server, tag) as process:      or tinyid(server, biz_type), or cosid(jar, server, name)
+    with leaf(server, tag) as process:      or tinyid(server, biz_type), key_producer(server, "TABLE.COLUMN"),
+                                            or cosid(jar, server, name)
         process.issue(count)                the ids; or ask(count), and later answer()
 
 Snowflakes, whose workers' numbers are in the originals' rows:
@@ -16,12 +17,12 @@ Snowflakes, whose workers' numbers are in the originals' rows:
     with LeafSnowflake(server, name, address, cache) as process:
 
 CosId is the real cosid-core, in the Java program in cosid/: on Redis over the real cosid-spring-redis, on MariaDB with
-the statements and the transactions of cosid-jdbc rewritten. uid-generator is the real one too. Leaf and tinyid, which
-are not on Maven Central, are rewritten, with their statements, transactions and arithmetic. One thing differs: in
-segment mode those two load the next segment on a thread. Here the caller does it, so that the numbers drawn are known
-exactly.
+the statements and the transactions of cosid-jdbc rewritten. uid-generator is the real one too. Leaf, tinyid and
+key_producer, which are not on Maven Central, are rewritten, with their statements, transactions and arithmetic. One
+thing differs: in segment mode Leaf and tinyid load the next segment on a thread. Here the caller does it, so that the
+numbers drawn are known exactly.
 
-    originals.py leaf|tinyid PORT TAG       for each number N on standard input: N ids, one per line
+    originals.py leaf|tinyid|key_producer PORT TAG       for each number N on standard input: N ids, one per line
 """
 
 import os
@@ -304,6 +305,67 @@ class TinyidBuffer:
     next: TinyidSegment | None = None
 
 
+class KeyProducer:
+    """Rows of key_producer with DATEFMT yyyyMMdd and NOFMT 00000000. A segment is what lies above the old MAXSERIALNO,
+    up to and with the new one. Where its code is not published, it does what is right: a new day ends a segment.
+    """
+
+    CACHE = 50
+    TRIES = 2
+    DATE_FORMAT, NUMBER_FORMAT = "yyyyMMdd", "00000000"
+    KEYS = "TABLENAME = %s AND COLUMNNAME = %s AND DATEFMT = %s AND NOFMT = %s"
+
+    def __init__(self, server):
+        self.connection = connect(server.port)
+        self.day, self.number, self.end = "", 0, 0
+
+    def issue(self, name, count):
+        return [self.next_serial(name) for _ in range(count)]
+
+    def next_serial(self, name):
+        today = time.strftime("%Y%m%d", time.gmtime())
+        if today != self.day or self.number == self.end:
+            self.day, self.number = today, self.draw(*name.split("."), today)
+            self.end = self.number + self.CACHE
+        self.number += 1
+        return f"{self.day}{self.number:08}"
+
+    def draw(self, table, column, today):
+        """The old number. In one transaction, that of the second try begins where the first one gave up."""
+        keys = (table, column, self.DATE_FORMAT, self.NUMBER_FORMAT)
+        try:
+            for _ in range(self.TRIES):
+                with self.connection.cursor() as cursor:
+                    old = self.read(cursor, keys)
+                    start = self.start(cursor, keys, old, today)
+                    new = f"{today}{start + self.CACHE:08}"
+                    update = f"UPDATE key_producer SET MaxSerialNo = %s WHERE {self.KEYS} AND MaxSerialNo = %s"
+                    changed = cursor.execute(update, (new, *keys, old))
+                self.connection.commit()
+                if changed == 1:
+                    return start
+            raise Conflict(table)
+        except BaseException:
+            self.connection.rollback()
+            raise
+
+    def read(self, cursor, keys):
+        cursor.execute(f"SELECT MaxSerialNo FROM key_producer WHERE {self.KEYS} FOR UPDATE", keys)
+        row = cursor.fetchone()
+        if row:
+            return row[0]
+        columns = "TABLENAME, COLUMNNAME, DATEFMT, NOFMT, MAXSERIALNO"
+        cursor.execute(f"INSERT INTO key_producer ({columns}) VALUES (%s, %s, %s, %s, 'INIT')", keys)
+        return "INIT"
+
+    def start(self, cursor, keys, old, today):
+        if old == "INIT":
+            cursor.execute(f"UPDATE key_producer SET MaxSerialNo = MaxSerialNo WHERE {self.KEYS}", keys)
+            cursor.execute(f"SELECT MAX({keys[1]}) FROM {keys[0]} WHERE {keys[1]} LIKE %s", (today + "%",))
+            old = cursor.fetchone()[0] or ""
+        return int(old[len(today) :]) if old.startswith(today) else 0
+
+
 class Process:
     """Issues as many ids as requested."""
 
@@ -347,6 +409,10 @@ def leaf(server, tag):
 
 def tinyid(server, biz_type):
     return Process([sys.executable, __file__, "tinyid", str(server.port), biz_type])
+
+
+def key_producer(server, name):
+    return Process([sys.executable, __file__, "key_producer", str(server.port), name])
 
 
 def cosid(jar, server, name, namespace="cosid", offset=0, step=10, kind="segment"):
@@ -427,7 +493,7 @@ class Port:
 
 def main():
     kind, port, tag = sys.argv[1:]
-    original = {"leaf": Leaf, "tinyid": Tinyid}[kind](Port(int(port)))
+    original = {"leaf": Leaf, "tinyid": Tinyid, "key_producer": KeyProducer}[kind](Port(int(port)))
     for line in sys.stdin:
         print(*original.issue(tag, int(line)), sep="\n", flush=True)
 

@@ -9,7 +9,7 @@ namespace {
 const Schema& schema(std::string_view name) {
   Settings settings;
   settings.schema = name;
-  return kSchemas[schema_number(settings)];
+  return schema_of(settings);
 }
 
 SchemaRow row(std::uint64_t counter, std::uint64_t step = 0, const std::string& delta = "1",

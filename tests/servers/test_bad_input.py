@@ -10,7 +10,7 @@ from clients import IDGEN, MODULES, Asked, command, create, draw, new_tag, run, 
 import servers
 
 SECRET = "hidden-Pa55w0rd"
-RETRYABLE = {"STORE_UNAVAILABLE", "STORE_FULL"}
+RETRYABLE = {"STORE_UNAVAILABLE", "STORE_FULL", "CLOCK_BACK"}
 LONGEST = 495
 
 

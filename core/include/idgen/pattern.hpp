@@ -79,6 +79,11 @@ class TextPattern {
   class Reader;
   class Checksum;
 
+  static char* put_date(const Piece& piece, const LocalTime& when, char* out) noexcept;
+  char* put_number(Id128 number, unsigned id_bytes, char* out) const;
+  void put_check(char* text, std::size_t number_size) const noexcept;
+  [[noreturn, gnu::cold]] void throw_too_large(std::string_view digits) const;
+
   std::string text_, shape_;
   std::vector<Piece> pieces_;
   Encoding encoding_ = Encoding::decimal;

@@ -182,6 +182,7 @@ StoreOptions Config::store_options() const {
   options.directory = get("directory");
   options.module_path = get("module.path");
   options.schema = get("segment.schema");
+  if (options.schema == "key_producer" && get("kind") == "serial") options.pattern = get("pattern");
   options.step = integer("segment.step");
   options.buffer = {.redis = get("buffer.redis"),
                     .database = get("buffer.database"),

@@ -177,10 +177,10 @@ constexpr Property kProperties[] = {
      kSince, 0, 86'400'000},
     {"tag", text, "", "1 to 128 characters", "",
      "Name of the counter in the store, for kind = segment. Empty = the generator's name.", kSince, 0, 128},
-    {"segment.schema", choice, "idgen", "idgen | leaf | tinyid | cosid", "",
+    {"segment.schema", choice, "idgen", "idgen | leaf | tinyid | cosid | key_producer", "",
      "Which table the numbers come from, for kind = segment. idgen: its own. leaf, tinyid, cosid: the table of that "
      "generator (cosid also: its Redis keys), by its arithmetic, so that both can draw from one row at the same time "
-     "(docs/stores.md).",
+     "(docs/stores.md). key_producer: the same for kind = serial.",
      kSince},
     {"segment.step", integer, "10000", "1 to 1000000000", "numbers",
      "How many numbers to reserve at once, unless the tag's row in the store says otherwise (`idgen segment set-step`) "

@@ -40,12 +40,14 @@ class ModuleSettings {
   ModuleSettings(const std::string& url, const StoreOptions& options, bool queue = false)
       : url_(url),
         schema_(options.schema),
+        pattern_(options.pattern),
         timeout_(std::to_string(options.timeout_ms)),
         step_(std::to_string(options.step)),
         settings_{{{"url", url_.c_str()},
                    {"create", options.create ? "1" : "0"},
                    {"timeout_ms", timeout_.c_str()},
                    {"schema", schema_.c_str()},
+                   {"pattern", pattern_.c_str()},
                    {"step", step_.c_str()},
                    {"queue", queue ? "1" : "0"},
                    {"queue_of", options.buffer.identity.c_str()}}} {}
@@ -55,8 +57,8 @@ class ModuleSettings {
   std::size_t size() const { return settings_.size(); }
 
  private:
-  const std::string url_, schema_, timeout_, step_;
-  const std::array<idgen_module_setting, 7> settings_;
+  const std::string url_, schema_, pattern_, timeout_, step_;
+  const std::array<idgen_module_setting, 8> settings_;
 };
 
 std::string description_of(const idgen_module_store& store) {

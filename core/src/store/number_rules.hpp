@@ -56,20 +56,21 @@ inline void check_used(const std::string& whose, std::int64_t used_to_ms, std::i
 }
 
 // CosId's processes judge by their own clocks who is alive. With a clock that is far behind the server's, they would
-// take ours for dead; with one that is far ahead, we would take theirs. Throws Error{clock_back, clock_leap}.
-inline void check_cosid_clock(const NumberRequest& request, std::int64_t store_ms) {
-  const std::int64_t ahead_ms = request.now_ms - store_ms;
-  const std::string clocks =
-      "this clock, " + format_instant(request.now_ms) + ", is " + std::to_string(std::abs(ahead_ms)) + " ms ";
-  if (request.guard_ms > 0 && -ahead_ms > request.guard_ms / 2) {
-    throw Error(Status::clock_back, "worker_source = cosid: " + clocks + "behind the server's, " +
-                                        format_instant(store_ms) +
+// take ours for dead; with one that is far ahead, we would take theirs. `before`: as of when the server was asked for its
+// time; `request`: as of its answer, which may be late. Throws Error{clock_back, clock_leap}.
+inline void check_cosid_clock(const NumberRequest& before, const NumberRequest& request, std::int64_t store_ms) {
+  const auto clock = [&](std::int64_t now_ms) {
+    return "worker_source = cosid: this clock, " + format_instant(now_ms) + ", is " +
+           std::to_string(std::abs(now_ms - store_ms)) + " ms ";
+  };
+  if (request.guard_ms > 0 && store_ms - request.now_ms > request.guard_ms / 2) {
+    throw Error(Status::clock_back, clock(request.now_ms) + "behind the server's, " + format_instant(store_ms) +
                                         ": CosId's processes would take this one for dead after worker_guard = " +
                                         std::to_string(request.guard_ms) + " ms. Correct the clock");
   }
-  if (ahead_ms > request.clock_limit_ms) {
+  if (before.now_ms - store_ms > request.clock_limit_ms) {
     throw Error(Status::clock_leap,
-                "worker_source = cosid: " + clocks + "ahead of the server's, " + format_instant(store_ms) +
+                clock(before.now_ms) + "ahead of the server's, " + format_instant(store_ms) +
                     " (allowed: " + std::to_string(request.clock_limit_ms) +
                     " ms, max_ahead): whoever has the number next would have to wait. Correct the clock",
                 1'000'000'000);

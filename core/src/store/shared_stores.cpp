@@ -12,6 +12,7 @@ static std::string shared_store_key(const std::string& url, const StoreOptions& 
   add(options.directory);
   add(options.module_path);
   add(options.schema);
+  add(options.pattern);
   add(options.buffer.redis);
   add(options.buffer.database);
   add(options.buffer.identity);

@@ -1,12 +1,10 @@
 #include "idgen/pattern.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cstring>
-#include <span>
 
 #include "idgen/status.hpp"
+#include "text/checksum.hpp"
 #include "text/systems.hpp"
 
 namespace idgen {
@@ -38,16 +36,6 @@ std::size_t characters(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-void put_padded(std::int32_t value, std::size_t size, char* out) noexcept {
-  for (std::size_t i = size; i-- > 0; value /= 10) out[i] = static_cast<char>('0' + value % 10);
-}
-
-std::int32_t day_of_year(const LocalTime& when) noexcept {
-  using namespace std::chrono;
-  const sys_days day = year{when.year} / when.month / when.day, first = year{when.year} / 1 / 1;
-  return static_cast<std::int32_t>((day - first).count()) + 1;
-}
-
 bool has_day(std::int32_t year, std::int32_t month, std::int32_t day) noexcept {
   return std::chrono::year_month_day(std::chrono::year{year}, std::chrono::month(static_cast<unsigned>(month)),
                                      std::chrono::day(static_cast<unsigned>(day)))
@@ -55,44 +43,6 @@ bool has_day(std::int32_t year, std::int32_t month, std::int32_t day) noexcept {
 }
 
 }  // namespace
-
-// Of the digits of number and date, from left to right.
-class TextPattern::Checksum {
- public:
-  void add(unsigned value) noexcept { values_[count_++] = static_cast<std::uint8_t>(value); }
-  // The values of the check's digits.
-  std::size_t digits(Check check, unsigned base, std::uint8_t* out) const noexcept {
-    const std::span<const std::uint8_t> values(values_.data(), count_);
-    if (check == Check::luhn) {  // mod N: https://en.wikipedia.org/wiki/Luhn_mod_N_algorithm
-      unsigned sum = 0, factor = 2;
-      for (std::size_t i = values.size(); i-- > 0; factor = 3 - factor) {
-        const unsigned doubled = values[i] * factor;
-        sum += doubled / base + doubled % base;
-      }
-      out[0] = static_cast<std::uint8_t>((base - sum % base) % base);
-      return 1;
-    }
-    if (check == Check::mod11_10) {  // ISO/IEC 7064, the hybrid system MOD 11,10
-      unsigned product = 10;
-      for (const std::uint8_t value : values) {
-        const unsigned sum = (product + value) % 10;
-        product = (sum == 0 ? 10 : sum) * 2 % 11;
-      }
-      out[0] = static_cast<std::uint8_t>((11 - product) % 10);
-      return 1;
-    }
-    unsigned rest = 0;  // ISO/IEC 7064, the pure system MOD 97-10
-    for (const std::uint8_t value : values) rest = (rest * 10 + value) % 97;
-    const unsigned two = 98 - rest * 100 % 97;
-    out[0] = static_cast<std::uint8_t>(two / 10);
-    out[1] = static_cast<std::uint8_t>(two % 10);
-    return 2;
-  }
-
- private:
-  std::array<std::uint8_t, kMostText> values_{};
-  std::size_t count_ = 0;
-};
 
 // -------------------------------------------------------------------------------------------------- the pattern
 
@@ -280,72 +230,6 @@ class TextPattern::Parser {
 };
 
 TextPattern TextPattern::parse(std::string_view text) { return Parser(text).parse(); }
-
-// -------------------------------------------------------------------------------------------------- writing
-
-std::size_t TextPattern::write(Id128 number, unsigned id_bytes, const LocalTime& when, char* out) const {
-  const System& system = system_of(encoding_);
-  char* const begin = out;
-  char* check = nullptr;
-  Checksum sum;
-  for (const Piece& piece : pieces_) {
-    switch (piece.kind) {
-      case Kind::literal:
-        std::memcpy(out, piece.literal.data(), piece.size);
-        out += piece.size;
-        break;
-      case Kind::date: {
-        const std::int32_t value = piece.letter == 'y'   ? when.year % (piece.size == 2 ? 100 : 10000)
-                                   : piece.letter == 'M' ? when.month
-                                   : piece.letter == 'd' ? when.day
-                                   : piece.letter == 'D' ? day_of_year(when)
-                                   : piece.letter == 'H' ? when.hour
-                                   : piece.letter == 'm' ? when.minute
-                                                         : when.second;
-        put_padded(value, piece.size, out);
-        if (has_check_)
-          for (std::size_t i = 0; i < piece.size; ++i) sum.add(static_cast<unsigned>(out[i] - '0'));
-        out += piece.size;
-        break;
-      }
-      case Kind::number: {
-        char digits[kMostDigits];
-        const bool is_wide = id_bytes == 16 && (width_ == 0 || number >> 64 != 0);
-        std::size_t count = is_wide ? put_digits(number, encoding_, digits)
-                                    : put_digits(static_cast<std::uint64_t>(number), encoding_, digits);
-        const char* from = digits;
-        if (width_ != 0) {
-          while (count > 1 && *from == system.alphabet[0]) ++from, --count;
-          if (count > width_ && !widens_) {
-            throw Error(Status::value, concat({std::string_view(from, count), " has ", count,
-                                               " digits, and the pattern ", quote(text_), " holds ", width_,
-                                               ". Widen it, or let it grow with a '+' behind the width"}));
-          }
-          const std::size_t zeros = width_ > count ? width_ - count : 0;
-          std::memset(out, system.alphabet[0], zeros);
-          if (has_check_)
-            for (std::size_t i = 0; i < zeros; ++i) sum.add(0);
-          out += zeros;
-        }
-        std::memcpy(out, from, count);
-        if (has_check_)
-          for (std::size_t i = 0; i < count; ++i) sum.add(system.value_of(out[i]));
-        out += count;
-        break;
-      }
-      case Kind::check:
-        check = out;
-        out += piece.size;
-        break;
-    }
-  }
-  if (has_check_) {
-    std::uint8_t values[2];
-    const std::size_t count = sum.digits(check_, static_cast<unsigned>(system.alphabet.size()), values);
-    for (std::size_t i = 0; i < count; ++i) check[i] = system.alphabet[values[i]];
-  }
-  return static_cast<std::size_t>(out - begin);
-}
 
 // -------------------------------------------------------------------------------------------------- reading
 

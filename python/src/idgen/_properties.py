@@ -213,10 +213,11 @@ class Properties(TypedDict, total=False):
     tag: str | None
     """tag (1 to 128 characters). Name of the counter in the store, for kind = segment. Empty = the generator's name."""
 
-    segment_schema: Literal["idgen", "leaf", "tinyid", "cosid"] | None
-    """segment.schema (idgen | leaf | tinyid | cosid; default idgen). Which table the numbers come from, for kind =
-    segment. idgen: its own. leaf, tinyid, cosid: the table of that generator (cosid also: its Redis keys), by its
-    arithmetic, so that both can draw from one row at the same time (docs/stores.md)."""
+    segment_schema: Literal["idgen", "leaf", "tinyid", "cosid", "key_producer"] | None
+    """segment.schema (idgen | leaf | tinyid | cosid | key_producer; default idgen). Which table the numbers come from,
+    for kind = segment. idgen: its own. leaf, tinyid, cosid: the table of that generator (cosid also: its Redis keys),
+    by its arithmetic, so that both can draw from one row at the same time (docs/stores.md). key_producer: the same for
+    kind = serial."""
 
     segment_step: SupportsIndex | str | None
     """segment.step (1 to 1000000000; default 10000). How many numbers to reserve at once, unless the tag's row in the

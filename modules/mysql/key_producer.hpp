@@ -1,0 +1,350 @@
+// Serials from the rows of key_producer, beside its own processes: segment.schema = key_producer. One row is one series,
+// with its latest serial as text, which is read as a serial's id; so all else holds that holds of a counter. A grant
+// replaces the text that it has read, or tries again.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "calendar/period.hpp"
+#include "connection.hpp"
+#include "idgen/pattern.hpp"
+#include "idgen/text.hpp"
+#include "java_format.hpp"
+#include "store/grant_rules.hpp"
+
+namespace idgen::module {
+
+// The longest of its columns.
+inline constexpr std::size_t kLongestName = 80, kLongestSerial = 80, kLongestFormat = 20;
+
+// Texts and ids of a pattern. Pure.
+class SerialText {
+ public:
+  // Throws Error{value, unsupported}.
+  explicit SerialText(const std::string& pattern)
+      : pattern_(TextPattern::parse(pattern)), formats_(java_formats(pattern_)) {
+    if (pattern_.most_bytes() > kLongestSerial && pattern_.last_number() != ~Id128{0})
+      fail_long("texts", kLongestSerial);
+    if (formats_.date.size() > kLongestFormat) fail_long("a DATEFMT, " + in_quotes(formats_.date), kLongestFormat);
+    if (formats_.number.size() > kLongestFormat) fail_long("a NOFMT, " + in_quotes(formats_.number), kLongestFormat);
+    const bool has_date = pattern_.finest() != TimeUnit::none;
+    last_number_ = static_cast<std::uint64_t>(
+        std::min<Id128>(pattern_.last_number(), has_date ? kLastSerial : kLargestNumber - 1));
+  }
+
+  const JavaFormats& formats() const noexcept { return formats_; }
+  std::uint64_t period_begin(std::uint64_t id) const noexcept {
+    return has_date() ? id >> kSerialBits << kSerialBits : 0;
+  }
+  // The largest of its period that the pattern holds.
+  std::uint64_t last_of(std::uint64_t id) const noexcept { return period_begin(id) + last_number_; }
+
+  std::string write(std::uint64_t id) const {
+    char out[TextPattern::kMostText];
+    const LocalTime when = has_date() ? begin_of(id >> kSerialBits, pattern_.finest()) : LocalTime{};
+    return {out, pattern_.write(id - period_begin(id), 8, when, out)};
+  }
+  // What stands in front of the number in the serials of a period.
+  std::string prefix(std::uint64_t id) const {
+    std::string text = write(period_begin(id));
+    text.resize(text.size() - formats_.number.size());
+    return text;
+  }
+  // Throws Error{text}. The number may be 0: of a row that has come to this day, and has given it all back.
+  std::uint64_t read(const std::string& text) const {
+    const TextPattern::Read found = pattern_.read(text);
+    if (found.number > last_number_ || (has_date() && found.when.year < 1970))
+      throw Error(Status::text, concat({quote(text), " is no serial of the pattern ", quote(pattern_.text())}));
+    const auto number = static_cast<std::uint64_t>(found.number);
+    return has_date() ? period_of(found.when, pattern_.finest()) << kSerialBits | number : number;
+  }
+
+ private:
+  bool has_date() const noexcept { return pattern_.finest() != TimeUnit::none; }
+  [[noreturn]] void fail_long(const std::string& what, std::size_t most) const {
+    throw Error(Status::unsupported, concat({"pattern ", quote(pattern_.text()), " makes ", what, " of more than ",
+                                             most, " characters, more than a row of key_producer holds"}));
+  }
+
+  const TextPattern pattern_;
+  const JavaFormats formats_;
+  std::uint64_t last_number_ = 0;
+};
+
+// TABLE.COLUMN, as the tag has it.
+struct Business {
+  std::string table, column;
+};
+
+// Throws Error{value}.
+inline Business business_of(const std::string& name_space, const std::string& tag) {
+  if (name_space != "default") {
+    throw Error(Status::value, concat({"namespace = ", quote(name_space),
+                                       " with segment.schema = key_producer: its rows have no namespace. Leave "
+                                       "namespace at \"default\""}));
+  }
+  const std::size_t dot = tag.rfind('.');
+  if (dot == tag.npos || dot == 0 || dot + 1 == tag.size() || dot > kLongestName ||
+      tag.size() - dot > kLongestName + 1) {
+    throw Error(Status::value,
+                concat({"tag = ", quote(tag),
+                        " with segment.schema = key_producer: the tag is TABLE.COLUMN, the table and the "
+                        "column that the serials are for, of at most ",
+                        kLongestName, " characters each"}));
+  }
+  return {tag.substr(0, dot), tag.substr(dot + 1)};
+}
+
+class KeyProducer final : public ConnectedStore<MysqlConnection> {
+ public:
+  explicit KeyProducer(const Settings& settings) : ConnectedStore(settings, kParameters) {
+    if (!settings_.pattern.empty()) text_.emplace(settings_.pattern);
+    use([&](MysqlConnection& server) { is_tidb_ = server.is_tidb(); });
+  }
+
+  static std::string statements(const Settings& settings, const std::string& name_space, const std::string& tag) {
+    if (settings.pattern.empty()) throw_no_pattern();
+    const Row row = new_row(SerialText(settings.pattern), name_space, tag);
+    return std::string(kCreateTable) + ";\n" + insert_text(row, literal) + ";\n";
+  }
+
+  SegmentGrant take(const std::string& name_space, const std::string& tag, const SegmentRequest& request) override {
+    return use([&](MysqlConnection& server) {
+      for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+        const Row row = settings_.create ? find_or_make(server, name_space, tag) : find(server, name_space, tag);
+        const std::uint64_t from = std::max(latest_of(server, row, name_space, tag, request.above), request.above);
+        const std::uint64_t left = text().last_of(from) - from;
+        if (left == 0) throw_used_up(tag, from);
+        const std::uint64_t count = std::min(std::max({request.step, request.wanted, std::uint64_t{1}}), left);
+        if (change(server, row, from + count)) return SegmentGrant{.first = from + 1, .count = count};
+      }
+      throw_too_many_others(tag);
+    });
+  }
+  void give_back(const std::string& name_space, const std::string& tag, std::uint64_t last,
+                 std::uint64_t unused) override {
+    check_segment_return(last, unused);
+    if (unused == 0) return;
+    use([&](MysqlConnection& server) {
+      const Row row = find(server, name_space, tag);
+      if (row.latest == text().write(last)) (void)change(server, row, last - unused);
+    });
+  }
+  void create(const std::string& name_space, const std::string& tag) override {
+    const Row row = new_row(text(), name_space, tag);
+    use([&](MysqlConnection& server) {
+      server.run(kCreateTable);
+      if (!insert(server, row)) throw_tag_exists(name_space, tag, info_of(find(server, name_space, tag), tag).max_id);
+    });
+  }
+  SegmentInfo show(const std::string& name_space, const std::string& tag) override {
+    return use([&](MysqlConnection& server) { return info_of(find(server, name_space, tag), tag); });
+  }
+  SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
+    check_advance(target);
+    return use([&](MysqlConnection& server) {
+      for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
+        const Row row = find(server, name_space, tag);
+        const std::uint64_t latest = latest_of(server, row, name_space, tag, text().period_begin(target));
+        if (target <= latest && latest == text().last_of(latest)) throw_used_up(tag, latest);
+        if (change(server, row, std::max(latest + 1, target))) return info_of(find(server, name_space, tag), tag);
+      }
+      throw_too_many_others(tag);
+    });
+  }
+  SegmentInfo set_step(const std::string&, const std::string&, std::uint64_t) override {
+    throw Error(
+        Status::unsupported,
+        "a row of key_producer has no step: each generator uses its own segment.step, and the original its own");
+  }
+  void list(const std::function<void(const SegmentInfo&)>& found) override {
+    use([&](MysqlConnection& server) {
+      for (const Row& row : rows(server, "")) found(info_of(row, row.table + "." + row.column));
+    });
+  }
+  std::string describe() override { return describe_server(shown_, is_tidb_) + schema_sentence(kKeyProducer); }
+
+ private:
+  static constexpr int kMostAttempts = 100;             // others were faster, each of them with a grant of its own
+  static constexpr std::string_view kInitial = "INIT";  // in a row that nobody has drawn from
+  static constexpr const char* kCreateTable = R"(CREATE TABLE IF NOT EXISTS key_producer (
+  TABLENAME varchar(80) NOT NULL,
+  COLUMNNAME varchar(80) NOT NULL,
+  MAXSERIALNO varchar(80) DEFAULT NULL,
+  DATEFMT varchar(20) NOT NULL,
+  NOFMT varchar(20) NOT NULL,
+  update_time datetime DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP,
+  PRIMARY KEY (TABLENAME, COLUMNNAME, DATEFMT, NOFMT)) ENGINE = InnoDB DEFAULT CHARSET = utf8 COLLATE = utf8_bin)";
+
+  struct Row {
+    std::string table, column;  // in upper case
+    std::string date_format, number_format;
+    std::optional<std::string> latest{};
+    std::int64_t updated_unix_ms = 0;
+  };
+
+  static std::string upper(std::string text) {
+    std::ranges::transform(text, text.begin(),
+                           [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+    return text;
+  }
+  static Row new_row(const SerialText& text, const std::string& name_space, const std::string& tag) {
+    const Business business = business_of(name_space, tag);
+    return {.table = upper(business.table),
+            .column = upper(business.column),
+            .date_format = text.formats().date,
+            .number_format = text.formats().number};
+  }
+  template <class Quoted>
+  static std::string insert_text(const Row& row, Quoted&& quoted) {
+    return "INSERT INTO key_producer (TABLENAME, COLUMNNAME, MAXSERIALNO, DATEFMT, NOFMT) VALUES(" + quoted(row.table) +
+           ", " + quoted(row.column) + ", '" + std::string(kInitial) + "', " + quoted(row.date_format) + ", " +
+           quoted(row.number_format) + ")";
+  }
+
+  [[noreturn]] static void throw_no_pattern() {
+    throw Error(Status::value,
+                "segment.schema = key_producer has serials: set kind = serial, and the pattern that the row's DATEFMT "
+                "and NOFMT say, such as \"SO{yyyyMMdd}{000000}\" for 'SO'yyyyMMdd and 000000");
+  }
+  const SerialText& text() const {
+    if (!text_) throw_no_pattern();
+    return *text_;
+  }
+  bool is_ours(const Row& row) const {
+    return row.number_format == text().formats().number &&
+           canonical_date_format(row.date_format) == text().formats().date;
+  }
+
+  static std::vector<Row> rows(MysqlConnection& server, const std::string& where) {
+    std::vector<Row> found;
+    Rows all = server.query(
+        "SELECT TABLENAME, COLUMNNAME, DATEFMT, NOFMT, MAXSERIALNO, MAXSERIALNO IS NULL,"
+        " CAST(1000 * COALESCE(UNIX_TIMESTAMP(update_time), 0) AS SIGNED) FROM key_producer" +
+        where + " ORDER BY TABLENAME, COLUMNNAME, DATEFMT, NOFMT");
+    while (all.next()) {
+      found.push_back({.table = all.text(0),
+                       .column = all.text(1),
+                       .date_format = all.text(2),
+                       .number_format = all.text(3),
+                       .updated_unix_ms = static_cast<std::int64_t>(all.number(6))});
+      if (all.number(5) == 0) found.back().latest = all.text(4);
+    }
+    return found;
+  }
+  std::optional<Row> look(MysqlConnection& server, const std::string& name_space, const std::string& tag) const {
+    const Row ours = new_row(text(), name_space, tag);
+    std::optional<Row> found;
+    for (Row& row : rows(server, " WHERE TABLENAME = " + server.quoted(ours.table) +
+                                     " AND COLUMNNAME = " + server.quoted(ours.column))) {
+      if (!is_ours(row)) continue;
+      if (found) {
+        throw Error(Status::store_damaged,
+                    concat({"tag ", quote(tag), ": key_producer has two rows of one pattern, with the DATEFMT ",
+                            quote(found->date_format), " and ", quote(row.date_format),
+                            ". Their serials would be the same; remove the one that nobody uses"}));
+      }
+      found = std::move(row);
+    }
+    return found;
+  }
+  Row find(MysqlConnection& server, const std::string& name_space, const std::string& tag) const {
+    std::optional<Row> found = look(server, name_space, tag);
+    if (found) return std::move(*found);
+    throw Error(Status::tag_unknown,
+                concat({"tag ", quote(tag), " has no row in key_producer with DATEFMT ", quote(text().formats().date),
+                        " and NOFMT ", quote(text().formats().number), ". ", kHowToCreate,
+                        "; if the series has another pattern there, take that one"}));
+  }
+  Row find_or_make(MysqlConnection& server, const std::string& name_space, const std::string& tag) const {
+    if (std::optional<Row> found = look(server, name_space, tag)) return std::move(*found);
+    (void)insert(server, new_row(text(), name_space, tag));
+    return find(server, name_space, tag);
+  }
+  // False: it is there.
+  static bool insert(MysqlConnection& server, const Row& row) {
+    server.run(insert_text(row, [&](const std::string& text) { return server.quoted(text); }) +
+               " ON DUPLICATE KEY UPDATE TABLENAME = TABLENAME");
+    return server.changed_rows() == 1;
+  }
+  // False, and nothing is changed, if the row's latest serial is another one by now.
+  bool change(MysqlConnection& server, const Row& seen, std::uint64_t id) const {
+    return server.change_segments("UPDATE key_producer SET MAXSERIALNO = " + server.quoted(text().write(id)) +
+                                  " WHERE TABLENAME = " + server.quoted(seen.table) + " AND COLUMNNAME = " +
+                                  server.quoted(seen.column) + " AND DATEFMT = " + server.quoted(seen.date_format) +
+                                  " AND NOFMT = " + server.quoted(seen.number_format) +
+                                  " AND MAXSERIALNO = " + server.quoted(seen.latest.value_or(""))) == 1;
+  }
+  // The highest text in the business's own column that begins with `prefix`; "" if there is none. As the original does
+  // it, but for the order: as text, 9 digits are more than 10.
+  static std::string largest(MysqlConnection& server, const Business& business, const std::string& prefix) {
+    const std::string name = identifier(business.column);
+    std::string like;
+    for (const char c : prefix) {
+      if (c == '%' || c == '_' || c == '|') like += '|';
+      like += c;
+    }
+    Rows found = server.query("SELECT " + name + " FROM " + table_identifier(business.table) + " WHERE " + name +
+                                  " LIKE " + server.quoted(like + "%") + " ESCAPE '|' ORDER BY CHAR_LENGTH(" + name +
+                                  ") DESC, " + name + " DESC LIMIT 1",
+                              MysqlConnection::About::users_table, business.table);
+    return found.next() ? found.text(0) : "";
+  }
+
+  // The id of the row's latest serial; of a row that nobody has drawn from: of the highest in the business's table in
+  // the period that begins with `begin`.
+  std::uint64_t latest_of(MysqlConnection& server, const Row& row, const std::string& name_space,
+                          const std::string& tag, std::uint64_t begin) const {
+    if (row.latest != kInitial) return id_of(row, tag);
+    const Business business = business_of(name_space, tag);
+    const std::string highest = largest(server, business, text().prefix(begin));
+    if (highest.empty()) return begin;
+    try {
+      return text().read(highest);
+    } catch (const Error& error) {
+      throw Error(
+          Status::store_damaged,
+          concat({"tag ", quote(tag), ": the highest ", business.column, " of ", business.table, ": ", error.message(),
+                  ". Set MAXSERIALNO in the row of key_producer by hand, at or above all numbers in use"}));
+    }
+  }
+  std::uint64_t id_of(const Row& row, const std::string& tag) const {
+    std::string why = "it is NULL";
+    try {
+      if (row.latest) return text().read(*row.latest);
+    } catch (const Error& error) {
+      why = error.message();
+    }
+    throw Error(Status::store_damaged, concat({"tag ", quote(tag), ": MAXSERIALNO in key_producer: ", why,
+                                               ". Set it to the latest serial in use, or to INIT"}));
+  }
+  // Without the number of another pattern's.
+  SegmentInfo info_of(const Row& row, const std::string& tag) const {
+    SegmentInfo info;
+    info.name_space = "default";
+    info.tag = tag;
+    info.updated_unix_ms = row.updated_unix_ms;
+    if (text_ && is_ours(row) && row.latest != kInitial) info.max_id = id_of(row, tag);
+    return info;
+  }
+
+  [[noreturn]] void throw_used_up(const std::string& tag, std::uint64_t latest) const {
+    throw Error(Status::exhausted, concat({"tag ", quote(tag), ": all serials up to ", quote(text().write(latest)),
+                                           " are used up, the last that the pattern holds. Give the number more digits "
+                                           "in a new row, or wait for the next period"}));
+  }
+  [[noreturn]] static void throw_too_many_others(const std::string& tag) {
+    throw Error(Status::store_unavailable,
+                concat({"tag ", quote(tag), ": others drew from its row ", kMostAttempts,
+                        " times in a row, each between our reading and our writing; raise segment.step, or the "
+                        "original's cache"}));
+  }
+
+  std::optional<SerialText> text_;
+  bool is_tidb_ = false;
+};
+
+}  // namespace idgen::module
