@@ -24,6 +24,29 @@ namespace {
   return next_slowly(generator, id, err, Handle::kNothing);
 }
 
+std::size_t longest_text(const Handle& handle) { return handle.text_form().pattern().most_bytes() + 1; }
+
+void put_text(Handle& handle, std::uint64_t id, char* buffer, size_t& size) {
+  const std::size_t count = handle.write_text(id, buffer);
+  buffer[count] = '\0';
+  size = count + 1;
+}
+
+[[gnu::noinline]] idgen_status_t next_text_slowly(idgen_t* generator, char* buffer, size_t* size, idgen_error_t* err,
+                                                  uint64_t drawn) {
+  return guard_waiting(err, [&] {
+    Handle& handle = open_handle(generator, "generator");
+    require(size, "size");
+    const std::size_t most = longest_text(handle);
+    if (buffer == nullptr || *size < most) {
+      *size = most;
+      throw Error(Status::buffer, "the longest text of the generator's pattern needs " + std::to_string(most) +
+                                      " bytes with its NUL; no id was drawn");
+    }
+    put_text(handle, handle.next(drawn), buffer, *size);
+  });
+}
+
 [[gnu::noinline]] idgen_status_t try_next_slowly(Handle& handle, uint64_t& id, uint64_t drawn) {
   const NotCancellable here;
   return static_cast<idgen_status_t>(handle.try_next(drawn, id));
@@ -62,6 +85,16 @@ idgen_status_t idgen_next(idgen_t* generator, uint64_t* id, idgen_error_t* err) 
     return next_slowly(generator, id, err, drawn);
   *id = drawn;
   return IDGEN_OK;
+}
+
+idgen_status_t idgen_next_text(idgen_t* generator, char* buffer, size_t* size, idgen_error_t* err) {
+  uint64_t id = Handle::kNothing;
+  if (!generator || !generator->is_intact() || !buffer || !size || *size < longest_text(generator->value)) [[unlikely]]
+    return next_text_slowly(generator, buffer, size, err, id);
+  Handle& handle = generator->value;
+  if (!(handle.is_plain() ? handle.draw_plain(id) : handle.draw_other(id))) [[unlikely]]
+    return next_text_slowly(generator, buffer, size, err, id);
+  return guard(err, [&] { put_text(handle, id, buffer, *size); });
 }
 
 idgen_status_t idgen_next_batch(idgen_t* generator, uint64_t* ids, size_t n, size_t* written, idgen_error_t* err) {

@@ -60,20 +60,4 @@ idgen_status_t idgen_pattern_parse(const idgen_pattern_t* pattern, const char* t
   });
 }
 
-idgen_status_t idgen_next_text(idgen_t* generator, char* buffer, size_t* size, idgen_error_t* err) {
-  return guard_waiting(err, [&] {
-    Handle& handle = open_handle(generator, "generator");
-    require(size, "size");
-    const std::size_t most = handle.text_form().pattern().most_bytes() + 1;
-    if (buffer == nullptr || *size < most) {
-      *size = most;
-      throw Error(Status::buffer, "the longest text of the generator's pattern needs " + std::to_string(most) +
-                                      " bytes with its NUL; no id was drawn");
-    }
-    const std::size_t count = handle.next_text(buffer);
-    buffer[count] = '\0';
-    *size = count + 1;
-  });
-}
-
 }  // extern "C"

@@ -1,6 +1,6 @@
-// Serials from the rows of key_producer, beside its own processes: segment.schema = key_producer. One row is one series,
-// with its latest serial as text, which is read as a serial's id; so all else holds that holds of a counter. A grant
-// replaces the text that it has read, or tries again.
+// Serials from the rows of key_producer, beside its own processes: segment.schema = key_producer. One row is one
+// series, with its latest serial as text, which is read as a serial's id; so all else holds that holds of a counter. A
+// grant replaces the text that it has read, or tries again.
 #pragma once
 
 #include <algorithm>

@@ -25,7 +25,7 @@ class Serial : public World {
   }
   static std::string next(Handle& handle) {
     char text[TextPattern::kMostText];
-    return {text, handle.next_text(text)};
+    return {text, handle.write_text(handle.next(), text)};
   }
   void set_clock(const char* instant) { runtime->set_clock(parse_instant(instant) * kMs); }
 };

@@ -140,6 +140,37 @@ TEST(TextForm, ASerialIsADayAndANumber) {
   EXPECT_TRUE(plain.read("INV-0000018").id.value == 1);
 }
 
+TEST(TextForm, APeriodIsWrittenAlikeHoweverOftenItIsAndWhateverWasWrittenBefore) {
+  for (const char* pattern : {"{yyyy}-{000}", "{yyyyMM}-{000}", "{yyyyMMdd}-{000}", "{yyyyMMddHH}-{000}"}) {
+    const TextForm form = TextForm::of_serials(pattern, open_zone(""));
+    for (std::uint64_t period = 1; period < std::uint64_t{1} << 23; period = period * 3 / 2 + 1) {
+      const Id128 id = Id128{period} << kSerialBits | 7;
+      const LocalTime when = begin_of(period, form.pattern().finest());
+      for (int i = 0; i < 3; ++i) {
+        if (when.year >= 1970 && when.year <= 9999) {
+          char text[TextPattern::kMostText];
+          EXPECT_EQ(written(form, id), std::string(text, form.pattern().write(7, 8, when, text)));
+        } else {
+          EXPECT_THAT(error_of(Status::value, [&] { written(form, id); }), HasSubstr("its year would be"));
+        }
+      }
+    }
+  }
+  const TextForm form = TextForm::of_serials("{yyyy}-{000}", open_zone(""));
+  EXPECT_EQ(written(form, Id128{2026} << kSerialBits | 7), "2026-007");
+  // Years with the low bits of that one.
+  for (const std::uint64_t year : {2026u + (1u << 14), 2026u + (1u << 18), 2026u}) {
+    for (int i = 0; i < 2; ++i) {
+      if (year == 2026) {
+        EXPECT_EQ(written(form, Id128{year} << kSerialBits | 7), "2026-007");
+      } else {
+        EXPECT_THAT(error_of(Status::value, [&] { written(form, Id128{year} << kSerialBits | 7); }),
+                    HasSubstr("its year would be"));
+      }
+    }
+  }
+}
+
 TEST(TextForm, APatternThatWouldRepeatItsSerialsIsRefused) {
   const auto refused = [](const char* pattern) {
     return error_of(Status::value, [&] { TextForm::of_serials(pattern, open_zone("")); });

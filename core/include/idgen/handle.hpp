@@ -127,9 +127,9 @@ class Handle {
   Status try_next(std::uint64_t& id) noexcept;
   // Throw when there is no id in time. May block.
   std::uint64_t next();
-  // The same, written as the configuration's pattern says. Returns how many bytes of `out` that are: at most
+  // An id as the configuration's pattern writes it. Returns how many bytes of `out` that are: at most
   // text_form().pattern().most_bytes(). Throws Error{exhausted} if the pattern does not hold the number.
-  std::size_t next_text(char* out);
+  std::size_t write_text(std::uint64_t id, char* out) const;
   const TextForm& text_form() const noexcept { return text_form_; }
   // written is always right, also when it throws.
   void fill(std::span<std::uint64_t> ids, std::size_t& written, const Cancelled& cancelled = {});

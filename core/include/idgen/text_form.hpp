@@ -1,6 +1,7 @@
 // How ids are written: by a pattern, whose date is the id's own.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -21,6 +22,19 @@ struct TextParts {
   Id128 number = 0;                  // as it stands in the text: the id itself, but for a serial
   TimeUnit finest = TimeUnit::none;  // of `when`
   LocalTime when{};                  // the date in the text; what is not there, at its first value
+};
+
+// Where the latest period that was asked for begins: serials are of one period for a long time. In one word, so that no
+// lock is needed.
+class LatestPeriod {
+ public:
+  LatestPeriod() = default;
+  LatestPeriod(const LatestPeriod&) noexcept {}
+  LatestPeriod& operator=(const LatestPeriod&) = delete;
+  LocalTime begin(std::uint64_t period, TimeUnit unit) const noexcept;
+
+ private:
+  mutable std::atomic<std::uint64_t> known_{0};
 };
 
 // Threads: any.
@@ -54,6 +68,7 @@ class TextForm {
   const std::shared_ptr<const Zone> zone_;
   const std::optional<Layout> layout_;
   const bool is_serial_;
+  const LatestPeriod latest_{};
 };
 
 }  // namespace idgen

@@ -22,6 +22,22 @@ LocalTime cut(const LocalTime& when, TimeUnit finest) noexcept {
 
 }  // namespace
 
+LocalTime LatestPeriod::begin(std::uint64_t period, TimeUnit unit) const noexcept {
+  const std::uint64_t known = known_.load(std::memory_order_relaxed);
+  if (known >> 32 == period && known != 0) {
+    const auto field = [&](unsigned shift, unsigned bits) {
+      return static_cast<std::int32_t>(known >> shift & ((1u << bits) - 1));
+    };
+    return {.year = field(14, 14), .month = field(10, 4), .day = field(5, 5), .hour = field(0, 5)};
+  }
+  const LocalTime when = begin_of(period, unit);
+  if (when.year > 9999) return when;  // refused by whoever asked
+  const auto part = [](std::int32_t value) { return static_cast<std::uint64_t>(value); };
+  known_.store(period << 32 | part(when.year) << 14 | part(when.month) << 10 | part(when.day) << 5 | part(when.hour),
+               std::memory_order_relaxed);
+  return when;
+}
+
 void TextForm::refuse(Status status, std::initializer_list<Part> why) const {
   throw Error(status, concat({"pattern ", quote(pattern_.text()), concat(why)}));
 }
@@ -96,7 +112,7 @@ std::size_t TextForm::write(const WideId& id, char* out) const {
   const auto value = static_cast<std::uint64_t>(id.value);
   if (id.bytes != 8) refuse(Status::value, {": a serial has 8 bytes, not 16"});
   if (unit == TimeUnit::none) return pattern_.write(value, 8, {}, out);
-  const LocalTime when = begin_of(value >> kSerialBits, unit);
+  const LocalTime when = latest_.begin(value >> kSerialBits, unit);
   if (!years_of_serials(pattern_).hold(when.year)) {
     refuse(Status::value, {": ", value, " is no serial of it; its year would be ", when.year});
   }

@@ -173,8 +173,7 @@ std::uint64_t Handle::next() {
   return (plain_ ? draw_plain(drawn) : draw_other(drawn)) ? drawn : next(drawn);
 }
 
-std::size_t Handle::next_text(char* out) {
-  const std::uint64_t id = next();
+std::size_t Handle::write_text(std::uint64_t id, char* out) const {
   try {
     return text_form_.write({id, 8}, out);
   } catch (const Error& error) {

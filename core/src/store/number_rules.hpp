@@ -56,8 +56,8 @@ inline void check_used(const std::string& whose, std::int64_t used_to_ms, std::i
 }
 
 // CosId's processes judge by their own clocks who is alive. With a clock that is far behind the server's, they would
-// take ours for dead; with one that is far ahead, we would take theirs. `before`: as of when the server was asked for its
-// time; `request`: as of its answer, which may be late. Throws Error{clock_back, clock_leap}.
+// take ours for dead; with one that is far ahead, we would take theirs. `before`: as of when the server was asked for
+// its time; `request`: as of its answer, which may be late. Throws Error{clock_back, clock_leap}.
 inline void check_cosid_clock(const NumberRequest& before, const NumberRequest& request, std::int64_t store_ms) {
   const auto clock = [&](std::int64_t now_ms) {
     return "worker_source = cosid: this clock, " + format_instant(now_ms) + ", is " +

@@ -1162,7 +1162,8 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
-     * Whose table or keys segments come from: {@code "idgen"}, {@code "leaf"}, {@code "tinyid"} or {@code "cosid"}.
+     * Whose table or keys segments come from: {@code "idgen"}, {@code "leaf"}, {@code "tinyid"} or {@code "cosid"};
+     * for serials also {@code "key_producer"}.
      *
      * @param schema its name
      * @return this
