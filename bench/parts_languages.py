@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from figures import Figure, median
+from figures import Figure, median, ratio, spread
 from parts_core import CAP_GOAL, NotMeasured, Samples, Setting, run
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -134,4 +134,48 @@ def figures_go(samples: Samples) -> list[Figure]:
         if name in of:
             share = median(of[name]["%-of-cap"])
             figures.append(Figure(f"Go {label}: share of 4096 ids/ms", share, "%", CAP_GOAL, True))
+    return figures
+
+
+# ------------------------------------------------------------------------------- standard ids, beside other libraries
+
+PEERS = ROOT / "bench" / "peers"
+PEERS_OF = {
+    "Python": ("object()", ("uuid", "uuid-utils", "uuid-utils, compat", "python-ulid")),
+    "Go": ("clock + atomic", ("google/uuid", "google/uuid, its pool", "oklog/ulid", "oklog/ulid, its default")),
+}
+
+
+def measure_peers(setting: Setting) -> Samples:
+    rounds = "3" if setting.quick else "9"
+    packages, program = setting.samples / "peers-packages", setting.samples / "peers"
+    run(
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--upgrade",
+        "--target",
+        packages,
+        "-r",
+        PEERS / "requirements.txt",
+    )
+    run("go", "build", "-o", program, ".", cwd=PEERS / "go")
+    python = run(sys.executable, PEERS / "ids.py", rounds, env={**os.environ, "PYTHONPATH": str(packages)})
+    return {"Python": json.loads(python), "Go": json.loads(run(program, rounds))}
+
+
+def figures_peers(samples: Samples) -> list[Figure]:
+    figures = []
+    for language, (floor, libraries) in PEERS_OF.items():
+        ns: dict[str, list[float]] = samples[language]["ns"]
+        for kind in ("uuid4", "uuid7", "ulid", "object_id"):
+            ours = ns[f"idgen {kind}"]
+            detail = f"{ratio(ours, ns[floor]):.2f} x {floor} ({median(ns[floor]):.1f} ns); {spread(ours)}"
+            figures.append(Figure(f"{language} {kind}, idgen", median(ours), "ns", detail=detail))
+            for library in libraries:
+                if theirs := ns.get(f"{library} {kind}"):
+                    detail = f"{ratio(theirs, ours):.2f} x idgen's; {spread(theirs)}"
+                    figures.append(Figure(f"{language} {kind}, {library}", median(theirs), "ns", detail=detail))
     return figures

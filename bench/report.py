@@ -150,6 +150,17 @@ PARTS = (
     ),
     Part("java", "Java", "java/jmh/run ROUNDS", languages.measure_java, languages.figures_java),
     Part("go", "Go", "go test -bench . ./go, a round a process", languages.measure_go, languages.figures_go),
+    Part(
+        "peers",
+        "UUIDs and ULIDs, beside other libraries",
+        "bench/peers/ids.py ROUNDS, bench/peers/go ROUNDS",
+        languages.measure_peers,
+        languages.figures_peers,
+        note="One process a language, in which all take turns. What uuid-utils and python-ulid make is of their own "
+        "types, but for uuid-utils, compat: that makes uuid.UUID, as idgen does. With its pool, google/uuid gives "
+        "random bits of one read to several ids. Python's own uuid has uuid7 from 3.14 on. Java's are in the part "
+        "java.",
+    ),
 )
 
 
