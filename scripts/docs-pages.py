@@ -23,6 +23,7 @@ PAGES = {
     "docs/configuration.md": "Configuration",
     "docs/stores.md": "Stores",
     "docs/layouts.md": "Layouts",
+    "docs/planning.md": "Which ids: three teams",
     "docs/business-ids.md": "Business ids",
     "docs/routing.md": "Shard routing",
     "docs/text.md": "Ids as text",
