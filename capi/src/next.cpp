@@ -26,10 +26,15 @@ namespace {
 
 std::size_t longest_text(const Handle& handle) { return handle.text_form().pattern().most_bytes() + 1; }
 
-void put_text(Handle& handle, std::uint64_t id, char* buffer, size_t& size) {
+void put_text(const Handle& handle, std::uint64_t id, char* buffer, size_t& size) {
   const std::size_t count = handle.write_text(id, buffer);
   buffer[count] = '\0';
   size = count + 1;
+}
+
+// Neither waits nor calls the host.
+idgen_status_t put_drawn(const Handle& handle, std::uint64_t id, char* buffer, size_t& size, idgen_error_t* err) {
+  return guard(err, [&] { put_text(handle, id, buffer, size); });
 }
 
 [[gnu::noinline]] idgen_status_t next_text_slowly(idgen_t* generator, char* buffer, size_t* size, idgen_error_t* err,
@@ -94,7 +99,7 @@ idgen_status_t idgen_next_text(idgen_t* generator, char* buffer, size_t* size, i
   Handle& handle = generator->value;
   if (!(handle.is_plain() ? handle.draw_plain(id) : handle.draw_other(id))) [[unlikely]]
     return next_text_slowly(generator, buffer, size, err, id);
-  return guard(err, [&] { put_text(handle, id, buffer, *size); });
+  return put_drawn(handle, id, buffer, *size, err);
 }
 
 idgen_status_t idgen_next_batch(idgen_t* generator, uint64_t* ids, size_t n, size_t* written, idgen_error_t* err) {
