@@ -104,25 +104,35 @@ var createTable = map[Dialect]string{
 // One statement is one atomic step. PostgreSQL: no grant is acknowledged before it is on disk, whatever the session
 // says. TiDB may run a transaction optimistically, so LAST_INSERT_ID may not return what was committed.
 var takeTail = map[Dialect]string{
-	MySQL: "UPDATE idgen_segment SET max_id = LAST_INSERT_ID(max_id + ?), grants = grants + 1, " +
+	MySQL: "UPDATE idgen_segment SET max_id = LAST_INSERT_ID(GREATEST(max_id, ?) + ?), grants = grants + 1, " +
 		"updated_unix_ms = ?" + whereTag +
 		" AND max_id BETWEEN 0 AND ? AND LOCATE('TiDB', VERSION()) = 0",
-	Postgres: "UPDATE idgen_segment SET max_id = max_id + ?, grants = grants + 1, updated_unix_ms = ?" +
+	Postgres: "UPDATE idgen_segment SET max_id = GREATEST(max_id, ?) + ?, grants = grants + 1, updated_unix_ms = ?" +
 		" FROM (SELECT set_config('synchronous_commit', 'on', true)) AS durable" + whereTag +
 		" AND max_id BETWEEN 0 AND ? RETURNING max_id",
-	SQLite: "UPDATE idgen_segment SET max_id = max_id + ?, grants = grants + 1, updated_unix_ms = ?" + whereTag +
-		" AND max_id BETWEEN 0 AND ? RETURNING max_id",
+	SQLite: "UPDATE idgen_segment SET max_id = MAX(max_id, ?) + ?, grants = grants + 1, updated_unix_ms = ?" +
+		whereTag + " AND max_id BETWEEN 0 AND ? RETURNING max_id",
 }
 
 // SegmentTake implements [Store].
 func (s *SQLStore) SegmentTake(ctx context.Context, namespace, tag string, count int64) (first int64, err error) {
-	if count < 1 {
+	return s.SegmentTakeAbove(ctx, namespace, tag, count, 0)
+}
+
+// SegmentTakeAbove implements [AboveStore].
+func (s *SQLStore) SegmentTakeAbove(
+	ctx context.Context, namespace, tag string, count, above int64,
+) (first int64, err error) {
+	if count < 1 || above < 0 {
 		return 0, &Error{Status: ErrArgument,
-			Message: fmt.Sprintf("a segment of %d numbers is invalid; ask for at least 1", count)}
+			Message: fmt.Sprintf("a segment of %d numbers above %d is invalid; ask for at least 1", count, above)}
+	}
+	if above > math.MaxInt64-count {
+		return 0, exhausted(namespace, tag, above, count)
 	}
 	err = s.transact(ctx, func(ctx context.Context, on *sql.Conn) error {
-		last, err := s.take(ctx, on, namespace, tag, count)
-		if err == nil && last < count {
+		last, err := s.take(ctx, on, namespace, tag, count, above)
+		if err == nil && last-count < above {
 			return &Error{Status: ErrStoreDamaged,
 				Message: fmt.Sprintf("the driver gave %d for the end of a grant of %d numbers; it was not used",
 					last, count)}
@@ -227,8 +237,10 @@ func (s *SQLStore) AdvanceSegment(ctx context.Context, namespace, tag string, to
 }
 
 // take returns the last number of the grant.
-func (s *SQLStore) take(ctx context.Context, on *sql.Conn, namespace, tag string, count int64) (last int64, err error) {
-	arguments := []any{count, time.Now().UnixMilli(), s.stored(namespace), s.stored(tag), math.MaxInt64 - count}
+func (s *SQLStore) take(
+	ctx context.Context, on *sql.Conn, namespace, tag string, count, above int64,
+) (last int64, err error) {
+	arguments := []any{above, count, time.Now().UnixMilli(), s.stored(namespace), s.stored(tag), math.MaxInt64 - count}
 	if s.dialect == MySQL {
 		done, err := on.ExecContext(ctx, takeTail[s.dialect], arguments...)
 		if err != nil {

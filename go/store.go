@@ -39,6 +39,13 @@ type Store interface {
 	SegmentReturn(ctx context.Context, namespace, tag string, last, unused int64) error
 }
 
+// AboveStore is a store that serials with a date (kind = serial) can be drawn from.
+type AboveStore interface {
+	Store
+	// SegmentTakeAbove does max_id = max(max_id, above) + count for the tag, and returns the first number of the grant.
+	SegmentTakeAbove(ctx context.Context, namespace, tag string, count, above int64) (first int64, err error)
+}
+
 // WorkerStore is a store of the program's own that keeps a row for each worker, with a lease, for kind = snowflake. All
 // else is as for [Store].
 //
@@ -189,10 +196,17 @@ func (s *storeSink) context() (context.Context, context.CancelFunc) {
 }
 
 //export idgenGoSegmentTake
-func idgenGoSegmentTake(sink C.uintptr_t, namespace, tag *C.char, count C.uint64_t, first *C.uint64_t,
+func idgenGoSegmentTake(sink C.uintptr_t, namespace, tag *C.char, count, above C.uint64_t, first *C.uint64_t,
 	failure *C.idgen_error_t) C.idgen_status_t {
-	return askStore(sink, failure, func(ctx context.Context, store Store) error {
-		granted, err := store.SegmentTake(ctx, C.GoString(namespace), C.GoString(tag), int64(count))
+	return askStore(sink, failure, func(ctx context.Context, store Store) (err error) {
+		var granted int64
+		// Without it, the core sees that the grant does not begin above, and says so.
+		if numbers, has := store.(AboveStore); has && above > 0 {
+			granted, err = numbers.SegmentTakeAbove(ctx, C.GoString(namespace), C.GoString(tag), int64(count),
+				int64(above))
+		} else {
+			granted, err = store.SegmentTake(ctx, C.GoString(namespace), C.GoString(tag), int64(count))
+		}
 		*first = C.uint64_t(max(granted, 0)) // the core refuses 0
 		return err
 	})

@@ -49,6 +49,41 @@ func (c *counter) SegmentReturn(_ context.Context, _, _ string, last, unused int
 	return nil
 }
 
+type aboveCounter struct{ counter }
+
+func (c *aboveCounter) SegmentTakeAbove(ctx context.Context, namespace, tag string, count, above int64) (int64, error) {
+	c.maxID = max(c.maxID, above)
+	return c.SegmentTake(ctx, namespace, tag, count)
+}
+
+func TestSerialsWithADateNeedAStoreThatGrantsAboveANumber(t *testing.T) {
+	draw := func(store idgen.Store, pattern string) (string, error) {
+		options := idgen.Options{"kind": "serial", "tag": "orders", "segment.step": "10", "pattern": pattern}
+		orders, err := idgen.New(t.Context(), options, idgen.WithHostStore(store))
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = orders.Close(t.Context()) }()
+		return orders.NextText()
+	}
+	store := new(aboveCounter)
+	for i, want := range []string{"-0001", "-0002"} {
+		if text, err := draw(store, "{yyyyMMdd}-{0000}"); err != nil || !strings.HasSuffix(text, want) {
+			t.Error(i, text, err)
+		}
+	}
+	if text, err := draw(new(counter), "C{0000}"); err != nil || text != "C0001" {
+		t.Error(text, err)
+	}
+	if _, err := draw(new(counter), "{yyyyMMdd}-{0000}"); !errors.Is(err, idgen.ErrUnsupported) {
+		t.Error(err)
+	}
+	if text, err := draw(idgen.NewSQLStore(database(t, table), idgen.SQLite), "{yyyy}-{0000}"); err != nil ||
+		!strings.HasSuffix(text, "-0001") {
+		t.Error(text, err)
+	}
+}
+
 func onStore(t *testing.T, store idgen.Store) (*idgen.Generator, error) {
 	options := idgen.Options{"kind": "segment", "tag": "orders", "segment.step": "10"}
 	return idgen.New(t.Context(), options, idgen.WithHostStore(store))

@@ -8,8 +8,8 @@
 int64_t idgenGoNow(uintptr_t ctx);
 void idgenGoSleep(uintptr_t ctx, uint64_t ns);
 void idgenGoLog(uintptr_t ctx, int32_t level, char *message);
-idgen_status_t idgenGoSegmentTake(uintptr_t ctx, char *name_space, char *tag, uint64_t count, uint64_t *first,
-                                  idgen_error_t *error);
+idgen_status_t idgenGoSegmentTake(uintptr_t ctx, char *name_space, char *tag, uint64_t count, uint64_t above,
+                                  uint64_t *first, idgen_error_t *error);
 idgen_status_t idgenGoSegmentReturn(uintptr_t ctx, char *name_space, char *tag, uint64_t last, uint64_t unused,
                                     idgen_error_t *error);
 idgen_status_t idgenGoNamespaceFormat(uintptr_t ctx, char *name_space, char *format, char *found, size_t size,
@@ -31,7 +31,7 @@ static inline void idgen_go_log(void *ctx, int32_t level, const char *message) {
 static inline idgen_status_t idgen_go_segment_take(void *ctx, const idgen_segment_request_t *request,
                                                    idgen_segment_t *segment, idgen_error_t *error) {
   return idgenGoSegmentTake((uintptr_t)ctx, (char *)request->name_space, (char *)request->tag, request->count,
-                            &segment->first, error);
+                            request->above, &segment->first, error);
 }
 static inline idgen_status_t idgen_go_segment_return(void *ctx, const char *name_space, const char *tag, uint64_t last,
                                                      uint64_t unused, idgen_error_t *error) {

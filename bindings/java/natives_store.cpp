@@ -94,7 +94,7 @@ idgen_status_t ask_about_tag(void* context, jmethodID Store::*method, const char
 
 idgen_status_t take(void* context, const idgen_segment_request_t* request, idgen_segment_t* segment,
                     idgen_error_t* error) {
-  return ask_about_tag(context, &Store::take, request->name_space, request->tag, request->count, 0, error,
+  return ask_about_tag(context, &Store::take, request->name_space, request->tag, request->count, request->above, error,
                        [&](JNIEnv*, const jlong* numbers) { segment->first = static_cast<std::uint64_t>(numbers[0]); });
 }
 

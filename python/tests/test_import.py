@@ -11,7 +11,7 @@ import pytest
 from conftest import run_python
 
 LAZY = {"Block", "Field", "LayoutInfo", "Parts", "Properties", "Property", "SegmentInfo", "SegmentRow"}
-LAZY |= {"Stats", "Status", "Store", "WorkerChange", "WorkerRow", "WorkerStore", "sql"}
+LAZY |= {"AboveStore", "Stats", "Status", "Store", "WorkerChange", "WorkerRow", "WorkerStore", "sql"}
 # Each of these costs as much as all that an import of idgen loads, or more.
 HEAVY = {"asyncio", "concurrent.futures", "contextlib", "dataclasses", "enum", "inspect", "logging", "numpy", "re"}
 HEAVY |= {"threading", "typing", "idgen.sql"}

@@ -53,6 +53,33 @@ def generator(store: Any, **properties: Any) -> idgen.Generator:
     return idgen.Generator(kind="segment", tag="orders", store=store, **{"segment_step": 10, **properties})
 
 
+class AboveCounter(Counter):
+    def segment_take_above(self, namespace: str, tag: str, count: int, above: int, /) -> int:
+        self.max_id = max(self.max_id, above)
+        return self.segment_take(namespace, tag, count)
+
+
+def serials(store: Any, pattern: str = "{yyyyMMdd}-{0000}") -> idgen.Generator:
+    return idgen.Generator(kind="serial", tag="orders", store=store, pattern=pattern, segment_step=10)
+
+
+def test_serials_with_a_date_count_from_1_in_a_store_that_grants_above_a_number() -> None:
+    store = AboveCounter()
+    with serials(store) as orders:
+        first = orders.next_text()
+        assert first.endswith("-0001")
+        assert orders.text_pattern.parse(first).id >> 40 == store.max_id >> 40 > 20_000
+    with serials(store) as orders:
+        assert orders.next_text().endswith("-0002")
+
+
+def test_a_store_that_does_not_grant_above_a_number_has_serials_without_a_date_only() -> None:
+    with serials(Counter(), "C{0000}") as orders:
+        assert orders.next_text() == "C0001"
+    with pytest.raises(idgen.UnsupportedError, match="cannot count from 1 in each period"):
+        serials(Counter()).next_text()
+
+
 def once_it_answers(draw: Callable[[], Any]) -> Any:
     """What draw() returns, as soon as the pause after the store's failures is over."""
     deadline = time.monotonic() + 20

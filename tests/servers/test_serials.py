@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 import tally
-from clients import BUILD, MODULES, command, create, new_tag, run
+from clients import BUILD, MODULES, Asked, command, create, new_tag, run
+from hosts import LANGUAGES
 
 NUMBER_BITS = 40
 PATTERN = "SO{yyyyMMdd}{00000000}"
@@ -121,6 +122,23 @@ def test_a_million_numbers_of_five_days_come_once_though_processes_are_killed(se
         numbers = [number & (1 << NUMBER_BITS) - 1 for number in drawn if number >> NUMBER_BITS == day]
         assert min(numbers) <= 4 * 1000  # it began from 1, and a process that was killed may have lost that range
     print(f"{len(drawn)} serials of {len(days)} days by {len(processes)} processes, all different")
+
+
+@pytest.mark.parametrize("kind", ["mysql", "postgres"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_languages_own_store_counts_the_days_numbers_beside_native_ones(started, kind, language):
+    server = started(kind)
+    tag = create(server.url(), new_tag())
+    serial = {"kind": "serial", "pattern": PATTERN, "step": 50, "prefetch": 1}
+    with Asked(server.url(), tag, language, **serial) as host, Asked(server.url(), tag, **serial) as native:
+        host.ask(2000)
+        native.ask(2000)
+        drawn = [number for process in (host, native) for number in process.answer()[0]]
+    tally.add(len(drawn), len(drawn) - len(set(drawn)))
+    assert len(set(drawn)) == len(drawn) == 4000
+    today = int(time.time()) // 86_400
+    assert {number >> NUMBER_BITS for number in drawn} <= {today - 1, today}
+    assert min(drawn) & (1 << NUMBER_BITS) - 1 == 1
 
 
 def test_the_command_counts_and_goes_on_above_what_a_person_names(server):

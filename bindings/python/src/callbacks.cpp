@@ -124,8 +124,8 @@ idgen_status_t ask_store(void* context, idgen_error_t* error, Use&& use) {
 idgen_status_t store_take(void* context, const idgen_segment_request_t* request, idgen_segment_t* segment,
                           idgen_error_t* error) {
   return ask_store(context, error, [&](const py::object& store) {
-    const py::object granted =
-        store.attr("segment_take")(text_object(request->name_space), text_object(request->tag), request->count);
+    const py::object granted = store.attr("segment_take")(text_object(request->name_space), text_object(request->tag),
+                                                          request->count, request->above);
     if (PyLong_Check(granted.ptr()) == 0) {
       throw py::type_error("segment_take returned " + std::string(py::repr(granted)) +
                            "; it must return an int, the first number of the grant");

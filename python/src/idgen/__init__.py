@@ -101,7 +101,7 @@ if TYPE_CHECKING:
     from . import sql as sql
     from ._parts import Parts
     from ._properties import Properties
-    from ._store import Store as Store, WorkerStore as WorkerStore
+    from ._store import AboveStore as AboveStore, Store as Store, WorkerStore as WorkerStore
     from ._types import (
         Block,
         Field as Field,
@@ -124,7 +124,7 @@ else:
     _MODULE_OF = {
         "Parts": "_parts",
         "Properties": "_properties",
-        **dict.fromkeys(("Store", "WorkerStore"), "_store"),
+        **dict.fromkeys(("AboveStore", "Store", "WorkerStore"), "_store"),
         **dict.fromkeys(
             (
                 *("Block", "Field", "LayoutInfo", "Property", "SegmentInfo", "SegmentRow", "Stats", "Status"),

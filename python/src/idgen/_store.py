@@ -51,6 +51,13 @@ class Store(Protocol):
         """
 
 
+class AboveStore(Store, Protocol):
+    """A ``Store`` that serials with a date (``kind="serial"``) can be drawn from."""
+
+    def segment_take_above(self, namespace: str, tag: str, count: int, above: int, /) -> int:
+        """``max_id = max(max_id, above) + count`` for the tag; returns the first number of the grant."""
+
+
 class WorkerStore(Protocol):
     """What a store of the program's own has for ``kind="snowflake"``: a row for each worker, with a lease. All else is
     as for ``Store``, whose methods it may have too.
@@ -74,7 +81,7 @@ class WorkerStore(Protocol):
         """Changes the row if it is as `change` says that it was seen; True if it did. Compare and set: one step."""
 
 
-Store.__module__ = WorkerStore.__module__ = "idgen"
+Store.__module__ = AboveStore.__module__ = WorkerStore.__module__ = "idgen"
 
 
 def text_of(exception: BaseException) -> str:
@@ -107,8 +114,13 @@ class Sink:
         self._failures = itertools.count(self._number + 1)
         _sinks[self._number] = self
 
-    def segment_take(self, namespace: str, tag: str, count: int) -> int:
-        first: int = self._store.segment_take(namespace, tag, count)
+    def segment_take(self, namespace: str, tag: str, count: int, above: int) -> int:
+        # Without it, the core sees that the grant does not begin above, and says so.
+        first: int
+        if above and hasattr(self._store, "segment_take_above"):
+            first = self._store.segment_take_above(namespace, tag, count, above)
+        else:
+            first = self._store.segment_take(namespace, tag, count)
         self._raised.clear()
         return first
 

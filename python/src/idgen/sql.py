@@ -44,16 +44,16 @@ _COUNTED = ", grants = grants + 1" + _STAMP
 # says. TiDB runs a statement that commits by itself optimistically at first, so what LAST_INSERT_ID gave may not be
 # what was committed.
 _TAKE = {
-    "mysql": "UPDATE idgen_segment SET max_id = LAST_INSERT_ID(max_id + :count)"
+    "mysql": "UPDATE idgen_segment SET max_id = LAST_INSERT_ID(GREATEST(max_id, :above) + :count)"
     + _COUNTED
     + _WHERE
     + " AND max_id BETWEEN 0 AND :limit AND LOCATE('TiDB', VERSION()) = 0",
-    "postgres": "UPDATE idgen_segment SET max_id = max_id + :count"
+    "postgres": "UPDATE idgen_segment SET max_id = GREATEST(max_id, :above) + :count"
     + _COUNTED
     + " FROM (SELECT set_config('synchronous_commit', 'on', true)) AS durable"
     + _WHERE
     + " AND max_id BETWEEN 0 AND :limit RETURNING max_id",
-    "sqlite": "UPDATE idgen_segment SET max_id = max_id + :count"
+    "sqlite": "UPDATE idgen_segment SET max_id = MAX(max_id, :above) + :count"
     + _COUNTED
     + _WHERE
     + " AND max_id BETWEEN 0 AND :limit RETURNING max_id",
@@ -117,7 +117,7 @@ _LIST = _STATE + " ORDER BY ns, tag"
 
 
 class SqlStore:
-    """An ``idgen.Store`` and ``idgen.WorkerStore`` over any DB-API driver for MariaDB, MySQL, PostgreSQL or SQLite.
+    """An ``idgen.AboveStore`` and ``idgen.WorkerStore`` over any DB-API driver: MariaDB, MySQL, PostgreSQL, SQLite.
 
     Args:
         connect: called on threads of the store's own; returns a connection that nobody else uses until it is released:
@@ -163,19 +163,22 @@ class SqlStore:
         self._shared: Any = None  # a connection that the pool lends to others at the same time
 
     def segment_take(self, namespace: str, tag: str, count: int) -> int:
-        if count < 1:
-            raise error(ArgumentError, f"a segment of {count} numbers is invalid; ask for at least 1")
-        if count > _LARGEST:
-            _exhausted(namespace, tag, 0, count)
+        return self.segment_take_above(namespace, tag, count, 0)
+
+    def segment_take_above(self, namespace: str, tag: str, count: int, above: int) -> int:
+        if count < 1 or above < 0:
+            raise error(ArgumentError, f"a segment of {count} numbers above {above} is invalid; ask for at least 1")
+        if count > _LARGEST - above:
+            _exhausted(namespace, tag, above, count)
 
         def take(statements: _Statements) -> Any:
-            last = statements.take(count)
+            last = statements.take(count, above)
             if last is None:
                 _refused(statements, namespace, tag, count)
             return last
 
         last = self._transact(take, namespace, tag)
-        if not isinstance(last, int) or not count <= last <= _LARGEST:
+        if not isinstance(last, int) or not above + count <= last <= _LARGEST:
             raise error(
                 StoreDamagedError,
                 f"the driver gave {last!r} for the end of a grant of {count} numbers; it was not used. For MySQL the "
@@ -345,9 +348,10 @@ class _Statements:
         if not _drivers.commits_by_itself(self._driver):
             self._connection.commit()
 
-    def take(self, count: int) -> Any:
+    def take(self, count: int, above: int) -> Any:
         """The last number of the grant; None if the row was not changed."""
-        with self._run(_TAKE[self.dialect], count=count, limit=_LARGEST - count, now=_now()) as cursor:
+        values = {"count": count, "above": above, "limit": _LARGEST - count, "now": _now()}
+        with self._run(_TAKE[self.dialect], **values) as cursor:
             if self.dialect == "mysql":
                 return cursor.lastrowid if cursor.rowcount == 1 else None
             row = cursor.fetchone()

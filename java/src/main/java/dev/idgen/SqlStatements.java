@@ -20,13 +20,14 @@ final class SqlStatements {
    * LAST_INSERT_ID may not return what was committed.
    */
   private static final String TAKE_MYSQL =
-      "UPDATE idgen_segment SET max_id = LAST_INSERT_ID(max_id + ?), grants = grants + 1, updated_unix_ms = ?"
+      "UPDATE idgen_segment SET max_id = LAST_INSERT_ID(GREATEST(max_id, ?) + ?), grants = grants + 1,"
+          + " updated_unix_ms = ?"
           + WHERE
           + " AND max_id BETWEEN 0 AND ? AND LOCATE('TiDB', VERSION()) = 0";
 
   /** No grant is acknowledged before it is on disk, whatever the session says. */
   private static final String TAKE_POSTGRES =
-      "UPDATE idgen_segment SET max_id = max_id + ?, grants = grants + 1, updated_unix_ms = ?"
+      "UPDATE idgen_segment SET max_id = GREATEST(max_id, ?) + ?, grants = grants + 1, updated_unix_ms = ?"
           + " FROM (SELECT set_config('synchronous_commit', 'on', true)) AS durable"
           + WHERE
           + " AND max_id BETWEEN 0 AND ? RETURNING max_id";
@@ -99,12 +100,14 @@ final class SqlStatements {
   }
 
   /** The last number of the grant. */
-  long take(long count) throws SQLException {
+  long take(long count, long above) throws SQLException {
+    if (above > Long.MAX_VALUE - count) throw exhausted(above, count);
     try (var statement = prepare(isPostgres ? TAKE_POSTGRES : TAKE_MYSQL)) {
-      statement.setLong(1, count);
-      statement.setLong(2, System.currentTimeMillis());
-      name(statement, 3);
-      statement.setLong(5, Long.MAX_VALUE - count);
+      statement.setLong(1, above);
+      statement.setLong(2, count);
+      statement.setLong(3, System.currentTimeMillis());
+      name(statement, 4);
+      statement.setLong(6, Long.MAX_VALUE - count);
       if (isPostgres) {
         try (var row = statement.executeQuery()) {
           if (row.next()) return row.getLong(1);

@@ -64,11 +64,18 @@ public final class SqlStore implements WorkerStore {
 
   @Override
   public long segmentTake(String namespace, String tag, long count) {
-    if (count < 1) {
-      throw Errors.of(Status.ARGUMENT, "a segment of " + count + " numbers is invalid; ask for at least 1");
+    return segmentTakeAbove(namespace, tag, count, 0);
+  }
+
+  @Override
+  public long segmentTakeAbove(String namespace, String tag, long count, long above) {
+    if (count < 1 || above < 0) {
+      throw Errors.of(
+          Status.ARGUMENT,
+          "a segment of " + count + " numbers above " + above + " is invalid; ask for at least 1");
     }
-    long last = inTransaction(namespace, tag, statements -> statements.take(count));
-    if (last < count) {
+    long last = inTransaction(namespace, tag, statements -> statements.take(count, above));
+    if (last - count < above) {
       throw Errors.of(
           Status.STORE_DAMAGED,
           "the driver gave " + last + " for the end of a grant of " + count + " numbers; it was not used");

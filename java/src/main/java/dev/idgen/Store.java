@@ -25,6 +25,21 @@ public interface Store {
   long segmentTake(String namespace, String tag, long count) throws Exception;
 
   /**
+   * Grants the next numbers of a tag that are above a number: {@code max_id = max(max_id, above) + count}. The default
+   * does not look at that number: then there are no serials with a date ({@code kind("serial")}) from this store.
+   *
+   * @param namespace the property of that name
+   * @param tag the property of that name
+   * @param count how many, at least 1
+   * @param above at least 1
+   * @return the first number of the grant
+   * @throws Exception if nothing was granted, or if the outcome is unknown
+   */
+  default long segmentTakeAbove(String namespace, String tag, long count, long above) throws Exception {
+    return segmentTake(namespace, tag, count);
+  }
+
+  /**
    * Takes back what a closed generator has not used: if {@code max_id == last}, {@code max_id = last - unused}.
    * Otherwise it must do nothing, because another process has drawn since. The default does nothing: these numbers are
    * then never issued.

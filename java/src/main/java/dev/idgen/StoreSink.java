@@ -51,9 +51,12 @@ final class StoreSink {
   }
 
   /** Called by the natives, on any thread. Null, and the first number in numbers[0]; or as {@link #failure}. */
-  byte[] take(byte[] namespace, byte[] tag, long count, long nothing, long[] numbers) {
+  byte[] take(byte[] namespace, byte[] tag, long count, long above, long[] numbers) {
     try {
-      numbers[0] = current().segmentTake(Text.string(namespace), Text.string(tag), count);
+      numbers[0] =
+          above == 0
+              ? current().segmentTake(Text.string(namespace), Text.string(tag), count)
+              : current().segmentTakeAbove(Text.string(namespace), Text.string(tag), count, above);
       latest = before = null;
       return null;
     } catch (Throwable e) {

@@ -62,6 +62,30 @@ class StoreTest {
     assertEquals(25, store.maxId);
   }
 
+  private static class AboveCounter extends Counter {
+    @Override
+    public synchronized long segmentTakeAbove(String namespace, String tag, long count, long above) throws Exception {
+      maxId = Math.max(maxId, above);
+      return segmentTake(namespace, tag, count);
+    }
+  }
+
+  private static String serial(Store store, String pattern) {
+    try (var orders = Generator.builder().kind("serial").tag("orders").pattern(pattern).store(store).build()) {
+      return orders.nextText();
+    }
+  }
+
+  @Test
+  void serialsWithADateNeedAStoreThatGrantsAboveANumber() {
+    var store = new AboveCounter();
+    assertTrue(serial(store, "{yyyyMMdd}-{0000}").endsWith("-0001"));
+    assertTrue(serial(store, "{yyyyMMdd}-{0000}").endsWith("-0002"));
+    assertEquals("C0001", serial(new Counter(), "C{0000}"));
+    var refused = assertThrows(IdgenException.class, () -> serial(new Counter(), "{yyyyMMdd}-{0000}"));
+    assertEquals(Status.UNSUPPORTED, refused.status());
+  }
+
   @Test
   void manyThreadsDrawWhileTheLibrarysOwnAsksAhead() throws Exception {
     var store = new Counter();
