@@ -80,17 +80,22 @@ struct Dialect {
   std::string_view granted, advanced, changed;
 };
 
-inline const Schema& schema_of(const Settings& settings) {
-  if (settings.schema == kKeyProducer.name) return kKeyProducer;
-  for (const Schema& schema : kSchemas)
-    if (schema.name == settings.schema) return schema;
+[[noreturn]] inline void throw_schema_unknown(const Settings& settings) {
   throw Error(Status::unsupported, settings.url.shown() + ": segment.schema = " + in_quotes(settings.schema) +
                                        " is not known to this module; install library and modules of one version");
 }
 
-// REQUIRES: a schema of kSchemas.
+inline const Schema& schema_of(const Settings& settings) {
+  if (settings.schema == kKeyProducer.name) return kKeyProducer;
+  for (const Schema& schema : kSchemas)
+    if (schema.name == settings.schema) return schema;
+  throw_schema_unknown(settings);
+}
+
 inline const Dialect& dialect_of(std::span<const Dialect> dialects, const Settings& settings) {
-  return dialects[static_cast<std::size_t>(&schema_of(settings) - kSchemas)];
+  for (std::size_t i = 0; i < dialects.size(); ++i)
+    if (kSchemas[i].name == settings.schema) return dialects[i];
+  throw_schema_unknown(settings);
 }
 
 using Words = std::initializer_list<std::pair<std::string_view, std::string>>;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "idgen/pattern.hpp"
 #include "idgen/status.hpp"
@@ -58,6 +59,45 @@ inline std::string canonical_date_format(std::string_view format) {
     }
   }
   return out.text();
+}
+
+// What stands in front of its first letter, which digits replace.
+inline std::string leading_literal(std::string_view format) {
+  std::string out;
+  bool is_quoted = false;
+  for (std::size_t i = 0; i < format.size(); ++i) {
+    const char c = format[i];
+    if (c == '\'') {
+      const bool is_itself = i + 1 < format.size() && format[i + 1] == '\'';
+      if (is_itself) out += format[++i];
+      if (!is_itself) is_quoted = !is_quoted;
+    } else if (!is_quoted && is_format_letter(c)) {
+      break;
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+// What its letters write begins with a digit. Not the names of months, for example.
+inline bool writes_digits(std::string_view format) {
+  bool is_quoted = false;
+  for (const char c : format) {
+    is_quoted = is_quoted != (c == '\'');
+    if (!is_quoted && is_format_letter(c) && std::string_view("yYuMwWDdFHkKhmsS").find(c) == std::string_view::npos)
+      return false;
+  }
+  return format.find("MMM") == format.npos;
+}
+
+// False: whatever the dates and the numbers are, no text of the one format is one of the other.
+inline bool may_write_alike(std::string_view one, std::string_view other) {
+  if (!writes_digits(one) || !writes_digits(other)) return true;
+  std::string shorter = leading_literal(one), longer = leading_literal(other);
+  if (shorter.size() > longer.size()) std::swap(shorter, longer);
+  if (!longer.starts_with(shorter)) return false;
+  return shorter.size() == longer.size() || (longer[shorter.size()] >= '0' && longer[shorter.size()] <= '9');
 }
 
 struct JavaFormats {

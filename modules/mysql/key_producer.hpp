@@ -26,6 +26,11 @@ class SerialText {
   // Throws Error{value, unsupported}.
   explicit SerialText(const std::string& pattern)
       : pattern_(TextPattern::parse(pattern)), formats_(java_formats(pattern_)) {
+    if (pattern_.finest() > TimeUnit::hour || !pattern_.is_complete()) {
+      throw Error(Status::value, concat({"pattern ", quote(pattern_.text()),
+                                         ": a serial counts from 1 in each hour, day, month or year, and its date has "
+                                         "all units above that one"}));
+    }
     if (pattern_.most_bytes() > kLongestSerial && pattern_.last_number() != ~Id128{0})
       fail_long("texts", kLongestSerial);
     if (formats_.date.size() > kLongestFormat) fail_long("a DATEFMT, " + in_quotes(formats_.date), kLongestFormat);
@@ -36,6 +41,7 @@ class SerialText {
   }
 
   const JavaFormats& formats() const noexcept { return formats_; }
+  bool has_date() const noexcept { return pattern_.finest() != TimeUnit::none; }
   std::uint64_t period_begin(std::uint64_t id) const noexcept {
     return has_date() ? id >> kSerialBits << kSerialBits : 0;
   }
@@ -63,7 +69,6 @@ class SerialText {
   }
 
  private:
-  bool has_date() const noexcept { return pattern_.finest() != TimeUnit::none; }
   [[noreturn]] void fail_long(const std::string& what, std::size_t most) const {
     throw Error(Status::unsupported, concat({"pattern ", quote(pattern_.text()), " makes ", what, " of more than ",
                                              most, " characters, more than a row of key_producer holds"}));
@@ -95,6 +100,11 @@ inline Business business_of(const std::string& name_space, const std::string& ta
                         "column that the serials are for, of at most ",
                         kLongestName, " characters each"}));
   }
+  if (std::ranges::any_of(tag, [](char c) { return static_cast<unsigned char>(c) >= 0x80; })) {
+    throw Error(Status::unsupported, concat({"tag = ", quote(tag),
+                                             " with segment.schema = key_producer: its rows have names in upper case, "
+                                             "and only those of letters from A to Z are known to be the original's"}));
+  }
   return {tag.substr(0, dot), tag.substr(dot + 1)};
 }
 
@@ -102,7 +112,10 @@ class KeyProducer final : public ConnectedStore<MysqlConnection> {
  public:
   explicit KeyProducer(const Settings& settings) : ConnectedStore(settings, kParameters) {
     if (!settings_.pattern.empty()) text_.emplace(settings_.pattern);
-    use([&](MysqlConnection& server) { is_tidb_ = server.is_tidb(); });
+    use([&](MysqlConnection& server) {
+      if (settings_.create) server.run(kCreateTable);
+      is_tidb_ = server.is_tidb();
+    });
   }
 
   static std::string statements(const Settings& settings, const std::string& name_space, const std::string& tag) {
@@ -137,7 +150,9 @@ class KeyProducer final : public ConnectedStore<MysqlConnection> {
     const Row row = new_row(text(), name_space, tag);
     use([&](MysqlConnection& server) {
       server.run(kCreateTable);
-      if (!insert(server, row)) throw_tag_exists(name_space, tag, info_of(find(server, name_space, tag), tag).max_id);
+      std::optional<Row> found = look(server, name_space, tag);
+      if (!found && insert(server, row)) return;
+      throw_tag_exists(name_space, tag, info_of(found ? *found : find(server, name_space, tag), tag).max_id);
     });
   }
   SegmentInfo show(const std::string& name_space, const std::string& tag) override {
@@ -148,7 +163,8 @@ class KeyProducer final : public ConnectedStore<MysqlConnection> {
     return use([&](MysqlConnection& server) {
       for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
         const Row row = find(server, name_space, tag);
-        const std::uint64_t latest = latest_of(server, row, name_space, tag, text().period_begin(target));
+        if (row.latest == kInitial) throw_not_drawn_from(tag);
+        const std::uint64_t latest = id_of(row, tag);
         if (target <= latest && latest == text().last_of(latest)) throw_used_up(tag, latest);
         if (change(server, row, std::max(latest + 1, target))) return info_of(find(server, name_space, tag), tag);
       }
@@ -162,7 +178,14 @@ class KeyProducer final : public ConnectedStore<MysqlConnection> {
   }
   void list(const std::function<void(const SegmentInfo&)>& found) override {
     use([&](MysqlConnection& server) {
-      for (const Row& row : rows(server, "")) found(info_of(row, row.table + "." + row.column));
+      for (const Row& row : rows(server, "")) {
+        SegmentInfo info = bare_info_of(row, row.table + "." + row.column);
+        try {
+          info = info_of(row, info.tag);
+        } catch (const Error&) {  // show() says what is wrong with it; the others are to be seen
+        }
+        found(info);
+      }
     });
   }
   std::string describe() override { return describe_server(shown_, is_tidb_) + schema_sentence(kKeyProducer); }
@@ -235,19 +258,22 @@ class KeyProducer final : public ConnectedStore<MysqlConnection> {
     }
     return found;
   }
+  // Throws Error{format_mismatch} if another row of the column might write the same serials: two widths of one number,
+  // for example, or a date that is read otherwise.
   std::optional<Row> look(MysqlConnection& server, const std::string& name_space, const std::string& tag) const {
     const Row ours = new_row(text(), name_space, tag);
     std::optional<Row> found;
     for (Row& row : rows(server, " WHERE TABLENAME = " + server.quoted(ours.table) +
                                      " AND COLUMNNAME = " + server.quoted(ours.column))) {
-      if (!is_ours(row)) continue;
-      if (found) {
-        throw Error(Status::store_damaged,
-                    concat({"tag ", quote(tag), ": key_producer has two rows of one pattern, with the DATEFMT ",
-                            quote(found->date_format), " and ", quote(row.date_format),
-                            ". Their serials would be the same; remove the one that nobody uses"}));
+      const bool is_first = is_ours(row) && !found;
+      if (!is_first && may_write_alike(row.date_format, ours.date_format)) {
+        throw Error(Status::format_mismatch,
+                    concat({"tag ", quote(tag), ": key_producer has another row for this column, with DATEFMT ",
+                            quote(row.date_format), " and NOFMT ", quote(row.number_format),
+                            ", and its serials could be the same as those of the pattern. Draw by its pattern, or "
+                            "remove it if nobody does, with MAXSERIALNO of the other row at or above all in use"}));
       }
-      found = std::move(row);
+      if (is_first) found = std::move(row);
     }
     return found;
   }
@@ -321,20 +347,30 @@ class KeyProducer final : public ConnectedStore<MysqlConnection> {
     throw Error(Status::store_damaged, concat({"tag ", quote(tag), ": MAXSERIALNO in key_producer: ", why,
                                                ". Set it to the latest serial in use, or to INIT"}));
   }
-  // Without the number of another pattern's.
-  SegmentInfo info_of(const Row& row, const std::string& tag) const {
+  static SegmentInfo bare_info_of(const Row& row, const std::string& tag) {
     SegmentInfo info;
     info.name_space = "default";
     info.tag = tag;
     info.updated_unix_ms = row.updated_unix_ms;
+    return info;
+  }
+  // Without the number of another pattern's.
+  SegmentInfo info_of(const Row& row, const std::string& tag) const {
+    SegmentInfo info = bare_info_of(row, tag);
     if (text_ && is_ours(row) && row.latest != kInitial) info.max_id = id_of(row, tag);
     return info;
   }
 
   [[noreturn]] void throw_used_up(const std::string& tag, std::uint64_t latest) const {
     throw Error(Status::exhausted, concat({"tag ", quote(tag), ": all serials up to ", quote(text().write(latest)),
-                                           " are used up, the last that the pattern holds. Give the number more digits "
-                                           "in a new row, or wait for the next period"}));
+                                           " are used up, the last that the pattern holds",
+                                           text().has_date() ? ". It goes on with the next period" : ""}));
+  }
+  [[noreturn]] static void throw_not_drawn_from(const std::string& tag) {
+    throw Error(Status::unsupported,
+                concat({"tag ", quote(tag),
+                        ": nobody has drawn from its row yet (INIT). It begins by itself above the highest number of "
+                        "its period in the business table, and would not if it were advanced; draw once before"}));
   }
   [[noreturn]] static void throw_too_many_others(const std::string& tag) {
     throw Error(Status::store_unavailable,

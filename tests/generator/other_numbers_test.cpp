@@ -665,9 +665,10 @@ TEST(NumberRules, AClockThatCosIdWouldTakeForDeadClaimsNothing) {
   EXPECT_EQ(status_of([&] { check_cosid_clock(request(kNow), request(kNow), kNow - 10'000); }), Status::ok);
   EXPECT_EQ(status_of([&] { check_cosid_clock(request(kNow), request(kNow), kNow - 10'001); }), Status::clock_leap);
   // Neither, if only the answer took long.
-  EXPECT_EQ(status_of([&] { check_cosid_clock(request(kNow), request(kNow + 3'600'000), kNow + 3'600'000); }),
-            Status::ok);
-  EXPECT_EQ(status_of([&] { check_cosid_clock(request(kNow), request(kNow + 3'600'000), kNow); }), Status::ok);
+  EXPECT_EQ(status_of([&] { check_cosid_clock(request(kNow), request(kNow + 75'000), kNow + 225'000); }), Status::ok);
+  EXPECT_EQ(status_of([&] { check_cosid_clock(request(kNow), request(kNow + 75'000), kNow); }), Status::ok);
+  EXPECT_EQ(status_of([&] { check_cosid_clock(request(kNow), request(kNow + 75'001), kNow); }),
+            Status::store_unavailable);
   EXPECT_EQ(status_of([&] { check_cosid_clock(request(kNow, 0), request(kNow, 0), kNow + 3'600'000); }), Status::ok);
   try {
     check_cosid_clock(request(kNow), request(kNow), kNow + 3'600'000);

@@ -49,6 +49,24 @@ TEST(JavaFormat, IsTheSameHoweverItIsQuoted) {
   EXPECT_EQ(canonical_date_format("'unfinished"), "'unfinished'");
 }
 
+TEST(JavaFormat, TellsFormatsThatCannotWriteTheSameText) {
+  EXPECT_EQ(leading_literal("'INV-'yyyy"), "INV-");
+  EXPECT_EQ(leading_literal("#'it''s!'yyyy"), "#it's!");
+  EXPECT_EQ(leading_literal("yyyy'x'"), "");
+  EXPECT_EQ(leading_literal("'C'"), "C");
+  const auto alike = [](const char* one, const char* other) {
+    EXPECT_EQ(may_write_alike(one, other), may_write_alike(other, one));
+    return may_write_alike(one, other);
+  };
+  EXPECT_TRUE(alike("yyyy", "yyyyMMdd"));
+  EXPECT_TRUE(alike("'A'yyyy", "A"));  // AM or PM, not a literal: nobody knows what it writes
+  EXPECT_TRUE(alike("'A'yyyy", "'A2'yyyy"));
+  EXPECT_TRUE(alike("yyyy", "'20'yy"));
+  EXPECT_FALSE(alike("yyyy", "'SO'yyyy"));
+  EXPECT_FALSE(alike("'SO'yyyy", "'SOX'yyyy"));
+  EXPECT_FALSE(alike("'A'yyyy", "'B'yyyy"));
+}
+
 TEST(JavaFormat, OfAPatternIsCanonicalAlready) {
   for (const char* pattern : {"SO{yyyyMMdd}{000000}", "it's{yyyy}{0}", "a-{yyyy}-b{MM}''{0}", "'{0}", "{yyyy} {0}"}) {
     const std::string date = java_formats(TextPattern::parse(pattern)).date;

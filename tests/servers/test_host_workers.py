@@ -496,7 +496,8 @@ def test_processes_of_all_languages_lease_workers_and_no_two_the_same_however_th
         def each_has_its_own():
             rows = listed(server.url(), namespace)
             held = {worker.workers()[-1]: worker for worker in drawing}
-            return len(held) == len(kinds) and all(
+            assert len(held) == len(kinds), "no two the same"
+            return all(
                 rows[number]["live"] and f"process {worker.process.pid} on " in rows[number]["holder"]
                 for number, worker in held.items()
             )

@@ -205,7 +205,7 @@ def test_it_goes_on_above_what_a_person_names_and_is_shown(business):
     business.create()
 
     def above(today):
-        business.set("'INIT'")
+        business.set(f"'{today}00000001'")
         shown = business.done("segment", "advance", "--above", f"{today}00000417")
         assert f"serial      {today}00000417" in shown
         assert business.latest() == f"{today}00000417"
@@ -309,14 +309,57 @@ def test_a_series_that_is_not_there_is_not_made_by_drawing_unless_that_is_wanted
     assert business.next(pattern=SO, store_create="true")[0].endswith("000001")
 
 
-def test_two_rows_that_would_write_the_same_serials_are_damage(business):
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        (("'INV'-yyyyMMdd", "0000"), "INV-{yyyyMMdd}{0000}"),  # the same
+        (("yyyyMMdd", "000000"), "{yyyyMMdd}{00000000}"),
+        (("'W'yyyyMMdd", "0"), "W{yyyyMMdd}{00+}"),
+        (("yyyy", "000000"), "{yyyyMMdd}{00}"),
+        (("YYYYMMdd", "00000000"), "{yyyyMMdd}{00000000}"),  # the year of the week: a slip
+        (("'A2'yyyy", "00"), "A{yyyy}{000}"),
+    ],
+)
+def test_a_row_whose_serials_could_be_the_same_is_not_passed_by(business, theirs, ours):
+    date, number = theirs
+    business.create(pattern="none of these {yy}{0}")
+    business.set(f'"{date}"', column="DATEFMT")
+    business.set(f"'{number}'", column="NOFMT")
+    for words in (("next",), ("segment", "create")):
+        for create in ("true", "false"):
+            done = business.command(*words, pattern=ours, store_create=create)
+            if date == "'INV'-yyyyMMdd":
+                if words == ("segment", "create"):
+                    refused(done, "TAG_EXISTS")
+                continue
+            refused(done, "FORMAT_MISMATCH", date, number)
+
+
+def test_two_rows_of_one_pattern_are_refused(business):
     pattern = "INV-{yyyyMMdd}{0000}"
     business.create(pattern=pattern)
     business.server.sql(
         "INSERT INTO key_producer (TABLENAME, COLUMNNAME, MAXSERIALNO, DATEFMT, NOFMT) VALUES"
         f" ('{business.table.upper()}', 'NUMBER', 'INIT', \"'INV'-yyyyMMdd\", '0000')"
     )
-    business.refused("STORE_DAMAGED", "two rows", "'INV'-yyyyMMdd", pattern=pattern)
+    business.refused("FORMAT_MISMATCH", "another row", pattern=pattern)
+
+
+def test_a_row_that_nobody_has_drawn_from_is_neither_advanced_nor_imported(business):
+    business.create()
+    business.insert(f"{day()}00000417")
+    business.refused("UNSUPPORTED", "INIT", words=("segment", "advance", "--above", f"{day(-1)}00000900"))
+    source = ("--from-schema", "key_producer", "--from-tag", business.tag)
+    own = command(business.url, new_tag(), "segment", "import", *source, kind="serial", pattern=PATTERN)
+    refused(run(own), "UNSUPPORTED", "INIT")
+    assert business.latest() == "INIT"
+    assert business.next()[0].endswith("00000418")
+
+
+@pytest.mark.parametrize("pattern", ["{dd}{000}", "{yyyyMMddHHmm}{000}"])
+def test_a_pattern_whose_dates_come_again_makes_no_row(business, pattern):
+    business.create()
+    business.refused("VALUE", pattern, words=("segment", "create"), pattern=pattern)
 
 
 @pytest.mark.parametrize("store", ["sqlite:ids.db", "memory", "postgres://127.0.0.1:1/x", "redis://127.0.0.1:1"])
@@ -425,6 +468,22 @@ def test_an_original_whose_clock_is_behind_begins_the_day_before_again_and_idgen
         found, failure = ours.draw(1)
         assert not found
         assert failure.startswith("STORE_REGRESSED")
+
+
+def test_what_originals_began_again_and_drew_past_a_generator_is_not_noticed(business, tmp_path, monkeypatch):
+    """As docs/stores.md says: nothing in the row tells."""
+    business.create()
+    with ExitStack() as stack:
+        with monkeypatch.context() as patch:
+            clock = Clock(tmp_path / "clock", patch, "2026-11-22 00:00:00")
+            ours = stack.enter_context(business.asked(step=CACHE))
+            other = stack.enter_context(original(business))
+        assert ours.ids(CACHE)[0] & 0xFFFF == 1
+        clock.set("2026-11-21 23:59:59")
+        other.issue(CACHE)
+        clock.set("2026-11-22 00:00:00")
+        assert other.issue(CACHE)[0] == 2026112200000001  # the original's second time
+        assert text_of(ours.ids(1)[0]) == f"20261122{CACHE + 1:08}"
 
 
 def test_a_process_of_idgen_that_is_killed_loses_numbers_and_shares_none(business):

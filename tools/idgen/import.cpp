@@ -71,6 +71,12 @@ Source read_tag(const SegmentArguments& arguments, const Config& config) {
   const idgen_status_t status = idgen_segment_show(source.get(), &info, error);
   if (status == IDGEN_E_TAG_UNKNOWN) throw_no_source(source, name);
   check(status, error);
+  if (schema == "key_producer" && info.max_id == 0) {
+    throw Failure(IDGEN_E_UNSUPPORTED, "the source, " + name +
+                                           ", has not been drawn from (INIT), so where it stands is not known. Nothing "
+                                           "was imported. Draw from it once before; it then begins above the highest "
+                                           "number of its table");
+  }
   return {info.max_id, name};
 }
 

@@ -105,7 +105,8 @@ int create(const SegmentArguments& arguments) {
   check(idgen_segment_create(config.get(), error), error);
   if (is_server) out.line(statements(config));
   out.line("created " + shown_tag(config) + " of " + one_line(without_secrets(value(config, "store"))) +
-           "; its first id is 1");
+           (value(config, "segment.schema") == "key_producer" ? "; it begins above the highest number in its table"
+                                                              : "; its first id is 1"));
   out.flush();
   return kExitOk;
 }

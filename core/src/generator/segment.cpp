@@ -404,8 +404,10 @@ std::string SegmentGenerator::describe() const {
   text += store_->describe();
   text += serials_.calendar == nullptr
               ? "clock: not used; no clock can cause a duplicate\n"
-              : "clock: says which period it is, in the zone " + config_.get("zone") +
-                    "; no clock can cause a duplicate: the store's counter rises from period to period\n";
+              : concat({"clock: says which period it is, in the zone ", config_.get("zone"),
+                        config_.get("segment.schema") == "key_producer"
+                            ? "; an original whose clock is behind, or in another zone, begins a day again\n"
+                            : "; no clock can cause a duplicate: the store's counter rises from period to period\n"});
   if (store_->survives_fork())
     text += "crash: up to " + std::to_string(adapts ? std::max(stock_max_, 2 * step_) : 2 * step_) +
             " numbers are lost (a gap), none is issued twice\n";

@@ -57,12 +57,18 @@ inline void check_used(const std::string& whose, std::int64_t used_to_ms, std::i
 
 // CosId's processes judge by their own clocks who is alive. With a clock that is far behind the server's, they would
 // take ours for dead; with one that is far ahead, we would take theirs. `before`: as of when the server was asked for
-// its time; `request`: as of its answer, which may be late. Throws Error{clock_back, clock_leap}.
+// its time; `request`: as of its answer, which may be late. Throws Error{clock_back,
+// clock_leap, store_unavailable}.
 inline void check_cosid_clock(const NumberRequest& before, const NumberRequest& request, std::int64_t store_ms) {
   const auto clock = [&](std::int64_t now_ms) {
     return "worker_source = cosid: this clock, " + format_instant(now_ms) + ", is " +
            std::to_string(std::abs(now_ms - store_ms)) + " ms ";
   };
+  if (request.guard_ms > 0 && request.now_ms - before.now_ms > request.guard_ms / 4) {
+    throw Error(Status::store_unavailable, "worker_source = cosid: the server took " +
+                                               std::to_string(request.now_ms - before.now_ms) +
+                                               " ms to say its time, too long to compare the clocks by");
+  }
   if (request.guard_ms > 0 && store_ms - request.now_ms > request.guard_ms / 2) {
     throw Error(Status::clock_back, clock(request.now_ms) + "behind the server's, " + format_instant(store_ms) +
                                         ": CosId's processes would take this one for dead after worker_guard = " +
