@@ -6,6 +6,7 @@
 #include "calendar/period.hpp"
 #include "idgen/status.hpp"
 #include "idgen/text.hpp"
+#include "vectors/expect_error.hpp"
 #include "vectors/tsv.hpp"
 
 namespace idgen {
@@ -16,18 +17,6 @@ using testing::HasSubstr;
 std::string written(const TextForm& form, Id128 id, unsigned bytes = 8) {
   char text[TextPattern::kMostText];
   return {text, form.write({id, bytes}, text)};
-}
-
-template <class Work>
-std::string error_of(Status status, Work&& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.status(), status) << error.message();
-    return error.message();
-  }
-  ADD_FAILURE() << "no error";
-  return "";
 }
 
 std::uint64_t snowflake_of(const char* instant) {
@@ -52,8 +41,8 @@ TEST(TextForm, TheDateIsThatOfTheIdInTheZone) {
   const TextForm plain("{yyyyMMdd}-{base62:11}", open_zone("UTC"), Layout::parse("twitter"));
   std::string other = written(plain, id);
   other[7] = '0';
-  EXPECT_THAT(error_of(Status::text, [&] { plain.read(other); }),
-              HasSubstr("its date is not that of the id, which is written '" + written(plain, id) + "'"));
+  EXPECT_ERROR(TEXT, HasSubstr("its date is not that of the id, which is written '" + written(plain, id) + "'"),
+               plain.read(other));
 }
 
 TEST(TextForm, WhatTheTextLacksOfTheDateTheIdKnows) {
@@ -63,11 +52,11 @@ TEST(TextForm, WhatTheTextLacksOfTheDateTheIdKnows) {
 }
 
 TEST(TextForm, ADateNeedsALayoutWithTime) {
-  EXPECT_THAT(error_of(Status::unsupported, [] { TextForm("{yyyy}-{hex}", open_zone(""), {}); }),
+  EXPECT_THAT(vectors::error_of(Status::unsupported, [] { TextForm("{yyyy}-{hex}", open_zone(""), {}); }),
               HasSubstr("an id says its time only by its layout"));
-  EXPECT_THAT(
-      error_of(Status::unsupported, [] { TextForm("{yyyy}-{hex}", open_zone(""), Layout::parse("business64")); }),
-      HasSubstr("have no time"));
+  EXPECT_THAT(vectors::error_of(Status::unsupported,
+                                [] { TextForm("{yyyy}-{hex}", open_zone(""), Layout::parse("business64")); }),
+              HasSubstr("have no time"));
 }
 
 TEST(TextForm, IdsOf16BytesKeepTheirLength) {
@@ -81,7 +70,7 @@ TEST(TextForm, IdsOf16BytesKeepTheirLength) {
 
 TEST(TextForm, OneTextIsReadForEachId) {
   const auto unread = [](const TextForm& form, const std::string& text) {
-    return error_of(Status::text, [&] { form.read(text); });
+    return vectors::error_of(Status::text, [&] { form.read(text); });
   };
   const TextForm wide("{base62}", open_zone(""), Layout::parse("business128"));
   EXPECT_THAT(unread(wide, "00000000005"), HasSubstr("the length of an id of 8 bytes"));
@@ -98,19 +87,16 @@ TEST(TextForm, OneTextIsReadForEachId) {
 
 TEST(TextForm, YearsThatThePatternDoesNotWriteAreRefused) {
   const TextForm far("{yyyy}-{hex}", open_zone(""), Layout::parse("time:54 worker:4 sequence:5"));
-  EXPECT_THAT(error_of(Status::value, [&] { written(far, ~std::uint64_t{0} >> 1); }), HasSubstr("the years 0 to 9999"));
+  EXPECT_ERROR(VALUE, HasSubstr("the years 0 to 9999"), written(far, ~std::uint64_t{0} >> 1));
   const TextForm century("{yy}-{hex}", open_zone(""), Layout::parse("mastodon"));
-  EXPECT_THAT(error_of(Status::value, [&] { written(century, 5); }), HasSubstr("the years 2000 to 2099"));
-  EXPECT_THAT(
-      error_of(
-          Status::value,
-          [&] { written(TextForm::of_serials("{yy}{000}", open_zone("")), std::uint64_t{1999} << kSerialBits | 1); }),
-      HasSubstr("its year would be 1999"));
+  EXPECT_ERROR(VALUE, HasSubstr("the years 2000 to 2099"), written(century, 5));
+  EXPECT_ERROR(VALUE, HasSubstr("its year would be 1999"),
+               written(TextForm::of_serials("{yy}{000}", open_zone("")), std::uint64_t{1999} << kSerialBits | 1));
 }
 
 TEST(TextForm, TextThatIsNoIdOfTheLayoutIsRefused) {
   const TextForm form("{yyyy}-{decimal}", open_zone(""), Layout::parse("js53"));
-  EXPECT_THAT(error_of(Status::text, [&] { form.read("2026-18446744073709551615"); }), HasSubstr("does not fit the"));
+  EXPECT_ERROR(TEXT, HasSubstr("does not fit the"), form.read("2026-18446744073709551615"));
 }
 
 TEST(TextForm, IdsAreWrittenAndReadAsTheReferenceDoes) {
@@ -133,8 +119,8 @@ TEST(TextForm, ASerialIsADayAndANumber) {
   EXPECT_TRUE(read.number == 1);
   EXPECT_EQ(static_cast<std::uint64_t>(read.id.value) >> kSerialBits, 20778u);  // days since 1970-01-01
   EXPECT_EQ(written(form, read.id.value), "SO20261121000001");
-  EXPECT_THAT(error_of(Status::text, [&] { form.read("SO19691231000001"); }), HasSubstr("no serial is so old"));
-  EXPECT_THAT(error_of(Status::value, [&] { written(form, ~std::uint64_t{0} >> 1); }), HasSubstr("its year would be"));
+  EXPECT_ERROR(TEXT, HasSubstr("no serial is so old"), form.read("SO19691231000001"));
+  EXPECT_ERROR(VALUE, HasSubstr("its year would be"), written(form, ~std::uint64_t{0} >> 1));
   const TextForm plain = TextForm::of_serials("INV-{000000+}{check}", open_zone(""));
   EXPECT_EQ(written(plain, 1), "INV-0000018");
   EXPECT_TRUE(plain.read("INV-0000018").id.value == 1);
@@ -151,7 +137,7 @@ TEST(TextForm, APeriodIsWrittenAlikeHoweverOftenItIsAndWhateverWasWrittenBefore)
           char text[TextPattern::kMostText];
           EXPECT_EQ(written(form, id), std::string(text, form.pattern().write(7, 8, when, text)));
         } else {
-          EXPECT_THAT(error_of(Status::value, [&] { written(form, id); }), HasSubstr("its year would be"));
+          EXPECT_ERROR(VALUE, HasSubstr("its year would be"), written(form, id));
         }
       }
     }
@@ -164,8 +150,7 @@ TEST(TextForm, APeriodIsWrittenAlikeHoweverOftenItIsAndWhateverWasWrittenBefore)
       if (year == 2026) {
         EXPECT_EQ(written(form, Id128{year} << kSerialBits | 7), "2026-007");
       } else {
-        EXPECT_THAT(error_of(Status::value, [&] { written(form, Id128{year} << kSerialBits | 7); }),
-                    HasSubstr("its year would be"));
+        EXPECT_ERROR(VALUE, HasSubstr("its year would be"), written(form, Id128{year} << kSerialBits | 7));
       }
     }
   }
@@ -173,7 +158,7 @@ TEST(TextForm, APeriodIsWrittenAlikeHoweverOftenItIsAndWhateverWasWrittenBefore)
 
 TEST(TextForm, APatternThatWouldRepeatItsSerialsIsRefused) {
   const auto refused = [](const char* pattern) {
-    return error_of(Status::value, [&] { TextForm::of_serials(pattern, open_zone("")); });
+    return vectors::error_of(Status::value, [&] { TextForm::of_serials(pattern, open_zone("")); });
   };
   EXPECT_THAT(refused("{dd}{000}"), HasSubstr("its date comes again"));
   EXPECT_THAT(refused("{MMdd}{000}"), HasSubstr("its date comes again"));
@@ -181,8 +166,7 @@ TEST(TextForm, APatternThatWouldRepeatItsSerialsIsRefused) {
   // Two digits of a year are those of one century.
   const TextForm form = TextForm::of_serials("{yy}{000}", open_zone(""));
   EXPECT_EQ(written(form, std::uint64_t{2099} << kSerialBits | 1), "99001");
-  EXPECT_THAT(error_of(Status::value, [&] { written(form, std::uint64_t{2100} << kSerialBits | 1); }),
-              HasSubstr("its year would be 2100"));
+  EXPECT_ERROR(VALUE, HasSubstr("its year would be 2100"), written(form, std::uint64_t{2100} << kSerialBits | 1));
 }
 
 }  // namespace

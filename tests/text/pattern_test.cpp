@@ -8,6 +8,7 @@
 #include <string>
 
 #include "idgen/status.hpp"
+#include "vectors/expect_error.hpp"
 
 namespace idgen {
 namespace {
@@ -24,22 +25,11 @@ std::string written(const char* pattern, Id128 number, const LocalTime& when = k
   return written(TextPattern::parse(pattern), number, when, bytes);
 }
 
-template <class Work>
-std::string error_of(Status status, Work&& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.status(), status) << error.message();
-    return error.message();
-  }
-  ADD_FAILURE() << "no error";
-  return "";
-}
 std::string refused(const char* pattern) {
-  return error_of(Status::value, [&] { TextPattern::parse(pattern); });
+  return vectors::error_of(Status::value, [&] { TextPattern::parse(pattern); });
 }
 std::string unread(const char* pattern, std::string_view text) {
-  return error_of(Status::text, [&] { TextPattern::parse(pattern).read(text); });
+  return vectors::error_of(Status::text, [&] { TextPattern::parse(pattern).read(text); });
 }
 
 TEST(TextPattern, WritesLiteralsTheDateAndTheNumber) {
@@ -54,7 +44,7 @@ TEST(TextPattern, WritesLiteralsTheDateAndTheNumber) {
 
 TEST(TextPattern, ANumberWithMoreDigitsThanThePatternHoldsIsRefusedOrWidens) {
   EXPECT_EQ(written("A{000}", 999), "A999");
-  EXPECT_THAT(error_of(Status::value, [] { written("A{000}", 1000); }),
+  EXPECT_THAT(vectors::error_of(Status::value, [] { written("A{000}", 1000); }),
               HasSubstr("1000 has 4 digits, and the pattern"));
   EXPECT_EQ(written("A{000+}", 1000), "A1000");
   EXPECT_EQ(written("A{decimal:3+}", 7), "A007");
@@ -81,7 +71,7 @@ TEST(TextPattern, ACheckCoversTheDateToo) {
   std::swap(other[6], other[7]);  // 20261121: 1 and 1 are alike; so the month's digits are changed
   other = right;
   other[7] = '0';
-  EXPECT_THAT(error_of(Status::text, [&] { pattern.read(other); }), HasSubstr("its check character '"));
+  EXPECT_ERROR(TEXT, HasSubstr("its check character '"), pattern.read(other));
 }
 
 TEST(TextPattern, EveryChangedDigitAndNearlyEverySwapIsNoticed) {

@@ -16,3 +16,15 @@
     EXPECT_THAT(outcome.message, message_matcher);                                             \
     EXPECT_LT(outcome.message.size(), 496u) << "idgen_error_t would cut: " << outcome.message; \
   } while (false)
+
+namespace idgen::vectors {
+
+// The message; fails if nothing, or another status, is thrown.
+template <class Work>
+std::string error_of(Status status, Work&& work) {
+  const Outcome outcome = outcome_of(work);
+  EXPECT_EQ(outcome.status, status_text(status).name) << outcome.message;
+  return outcome.message;
+}
+
+}  // namespace idgen::vectors
