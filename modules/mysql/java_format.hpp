@@ -42,53 +42,53 @@ class DateFormat {
   std::string text_, literal_;
 };
 
-// The same format, quoted as DateFormat does.
-inline std::string canonical_date_format(std::string_view format) {
-  DateFormat out;
+// Calls literal(c) or letter(c) for each character that a format writes; letter(c) for those that stand for a part of
+// the date.
+template <class Literal, class Letter>
+void read_date_format(std::string_view format, Literal&& literal, Letter&& letter) {
   bool is_quoted = false;
   for (std::size_t i = 0; i < format.size(); ++i) {
     const char c = format[i];
     if (c == '\'' && i + 1 < format.size() && format[i + 1] == '\'') {
-      out.literal(format[++i]);
+      literal(format[++i]);
     } else if (c == '\'') {
       is_quoted = !is_quoted;
     } else if (is_quoted || !is_format_letter(c)) {
-      out.literal(c);
+      literal(c);
     } else {
-      out.letter(c);
+      letter(c);
     }
   }
+}
+
+// The same format, quoted as DateFormat does.
+inline std::string canonical_date_format(std::string_view format) {
+  DateFormat out;
+  read_date_format(
+      format, [&](char c) { out.literal(c); }, [&](char c) { out.letter(c); });
   return out.text();
 }
 
 // What stands in front of its first letter, which digits replace.
 inline std::string leading_literal(std::string_view format) {
   std::string out;
-  bool is_quoted = false;
-  for (std::size_t i = 0; i < format.size(); ++i) {
-    const char c = format[i];
-    if (c == '\'') {
-      const bool is_itself = i + 1 < format.size() && format[i + 1] == '\'';
-      if (is_itself) out += format[++i];
-      if (!is_itself) is_quoted = !is_quoted;
-    } else if (!is_quoted && is_format_letter(c)) {
-      break;
-    } else {
-      out += c;
-    }
-  }
+  bool has_letter = false;
+  const auto add = [&](char c) {
+    if (!has_letter) out += c;
+  };
+  read_date_format(format, add, [&](char) { has_letter = true; });
   return out;
 }
 
 // What its letters write begins with a digit. Not the names of months, for example.
 inline bool writes_digits(std::string_view format) {
-  bool is_quoted = false;
-  for (const char c : format) {
-    is_quoted = is_quoted != (c == '\'');
-    if (!is_quoted && is_format_letter(c) && std::string_view("yYuMwWDdFHkKhmsS").find(c) == std::string_view::npos)
-      return false;
-  }
-  return format.find("MMM") == format.npos;
+  bool are_digits = format.find("MMM") == format.npos;
+  const auto look = [&](char c) {
+    are_digits = are_digits && std::string_view("yYuMwWDdFHkKhmsS").find(c) != std::string_view::npos;
+  };
+  read_date_format(
+      format, [](char) {}, look);
+  return are_digits;
 }
 
 // False: whatever the dates and the numbers are, no text of the one format is one of the other.
