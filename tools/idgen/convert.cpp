@@ -7,7 +7,6 @@
 #include "json.hpp"
 #include "layout_fields.hpp"
 #include "output.hpp"
-#include "stop.hpp"
 
 namespace idgen_tool {
 namespace {
@@ -80,33 +79,25 @@ int convert(const Arguments& arguments) {
   const Pattern to = make_pattern(arguments, arguments.to);
   const unsigned bytes =
       !arguments.layout.empty() && info_of(make_layout(arguments.layout, arguments.epoch)).bits > 64 ? 16 : 8;
-  catch_signals();
   Output out;
-  try {
-    const auto for_each = arguments.from.find(' ') != std::string::npos ? &for_each_line : &for_each_word;
-    for_each(arguments.ids, [&](const std::string& word) {
-      idgen_text_parts_t parts = IDGEN_TEXT_PARTS_INIT;
-      if (from) {
-        parts = read_by(from, word);
-      } else {
-        parts.id = parts.number = parse_id(word, bytes);
-      }
-      const std::string text = written(to, parts.id);
-      if (arguments.json) {
-        JsonObject object;
-        object.text("id", decimal(parts.id)).text("text", text).text("number", decimal(parts.number));
-        parts.unit == IDGEN_UNIT_NONE ? object.null("date") : object.text("date", date_of(parts));
-        out.line(object.str());
-      } else {
-        out.line(text);
-      }
-      if (stop_signal()) throw Interrupted();
-    });
-  } catch (const Failure&) {
-    out.flush();  // what came before the bad id is valid
-    throw;
-  }
-  out.flush();
+  const auto for_each = arguments.from.find(' ') != std::string::npos ? &for_each_line : &for_each_word;
+  answer_each(out, for_each, arguments.ids, [&](const std::string& word) {
+    idgen_text_parts_t parts = IDGEN_TEXT_PARTS_INIT;
+    if (from) {
+      parts = read_by(from, word);
+    } else {
+      parts.id = parts.number = parse_id(word, bytes);
+    }
+    const std::string text = written(to, parts.id);
+    if (arguments.json) {
+      JsonObject object;
+      object.text("id", decimal(parts.id)).text("text", text).text("number", decimal(parts.number));
+      parts.unit == IDGEN_UNIT_NONE ? object.null("date") : object.text("date", date_of(parts));
+      out.line(object.str());
+    } else {
+      out.line(text);
+    }
+  });
   return kExitOk;
 }
 

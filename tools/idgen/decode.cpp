@@ -6,7 +6,6 @@
 #include "id_input.hpp"
 #include "layout_fields.hpp"
 #include "output.hpp"
-#include "stop.hpp"
 #include "text.hpp"
 
 namespace idgen_tool {
@@ -51,28 +50,20 @@ int decode_ids(const Arguments& arguments) {
   const Layout layout = make_layout(arguments.layout, arguments.epoch);
   const idgen_layout_info_t info = info_of(layout);
   const auto fields = fields_of(layout, info);
-  catch_signals();
   Output out;
   bool first = true;
-  try {
-    for_each_word(arguments.ids, [&](const std::string& word) {
-      const idgen_wide_id_t wide = parse_id(word, info.bits > 64 ? 16 : 8);
-      const idgen_parts_t parts = decode(layout, wide);
-      const std::string id = decimal(wide);
-      if (arguments.json) {
-        out.line(decoded(id, info, fields, parts).str());
-      } else {
-        if (!first) out.line("");
-        out.write(as_lines(id, info, fields, parts));
-      }
-      first = false;
-      if (stop_signal()) throw Interrupted();
-    });
-  } catch (const Failure&) {
-    out.flush();  // what came before the bad id is valid
-    throw;
-  }
-  out.flush();
+  answer_each(out, for_each_word, arguments.ids, [&](const std::string& word) {
+    const idgen_wide_id_t wide = parse_id(word, info.bits > 64 ? 16 : 8);
+    const idgen_parts_t parts = decode(layout, wide);
+    const std::string id = decimal(wide);
+    if (arguments.json) {
+      out.line(decoded(id, info, fields, parts).str());
+    } else {
+      if (!first) out.line("");
+      out.write(as_lines(id, info, fields, parts));
+    }
+    first = false;
+  });
   return kExitOk;
 }
 

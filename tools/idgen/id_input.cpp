@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "failure.hpp"
+#include "stop.hpp"
 
 namespace idgen_tool {
 
@@ -105,6 +106,21 @@ void for_each_line(const std::vector<std::string>& arguments, const std::functio
   for_each(arguments, use, [](const std::string& line, const std::function<void(const std::string&)>& of) {
     if (!line.empty()) of(line);
   });
+}
+
+void answer_each(Output& out, decltype(&for_each_word) for_each, const std::vector<std::string>& arguments,
+                 const std::function<void(const std::string&)>& answer) {
+  catch_signals();
+  try {
+    for_each(arguments, [&](const std::string& word) {
+      answer(word);
+      if (stop_signal()) throw Interrupted();
+    });
+  } catch (const Failure&) {
+    out.flush();
+    throw;
+  }
+  out.flush();
 }
 
 }  // namespace idgen_tool

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "output.hpp"
+
 namespace idgen_tool {
 
 // Throws Failure{TEXT} that quotes the text.
@@ -32,5 +34,10 @@ bool read_id(std::string_view text, std::int32_t encoding, std::uint64_t& id, st
 void for_each_word(const std::vector<std::string>& arguments, const std::function<void(const std::string&)>& use);
 // The same with whole lines of standard input, for texts that may hold spaces.
 void for_each_line(const std::vector<std::string>& arguments, const std::function<void(const std::string&)>& use);
+
+// A command that answers each of them: `answer` writes to `out`, until a signal asks to stop. What came before one that
+// cannot be answered is valid, and is written before its Failure goes on.
+void answer_each(Output& out, decltype(&for_each_word) for_each, const std::vector<std::string>& arguments,
+                 const std::function<void(const std::string&)>& answer);
 
 }  // namespace idgen_tool

@@ -96,22 +96,14 @@ std::string as_lines(const Found& found) {
 }
 
 int decode(const Arguments& arguments) {
-  catch_signals();
   Output out;
   bool first = true;
-  try {
-    for_each_word(arguments.ids, [&](const std::string& word) {
-      const Found found = find(word);
-      if (!arguments.json && !first) out.line("");
-      arguments.json ? out.line(as_json(found)) : out.write(as_lines(found));
-      first = false;
-      if (stop_signal()) throw Interrupted();
-    });
-  } catch (const Failure&) {
-    out.flush();  // what came before the bad id is valid
-    throw;
-  }
-  out.flush();
+  answer_each(out, for_each_word, arguments.ids, [&](const std::string& word) {
+    const Found found = find(word);
+    if (!arguments.json && !first) out.line("");
+    arguments.json ? out.line(as_json(found)) : out.write(as_lines(found));
+    first = false;
+  });
   return kExitOk;
 }
 
