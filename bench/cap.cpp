@@ -1,5 +1,14 @@
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
+
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "commands.hpp"
 #include "generator.hpp"
@@ -47,9 +56,9 @@ Sample one_second(idgen_t* generator, Draw draw) {
   return {ids / (ns / 1e6 * kPerMs), used / ids, used / ns};
 }
 
-// What the machine allows a thread that sleeps until the next tick: the share of ticks in which it is awake if it does
-// nothing else. A missed tick is 4096 ids that cannot be made up for.
-double sleeper() {
+// What the machine allows a thread that waits for each next tick and does nothing else: the share of ticks in which it
+// is awake. It sleeps until `early_ns` before the tick, and waits for the rest awake.
+Sample waiter(std::int64_t early_ns) {
   const auto wall_ns = [] {
     timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -58,13 +67,16 @@ double sleeper() {
   constexpr std::int64_t kTickNs = 1'000'000;
   const auto next_tick = [&](std::int64_t tick) {
     std::int64_t now = wall_ns();
-    for (; now / kTickNs == tick; now = wall_ns()) {
-      const timespec left{0, kTickNs - now % kTickNs};
-      nanosleep(&left, nullptr);
+    if (const std::int64_t left = kTickNs - now % kTickNs - early_ns; now / kTickNs == tick && left > 0) {
+      const timespec asleep{0, left};
+      nanosleep(&asleep, nullptr);
+    }
+    while ((now = wall_ns()) / kTickNs == tick) {
     }
     return now / kTickNs;
   };
   std::int64_t tick = next_tick(wall_ns() / kTickNs);
+  const double cpu = cpu_ns();
   const auto start = Clock::now();
   int awake = 0;
   double ns;
@@ -73,8 +85,35 @@ double sleeper() {
     ++awake;
     ns = ns_since(start);
   } while (ns < 1e9);
-  return awake / (ns / 1e6);
+  return {awake / (ns / 1e6), 0, (cpu_ns() - cpu) / ns};
 }
+
+// Processes that want the processors, two for each.
+class Crowd {
+ public:
+  Crowd() {
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    for (long i = 0; i < 2 * processors; ++i) {
+      const pid_t child = fork();
+      if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (volatile unsigned turns = 0;;) turns = turns + 1;
+      }
+      children_.push_back(child);
+    }
+  }
+  ~Crowd() {
+    for (const pid_t child : children_) {
+      kill(child, SIGKILL);
+      waitpid(child, nullptr, 0);
+    }
+  }
+  Crowd(const Crowd&) = delete;
+  Crowd& operator=(const Crowd&) = delete;
+
+ private:
+  std::vector<pid_t> children_;
+};
 
 }  // namespace
 
@@ -90,32 +129,38 @@ void cap(int rounds) {
     fill(generator.get(), ids, 1024, error);
     return 1024;
   };
-  std::vector<Sample> single, batched;
-  std::vector<double> ticks;
-  for (int round = 0; round < rounds; ++round) {
-    ticks.push_back(sleeper());
-    single.push_back(one_second(generator.get(), singly));
-    batched.push_back(one_second(generator.get(), batch));
-  }
+  std::vector<std::pair<const char*, std::function<Sample()>>> subjects{
+      {"asleep", [] { return waiter(0); }},
+      {"early", [] { return waiter(150'000); }},
+      {"awake", [] { return waiter(1'000'000); }},
+      {"next", [&] { return one_second(generator.get(), singly); }},
+      {"batch", [&] { return one_second(generator.get(), batch); }}};
 
   Json json;
   json.open();
-  json.numbers("ticks_awake", ticks);
-  const auto print = [&json](const char* name, const std::vector<Sample>& samples) {
-    std::vector<double> share, per_id, of_core;
-    for (const Sample& sample : samples) {
-      share.push_back(sample.share);
-      per_id.push_back(sample.cpu_per_id);
-      of_core.push_back(sample.cpu_share);
+  for (const bool is_crowded : {false, true}) {
+    std::optional<Crowd> crowd;
+    if (is_crowded) crowd.emplace();
+    std::vector<std::vector<Sample>> samples(subjects.size());
+    for (int round = 0; round < rounds; ++round) {
+      for (std::size_t i = 0; i < subjects.size(); ++i) samples[i].push_back(subjects[i].second());
     }
-    json.open(name)
-        .numbers("share_of_cap", share)
-        .numbers("cpu_ns_per_id", per_id)
-        .numbers("cpu_share", of_core)
-        .close();
-  };
-  print("next", single);
-  print("batch", batched);
+    json.open(is_crowded ? "crowded" : "quiet");
+    for (std::size_t i = 0; i < subjects.size(); ++i) {
+      std::vector<double> share, per_id, of_core;
+      for (const Sample& sample : samples[i]) {
+        share.push_back(sample.share);
+        per_id.push_back(sample.cpu_per_id);
+        of_core.push_back(sample.cpu_share);
+      }
+      json.open(subjects[i].first)
+          .numbers("share_of_cap", share)
+          .numbers("cpu_ns_per_id", per_id)
+          .numbers("cpu_share", of_core)
+          .close();
+    }
+    json.close();
+  }
   json.close().print();
 }
 

@@ -64,7 +64,7 @@ def figures_java(samples: Samples) -> list[Figure]:
 
 GO_LINE = re.compile(r"^Benchmark(\w+?)(?:-\d+)?\s+\d+\s+(.*)$", re.MULTILINE)
 GO_CALLS = (
-    "EmptyCall$|NextSnowflake$|NextSegment$|Fill1024Segment$|BlocksSegment$|"
+    "EmptyCall$|AtomicAdd$|NextSnowflake$|NextSegment$|Fill1024Segment$|BlocksSegment$|"
     "NextForString$|NextForInt$|FillForEach1024Int$|Route$|RouteBatch1024$|Hide$|HideAll1024$"
 )
 
@@ -107,6 +107,10 @@ def figures_go(samples: Samples) -> list[Figure]:
         figures.append(Figure(f"Go {kind} Next less the core, by an empty cgo call", share, "x", 1.3, detail=detail))
         allocations: Any = max(of[benchmark]["allocs/op"])
         figures.append(Figure(f"Go {kind} Next, allocations", allocations, "", 0))
+    calls, additions = of["NextSegment"]["ns/op"], of["AtomicAdd"]["ns/op"]
+    share = statistics.median(call / addition for call, addition in zip(calls, additions, strict=True))
+    detail = f"{median(calls):.1f} ns / {median(additions):.1f} ns"
+    figures.append(Figure("Go segment Next, by an atomic addition", share, "x", detail=detail))
     figures.append(Figure("Go segment Fill of 1024, an id", median(of["Fill1024Segment"]["ns/id"]), "ns", 1.0))
     blocks = median(of["BlocksSegment"]["ns/op"])
     figures.append(
@@ -142,7 +146,30 @@ def figures_go(samples: Samples) -> list[Figure]:
 PEERS = ROOT / "bench" / "peers"
 PEERS_OF = {
     "Python": ("object()", ("uuid", "uuid-utils", "uuid-utils, compat", "python-ulid")),
-    "Go": ("clock + atomic", ("google/uuid", "google/uuid, its pool", "oklog/ulid", "oklog/ulid, its default")),
+    "Go": (
+        "clock + atomic",
+        ("google/uuid", "google/uuid, its pool", "oklog/ulid", "oklog/ulid, its default", "rs/xid"),
+    ),
+}
+# Of ids of 8 bytes: the floor, its goal on one thread, and what is no peer, since it reads no clock or is ours.
+CONTESTS = {
+    "Java": {
+        "counter": ("AtomicLong", 1.45, ()),
+        "snowflake": ("clock + compare-and-set", None, ()),
+        "burst": (None, None, ("MyBatis-Plus",)),
+        "batch": (None, None, ()),
+    },
+    "Go": {
+        "counter": ("atomic.Int64", 1.4, ("idgen, Blocks(1000)",)),
+        "snowflake": ("time.Now + compare-and-swap", None, ("time.Since + compare-and-swap",)),
+        "burst": (None, None, ()),
+        "batch": (None, None, ()),
+    },
+    "Python": {
+        "counter": ("itertools.count", None, ()),
+        "snowflake": (None, None, ()),
+        "batch": (None, None, ()),
+    },
 }
 
 
@@ -163,7 +190,14 @@ def measure_peers(setting: Setting) -> Samples:
     )
     run("go", "build", "-o", program, ".", cwd=PEERS / "go")
     python = run(sys.executable, PEERS / "ids.py", rounds, env={**os.environ, "PYTHONPATH": str(packages)})
-    return {"Python": json.loads(python), "Go": json.loads(run(program, rounds))}
+    java = PEERS / "java"
+    run("mvn", "-q", "-B", "-f", java / "pom.xml", "package")
+    classes = f"{java}/target/classes:{ROOT}/java/target/idgen-0.1.0.jar:{java}/target/lib/*"
+    library = f"-Didgen.library={setting.build}/lib/libidgen.so"
+    ns: dict[str, list[float]] = {}
+    for contest in CONTESTS["Java"]:
+        ns |= json.loads(run("java", library, "-cp", classes, "dev.idgen.peers.Peers", contest, rounds))["ns"]
+    return {"Python": json.loads(python), "Go": json.loads(run(program, rounds)), "Java": {"ns": ns}}
 
 
 def figures_peers(samples: Samples) -> list[Figure]:
@@ -178,4 +212,42 @@ def figures_peers(samples: Samples) -> list[Figure]:
                 if theirs := ns.get(f"{library} {kind}"):
                     detail = f"{ratio(theirs, ours):.2f} x idgen's; {spread(theirs)}"
                     figures.append(Figure(f"{language} {kind}, {library}", median(theirs), "ns", detail=detail))
+    for language, contests in CONTESTS.items():
+        ns = samples[language]["ns"]
+        for contest, (floor, goal, others) in contests.items():
+            for threads in (1, 2):
+                figures += figures_contest(
+                    language, contest, threads, ns, floor, goal if threads == 1 else None, others
+                )
+    return figures
+
+
+def figures_contest(
+    language: str,
+    contest: str,
+    threads: int,
+    ns: dict[str, list[float]],
+    floor: str | None,
+    goal: float | None,
+    others: tuple[str, ...],
+) -> list[Figure]:
+    begin = f"{contest} {threads} "
+    found = {name.removeprefix(begin): values for name, values in ns.items() if name.startswith(begin)}
+    name = f"{language} {contest}, {threads} thread{'s' if threads > 1 else ''}"
+    ours = found.get("idgen")
+    figures = []
+    if ours and floor is not None:
+        detail = f"{median(ours):.1f} of {median(found[floor]):.1f} ns; {spread(ours)}"
+        figures.append(
+            Figure(f"{name}: idgen, relative to {floor}", ratio(ours, found[floor]), "x", goal, detail=detail)
+        )
+    peers = {peer: values for peer, values in found.items() if peer not in {"idgen", floor, *others}}
+    if ours and peers:
+        fastest = min(peers, key=lambda peer: median(peers[peer]))
+        figures.append(
+            Figure(f"{name}: idgen, relative to the fastest peer, {fastest}", ratio(ours, peers[fastest]), "x", 1.0)
+        )
+    for subject, values in found.items():
+        detail = f"lowest {min(values):.1f}; {spread(values)}"
+        figures.append(Figure(f"{name}: {subject}", median(values), "ns", detail=detail))
     return figures

@@ -152,14 +152,17 @@ PARTS = (
     Part("go", "Go", "go test -bench . ./go, a round a process", languages.measure_go, languages.figures_go),
     Part(
         "peers",
-        "UUIDs and ULIDs, beside other libraries",
-        "bench/peers/ids.py ROUNDS, bench/peers/go ROUNDS",
+        "Beside other libraries",
+        "bench/peers/ids.py ROUNDS, bench/peers/go ROUNDS, bench/peers/java ROUNDS",
         languages.measure_peers,
         languages.figures_peers,
         note="One process a language, in which all take turns. What uuid-utils and python-ulid make is of their own "
         "types, but for uuid-utils, compat: that makes uuid.UUID, as idgen does. With its pool, google/uuid gives "
-        "random bits of one read to several ids. Python's own uuid has uuid7 from 3.14 on. Java's are in the part "
-        "java.",
+        "random bits of one read to several ids. Python's own uuid has uuid7 from 3.14 on. Java's UUIDs are in "
+        "the part java. What others give up: CosId's segments are counted in memory here; MyBatis-Plus reads no clock "
+        "but a time that a thread refreshes, so it may run ahead, or repeat after a restart; hutool, CosId, yitter, "
+        "Agrona, tsid-creator and bwmarrin keep nothing of the time they have used, so a restart after a clock was set "
+        "back repeats ids, and nothing here keeps a second process from the same worker.",
     ),
 )
 

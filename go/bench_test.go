@@ -2,6 +2,7 @@ package idgen_test
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -9,7 +10,10 @@ import (
 	"github.com/idgen/idgen/go/internal/floor"
 )
 
-// Read these as ratios to BenchmarkEmptyCall of the same run: go test -bench . -count 7 ./go
+// Read these as ratios within one run: go test -bench . -count 7 ./go
+//
+// Next draws in Go: compare a segment's with BenchmarkAtomicAdd, a snowflake's with that and BenchmarkSince, since it
+// reads a clock as well. What calls into C is compared with BenchmarkEmptyCall.
 
 var sink uint64
 
@@ -19,7 +23,41 @@ func BenchmarkEmptyCall(b *testing.B) {
 	}
 }
 
-// The raw cost of a call: a 22-bit sequence, which a caller does not use up.
+// On a cache line of its own, like the counter of a generator.
+var floorOfNext struct {
+	_     [64]byte
+	count int64
+	_     [64]byte
+}
+
+func BenchmarkAtomicAdd(b *testing.B) {
+	for b.Loop() {
+		sink += uint64(atomic.AddInt64(&floorOfNext.count, 1))
+	}
+}
+
+func BenchmarkAtomicAddParallel(b *testing.B) {
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			atomic.AddInt64(&floorOfNext.count, 1)
+		}
+	})
+}
+
+func BenchmarkTimeNow(b *testing.B) {
+	for b.Loop() {
+		sink += uint64(time.Now().UnixMilli())
+	}
+}
+
+func BenchmarkSince(b *testing.B) {
+	start := time.Now()
+	for b.Loop() {
+		sink += uint64(time.Since(start))
+	}
+}
+
+// A 22-bit sequence, which a caller does not use up.
 func BenchmarkNextSnowflake(b *testing.B) {
 	benchmarkNext(b, newSnowflake(b, idgen.WithLayout("time:41ms sequence:22"), idgen.Options{"worker": ""}))
 }
@@ -35,6 +73,26 @@ func benchmarkNext(b *testing.B, g *idgen.Generator) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func BenchmarkNextSegmentParallel(b *testing.B) {
+	benchmarkNextParallel(b, newSegment(b, idgen.WithSegmentStep(10_000_000)))
+}
+
+func BenchmarkNextSnowflakeParallel(b *testing.B) {
+	benchmarkNextParallel(b, newSnowflake(b, idgen.WithLayout("time:41ms sequence:22"), idgen.Options{"worker": ""}))
+}
+
+func benchmarkNextParallel(b *testing.B, g *idgen.Generator) {
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := g.Next(); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
 }
 
 func BenchmarkNextContextSegment(b *testing.B) {

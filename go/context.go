@@ -11,23 +11,17 @@ import (
 )
 
 // NextContext is Next with a context: when ctx ends, a wait ends within about 20 ms. The error matches ErrCancelled,
-// ctx.Err() and the context's cause. Without a wait it costs one cgo call, like Next.
+// ctx.Err() and the context's cause. Without a wait it costs what Next costs.
 func (g *Generator) NextContext(ctx context.Context) (int64, error) {
 	if ctx.Err() != nil {
 		return 0, cancelled(ctx, ErrCancelled.Error())
 	}
-	// Nearly always there is an id at once. Only a wait, or a failure's message, needs the flag and its callback.
-	result := C.idgen_go_try_next(g.pointer())
-	if result.failure.status != C.IDGEN_OK {
-		err := withFlag(ctx, func(flag *C.int32_t) C.idgen_go_failure {
-			result = C.idgen_go_next_until(g.pointer(), flag)
-			return result.failure
-		})
-		runtime.KeepAlive(g)
-		return int64(result.value), err
-	}
+	id, ok := g.draw()
 	runtime.KeepAlive(g)
-	return int64(result.value), nil
+	if !ok {
+		return g.nextDrawn(ctx, id)
+	}
+	return int64(id), nil
 }
 
 // FillContext is Fill with a way out, like NextContext. The ids written before ctx ended are real.
@@ -35,17 +29,22 @@ func (g *Generator) FillContext(ctx context.Context, ids []int64) (int, error) {
 	if ctx.Err() != nil {
 		return 0, cancelled(ctx, ErrCancelled.Error())
 	}
-	if len(ids) == 0 {
-		return g.Fill(ids)
+	for written := 0; ; written++ {
+		result := C.idgen_go_fill_now(g.pointer(), idsToC(ids[written:]), C.size_t(len(ids)-written))
+		runtime.KeepAlive(g)
+		written += int(result.value)
+		if result.failure.status == C.IDGEN_OK {
+			return written, nil
+		}
+		if result.failure.status != C.IDGEN_E_CANCELLED {
+			return written, newError(result.failure)
+		}
+		id, err := g.nextOrWait(ctx)
+		if err != nil {
+			return written, err
+		}
+		ids[written] = id
 	}
-	written := 0
-	err := withFlag(ctx, func(flag *C.int32_t) C.idgen_go_failure {
-		result := C.idgen_go_fill_until(g.pointer(), idsToC(ids), C.size_t(len(ids)), flag)
-		written = int(result.value)
-		return result.failure
-	})
-	runtime.KeepAlive(g)
-	return written, err
 }
 
 // BlockContext is Block with a way out, like NextContext.
@@ -53,16 +52,50 @@ func (g *Generator) BlockContext(ctx context.Context, want int64) (Block, error)
 	if ctx.Err() != nil {
 		return Block{}, cancelled(ctx, ErrCancelled.Error())
 	}
-	var result C.idgen_go_block
-	err := withFlag(ctx, func(flag *C.int32_t) C.idgen_go_failure {
-		result = C.idgen_go_next_block(g.pointer(), C.uint64_t(max(want, 0)), flag)
-		return result.failure
-	})
+	result := C.idgen_go_next_block_now(g.pointer(), C.uint64_t(max(want, 0)))
 	runtime.KeepAlive(g)
+	if result.failure.status == C.IDGEN_OK {
+		return blockOf(result), nil
+	}
+	if result.failure.status != C.IDGEN_E_CANCELLED {
+		return Block{}, newError(result.failure)
+	}
+	id, err := g.nextOrWait(ctx)
 	if err != nil {
 		return Block{}, err
 	}
-	return Block{First: int64(result.first), Count: int64(result.count), Stride: int64(result.stride)}, nil
+	one := Block{First: id, Count: 1, Stride: 1}
+	if want == 1 {
+		return one, nil
+	}
+	result = C.idgen_go_next_block_now(g.pointer(), C.uint64_t(want-1))
+	runtime.KeepAlive(g)
+	if result.failure.status == C.IDGEN_E_CANCELLED {
+		return one, nil
+	}
+	if result.failure.status != C.IDGEN_OK {
+		_ = newError(result.failure) // the next call says it
+		return one, nil
+	}
+	more := blockOf(result)
+	if more.First != id+more.Stride {
+		return more, nil // somebody has drawn in between: the one id is lost
+	}
+	return Block{First: id, Count: more.Count + 1, Stride: more.Stride}, nil
+}
+
+func blockOf(result C.idgen_go_block) Block {
+	return Block{First: int64(result.first), Count: int64(result.count), Stride: int64(result.stride)}
+}
+
+// nextOrWait goes on where the core has ended a fill or a block because it would have to look further.
+func (g *Generator) nextOrWait(ctx context.Context) (int64, error) {
+	result := C.idgen_go_try_next(g.pointer())
+	runtime.KeepAlive(g)
+	if result.failure.status == C.IDGEN_OK {
+		return int64(result.value), nil
+	}
+	return g.lifetime.waiters.next(ctx, g)
 }
 
 // withFlag runs call with a flag that is set when ctx ends, or with nil if ctx never ends.

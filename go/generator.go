@@ -18,6 +18,7 @@ type Generator struct {
 	handle   C.uintptr_t
 	lifetime *lifetime // so that a copy of this struct also keeps the handle alive
 	pattern  *TextPattern
+	view     view
 }
 
 // Open makes a generator from the table [name] of a TOML file. Options override the file. A relative store path starts
@@ -69,7 +70,7 @@ func create(ctx context.Context, options []Option) (*Generator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Generator{created.handle, life, pattern}, nil
+	return &Generator{created.handle, life, pattern, viewOf(created.handle)}, nil
 }
 
 func (g *Generator) pointer() C.uintptr_t {
@@ -82,15 +83,28 @@ func (g *Generator) pointer() C.uintptr_t {
 // Next makes one id. May block, up to wait_max: for the next tick when the sequence of this one is used up, for a clock
 // that was set back, for the store when the reservation is used up. Does not allocate.
 //
+// Costs one atomic addition (segment), or one reading of a clock and one compare-and-swap (snowflake): it calls into C
+// only where it may have to wait. There is a call for every id of a serial, of a segment with order = relaxed or
+// segment.stride, and of a snowflake with sequence_start = random or WithClock.
+//
 // Errors: ErrClosed, ErrExhausted, ErrOverloaded, those of the clock and of the store; ErrUnsupported if ids have an
 // owner, see NextFor.
 func (g *Generator) Next() (int64, error) {
-	result := C.idgen_go_next(g.pointer())
-	runtime.KeepAlive(g)
-	if result.failure.status != C.IDGEN_OK {
-		return 0, newError(result.failure)
+	var id uint64
+	ok := false
+	if g != nil { // as draw does, but for a call less
+		switch g.view.protocol {
+		case C.IDGEN_VIEW_COUNTER:
+			id, ok = g.view.drawNumber()
+		case C.IDGEN_VIEW_CLOCK:
+			id, ok = g.view.drawAt(systemClock.unixMs())
+		}
 	}
-	return int64(result.value), nil
+	runtime.KeepAlive(g)
+	if !ok {
+		return g.nextDrawn(context.Background(), id)
+	}
+	return int64(id), nil
 }
 
 // TryNext makes one id at once or not at all. After ErrWouldBlock call Next, which may wait, and which finds out if
@@ -98,7 +112,12 @@ func (g *Generator) Next() (int64, error) {
 //
 // Errors: ErrWouldBlock, and those of Next that are not retryable.
 func (g *Generator) TryNext() (int64, error) {
-	result := C.idgen_go_try_next(g.pointer())
+	id, ok := g.draw()
+	if ok {
+		runtime.KeepAlive(g)
+		return int64(id), nil
+	}
+	result := g.tryNextDrawn(id)
 	if result.failure.status != C.IDGEN_OK && result.failure.status != C.IDGEN_E_WOULD_BLOCK {
 		result = C.idgen_go_next_slowly(g.pointer()) // fails at once and says why
 	}
@@ -123,12 +142,7 @@ func idsToC(ids []int64) *C.uint64_t {
 // The ids it wrote are real even then, and nobody else will ever get them. Much faster per id than Next. May block like
 // Next.
 func (g *Generator) Fill(ids []int64) (int, error) {
-	result := C.idgen_go_fill(g.pointer(), idsToC(ids), C.size_t(len(ids)))
-	runtime.KeepAlive(g)
-	if result.failure.status != C.IDGEN_OK {
-		return int(result.value), newError(result.failure)
-	}
-	return int(result.value), nil
+	return g.FillContext(context.Background(), ids)
 }
 
 // All is an endless sequence of ids, each drawn when the loop needs it, so none is lost when the loop stops. An error

@@ -284,6 +284,10 @@ func TestANilOrZeroGeneratorIsAnErrorNotACrash(t *testing.T) {
 	for _, g := range []*idgen.Generator{nil, {}} {
 		_, err := g.Next()
 		wantStatus(t, err, idgen.ErrHandle)
+		_, err = g.TryNext()
+		wantStatus(t, err, idgen.ErrHandle)
+		_, err = g.NextContext(t.Context())
+		wantStatus(t, err, idgen.ErrHandle)
 		_, err = g.Fill(make([]int64, 1))
 		wantStatus(t, err, idgen.ErrHandle)
 		_, err = g.Describe()
@@ -299,42 +303,6 @@ func TestANilOrZeroGeneratorIsAnErrorNotACrash(t *testing.T) {
 	wantStatus(t, err, idgen.ErrHandle)
 	_, err = l.Info()
 	wantStatus(t, err, idgen.ErrHandle)
-}
-
-func TestCloseWhileOthersDrawLosesAndRepeatsNothing(t *testing.T) {
-	g := newSegment(t)
-	const goroutines = 4
-	drawn := make([][]int64, goroutines)
-	var running, begun sync.WaitGroup
-	begun.Add(goroutines)
-	for i := range goroutines {
-		running.Add(1)
-		go func() {
-			defer running.Done()
-			for {
-				id, err := g.Next()
-				if err != nil {
-					if !errors.Is(err, idgen.ErrClosed) {
-						t.Errorf("got %v, want CLOSED", err)
-					}
-					return
-				}
-				if drawn[i] = append(drawn[i], id); len(drawn[i]) == 1000 {
-					begun.Done()
-				}
-			}
-		}()
-	}
-	begun.Wait()
-	if err := g.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	running.Wait()
-	all := slices.Concat(drawn...)
-	slices.Sort(all)
-	if len(slices.Compact(slices.Clone(all))) != len(all) {
-		t.Error("an id was issued twice")
-	}
 }
 
 func TestAForgottenGeneratorIsDestroyed(t *testing.T) {

@@ -13,6 +13,8 @@ type lifetime struct {
 	// whose cleanups may never run.
 	log   *logSink
 	store *storeSink
+
+	waiters waiters
 }
 
 func newLifetime(handle C.uintptr_t, destroy func(C.uintptr_t)) *lifetime {

@@ -203,14 +203,21 @@ func WithWindow(value time.Duration) Option { return With("window", value) }
 // crash or by borrowing. Beyond that, on_clock_back decides. At least `window`.
 func WithMaxAhead(value time.Duration) Option { return With("max_ahead", value) }
 
+// WithMaxBehind sets max_behind (0ms to 1s; default 10ms). How long ago the tick of an id may have ended, for kind =
+// snowflake, where all ids of a tick are used up: a call that waited for the next tick, and whose sleep ended ticks too
+// late, uses their ids first instead of losing them. 0ms, or less than a tick: it goes on with the tick of now. Without
+// effect with on_overflow = borrow or order = relaxed, or if ids have an owner.
+func WithMaxBehind(value time.Duration) Option { return With("max_behind", value) }
+
 // WithTag sets tag (1 to 128 characters). Name of the counter in the store, for kind = segment. Empty = the generator's
 // name.
 func WithTag(value string) Option { return With("tag", value) }
 
-// WithSegmentSchema sets segment.schema (idgen | leaf | tinyid | cosid | key_producer; default idgen). Which table the
-// numbers come from, for kind = segment. idgen: its own. leaf, tinyid, cosid: the table of that generator (cosid also:
-// its Redis keys), by its arithmetic, so that both can draw from one row at the same time (docs/stores.md).
-// key_producer: the same for kind = serial.
+// WithSegmentSchema sets segment.schema (idgen | leaf | tinyid | cosid | key_producer | incr; default idgen). Which
+// table the numbers come from, for kind = segment. idgen: its own. leaf, tinyid, cosid: the table of that generator
+// (cosid also: its Redis keys), by its arithmetic, so that both can draw from one row at the same time
+// (docs/stores.md). For kind = serial also key_producer, its table, and incr, Redis keys that other programs raise by
+// INCR, one for each period.
 func WithSegmentSchema(value string) Option { return With("segment.schema", value) }
 
 // WithSegmentStep sets segment.step (1 to 1000000000; default 10000). How many numbers to reserve at once, unless the

@@ -160,9 +160,7 @@ func (p *TextPattern) Parse(text string) (TextParts, error) {
 //
 // Errors: those of Next; ErrExhausted also for an id of more digits than the pattern holds, which is lost.
 func (g *Generator) NextText() (string, error) {
-	result := C.idgen_go_next_text(g.pointer(), g.TextPattern().pointer())
-	runtime.KeepAlive(g)
-	return patternText(result)
+	return g.NextTextContext(context.Background())
 }
 
 // NextTextContext is NextText with a way out, like NextContext.
@@ -172,15 +170,14 @@ func (g *Generator) NextTextContext(ctx context.Context) (string, error) {
 	}
 	defer runtime.KeepAlive(g)
 	result := C.idgen_go_try_next_text(g.pointer(), g.TextPattern().pointer())
-	if result.failure.status == C.IDGEN_E_WOULD_BLOCK { // as in NextContext, only a wait needs the flag
-		err := withFlag(ctx, func(flag *C.int32_t) C.idgen_go_failure {
-			result = C.idgen_go_next_text_until(g.pointer(), g.TextPattern().pointer(), flag)
-			return result.failure
-		})
+	if result.failure.status == C.IDGEN_E_WOULD_BLOCK {
+		id, err := g.lifetime.waiters.next(ctx, g)
 		if err != nil {
 			return "", err
 		}
-	} else if result.failure.status != C.IDGEN_OK {
+		result = C.idgen_go_text_of(g.TextPattern().pointer(), C.uint64_t(id))
+	}
+	if result.failure.status != C.IDGEN_OK {
 		result = C.idgen_go_core_text(g.pointer())
 	}
 	return patternText(result)

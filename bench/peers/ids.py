@@ -1,7 +1,8 @@
-"""UUIDs and ULIDs of idgen and of other libraries, in one process: peers/ids.py ROUNDS. Prints a JSON object.
+"""Ids of idgen and of other libraries, in one process: peers/ids.py ROUNDS. Prints a JSON object.
 
-CPU time of the calling thread, in ns an id; the subjects take turns. Each is a call without arguments, so the floor is
-a call of a built-in type that makes an empty object.
+CPU time of the calling thread, in ns an id; the subjects take turns. Each is a call without arguments, so the floor of
+UUIDs and ULIDs is a call of a built-in type that makes an empty object, and that of numbers the next one of a built-in
+counter. A batch is 1024 ids, in a list.
 """
 
 from __future__ import annotations
@@ -17,11 +18,20 @@ from importlib.metadata import version
 from typing import Any
 
 import idgen
+import snowflake
+import sonyflake_turbo
 import ulid
 import uuid_utils
 import uuid_utils.compat
 
 CALLS = 20_000
+BATCH = 1024
+ON_MEMORY: dict[str, Any] = {"store": "memory:peers", "store_create": True}
+ORDERS = idgen.Generator(kind="segment", tag="peers", segment_step=1_000_000, segment_runway="0ms", **ON_MEMORY)
+EVENTS = idgen.Generator(worker=1, layout="time:40ms worker:1 sequence:22", **ON_MEMORY)
+# 256 ids in 10 ms are its format, so it has as many machine ids as it takes to never wait.
+TURBO = sonyflake_turbo.SonyFlake(*range(512), start_time=1_735_689_600)
+TWITTER = snowflake.SnowflakeGenerator(1)  # None once the 4096 ids of a millisecond are used up, which it never sees
 
 SUBJECTS: dict[str, Callable[[], Any]] = {
     "object()": object,
@@ -41,21 +51,37 @@ if hasattr(uuid, "uuid7"):  # from Python 3.14 on
     SUBJECTS["uuid uuid7"] = uuid.uuid7
 
 
-def cost(call: Callable[[], Any]) -> float:
+NUMBERS: dict[str, Callable[[], Any]] = {
+    "counter 1 itertools.count": itertools.count().__next__,
+    "counter 1 idgen": ORDERS.next,
+    "snowflake 1 idgen": EVENTS.next,
+    "snowflake 1 sonyflake-turbo": TURBO.__next__,
+    "snowflake 1 snowflake-id": TWITTER.__next__,
+}
+BATCHES: dict[str, Callable[[], Any]] = {
+    "batch 1 idgen, counter": lambda: ORDERS.next_batch(BATCH),
+    "batch 1 idgen, snowflake": lambda: EVENTS.next_batch(BATCH),
+    "batch 1 sonyflake-turbo": lambda: TURBO(BATCH),
+}
+
+
+def cost(call: Callable[[], Any], times: int = CALLS) -> float:
     """Without a loop in Python: deque takes what map has called."""
-    calls = itertools.repeat((), CALLS)
+    calls = itertools.repeat((), times)
     begun = time.thread_time_ns()
     deque(itertools.starmap(call, calls), maxlen=0)
-    return (time.thread_time_ns() - begun) / CALLS
+    return (time.thread_time_ns() - begun) / times
 
 
 def main() -> None:
     rounds = int(sys.argv[1])
-    ns: dict[str, list[float]] = {name: [] for name in SUBJECTS}
+    ns: dict[str, list[float]] = {name: [] for name in (*SUBJECTS, *NUMBERS, *BATCHES)}
     for _ in range(rounds + 1):
-        for name, call in SUBJECTS.items():
+        for name, call in (*SUBJECTS.items(), *NUMBERS.items()):
             ns[name].append(cost(call))
-    versions = {name: version(name) for name in ("uuid-utils", "python-ulid")}
+        for name, call in BATCHES.items():
+            ns[name].append(cost(call, CALLS // BATCH) / BATCH)
+    versions = {name: version(name) for name in ("uuid-utils", "python-ulid", "sonyflake-turbo", "snowflake-id")}
     print(json.dumps({"ns": {name: all_of[1:] for name, all_of in ns.items()}, "versions": versions}))
 
 

@@ -58,12 +58,6 @@ __attribute__((noinline, unused)) static idgen_go_number idgen_go_next_slowly(ui
   return result;
 }
 
-static inline idgen_go_number idgen_go_next(uintptr_t generator) {
-  idgen_go_number result = {0, {NULL, IDGEN_OK}};
-  if (__builtin_expect(idgen_try_next((idgen_t *)generator, &result.value) == IDGEN_OK, 1)) return result;
-  return idgen_go_next_slowly(generator);
-}
-
 /* idgen_try_next fills no error: for the message of a status other than IDGEN_E_WOULD_BLOCK there is
  * idgen_go_next_slowly. */
 static inline idgen_go_number idgen_go_try_next(uintptr_t generator) {
@@ -72,12 +66,18 @@ static inline idgen_go_number idgen_go_try_next(uintptr_t generator) {
   return result;
 }
 
-static inline idgen_go_number idgen_go_fill(uintptr_t generator, uint64_t *ids, size_t n) {
-  IDGEN_GO_ERROR(error);
-  size_t written = 0;
-  idgen_go_number result;
-  result.failure = idgen_go_fail(idgen_next_batch((idgen_t *)generator, ids, n, &written, &error), &error);
-  result.value = written;
+/* Of protocol 0, which is none, if the generator has no view. */
+static inline idgen_view_t idgen_go_view(uintptr_t generator) {
+  idgen_view_t view = IDGEN_VIEW_INIT;
+  if (idgen_view((const idgen_t *)generator, &view, NULL) != IDGEN_OK) view.protocol = 0;
+  return view;
+}
+
+/* The same two for whoever drew a number that is outside of the open range (draw in view.go). It becomes the id, or is
+ * given up. */
+static inline idgen_go_number idgen_go_try_next_drawn(uintptr_t generator, uint64_t drawn) {
+  idgen_go_number result = {0, {NULL, IDGEN_OK}};
+  result.failure.status = idgen_try_next_drawn((idgen_t *)generator, drawn, &result.value);
   return result;
 }
 
@@ -90,20 +90,41 @@ static inline int idgen_go_flag_is_set(void *flag) { return __atomic_load_n((con
 /* A flag may be NULL, for a context that never ends. */
 static inline idgen_cancelled_fn idgen_go_asks(const int32_t *flag) { return flag ? idgen_go_flag_is_set : NULL; }
 
-static inline idgen_go_number idgen_go_fill_until(uintptr_t generator, uint64_t *ids, size_t n, int32_t *flag) {
+static inline uint64_t idgen_go_wait_max_ns(uintptr_t generator) {
+  return idgen_wait_max_ns((const idgen_t *)generator);
+}
+
+/* How many callbacks of the host this thread is in. One for all files that include this. */
+__attribute__((weak)) __thread int idgen_go_callbacks;
+static inline int idgen_go_is_callback(void) { return idgen_go_callbacks > 0; }
+
+/* For whoever waits in Go for all (waiters.go). */
+static inline idgen_go_number idgen_go_next_waited(uintptr_t generator, uint64_t waited_ns, int32_t *flag) {
   IDGEN_GO_ERROR(error);
-  size_t written = 0;
-  idgen_go_number result;
+  idgen_go_number result = {0, {NULL, IDGEN_OK}};
   result.failure = idgen_go_fail(
-      idgen_next_batch_wait((idgen_t *)generator, ids, n, &written, idgen_go_asks(flag), flag, &error), &error);
-  result.value = written;
+      idgen_next_waited((idgen_t *)generator, waited_ns, &result.value, idgen_go_asks(flag), flag, &error), &error);
   return result;
 }
 
-static inline idgen_go_number idgen_go_next_until(uintptr_t generator, int32_t *flag) {
-  uint64_t id = 0;
-  idgen_go_number result = idgen_go_fill_until(generator, &id, 1, flag);
-  result.value = id;
+/* Ends a wait before it begins: what is there is drawn, and the status is IDGEN_E_CANCELLED if that is not all. */
+static inline int idgen_go_at_once(void *unused) {
+  (void)unused;
+  return 1;
+}
+
+static inline idgen_go_failure idgen_go_fail_now(idgen_status_t status, const idgen_error_t *error) {
+  const idgen_go_failure cut_short = {NULL, status};
+  return status == IDGEN_E_CANCELLED ? cut_short : idgen_go_fail(status, error);
+}
+
+static inline idgen_go_number idgen_go_fill_now(uintptr_t generator, uint64_t *ids, size_t n) {
+  IDGEN_GO_ERROR(error);
+  size_t written = 0;
+  idgen_go_number result;
+  result.failure = idgen_go_fail_now(
+      idgen_next_batch_wait((idgen_t *)generator, ids, n, &written, idgen_go_at_once, NULL, &error), &error);
+  result.value = written;
   return result;
 }
 
@@ -112,12 +133,12 @@ typedef struct {
   idgen_go_failure failure;
 } idgen_go_block;
 
-static inline idgen_go_block idgen_go_next_block(uintptr_t generator, uint64_t want, int32_t *flag) {
+static inline idgen_go_block idgen_go_next_block_now(uintptr_t generator, uint64_t want) {
   IDGEN_GO_ERROR(error);
   idgen_block_t block = IDGEN_BLOCK_INIT;
   idgen_go_block result;
-  result.failure = idgen_go_fail(
-      idgen_next_block_wait((idgen_t *)generator, want, &block, idgen_go_asks(flag), flag, &error), &error);
+  result.failure = idgen_go_fail_now(
+      idgen_next_block_wait((idgen_t *)generator, want, &block, idgen_go_at_once, NULL, &error), &error);
   result.first = block.first, result.count = block.count, result.stride = block.stride;
   return result;
 }
@@ -569,23 +590,6 @@ __attribute__((noinline, unused)) static idgen_go_pattern_text idgen_go_core_tex
   result.failure = idgen_go_fail(idgen_next_text((idgen_t *)generator, result.text, &size, &error), &error);
   result.length = size - 1;
   return result;
-}
-
-static inline idgen_go_pattern_text idgen_go_next_text(uintptr_t generator, uintptr_t pattern) {
-  const idgen_go_pattern_text result = idgen_go_try_next_text(generator, pattern);
-  return __builtin_expect(result.failure.status == IDGEN_OK, 1) ? result : idgen_go_core_text(generator);
-}
-
-/* Not idgen_next_text, which does not end with a context. */
-static inline idgen_go_pattern_text idgen_go_next_text_until(uintptr_t generator, uintptr_t pattern, int32_t *flag) {
-  const idgen_go_number drawn = idgen_go_next_until(generator, flag);
-  idgen_go_pattern_text result;
-  if (drawn.failure.status != IDGEN_OK) {
-    result.failure = drawn.failure, result.length = 0;
-    return result;
-  }
-  result = idgen_go_text_of(pattern, drawn.value);
-  return result.failure.status == IDGEN_OK ? result : idgen_go_core_text(generator);
 }
 
 /* ----------------------------------------------------------------------------------------------- standard ids */

@@ -23,31 +23,54 @@ idgen_status_t idgenGoWorkerReplace(uintptr_t ctx, idgen_worker_change_t *change
 idgen_status_t idgenGoKeys(uintptr_t ctx, idgen_key_fn each, void *keys, idgen_error_t *error);
 void idgenGoRelease(uintptr_t ctx);
 
-static inline int64_t idgen_go_now(void *ctx) { return idgenGoNow((uintptr_t)ctx); }
-static inline void idgen_go_sleep(void *ctx, uint64_t ns) { idgenGoSleep((uintptr_t)ctx, ns); }
+/* What Go draws in a callback from another generator it draws on this thread: see waiters.go. */
+static inline void idgen_go_enter(void) { ++idgen_go_callbacks; }
+static inline idgen_status_t idgen_go_leave(idgen_status_t status) {
+  --idgen_go_callbacks;
+  return status;
+}
+
+static inline int64_t idgen_go_now(void *ctx) {
+  idgen_go_enter();
+  const int64_t now = idgenGoNow((uintptr_t)ctx);
+  (void)idgen_go_leave(IDGEN_OK);
+  return now;
+}
+static inline void idgen_go_sleep(void *ctx, uint64_t ns) {
+  idgen_go_enter();
+  idgenGoSleep((uintptr_t)ctx, ns);
+  (void)idgen_go_leave(IDGEN_OK);
+}
 static inline void idgen_go_log(void *ctx, int32_t level, const char *message) {
+  idgen_go_enter();
   idgenGoLog((uintptr_t)ctx, level, (char *)message);
+  (void)idgen_go_leave(IDGEN_OK);
 }
 static inline idgen_status_t idgen_go_segment_take(void *ctx, const idgen_segment_request_t *request,
                                                    idgen_segment_t *segment, idgen_error_t *error) {
-  return idgenGoSegmentTake((uintptr_t)ctx, (char *)request->name_space, (char *)request->tag, request->count,
-                            request->above, &segment->first, error);
+  idgen_go_enter();
+  return idgen_go_leave(idgenGoSegmentTake((uintptr_t)ctx, (char *)request->name_space, (char *)request->tag,
+                                           request->count, request->above, &segment->first, error));
 }
 static inline idgen_status_t idgen_go_segment_return(void *ctx, const char *name_space, const char *tag, uint64_t last,
                                                      uint64_t unused, idgen_error_t *error) {
-  return idgenGoSegmentReturn((uintptr_t)ctx, (char *)name_space, (char *)tag, last, unused, error);
+  idgen_go_enter();
+  return idgen_go_leave(idgenGoSegmentReturn((uintptr_t)ctx, (char *)name_space, (char *)tag, last, unused, error));
 }
 static inline idgen_status_t idgen_go_namespace_format(void *ctx, const char *name_space, const char *format,
                                                        char *found, size_t size, idgen_error_t *error) {
-  return idgenGoNamespaceFormat((uintptr_t)ctx, (char *)name_space, (char *)format, found, size, error);
+  idgen_go_enter();
+  return idgen_go_leave(idgenGoNamespaceFormat((uintptr_t)ctx, (char *)name_space, (char *)format, found, size, error));
 }
 static inline idgen_status_t idgen_go_worker_read(void *ctx, const char *name_space, uint64_t worker,
                                                   idgen_worker_row_t *row, idgen_error_t *error) {
-  return idgenGoWorkerRead((uintptr_t)ctx, (char *)name_space, worker, row, error);
+  idgen_go_enter();
+  return idgen_go_leave(idgenGoWorkerRead((uintptr_t)ctx, (char *)name_space, worker, row, error));
 }
 static inline idgen_status_t idgen_go_worker_list(void *ctx, const char *name_space, idgen_worker_row_fn each,
                                                   void *rows, idgen_error_t *error) {
-  return idgenGoWorkerList((uintptr_t)ctx, (char *)name_space, each, rows, error);
+  idgen_go_enter();
+  return idgen_go_leave(idgenGoWorkerList((uintptr_t)ctx, (char *)name_space, each, rows, error));
 }
 /* Go cannot call a pointer to a function. */
 static inline void idgen_go_add_row(idgen_worker_row_fn each, void *rows, const idgen_worker_row_t *row) {
@@ -55,10 +78,12 @@ static inline void idgen_go_add_row(idgen_worker_row_fn each, void *rows, const 
 }
 static inline idgen_status_t idgen_go_worker_replace(void *ctx, const idgen_worker_change_t *change, uint32_t *changed,
                                                      idgen_error_t *error) {
-  return idgenGoWorkerReplace((uintptr_t)ctx, (idgen_worker_change_t *)change, changed, error);
+  idgen_go_enter();
+  return idgen_go_leave(idgenGoWorkerReplace((uintptr_t)ctx, (idgen_worker_change_t *)change, changed, error));
 }
 static inline idgen_status_t idgen_go_keys(void *ctx, idgen_key_fn each, void *keys, idgen_error_t *error) {
-  return idgenGoKeys((uintptr_t)ctx, each, keys, error);
+  idgen_go_enter();
+  return idgen_go_leave(idgenGoKeys((uintptr_t)ctx, each, keys, error));
 }
 static inline void idgen_go_add_key(idgen_key_fn each, void *keys, uint32_t version, const uint8_t *key, size_t size,
                                     int32_t retired) {

@@ -178,6 +178,11 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
 %ignore idgen_next_block;
 %ignore idgen_next_block_wait;
 %ignore idgen_try_next;
+%ignore idgen_view;
+%ignore idgen_next_waited;
+%ignore idgen_wait_max_ns;
+%ignore idgen_next_drawn;
+%ignore idgen_try_next_drawn;
 %ignore idgen_next_for;
 %ignore idgen_next_for_int;
 %ignore idgen_try_next_for;
@@ -233,8 +238,17 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
  * halves (natives_standard.cpp). */
 %native(jniVersion) jint jniVersion();
 %native(next) jlong next(jlong generator);
+%native(view) jlong view(jlong generator, jlongArray shape);
+%native(words) jobject words(jlong address);
+%native(nextDrawn) jlong nextDrawn(jlong generator, jlong drawn);
+%native(tryNextDrawn) jboolean tryNextDrawn(jlong generator, jlong drawn, jlongArray id);
+%native(waitMaxNs) jlong waitMaxNs(jlong generator);
+%native(nextWaited) jlong nextWaited(jlong generator, jlong waitedNs);
+%native(nextBlockNow) jboolean nextBlockNow(jlong generator, jlong want, jlongArray block);
+%native(fillNow) jint fillNow(jlong generator, jlongArray ids, jint offset, jint length);
 %native(tryNext) jboolean tryNext(jlong generator, jlongArray id);
 %native(fill) void fill(jlong generator, jlongArray ids, jint offset, jint length);
+%native(fillDirect) void fillDirect(jlong generator, jobject ids, jint offset, jint length);
 %native(nextText) jbyteArray nextText(jlong generator, jlong pattern);
 %native(nextBlock) void nextBlock(jlong generator, jlong want, jlongArray block);
 %native(nextForInt) jlong nextForInt(jlong generator, jlong owner);

@@ -65,7 +65,58 @@ idgen_status_t put_drawn(const Handle& handle, std::uint64_t id, char* buffer, s
 
 }  // namespace
 
+namespace idgen {
+
+// Where HotPage has what idgen_words_t promises.
+struct WordsOfView {
+  static_assert(offsetof(HotPage, counter) + offsetof(Counter, next_) == offsetof(idgen_words_t, next));
+  static_assert(offsetof(HotPage, counter) + offsetof(Counter, limit_) == offsetof(idgen_words_t, limit));
+  static_assert(offsetof(HotPage, counter) + offsetof(Counter, first_) == offsetof(idgen_words_t, first));
+  static_assert(offsetof(HotPage, counter) + offsetof(Counter, version_) == offsetof(idgen_words_t, version));
+  static_assert(offsetof(HotPage, slack) == offsetof(idgen_words_t, slack));
+  static_assert(offsetof(HotPage, fixed) == offsetof(idgen_words_t, fixed));
+};
+
+}  // namespace idgen
+
 extern "C" {
+
+// Not of the path that the others are on, but it says what that is.
+idgen_status_t idgen_view(const idgen_t* generator, idgen_view_t* view, idgen_error_t* err) {
+  return guard(err, [&] {
+    const Handle& handle = open_handle(generator, "generator");
+    check_struct(view, "view");
+    const auto [page, shape] = handle.view();
+    idgen_view_t found = IDGEN_VIEW_INIT;
+    found.protocol = shape->timed ? IDGEN_VIEW_CLOCK : IDGEN_VIEW_COUNTER;
+    found.words = reinterpret_cast<idgen_words_t* const*>(page);
+    if (shape->timed) {
+      found.epoch_unix_ms = shape->epoch_ms;
+      found.tick_ms = static_cast<uint64_t>(shape->tick_ms);
+      found.max_tick = shape->max_tick;
+      found.carry_mask = shape->start_mask;
+      found.sequence_bits = shape->sequence_bits;
+      found.sequence_shift = shape->sequence_shift;
+      found.time_shift = shape->time_shift;
+    }
+    write_struct(view, found, "view");
+  });
+}
+
+idgen_status_t idgen_next_drawn(idgen_t* generator, uint64_t drawn, uint64_t* id, idgen_error_t* err) {
+  return guard_waiting(err, [&] {
+    Handle& handle = open_handle(generator, "generator");
+    require(id, "id");
+    if (!handle.is_plain()) throw Error(Status::argument, "no number is drawn ahead of the call: there is no counter");
+    *id = handle.next(drawn);
+  });
+}
+
+idgen_status_t idgen_try_next_drawn(idgen_t* generator, uint64_t drawn, uint64_t* id) {
+  if (!generator || !generator->is_intact()) return IDGEN_E_HANDLE;
+  if (!id || !generator->value.is_plain()) return IDGEN_E_ARGUMENT;
+  return try_next_slowly(generator->value, *id, drawn);
+}
 
 idgen_status_t idgen_try_next(idgen_t* generator, uint64_t* id) {
   if (!generator || !generator->is_intact()) [[unlikely]]
@@ -117,6 +168,23 @@ idgen_status_t idgen_next_batch_wait(idgen_t* generator, uint64_t* ids, size_t n
   });
   if (written) *written = done;
   return status;
+}
+
+idgen_status_t idgen_next_waited(idgen_t* generator, uint64_t waited_ns, uint64_t* id, idgen_cancelled_fn cancelled,
+                                 void* ctx, idgen_error_t* err) {
+  return guard_waiting(err, [&] {
+    Handle& handle = open_handle(generator, "generator");
+    require(id, "id");
+    std::size_t written;
+    uint64_t found;
+    handle.fill({&found, 1}, written, to_cancelled(cancelled, ctx),
+                static_cast<std::int64_t>(std::min<uint64_t>(waited_ns, INT64_MAX / 2)));
+    *id = found;
+  });
+}
+
+uint64_t idgen_wait_max_ns(const idgen_t* generator) {
+  return generator && generator->is_intact() ? static_cast<uint64_t>(generator->value.wait_max_ns()) : 0;
 }
 
 idgen_status_t idgen_next_block(idgen_t* generator, uint64_t want, idgen_block_t* block, idgen_error_t* err) {

@@ -31,7 +31,7 @@ struct Settings {
   bool create = false;  // make a tag that is missing, at 0
   std::int64_t timeout_ms = 5000;
   std::string schema = "idgen";
-  std::string pattern;     // of serials, for the schema key_producer
+  std::string pattern;     // of serials, for the schemas key_producer and incr
   std::uint64_t step = 0;  // of a new tag, if the schema's row needs one
   bool queue = false;      // only the functions of QueueStore will be called
   std::string queue_of;    // the database whose numbers it holds
@@ -370,8 +370,8 @@ void open(const Settings& settings, idgen_module_store* out) {
 }
 
 // S has a constructor S(const Settings&), which connects, and S::statements(settings, name_space, tag), the text of
-// what create() runs. It may have max_of(table, column). With a type S::KeyProducer, that is the store of the schema
-// key_producer.
+// what create() runs. It may have max_of(table, column). A type S::Serials is the store of the schema
+// S::Serials::kSchema.
 template <class S>
 constexpr idgen_module interface_of(const char* name) {
   return {IDGEN_MODULE_ABI, 0, name,
@@ -379,8 +379,8 @@ constexpr idgen_module interface_of(const char* name) {
              idgen_module_error* err) -> std::int32_t {
             return guard(err, [&] {
               const Settings known = settings_of(settings, count);
-              if constexpr (requires { typename S::KeyProducer; })
-                if (known.schema == "key_producer") return open<typename S::KeyProducer>(known, out);
+              if constexpr (requires { typename S::Serials; })
+                if (known.schema == S::Serials::kSchema) return open<typename S::Serials>(known, out);
               open<S>(known, out);
             });
           },

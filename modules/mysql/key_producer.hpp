@@ -8,11 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "calendar/period.hpp"
 #include "connection.hpp"
-#include "idgen/pattern.hpp"
-#include "idgen/text.hpp"
 #include "java_format.hpp"
+#include "serial_text.hpp"
 #include "store/grant_rules.hpp"
 
 namespace idgen::module {
@@ -20,63 +18,32 @@ namespace idgen::module {
 // The longest of its columns.
 inline constexpr std::size_t kLongestName = 80, kLongestSerial = 80, kLongestFormat = 20;
 
-// Texts and ids of a pattern. Pure.
-class SerialText {
+// And what a row says of the pattern.
+class RowText : public SerialText {
  public:
   // Throws Error{value, unsupported}.
-  explicit SerialText(const std::string& pattern)
-      : pattern_(TextPattern::parse(pattern)), formats_(java_formats(pattern_)) {
-    if (pattern_.finest() > TimeUnit::hour || !pattern_.is_complete()) {
-      throw Error(Status::value, concat({"pattern ", quote(pattern_.text()),
-                                         ": a serial counts from 1 in each hour, day, month or year, and its date has "
-                                         "all units above that one"}));
-    }
-    if (pattern_.most_bytes() > kLongestSerial && pattern_.last_number() != ~Id128{0})
+  explicit RowText(const std::string& pattern) : SerialText(pattern), formats_(java_formats(this->pattern())) {
+    if (this->pattern().most_bytes() > kLongestSerial && this->pattern().last_number() != ~Id128{0})
       fail_long("texts", kLongestSerial);
     if (formats_.date.size() > kLongestFormat) fail_long("a DATEFMT, " + in_quotes(formats_.date), kLongestFormat);
     if (formats_.number.size() > kLongestFormat) fail_long("a NOFMT, " + in_quotes(formats_.number), kLongestFormat);
-    const bool has_date = pattern_.finest() != TimeUnit::none;
-    last_number_ = static_cast<std::uint64_t>(
-        std::min<Id128>(pattern_.last_number(), has_date ? kLastSerial : kLargestNumber - 1));
   }
 
   const JavaFormats& formats() const noexcept { return formats_; }
-  bool has_date() const noexcept { return pattern_.finest() != TimeUnit::none; }
-  std::uint64_t period_begin(std::uint64_t id) const noexcept {
-    return has_date() ? id >> kSerialBits << kSerialBits : 0;
-  }
-  // The largest of its period that the pattern holds.
-  std::uint64_t last_of(std::uint64_t id) const noexcept { return period_begin(id) + last_number_; }
-
-  std::string write(std::uint64_t id) const {
-    char out[TextPattern::kMostText];
-    const LocalTime when = has_date() ? begin_of(id >> kSerialBits, pattern_.finest()) : LocalTime{};
-    return {out, pattern_.write(id - period_begin(id), 8, when, out)};
-  }
   // What stands in front of the number in the serials of a period.
   std::string prefix(std::uint64_t id) const {
     std::string text = write(period_begin(id));
     text.resize(text.size() - formats_.number.size());
     return text;
   }
-  // Throws Error{text}. The number may be 0: of a row that has come to this day, and has given it all back.
-  std::uint64_t read(const std::string& text) const {
-    const TextPattern::Read found = pattern_.read(text);
-    if (found.number > last_number_ || (has_date() && found.when.year < 1970))
-      throw Error(Status::text, concat({quote(text), " is no serial of the pattern ", quote(pattern_.text())}));
-    const auto number = static_cast<std::uint64_t>(found.number);
-    return has_date() ? period_of(found.when, pattern_.finest()) << kSerialBits | number : number;
-  }
 
  private:
   [[noreturn]] void fail_long(const std::string& what, std::size_t most) const {
-    throw Error(Status::unsupported, concat({"pattern ", quote(pattern_.text()), " makes ", what, " of more than ",
+    throw Error(Status::unsupported, concat({"pattern ", quote(pattern().text()), " makes ", what, " of more than ",
                                              most, " characters, more than a row of key_producer holds"}));
   }
 
-  const TextPattern pattern_;
   const JavaFormats formats_;
-  std::uint64_t last_number_ = 0;
 };
 
 // TABLE.COLUMN, as the tag has it.
@@ -110,6 +77,8 @@ inline Business business_of(const std::string& name_space, const std::string& ta
 
 class KeyProducer final : public ConnectedStore<MysqlConnection> {
  public:
+  static constexpr std::string_view kSchema = kKeyProducer.name;
+
   explicit KeyProducer(const Settings& settings) : ConnectedStore(settings, kParameters) {
     if (!settings_.pattern.empty()) text_.emplace(settings_.pattern);
     use([&](MysqlConnection& server) {
@@ -120,7 +89,7 @@ class KeyProducer final : public ConnectedStore<MysqlConnection> {
 
   static std::string statements(const Settings& settings, const std::string& name_space, const std::string& tag) {
     if (settings.pattern.empty()) throw_no_pattern();
-    const Row row = new_row(SerialText(settings.pattern), name_space, tag);
+    const Row row = new_row(RowText(settings.pattern), name_space, tag);
     return std::string(kCreateTable) + ";\n" + insert_text(row, literal) + ";\n";
   }
 
@@ -214,7 +183,7 @@ class KeyProducer final : public ConnectedStore<MysqlConnection> {
                            [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
     return text;
   }
-  static Row new_row(const SerialText& text, const std::string& name_space, const std::string& tag) {
+  static Row new_row(const RowText& text, const std::string& name_space, const std::string& tag) {
     const Business business = business_of(name_space, tag);
     return {.table = upper(business.table),
             .column = upper(business.column),
@@ -233,7 +202,7 @@ class KeyProducer final : public ConnectedStore<MysqlConnection> {
                 "segment.schema = key_producer has serials: set kind = serial, and the pattern that the row's DATEFMT "
                 "and NOFMT say, such as \"SO{yyyyMMdd}{000000}\" for 'SO'yyyyMMdd and 000000");
   }
-  const SerialText& text() const {
+  const RowText& text() const {
     if (!text_) throw_no_pattern();
     return *text_;
   }
@@ -379,7 +348,7 @@ class KeyProducer final : public ConnectedStore<MysqlConnection> {
                         "original's cache"}));
   }
 
-  std::optional<SerialText> text_;
+  std::optional<RowText> text_;
   bool is_tidb_ = false;
 };
 

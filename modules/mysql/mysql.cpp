@@ -80,7 +80,7 @@ constexpr Dialect kDialects[] = {
 class MysqlStore final
     : public WithNumbers<WithWindows<SchemaStore<MysqlConnection>, MysqlConnection>, MysqlConnection> {
  public:
-  using KeyProducer = module::KeyProducer;
+  using Serials = KeyProducer;
 
   explicit MysqlStore(const Settings& settings) : WithNumbers(settings, kParameters, kDialects) {
     use([&](MysqlConnection& server) {

@@ -144,6 +144,7 @@ int main(void) {
   RUN(struct_sizes_and_buffers);
   RUN(texts_and_layouts);
   RUN(snowflakes);
+  RUN(views);
   RUN(metrics);
   RUN(segments);
   RUN(configuration_files);

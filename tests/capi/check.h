@@ -36,6 +36,7 @@ void null_and_wrong_handles(void);
 void struct_sizes_and_buffers(void);
 void texts_and_layouts(void);
 void snowflakes(void);
+void views(void);
 void metrics(void);
 void segments(void);
 void configuration_files(void);

@@ -5,7 +5,7 @@
  * with toml++, whose functions are noexcept and end the process when there is no memory. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <idgen/idgen.h>
+#include <idgen/draw.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -236,6 +236,28 @@ static idgen_status_t call_next_wait(idgen_error_t *err) {
     last_segment = ids[i];
   }
   return status;
+}
+static idgen_status_t call_next_waited(idgen_error_t *err) {
+  for (int i = 0; i < 120; ++i) {
+    uint64_t id = 0;
+    const idgen_status_t status = idgen_next_waited(segment, 1000, &id, never, NULL, err);
+    if (status) return status;
+    CHECK(id > last_segment);
+    last_segment = id;
+  }
+  return IDGEN_OK;
+}
+static idgen_status_t call_draw(idgen_error_t *err) {
+  idgen_view_t view = IDGEN_VIEW_INIT;
+  const idgen_status_t none = idgen_view(segment, &view, err);
+  for (int i = 0; i < 120 && !none; ++i) {
+    uint64_t id = 0;
+    const idgen_status_t status = idgen_draw(segment, &view, &id, err);
+    if (status) return status;
+    CHECK(id > last_segment);
+    last_segment = id;
+  }
+  return none;
 }
 static idgen_status_t call_next_block(idgen_error_t *err) {
   for (int i = 0; i < 3; ++i) {
@@ -502,6 +524,8 @@ int main(void) {
   EXHAUST_REFILLS(call_next);
   EXHAUST_REFILLS(call_try_next);
   EXHAUST_REFILLS(call_next_wait);
+  EXHAUST_REFILLS(call_next_waited);
+  EXHAUST_REFILLS(call_draw);
   EXHAUST_REFILLS(call_next_block);
   background_runs_out();
   doing = "all";

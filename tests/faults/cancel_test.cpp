@@ -1,5 +1,6 @@
 // pthread_cancel: a thread is cancelled when it enters a call that may block, never within. The cancellation must not
 // be caught like an exception, and a call cancelled in the middle would leave locks behind.
+#include <idgen/draw.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -232,6 +233,29 @@ const std::vector<Call> kCalls = {
        std::uint64_t ids[30];
        std::size_t written;
        return idgen_next_batch_wait(s.generator, ids, 30, &written, never, nullptr, nullptr);
+     }},
+    {"idgen_next_waited", WaitsFor::store,
+     [](Scene& s) {
+       std::uint64_t id;
+       return thirty_times([&] { return idgen_next_waited(s.generator, 1000, &id, never, nullptr, nullptr); });
+     }},
+    {"idgen_next_drawn", WaitsFor::store,
+     [](Scene& s) {
+       idgen_view_t view = IDGEN_VIEW_INIT;
+       std::uint64_t id;
+       if (const idgen_status_t status = idgen_view(s.generator, &view, nullptr)) return status;
+       return thirty_times([&] { return idgen_draw(s.generator, &view, &id, nullptr); });
+     }},
+    {"idgen_try_next_drawn", WaitsFor::nothing,
+     [](Scene& s) {
+       idgen_view_t view = IDGEN_VIEW_INIT;
+       std::uint64_t id;
+       if (const idgen_status_t status = idgen_view(s.generator, &view, nullptr)) return status;
+       (void)thirty_times([&] {
+         if (idgen_draw_counter(&view, &id)) return IDGEN_OK;
+         return idgen_try_next_drawn(s.generator, id, &id);
+       });
+       return IDGEN_OK;
      }},
     {"idgen_next_block", WaitsFor::store,
      [](Scene& s) {

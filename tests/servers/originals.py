@@ -8,7 +8,7 @@ In this process:
 As separate processes, all used in the same way:
 
     with leaf(server, tag) as process:      or tinyid(server, biz_type), key_producer(server, "TABLE.COLUMN"),
-                                            or cosid(jar, server, name)
+                                            incr(server, tag), or cosid(jar, server, name)
         process.issue(count)                the ids; or ask(count), and later answer()
 
 Snowflakes, whose workers' numbers are in the originals' rows:
@@ -22,14 +22,16 @@ key_producer, which are not on Maven Central, are rewritten, with their statemen
 thing differs: in segment mode Leaf and tinyid load the next segment on a thread. Here the caller does it, so that the
 numbers drawn are known exactly.
 
-    originals.py leaf|tinyid|key_producer PORT TAG       for each number N on standard input: N ids, one per line
+    originals.py leaf|tinyid|key_producer|incr PORT TAG       for each number N on standard input: N ids, one per line
 """
 
 import os
+import socket
 import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import pymysql
@@ -403,6 +405,41 @@ class Process:
             self.process.stdout.close()
 
 
+class Incr:
+    """A program that numbers its orders by INCR on one key a day, TAG:DATE, which expires."""
+
+    SECONDS = 2 * 86_400  # after its first number
+
+    def __init__(self, server):
+        self.server = server
+        self.run("AUTH", servers.PASSWORD)
+
+    def issue(self, tag, count):
+        return [self.next_serial(tag) for _ in range(count)]
+
+    def next_serial(self, tag):
+        today = time.strftime("%Y%m%d", time.gmtime())
+        key = f"{tag}:{today}"
+        number = int(self.run("INCR", key))
+        if number == 1:
+            self.run("EXPIRE", key, str(self.SECONDS))
+        return f"{today}{number:08}"
+
+    @cached_property
+    def stream(self):
+        return socket.create_connection((servers.HOST, self.server.port)).makefile("rwb")
+
+    def run(self, *words):
+        """A command whose answer is one line."""
+        self.stream.write(f"*{len(words)}\r\n".encode())
+        for word in words:
+            self.stream.write(f"${len(word)}\r\n{word}\r\n".encode())
+        self.stream.flush()
+        answer = self.stream.readline().decode().strip()
+        assert answer[0] in ":+", answer
+        return answer[1:]
+
+
 def leaf(server, tag):
     return Process([sys.executable, __file__, "leaf", str(server.port), tag])
 
@@ -413,6 +450,10 @@ def tinyid(server, biz_type):
 
 def key_producer(server, name):
     return Process([sys.executable, __file__, "key_producer", str(server.port), name])
+
+
+def incr(server, tag):
+    return Process([sys.executable, __file__, "incr", str(server.port), tag])
 
 
 def cosid(jar, server, name, namespace="cosid", offset=0, step=10, kind="segment"):
@@ -493,7 +534,7 @@ class Port:
 
 def main():
     kind, port, tag = sys.argv[1:]
-    original = {"leaf": Leaf, "tinyid": Tinyid, "key_producer": KeyProducer}[kind](Port(int(port)))
+    original = {"leaf": Leaf, "tinyid": Tinyid, "key_producer": KeyProducer, "incr": Incr}[kind](Port(int(port)))
     for line in sys.stdin:
         print(*original.issue(tag, int(line)), sep="\n", flush=True)
 

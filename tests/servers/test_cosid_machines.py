@@ -28,6 +28,8 @@ from worker_sources import (
 TWO = "time:41ms worker:1 sequence:2"
 # CosId's processes of these tests count as dead after this.
 GUARD_MS = 5_000
+# In the name of an instance that nobody is (cosid_left_behind).
+LEFT_BEHIND = "~"
 COSID = {"worker_source": "cosid", "worker_guard": f"{GUARD_MS}ms", **SHORT}
 
 
@@ -57,8 +59,12 @@ class Machines:
         if self.server.name == "redis":
             words = self.server.cli("HGETALL", f"cosid:{{{self.namespace}}}:itc_idx").split()
             pairs = zip(words[::2], words[1::2], strict=True)
-            return {int(state.split("|")[0]): (who, int(state.split("|")[1])) for who, state in pairs}
-        return {number: (who, stamp) for number, who, stamp in self.rows() if who}
+            rows = [(*(int(word) for word in state.split("|")), who) for who, state in pairs]
+            found = {number: (who, stamp) for number, stamp, who in rows}
+        else:
+            found = {number: (who, stamp) for number, who, stamp in self.rows() if who}
+        # One that was claimed while another process's window still held it is left behind, until it counts as dead.
+        return {number: (who, stamp) for number, (who, stamp) in found.items() if LEFT_BEHIND not in who}
 
     def given_back(self):
         """{machine id: up to when it was used}."""

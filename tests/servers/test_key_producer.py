@@ -1,14 +1,11 @@
 """Rows of key_producer: idgen draws serials from them as the original does, alone and at the same time."""
 
-import json
 from contextlib import ExitStack
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import originals
 import pytest
-import tally
-from clients import Asked, command, new_tag, run
+from clients import command, new_tag, run
+from serials import Clock, Series, day, distinct, on_one_day, text_of
 from test_bad_input import refused
 
 PATTERN = "{yyyyMMdd}{00000000}"
@@ -16,43 +13,17 @@ SO = "SO{yyyyMMdd}{000000}"
 CACHE = originals.KeyProducer.CACHE
 
 
-class Business:
+class Business(Series):
     """A table of the business, and the series of its numbers."""
+
+    SCHEMA, PATTERN = "key_producer", PATTERN
 
     def __init__(self, server, statements):
         self.server, self.table = server, new_tag()
-        self.url = server.url(**({"statements": statements} if statements else {}))
+        super().__init__(server.url(**({"statements": statements} if statements else {})), f"{self.table}.number")
         # The original looks for the table by the name that its row has, which is in upper case.
         self.server.sql(f"CREATE TABLE {self.table} (number varchar(80))")
         self.server.sql(f"CREATE VIEW {self.table.upper()} AS SELECT number FROM {self.table}")
-
-    @property
-    def tag(self):
-        return f"{self.table}.number"
-
-    def properties(self, pattern=PATTERN, **others):
-        return {"kind": "serial", "schema": "key_producer", "pattern": pattern, **others}
-
-    def command(self, *words, tag=None, **others):
-        return run(command(self.url, tag or self.tag, *words, **self.properties(**others)))
-
-    def done(self, *words, **others):
-        done = self.command(*words, **others)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    def create(self, **others):
-        self.done("segment", "create", **others)
-        return self
-
-    def next(self, count=1, **others):
-        return self.done("next", "-n", str(count), **others).split()
-
-    def refused(self, status, *what, words=("next",), **others):
-        return refused(self.command(*words, **others), status, *what)
-
-    def asked(self, **others):
-        return Asked(self.url, self.tag, **self.properties(prefetch=1, **others))
 
     @property
     def where(self):
@@ -73,28 +44,6 @@ class Business:
 @pytest.fixture(params=["", "transaction"], ids=["single", "transaction"])
 def business(request, started):
     return Business(started("mysql"), request.param)
-
-
-def day(shift=0):
-    return f"{datetime.now(UTC) + timedelta(days=shift):%Y%m%d}"
-
-
-def on_one_day(work):
-    """work(day), again if a midnight was in it."""
-    for _ in range(2):
-        today = day()
-        try:
-            return work(today)
-        except AssertionError:
-            if day() == today:
-                raise
-    raise AssertionError("two midnights")
-
-
-def text_of(number, digits=8):
-    return (datetime(1970, 1, 1) + timedelta(days=number >> 40)).strftime(
-        "%Y%m%d"
-    ) + f"{number & (1 << 40) - 1:0{digits}}"
 
 
 # --- alone
@@ -229,11 +178,7 @@ def test_a_series_goes_on_in_idgens_own_table_when_the_original_is_gone(business
 
     def moved(today):
         business.set(f"'{today}00000417'")
-        own, serial = new_tag(), {"kind": "serial", "pattern": PATTERN}
-        source = ("--from-schema", "key_producer", "--from-tag", business.tag)
-        done = run(command(business.url, own, "segment", "import", *source, **serial))
-        assert done.returncode == 0, done.stderr
-        assert run(command(business.url, own, "next", **serial)).stdout.split() == [f"{today}00000418"]
+        assert business.goes_on_in_idgens_own() == [f"{today}00000418"]
 
     on_one_day(moved)
 
@@ -241,12 +186,7 @@ def test_a_series_goes_on_in_idgens_own_table_when_the_original_is_gone(business
 def test_all_series_are_listed(business):
     business.create()
     business.next()
-    arguments = command(business.url, "x", "segment", "show", "--json", **business.properties())
-    at = arguments.index("--tag")
-    listed = run(arguments[:at] + arguments[at + 2 :])
-    assert listed.returncode == 0, listed.stderr
-    rows = {row["tag"]: int(row["max_id"]) for row in map(json.loads, listed.stdout.splitlines())}
-    assert text_of(rows[business.tag.upper()]) == business.latest()
+    assert text_of(business.listed()[business.tag.upper()]) == business.latest()
 
 
 # --- bad input
@@ -403,35 +343,11 @@ def original(business):
     return originals.key_producer(business.server, business.tag.upper())
 
 
-def distinct(found):
-    tally.add(len(found), len(found) - len(set(found)))
-    assert len(set(found)) == len(found)
-
-
-class Clock:
-    """A clock that stands still, of the processes that are started with it."""
-
-    def __init__(self, path, patch, text):
-        (fake,) = Path("/usr/lib").glob("*/faketime/libfaketime.so.1")
-        self.path = path
-        self.set(text)
-        patch.setenv("LD_PRELOAD", str(fake))
-        patch.setenv("FAKETIME_TIMESTAMP_FILE", str(self.path))
-        patch.setenv("FAKETIME_NO_CACHE", "1")
-        patch.setenv("DONT_FAKE_MONOTONIC", "1")
-        patch.setenv("TZ", "UTC")
-
-    def set(self, text):
-        staged = self.path.with_suffix(".staged")
-        staged.write_text(text + "\n")
-        staged.rename(self.path)
-
-
 def test_both_go_over_midnight_and_no_number_comes_twice(business, tmp_path, monkeypatch):
     business.create()
     with ExitStack() as stack:
         with monkeypatch.context() as patch:
-            clock = Clock(tmp_path / "clock", patch, "2026-11-21 23:59:59")
+            clock = Clock(tmp_path / "clock", "2026-11-21 23:59:59").patch(patch)
             theirs = [stack.enter_context(original(business)) for _ in range(2)]
             ours = [stack.enter_context(business.asked(step=CACHE)) for _ in range(2)]
         found = []
@@ -457,10 +373,10 @@ def test_an_original_whose_clock_is_behind_begins_the_day_before_again_and_idgen
     business.create()
     with ExitStack() as stack:
         with monkeypatch.context() as patch:
-            Clock(tmp_path / "right", patch, "2026-11-22 00:00:00")
+            Clock(tmp_path / "right", "2026-11-22 00:00:00").patch(patch)
             ours = stack.enter_context(business.asked(step=CACHE))
         with monkeypatch.context() as patch:
-            Clock(tmp_path / "behind", patch, "2026-11-21 23:59:59")
+            Clock(tmp_path / "behind", "2026-11-21 23:59:59").patch(patch)
             behind = stack.enter_context(original(business))
         ours.ids(CACHE)
         assert behind.issue(1) == [2026112100000001]
@@ -475,7 +391,7 @@ def test_what_originals_began_again_and_drew_past_a_generator_is_not_noticed(bus
     business.create()
     with ExitStack() as stack:
         with monkeypatch.context() as patch:
-            clock = Clock(tmp_path / "clock", patch, "2026-11-22 00:00:00")
+            clock = Clock(tmp_path / "clock", "2026-11-22 00:00:00").patch(patch)
             ours = stack.enter_context(business.asked(step=CACHE))
             other = stack.enter_context(original(business))
         assert ours.ids(CACHE)[0] & 0xFFFF == 1

@@ -12,11 +12,10 @@ import pytest
 import tally
 from clients import BUILD, MODULES, Asked, command, create, new_tag, run
 from hosts import LANGUAGES
+from serials import EPOCH, NUMBER_BITS, Clock
 
-NUMBER_BITS = 40
 PATTERN = "SO{yyyyMMdd}{00000000}"
 FIRST_DAY = datetime(2026, 11, 21)
-EPOCH = datetime(1970, 1, 1)
 
 
 @pytest.fixture(params=["redis", "mysql"])
@@ -27,14 +26,14 @@ def server(request, started):
 class Process:
     """Draws batches of a day's numbers by a clock that a file says."""
 
-    def __init__(self, folder, number, url, tag, clock):
-        (fake,) = Path("/usr/lib").glob("*/faketime/libfaketime.so.1")
+    def __init__(self, folder, number, url, tag, clock, schema):
         self.path = folder / f"{number}.txt"
         settings = {
             "kind": "serial",
             "store": url,
             "tag": tag,
             "pattern": PATTERN,
+            "segment.schema": schema,
             "segment.step": "1000",
             "wait_max": "60s",
             "module.path": str(MODULES),
@@ -49,15 +48,7 @@ class Process:
                     *(f"{key}={value}" for key, value in settings.items()),
                 ],
                 stdout=out,
-                env={
-                    **os.environ,
-                    "LD_PRELOAD": str(fake),
-                    "FAKETIME_TIMESTAMP_FILE": str(clock),
-                    "FAKETIME_NO_CACHE": "1",
-                    "DONT_FAKE_MONOTONIC": "1",
-                    "TZ": "UTC",
-                    "PAUSE": "0.01",
-                },
+                env={**os.environ, **clock.environment, "PAUSE": "0.01"},
             )
 
     def ids(self):
@@ -73,27 +64,31 @@ class Process:
         self.process.wait()
 
 
-def test_a_million_numbers_of_five_days_come_once_though_processes_are_killed(server, tmp_path):
-    tag = create(server.url(), new_tag())
-    clock = tmp_path / "clock"
+@pytest.mark.parametrize(
+    ("kind", "schema"),
+    [("redis", "idgen"), ("redis", "incr"), ("mysql", "idgen")],
+    ids=["redis", "redis, a key a day", "mysql"],
+)
+def test_a_million_numbers_of_five_days_come_once_though_processes_are_killed(started, kind, schema, tmp_path):
+    server = started(kind)
+    tag = new_tag()
+    made = run(command(server.url(), tag, "segment", "create", kind="serial", pattern=PATTERN, schema=schema))
+    assert made.returncode == 0, made.stderr
+    clock = Clock(tmp_path / "clock", f"@{FIRST_DAY:%Y-%m-%d} 23:59:50")
     choice = random.Random(21)
     processes = []
 
-    def set_clock(day, text):
-        staged = tmp_path / "staged"
-        staged.write_text(f"@{(FIRST_DAY + timedelta(days=day)):%Y-%m-%d} {text}\n")
-        staged.rename(clock)
-
     def start():
-        process = Process(tmp_path, len(processes), server.url(), tag, clock)
+        process = Process(tmp_path, len(processes), server.url(), tag, clock, schema)
         processes.append(process)
         return process
 
-    set_clock(0, "23:59:50")
     running = [start() for _ in range(4)]
     try:
         for day in range(5):
-            set_clock(day, "23:59:58")  # so midnight comes by itself, while all draw
+            clock.set(
+                f"@{FIRST_DAY + timedelta(days=day):%Y-%m-%d} 23:59:58"
+            )  # so midnight comes by itself, while all draw
             until = time.monotonic() + 6
             while time.monotonic() < until:
                 time.sleep(0.7)

@@ -14,6 +14,18 @@
 #include "reserve/counter.hpp"
 #include "sim/search.hpp"
 
+namespace idgen {
+
+// The words, as other languages read them.
+struct WordsOfView : Counter {
+  std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
+  std::uint64_t first() const { return first_.load(std::memory_order_acquire); }
+  std::uint64_t step() { return next_.fetch_add(1, std::memory_order_acq_rel); }
+  bool is_still(std::uint64_t version) const { return version_.load(std::memory_order_relaxed) == version; }
+};
+
+}  // namespace idgen
+
 namespace idgen::search {
 namespace {
 
@@ -44,6 +56,18 @@ class Pump {
       if (counter_.draw(n)) return tell(Event::issued, n);
       if (n < Counter::kParked && make_room(&n, may_wait)) return tell(Event::issued, n);
       if (may_wait) draw(1);
+    };
+  }
+  // View.java: what was remembered is compared with the version alone.
+  Action remembered() {
+    return [this] {
+      const std::uint64_t version = counter_.version();
+      const std::uint64_t limit = counter_.limit();
+      const std::uint64_t first = counter_.first();
+      for (int i = 0; i < 2; ++i) {
+        const std::uint64_t n = counter_.step();
+        if (counter_.is_still(version) && first <= n && n < limit) tell(Event::issued, n);
+      }
     };
   }
   // Handle::fill().
@@ -103,6 +127,8 @@ class Pump {
   }
 
  private:
+  static constexpr std::uint64_t kMistake = 0;  // in no range
+
   void draw(std::uint64_t want) {
     for (int attempt = 0; attempt < 2; ++attempt) {
       std::uint64_t first = 0;
@@ -142,6 +168,10 @@ class Pump {
     while (closed_.get() == 0) {
       const std::uint64_t need = claimed ? *claimed : counter_.next();
       if (claimed && need < first_.get()) break;
+      if (claimed && need >= counter_.next()) {  // it was drawn
+        tell(Event::issued, kMistake);
+        break;
+      }
       has_room = need < counter_.limit();
       if (has_room) break;
       if (need < end_.get()) {
@@ -161,7 +191,7 @@ class Pump {
     return has_room;
   }
 
-  Counter counter_;  // first: places 0 to 3 have the names of its members
+  WordsOfView counter_;  // first: places 0 to 4 have the names of its members
   const std::vector<Grant> grants_;
   Guarded first_, end_, opened_, closed_, returned_;
   Guarded arrived_;
@@ -201,6 +231,24 @@ const Case kCases[] = {
      [](std::shared_ptr<Pump>& pump) {
        return run(pump, {{1, 6, 6}, {0, 2, 2, true}}, [](Pump& p) {
          return Threads{{p.batch(2), p.batch(1)}, {p.from(2, 9)}, {p.retire(), p.refill()}};
+       });
+     }},
+    {"by what is remembered: a range with a mark, then one behind a gap",
+     [](std::shared_ptr<Pump>& pump) {
+       return run(pump, {{1, 3, 2}, {6, 8, 8}}, [](Pump& p) {
+         return Threads{{p.remembered()}, {p.one(), p.one(), p.one()}};
+       });
+     }},
+    {"by what is remembered: given up, and granted again up to the same limit, but for others' numbers",
+     [](std::shared_ptr<Pump>& pump) {
+       return run(pump, {{1, 7, 7}, {0, 1, 1, true}, {6, 7, 7}}, [](Pump& p) {
+         return Threads{{p.remembered()}, {p.retire(), p.refill(), p.one(), p.refill()}};
+       });
+     }},
+    {"by what is remembered: closed",
+     [](std::shared_ptr<Pump>& pump) {
+       return run(pump, {{1, 5, 5}}, [](Pump& p) {
+         return Threads{{p.remembered()}, {p.one(), p.one()}, {p.batch(1), p.close()}};
        });
      }},
     {"closed while others draw",

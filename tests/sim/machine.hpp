@@ -77,7 +77,9 @@ class MachineRuntime final : public Runtime {
   void sleep_ns(std::int64_t ns) override {
     host_code_runs("its clock's sleep");
     if (!scheduler_.current()) image_.ghosted += ns;  // while it is taken down
-    scheduler_.sleep(ns);
+    constexpr std::int64_t kMostLateNs = 15'000'000;
+    const bool is_late = random_() % 16 == 0;  // as on a busy machine
+    scheduler_.sleep(is_late ? ns + static_cast<std::int64_t>(random_() % kMostLateNs) : ns);
   }
   void nonce(std::span<std::uint8_t> out) override {
     scheduler_.step();

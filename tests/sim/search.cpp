@@ -14,7 +14,7 @@
 namespace idgen::search {
 namespace {
 
-constexpr std::size_t kMostPlaces = 4;   // atomics
+constexpr std::size_t kMostPlaces = 5;   // atomics
 constexpr std::size_t kMostGuarded = 6;  // what the lock guards
 constexpr std::size_t kMostThreads = 3;
 constexpr std::size_t kMostStored = 16;  // stores of a place that somebody may still see
@@ -518,7 +518,7 @@ class Search {
       } else if (step.kind == Kind::lock || step.kind == Kind::unlock) {
         line += name_of(step.kind);
       } else {
-        static constexpr const char* kPlaces[kMostPlaces] = {"next_", "limit_", "first_", "resume_"};
+        static constexpr const char* kPlaces[kMostPlaces] = {"next_", "limit_", "first_", "resume_", "version_"};
         line += std::string(kPlaces[step.place]) + "." + name_of(step.kind);
         if (step.kind == Kind::compare_exchange) line += " " + text(step.expected) + " by";
         if (step.kind != Kind::load) line += " " + text(step.operand);

@@ -29,7 +29,7 @@ class SimRuntime : public Runtime {
   std::int64_t mono_ns() noexcept override { return mono_; }
   void sleep_ns(std::int64_t ns) override {
     slept_ += ns;
-    pass(ns);
+    pass(ns + std::exchange(late_, 0));
   }
   void nonce(std::span<std::uint8_t> out) override {
     for (auto& byte : out) byte = static_cast<std::uint8_t>(random_());
@@ -85,6 +85,8 @@ class SimRuntime : public Runtime {
   void hold_back(bool on) { held_back_ = on; }
   // As with a full process table: nothing can be posted.
   void has_no_threads(bool on) { has_no_threads_ = on; }
+  // The next sleep ends that much too late, as on a busy machine.
+  void oversleep(std::int64_t ns) { late_ = ns; }
   void work_takes(std::int64_t ns) { work_takes_ = ns; }
   std::size_t tasks() const { return tasks_.size(); }
   std::size_t timers() const { return timers_.size(); }
@@ -111,6 +113,7 @@ class SimRuntime : public Runtime {
   std::int64_t wall_;
   std::int64_t mono_ = 0;
   std::int64_t slept_ = 0;
+  std::int64_t late_ = 0;
   std::int64_t work_takes_ = 0;
   bool held_back_ = false;
   bool has_no_threads_ = false;

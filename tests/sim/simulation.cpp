@@ -384,10 +384,10 @@ class Simulation {
     std::uint64_t ids[40];
     std::size_t written = 0;
     const std::uint64_t floor = opened.highest;
-    const std::uint64_t sets = host.machine.sets;
+    const Begun begun{host.machine.sets, wall_ms(host)};
     const auto done = [&] {
       if (process.is_dead) return;
-      for (std::size_t i = 0; i < written; ++i) check(host, opened, ids[i], floor, sets, last);
+      for (std::size_t i = 0; i < written; ++i) check(host, opened, ids[i], floor, begun, last);
       for (std::size_t i = 0; i < written; ++i) opened.highest = std::max(opened.highest, ids[i]);
       host.progress += written;
     };
@@ -422,7 +422,15 @@ class Simulation {
     done();
   }
 
-  void check(Host& host, const Opened& opened, std::uint64_t id, std::uint64_t floor, std::uint64_t sets,
+  static constexpr std::int64_t kMaxBehindMs = 10;  // the default
+  // Of a call.
+  struct Begun {
+    std::uint64_t sets;  // of its machine's clock, until then
+    std::int64_t wall_ms;
+  };
+  std::int64_t wall_ms(const Host& host) const { return Process::floor_ms(host.machine.clock.wall_ns(scheduler_.now)); }
+
+  void check(Host& host, const Opened& opened, std::uint64_t id, std::uint64_t floor, const Begun& begun,
              std::uint64_t& last) {
     const App& app = *host.app;
     const std::uint64_t image = app.process->store->number();
@@ -435,12 +443,17 @@ class Simulation {
                std::to_string(parts.sequence);
       });
       oracle_.issued(image, opened.number, {"", parts.worker}, id, parts.unix_ms, parts.unix_ms + tick_ms);
-      const std::int64_t now_ms = Process::floor_ms(host.machine.clock.wall_ns(scheduler_.now));
       // order = relaxed: what a thread's block has left is issued also if the clock is set back meanwhile.
-      if (!app.plan.may_lead && app.plan.strict && sets == host.machine.sets &&
-          parts.unix_ms > now_ms + app.plan.max_ahead_ms) {
-        scheduler_.fail("I6: id " + std::to_string(id) + " is " + std::to_string(parts.unix_ms - now_ms) +
-                        " ms ahead of the clock");
+      if (app.plan.strict && begun.sets == host.machine.sets) {
+        const std::int64_t ahead_ms = parts.unix_ms - wall_ms(host);
+        const std::int64_t behind_ms = begun.wall_ms - (parts.unix_ms + tick_ms - 1);
+        if (!app.plan.may_lead && ahead_ms > app.plan.max_ahead_ms) {
+          scheduler_.fail("I6: id " + std::to_string(id) + " is " + std::to_string(ahead_ms) +
+                          " ms ahead of the clock");
+        }
+        if (behind_ms > kMaxBehindMs) {
+          scheduler_.fail("I6: id " + std::to_string(id) + " is " + std::to_string(behind_ms) + " ms behind the clock");
+        }
       }
     } else {
       trace(*app.process, "id " + std::to_string(id));

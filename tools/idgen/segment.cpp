@@ -106,6 +106,7 @@ int create(const SegmentArguments& arguments) {
   if (is_server) out.line(statements(config));
   out.line("created " + shown_tag(config) + " of " + one_line(without_secrets(value(config, "store"))) +
            (value(config, "segment.schema") == "key_producer" ? "; it begins above the highest number in its table"
+            : value(config, "segment.schema") == "incr"       ? "; it begins above the number in its period's key"
                                                               : "; its first id is 1"));
   out.flush();
   return kExitOk;

@@ -1,10 +1,11 @@
-// Command peers makes UUIDs and ULIDs with idgen and with other libraries, in one process: peers ROUNDS. It prints a
-// JSON object, in ns an id; the subjects take turns. The floor is time.Now and an atomic addition.
+// Command peers makes ids with idgen and with other libraries, in one process: peers ROUNDS. It prints a JSON object,
+// in ns an id; the subjects take turns. The floor of UUIDs and ULIDs is time.Now and an atomic addition.
 package main
 
 import (
 	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"log"
 	"os"
 	"runtime"
@@ -16,6 +17,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/idgen/idgen/go"
 	"github.com/oklog/ulid/v2"
+	"github.com/rs/xid"
 )
 
 const calls = 200_000
@@ -52,12 +54,14 @@ var subjects = []struct {
 	{"google/uuid uuid7", func() { sink16 = must(uuid.NewV7()) }},
 	{"google/uuid, its pool uuid4", func() { sink16 = must(uuid.NewRandom()) }},
 	{"google/uuid, its pool uuid7", func() { sink16 = must(uuid.NewV7()) }},
+	{"rs/xid object_id", func() { sink12 = xid.New() }}, // as long, and as much random
 	{"oklog/ulid ulid", func() { sink16 = must(ulid.New(ulid.Now(), entropy)) }},
 	{"oklog/ulid, its default ulid", func() { sink16 = ulid.Make() }},
 }
 
 func main() {
 	rounds := must(strconv.Atoi(os.Args[1]))
+	running := contests()
 	runtime.LockOSThread()
 	ns := map[string][]float64{}
 	for round := 0; round <= rounds; round++ {
@@ -73,6 +77,20 @@ func main() {
 			uuid.DisableRandPool()
 			if round > 0 { // the first one warms up
 				ns[subject.name] = append(ns[subject.name], float64(took.Nanoseconds())/calls)
+			}
+		}
+	}
+	runtime.UnlockOSThread()
+	for round := 0; round <= rounds; round++ {
+		for threads := 1; threads <= 2; threads++ {
+			for contest, all := range running {
+				for _, one := range all {
+					cost := contestCost(one, threads)
+					if round > 0 {
+						name := fmt.Sprintf("%s %d %s", contest, threads, one.name)
+						ns[name] = append(ns[name], cost)
+					}
+				}
 			}
 		}
 	}

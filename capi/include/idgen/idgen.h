@@ -34,9 +34,9 @@
  *     lists its own. In these lists "any" means IDGEN_E_HANDLE, IDGEN_E_ARGUMENT, IDGEN_E_NO_MEMORY and
  *     IDGEN_E_INTERNAL, and a range such as 60..79 means the statuses of status.h with these numbers. A failure fills
  *     `err`, if given: what was asked, what was found, what is allowed, what to do. After a success its content is
- *     meaningless. `err` is always the last parameter; only idgen_try_next has none. There is no thread-local "last
- *     error". No C++ exception leaves the library; it never prints, aborts, exits or reads the environment. (One
- *     exception: if memory runs out inside the TOML reader, the reader ends the process.)
+ *     meaningless. `err` is always the last parameter; only idgen_try_next and its kind have none. There is no
+ *     thread-local "last error". No C++ exception leaves the library; it never prints, aborts, exits or reads the
+ *     environment. (One exception: if memory runs out inside the TOML reader, the reader ends the process.)
  *  6. Public structs begin with struct_size, which the side that fills the struct in sets to its sizeof. They grow only
  *     at the end; the library writes no more than struct_size bytes. Use the *_INIT macros. Members named `reserved`
  *     are 0. An idgen_error_t of zeros is filled too, and says what to set.
@@ -168,6 +168,17 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_batch_wait(idgen_t *generato
                                                                size_t *written, idgen_cancelled_fn cancelled, void *ctx,
                                                                idgen_error_t *err);
 
+/* idgen_next_batch_wait with n = 1, for a caller that has waited before: waited_ns count towards wait_max. For a
+ * language whose threads are not the system's, many of which may wait: one thread draws for all of them, in their
+ * order, and blocks here.
+ * Errors: as idgen_next, IDGEN_E_CANCELLED. Blocks: as idgen_next, until cancelled. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_waited(idgen_t *generator, uint64_t waited_ns, uint64_t *id,
+                                                           idgen_cancelled_fn cancelled, void *ctx, idgen_error_t *err);
+
+/* The property wait_max in ns: how long a call may wait. 0 also for a handle that is none.
+ * Errors: none. Blocks: no. Threads: any. */
+IDGEN_API uint64_t idgen_wait_max_ns(const idgen_t *generator);
+
 /* A run of ids that the host counts off by itself: first, first + stride, ..., count of them. */
 typedef struct idgen_block {
   uint32_t struct_size;
@@ -191,6 +202,92 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_block(idgen_t *generator, ui
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_block_wait(idgen_t *generator, uint64_t want, idgen_block_t *block,
                                                                idgen_cancelled_fn cancelled, void *ctx,
                                                                idgen_error_t *err);
+
+/* ------------------------------------------------------------------------------------------ drawing without a call
+ *
+ * A call across a language's border can cost many times what an id costs. But an id is one atomic step and two
+ * comparisons on words in memory, which every language can do by itself. A view says where the words are. For C and C++
+ * <idgen/draw.h> has what is said here as inline functions.
+ *
+ * IDGEN_VIEW_COUNTER, of segments:
+ *
+ *     w = *view->words;                          // each time: the library moves the words
+ *     n = fetch_add(&w->next, 1, acquire);
+ *     if (n < load(&w->limit, acquire) && n >= load(&w->first, relaxed)) the id is n;
+ *     else idgen_next_drawn(generator, n, ...) or idgen_try_next_drawn(generator, n, ...);
+ *
+ * IDGEN_VIEW_CLOCK, of snowflakes; `now` is the system's clock in Unix ms:
+ *
+ *     tick = (now - view->epoch_unix_ms) / view->tick_ms;
+ *     if (now < view->epoch_unix_ms || tick > view->max_tick) idgen_next(...);
+ *     w = *view->words;                          // each time
+ *     floor = tick << view->sequence_bits;  ceiling = floor + ((load(&w->slack, relaxed) + 1) << view->sequence_bits);
+ *     seen = load(&w->next, acquire);
+ *     again: n = seen >= floor ? seen : floor + (seen & view->carry_mask);
+ *     if (n >= min(load(&w->limit, acquire), ceiling)) idgen_next(...);
+ *     if (!compare_exchange(&w->next, &seen, n + 1, acq_rel, acquire)) goto again;
+ *     the id is (n >> view->sequence_bits) << view->time_shift | load(&w->fixed, relaxed)
+ *               | (n & ((1 << view->sequence_bits) - 1)) << view->sequence_shift;
+ *
+ * slack + 1 may be 0 or below, as a number of two's complement: then nothing is drawn here.
+ *
+ * version changes whenever limit or first does, and is never the same again in one process. So a language in which each
+ * read costs, and in which no process forks, may remember both with the version that it read before them (acquire), and
+ * then read nothing else after the addition: n is the id if the version is unchanged and first <= n < limit.
+ *
+ * These are the library's own steps, so both may draw at the same time, with the same guarantees, in a forked child
+ * too. A number drawn outside of the range is passed on at once, in the process that drew it, and once; one that nobody
+ * can have drawn is not used. Whoever changes a word otherwise, or passes on a number that it has used, makes ids that
+ * are issued twice. */
+
+/* Protocols. Any other is one that this header does not know: call idgen_next instead. */
+#define IDGEN_VIEW_COUNTER 1
+#define IDGEN_VIEW_CLOCK 2
+
+typedef struct idgen_words {
+  uint64_t next; /* the only one that a caller changes */
+  uint64_t reserved1[7];
+  uint64_t limit;
+  uint64_t first;
+  uint64_t reserved2;
+  uint64_t version;
+  uint64_t reserved3[4];
+  uint64_t slack;
+  uint64_t fixed;
+} idgen_words_t;
+
+typedef struct idgen_view {
+  uint32_t struct_size;
+  uint32_t protocol;           /* IDGEN_VIEW_* */
+  idgen_words_t *const *words; /* both as long as the generator: until idgen_destroy, idgen_close does not end it */
+  int64_t epoch_unix_ms;       /* from here on: IDGEN_VIEW_CLOCK, else 0 */
+  uint64_t tick_ms;
+  uint64_t max_tick;
+  uint64_t carry_mask;
+  uint32_t sequence_bits;
+  uint32_t sequence_shift;
+  uint32_t time_shift;
+  uint32_t reserved;
+} idgen_view_t;
+
+#define IDGEN_VIEW_INIT \
+  { (uint32_t)sizeof(idgen_view_t), 0, NULL, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/* What a caller needs to draw by itself.
+ * Errors: IDGEN_E_UNSUPPORTED if the ids do not come from one counter (order = relaxed, segment.stride, ids with an
+ * owner, serials with a date, sequence_start = random) or by a clock of the host, any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_view(const idgen_t *generator, idgen_view_t *view, idgen_error_t *err);
+
+/* idgen_next for whoever has drawn `drawn` by IDGEN_VIEW_COUNTER, outside of the open range: nobody else will draw that
+ * number, so it may be the id.
+ * Errors: as idgen_next; IDGEN_E_ARGUMENT if the view is none of a counter. Blocks: as idgen_next. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_drawn(idgen_t *generator, uint64_t drawn, uint64_t *id,
+                                                          idgen_error_t *err);
+
+/* What idgen_try_next is to idgen_next.
+ * Errors: as idgen_try_next; IDGEN_E_ARGUMENT if the view is none of a counter. Blocks: no, not even on another call.
+ * Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_try_next_drawn(idgen_t *generator, uint64_t drawn, uint64_t *id);
 
 /* ------------------------------------------------------------------------------------------ ids with an owner
  *

@@ -131,8 +131,9 @@ class Handle {
   // text_form().pattern().most_bytes(). Throws Error{exhausted} if the pattern does not hold the number.
   std::size_t write_text(std::uint64_t id, char* out) const;
   const TextForm& text_form() const noexcept { return text_form_; }
-  // written is always right, also when it throws.
-  void fill(std::span<std::uint64_t> ids, std::size_t& written, const Cancelled& cancelled = {});
+  // written is always right, also when it throws. waited_ns: how long the caller has waited before.
+  void fill(std::span<std::uint64_t> ids, std::size_t& written, const Cancelled& cancelled = {},
+            std::int64_t waited_ns = 0);
   Block next_block(std::uint64_t want, const Cancelled& cancelled = {});
 
   // Of layouts with a gene, whose ids have an owner; the calls above refuse those. Owners are given by owner_number().
@@ -168,10 +169,19 @@ class Handle {
   Status try_next(std::uint64_t drawn, std::uint64_t& id) noexcept;
   std::uint64_t next(std::uint64_t drawn);
 
+  // What a caller needs to draw by itself, in a language of its own or in its own functions: see idgen_view. Throws
+  // Error{unsupported} if these ids are not drawn from one counter, or by the host's clock.
+  struct View {
+    const std::atomic<HotPage*>* page;  // valid as long as the handle
+    const Shape* shape;
+  };
+  View view() const;
+
   // Idempotent. Throws only Error{cancelled}: it is closed all the same, and the rest is given back in the background.
   [[gnu::cold]] void close(const Cancelled& cancelled = {});
 
   const Layout& layout() const noexcept;
+  std::int64_t wait_max_ns() const noexcept;
   // Of an id of 8 bytes by layout(), of one of 16 by the layout that ids are widened to.
   Parts decode(const WideId& id) const;
   [[gnu::cold]] Stats stats() const;

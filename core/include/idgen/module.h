@@ -197,8 +197,8 @@ typedef struct idgen_module {
   uint32_t reserved;
   const char *name; /* "postgres" */
   /* Connects; `store` is filled only on success. Settings: url, create (0 or 1), timeout_ms, queue (0 or 1), queue_of
-   * (the database whose numbers it holds), schema (idgen, leaf, tinyid, cosid, key_producer), step (for a new tag,
-   * if the schema's row needs one; 0 = unknown), pattern (of serials, for the schema key_producer). */
+   * (the database whose numbers it holds), schema (idgen, leaf, tinyid, cosid, key_producer, incr), step (for a new
+   * tag, if the schema's row needs one; 0 = unknown), pattern (of serials, for the schemas key_producer and incr). */
   int32_t (*open)(const idgen_module_setting *settings, size_t count, idgen_module_store *store,
                   idgen_module_error *err);
   /* What segment_create would run, as text. Connects to nothing. */

@@ -240,8 +240,8 @@ struct StoreOptions {
   std::int64_t timeout_ms = 5000;  // for another process's lock
   std::string directory;           // that relative paths start from; "" = the working directory
   std::string module_path;         // folder of the store modules; "" = beside this library
-  std::string schema = "idgen";    // whose table segments come from: idgen, leaf, tinyid, cosid, key_producer
-  std::string pattern{};           // of serials, for the schema key_producer
+  std::string schema = "idgen";    // whose table segments come from: idgen, leaf, tinyid, cosid, key_producer, incr
+  std::string pattern{};           // of serials, for the schemas key_producer and incr
   std::uint64_t step = 0;          // for a new tag, if the schema's row needs a step
   BufferOptions buffer{};
   std::shared_ptr<Runtime> runtime{};  // null: the system's

@@ -182,7 +182,8 @@ StoreOptions Config::store_options() const {
   options.directory = get("directory");
   options.module_path = get("module.path");
   options.schema = get("segment.schema");
-  if (options.schema == "key_producer" && get("kind") == "serial") options.pattern = get("pattern");
+  if (get("kind") == "serial" && (options.schema == "key_producer" || options.schema == "incr"))
+    options.pattern = get("pattern");
   options.step = integer("segment.step");
   options.buffer = {.redis = get("buffer.redis"),
                     .database = get("buffer.database"),

@@ -175,12 +175,19 @@ constexpr Property kProperties[] = {
      "How far the time in an id may be ahead of the clock after a crash or by borrowing. Beyond that, on_clock_back "
      "decides. At least `window`.",
      kSince, 0, 86'400'000},
+    {"max_behind", duration, "10ms", "0ms to 1s", "ms",
+     "How long ago the tick of an id may have ended, for kind = snowflake, where all ids of a tick are used up: a call "
+     "that waited for the next tick, and whose sleep ended ticks too late, uses their ids first instead of losing "
+     "them. 0ms, or less than a tick: it goes on with the tick of now. Without effect with on_overflow = borrow or "
+     "order = relaxed, or if ids have an owner.",
+     kSince, 0, 1'000},
     {"tag", text, "", "1 to 128 characters", "",
      "Name of the counter in the store, for kind = segment. Empty = the generator's name.", kSince, 0, 128},
-    {"segment.schema", choice, "idgen", "idgen | leaf | tinyid | cosid | key_producer", "",
+    {"segment.schema", choice, "idgen", "idgen | leaf | tinyid | cosid | key_producer | incr", "",
      "Which table the numbers come from, for kind = segment. idgen: its own. leaf, tinyid, cosid: the table of that "
      "generator (cosid also: its Redis keys), by its arithmetic, so that both can draw from one row at the same time "
-     "(docs/stores.md). key_producer: the same for kind = serial.",
+     "(docs/stores.md). For kind = serial also key_producer, its table, and incr, Redis keys that other programs raise "
+     "by INCR, one for each period.",
      kSince},
     {"segment.step", integer, "10000", "1 to 1000000000", "numbers",
      "How many numbers to reserve at once, unless the tag's row in the store says otherwise (`idgen segment set-step`) "

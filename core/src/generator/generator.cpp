@@ -206,7 +206,13 @@ void Generator::begin(Patience& patience) {
   for (;;) {
     // Sealed by an attempt that was copied; nothing is opened there any more.
     const bool is_used_up = (*home_)->counter.next() >= Counter::kParked;
-    feed = primed_feed(is_first && !is_used_up ? home_ : make_hot_page(shape_.stripes), before, patience);
+    const bool is_home = is_first && !is_used_up;
+    // Its handles may draw from any of those pages, which read as zeros here, and what they draw there says nothing of
+    // this one: a number of a page that is not the feed's must not be claimed.
+    const bool claims_none = is_first && has_other_pages_;
+    if (!is_home) has_other_pages_ = true;
+    feed = primed_feed(is_home ? home_ : make_hot_page(shape_.stripes), before, claims_none ? Counter::kParked : 0,
+                       patience);
     if (feed) break;
     is_copy_ = true;
   }
@@ -220,13 +226,15 @@ void Generator::begin(Patience& patience) {
   watch_for_copy();
 }
 
-std::unique_ptr<Generator::Feed> Generator::primed_feed(Page page, const Feed* before, Patience& patience) {
+std::unique_ptr<Generator::Feed> Generator::primed_feed(Page page, const Feed* before, std::uint64_t claims_from,
+                                                        Patience& patience) {
   auto feed = std::make_unique<Feed>();
   feed->page = std::move(page);
   feed->before = before;
   Supply::Options options{.carry_mask = shape_.random_start ? 0 : shape_.start_mask,
                           .draws_first = !shape_.timed && shape_.calendar == nullptr,
                           .close_wait_ns = wait_max_ns_,
+                          .claims_from = claims_from,
                           .stripes = shape_.stripes,
                           .subject = subject_,
                           .lane = store_->lane(*runtime_)};

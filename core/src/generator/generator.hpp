@@ -124,7 +124,8 @@ class Generator : public std::enable_shared_from_this<Generator> {
   // Begins a feed in place of `ended`, or, in a child, of nothing.
   bool start_over(const Feed* ended, Patience& patience) IDGEN_RUNS_HOST_CODE;
   // Null: this machine was copied meanwhile, so the first reservation may also be the original's.
-  std::unique_ptr<Feed> primed_feed(Page page, const Feed* before, Patience& patience) IDGEN_RUNS_HOST_CODE;
+  std::unique_ptr<Feed> primed_feed(Page page, const Feed* before, std::uint64_t claims_from,
+                                    Patience& patience) IDGEN_RUNS_HOST_CODE;
   void leave_turn() noexcept;  // in which one thread begins or settles a feed
   void settle(const Feed& feed) noexcept IDGEN_RUNS_HOST_CODE;
   // Ends what all generators of this process have reserved, if this machine was copied.
@@ -138,6 +139,7 @@ class Generator : public std::enable_shared_from_this<Generator> {
   std::atomic<const Feed*> feed_{nullptr};    // the latest; replaced only while `beginning` is true
   std::atomic<bool> closed_{false};
   std::atomic<bool> is_copy_{false};
+  std::atomic<bool> has_other_pages_{false};  // than home_, in this process image or in one that it comes from
 };
 
 // Throw any error of a configuration or a store. May block.

@@ -6,6 +6,7 @@
 #include "generator/draw.hpp"
 #include "generator/generator.hpp"
 #include "generator/metrics.hpp"
+#include "generator/missed_ticks.hpp"
 #include "generator/registry.hpp"
 #include "runtime/abandonable.hpp"
 #include "runtime/made_once.hpp"
@@ -161,6 +162,20 @@ std::uint64_t Handle::next(std::uint64_t drawn) {
   return id;
 }
 
+Handle::View Handle::view() const {
+  const auto refuse = [&](std::string_view why) {
+    throw Error(Status::unsupported,
+                generator_->subject() + ": it has no view, since " + std::string(why) + "; draw by idgen_next");
+  };
+  if (shape_.gene.bits > 0) refuse("its ids have an owner");
+  if (shape_.by_thread) refuse("with order = relaxed each thread has a counter of its own");
+  if (shape_.calendar != nullptr) refuse("its numbers start over with each period");
+  if (shape_.stride != 1) refuse("its ids are not the numbers of its counter (segment.stride)");
+  if (shape_.random_start) refuse("its ticks begin anywhere (sequence_start = random)");
+  if (shape_.host_clock != nullptr) refuse("its clock is the host's");
+  return {&page_, &shape_};
+}
+
 Status Handle::try_next(std::uint64_t& id) noexcept {
   std::uint64_t drawn = kNothing;
   if (!(plain_ ? draw_plain(drawn) : draw_other(drawn))) return try_next(drawn, id);
@@ -190,8 +205,11 @@ std::size_t Handle::stripe_for(std::uint64_t owner) const noexcept {
 }
 
 std::uint64_t Handle::draw_run(HotPage& page, std::size_t stripe, std::uint64_t want, std::uint64_t& first) noexcept {
-  return shape_.stripes > 0 ? draw_from_stripe(page.stripes()[stripe], shape_, want, first)
-                            : draw_numbers(page, shape_, want, first);
+  if (shape_.stripes > 0) return draw_from_stripe(page.stripes()[stripe], shape_, want, first);
+  if (is_behind(page.slack.load(std::memory_order_relaxed))) [[unlikely]] {
+    if (const std::uint64_t count = draw_behind(page, shape_, want, first)) return count;
+  }
+  return draw_numbers(page, shape_, want, first);
 }
 
 void Handle::make_room(std::size_t stripe, std::uint64_t want, Patience& patience) {
@@ -207,10 +225,12 @@ void Handle::follow() noexcept {
   if (seen != now && seen != &closed_page()) page_.compare_exchange_strong(seen, now, std::memory_order_release);
 }
 
-void Handle::fill(std::span<std::uint64_t> ids, std::size_t& written, const Cancelled& cancelled) {
+void Handle::fill(std::span<std::uint64_t> ids, std::size_t& written, const Cancelled& cancelled,
+                  std::int64_t waited_ns) {
   written = 0;
   require_owner(false);
   Patience patience(generator_->wait_max_ns(), closed_, cancelled);
+  patience.spend(waited_ns);
   const std::size_t stripe = stripe_for(0);
   while (written < ids.size()) {
     HotPage& page = *page_.load(kPageOrder);
@@ -396,6 +416,8 @@ void Handle::close(const Cancelled& cancelled) {
       },
       [](bool) {});
 }
+
+std::int64_t Handle::wait_max_ns() const noexcept { return generator_->wait_max_ns(); }
 
 const Layout& Handle::layout() const noexcept { return generator_->layout(); }
 

@@ -356,9 +356,9 @@ class SegmentGenerator final : public Generator {
       return Present{.need = serials.period().period << kSerialBits, .tick = 0};
     };
   }
-  // A thread may still hold a number that it drew there.
+  // A thread may still hold a number that it drew there, or before.
   void continue_after(const Feed& ended, Supply::Options& options, HotPage&) override {
-    options.claims_from = ended.supply->closed_at();
+    options.claims_from = std::max(ended.supply->claims_from(), ended.supply->closed_at());
   }
   std::string fork_obstacle() const override {
     if (!store_->survives_fork()) {
@@ -407,6 +407,8 @@ std::string SegmentGenerator::describe() const {
               : concat({"clock: says which period it is, in the zone ", config_.get("zone"),
                         config_.get("segment.schema") == "key_producer"
                             ? "; an original whose clock is behind, or in another zone, begins a day again\n"
+                        : config_.get("segment.schema") == "incr"
+                            ? "; idgen begins no period again, but a program that counts in an expired key does\n"
                             : "; no clock can cause a duplicate: the store's counter rises from period to period\n"});
   if (store_->survives_fork())
     text += "crash: up to " + std::to_string(adapts ? std::max(stock_max_, 2 * step_) : 2 * step_) +

@@ -15,6 +15,7 @@
 
 #include "generator/fast_path.hpp"
 #include "generator/generator.hpp"
+#include "generator/missed_ticks.hpp"
 #include "generator/node.hpp"
 #include "generator/window_source.hpp"
 #include "idgen/text.hpp"
@@ -117,6 +118,7 @@ class SnowflakeGenerator final : public Generator {
         clock_back_(static_cast<ClockBack>(config.choice("on_clock_back"))),
         tick_ms_(layout_.tick_ms()),
         max_ahead_ms_(config.duration_ms("max_ahead")),
+        most_missed_(static_cast<std::uint64_t>(config.duration_ms("max_behind") / tick_ms_)),
         borrow_ticks_(config.get("on_overflow") == "borrow" ? static_cast<std::uint64_t>(max_ahead_ms_ / tick_ms_)
                                                             : 0) {
     if (node_.leased && !store_->is_durable()) {
@@ -167,6 +169,10 @@ class SnowflakeGenerator final : public Generator {
                                          "; move to a layout with more bits of time or a later epoch");
     }
     const std::uint64_t next_tick = next >> shape_.sequence_bits;
+    if (is_behind(slack)) {
+      if (next >= tick << shape_.sequence_bits || next >= limit) end_behind(hot, slack);
+      return true;
+    }
     if (next_tick > tick + slack) return wait_for_clock(hot, next, tick + slack, now_ns, patience);
     if (wanted_at(shape_, next, tick) < limit) return true;
     if (!refill(feed, patience)) return false;
@@ -275,9 +281,12 @@ class SnowflakeGenerator final : public Generator {
     for (std::uint64_t seen = slack.load();;) {
       const std::uint64_t lead = page.counter.next() >> shape_.sequence_bits;
       const std::uint64_t needed = std::max(borrow_ticks_, lead > tick ? lead - tick : 0);
-      if (needed >= seen || slack.compare_exchange_weak(seen, needed)) return;
+      if (is_behind(seen) || needed >= seen || slack.compare_exchange_weak(seen, needed)) return;
     }
   }
+
+  // What was missed is used up, or no longer reserved.
+  static void end_behind(HotPage& page, std::uint64_t slack) noexcept { page.slack.compare_exchange_strong(slack, 0); }
 
   // The counter is in a tick that may not be used yet.
   bool wait_for_clock(HotPage& page, std::uint64_t next, std::uint64_t allowed_tick, std::int64_t now_ns,
@@ -285,7 +294,7 @@ class SnowflakeGenerator final : public Generator {
     const std::uint64_t next_tick = next >> shape_.sequence_bits;
     const std::uint64_t sequence = next & ((std::uint64_t{1} << shape_.sequence_bits) - 1);
     // Used up: the counter has just stepped into the next tick and drawn nothing there. (Running ahead, it may have.)
-    const bool used_up = next_tick == allowed_tick + 1 && (sequence == 0 || page.slack.load() > 0);
+    const bool used_up = next_tick == allowed_tick + 1 && (sequence == 0 || is_ahead(page.slack.load()));
     const std::int64_t left_ns = tick_start_ns(next_tick) - tick_start_ns(allowed_tick) +
                                  tick_start_ns(tick_at(shape_, floor_div(now_ns, 1'000'000))) - now_ns;
     if (!used_up && !go_on_behind(page, next, now_ns, left_ns, patience)) return true;
@@ -308,6 +317,8 @@ class SnowflakeGenerator final : public Generator {
     wait_ns_ += static_cast<std::uint64_t>(std::max<std::int64_t>(waited, 0));
     patience.spend(std::max<std::int64_t>(waited, 1));
     patience.check(subject_);
+    if (used_up && shape_.is_direct)
+      fall_behind(page, shape_, next, tick_at(shape_, floor_div(runtime_->wall_ns(), 1'000'000)), most_missed_);
     return true;
   }
 
@@ -354,6 +365,7 @@ class SnowflakeGenerator final : public Generator {
   const ClockBack clock_back_;
   const std::int64_t tick_ms_;
   const std::int64_t max_ahead_ms_;
+  const std::uint64_t most_missed_;  // ticks that are used after they were slept through
   const std::uint64_t borrow_ticks_;
   std::atomic<std::uint64_t> behind_at_{0};  // where the counter was when the clock was last found behind
   std::atomic<std::uint64_t> clock_back_events_{0};
@@ -418,6 +430,8 @@ std::string SnowflakeGenerator::describe() const {
   text += borrow_ticks_
               ? "ids borrow up to max_ahead = " + config_.get("max_ahead") + " of time, inside what is reserved"
               : "calls wait for the next tick";
+  if (borrow_ticks_ == 0 && shape_.is_direct && most_missed_ > 0)
+    text += ", and use those that they slept through, up to max_behind = " + config_.get("max_behind") + " ago";
   text += "\n";
   if (shape_.gene.bits > 0) text += gene_text();
   text += shape_.by_thread ? "order: relaxed; ids rise within a thread, not between threads\n"

@@ -11,9 +11,15 @@
 //    first number above n (I1).
 //  - A child process finds zeros: no number is below a limit of 0 (I3).
 //
+// To read both limit and first number costs where each read is dear (Java). version_ changes after either of them, so
+// whoever has remembered both, and the version before them, reads that alone: n is ours if the version is still the
+// same after the step, and n lies between what is remembered. For what was given back is drawn again only under a newer
+// version, which the step then sees, because next_ was published after it; and of anything else that lay in an open
+// range, whoever drew it is the one to issue it.
+//
 // The locked instruction comes first because it waits for all loads before it: reading the limit first would cost a
-// quarter more, and a second transfer of the cache line when threads share it. The price is that a number drawn at the
-// limit has left the counter: only the thread that drew it can still issue it (Supply::claim).
+// quarter more. The price is that a number drawn at the limit has left the counter: only the thread that drew it can
+// still issue it (Supply::claim).
 #pragma once
 
 #include <algorithm>
@@ -104,11 +110,13 @@ class alignas(64) Counter {
       next_.store(std::max(first, resume_.load(std::memory_order_relaxed)), std::memory_order_release);
     IDGEN_ASSERT("I4: the counter stands in the range that opens, or beyond", next() >= first);
     limit_.store(limit, std::memory_order_release);
+    changed();
   }
   // Moves the limit inside the open range. 0: nothing of it is issued.
   void set_limit(std::uint64_t limit) noexcept {
     IDGEN_ASSERT("I1: the limit lies in the open range", limit == 0 || (first_.load() <= limit && limit <= kEnd));
     limit_.store(limit, std::memory_order_release);
+    changed();
   }
   // Nothing is left. Until the next range is opened, draws are lost above all limits: otherwise a poller would use up
   // numbers of the next range.
@@ -124,6 +132,7 @@ class alignas(64) Counter {
   // begins here for this one.
   std::uint64_t give_up() noexcept {
     limit_.store(0, std::memory_order_release);
+    changed();
     leave();
     const std::uint64_t first = resume_.load(std::memory_order_relaxed) + 1;
     resume_.store(first, std::memory_order_relaxed);
@@ -132,11 +141,13 @@ class alignas(64) Counter {
   // Ends drawing. Returns the first number that nobody drew: it and all above can be given back.
   std::uint64_t seal() noexcept {
     limit_.store(0, std::memory_order_release);
+    changed();
     leave();
     return resume_.exchange(kParked, std::memory_order_relaxed);
   }
 
  private:
+  void changed() noexcept { version_.fetch_add(1, std::memory_order_release); }
   void leave() noexcept {
     const std::uint64_t stood = next_.exchange(kParked, std::memory_order_acq_rel);
     IDGEN_ASSERT("I4: the counter only moves up", stood >= resume_.load());
@@ -144,10 +155,15 @@ class alignas(64) Counter {
   }
   bool is_sealed() const noexcept { return resume_.load(std::memory_order_relaxed) == kParked; }
 
+  friend struct WordsOfView;  // capi/: the words in the order that idgen.h promises
+
   std::atomic<std::uint64_t> next_{0};
-  std::atomic<std::uint64_t> limit_{0};
-  std::atomic<std::uint64_t> first_{0};   // of the open range
-  std::atomic<std::uint64_t> resume_{0};  // where next_ continues after it was parked
+  // Every draw reads these and hardly any writes them: on a line of their own each processor keeps them, while next_
+  // goes from one to the other.
+  alignas(64) std::atomic<std::uint64_t> limit_{0};
+  std::atomic<std::uint64_t> first_{0};    // of the open range
+  std::atomic<std::uint64_t> resume_{0};   // where next_ continues after it was parked
+  std::atomic<std::uint64_t> version_{0};  // of limit_ and first_, in this process image
 };
 
 }  // namespace idgen

@@ -24,7 +24,7 @@ struct Stripe {
 struct HotPage {
   Counter counter;
   // How many ticks the counter may run ahead of the clock: 0, unless borrowing, a crash or a clock set back require
-  // more (I6).
+  // more (I6). As a signed number below 0: it is behind, at ticks that were slept through (missed_ticks.hpp).
   std::atomic<std::uint64_t> slack;
   // The bits of every id that are not its number: the node's. Set before the first range is opened, and then constant
   // for the life of the page: a leased worker is known only by then, and a child gets another one.

@@ -106,7 +106,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
     std::int64_t renew_ns = 0;       // asks for a range at least this often, even if nobody draws; 0: only on demand
     std::int64_t max_age_ns = 0;     // grants older than this are given up; 0: never
     std::int64_t close_wait_ns = 0;  // how long close() waits for a grant on its way
-    std::uint64_t claims_from = 0;   // numbers below this were drawn from another supply, which has ended
+    std::uint64_t claims_from = 0;   // numbers below this may have been drawn from another page
     std::size_t stripes = 0;         // of the page
     bool leaves_rest = false;        // `present` may pass a range before its end: what is left of it is unused
     std::string subject;             // "tag 'orders'": begins log lines and messages
@@ -146,6 +146,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   void abandon() noexcept IDGEN_RUNS_HOST_CODE;
   // True, and sealed, once Options::is_copied has said so.
   bool was_copied() noexcept;
+  std::uint64_t claims_from() const noexcept { return options_.claims_from; }
   // Once sealed: the number after the last one that was drawn.
   std::uint64_t closed_at() const;
 

@@ -19,15 +19,13 @@ constexpr StoreScheme kStoreSchemeTable[] = {
     {"sqlite", "sqlite:PATH", open_sqlite_store, sqlite_store_identity},
     {"memory", "memory or memory:NAME", open_memory_store, memory_store_identity},
     {"buffer", "buffer", open_buffer_store, buffer_store_identity},
-    {"mysql", "mysql://USER@HOST/DATABASE", nullptr, nullptr, "mysql", "libmariadb3",
-     "leaf,tinyid,cosid,key_producer",
+    {"mysql", "mysql://USER@HOST/DATABASE", nullptr, nullptr, "mysql", "libmariadb3", "leaf,tinyid,cosid,key_producer",
      "uid_generator,cosid"},
     {"mariadb", "mariadb://USER@HOST/DATABASE", nullptr, nullptr, "mysql", "libmariadb3",
-     "leaf,tinyid,cosid,key_producer",
-     "uid_generator,cosid"},
+     "leaf,tinyid,cosid,key_producer", "uid_generator,cosid"},
     {"postgres", "postgres://USER@HOST/DATABASE", nullptr, nullptr, "postgres", "libpq5", "leaf,tinyid,cosid",
      "uid_generator,cosid"},
-    {"redis", "redis://HOST", nullptr, nullptr, "redis", "libhiredis0.14 libssl3", "cosid", "cosid"},
+    {"redis", "redis://HOST", nullptr, nullptr, "redis", "libhiredis0.14 libssl3", "cosid,incr", "cosid"},
     {"etcd", "etcd://HOST", nullptr, nullptr, "etcd", "libcurl4"},
     {"zookeeper", "zookeeper://HOST", nullptr, nullptr, "zookeeper", "libzookeeper-mt2", "", "zookeeper"},
 };
@@ -112,9 +110,9 @@ static bool knows_schema(const StoreScheme& scheme, const std::string& schema) {
   for (const StoreScheme& scheme : store_schemes()) {
     if (knows_schema(scheme, schema)) knowing += (knowing.empty() ? "" : ", ") + std::string(scheme.name);
   }
-  throw Error(Status::unsupported, "segment.schema = " + in_quotes(schema) + " with " + store +
-                                       ": that store has idgen's own rows only. The schema is known to: " +
-                                       (knowing.empty() ? "no store" : knowing));
+  throw Error(Status::unsupported,
+              "segment.schema = " + in_quotes(schema) + " with " + store +
+                  ": that store does not know it. The schema is known to: " + (knowing.empty() ? "no store" : knowing));
 }
 
 static void check_schema(const StoreScheme& scheme, const std::string& schema) {

@@ -210,14 +210,20 @@ class Properties(TypedDict, total=False):
     """max_ahead (0ms to 1d; default 20s). How far the time in an id may be ahead of the clock after a crash or by
     borrowing. Beyond that, on_clock_back decides. At least `window`."""
 
+    max_behind: timedelta | SupportsIndex | str | None
+    """max_behind (0ms to 1s; default 10ms). How long ago the tick of an id may have ended, for kind = snowflake, where
+    all ids of a tick are used up: a call that waited for the next tick, and whose sleep ended ticks too late, uses
+    their ids first instead of losing them. 0ms, or less than a tick: it goes on with the tick of now. Without effect
+    with on_overflow = borrow or order = relaxed, or if ids have an owner."""
+
     tag: str | None
     """tag (1 to 128 characters). Name of the counter in the store, for kind = segment. Empty = the generator's name."""
 
-    segment_schema: Literal["idgen", "leaf", "tinyid", "cosid", "key_producer"] | None
-    """segment.schema (idgen | leaf | tinyid | cosid | key_producer; default idgen). Which table the numbers come from,
-    for kind = segment. idgen: its own. leaf, tinyid, cosid: the table of that generator (cosid also: its Redis keys),
-    by its arithmetic, so that both can draw from one row at the same time (docs/stores.md). key_producer: the same for
-    kind = serial."""
+    segment_schema: Literal["idgen", "leaf", "tinyid", "cosid", "key_producer", "incr"] | None
+    """segment.schema (idgen | leaf | tinyid | cosid | key_producer | incr; default idgen). Which table the numbers come
+    from, for kind = segment. idgen: its own. leaf, tinyid, cosid: the table of that generator (cosid also: its Redis
+    keys), by its arithmetic, so that both can draw from one row at the same time (docs/stores.md). For kind = serial
+    also key_producer, its table, and incr, Redis keys that other programs raise by INCR, one for each period."""
 
     segment_step: SupportsIndex | str | None
     """segment.step (1 to 1000000000; default 10000). How many numbers to reserve at once, unless the tag's row in the

@@ -1,6 +1,9 @@
 package dev.idgen;
 
 import java.lang.ref.Reference;
+import java.nio.ByteOrder;
+import java.nio.LongBuffer;
+import java.nio.ReadOnlyBufferException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -37,11 +40,22 @@ import java.util.stream.LongStream;
  * property {@code wait_max}: for the next tick when the sequence of this one is used up, for a clock that was set back,
  * for the store when the reservation is used up. A wait notices {@link Thread#interrupt()} within about 20 ms and ends
  * with a {@link CancelledException}; the thread's interrupt status stays set. This loses no ids, except those that
- * {@code nextBatch} had already made. A call that does not have to wait ignores the interrupt status. A waiting virtual
- * thread pins its carrier.
+ * {@code nextBatch} had already made. A call that does not have to wait ignores the interrupt status.
+ *
+ * <p><b>Virtual threads.</b> Any number of them may wait: they are parked, and one daemon thread, {@code idgen-wait},
+ * draws for all of them in their order. But a call for ids with an owner, {@link Builder#build()} and {@link #close()}
+ * keep the carrier of a virtual thread while they wait.
  */
 public final class Generator implements AutoCloseable {
   private final long handle;
+  private final VirtualWaiters waiters;
+  private final boolean hasView;
+
+  /** What ids are drawn from without a call; null: by a call, because there is none, or nothing is open, or closed. */
+  private volatile View view;
+
+  private final Object following = new Object();
+  private boolean isClosed; // guarded by following
   private final TextPattern pattern;
   private final LogSink log;
   private final StoreSink store;
@@ -51,6 +65,9 @@ public final class Generator implements AutoCloseable {
     this.log = log;
     this.store = store;
     NativeHandle.freeWith(this, handle, IdgenJNI::idgen_destroy);
+    this.waiters = new VirtualWaiters(this, handle);
+    this.hasView = View.isPossible(handle);
+    this.follow();
     this.pattern = TextPattern.of(config);
   }
 
@@ -104,9 +121,55 @@ public final class Generator implements AutoCloseable {
    */
   public long next() {
     try {
-      return IdgenJNI.next(handle);
+      View view = this.view;
+      if (view == null) return nextByCall();
+      if (view.counts) return View.next(view, this);
+      long id = View.draw(view);
+      return id != View.NONE ? id : nextByCall();
     } finally {
       Reference.reachabilityFence(this);
+    }
+  }
+
+  /** For tests: without a call, as long as its range lasts. */
+  boolean drawsByItself() {
+    return view != null;
+  }
+
+  /** What becomes of a number that was drawn when another range than the view's was open. */
+  long nextDrawn(View view, long drawn) {
+    long id;
+    if (view.isOpen(drawn)) {
+      id = drawn;
+    } else if (VirtualWaiters.isVirtual(Thread.currentThread())) {
+      var found = new long[1];
+      id = IdgenJNI.tryNextDrawn(handle, drawn, found) ? found[0] : waiters.next();
+    } else {
+      id = IdgenJNI.nextDrawn(handle, drawn);
+    }
+    follow();
+    return id;
+  }
+
+  private long nextByCall() {
+    long id;
+    if (VirtualWaiters.isVirtual(Thread.currentThread())) {
+      var found = new long[1];
+      id = IdgenJNI.tryNext(handle, found) ? found[0] : waiters.next();
+    } else {
+      id = IdgenJNI.next(handle);
+    }
+    follow();
+    return id;
+  }
+
+  /** After a call, which may have opened another range, or made the library begin anew elsewhere. */
+  private void follow() {
+    View seen = view;
+    if (!hasView || (seen != null && seen.isCurrent())) return;
+    View now = View.of(handle, seen);
+    synchronized (following) {
+      if (!isClosed) view = now;
     }
   }
 
@@ -120,6 +183,12 @@ public final class Generator implements AutoCloseable {
    */
   public String nextText() {
     try {
+      if (VirtualWaiters.isVirtual(Thread.currentThread())) {
+        try {
+          return pattern.format(next());
+        } catch (ConfigException tooLong) { // it has no text, and is lost: for the native to say, or why there is none
+        }
+      }
       return Text.string(IdgenJNI.nextText(handle, pattern.handle));
     } finally {
       Reference.reachabilityFence(this);
@@ -136,8 +205,20 @@ public final class Generator implements AutoCloseable {
    */
   public OptionalLong tryNext() {
     try {
+      View view = this.view;
       var id = new long[1];
-      return IdgenJNI.tryNext(handle, id) ? OptionalLong.of(id[0]) : OptionalLong.empty();
+      boolean found;
+      if (view != null && view.counts) {
+        id[0] = view.draw();
+        if (view.isOpen(id[0])) return OptionalLong.of(id[0]);
+        found = IdgenJNI.tryNextDrawn(handle, id[0], id);
+      } else {
+        if (view != null) id[0] = View.draw(view);
+        if (view != null && id[0] != View.NONE) return OptionalLong.of(id[0]);
+        found = IdgenJNI.tryNext(handle, id);
+      }
+      follow();
+      return found ? OptionalLong.of(id[0]) : OptionalLong.empty();
     } finally {
       Reference.reachabilityFence(this);
     }
@@ -169,10 +250,59 @@ public final class Generator implements AutoCloseable {
   public int fill(long[] ids, int offset, int length) {
     Objects.checkFromIndexSize(offset, length, ids.length);
     try {
+      if (VirtualWaiters.isVirtual(Thread.currentThread())) return waiters.fill(ids, offset, length);
       IdgenJNI.fill(handle, ids, offset, length);
       return length;
     } finally {
       Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
+   * Fills what remains of a buffer with ids, and moves its position past them. May wait. Ids are drawn straight into
+   * the memory of a direct buffer in the machine's byte order, for example of a mapped file: {@code
+   * channel.map(READ_WRITE, 0, size).order(ByteOrder.nativeOrder()).asLongBuffer()}.
+   *
+   * @param ids where they are stored
+   * @return how many: always what remained
+   * @throws java.nio.ReadOnlyBufferException if it is read-only; no id is drawn
+   * @throws IdgenException as for {@link #fill(long[], int, int)}; the position is then behind those that were stored
+   */
+  public int fill(LongBuffer ids) {
+    if (ids.isReadOnly()) throw new ReadOnlyBufferException();
+    int begin = ids.position();
+    int length = ids.remaining();
+    boolean isThere = ids.isDirect() && ids.order() == ByteOrder.nativeOrder();
+    try {
+      if (isThere && !VirtualWaiters.isVirtual(Thread.currentThread())) {
+        IdgenJNI.fillDirect(handle, ids, begin, length);
+        ids.position(begin + length);
+      } else {
+        fillByPieces(ids);
+      }
+      return length;
+    } catch (IdgenException failure) {
+      ids.position(begin + failure.written());
+      throw failure;
+    } finally {
+      Reference.reachabilityFence(ids);
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  private void fillByPieces(LongBuffer ids) {
+    int begin = ids.position();
+    var piece = new long[Math.min(ids.remaining(), 1024)];
+    while (ids.hasRemaining()) {
+      int count = Math.min(ids.remaining(), piece.length);
+      try {
+        fill(piece, 0, count);
+      } catch (IdgenException failure) {
+        int before = ids.position() - begin;
+        ids.put(piece, 0, failure.written());
+        throw failure.after(before);
+      }
+      ids.put(piece, 0, count);
     }
   }
 
@@ -550,6 +680,7 @@ public final class Generator implements AutoCloseable {
   public Block nextBlock(long want) {
     try {
       var numbers = new long[3];
+      if (want > 0 && VirtualWaiters.isVirtual(Thread.currentThread())) return waiters.nextBlock(want);
       // The library reads the bits as unsigned.
       IdgenJNI.nextBlock(handle, Math.max(want, 0), numbers);
       return new Block(numbers[0], numbers[1], numbers[2]);
@@ -671,6 +802,10 @@ public final class Generator implements AutoCloseable {
   @Override
   public void close() {
     try {
+      synchronized (following) {
+        isClosed = true;
+        view = null; // from now on by a call, which says that it is closed
+      }
       IdgenJNI.close(handle);
     } finally {
       // A log or a store that refers to this object would keep it from the collector. Another generator on the same
@@ -1102,6 +1237,16 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
+     * How far the time in an id may be behind the clock, after a wait for the next tick that ended late.
+     *
+     * @param behind whole ms
+     * @return this
+     */
+    public Builder maxBehind(Duration behind) {
+      return set("max_behind", milliseconds(behind));
+    }
+
+    /**
      * Name of the counter in the store, for segments.
      *
      * @param tag the tag
@@ -1163,7 +1308,7 @@ public final class Generator implements AutoCloseable {
 
     /**
      * Whose table or keys segments come from: {@code "idgen"}, {@code "leaf"}, {@code "tinyid"} or {@code "cosid"};
-     * for serials also {@code "key_producer"}.
+     * for serials also {@code "key_producer"} and {@code "incr"}.
      *
      * @param schema its name
      * @return this

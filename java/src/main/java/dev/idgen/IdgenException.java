@@ -24,7 +24,7 @@ public class IdgenException extends RuntimeException {
   private final Duration retryAfter;
 
   /** Ids stored before a fill failed. */
-  private final int written;
+  private int written;
 
   /** From a store: the caller may hold what the store waits for, so it must not wait any longer. */
   private transient boolean endsWaits;
@@ -51,6 +51,12 @@ public class IdgenException extends RuntimeException {
    */
   public static IdgenException of(int status, String message) {
     return Errors.of(status, message);
+  }
+
+  /** The same failure, of a fill that had stored ids before. */
+  IdgenException after(int stored) {
+    written += stored;
+    return this;
   }
 
   IdgenException thatEndsWaits() {

@@ -23,10 +23,16 @@ record ChildJvm(int status, String out) {
 
   /** Standard output and standard error together, in the order they were written. */
   static ChildJvm run(Path directory, String... arguments) throws IOException, InterruptedException {
+    return runBy(Path.of(System.getProperty("java.home")), directory, arguments);
+  }
+
+  /** By the Java of another home. */
+  static ChildJvm runBy(Path home, Path directory, String... arguments) throws IOException, InterruptedException {
     var command = new ArrayList<String>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add(home.resolve("bin").resolve("java").toString());
     command.add("-Dstdout.encoding=UTF-8");
-    if (Runtime.version().feature() >= 24) command.add("--enable-native-access=ALL-UNNAMED");
+    // Known from 16 on, wanted from 24 on.
+    command.add("--enable-native-access=ALL-UNNAMED");
     command.addAll(List.of(arguments));
     var process = new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true).start();
     process.getOutputStream().close();

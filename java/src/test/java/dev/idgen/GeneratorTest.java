@@ -155,7 +155,7 @@ class GeneratorTest {
       assertThrows(IndexOutOfBoundsException.class, () -> orders.fill(ids, 0, 11));
       assertThrows(IndexOutOfBoundsException.class, () -> orders.fill(ids, 1, Integer.MAX_VALUE));
       assertThrows(IndexOutOfBoundsException.class, () -> orders.fill(ids, 1, -1));
-      assertThrows(NullPointerException.class, () -> orders.fill(null));
+      assertThrows(NullPointerException.class, () -> orders.fill((long[]) null));
       assertThrows(IllegalArgumentException.class, () -> orders.nextBatch(-1));
       assertArrayEquals(new long[10], ids);
       assertEquals(1, orders.next());

@@ -1,0 +1,290 @@
+//go:build cgo
+
+package idgen_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/idgen/idgen/go"
+)
+
+// gate is a store that answers once, and again when it is opened.
+type gate struct {
+	highest, grants atomic.Int64
+	opened          chan struct{}
+}
+
+func newGate() *gate { return &gate{opened: make(chan struct{})} }
+
+func (s *gate) SegmentTake(_ context.Context, _, _ string, count int64) (int64, error) {
+	if s.grants.Add(1) > 1 {
+		<-s.opened
+	}
+	return s.highest.Add(count) - count + 1, nil
+}
+
+func (s *gate) SegmentReturn(context.Context, string, string, int64, int64) error { return nil }
+
+// starved has given out all that it has.
+func starved(t *testing.T, store *gate, options idgen.Options) *idgen.Generator {
+	t.Helper()
+	all := idgen.Options{"kind": "segment", "tag": "t", "segment.step": "10", "segment.runway": "0", "wait_max": "60s"}
+	for key, value := range options {
+		all[key] = value
+	}
+	g, err := idgen.New(t.Context(), all, idgen.WithHostStore(store))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close(context.Background()) })
+	for range 10 {
+		if _, err := g.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return g
+}
+
+func threads(t *testing.T) int {
+	t.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(status), "Threads:")
+	line, _, _ := strings.Cut(after, "\n")
+	count, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return count
+}
+
+type outcome struct {
+	id  int64
+	err error
+}
+
+// waiting starts that many goroutines, and returns once all have begun.
+func waiting(count int, draw func() (int64, error)) (outcomes []outcome, done *sync.WaitGroup) {
+	outcomes, done = make([]outcome, count), &sync.WaitGroup{}
+	var begun sync.WaitGroup
+	for i := range count {
+		begun.Add(1)
+		done.Add(1)
+		go func() {
+			defer done.Done()
+			begun.Done()
+			outcomes[i].id, outcomes[i].err = draw()
+		}()
+	}
+	begun.Wait()
+	return outcomes, done
+}
+
+func TestManyGoroutinesWaitAndHoldNoThreadEach(t *testing.T) {
+	const many = 20_000 // twice the threads that the runtime allows
+	store := newGate()
+	g := starved(t, store, nil)
+	before := threads(t)
+	outcomes, done := waiting(many, g.Next)
+	time.Sleep(200 * time.Millisecond)
+	if now := threads(t); now > before+20 {
+		t.Errorf("%d threads before, %d while %d goroutines wait", before, now, many)
+	}
+	close(store.opened)
+	done.Wait()
+	ids := make([]int64, many)
+	for i, found := range outcomes {
+		if found.err != nil {
+			t.Fatal(found.err)
+		}
+		ids[i] = found.id
+	}
+	slices.Sort(ids)
+	if distinct := slices.Compact(ids); len(distinct) != many || ids[0] <= 10 {
+		t.Errorf("%d of %d ids are distinct", len(distinct), many)
+	}
+}
+
+func TestEachThatWaitsIsToldAfterWaitMaxOfItsOwn(t *testing.T) {
+	store := newGate()
+	g := starved(t, store, idgen.Options{"wait_max": "300ms"})
+	defer close(store.opened)
+	outcomes, done := waiting(500, g.Next)
+	done.Wait()
+	for _, found := range outcomes {
+		if !errors.Is(found.err, idgen.ErrStoreUnavailable) || !strings.Contains(found.err.Error(), "wait_max") {
+			t.Fatal(found.err)
+		}
+	}
+}
+
+func TestAContextEndsOneWaitAndTheOthersGoOn(t *testing.T) {
+	store := newGate()
+	g := starved(t, store, nil)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("enough")
+	ended, endedDone := waiting(200, func() (int64, error) { return g.NextContext(ctx) })
+	others, othersDone := waiting(200, g.Next)
+	cancel(why)
+	endedDone.Wait()
+	for _, found := range ended {
+		if !errors.Is(found.err, idgen.ErrCancelled) || !errors.Is(found.err, why) {
+			t.Fatal(found.err)
+		}
+	}
+	close(store.opened)
+	othersDone.Wait()
+	for _, found := range others {
+		if found.err != nil {
+			t.Fatal(found.err)
+		}
+	}
+}
+
+func TestThoseWhoComeAfterAllHaveGoneGetIDs(t *testing.T) {
+	store := newGate()
+	g := starved(t, store, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	_, gone := waiting(50, func() (int64, error) { return g.NextContext(ctx) })
+	cancel()
+	gone.Wait()
+	outcomes, done := waiting(50, g.Next)
+	close(store.opened)
+	done.Wait()
+	for _, found := range outcomes {
+		if found.err != nil {
+			t.Fatal(found.err)
+		}
+	}
+}
+
+func TestCloseEndsAllWaits(t *testing.T) {
+	store := newGate()
+	g := starved(t, store, nil)
+	outcomes, done := waiting(1000, g.Next)
+	closed := make(chan error)
+	go func() { closed <- g.Close(context.Background()) }()
+	done.Wait()
+	for _, found := range outcomes {
+		if !errors.Is(found.err, idgen.ErrClosed) {
+			t.Fatal(found.err)
+		}
+	}
+	close(store.opened)
+	<-closed
+}
+
+func TestFillAndBlockAndTextWaitAlike(t *testing.T) {
+	store := newGate()
+	g := starved(t, store, nil)
+	fills, filled := waiting(100, func() (int64, error) {
+		ids := make([]int64, 25)
+		count, err := g.Fill(ids)
+		if err == nil && (count != 25 || !slices.IsSorted(ids) || len(slices.Compact(ids)) != 25) {
+			err = errors.New("not 25 that rise")
+		}
+		return ids[0], err
+	})
+	blocks, drawn := waiting(100, func() (int64, error) {
+		block, err := g.Block(7)
+		if err == nil && (block.Count < 1 || block.Count > 7) {
+			err = errors.New("not 1 to 7")
+		}
+		return block.First, err
+	})
+	texts, written := waiting(100, func() (int64, error) {
+		text, err := g.NextText()
+		if err != nil {
+			return 0, err
+		}
+		return strconv.ParseInt(text, 10, 64)
+	})
+	close(store.opened)
+	filled.Wait()
+	drawn.Wait()
+	written.Wait()
+	seen := map[int64]bool{}
+	for _, found := range slices.Concat(fills, blocks, texts) {
+		if found.err != nil || seen[found.id] || found.id <= 10 {
+			t.Fatal(found)
+		}
+		seen[found.id] = true
+	}
+}
+
+func TestBlocksAreWholeAcrossTheMarksOfASegment(t *testing.T) {
+	g := newSegment(t, idgen.Options{"segment.step": "1000", "segment.runway": "0"})
+	next := int64(1)
+	for range 200 {
+		block, err := g.Block(100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if block.First != next || block.Count < 1 || block.Count > 100 {
+			t.Fatalf("%+v, not from %d", block, next)
+		}
+		next += block.Count
+	}
+	if next < 100*190 {
+		t.Errorf("200 blocks of 100 had %d ids", next-1)
+	}
+}
+
+func TestThoseWhoHaveGoneLeaveNothingBehind(t *testing.T) {
+	store := newGate()
+	g := starved(t, store, nil)
+	_, first := waiting(1, g.Next)
+	ctx, cancel := context.WithCancel(t.Context())
+	_, gone := waiting(20_000, func() (int64, error) { return g.NextContext(ctx) })
+	cancel()
+	gone.Wait()
+	close(store.opened)
+	first.Wait()
+	mustNext(t, g)
+}
+
+// At the cap of a layout nearly every draw of many goroutines waits.
+func TestAtTheCapNobodyIsForgotten(t *testing.T) {
+	g, err := idgen.New(t.Context(), idgen.Options{
+		"layout": "time:53ms worker:4 sequence:6", "worker": "1", "store": "memory:cap", "wait_max": "60s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close(context.Background())
+	const goroutines, each = 50, 100
+	ids := make([]int64, goroutines*each)
+	var all sync.WaitGroup
+	for n := range goroutines {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			for i := range each {
+				id, err := g.Next()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if i > 0 && id <= ids[n*each+i-1] {
+					t.Errorf("%d after %d", id, ids[n*each+i-1])
+				}
+				ids[n*each+i] = id
+			}
+		}()
+	}
+	all.Wait()
+	slices.Sort(ids)
+	if distinct := len(slices.Compact(ids)); distinct != goroutines*each {
+		t.Errorf("%d of %d ids are distinct", distinct, goroutines*each)
+	}
+}

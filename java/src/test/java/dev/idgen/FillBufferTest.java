@@ -1,0 +1,123 @@
+package dev.idgen;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.LongBuffer;
+import java.nio.ReadOnlyBufferException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class FillBufferTest {
+  @TempDir Path folder;
+
+  private Generator orders(int step) {
+    return Generator.builder()
+        .kind("segment")
+        .tag("orders")
+        .store("sqlite:ids.db")
+        .directory(folder)
+        .storeCreate(true)
+        .segmentStep(step)
+        .segmentRunway(Duration.ZERO)
+        .build();
+  }
+
+  private static ByteBuffer direct(int longs) {
+    return ByteBuffer.allocateDirect(longs * Long.BYTES);
+  }
+
+  @Test
+  void everyKindOfBufferIsFilledFromItsPositionToItsLimit() {
+    var bytes = ByteBuffer.allocate(80);
+    LongBuffer[] all = {
+      direct(10).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer(),
+      direct(10).order(ByteOrder.BIG_ENDIAN).asLongBuffer(),
+      LongBuffer.allocate(10),
+      LongBuffer.wrap(new long[12], 1, 11).slice(),
+      bytes.order(ByteOrder.BIG_ENDIAN).asLongBuffer(),
+    };
+    try (var orders = orders(7)) {
+      long expected = 1;
+      for (var ids : all) {
+        ids.position(2).limit(9);
+        assertEquals(7, orders.fill(ids));
+        assertEquals(9, ids.position());
+        for (int i = 2; i < 9; i++) assertEquals(expected++, ids.get(i));
+        ids.clear();
+        assertEquals(0, ids.get(1));
+        assertEquals(0, ids.get(9));
+        assertEquals(0, orders.fill(ids.position(ids.limit())), "nothing remains");
+      }
+      assertEquals(expected, orders.next(), "none is lost");
+    }
+  }
+
+  @Test
+  void idsAreDrawnIntoAMappedFile() throws Exception {
+    var path = folder.resolve("ids");
+    try (var orders = orders(1000);
+        var file =
+            FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      var map = file.map(MapMode.READ_WRITE, 0, 5000 * Long.BYTES);
+      assertEquals(5000, orders.fill(map.order(ByteOrder.nativeOrder()).asLongBuffer()));
+      map.force();
+      var read = ByteBuffer.allocate(5000 * Long.BYTES).order(ByteOrder.nativeOrder());
+      assertEquals(read.capacity(), file.read(read, 0));
+      for (int i = 0; i < 5000; i++) assertEquals(i + 1, read.getLong(i * Long.BYTES));
+    }
+  }
+
+  @Test
+  void aBufferThatIsReadOnlyCostsNoId() {
+    try (var orders = orders(10)) {
+      assertThrows(ReadOnlyBufferException.class, () -> orders.fill(LongBuffer.allocate(3).asReadOnlyBuffer()));
+      assertThrows(ReadOnlyBufferException.class, () -> orders.fill(direct(3).asReadOnlyBuffer().asLongBuffer()));
+      assertEquals(1, orders.next());
+    }
+  }
+
+  @Test
+  void aFailureLeavesThePositionBehindWhatWasStored() {
+    for (var bytes : new ByteBuffer[] {direct(3000).order(ByteOrder.nativeOrder()), ByteBuffer.allocate(24000)}) {
+      var ids = bytes.asLongBuffer().position(5);
+      Store onlyOnce =
+          new Store() {
+            private boolean isUsedUp;
+
+            @Override
+            public long segmentTake(String namespace, String tag, long count) {
+              if (isUsedUp) throw IdgenException.of(Status.STORE_FULL, "there are no more");
+              isUsedUp = true;
+              return 1;
+            }
+
+            @Override
+            public void segmentReturn(String namespace, String tag, long last, long unused) {}
+          };
+      try (var orders =
+          Generator.builder()
+              .kind("segment")
+              .tag("t")
+              .store(onlyOnce)
+              .segmentStep(2000)
+              .segmentRunway(Duration.ZERO)
+              .waitMax(Duration.ZERO)
+              .build()) {
+        var failure = assertThrows(IdgenException.class, () -> orders.fill(ids));
+        assertTrue(failure.written() > 0 && failure.written() <= 2000, "" + failure.written());
+        assertEquals(5 + failure.written(), ids.position());
+        for (int i = 0; i < failure.written(); i++) assertEquals(i + 1, ids.get(5 + i));
+        assertEquals(0, ids.get(ids.position()));
+      }
+    }
+  }
+}

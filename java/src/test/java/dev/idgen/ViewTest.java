@@ -1,0 +1,176 @@
+package dev.idgen;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Ids that Java draws by itself are those of the library, drawn at the same time from the same words. */
+class ViewTest {
+  @TempDir Path folder;
+
+  private Generator.Builder of(String kind) {
+    var builder = Generator.builder().store("sqlite:ids.db").directory(folder).storeCreate(true);
+    return kind.equals("segment") ? builder.kind("segment").tag("orders") : builder.worker(7);
+  }
+
+  private Generator small() {
+    return of("segment").segmentStep(10).set("segment.runway", "0").build();
+  }
+
+  @Test
+  void drawsOfJavaAndOfTheLibraryCountAsOneAcrossSegments() {
+    try (var orders = small()) {
+      var two = new long[2];
+      for (long expected = 1; expected <= 3000; ) {
+        assertEquals(expected++, orders.next());
+        assertEquals(2, orders.fill(two)); // in C
+        assertEquals(expected++, two[0]);
+        assertEquals(expected++, two[1]);
+        var perhaps = orders.tryNext();
+        if (perhaps.isPresent()) assertEquals(expected++, perhaps.getAsLong());
+      }
+    }
+  }
+
+  @Test
+  void javaDrawsByItselfWhereTheIdsComeFromOneCounter() {
+    try (var orders = small();
+        var events = of("snowflake").build()) {
+      assertTrue(orders.drawsByItself());
+      assertTrue(events.drawsByItself());
+    }
+  }
+
+  @Test
+  void otherGeneratorsDrawByCalls() {
+    var others =
+        Map.of(
+            "relaxed", Map.of("kind", "segment", "order", "relaxed"),
+            "stride", Map.of("kind", "segment", "segment.stride", "4", "segment.offset", "1"),
+            "serial", Map.of("kind", "serial", "pattern", "{yyyyMMdd}{000000}"),
+            "random", Map.of("sequence_start", "random", "worker", "9"));
+    others.forEach(
+        (name, properties) -> {
+          var builder = Generator.builder().store("sqlite:ids.db").directory(folder).storeCreate(true).tag(name);
+          properties.forEach(builder::set);
+          try (var generator = builder.build()) {
+            assertFalse(generator.drawsByItself(), name);
+            long first = generator.next();
+            assertTrue(generator.next() > first, name);
+            assertTrue(generator.tryNext().getAsLong() > first, name);
+          }
+        });
+  }
+
+  @Test
+  void aSnowflakeOfJavaHasTheWorkerAndTheTimeOfNow() {
+    try (var events = of("snowflake").build()) {
+      long before = System.currentTimeMillis();
+      long id = events.next();
+      var parts = events.decode(id);
+      assertEquals(7, parts.worker());
+      long time = parts.instant().toEpochMilli();
+      assertTrue(before <= time && time <= System.currentTimeMillis(), "now, but: " + parts);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"segment", "snowflake"})
+  void threadsOfJavaAndOfTheLibraryShareWhatThereIs(String kind) throws Exception {
+    int threads = 6;
+    int each = 30_000;
+    var ids = new long[threads * each];
+    var failure = new AtomicReference<Throwable>();
+    try (var generator = of(kind).set("segment.step", "100").build()) {
+      var all = new Thread[threads];
+      for (int t = 0; t < threads; t++) {
+        int begin = t * each;
+        boolean isNative = t % 3 == 2;
+        all[t] =
+            new Thread(
+                () -> {
+                  for (int i = begin; i < begin + each; ) {
+                    if (isNative) {
+                      i += generator.fill(ids, i, 10);
+                    } else {
+                      ids[i++] = generator.next();
+                    }
+                  }
+                });
+        all[t].setUncaughtExceptionHandler((thread, thrown) -> failure.set(thrown));
+        all[t].start();
+      }
+      for (var thread : all) thread.join();
+    }
+    assertNull(failure.get());
+    for (int i = 1; i < ids.length; i++) assertTrue(i % each == 0 || ids[i] > ids[i - 1], "each thread's ids rise");
+    Arrays.sort(ids);
+    for (int i = 1; i < ids.length; i++) assertTrue(ids[i] != ids[i - 1], "no id comes twice");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"segment", "snowflake"})
+  void closingEndsDrawsOnOtherThreads(String kind) throws Exception {
+    for (int round = 0; round < 20; round++) {
+      var generator = of(kind).build();
+      var begun = new CountDownLatch(2);
+      var ended = new AtomicReference<Throwable>();
+      var threads = new Thread[2];
+      for (int t = 0; t < threads.length; t++) {
+        threads[t] =
+            new Thread(
+                () -> {
+                  generator.next();
+                  begun.countDown();
+                  try {
+                    while (true) generator.next();
+                  } catch (IdgenException e) {
+                    ended.set(e);
+                  }
+                });
+        threads[t].start();
+      }
+      begun.await();
+      generator.close();
+      for (var thread : threads) thread.join();
+      assertTrue(ended.get() instanceof ClosedException, "" + ended.get());
+      assertThrows(ClosedException.class, generator::next);
+      assertThrows(ClosedException.class, generator::tryNext);
+    }
+  }
+
+  @Test
+  void aClosedGeneratorGivesNothingThoughAnotherHasItsWorker() {
+    var first = of("snowflake").build();
+    try (var second = of("snowflake").build()) {
+      long id = first.next();
+      first.close();
+      assertThrows(ClosedException.class, first::next);
+      assertTrue(second.next() > id);
+    }
+  }
+
+  /** The collector may take a generator while nothing but its ids is used; the words must outlive each draw. */
+  @Test
+  void generatorsThatNobodyHoldsAreCollectedWhileTheyDraw() {
+    long sum = 0;
+    for (int i = 0; i < 200; i++) {
+      var generator = Generator.builder().kind("segment").store("memory:gc").storeCreate(true).tag("t" + i).build();
+      for (int n = 0; n < 500; n++) sum += generator.next();
+      if (i % 20 == 0) System.gc();
+    }
+    assertEquals(200 * 500 * 501 / 2, sum);
+  }
+}
