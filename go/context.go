@@ -30,16 +30,13 @@ func (g *Generator) FillContext(ctx context.Context, ids []int64) (int, error) {
 		return 0, cancelled(ctx, ErrCancelled.Error())
 	}
 	for written := 0; ; written++ {
-		result := C.idgen_go_fill_now(g.pointer(), idsToC(ids[written:]), C.size_t(len(ids)-written))
+		result := C.idgen_go_try_fill(g.pointer(), idsToC(ids[written:]), C.size_t(len(ids)-written))
 		runtime.KeepAlive(g)
 		written += int(result.value)
-		if result.failure.status == C.IDGEN_OK {
-			return written, nil
+		if result.failure.status != C.IDGEN_E_WOULD_BLOCK {
+			return written, failed(result.failure)
 		}
-		if result.failure.status != C.IDGEN_E_CANCELLED {
-			return written, newError(result.failure)
-		}
-		id, err := g.nextOrWait(ctx)
+		id, err := g.lifetime.waiters.next(ctx, g)
 		if err != nil {
 			return written, err
 		}
@@ -52,15 +49,11 @@ func (g *Generator) BlockContext(ctx context.Context, want int64) (Block, error)
 	if ctx.Err() != nil {
 		return Block{}, cancelled(ctx, ErrCancelled.Error())
 	}
-	result := C.idgen_go_next_block_now(g.pointer(), C.uint64_t(max(want, 0)))
-	runtime.KeepAlive(g)
-	if result.failure.status == C.IDGEN_OK {
-		return blockOf(result), nil
+	block, failure := g.tryBlock(want)
+	if failure.status != C.IDGEN_E_WOULD_BLOCK {
+		return block, failed(failure)
 	}
-	if result.failure.status != C.IDGEN_E_CANCELLED {
-		return Block{}, newError(result.failure)
-	}
-	id, err := g.nextOrWait(ctx)
+	id, err := g.lifetime.waiters.next(ctx, g)
 	if err != nil {
 		return Block{}, err
 	}
@@ -68,34 +61,20 @@ func (g *Generator) BlockContext(ctx context.Context, want int64) (Block, error)
 	if want == 1 {
 		return one, nil
 	}
-	result = C.idgen_go_next_block_now(g.pointer(), C.uint64_t(want-1))
-	runtime.KeepAlive(g)
-	if result.failure.status == C.IDGEN_E_CANCELLED {
-		return one, nil
+	more, failure := g.tryBlock(want - 1)
+	if failed(failure) != nil {
+		return one, nil // the next call says what is wrong
 	}
-	if result.failure.status != C.IDGEN_OK {
-		_ = newError(result.failure) // the next call says it
-		return one, nil
-	}
-	more := blockOf(result)
 	if more.First != id+more.Stride {
 		return more, nil // somebody has drawn in between: the one id is lost
 	}
 	return Block{First: id, Count: more.Count + 1, Stride: more.Stride}, nil
 }
 
-func blockOf(result C.idgen_go_block) Block {
-	return Block{First: int64(result.first), Count: int64(result.count), Stride: int64(result.stride)}
-}
-
-// nextOrWait goes on where the core has ended a fill or a block because it would have to look further.
-func (g *Generator) nextOrWait(ctx context.Context) (int64, error) {
-	result := C.idgen_go_try_next(g.pointer())
+func (g *Generator) tryBlock(want int64) (Block, C.idgen_go_failure) {
+	result := C.idgen_go_try_next_block(g.pointer(), C.uint64_t(max(want, 0)))
 	runtime.KeepAlive(g)
-	if result.failure.status == C.IDGEN_OK {
-		return int64(result.value), nil
-	}
-	return g.lifetime.waiters.next(ctx, g)
+	return Block{int64(result.first), int64(result.count), int64(result.stride)}, result.failure
 }
 
 // withFlag runs call with a flag that is set when ctx ends, or with nil if ctx never ends.

@@ -65,7 +65,7 @@ func create(ctx context.Context, options []Option) (*Generator, error) {
 	// collector finds it unreachable. The goroutine is needed because a generator that was never closed now gives its
 	// reservation back to the store.
 	life := newLifetime(created.handle, func(handle C.uintptr_t) { go C.idgen_go_destroy(handle) })
-	life.log, life.store = c.log, c.store
+	life.log, life.store, life.gate = c.log, c.store, newGate()
 	pattern, err := c.textPattern()
 	if err != nil {
 		return nil, err

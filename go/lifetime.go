@@ -15,6 +15,7 @@ type lifetime struct {
 	store *storeSink
 
 	waiters waiters
+	gate    gate
 }
 
 func newLifetime(handle C.uintptr_t, destroy func(C.uintptr_t)) *lifetime {

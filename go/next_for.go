@@ -20,13 +20,7 @@ import (
 // ErrUnsupported without a gene, or if ids have 16 bytes; ErrExhausted also when 8 bytes are used up: with the property
 // on_full = widen, NextWideFor goes on.
 func (g *Generator) NextFor(owner Owner) (int64, error) {
-	data, size, number := owner.toC()
-	result := C.idgen_go_next_for(g.pointer(), data, size, number)
-	runtime.KeepAlive(g)
-	if result.failure.status != C.IDGEN_OK {
-		return 0, newError(result.failure)
-	}
-	return int64(result.value), nil
+	return g.NextForContext(context.Background(), owner)
 }
 
 // NextForContext is NextFor with a context, as NextContext.
@@ -36,16 +30,22 @@ func (g *Generator) NextForContext(ctx context.Context, owner Owner) (int64, err
 	}
 	data, size, number := owner.toC()
 	result := C.idgen_go_try_next_for(g.pointer(), data, size, number)
-	if result.failure.status != C.IDGEN_OK { // a wait, or a failure's message, needs the flag
-		err := withFlag(ctx, func(flag *C.int32_t) C.idgen_go_failure {
-			result = C.idgen_go_next_for_until(g.pointer(), data, size, number, flag)
-			return result.failure
-		})
-		runtime.KeepAlive(g)
-		return int64(result.value), err
-	}
 	runtime.KeepAlive(g)
-	return int64(result.value), nil
+	if result.failure.status == C.IDGEN_OK {
+		return int64(result.value), nil
+	}
+	return g.nextForSlowly(ctx, owner) // a wait, or a failure's message
+}
+
+func (g *Generator) nextForSlowly(ctx context.Context, owner Owner) (int64, error) {
+	data, size, number := owner.toC()
+	var id int64
+	err := g.waitInCore(ctx, func(flag *C.int32_t) C.idgen_go_failure {
+		result := C.idgen_go_next_for_until(g.pointer(), data, size, number, flag)
+		id = int64(result.value)
+		return result.failure
+	})
+	return id, err
 }
 
 // TryNextFor makes one id for an owner at once or not at all, as TryNext.
@@ -105,29 +105,22 @@ func (g *Generator) FillForEachContext(ctx context.Context, owners Owners, ids [
 
 // fill runs one call that says how many ids it wrote.
 func (g *Generator) fill(ctx context.Context, call func(flag *C.int32_t) C.idgen_go_number) (int, error) {
-	if ctx.Err() != nil {
-		return 0, cancelled(ctx, ErrCancelled.Error())
-	}
 	written := 0
-	err := withFlag(ctx, func(flag *C.int32_t) C.idgen_go_failure {
+	err := g.waitInCore(ctx, func(flag *C.int32_t) C.idgen_go_failure {
 		result := call(flag)
 		written = int(result.value)
 		return result.failure
 	})
-	runtime.KeepAlive(g)
 	return written, err
 }
 
 // fillPacked runs a call for one packed part of owners after the other. from is the first owner of the part.
 func (g *Generator) fillPacked(ctx context.Context, owners Owners,
 	call func(p *packedOwners, from int, flag *C.int32_t) C.idgen_go_number) (int, error) {
-	if ctx.Err() != nil {
-		return 0, cancelled(ctx, ErrCancelled.Error())
-	}
 	p := packedPool.Get().(*packedOwners)
 	defer p.free()
 	written := 0
-	err := withFlag(ctx, func(flag *C.int32_t) C.idgen_go_failure {
+	err := g.waitInCore(ctx, func(flag *C.int32_t) C.idgen_go_failure {
 		for {
 			p.pack(owners, written)
 			result := call(p, written, flag)
@@ -137,6 +130,5 @@ func (g *Generator) fillPacked(ctx context.Context, owners Owners,
 			}
 		}
 	})
-	runtime.KeepAlive(g)
 	return written, err
 }

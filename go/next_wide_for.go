@@ -21,16 +21,12 @@ func (g *Generator) NextWideFor(owner Owner) (WideID, error) {
 
 // NextWideForContext is NextWideFor with a way out, like NextContext.
 func (g *Generator) NextWideForContext(ctx context.Context, owner Owner) (WideID, error) {
-	if ctx.Err() != nil {
-		return WideID{}, cancelled(ctx, ErrCancelled.Error())
-	}
 	data, size, number := owner.toC()
 	var result C.idgen_go_wide
-	err := withFlag(ctx, func(flag *C.int32_t) C.idgen_go_failure {
+	err := g.waitInCore(ctx, func(flag *C.int32_t) C.idgen_go_failure {
 		result = C.idgen_go_next_wide_for(g.pointer(), data, size, number, flag)
 		return result.failure
 	})
-	runtime.KeepAlive(g)
 	if err != nil {
 		return WideID{}, err
 	}

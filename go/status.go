@@ -32,7 +32,7 @@ const (
 const (
 	ErrClosed     Status = C.IDGEN_E_CLOSED      // Close was called
 	ErrForked     Status = C.IDGEN_E_FORKED      // a forked child; Go programs do not fork without exec
-	ErrWouldBlock Status = C.IDGEN_E_WOULD_BLOCK // TryNext only: call Next
+	ErrWouldBlock Status = C.IDGEN_E_WOULD_BLOCK // of calls that never wait: call the one that may
 	ErrWorkerBusy Status = C.IDGEN_E_WORKER_BUSY // another live generator owns this worker
 	ErrExhausted  Status = C.IDGEN_E_EXHAUSTED   // the layout has no ids left
 	ErrCancelled  Status = C.IDGEN_E_CANCELLED   // the context ended while waiting

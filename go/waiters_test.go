@@ -54,6 +54,25 @@ func starved(t *testing.T, store *gate, options idgen.Options) *idgen.Generator 
 	return g
 }
 
+// starvedOfOwned is the same, of ids with an owner.
+func starvedOfOwned(t *testing.T, store *gate, options idgen.Options) *idgen.Generator {
+	t.Helper()
+	all := idgen.Options{"kind": "business", "tag": "t", "segment.step": "10", "segment.runway": "0", "wait_max": "60s"}
+	for key, value := range options {
+		all[key] = value
+	}
+	g, err := idgen.New(t.Context(), all, idgen.WithHostStore(store))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { g.Close(context.Background()) })
+	for owner := int64(0); err == nil; owner++ { // counters take numbers ahead
+		_, err = g.TryNextFor(idgen.OwnerInt(owner % 100))
+	}
+	wantStatus(t, err, idgen.ErrWouldBlock)
+	return g
+}
+
 func threads(t *testing.T) int {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")
@@ -113,6 +132,78 @@ func TestManyGoroutinesWaitAndHoldNoThreadEach(t *testing.T) {
 	slices.Sort(ids)
 	if distinct := slices.Compact(ids); len(distinct) != many || ids[0] <= 10 {
 		t.Errorf("%d of %d ids are distinct", len(distinct), many)
+	}
+}
+
+func TestManyGoroutinesWaitForIdsOfOwnersAndHoldFewThreads(t *testing.T) {
+	const many = 20_000
+	store := newGate()
+	g := starvedOfOwned(t, store, nil)
+	before := threads(t)
+	outcomes, done := waiting(many, func() (int64, error) { return g.NextFor(idgen.OwnerString("shop")) })
+	time.Sleep(200 * time.Millisecond)
+	if now := threads(t); now > before+100 {
+		t.Errorf("%d threads before, %d while %d goroutines wait", before, now, many)
+	}
+	close(store.opened)
+	done.Wait()
+	ids := make([]int64, many)
+	for i, found := range outcomes {
+		if found.err != nil {
+			t.Fatal(found.err)
+		}
+		ids[i] = found.id
+	}
+	slices.Sort(ids)
+	if distinct := len(slices.Compact(ids)); distinct != many {
+		t.Errorf("%d of %d ids are distinct", distinct, many)
+	}
+}
+
+func TestEachThatWaitsForAnOwnersIdIsToldAfterWaitMaxOfItsOwn(t *testing.T) {
+	const many = 1000 // most of which wait for a place
+	store := newGate()
+	g := starvedOfOwned(t, store, idgen.Options{"wait_max": "300ms"})
+	begun := time.Now()
+	outcomes, done := waiting(many, func() (int64, error) {
+		var one [1]int64
+		_, err := g.FillForEach(idgen.OwnersInt([]int64{7}), one[:])
+		return one[0], err
+	})
+	done.Wait()
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("the last of %d was told after %v", many, took)
+	}
+	for _, found := range outcomes {
+		wantStatus(t, found.err, idgen.ErrStoreUnavailable)
+		if !strings.Contains(found.err.Error(), "wait_max") {
+			t.Fatal(found.err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	outcomes, done = waiting(many, func() (int64, error) { return g.NextForContext(ctx, idgen.OwnerInt(7)) })
+	cancel()
+	done.Wait()
+	for _, found := range outcomes {
+		if !errors.Is(found.err, context.Canceled) && !errors.Is(found.err, idgen.ErrStoreUnavailable) {
+			t.Fatal(found.err)
+		}
+	}
+	close(store.opened)
+}
+
+func TestCloseEndsTheWaitOfAllThatWaitForAnOwnersId(t *testing.T) {
+	store := newGate()
+	g := starvedOfOwned(t, store, nil)
+	outcomes, done := waiting(1000, func() (int64, error) { return g.NextFor(idgen.OwnerInt(1)) })
+	time.Sleep(50 * time.Millisecond)
+	close(store.opened)
+	g.Close(t.Context())
+	done.Wait()
+	for _, found := range outcomes {
+		if found.err != nil {
+			wantStatus(t, found.err, idgen.ErrClosed)
+		}
 	}
 }
 

@@ -107,24 +107,29 @@ static inline idgen_go_number idgen_go_next_waited(uintptr_t generator, uint64_t
   return result;
 }
 
-/* Ends a wait before it begins: what is there is drawn, and the status is IDGEN_E_CANCELLED if that is not all. */
-static inline int idgen_go_at_once(void *unused) {
-  (void)unused;
-  return 1;
-}
-
-static inline idgen_go_failure idgen_go_fail_now(idgen_status_t status, const idgen_error_t *error) {
-  const idgen_go_failure cut_short = {NULL, status};
-  return status == IDGEN_E_CANCELLED ? cut_short : idgen_go_fail(status, error);
-}
-
-static inline idgen_go_number idgen_go_fill_now(uintptr_t generator, uint64_t *ids, size_t n) {
+/* The same for whoever has waited for other calls that wait (gate.go). */
+static inline idgen_go_failure idgen_go_wait_for_room(uintptr_t generator, uint64_t waited_ns, int32_t *flag) {
   IDGEN_GO_ERROR(error);
+  return idgen_go_fail(idgen_wait_for_room((idgen_t *)generator, waited_ns, idgen_go_asks(flag), flag, &error), &error);
+}
+
+/* idgen_try_next_batch and idgen_try_next_block. A status other than IDGEN_E_WOULD_BLOCK is one that the call which may
+ * wait gives at once, with a message. */
+static inline int idgen_go_is_final(idgen_status_t status) {
+  return status != IDGEN_OK && status != IDGEN_E_WOULD_BLOCK;
+}
+
+static inline idgen_go_number idgen_go_try_fill(uintptr_t generator, uint64_t *ids, size_t n) {
   size_t written = 0;
-  idgen_go_number result;
-  result.failure = idgen_go_fail_now(
-      idgen_next_batch_wait((idgen_t *)generator, ids, n, &written, idgen_go_at_once, NULL, &error), &error);
+  idgen_go_number result = {0, {NULL, IDGEN_OK}};
+  result.failure.status = idgen_try_next_batch((idgen_t *)generator, ids, n, &written);
   result.value = written;
+  if (idgen_go_is_final(result.failure.status)) {
+    IDGEN_GO_ERROR(error);
+    result.failure = idgen_go_fail(
+        idgen_next_batch((idgen_t *)generator, ids + result.value, n - result.value, &written, &error), &error);
+    result.value += written;
+  }
   return result;
 }
 
@@ -133,12 +138,14 @@ typedef struct {
   idgen_go_failure failure;
 } idgen_go_block;
 
-static inline idgen_go_block idgen_go_next_block_now(uintptr_t generator, uint64_t want) {
-  IDGEN_GO_ERROR(error);
+static inline idgen_go_block idgen_go_try_next_block(uintptr_t generator, uint64_t want) {
   idgen_block_t block = IDGEN_BLOCK_INIT;
-  idgen_go_block result;
-  result.failure = idgen_go_fail_now(
-      idgen_next_block_wait((idgen_t *)generator, want, &block, idgen_go_at_once, NULL, &error), &error);
+  idgen_go_block result = {0, 0, 0, {NULL, IDGEN_OK}};
+  result.failure.status = idgen_try_next_block((idgen_t *)generator, want, &block);
+  if (idgen_go_is_final(result.failure.status)) {
+    IDGEN_GO_ERROR(error);
+    result.failure = idgen_go_fail(idgen_next_block((idgen_t *)generator, want, &block, &error), &error);
+  }
   result.first = block.first, result.count = block.count, result.stride = block.stride;
   return result;
 }
@@ -203,12 +210,6 @@ static inline idgen_go_number idgen_go_try_next_for(uintptr_t generator, const c
   idgen_go_number result = {0, {NULL, IDGEN_OK}};
   result.failure.status = idgen_try_next_for((idgen_t *)generator, owner.data, owner.size, &result.value);
   return result;
-}
-
-static inline idgen_go_number idgen_go_next_for(uintptr_t generator, const char *data, size_t size, int64_t number) {
-  const idgen_go_number result = idgen_go_try_next_for(generator, data, size, number);
-  if (__builtin_expect(result.failure.status == IDGEN_OK, 1)) return result;
-  return idgen_go_next_for_slowly(generator, data, size, number);
 }
 
 static inline idgen_go_number idgen_go_fill_for_ints(uintptr_t generator, const int64_t *owners, uint64_t *ids,

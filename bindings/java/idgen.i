@@ -178,9 +178,12 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
 %ignore idgen_next_block;
 %ignore idgen_next_block_wait;
 %ignore idgen_try_next;
+%ignore idgen_try_next_batch;
+%ignore idgen_try_next_block;
 %ignore idgen_view;
 %ignore idgen_next_waited;
 %ignore idgen_wait_max_ns;
+%ignore idgen_wait_for_room;
 %ignore idgen_next_drawn;
 %ignore idgen_try_next_drawn;
 %ignore idgen_next_for;
@@ -244,8 +247,9 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
 %native(tryNextDrawn) jboolean tryNextDrawn(jlong generator, jlong drawn, jlongArray id);
 %native(waitMaxNs) jlong waitMaxNs(jlong generator);
 %native(nextWaited) jlong nextWaited(jlong generator, jlong waitedNs);
-%native(nextBlockNow) jboolean nextBlockNow(jlong generator, jlong want, jlongArray block);
-%native(fillNow) jint fillNow(jlong generator, jlongArray ids, jint offset, jint length);
+%native(waitForRoom) void waitForRoom(jlong generator, jlong waitedNs);
+%native(tryNextBlock) jboolean tryNextBlock(jlong generator, jlong want, jlongArray block);
+%native(tryFill) jint tryFill(jlong generator, jlongArray ids, jint offset, jint length);
 %native(tryNext) jboolean tryNext(jlong generator, jlongArray id);
 %native(fill) void fill(jlong generator, jlongArray ids, jint offset, jint length);
 %native(fillDirect) void fillDirect(jlong generator, jobject ids, jint offset, jint length);

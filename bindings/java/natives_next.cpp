@@ -15,8 +15,6 @@ namespace {
 constexpr jint kChunk = 1024;
 static_assert(sizeof(std::uint64_t) == sizeof(jlong));
 
-int at_once(void*) { return 1; }
-
 jlong next_slow(JNIEnv* env, jclass natives, idgen_t* generator) {
   Waiter waiter{env, natives};
   Error error;
@@ -27,26 +25,29 @@ jlong next_slow(JNIEnv* env, jclass natives, idgen_t* generator) {
   return static_cast<jlong>(id);
 }
 
+// What a call that never waits has answered and gives no message for: the one that may wait gives it at once, and says
+// why.
+bool is_final(idgen_status_t status) { return status != IDGEN_OK && status != IDGEN_E_WOULD_BLOCK; }
+
 // What comes after idgen_try_next or idgen_try_next_drawn.
 jboolean try_next(JNIEnv* env, jclass natives, idgen_t* generator, idgen_status_t status, std::uint64_t number,
                   jlongArray out) {
   if (status == IDGEN_E_WOULD_BLOCK) return JNI_FALSE;
-  // Statuses that are not retryable also fail at once in the slow call, which says why.
-  const jlong id = status == IDGEN_OK ? static_cast<jlong>(number) : next_slow(env, natives, generator);
+  const jlong id = is_final(status) ? next_slow(env, natives, generator) : static_cast<jlong>(number);
   if (env->ExceptionCheck() == JNI_TRUE) return JNI_FALSE;
   idgen_jni::store(env, out, {id});
   return JNI_TRUE;
 }
 
-// Through a buffer on the stack: a call that may wait must not hold up the collector (GetPrimitiveArrayCritical).
-// `done` is always right. Ends early with a failure, or with an exception that is pending.
-idgen_status_t fill(JNIEnv* env, idgen_t* generator, jlongArray ids, jint offset, jint length,
-                    idgen_cancelled_fn cancelled, void* ctx, jint& done, Error& error) {
+// Fills by `draw(ids, n, written)`, through a buffer on the stack: a call that may wait must not hold up the collector
+// (GetPrimitiveArrayCritical). `done` is always right. Ends early with a failure, or with an exception that is pending.
+template <class Draw>
+idgen_status_t fill(JNIEnv* env, jlongArray ids, jint offset, jint length, jint& done, Draw&& draw) {
   std::uint64_t chunk[kChunk];
   for (done = 0; done < length;) {
     std::size_t written = 0;
     const auto wanted = static_cast<std::size_t>(std::min(kChunk, length - done));
-    const idgen_status_t status = idgen_next_batch_wait(generator, chunk, wanted, &written, cancelled, ctx, &error);
+    const idgen_status_t status = draw(chunk, wanted, &written);
     if (written > 0 && env->ExceptionCheck() == JNI_FALSE) {
       env->SetLongArrayRegion(ids, offset + done, static_cast<jsize>(written), reinterpret_cast<const jlong*>(chunk));
     }
@@ -119,7 +120,10 @@ JNIEXPORT void JNICALL Java_dev_idgen_IdgenJNI_fill(JNIEnv* env, jclass natives,
   Error error;
   jint done = 0;
   const idgen_status_t status =
-      fill(env, idgen_jni::handle<idgen_t>(generator), ids, offset, length, is_interrupted, &waiter, done, error);
+      fill(env, ids, offset, length, done, [&](std::uint64_t* chunk, std::size_t n, std::size_t* written) {
+        return idgen_next_batch_wait(idgen_jni::handle<idgen_t>(generator), chunk, n, written, is_interrupted, &waiter,
+                                     &error);
+      });
   if (status != IDGEN_OK) idgen_jni::raise(env, natives, status, &error, static_cast<std::size_t>(done));
 }
 
@@ -153,15 +157,32 @@ JNIEXPORT jlong JNICALL Java_dev_idgen_IdgenJNI_nextWaited(JNIEnv* env, jclass n
   return static_cast<jlong>(id);
 }
 
+// For Elsewhere.java.
+JNIEXPORT void JNICALL Java_dev_idgen_IdgenJNI_waitForRoom(JNIEnv* env, jclass natives, jlong generator,
+                                                           jlong waited_ns) {
+  Waiter waiter{env, natives};
+  Error error;
+  const idgen_status_t status = idgen_wait_for_room(
+      idgen_jni::handle<idgen_t>(generator), static_cast<std::uint64_t>(waited_ns), is_interrupted, &waiter, &error);
+  if (status != IDGEN_OK) idgen_jni::raise(env, natives, status, &error);
+}
+
 // As many as there are at once.
-JNIEXPORT jint JNICALL Java_dev_idgen_IdgenJNI_fillNow(JNIEnv* env, jclass natives, jlong generator, jlongArray ids,
+JNIEXPORT jint JNICALL Java_dev_idgen_IdgenJNI_tryFill(JNIEnv* env, jclass natives, jlong generator, jlongArray ids,
                                                        jint offset, jint length) {
+  auto* g = idgen_jni::handle<idgen_t>(generator);
   Error error;
   jint done = 0;
   const idgen_status_t status =
-      fill(env, idgen_jni::handle<idgen_t>(generator), ids, offset, length, at_once, nullptr, done, error);
-  if (status != IDGEN_OK && status != IDGEN_E_CANCELLED)
-    idgen_jni::raise(env, natives, status, &error, static_cast<std::size_t>(done));
+      fill(env, ids, offset, length, done, [&](std::uint64_t* chunk, std::size_t n, std::size_t* written) {
+        const idgen_status_t tried = idgen_try_next_batch(g, chunk, n, written);
+        if (!is_final(tried)) return tried;
+        std::size_t more = 0;
+        const idgen_status_t said = idgen_next_batch(g, chunk + *written, n - *written, &more, &error);
+        *written += more;
+        return said;
+      });
+  if (is_final(status)) idgen_jni::raise(env, natives, status, &error, static_cast<std::size_t>(done));
   return done;
 }
 
@@ -209,19 +230,19 @@ JNIEXPORT void JNICALL Java_dev_idgen_IdgenJNI_nextBlock(JNIEnv* env, jclass nat
 }
 
 // False: there is none at once.
-JNIEXPORT jboolean JNICALL Java_dev_idgen_IdgenJNI_nextBlockNow(JNIEnv* env, jclass natives, jlong generator,
+JNIEXPORT jboolean JNICALL Java_dev_idgen_IdgenJNI_tryNextBlock(JNIEnv* env, jclass natives, jlong generator,
                                                                 jlong want, jlongArray out) {
+  auto* g = idgen_jni::handle<idgen_t>(generator);
   Error error;
   idgen_block_t block = IDGEN_BLOCK_INIT;
-  const idgen_status_t status = idgen_next_block_wait(
-      idgen_jni::handle<idgen_t>(generator), static_cast<std::uint64_t>(want), &block, at_once, nullptr, &error);
-  if (status == IDGEN_E_CANCELLED) return JNI_FALSE;
-  if (status != IDGEN_OK) {
+  idgen_status_t status = idgen_try_next_block(g, static_cast<std::uint64_t>(want), &block);
+  if (is_final(status)) status = idgen_next_block(g, static_cast<std::uint64_t>(want), &block, &error);
+  if (is_final(status)) {
     idgen_jni::raise(env, natives, status, &error);
-  } else {
+  } else if (status == IDGEN_OK) {
     idgen_jni::store(env, out, block);
   }
-  return JNI_TRUE;
+  return status == IDGEN_E_WOULD_BLOCK ? JNI_FALSE : JNI_TRUE;
 }
 
 }  // extern "C"

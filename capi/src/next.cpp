@@ -52,6 +52,17 @@ idgen_status_t put_drawn(const Handle& handle, std::uint64_t id, char* buffer, s
   });
 }
 
+// Half of the largest, so that nobody's sum overflows.
+std::int64_t to_ns(std::uint64_t ns) { return static_cast<std::int64_t>(std::min<std::uint64_t>(ns, INT64_MAX / 2)); }
+
+// For a body that neither waits nor throws, but for its checks, and returns a Status.
+template <class Body>
+idgen_status_t guard_trying(Body&& body) noexcept {
+  Status status = Status::ok;
+  const idgen_status_t refused = guard_uncancelled(nullptr, [&] { status = body(); });
+  return refused != IDGEN_OK ? refused : static_cast<idgen_status_t>(status);
+}
+
 [[gnu::noinline]] idgen_status_t try_next_slowly(Handle& handle, uint64_t& id, uint64_t drawn) {
   const NotCancellable here;
   return static_cast<idgen_status_t>(handle.try_next(drawn, id));
@@ -170,6 +181,18 @@ idgen_status_t idgen_next_batch_wait(idgen_t* generator, uint64_t* ids, size_t n
   return status;
 }
 
+idgen_status_t idgen_try_next_batch(idgen_t* generator, uint64_t* ids, size_t n, size_t* written) {
+  std::size_t done = 0;
+  const idgen_status_t status = guard_trying([&] {
+    require(written, "written");
+    Handle& handle = open_handle(generator, "generator");
+    if (n > 0) require(ids, "ids");
+    return handle.try_fill({ids, n}, done);
+  });
+  if (written) *written = done;
+  return status;
+}
+
 idgen_status_t idgen_next_waited(idgen_t* generator, uint64_t waited_ns, uint64_t* id, idgen_cancelled_fn cancelled,
                                  void* ctx, idgen_error_t* err) {
   return guard_waiting(err, [&] {
@@ -177,10 +200,15 @@ idgen_status_t idgen_next_waited(idgen_t* generator, uint64_t waited_ns, uint64_
     require(id, "id");
     std::size_t written;
     uint64_t found;
-    handle.fill({&found, 1}, written, to_cancelled(cancelled, ctx),
-                static_cast<std::int64_t>(std::min<uint64_t>(waited_ns, INT64_MAX / 2)));
+    handle.fill({&found, 1}, written, to_cancelled(cancelled, ctx), to_ns(waited_ns));
     *id = found;
   });
+}
+
+idgen_status_t idgen_wait_for_room(idgen_t* generator, uint64_t waited_ns, idgen_cancelled_fn cancelled, void* ctx,
+                                   idgen_error_t* err) {
+  return guard_waiting(
+      err, [&] { open_handle(generator, "generator").wait_for_room(to_cancelled(cancelled, ctx), to_ns(waited_ns)); });
 }
 
 uint64_t idgen_wait_max_ns(const idgen_t* generator) {
@@ -199,6 +227,18 @@ idgen_status_t idgen_next_block_wait(idgen_t* generator, uint64_t want, idgen_bl
     if (want == 0) throw Error(Status::argument, "want is 0; ask for at least one id");
     const Block drawn = handle.next_block(want, to_cancelled(cancelled, ctx));
     write_struct(block, idgen_block_t{0, 0, drawn.first, drawn.count, drawn.stride}, "block");
+  });
+}
+
+idgen_status_t idgen_try_next_block(idgen_t* generator, uint64_t want, idgen_block_t* block) {
+  return guard_trying([&] {
+    Handle& handle = open_handle(generator, "generator");
+    check_struct(block, "block");
+    if (want == 0) return Status::argument;
+    Block drawn;
+    const Status status = handle.try_next_block(want, drawn);
+    if (status == Status::ok) write_struct(block, idgen_block_t{0, 0, drawn.first, drawn.count, drawn.stride}, "block");
+    return status;
   });
 }
 

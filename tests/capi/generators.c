@@ -139,6 +139,8 @@ void snowflakes(void) {
   CHECK(written == 0);
   CHECK_ERR(IDGEN_E_CLOSED, idgen_next_batch_wait(g, ids, 2, &written, NULL, NULL, &err));
   CHECK_ERR(IDGEN_E_CLOSED, idgen_next_block(g, 1, &block, &err));
+  CHECK_CALL(IDGEN_E_CLOSED, idgen_try_next_batch(g, ids, 2, &written));
+  CHECK_CALL(IDGEN_E_CLOSED, idgen_try_next_block(g, 1, &block));
   /* Decoding, describing and counting still work. */
   CHECK_ERR(IDGEN_OK, idgen_decode(g, ids[0], &parts, &err));
   CHECK_ERR(IDGEN_OK, idgen_stats(g, &stats, &err));

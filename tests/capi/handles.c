@@ -48,6 +48,10 @@ static void generator_calls_refuse(idgen_t *wrong) {
   CHECK_ERR(IDGEN_E_HANDLE, idgen_next_batch_wait(wrong, ids, 2, &written, NULL, NULL, &err));
   CHECK(written == 0);
   CHECK_ERR(IDGEN_E_HANDLE, idgen_next_block(wrong, 1, &block, &err));
+  written = 9;
+  CHECK_CALL(IDGEN_E_HANDLE, idgen_try_next_batch(wrong, ids, 2, &written));
+  CHECK(written == 0);
+  CHECK_CALL(IDGEN_E_HANDLE, idgen_try_next_block(wrong, 1, &block));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_decode(wrong, 1, &parts, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_layout_of(wrong, &copy, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_stats(wrong, &stats, &err));
@@ -138,6 +142,16 @@ static void null_pointers_are_refused(void) {
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_next_batch(generator, ids, 2, NULL, &err));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_next_batch_wait(generator, NULL, 2, &written, NULL, NULL, &err));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_next_batch_wait(generator, ids, 2, NULL, NULL, NULL, &err));
+  written = 9;
+  CHECK_CALL(IDGEN_E_ARGUMENT, idgen_try_next_batch(generator, NULL, 2, &written));
+  CHECK(written == 0);
+  CHECK_CALL(IDGEN_E_ARGUMENT, idgen_try_next_batch(generator, ids, 2, NULL));
+  CHECK_CALL(IDGEN_OK, idgen_try_next_batch(generator, NULL, 0, &written));
+  idgen_block_t of_another_version = IDGEN_BLOCK_INIT;
+  CHECK_CALL(IDGEN_E_ARGUMENT, idgen_try_next_block(generator, 0, &of_another_version));
+  of_another_version.struct_size = 4;
+  CHECK_CALL(IDGEN_E_ARGUMENT, idgen_try_next_block(generator, 1, &of_another_version));
+  CHECK_CALL(IDGEN_E_ARGUMENT, idgen_try_next_block(generator, 1, NULL));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_next_block(generator, 1, NULL, &err));
   CHECK_ERR(IDGEN_OK, idgen_stats(generator, &after, &err));
   CHECK(before.remaining == after.remaining); /* no id is lost on an invalid call */

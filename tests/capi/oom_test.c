@@ -222,6 +222,30 @@ static idgen_status_t call_try_next(idgen_error_t *err) {
   }
   return IDGEN_OK;
 }
+static idgen_status_t call_try_next_batch(idgen_error_t *err) {
+  uint64_t ids[60];
+  size_t written = 0;
+  (void)err;
+  const idgen_status_t status = idgen_try_next_batch(segment, ids, 60, &written);
+  CHECK(status == (written == 60 ? IDGEN_OK : IDGEN_E_WOULD_BLOCK));
+  for (size_t i = 0; i < written; ++i) {
+    CHECK(ids[i] > last_segment);
+    last_segment = ids[i];
+  }
+  return IDGEN_OK;
+}
+static idgen_status_t call_try_next_block(idgen_error_t *err) {
+  idgen_block_t block = IDGEN_BLOCK_INIT;
+  (void)err;
+  const idgen_status_t status = idgen_try_next_block(segment, 60, &block);
+  if (status == IDGEN_E_WOULD_BLOCK) return IDGEN_OK;
+  CHECK(status == IDGEN_OK && block.first > last_segment);
+  last_segment = block.first + block.count - 1;
+  return IDGEN_OK;
+}
+static idgen_status_t call_wait_for_room(idgen_error_t *err) {
+  return idgen_wait_for_room(segment, 0, NULL, NULL, err);
+}
 static int never(void *ctx) {
   (void)ctx;
   return 0;
@@ -523,8 +547,11 @@ int main(void) {
   EXHAUST(call_metrics);
   EXHAUST_REFILLS(call_next);
   EXHAUST_REFILLS(call_try_next);
+  EXHAUST_REFILLS(call_try_next_batch);
+  EXHAUST_REFILLS(call_try_next_block);
   EXHAUST_REFILLS(call_next_wait);
   EXHAUST_REFILLS(call_next_waited);
+  EXHAUST_REFILLS(call_wait_for_room);
   EXHAUST_REFILLS(call_draw);
   EXHAUST_REFILLS(call_next_block);
   background_runs_out();

@@ -296,6 +296,15 @@ static void what_was_waited_elsewhere_counts(void) {
   }
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_next_waited(generator, 0, NULL, NULL, NULL, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_next_waited(NULL, 0, &id, NULL, NULL, &err));
+  for (int i = 0; i < 100; ++i) { /* there is room, or soon: nothing is drawn */
+    CHECK_ERR(IDGEN_OK, idgen_wait_for_room(generator, 1000, NULL, NULL, &err));
+    CHECK_CALL(IDGEN_OK, idgen_try_next(generator, &id));
+    CHECK(id == before + 1);
+    before = id;
+  }
+  CHECK_ERR(IDGEN_E_HANDLE, idgen_wait_for_room(NULL, 0, NULL, NULL, &err));
+  CHECK_ERR(IDGEN_OK, idgen_close(generator, &err));
+  CHECK_ERR(IDGEN_E_CLOSED, idgen_wait_for_room(generator, 0, NULL, NULL, &err));
   idgen_destroy(generator);
 
   generator = GENERATOR(

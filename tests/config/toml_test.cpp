@@ -2,11 +2,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 
 #include "idgen/config.hpp"
+#include "temp_folder.hpp"
 
 namespace idgen {
 namespace {
@@ -16,12 +15,6 @@ using ::testing::HasSubstr;
 
 class TomlTest : public ::testing::Test {
  protected:
-  TomlTest() {
-    char name[] = "/tmp/idgen-toml-XXXXXX";
-    folder = mkdtemp(name);
-  }
-  ~TomlTest() override { std::filesystem::remove_all(folder); }
-
   std::string write(const std::string& text) {
     const std::string path = folder + "/idgen.toml";
     std::ofstream(path) << text;
@@ -38,7 +31,8 @@ class TomlTest : public ::testing::Test {
     ADD_FAILURE() << path << " was accepted";
     return "";
   }
-  std::string folder;
+  TempFolder temporary;
+  const std::string& folder = temporary.path();
 };
 
 TEST_F(TomlTest, ATableSetsItsPropertiesItsNameAndItsFolder) {

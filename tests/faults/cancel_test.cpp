@@ -42,9 +42,9 @@ constexpr idgen_keys_t kKeys{sizeof kKeys, 0,
 
 // The calls' subject: one store, with a tag and a worker, and a cipher.
 struct Scene {
-  Folder folder;
+  TempFolder folder;
   const std::string url = folder.url("ids.db");
-  const std::string toml = folder.path("idgen.toml");
+  const std::string toml = folder.file("idgen.toml");
   Config segment{{{"kind", "segment"},
                   {"tag", "t"},
                   {"store", url},
@@ -53,7 +53,7 @@ struct Scene {
                   {"store_timeout", "60s"},
                   {"wait_max", "60s"}}};
   Config snowflake{{{"worker", "1"}, {"store", url}, {"store_timeout", "60s"}}};
-  const std::string routes = folder.path("routes.toml");
+  const std::string routes = folder.file("routes.toml");
   idgen_t* generator = nullptr;
   idgen_t* owned = nullptr;
   idgen_t* on_clock = nullptr;
@@ -78,8 +78,8 @@ struct Scene {
     std::ofstream(routes) << "version = 1\nbits = 1\nshards = [\"a\"]\n[[range]]\nupto = 1\nshard = \"a\"\n";
     EXPECT_EQ(idgen_route_table_read(routes.c_str(), &table, nullptr), IDGEN_OK);
     EXPECT_EQ(idgen_router_open(routes.c_str(), nullptr, &router, nullptr), IDGEN_OK);
-    std::ofstream(folder.path("keys")) << "1 2B7E151628AED2A6ABF7158809CF4F3C\n";
-    EXPECT_EQ(chmod(folder.path("keys").c_str(), 0600), 0);
+    std::ofstream(folder.file("keys")) << "1 2B7E151628AED2A6ABF7158809CF4F3C\n";
+    EXPECT_EQ(chmod(folder.file("keys").c_str(), 0600), 0);
     EXPECT_EQ(idgen_cipher_create(hiding(), &cipher, nullptr), IDGEN_OK);
   }
   ~Scene() {
@@ -93,7 +93,7 @@ struct Scene {
   }
 
   const idgen_config_t* hiding() {
-    EXPECT_EQ(idgen_config_set(segment.get(), "cipher.key", ("file:" + folder.path("keys")).c_str(), nullptr),
+    EXPECT_EQ(idgen_config_set(segment.get(), "cipher.key", ("file:" + folder.file("keys")).c_str(), nullptr),
               IDGEN_OK);
     return segment.get();
   }
@@ -195,6 +195,19 @@ const std::vector<Call> kCalls = {
        (void)thirty_times([&] { return idgen_try_next(s.generator, &id); });
        return IDGEN_OK;
      }},
+    {"idgen_try_next_batch", WaitsFor::nothing,
+     [](Scene& s) {
+       std::uint64_t ids[10];
+       std::size_t written = 0;
+       (void)thirty_times([&] { return idgen_try_next_batch(s.generator, ids, 10, &written); });
+       return IDGEN_OK;
+     }},
+    {"idgen_try_next_block", WaitsFor::nothing,
+     [](Scene& s) {
+       idgen_block_t block = IDGEN_BLOCK_INIT;
+       (void)thirty_times([&] { return idgen_try_next_block(s.generator, 10, &block); });
+       return IDGEN_OK;
+     }},
     {"idgen_next", WaitsFor::store,
      [](Scene& s) {
        std::uint64_t id;
@@ -238,6 +251,14 @@ const std::vector<Call> kCalls = {
      [](Scene& s) {
        std::uint64_t id;
        return thirty_times([&] { return idgen_next_waited(s.generator, 1000, &id, never, nullptr, nullptr); });
+     }},
+    {"idgen_wait_for_room", WaitsFor::store,
+     [](Scene& s) {
+       return thirty_times([&] {
+         std::uint64_t id;
+         while (idgen_try_next(s.generator, &id) == IDGEN_OK) continue;
+         return idgen_wait_for_room(s.generator, 1000, never, nullptr, nullptr);
+       });
      }},
     {"idgen_next_drawn", WaitsFor::store,
      [](Scene& s) {
@@ -431,7 +452,7 @@ const std::vector<Call> kCalls = {
      }},
     {"idgen_route_table_write", WaitsFor::nothing,
      [](Scene& s) {
-       s.written = s.folder.path(std::to_string(++s.made));
+       s.written = s.folder.file(std::to_string(++s.made));
        return idgen_route_table_write(s.table, s.written.c_str(), 0, nullptr);
      }},
     {"idgen_router_open", WaitsFor::routes,
@@ -510,7 +531,7 @@ TEST_P(CancelledThread, WhileItWaitsComesBackFromTheCallFirst) {
   const pid_t child = spawn([&] {
     Scene scene;
     if (GetParam().waits_for == WaitsFor::store) {
-      std::optional<Locker> locker(std::in_place, scene.folder.path("ids.db"), "EXCLUSIVE");
+      std::optional<Locker> locker(std::in_place, scene.folder.file("ids.db"), "EXCLUSIVE");
       const Caller caller(GetParam(), scene, false);
       caller.wait_until_it_waits();
       caller.cancel();

@@ -112,7 +112,7 @@ Drawn draw_in_copies(Ids& ids, const std::function<idgen_status_t()>& restored) 
       restored);
 }
 
-Settings segment(const Folder& folder, const char* order) {
+Settings segment(const TempFolder& folder, const char* order) {
   return {{"kind", "segment"},
           {"tag", "t"},
           {"store", folder.url("ids.db")},
@@ -139,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(Order, Copies, testing::Values("strict", "relaxed"),
 
 TEST_P(Copies, DrawDifferentIdsAfterAQuiescedCheckpoint) {
   in_child([] {
-    Folder folder;
+    TempFolder folder;
     make_store(folder.url("ids.db"));
     Ids ids(segment(folder, GetParam()));
     ids.next();
@@ -153,7 +153,7 @@ TEST_P(Copies, DrawDifferentIdsAfterAQuiescedCheckpoint) {
 
 TEST_P(Copies, DrawDifferentIdsAfterAResetThatNobodyPreparedFor) {
   in_child([] {
-    Folder folder;
+    TempFolder folder;
     make_store(folder.url("ids.db"));
     Ids ids(segment(folder, GetParam()));
     ids.next();
@@ -165,7 +165,7 @@ TEST_P(Copies, DrawDifferentIdsAfterAResetThatNobodyPreparedFor) {
 
 TEST_P(Copies, WithoutAResetRepeatIds) {
   in_child([] {
-    Folder folder;
+    TempFolder folder;
     make_store(folder.url("ids.db"));
     Ids ids(segment(folder, GetParam()));
     ids.next();
@@ -176,7 +176,7 @@ TEST_P(Copies, WithoutAResetRepeatIds) {
 
 TEST(CopiesOfALeasedWorker, LeaseTheirOwnAfterAQuiescedCheckpoint) {
   EXPECT_EQ(wait_for(spawn([] {
-              Folder folder;
+              TempFolder folder;
               make_store(folder.url("ids.db"));
               Ids ids({{"worker", "auto"}, {"store", folder.url("ids.db")}, {"wait_max", "30s"}});
               ids.next();
@@ -213,7 +213,7 @@ class CopiesOfAMachine : public Copies {
     in_child([&] {
       FakeVmclock device(7);
       vmclock = device.path();
-      Folder folder;
+      TempFolder folder;
       make_store(folder.url("ids.db"));
       Ids ids(segment(folder, GetParam()));
       for (std::size_t i = 0; i < drawn; ++i) ids.next();
@@ -325,7 +325,7 @@ void draw_beside_the_original(const Settings& settings) {
 
 TEST_P(CopiesOfAMachine, NoticeByThemselvesWithinATenthOfASecond) {
   in_child([] {
-    Folder folder;
+    TempFolder folder;
     make_store(folder.url("ids.db"));
     draw_beside_the_original(segment(folder, GetParam()));
   });
@@ -333,7 +333,7 @@ TEST_P(CopiesOfAMachine, NoticeByThemselvesWithinATenthOfASecond) {
 
 TEST_P(CopiesOfAMachine, LeaseAWorkerOfTheirOwn) {
   in_child([] {
-    Folder folder;
+    TempFolder folder;
     make_store(folder.url("ids.db"));
     draw_beside_the_original(
         {{"worker", "auto"}, {"store", folder.url("ids.db")}, {"wait_max", "30s"}, {"order", GetParam()}});

@@ -84,33 +84,33 @@ void close_ends_all_calls_and_gives_back_only_what_is_unused(const Settings& set
   report("%zu ids around %d closes under %zu threads, all different", total, kRounds, kThreads);
 }
 
-Settings with(const Folder& folder, Settings settings) {
+Settings with(const TempFolder& folder, Settings settings) {
   settings.insert(settings.end(), {{"store", folder.url("ids.db")}, {"store_create", "true"}});
   return settings;
 }
 
 TEST(Close, EndsAllCallsOnASegment) {
-  Folder folder;
+  TempFolder folder;
   close_ends_all_calls_and_gives_back_only_what_is_unused(
       with(folder, {{"kind", "segment"}, {"tag", "t"}, {"segment.step", "5000"}}));
 }
 TEST(Close, EndsAllCallsOnASegmentWhoseOrderIsRelaxed) {
-  Folder folder;
+  TempFolder folder;
   close_ends_all_calls_and_gives_back_only_what_is_unused(
       with(folder, {{"kind", "segment"}, {"tag", "t"}, {"segment.step", "5000"}, {"order", "relaxed"}}));
 }
 TEST(Close, EndsAllCallsOnASnowflake) {
-  Folder folder;
+  TempFolder folder;
   close_ends_all_calls_and_gives_back_only_what_is_unused(with(folder, {{"worker", "1"}, {"on_clock_back", "fail"}}));
 }
 TEST(Close, EndsAllCallsOnASnowflakeWhoseOrderIsRelaxed) {
-  Folder folder;
+  TempFolder folder;
   close_ends_all_calls_and_gives_back_only_what_is_unused(with(folder, {{"worker", "1"}, {"order", "relaxed"}}));
 }
 
 // Two handles on one worker share its state: closing one must not end the other.
 TEST(Close, OfOneOfTwoHandlesLeavesTheOtherDrawing) {
-  Folder folder;
+  TempFolder folder;
   const Settings settings = with(folder, {{"worker", "1"}});
   Ids stays(settings);
   ASSERT_TRUE(stays) << stays.outcome().message;
@@ -144,7 +144,7 @@ TEST(Close, OfOneOfTwoHandlesLeavesTheOtherDrawing) {
 
 // A thread that waits for the store or the clock is woken by close, long before its wait_max.
 TEST(Close, WakesACallThatWaits) {
-  Folder folder;
+  TempFolder folder;
   Ids ids(with(
       folder,
       {{"worker", "1"}, {"layout", "time:32x60000ms worker:8 sequence:4"}, {"max_ahead", "2m"}, {"wait_max", "1h"}}));

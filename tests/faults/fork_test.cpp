@@ -36,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(By, Forks, testing::Values(IDGEN_WAYS),
                          [](const auto& info) { return info.param == By::fork ? "Fork" : "RawClone"; });
 
 TEST_P(Forks, GiveAChildASegmentOfItsOwn) {
-  Folder folder;
+  TempFolder folder;
   make_store(folder.url("ids.db"));
   for (const char* order : {"strict", "relaxed"}) {
     Ids ids({{"kind", "segment"}, {"tag", "t"}, {"store", folder.url("ids.db")}, {"order", order}});
@@ -98,7 +98,7 @@ TEST_P(Forks, GiveAChildStandardIdsOfItsOwn) {
 }
 
 TEST_P(Forks, RefuseAChildWhatOnlyTheParentCanHave) {
-  Folder folder;
+  TempFolder folder;
   make_store(folder.url("ids.db"));
   const std::string url = folder.url("ids.db");
   const std::vector<std::pair<Settings, std::string>> cases = {
@@ -134,7 +134,7 @@ TEST_P(Forks, RefuseAChildWhatOnlyTheParentCanHave) {
 
 // What a child does with its copy of the handle does not affect the parent's lease.
 TEST_P(Forks, LeaveTheParentsWorkerAloneWhenTheChildClosesAndDestroys) {
-  Folder folder;
+  TempFolder folder;
   const Settings settings = {{"worker", "5"}, {"store", folder.url("ids.db")}, {"store_create", "true"}};
   Ids ids(settings);
   ASSERT_TRUE(ids) << ids.outcome().message;
@@ -160,7 +160,7 @@ TEST_P(Forks, LeaveTheParentsWorkerAloneWhenTheChildClosesAndDestroys) {
 }
 
 TEST_P(Forks, NestSoThatEveryGenerationDrawsItsOwn) {
-  Folder folder;
+  TempFolder folder;
   make_store(folder.url("ids.db"));
   constexpr std::size_t kGenerations = 5, kDraws = 2000;
   // A raw clone must not hit a store transaction (that has a test of its own): no refill is due before the mark of a
@@ -202,7 +202,7 @@ TEST_P(Forks, GiveEachOfManyChildrenAWorkerAndASegment) {
   const char* const wanted = std::getenv("IDGEN_FORKS");
   const std::size_t children = wanted != nullptr ? std::strtoul(wanted, nullptr, 10) : 100 / kSlower + 1;
   constexpr std::size_t kDraws = 10;
-  Folder folder;
+  TempFolder folder;
   const std::string url = folder.url("ids.db");
   make_store(url);
   Ids events({{"worker", "auto"}, {"store", url}});
@@ -248,7 +248,7 @@ TEST_P(Forks, GiveEachOfManyChildrenAWorkerAndASegment) {
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 // The lock of the slow path, the store and the background thread are all in use at the moment of the fork.
 TEST(ForkWhileThreadsDraw, GivesTwoHundredChildrenDifferentIds) {
-  Folder folder;
+  TempFolder folder;
   make_store(folder.url("ids.db"));
   constexpr std::size_t kChildren = 200, kDraws = 50, kThreads = 3;
   const std::string url = folder.url("ids.db");
@@ -309,7 +309,7 @@ TEST(ForkWhileThreadsDraw, GivesTwoHundredChildrenDifferentIds) {
 
 // The fork page needs no handler: whatever the parent's threads are doing, the child finds none of their numbers.
 TEST(RawCloneWhileThreadsDraw, LeavesTheChildNoNumberOfItsParent) {
-  Folder folder;
+  TempFolder folder;
   make_store(folder.url("ids.db"));
   constexpr std::size_t kChildren = 100, kDraws = 20;
   Ids ids({{"kind", "segment"},

@@ -57,7 +57,7 @@ class Gate {
 };
 
 TEST(HostCode, AStoreThatHangsDelaysNoGeneratorOfAnotherStore) {
-  Folder folder;
+  TempFolder folder;
   make_store(folder.url("ids.db"));
   const Config hanging({{"kind", "segment"}, {"tag", "a"}, {"segment.step", "10"}, {"wait_max", "100ms"}});
   HostStore store;
@@ -160,7 +160,7 @@ TEST(HostCode, AStoreMayDrawFromAnotherGeneratorOnAnyStoreItsOwnIncluded) {
 }
 
 TEST(HostCode, ALogThatHangsInAForkedChildHoldsUpNoOtherThread) {
-  Folder folder;
+  TempFolder folder;
   make_store(folder.url("ids.db"));
   const Config config({{"kind", "segment"}, {"tag", "t"}, {"store", folder.url("ids.db")}, {"segment.step", "10"}});
   struct Said {
@@ -246,7 +246,7 @@ TEST(HostCode, ACancelledCallbackThatForksGivesTheChildForkedOrNumbersOfItsOwn) 
   };
   for (int i = 0; i < 6; ++i) {
     const auto& [name, wait] = waits[i / 2];
-    Folder folder;
+    TempFolder folder;
     make_store(folder.url("ids.db"));
     const Config config({{"kind", "segment"},
                          {"tag", "t"},
@@ -263,7 +263,7 @@ TEST(HostCode, ACancelledCallbackThatForksGivesTheChildForkedOrNumbersOfItsOwn) 
       std::optional<Locker> locker{};
       pid_t child = -1;
     } forking{i % 2 == 0 ? 1 : 3};
-    forking.locker.emplace(folder.path("ids.db"));
+    forking.locker.emplace(folder.file("ids.db"));
     const auto forks = [](void* ctx) {
       auto& self = *static_cast<Fork*>(ctx);
       if (--self.left != 0) return 0;
@@ -297,7 +297,7 @@ TEST(HostCode, AClockThatForksGivesTheChildNothingOfItsParents) {
   for (const char* order : {"strict", "relaxed"}) {
     int forked = 0;
     for (int reading = 1; reading <= 60; ++reading) {
-      Folder folder;
+      TempFolder folder;
       constexpr std::size_t kMost = 4096;
       Shared<std::uint64_t> childs(kMost);
       std::vector<std::uint64_t> ids;

@@ -92,13 +92,13 @@ void no_kill_repeats_an_id_or_makes_the_next_life_wait(const Settings& settings)
 }
 
 TEST(Kill, NeverRepeatsASnowflakeNorMakesTheNextLifeWait) {
-  Folder folder;
+  TempFolder folder;
   no_kill_repeats_an_id_or_makes_the_next_life_wait(
       {{"worker", "7"}, {"store", folder.url("ids.db")}, {"store_create", "true"}});
 }
 
 TEST(Kill, NeverRepeatsASegmentIdNorMakesTheNextLifeWait) {
-  Folder folder;
+  TempFolder folder;
   make_store(folder.url("ids.db"));
   no_kill_repeats_an_id_or_makes_the_next_life_wait({{"kind", "segment"},
                                                      {"tag", "t"},
@@ -110,7 +110,7 @@ TEST(Kill, NeverRepeatsASegmentIdNorMakesTheNextLifeWait) {
 
 // Killed before the first id, between the commit of the reservation and its use.
 TEST(Kill, DuringCreationLosesNothingButNumbers) {
-  Folder folder;
+  TempFolder folder;
   make_store(folder.url("ids.db"));
   std::mt19937 random(7);
   int killed_while_creating = 0;

@@ -44,7 +44,7 @@ void processes_draw_no_id_twice(const std::function<Settings(std::size_t)>& sett
 }
 
 TEST(Processes, DrawNoIdOfASharedTagTwice) {
-  Folder folder;
+  TempFolder folder;
   make_store(folder.url("ids.db"));
   processes_draw_no_id_twice([&](std::size_t) {
     return Settings{{"kind", "segment"},       {"tag", "t"},
@@ -54,7 +54,7 @@ TEST(Processes, DrawNoIdOfASharedTagTwice) {
 }
 
 TEST(Processes, DrawNoSnowflakeOfDifferentWorkersTwice) {
-  Folder folder;
+  TempFolder folder;
   processes_draw_no_id_twice([&](std::size_t p) {
     return Settings{{"worker", std::to_string(p)}, {"store", folder.url("ids.db")},
                     {"store_create", "true"},      {"store_timeout", "60s"},
@@ -64,11 +64,11 @@ TEST(Processes, DrawNoSnowflakeOfDifferentWorkersTwice) {
 
 // Like two class loaders of one Java process, or a plugin beside its host.
 TEST(ASecondCopyOfTheLibrary, IsRefusedAWorkerOfTheFirst) {
-  Folder folder;
+  TempFolder folder;
   Dl_info library;
   ASSERT_NE(dladdr(reinterpret_cast<void*>(&idgen_create), &library), 0);
-  std::filesystem::copy_file(library.dli_fname, folder.path("another-libidgen.so"));
-  void* const copy = dlopen(folder.path("another-libidgen.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+  std::filesystem::copy_file(library.dli_fname, folder.file("another-libidgen.so"));
+  void* const copy = dlopen(folder.file("another-libidgen.so").c_str(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(copy, nullptr) << dlerror();
   const auto create = reinterpret_cast<decltype(&idgen_create)>(dlsym(copy, "idgen_create"));
   const auto config_create = reinterpret_cast<decltype(&idgen_config_create)>(dlsym(copy, "idgen_config_create"));

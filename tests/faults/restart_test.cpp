@@ -24,7 +24,7 @@ TEST_P(ClockSetBackAcrossARestart, NeverRepeatsAnId) {
   const char* const policy = of.policy;
   const std::int64_t back_ms = of.back_ms;
   const bool crash = of.crash;
-  Folder folder;
+  TempFolder folder;
   const Settings settings = {
       {"worker", "3"}, {"store", folder.url("ids.db")}, {"store_create", "true"}, {"on_clock_back", policy}};
   const std::int64_t start_ms = kEpochMs + 100'000'000;
@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(
 // waits, as for any clock that is behind, and is not refused.
 TEST(StartAfterStart, WaitsForTheClockWhenTheWorkersTimeIsFurtherAheadThanAllowed) {
   for (const char* policy : {"wait", "fail"}) {
-    Folder folder;
+    TempFolder folder;
     const Settings settings = {{"worker", "3"},          {"store", folder.url("ids.db")},
                                {"store_create", "true"}, {"on_clock_back", policy},
                                {"window", "1s"},         {"max_ahead", "1s"}};

@@ -70,14 +70,14 @@ bool has_granted(Ids& ids, std::uint64_t ranges) {
 }
 
 TEST(StoreLockedByAnother, IsServedFromStockThenRefusedThenRecovered) {
-  Folder folder;
+  TempFolder folder;
   make_store(folder.url("ids.db"));
   Ids ids(segment(folder.url("ids.db")));
   ASSERT_TRUE(ids) << ids.outcome().message;
   std::vector<std::uint64_t> drawn;
   draw_all(ids, drawn, 1500);  // the second segment is in use, so the first of what follows is reserved already
   {
-    Locker locker(folder.path("ids.db"));
+    Locker locker(folder.file("ids.db"));
     const std::uint64_t stock = ids.stats().remaining;
     const std::uint64_t waits = ids.stats().store_waits;
     const std::int64_t start = mono_ns();
@@ -107,7 +107,7 @@ TEST(StoreLockedByAnother, IsServedFromStockThenRefusedThenRecovered) {
 }
 
 TEST(StoreLockedByAnother, LetsASnowflakeGoOnInsideItsWindow) {
-  Folder folder;
+  TempFolder folder;
   Ids ids({{"worker", "1"},
            {"store", folder.url("ids.db")},
            {"store_create", "true"},
@@ -117,7 +117,7 @@ TEST(StoreLockedByAnother, LetsASnowflakeGoOnInsideItsWindow) {
   ASSERT_TRUE(ids) << ids.outcome().message;
   std::vector<std::uint64_t> drawn;
   {
-    Locker locker(folder.path("ids.db"));
+    Locker locker(folder.file("ids.db"));
     const std::int64_t start = mono_ns();
     while (const std::uint64_t id = ids.next()) {
       drawn.push_back(id);
@@ -132,14 +132,14 @@ TEST(StoreLockedByAnother, LetsASnowflakeGoOnInsideItsWindow) {
 }
 
 TEST(StoreLockedByAnother, StillClosesAndFreesTheWorker) {
-  Folder folder;
+  TempFolder folder;
   const Settings settings = {
       {"worker", "1"}, {"store", folder.url("ids.db")}, {"store_create", "true"}, {"store_timeout", "100ms"}};
   Ids ids(settings);
   const std::uint64_t before = ids.next();
   ASSERT_NE(before, 0u) << ids.outcome().message;
   {
-    Locker locker(folder.path("ids.db"));
+    Locker locker(folder.file("ids.db"));
     const Outcome closed = ids.close();
     EXPECT_EQ(closed.status, IDGEN_OK) << "the work is done: a gap is no failure. " << closed.message;
     EXPECT_EQ(ids.next(), 0u);
@@ -152,7 +152,7 @@ TEST(StoreLockedByAnother, StillClosesAndFreesTheWorker) {
 
 TEST(StoreFileDeleted, IsNoticedAndNeverBegunAnew) {
   for (const char* create : {"false", "true"}) {
-    Folder folder;
+    TempFolder folder;
     make_store(folder.url("ids.db"));
     Settings settings = segment(folder.url("ids.db"));
     settings.emplace_back("store_create", create);
@@ -160,7 +160,7 @@ TEST(StoreFileDeleted, IsNoticedAndNeverBegunAnew) {
     ASSERT_TRUE(ids) << ids.outcome().message;
     std::vector<std::uint64_t> drawn;
     draw_all(ids, drawn, 1500);
-    fs::remove(folder.path("ids.db"));
+    fs::remove(folder.file("ids.db"));
     const std::size_t served = draw_all(ids, drawn);
     EXPECT_GE(served, 500u);
     EXPECT_LE(served, 2500u);
@@ -170,35 +170,35 @@ TEST(StoreFileDeleted, IsNoticedAndNeverBegunAnew) {
     Ids another(settings);
     EXPECT_FALSE(another);
     EXPECT_EQ(another.outcome().status, IDGEN_E_STORE_MISSING) << another.outcome().message;
-    EXPECT_FALSE(fs::exists(folder.path("ids.db")));
+    EXPECT_FALSE(fs::exists(folder.file("ids.db")));
   }
 }
 
 TEST(StoreFileDeleted, AndBroughtBackIsUsedAgain) {
-  Folder folder;
+  TempFolder folder;
   make_store(folder.url("ids.db"));
   Ids ids(segment(folder.url("ids.db")));
   std::vector<std::uint64_t> drawn;
   draw_all(ids, drawn, 1500);
   usleep(50'000);  // let a refill on its way arrive: the copy must hold all grants
-  fs::rename(folder.path("ids.db"), folder.path("away.db"));
+  fs::rename(folder.file("ids.db"), folder.file("away.db"));
   draw_all(ids, drawn);
   EXPECT_EQ(ids.outcome().status, IDGEN_E_STORE_MISSING) << ids.outcome().message;
-  fs::rename(folder.path("away.db"), folder.path("ids.db"));
+  fs::rename(folder.file("away.db"), folder.file("ids.db"));
   EXPECT_TRUE(recovers(ids, drawn)) << ids.outcome().message;
   draw_all(ids, drawn, 3000);
   EXPECT_TRUE(is_strictly_rising(drawn));
 }
 
 TEST(StoreReplacedByAnOlderCopy, StopsSegments) {
-  Folder folder;
+  TempFolder folder;
   make_store(folder.url("ids.db"));
   Ids ids(segment(folder.url("ids.db")));
   std::vector<std::uint64_t> drawn;
   draw_all(ids, drawn, 100);
-  fs::copy_file(folder.path("ids.db"), folder.path("old.db"));
+  fs::copy_file(folder.file("ids.db"), folder.file("old.db"));
   draw_all(ids, drawn, 20'000);
-  fs::rename(folder.path("old.db"), folder.path("ids.db"));
+  fs::rename(folder.file("old.db"), folder.file("ids.db"));
   const std::size_t served = draw_all_after_exchange(ids, drawn);
   EXPECT_LE(served, 3000u);
   EXPECT_EQ(ids.outcome().status, IDGEN_E_STORE_REGRESSED) << ids.outcome().message;
@@ -210,18 +210,18 @@ TEST(StoreReplacedByAnOlderCopy, StopsSegments) {
 }
 
 TEST(StoreReplacedByAnOlderCopy, NeverMakesASnowflakeRepeat) {
-  Folder folder;
+  TempFolder folder;
   Clock clock(kEpochMs + 1'000'000'000);
   Ids ids({{"worker", "1"}, {"store", folder.url("ids.db")}, {"store_create", "true"}, {"wait_max", "300ms"}}, &clock);
   std::vector<std::uint64_t> drawn;
   draw_all(ids, drawn, 100);
-  fs::copy_file(folder.path("ids.db"), folder.path("old.db"));
+  fs::copy_file(folder.file("ids.db"), folder.file("old.db"));
   for (int second = 0; second < 30; ++second) {  // several windows further
     clock.move_ms(1000);
     draw_all(ids, drawn, 10);
   }
   EXPECT_GE(ids.stats().refills, 3u);
-  fs::rename(folder.path("old.db"), folder.path("ids.db"));
+  fs::rename(folder.file("old.db"), folder.file("ids.db"));
   for (int second = 0; second < 60; ++second) {
     clock.move_ms(1000);
     if (draw_all_after_exchange(ids, drawn, 10) < 10) break;
@@ -235,11 +235,11 @@ TEST(StoreReplacedByAnOlderCopy, NeverMakesASnowflakeRepeat) {
 
 TEST(StoreFolderMadeReadOnly, IsSaidAndRecoveredFrom) {
   // root may write anywhere, so the generator runs as nobody, in a child.
-  Folder folder;
-  ASSERT_EQ(mkdir(folder.path("data").c_str(), 0777), 0);
-  ASSERT_EQ(chmod(folder.path("").c_str(), 0755), 0);
+  TempFolder folder;
+  ASSERT_EQ(mkdir(folder.file("data").c_str(), 0777), 0);
+  ASSERT_EQ(chmod(folder.file("").c_str(), 0755), 0);
   if (geteuid() == 0) {
-    ASSERT_EQ(chown(folder.path("data").c_str(), 65534, 65534), 0);
+    ASSERT_EQ(chown(folder.file("data").c_str(), 65534, 65534), 0);
   }
   const pid_t child = spawn([&] {
     if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) return 1;
@@ -247,12 +247,12 @@ TEST(StoreFolderMadeReadOnly, IsSaidAndRecoveredFrom) {
     Ids ids(segment(folder.url("data/ids.db")));
     std::vector<std::uint64_t> drawn;
     if (draw_all(ids, drawn, 1500) != 1500) return 2;
-    if (chmod(folder.path("data").c_str(), 0555) != 0) return 3;
+    if (chmod(folder.file("data").c_str(), 0555) != 0) return 3;
     if (draw_all(ids, drawn) > 3000) return 4;
     if (ids.outcome().status != IDGEN_E_STORE_PERMISSION)
       return std::fprintf(stderr, "%s\n", ids.outcome().message.c_str()), 5;
     if (ids.outcome().message.find("folder") == std::string::npos) return 6;
-    if (chmod(folder.path("data").c_str(), 0755) != 0) return 7;
+    if (chmod(folder.file("data").c_str(), 0755) != 0) return 7;
     if (!recovers(ids, drawn)) return 8;
     return is_strictly_rising(drawn) ? 0 : 9;
   });
@@ -277,7 +277,7 @@ int runs_out_of_room(const std::string& url, const std::function<bool()>& fill, 
 
 // No file may grow, as with a full disk: SQLite cannot write its journal.
 TEST(StoreWithoutRoom, BecauseOfALimitIsSaidAndRecoveredFrom) {
-  Folder folder;
+  TempFolder folder;
   const pid_t child = spawn([&] {
     signal(SIGXFSZ, SIG_IGN);
     make_store(folder.url("ids.db"));
@@ -296,15 +296,15 @@ TEST(StoreWithoutRoom, BecauseOfALimitIsSaidAndRecoveredFrom) {
 // A real full device: a small one in memory, if the system lets us mount it. Otherwise only the limit above tests this.
 TEST(StoreWithoutRoom, BecauseTheDeviceIsFullIsSaidAndRecoveredFrom) {
   constexpr int kCannotMount = 77;
-  Folder folder;
-  ASSERT_EQ(mkdir(folder.path("disk").c_str(), 0755), 0);
+  TempFolder folder;
+  ASSERT_EQ(mkdir(folder.file("disk").c_str(), 0755), 0);
   const pid_t child = spawn([&] {
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        mount("tmpfs", folder.path("disk").c_str(), "tmpfs", 0, "size=512k") != 0) {
+        mount("tmpfs", folder.file("disk").c_str(), "tmpfs", 0, "size=512k") != 0) {
       return kCannotMount;
     }
     make_store(folder.url("disk/ids.db"));
-    const std::string filler = folder.path("disk/filler");
+    const std::string filler = folder.file("disk/filler");
     return runs_out_of_room(
         folder.url("disk/ids.db"),
         [&] {

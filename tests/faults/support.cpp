@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
-#include <filesystem>
 
 namespace idgen::faults {
 
@@ -65,17 +64,6 @@ idgen_stats_t Ids::stats() const {
   idgen_stats_t stats = IDGEN_STATS_INIT;
   EXPECT_EQ(idgen_stats(handle_, &stats, nullptr), IDGEN_OK);
   return stats;
-}
-
-Folder::Folder() {
-  char path[] = "/tmp/idgen-faults-XXXXXX";
-  if (!mkdtemp(path)) throw std::runtime_error("cannot make a folder in /tmp");
-  path_ = path;
-}
-
-Folder::~Folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
 }
 
 void make_store(const std::string& url, const std::string& tag) {

@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "temp_folder.hpp"
+
 namespace idgen::faults {
 
 #if defined(__SANITIZE_THREAD__)
@@ -88,18 +90,6 @@ class Config {
 
  private:
   idgen_config_t* config_ = nullptr;
-};
-
-// An empty folder, removed at the end.
-class Folder {
- public:
-  Folder();
-  ~Folder();
-  std::string path(const std::string& name) const { return path_ + "/" + name; }
-  std::string url(const std::string& name) const { return "sqlite:" + path(name); }
-
- private:
-  std::string path_;
 };
 
 // Makes the store, with a tag.

@@ -49,7 +49,7 @@ bool draw_mixed(idgen_t* g, std::size_t n, std::vector<std::uint64_t>& out) {
 }
 
 void threads_draw_no_id_twice(Settings settings) {
-  Folder folder;
+  TempFolder folder;
   settings.insert(settings.end(), {{"store", folder.url("ids.db")}, {"store_create", "true"}});
   Ids ids(settings);
   ASSERT_TRUE(ids) << ids.outcome().message;
@@ -94,7 +94,7 @@ TEST(Threads, DrawNoSnowflakeTwiceWhileBorrowing) { threads_draw_no_id_twice(kBo
 // "strict" is a promise across threads: a later draw, in any order of events, gives a higher id.
 TEST(Threads, PassIdsOnInRisingOrderWhenOrderIsStrict) {
   for (const Settings& kind : {kSmallSegment, kSnowflake}) {
-    Folder folder;
+    TempFolder folder;
     Settings settings = kind;
     // A busy machine may take seconds for a commit; here it is the order that is tested.
     settings.insert(settings.end(), {{"store", folder.url("ids.db")}, {"store_create", "true"}, {"wait_max", "60s"}});

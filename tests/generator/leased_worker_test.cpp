@@ -5,6 +5,7 @@
 #include <set>
 
 #include "generator/world.hpp"
+#include "temp_folder.hpp"
 
 namespace idgen::sim {
 namespace {
@@ -243,8 +244,8 @@ TEST_F(NumberAtHand, IsAskedForOnlyIfAFieldIsAuto) {
 }
 
 TEST_F(NumberAtHand, OfASlotIsTheLowestThatNobodyHasLocked) {
-  const std::string folder = ::testing::TempDir();
-  const Settings settings{{"worker", "auto"}, {"worker_source", "slot"}, {"worker_slots", folder}};
+  const TempFolder folder;
+  const Settings settings{{"worker", "auto"}, {"worker_source", "slot"}, {"worker_slots", folder.path()}};
   auto one = open(settings);
   EXPECT_EQ(worker_of(*one, one->next()), 0u);
   SimDisk elsewhere;  // another store, so that nothing but the slot keeps them apart
@@ -266,7 +267,8 @@ TEST_F(NumberAtHand, OfASlotIsTheLowestThatNobodyHasLocked) {
 }
 
 TEST_F(NumberAtHand, OfASlotIsTheNextIfTheLowestOnesRowIsFarAhead) {
-  const Settings settings{{"worker", "auto"}, {"worker_source", "slot"}, {"worker_slots", ::testing::TempDir()}};
+  const TempFolder folder;
+  const Settings settings{{"worker", "auto"}, {"worker_source", "slot"}, {"worker_slots", folder.path()}};
   open(settings)->close();
   disk.workers.at(0).hw += 3'600'000;  // as after a clock that was an hour ahead, and believed
   std::vector<std::string> lines;

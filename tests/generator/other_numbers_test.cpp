@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <mutex>
@@ -13,6 +12,7 @@
 #include "generator/world.hpp"
 #include "idgen/checkpoint.hpp"
 #include "store/number_rules.hpp"
+#include "temp_folder.hpp"
 
 namespace idgen::sim {
 namespace {
@@ -466,12 +466,6 @@ TEST_F(Leaf, AWorkerThatIsHeldIsWaitedForBecauseThereIsNoOtherNumber) {
 
 class LeafCache : public Leaf {
  protected:
-  LeafCache() {
-    folder = ::testing::TempDir() + "leaf-cache-" + std::to_string(getpid());
-    std::filesystem::create_directories(folder);
-    path = folder + "/workerID.properties";
-  }
-  ~LeafCache() override { std::filesystem::remove_all(folder); }
   Settings cached(const Settings& more = {}) {
     Settings all = here({{"worker_cache", path}});
     all.insert(all.end(), more.begin(), more.end());
@@ -486,7 +480,8 @@ class LeafCache : public Leaf {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  std::string folder, path;
+  TempFolder folder;
+  const std::string path = folder.file("workerID.properties");
 };
 
 TEST_F(LeafCache, AStartWithZooKeeperDownHasTheNumberOfTheLastOne) {
@@ -557,7 +552,7 @@ TEST_F(LeafCache, AFileOfAnotherProcessIsRefused) {
 }
 
 TEST_F(LeafCache, AFileThatCannotBeWrittenIsAnErrorBeforeItIsNeeded) {
-  const Error error = refusal("zookeeper", here({{"worker_cache", folder + "/nowhere/file"}}));
+  const Error error = refusal("zookeeper", here({{"worker_cache", folder.file("nowhere/file")}}));
   EXPECT_EQ(error.status(), Status::store_permission);
   EXPECT_THAT(error.message(), HasSubstr("worker_cache"));
 }

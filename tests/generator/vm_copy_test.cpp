@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <filesystem>
 #include <set>
 #include <thread>
 
@@ -16,6 +15,7 @@
 #include "generator/world.hpp"
 #include "idgen/checkpoint.hpp"
 #include "runtime/lane_threads.hpp"
+#include "temp_folder.hpp"
 
 namespace idgen::sim {
 namespace {
@@ -445,10 +445,8 @@ TEST_P(CopiedWithThreads, OneThreadLooksForAllGeneratorsAndNoneOnceTheyAreGone) 
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 // The parent's thread is not the child's.
 TEST_P(CopiedWithThreads, AChildLooksForItself) {
-  char folder[] = "/tmp/idgen-vm-copy-XXXXXX";
-  ASSERT_NE(mkdtemp(folder), nullptr);
-  const std::string path = std::string(folder) + "/ids.db";
-  auto handle = open({{"kind", "segment"}, {"tag", "t"}, {"store", "sqlite:" + path}, {"order", GetParam()}});
+  const TempFolder folder;
+  auto handle = open({{"kind", "segment"}, {"tag", "t"}, {"store", folder.url()}, {"order", GetParam()}});
   handle->next();
   const pid_t child = fork();
   if (child == 0) {
@@ -467,8 +465,6 @@ TEST_P(CopiedWithThreads, AChildLooksForItself) {
   int how = -1;
   ASSERT_EQ(waitpid(child, &how, 0), child);
   EXPECT_TRUE(WIFEXITED(how) && WEXITSTATUS(how) == 0) << how;
-  handle.reset();
-  std::filesystem::remove_all(folder);
 }
 #endif
 

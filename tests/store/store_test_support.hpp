@@ -14,7 +14,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -22,6 +21,7 @@
 #include <string>
 
 #include "idgen/store.hpp"
+#include "temp_folder.hpp"
 
 namespace idgen {
 
@@ -30,30 +30,6 @@ inline std::uint64_t draw_from(const std::shared_ptr<Store>& store, const std::s
                                const std::string& tag, std::uint64_t count) {
   return store->segment_grant(name_space, tag, {.step = count}).first;
 }
-
-// A folder that other users may search too, removed at the end.
-class TempFolder {
- public:
-  TempFolder() {
-    std::string name = ::testing::TempDir() + "idgen-store-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp " + name + ": " + std::strerror(errno));
-    path_ = std::filesystem::canonical(name).string();
-    chmod(path_.c_str(), 0755);
-  }
-  ~TempFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-  std::string url(const std::string& name = "ids.db") const { return "sqlite:" + file(name); }
-
- private:
-  std::string path_;
-};
 
 inline StoreOptions creating(std::int64_t timeout_ms = 60'000) {
   StoreOptions options;

@@ -15,10 +15,12 @@
 #include "audit_sorted.hpp"
 #include "audit_space.hpp"
 #include "failure.hpp"
+#include "temp_folder.hpp"
 
 namespace idgen_tool {
 namespace {
 
+using idgen::TempFolder;
 using ::testing::ElementsAre;
 
 // ---- text
@@ -200,7 +202,8 @@ std::vector<std::uint64_t> sorted_in_pieces(const std::vector<std::uint64_t>& ke
     at += n;
     return Filled{n, 0};
   };
-  const auto sorted = sort_all(fill, memory, ::testing::TempDir());
+  const TempFolder folder;
+  const auto sorted = sort_all(fill, memory, folder.path());
   std::vector<std::uint64_t> out, piece(777);
   while (const std::size_t n = sorted->read(piece.data(), piece.size()))
     out.insert(out.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(n));
@@ -235,7 +238,7 @@ TEST(AuditRuns, AFailureWhileFillingEndsTheSort) {
     std::fill_n(to, most, 1);
     return {most, 0};
   };
-  EXPECT_THROW(sort_all(fill, 1 << 16, ::testing::TempDir()), IoError);
+  EXPECT_THROW(sort_all(fill, 1 << 16, TempFolder().path()), IoError);
 }
 
 TEST(AuditRuns, ATemporaryFolderThatIsNotThereIsAnError) {

@@ -168,12 +168,25 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_batch_wait(idgen_t *generato
                                                                size_t *written, idgen_cancelled_fn cancelled, void *ctx,
                                                                idgen_error_t *err);
 
+/* What idgen_try_next is to idgen_next: draws as many of the n ids as there are at once. *written is always right.
+ * Errors: as idgen_try_next; IDGEN_E_WOULD_BLOCK if that is not all n. Blocks: no, not even on another call. Threads:
+ * any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_try_next_batch(idgen_t *generator, uint64_t *ids, size_t n,
+                                                              size_t *written);
+
 /* idgen_next_batch_wait with n = 1, for a caller that has waited before: waited_ns count towards wait_max. For a
  * language whose threads are not the system's, many of which may wait: one thread draws for all of them, in their
  * order, and blocks here.
  * Errors: as idgen_next, IDGEN_E_CANCELLED. Blocks: as idgen_next, until cancelled. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_waited(idgen_t *generator, uint64_t waited_ns, uint64_t *id,
                                                            idgen_cancelled_fn cancelled, void *ctx, idgen_error_t *err);
+
+/* Waits until a call for ids may find some at once, and draws none. For the same kind of caller: one that has waited
+ * elsewhere for other calls which wait here learns whether to go on, or why not.
+ * Errors: as idgen_next, IDGEN_E_CANCELLED. Blocks: as idgen_next, until cancelled. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_wait_for_room(idgen_t *generator, uint64_t waited_ns,
+                                                             idgen_cancelled_fn cancelled, void *ctx,
+                                                             idgen_error_t *err);
 
 /* The property wait_max in ns: how long a call may wait. 0 also for a handle that is none.
  * Errors: none. Blocks: no. Threads: any. */
@@ -196,6 +209,10 @@ typedef struct idgen_block {
  * Errors: as idgen_next. Blocks: as idgen_next. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_block(idgen_t *generator, uint64_t want, idgen_block_t *block,
                                                           idgen_error_t *err);
+
+/* What idgen_try_next is to idgen_next.
+ * Errors: as idgen_try_next. Blocks: no, not even on another call. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_try_next_block(idgen_t *generator, uint64_t want, idgen_block_t *block);
 
 /* idgen_next_block whose wait can be cancelled.
  * Errors: as idgen_next, IDGEN_E_CANCELLED. Blocks: as idgen_next, until cancelled. Threads: any. */

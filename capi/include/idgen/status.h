@@ -28,7 +28,7 @@ typedef int32_t idgen_status_t; /* 0 = OK; fixed width, not a C enum */
 /* 20..39: the state of the generator. */
 #define IDGEN_E_CLOSED 20      /* idgen_close was called on this handle */
 #define IDGEN_E_FORKED 21      /* a child process, which cannot reacquire what its parent holds */
-#define IDGEN_E_WOULD_BLOCK 22 /* idgen_try_next only: call idgen_next. Retryable */
+#define IDGEN_E_WOULD_BLOCK 22 /* of calls that never wait: call the one that may. Retryable */
 #define IDGEN_E_WORKER_BUSY 23 /* another live generator owns this worker; the message says which process. Retryable */
 #define IDGEN_E_EXHAUSTED 24   /* the layout has no ids left: its time or its segment field is used up */
 #define IDGEN_E_CANCELLED 25   /* the cancelled() callback of an idgen_*_wait asked to stop */

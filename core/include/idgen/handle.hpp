@@ -125,6 +125,9 @@ class Handle {
 
   // ok, would_block, or a status that waiting cannot change; never waits.
   Status try_next(std::uint64_t& id) noexcept;
+  // The same for many: written is always right. ok: all of them.
+  Status try_fill(std::span<std::uint64_t> ids, std::size_t& written) noexcept;
+  Status try_next_block(std::uint64_t want, Block& block) noexcept;
   // Throw when there is no id in time. May block.
   std::uint64_t next();
   // An id as the configuration's pattern writes it. Returns how many bytes of `out` that are: at most
@@ -135,6 +138,8 @@ class Handle {
   void fill(std::span<std::uint64_t> ids, std::size_t& written, const Cancelled& cancelled = {},
             std::int64_t waited_ns = 0);
   Block next_block(std::uint64_t want, const Cancelled& cancelled = {});
+  // Until a call has a chance not to wait, or throws why not. waited_ns: as for fill().
+  void wait_for_room(const Cancelled& cancelled, std::int64_t waited_ns);
 
   // Of layouts with a gene, whose ids have an owner; the calls above refuse those. Owners are given by owner_number().
   void fill_for(std::uint64_t owner, std::span<std::uint64_t> ids, std::size_t& written,
@@ -194,8 +199,15 @@ class Handle {
   bool draw_spread(std::uint64_t& id) noexcept;  // from a stripe, or with a stride
   std::size_t stripe_for(std::uint64_t owner) const noexcept;
   std::uint64_t draw_run(HotPage& page, std::size_t stripe, std::uint64_t want, std::uint64_t& first) noexcept;
+  struct Run {
+    std::uint64_t first;
+    std::uint64_t count;
+    std::uint64_t fixed;
+  };
   // The same with the slow path, as far as it needs no waiting.
-  Status try_draw(std::size_t stripe, std::uint64_t& number, std::uint64_t& fixed) noexcept;
+  Status try_run(std::size_t stripe, std::uint64_t want, Run& run) noexcept;
+  std::uint64_t most_in_block(std::uint64_t want) const noexcept;
+  Block block_of(const Run& run) const noexcept;
   void make_room(std::size_t stripe, std::uint64_t want, Patience& patience);
   template <class Id>
   void draw_owned(std::uint64_t owner, std::span<Id> ids, std::size_t& written, Patience& patience);
@@ -204,8 +216,9 @@ class Handle {
   template <class Id>
   void fill_owned_each(const Owners& owners, std::span<Id> ids, std::size_t& written, const Cancelled& cancelled);
   void require_owned(std::size_t id_bytes) const;
-  void require_owner(bool has_owner) const;  // throws if these ids have one, or have none
-  void follow() noexcept;                    // to the page that the generator draws from now, unless closed
+  Status refusal_without_owner() const noexcept;  // of calls that name no owner, if these ids have one
+  void require_owner(bool has_owner) const;       // throws if these ids have one, or have none
+  void follow() noexcept;                         // to the page that the generator draws from now, unless closed
 
   // Another thread may have made the page that follow() finds. Whatever is read there is read through its address, and
   // processors keep that order by themselves; the thread sanitizer wants it said.

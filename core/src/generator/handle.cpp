@@ -108,7 +108,7 @@ bool Handle::draw_spread(std::uint64_t& id) noexcept {
 }
 
 Status Handle::try_next(std::uint64_t drawn, std::uint64_t& id) noexcept {
-  if (shape_.gene.bits > 0) return closed_.load(std::memory_order_acquire) ? Status::closed : Status::unsupported;
+  if (shape_.gene.bits > 0) return refusal_without_owner();
   if (drawn != kNothing) {
     try {
       Patience none;
@@ -123,23 +123,24 @@ Status Handle::try_next(std::uint64_t drawn, std::uint64_t& id) noexcept {
       return status_of_try();
     }
   }
-  std::uint64_t number, fixed;
-  const Status status = try_draw(stripe_for(0), number, fixed);
-  if (status == Status::ok) id = shape_.id(number, fixed);
+  Run run;
+  const Status status = try_run(stripe_for(0), 1, run);
+  if (status == Status::ok) id = shape_.id(run.first, run.fixed);
   return status;
 }
 
-Status Handle::try_draw(std::size_t stripe, std::uint64_t& number, std::uint64_t& fixed) noexcept {
+Status Handle::try_run(std::size_t stripe, std::uint64_t want, Run& run) noexcept {
   try {
     Patience none;
     for (;;) {
       if (closed_.load(std::memory_order_acquire)) return Status::closed;
       HotPage& page = *page_.load(kPageOrder);
-      if (draw_run(page, stripe, 1, number)) {
-        fixed = fixed_of(page);
+      run.count = draw_run(page, stripe, want, run.first);
+      if (run.count > 0) {
+        run.fixed = fixed_of(page);
         return Status::ok;
       }
-      const Generator::Fed fed = shape_.stripes > 0 ? generator_->feed_stripe(stripe, 1, false) : Generator::Fed::no;
+      const Generator::Fed fed = shape_.stripes > 0 ? generator_->feed_stripe(stripe, want, false) : Generator::Fed::no;
       if (fed == Generator::Fed::by_another) return Status::would_block;
       if (fed == Generator::Fed::no && !generator_->make_room(none)) return Status::would_block;
       follow();
@@ -147,6 +148,28 @@ Status Handle::try_draw(std::size_t stripe, std::uint64_t& number, std::uint64_t
   } catch (...) {
     return status_of_try();
   }
+}
+
+Status Handle::try_fill(std::span<std::uint64_t> ids, std::size_t& written) noexcept {
+  written = 0;
+  if (shape_.gene.bits > 0) return refusal_without_owner();
+  const std::size_t stripe = stripe_for(0);
+  while (written < ids.size()) {
+    Run run;
+    const Status status = try_run(stripe, ids.size() - written, run);
+    if (status != Status::ok) return status;
+    write_ids(shape_, run.fixed, run.first, ids.subspan(written, run.count));
+    written += run.count;
+  }
+  return Status::ok;
+}
+
+Status Handle::try_next_block(std::uint64_t want, Block& block) noexcept {
+  if (shape_.gene.bits > 0) return refusal_without_owner();
+  Run run;
+  const Status status = try_run(stripe_for(0), most_in_block(want), run);
+  if (status == Status::ok) block = block_of(run);
+  return status;
 }
 
 std::uint64_t Handle::next(std::uint64_t drawn) {
@@ -219,6 +242,14 @@ void Handle::make_room(std::size_t stripe, std::uint64_t want, Patience& patienc
   follow();
 }
 
+void Handle::wait_for_room(const Cancelled& cancelled, std::int64_t waited_ns) {
+  Patience patience(generator_->wait_max_ns(), closed_, cancelled);
+  patience.spend(waited_ns);
+  patience.check(generator_->subject());
+  generator_->make_room(patience);
+  follow();
+}
+
 void Handle::follow() noexcept {
   HotPage* seen = page_.load(std::memory_order_relaxed);
   HotPage* const now = &generator_->page();
@@ -246,25 +277,29 @@ void Handle::fill(std::span<std::uint64_t> ids, std::size_t& written, const Canc
   }
 }
 
+// A run ends with its tick. When running ahead of the clock more could be drawn, but the numbers beyond would be given
+// up.
+std::uint64_t Handle::most_in_block(std::uint64_t want) const noexcept {
+  return shape_.timed ? std::min(want, std::uint64_t{1} << shape_.sequence_bits) : want;
+}
+
+Block Handle::block_of(const Run& run) const noexcept {
+  if (!shape_.timed) return {shape_.id(run.first, run.fixed), run.count, shape_.stride};
+  const std::uint64_t per_tick = std::uint64_t{1} << shape_.sequence_bits;
+  const std::uint64_t count = std::min(run.count, per_tick - (run.first & (per_tick - 1)));
+  return {shape_.id(run.first, run.fixed), count, std::uint64_t{1} << shape_.sequence_shift};
+}
+
 Block Handle::next_block(std::uint64_t want, const Cancelled& cancelled) {
   require_owner(false);
-  // A run ends with its tick. When running ahead of the clock more could be drawn, but the numbers beyond would be
-  // given up.
-  if (shape_.timed) want = std::min(want, std::uint64_t{1} << shape_.sequence_bits);
+  want = most_in_block(want);
   Patience patience(generator_->wait_max_ns(), closed_, cancelled);
   const std::size_t stripe = stripe_for(0);
   for (;;) {
     HotPage& page = *page_.load(kPageOrder);
     std::uint64_t first;
-    std::uint64_t count = draw_run(page, stripe, want, first);
-    if (count) {
-      if (shape_.timed) {
-        const std::uint64_t per_tick = std::uint64_t{1} << shape_.sequence_bits;
-        count = std::min(count, per_tick - (first & (per_tick - 1)));
-      }
-      return {shape_.id(first, fixed_of(page)), count,
-              shape_.timed ? std::uint64_t{1} << shape_.sequence_shift : shape_.stride};
-    }
+    const std::uint64_t count = draw_run(page, stripe, want, first);
+    if (count) return block_of({first, count, fixed_of(page)});
     make_room(stripe, want, patience);
   }
 }
@@ -283,6 +318,10 @@ void write_owned(const Shape& shape, std::uint64_t fixed, std::uint64_t first, s
 }
 
 }  // namespace
+
+Status Handle::refusal_without_owner() const noexcept {
+  return closed_.load(std::memory_order_acquire) ? Status::closed : Status::unsupported;
+}
 
 void Handle::require_owner(bool has_owner) const {
   if (has_owner == (shape_.gene.bits > 0)) return;
@@ -312,13 +351,14 @@ bool Handle::draw_for(std::string_view owner, std::uint64_t& id) noexcept {
 }
 
 Status Handle::try_next_for(std::string_view owner, std::uint64_t& id) noexcept {
-  std::uint64_t of, number, fixed;
+  std::uint64_t of;
   if (shape_.gene.bits == 0 || shape_.wide) return Status::unsupported;
   if (!find_owner_number(owner, of)) return Status::value;
-  const Status status = try_draw(stripe_for(of), number, fixed);
+  Run run;
+  const Status status = try_run(stripe_for(of), 1, run);
   if (status != Status::ok) return status;
-  if (number > shape_.last_number) return Status::exhausted;
-  id = shape_.id(number, fixed) | placed_gene(shape_.gene, of);
+  if (run.first > shape_.last_number) return Status::exhausted;
+  id = shape_.id(run.first, run.fixed) | placed_gene(shape_.gene, of);
   return Status::ok;
 }
 

@@ -43,12 +43,13 @@ import java.util.stream.LongStream;
  * {@code nextBatch} had already made. A call that does not have to wait ignores the interrupt status.
  *
  * <p><b>Virtual threads.</b> Any number of them may wait: they are parked, and one daemon thread, {@code idgen-wait},
- * draws for all of them in their order. But a call for ids with an owner, {@link Builder#build()} and {@link #close()}
- * keep the carrier of a virtual thread while they wait.
+ * draws for all of them in their order. Calls for ids with an owner are made by up to 64 daemon threads, {@code
+ * idgen-call}. But {@link Builder#build()} and {@link #close()} keep the carrier of a virtual thread while they wait.
  */
 public final class Generator implements AutoCloseable {
   private final long handle;
   private final VirtualWaiters waiters;
+  private final Elsewhere elsewhere;
   private final boolean hasView;
 
   /** What ids are drawn from without a call; null: by a call, because there is none, or nothing is open, or closed. */
@@ -66,6 +67,7 @@ public final class Generator implements AutoCloseable {
     this.store = store;
     NativeHandle.freeWith(this, handle, IdgenJNI::idgen_destroy);
     this.waiters = new VirtualWaiters(this, handle);
+    this.elsewhere = new Elsewhere(this, handle);
     this.hasView = View.isPossible(handle);
     this.follow();
     this.pattern = TextPattern.of(config);
@@ -350,7 +352,10 @@ public final class Generator implements AutoCloseable {
    */
   public long nextFor(long owner) {
     try {
-      return IdgenJNI.nextForInt(handle, owner);
+      if (!VirtualWaiters.isVirtual(Thread.currentThread())) return IdgenJNI.nextForInt(handle, owner);
+      var id = new long[1];
+      if (!IdgenJNI.tryNextForInt(handle, owner, id)) elsewhere.run(() -> id[0] = IdgenJNI.nextForInt(handle, owner));
+      return id[0];
     } finally {
       Reference.reachabilityFence(this);
     }
@@ -376,8 +381,13 @@ public final class Generator implements AutoCloseable {
    * @throws IdgenException as for {@link #nextFor(long)}
    */
   public long nextFor(byte[] owner) {
+    Objects.requireNonNull(owner, "owner");
     try {
-      return IdgenJNI.nextForBytes(handle, Objects.requireNonNull(owner, "owner"));
+      if (!VirtualWaiters.isVirtual(Thread.currentThread())) return IdgenJNI.nextForBytes(handle, owner);
+      var id = new long[1];
+      if (!IdgenJNI.tryNextForBytes(handle, owner, id))
+        elsewhere.run(() -> id[0] = IdgenJNI.nextForBytes(handle, owner));
+      return id[0];
     } finally {
       Reference.reachabilityFence(this);
     }
@@ -513,18 +523,23 @@ public final class Generator implements AutoCloseable {
 
   /** One owner for all ids, or one for each. */
   private int fill(long[] owners, long[] ids) {
-    try {
-      IdgenJNI.fillForInts(handle, owners, ids);
-      return ids.length;
-    } finally {
-      Reference.reachabilityFence(this);
-    }
+    run(() -> IdgenJNI.fillForInts(handle, owners, ids));
+    return ids.length;
   }
 
   private int fill(Owners owners, long[] ids) {
+    run(() -> IdgenJNI.fillForBytes(handle, owners.bytes(), owners.ends(), ids));
+    return ids.length;
+  }
+
+  /** A call that may wait in the library. */
+  private void run(Runnable call) {
     try {
-      IdgenJNI.fillForBytes(handle, owners.bytes(), owners.ends(), ids);
-      return ids.length;
+      if (VirtualWaiters.isVirtual(Thread.currentThread())) {
+        elsewhere.run(call);
+      } else {
+        call.run();
+      }
     } finally {
       Reference.reachabilityFence(this);
     }
@@ -656,14 +671,13 @@ public final class Generator implements AutoCloseable {
     var out = new long[Math.multiplyExact(WideId.LONGS, ids.length)];
     int written = 0;
     try {
-      draw.accept(out);
+      run(() -> draw.accept(out));
       written = ids.length;
       return written;
     } catch (IdgenException failure) {
       written = failure.written();
       throw failure;
     } finally {
-      Reference.reachabilityFence(this);
       for (int index = 0; index < written; index++) ids[index] = WideId.of(out, WideId.LONGS * index);
     }
   }

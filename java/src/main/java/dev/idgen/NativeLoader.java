@@ -38,7 +38,7 @@ final class NativeLoader {
   static final int ABI_VERSION = 1;
 
   /** kJniVersion of bindings/java/jni_support.hpp. */
-  static final int JNI_VERSION = 12;
+  static final int JNI_VERSION = 13;
 
   private static volatile String loadedFrom = "";
 

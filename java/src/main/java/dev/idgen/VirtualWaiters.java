@@ -89,9 +89,9 @@ final class VirtualWaiters {
     int done = 0;
     try {
       for (; ; ) {
-        done += IdgenJNI.fillNow(handle, ids, offset + done, length - done);
+        done += IdgenJNI.tryFill(handle, ids, offset + done, length - done);
         if (done == length) return length;
-        ids[offset + done] = nextAtOnceOrLater();
+        ids[offset + done] = next();
         done++;
       }
     } catch (IdgenException failure) {
@@ -99,18 +99,12 @@ final class VirtualWaiters {
     }
   }
 
-  /** The native ends a fill or a block where it would have to look further. */
-  private long nextAtOnceOrLater() {
-    var id = new long[1];
-    return IdgenJNI.tryNext(handle, id) ? id[0] : next();
-  }
-
   /** What {@link Generator#nextBlock(long)} does. */
   Block nextBlock(long want) {
     var numbers = new long[3];
-    if (IdgenJNI.nextBlockNow(handle, want, numbers)) return new Block(numbers[0], numbers[1], numbers[2]);
-    long id = nextAtOnceOrLater();
-    if (want == 1 || !IdgenJNI.nextBlockNow(handle, want - 1, numbers)) return new Block(id, 1, 1);
+    if (IdgenJNI.tryNextBlock(handle, want, numbers)) return new Block(numbers[0], numbers[1], numbers[2]);
+    long id = next();
+    if (want == 1 || !IdgenJNI.tryNextBlock(handle, want - 1, numbers)) return new Block(id, 1, 1);
     // If somebody has drawn in between, the one id is lost.
     return numbers[0] == id + numbers[2]
         ? new Block(id, numbers[1] + 1, numbers[2])

@@ -59,6 +59,46 @@ public final class NewerJava {
         .waitMax(Duration.ofSeconds(60));
   }
 
+  /** Calls that wait, each in its own way. */
+  private enum Drawing {
+    IDS("ids", 40),
+    IDS_OF_OWNERS("ids of owners", 100),
+    FILLS_FOR_OWNERS("fills for owners", 100);
+
+    final String text;
+    final int mostThreads;
+
+    Drawing(String text, int mostThreads) {
+      this.text = text;
+      this.mostThreads = mostThreads;
+    }
+
+    /** A generator that has given out all that it has. */
+    Generator starved(Gate gate, Duration waitMax) {
+      var builder = on(gate, 10).waitMax(waitMax);
+      if (this != IDS) builder.kind("business");
+      var generator = builder.build();
+      if (this == IDS) {
+        for (int i = 0; i < 10; i++) generator.next();
+      } else {
+        for (long owner = 0; generator.tryNextFor(owner % 100).isPresent(); owner++) {} // counters take numbers ahead
+      }
+      return generator;
+    }
+
+    LongSupplier of(Generator generator) {
+      return switch (this) {
+        case IDS -> generator::next;
+        case IDS_OF_OWNERS -> () -> generator.nextFor("shop");
+        case FILLS_FOR_OWNERS -> () -> {
+          var ids = new long[2];
+          generator.fillForEach(new long[] {1, 2}, ids);
+          return ids[1];
+        };
+      };
+    }
+  }
+
   private static void check(boolean ok, String what) {
     if (!ok) throw new AssertionError(what);
     System.out.println("ok - " + what);
@@ -122,31 +162,30 @@ public final class NewerJava {
     check(right, "threads of Java and of the library draw from one " + kind + ": none twice, each thread's ids rise");
   }
 
-  private static void outage() throws Exception {
+  private static void outage(Drawing drawing, int many) throws Exception {
     var gate = new Gate(1);
-    try (var orders = on(gate, 10).build()) {
-      for (int i = 0; i < 10; i++) orders.next();
+    try (var orders = drawing.starved(gate, Duration.ofSeconds(60))) {
       int before = platformThreads();
-      var outcomes = new AtomicReferenceArray<Object>(MANY);
-      var threads = many(MANY, outcomes, orders::next);
+      var outcomes = new AtomicReferenceArray<Object>(many);
+      var threads = many(many, outcomes, drawing.of(orders));
       var unrelated = new CountDownLatch(1);
       start(unrelated::countDown);
-      check(unrelated.await(20, TimeUnit.SECONDS), "an unrelated virtual thread runs while " + MANY + " wait");
-      check(platformThreads() < before + 40, "they hold no platform thread each");
+      check(unrelated.await(20, TimeUnit.SECONDS), "an unrelated virtual thread runs while " + many + " wait for " + drawing.text);
+      check(platformThreads() < before + drawing.mostThreads, "they hold no platform thread each");
       Thread.sleep(2000); // until all is parked and compiled
       long cpu = cpuNs();
       Thread.sleep(2000);
-      System.out.printf("cpu of %d that wait: %.2f %%%n", MANY, (cpuNs() - cpu) / 2e7);
+      System.out.printf("cpu of %d that wait: %.2f %%%n", many, (cpuNs() - cpu) / 2e7);
       gate.opened.countDown();
-      var ids = new long[MANY];
-      for (int i = 0; i < MANY; i++) {
+      var ids = new long[many];
+      for (int i = 0; i < many; i++) {
         threads[i].join();
         if (!(outcomes.get(i) instanceof Long id)) throw new AssertionError(outcomes.get(i));
         ids[i] = id;
       }
       Arrays.sort(ids);
-      boolean distinct = ids[0] > 10;
-      for (int i = 1; i < MANY; i++) distinct &= ids[i] != ids[i - 1];
+      boolean distinct = true;
+      for (int i = 1; i < many; i++) distinct &= ids[i] != ids[i - 1];
       check(distinct, "each gets an id of its own when the store answers");
     }
   }
@@ -155,13 +194,14 @@ public final class NewerJava {
     return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
   }
 
-  private static void timeouts() throws Exception {
+  private static void timeouts(Drawing drawing) throws Exception {
     var gate = new Gate(1);
-    var orders = on(gate, 10).waitMax(Duration.ofMillis(500)).build();
-    for (int i = 0; i < 10; i++) orders.next();
+    var orders = drawing.starved(gate, Duration.ofMillis(500));
     int count = 2000;
+    long begin = System.nanoTime();
     var outcomes = new AtomicReferenceArray<Object>(count);
-    for (var thread : many(count, outcomes, orders::next)) thread.join();
+    for (var thread : many(count, outcomes, drawing.of(orders))) thread.join();
+    check(System.nanoTime() - begin < 10_000_000_000L, "they wait at the same time");
     boolean all = true;
     for (int i = 0; i < count; i++) {
       all &= outcomes.get(i) instanceof StoreException e && e.getMessage().contains("wait_max");
@@ -173,10 +213,9 @@ public final class NewerJava {
     orders.close();
   }
 
-  private static void interrupts() throws Exception {
+  private static void interrupts(Drawing drawing) throws Exception {
     var gate = new Gate(1);
-    try (var orders = on(gate, 10).build()) {
-      for (int i = 0; i < 10; i++) orders.next();
+    try (var orders = drawing.starved(gate, Duration.ofSeconds(60))) {
       int count = 1000;
       var outcomes = new AtomicReferenceArray<Object>(count);
       var kept = new AtomicInteger();
@@ -186,7 +225,7 @@ public final class NewerJava {
               outcomes,
               () -> {
                 try {
-                  return orders.next();
+                  return drawing.of(orders).getAsLong();
                 } finally {
                   if (Thread.currentThread().isInterrupted()) kept.incrementAndGet();
                 }
@@ -274,12 +313,11 @@ public final class NewerJava {
     check(right, "a fill that fails says how many ids it has stored");
   }
 
-  private static void closing() throws Exception {
+  private static void closing(Drawing drawing) throws Exception {
     var gate = new Gate(1);
-    var orders = on(gate, 10).build();
-    for (int i = 0; i < 10; i++) orders.next();
+    var orders = drawing.starved(gate, Duration.ofSeconds(60));
     var outcomes = new AtomicReferenceArray<Object>(1000);
-    var threads = many(1000, outcomes, orders::next);
+    var threads = many(1000, outcomes, drawing.of(orders));
     var closer = new Thread(orders::close);
     closer.start();
     for (var thread : threads) thread.join();
@@ -333,11 +371,13 @@ public final class NewerJava {
     draws(on(new Gate(Integer.MAX_VALUE), 100), "segment");
     draws(Generator.builder().worker(1).store("memory:draws"), "snowflake");
     otherCalls();
-    outage();
-    timeouts();
-    interrupts();
+    for (var drawing : Drawing.values()) {
+      outage(drawing, drawing == Drawing.IDS ? MANY : 2000);
+      timeouts(drawing);
+      interrupts(drawing);
+      closing(drawing);
+    }
     allInterrupted();
-    closing();
     aStoreThatSaysCancelled();
     fillsThatFail();
     System.out.println("done");
