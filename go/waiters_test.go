@@ -110,39 +110,14 @@ func waiting(count int, draw func() (int64, error)) (outcomes []outcome, done *s
 	return outcomes, done
 }
 
-func TestManyGoroutinesWaitAndHoldNoThreadEach(t *testing.T) {
-	const many = 20_000 // twice the threads that the runtime allows
-	store := newGate()
-	g := starved(t, store, nil)
-	before := threads(t)
-	outcomes, done := waiting(many, g.Next)
-	time.Sleep(200 * time.Millisecond)
-	if now := threads(t); now > before+20 {
-		t.Errorf("%d threads before, %d while %d goroutines wait", before, now, many)
-	}
-	close(store.opened)
-	done.Wait()
-	ids := make([]int64, many)
-	for i, found := range outcomes {
-		if found.err != nil {
-			t.Fatal(found.err)
-		}
-		ids[i] = found.id
-	}
-	slices.Sort(ids)
-	if distinct := slices.Compact(ids); len(distinct) != many || ids[0] <= 10 {
-		t.Errorf("%d of %d ids are distinct", len(distinct), many)
-	}
-}
-
-func TestManyGoroutinesWaitForIdsOfOwnersAndHoldFewThreads(t *testing.T) {
+// wantFewThreads lets twice as many goroutines wait as the runtime allows threads, and then get an id each.
+func wantFewThreads(t *testing.T, store *gate, mostThreads int, draw func() (int64, error)) {
+	t.Helper()
 	const many = 20_000
-	store := newGate()
-	g := starvedOfOwned(t, store, nil)
 	before := threads(t)
-	outcomes, done := waiting(many, func() (int64, error) { return g.NextFor(idgen.OwnerString("shop")) })
+	outcomes, done := waiting(many, draw)
 	time.Sleep(200 * time.Millisecond)
-	if now := threads(t); now > before+100 {
+	if now := threads(t); now > before+mostThreads {
 		t.Errorf("%d threads before, %d while %d goroutines wait", before, now, many)
 	}
 	close(store.opened)
@@ -158,6 +133,17 @@ func TestManyGoroutinesWaitForIdsOfOwnersAndHoldFewThreads(t *testing.T) {
 	if distinct := len(slices.Compact(ids)); distinct != many {
 		t.Errorf("%d of %d ids are distinct", distinct, many)
 	}
+}
+
+func TestManyGoroutinesWaitAndHoldNoThreadEach(t *testing.T) {
+	store := newGate()
+	wantFewThreads(t, store, 20, starved(t, store, nil).Next)
+}
+
+func TestManyGoroutinesWaitForIdsOfOwnersAndHoldFewThreads(t *testing.T) {
+	store := newGate()
+	g := starvedOfOwned(t, store, nil)
+	wantFewThreads(t, store, 100, func() (int64, error) { return g.NextFor(idgen.OwnerString("shop")) })
 }
 
 func TestEachThatWaitsForAnOwnersIdIsToldAfterWaitMaxOfItsOwn(t *testing.T) {

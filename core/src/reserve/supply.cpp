@@ -170,7 +170,7 @@ Claim Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patienc
     const std::uint64_t need = claimed ? *claimed : std::max(now.need, page_.counter.next());
     if (claimed && need < current_.first) return Claim::given_up;
     if (claimed && need >= page_.counter.next()) return Claim::given_up;  // nobody has drawn it here
-    if (need < page_.counter.limit()) return Claim::granted;  // another thread has done it
+    if (need < page_.counter.limit()) return Claim::granted;              // another thread has done it
     if (need < current_.end) {
       IDGEN_ASSERT("I1: what is claimed lies in the range that is open", current_.first <= need);
       pass_mark(need);

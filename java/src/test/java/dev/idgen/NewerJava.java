@@ -170,7 +170,8 @@ public final class NewerJava {
       var threads = many(many, outcomes, drawing.of(orders));
       var unrelated = new CountDownLatch(1);
       start(unrelated::countDown);
-      check(unrelated.await(20, TimeUnit.SECONDS), "an unrelated virtual thread runs while " + many + " wait for " + drawing.text);
+      String who = many + " wait for " + drawing.text;
+      check(unrelated.await(20, TimeUnit.SECONDS), "an unrelated virtual thread runs while " + who);
       check(platformThreads() < before + drawing.mostThreads, "they hold no platform thread each");
       Thread.sleep(2000); // until all is parked and compiled
       long cpu = cpuNs();
