@@ -10,8 +10,8 @@ import idgen
 import pytest
 from conftest import run_python
 
-LAZY = {"Block", "Field", "LayoutInfo", "Parts", "Properties", "Property", "SegmentInfo", "SegmentRow"}
-LAZY |= {"AboveStore", "Stats", "Status", "Store", "WorkerChange", "WorkerRow", "WorkerStore", "sql"}
+LAZY = {"Block", "Field", "LayoutInfo", "LazyGenerator", "Parts", "Properties", "Property", "SegmentInfo", "SegmentRow"}
+LAZY |= {"AboveStore", "Stats", "Status", "Store", "WorkerChange", "WorkerRow", "WorkerStore", "lazy", "sql"}
 # Each of these costs as much as all that an import of idgen loads, or more.
 HEAVY = {"asyncio", "concurrent.futures", "contextlib", "dataclasses", "enum", "inspect", "logging", "numpy", "re"}
 HEAVY |= {"threading", "typing", "idgen.sql"}

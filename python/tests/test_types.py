@@ -130,7 +130,7 @@ def test_a_star_import_shadows_neither_a_builtin_nor_a_name_of_the_standard_libr
     for module in (ast, asyncio, concurrent.futures, copy, csv, ctypes, dataclasses, io, os, pstats, shutil, sqlite3):
         taken |= set(vars(module))
     assert taken & set(idgen.__all__) == set()
-    common_words = {"metrics", "next", "open", "properties", "sql", "statuses"}
+    common_words = {"lazy", "metrics", "next", "open", "properties", "sql", "statuses"}
     assert common_words & set(idgen.__all__) == set()
 
 

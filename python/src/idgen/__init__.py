@@ -99,6 +99,7 @@ from ._errors import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import sql as sql
+    from ._lazy import LazyGenerator, lazy as lazy
     from ._parts import Parts
     from ._properties import Properties
     from ._store import AboveStore as AboveStore, Store as Store, WorkerStore as WorkerStore
@@ -124,6 +125,7 @@ else:
     _MODULE_OF = {
         "Parts": "_parts",
         "Properties": "_properties",
+        **dict.fromkeys(("LazyGenerator", "lazy"), "_lazy"),
         **dict.fromkeys(("AboveStore", "Store", "WorkerStore"), "_store"),
         **dict.fromkeys(
             (
@@ -175,6 +177,7 @@ __all__ = [
     "Layout",
     "LayoutError",
     "LayoutInfo",
+    "LazyGenerator",
     "LifetimeError",
     "NoMemoryError",
     "OverloadedError",

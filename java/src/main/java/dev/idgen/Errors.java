@@ -21,6 +21,16 @@ final class Errors {
     return of(new IdgenException.Failure(status, name, message, retryable, 0, 0));
   }
 
+  /** The same failure, for another thread. */
+  static IdgenException again(IdgenException e) {
+    var failure =
+        new IdgenException.Failure(
+            e.status(), e.statusName(), e.getMessage(), e.retryable(), e.retryAfter().toNanos(), e.written());
+    var again = of(failure);
+    if (e.getCause() != null) again.initCause(e.getCause());
+    return again;
+  }
+
   private static IdgenException of(IdgenException.Failure failure) {
     int status = failure.status();
     switch (status) {

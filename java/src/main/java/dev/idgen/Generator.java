@@ -103,6 +103,32 @@ public final class Generator implements AutoCloseable {
   }
 
   /**
+   * A generator from a table of a configuration file, which its first use opens: for static fields and the like. Opens
+   * nothing, reads nothing, cannot fail. Waits up to a minute for a store that is down.
+   *
+   * @param toml the file
+   * @param name the table
+   * @return a generator that is not open yet
+   */
+  public static LazyGenerator lazy(Path toml, String name) {
+    return builder().load(toml, name).buildLazy();
+  }
+
+  /**
+   * A generator from a configuration file, with some properties overridden, which its first use opens.
+   *
+   * @param toml the file
+   * @param name the table
+   * @param overrides properties that override the file's
+   * @return a generator that is not open yet
+   */
+  public static LazyGenerator lazy(Path toml, String name, Map<String, String> overrides) {
+    var builder = builder().load(toml, name);
+    overrides.forEach(builder::set);
+    return builder.buildLazy();
+  }
+
+  /**
    * Begins a configuration in code.
    *
    * @return a builder with every property at its default
@@ -845,6 +871,15 @@ public final class Generator implements AutoCloseable {
 
     private Builder() {}
 
+    private Builder(Builder other) {
+      properties.putAll(other.properties);
+      toml = other.toml;
+      section = other.section;
+      log = other.log;
+      ownStore = other.ownStore;
+      ownKeys = other.ownKeys;
+    }
+
     /**
      * Starts from a table of a configuration file. Properties set on this builder override it, whenever they are set.
      *
@@ -1548,6 +1583,45 @@ public final class Generator implements AutoCloseable {
             if (logSink != null) IdgenJNI.configSetLog(config, logSink);
             return new Generator(IdgenJNI.create(config), config, logSink, storeSink);
           });
+    }
+
+    /**
+     * A generator of this configuration, as it is now, that its first use builds. Opens nothing, reads nothing, cannot
+     * fail. Waits up to a minute for a store that is down.
+     *
+     * @return a generator that is not open yet
+     */
+    public LazyGenerator buildLazy() {
+      return buildLazy(Duration.ofMinutes(1));
+    }
+
+    /**
+     * A generator of this configuration, as it is now, that its first use builds.
+     *
+     * @param openWait how long opening tries again after an error that is {@link IdgenException#retryable()}: the store
+     *     is down, or another process still holds the worker
+     * @return a generator that is not open yet
+     */
+    public LazyGenerator buildLazy(Duration openWait) {
+      var copy = new Builder(this);
+      return new LazyGenerator(copy.subject(), openWait, copy::buildIn);
+    }
+
+    private Generator buildIn(LazyGenerator.Opening opening) {
+      var guarded = new Builder(this);
+      if (log != null) guarded.log = opening.guarded(log);
+      if (ownStore != null) guarded.ownStore = opening.guarded(ownStore);
+      return guarded.build();
+    }
+
+    /** Without what may hold a password. */
+    private String subject() {
+      if (toml != null) return section + " of " + toml;
+      var shown = new ArrayList<String>();
+      for (String key : List.of("name", "kind", "tag")) {
+        if (properties.containsKey(key)) shown.add(key + "=" + properties.get(key));
+      }
+      return shown.isEmpty() ? "kind=snowflake" : String.join(" ", shown);
     }
 
     /**

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class WorkerStoreTest {
   /** The rows of one namespace in memory. */
-  private static class Table implements WorkerStore {
+  static class Table implements WorkerStore {
     final Map<Long, WorkerRow> rows = new TreeMap<>();
     final Map<Long, Long> leases = new HashMap<>();
     String format = "";
