@@ -3,6 +3,7 @@
 #include "idgen/url.hpp"
 #include "store/module_store.hpp"
 #include "store/store_schemes.hpp"
+#include "text/url_forms.hpp"
 
 namespace idgen {
 
@@ -84,9 +85,10 @@ static const StoreScheme* nearest_scheme(const std::string& word) {
 
 static NamedStore parse_store_name(const std::string& url) {
   if (url.find('\0') != std::string::npos) throw Error(Status::value, "a store URL cannot contain a NUL byte");
-  const std::size_t colon = url.find(':');
-  const std::string name = url.substr(0, colon);
-  const std::string rest = colon == std::string::npos ? "" : url.substr(colon + 1);
+  std::string_view plain = url;
+  const std::string name(plain_scheme(plain));
+  const std::size_t colon = plain.find(':');
+  const std::string rest(colon == std::string_view::npos ? "" : plain.substr(colon + 1));
   for (const StoreScheme& scheme : store_schemes()) {
     if (scheme.name != name) continue;
     const bool has_host = rest.find("://") != std::string::npos || (rest.starts_with("//") && !rest.starts_with("///"));

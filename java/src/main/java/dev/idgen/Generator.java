@@ -859,6 +859,20 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
+     * Starts from the environment, without a file: {@code IDGEN_ORDERS_STORE} is {@code store} of {@code orders}.
+     * ({@link #load} reads it too, and it overrides the file.) Properties set on this builder override it, whenever
+     * they are set.
+     *
+     * @param name becomes the generator's name
+     * @return this
+     */
+    public Builder loadEnvironment(String name) {
+      this.toml = null;
+      this.section = Objects.requireNonNull(name, "name");
+      return this;
+    }
+
+    /**
      * Sets any property by its key.
      *
      * @param key such as {@code "segment.step"}
@@ -1729,7 +1743,11 @@ public final class Generator implements AutoCloseable {
       IdgenJNI.idgen_config_create(out);
       long config = out[0];
       try {
-        if (toml != null) IdgenJNI.idgen_config_load(config, Text.utf8(toml.toString()), Text.utf8(section));
+        if (toml != null) {
+          IdgenJNI.idgen_config_load(config, Text.utf8(toml.toString()), Text.utf8(section));
+        } else if (section != null) {
+          IdgenJNI.idgen_config_load_environment(config, Text.utf8(section));
+        }
         properties.forEach((key, value) -> IdgenJNI.idgen_config_set(config, Text.utf8(key), Text.utf8(value)));
         if (store != null) IdgenJNI.configSetStore(config, store, store.hasWorkers());
         if (ownKeys != null) IdgenJNI.configSetKeys(config, new KeySink(ownKeys));
