@@ -21,8 +21,8 @@ std::string as_variable(std::string_view name) {
   return out;
 }
 
-// A property for which `rest` may be a mistake, or empty. What is neither is not for us: orchestrators make variables of
-// the names of services (IDGEN_ORDERS_SERVICE_HOST), and another generator's name may begin like this one's.
+// A property for which `rest` may be a mistake, or empty. What is neither is not for us: orchestrators make variables
+// of the names of services (IDGEN_ORDERS_SERVICE_HOST), and another generator's name may begin like this one's.
 std::string_view misspelled(std::string_view rest, const std::vector<std::string>& names) {
   std::string_view near;
   for (const std::string& name : names) {
