@@ -812,6 +812,13 @@ static inline idgen_go_segment idgen_go_segment_set_step(uintptr_t config, uint6
   return result;
 }
 
+static inline idgen_go_segment idgen_go_segment_retire(uintptr_t config) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_segment result = {IDGEN_SEGMENT_INFO_INIT, {NULL, IDGEN_OK}};
+  result.failure = idgen_go_fail(idgen_segment_retire((const idgen_config_t *)config, &result.info, &error), &error);
+  return result;
+}
+
 static inline idgen_go_segment idgen_go_segment_advance(uintptr_t config, uint64_t to) {
   IDGEN_GO_ERROR(error);
   idgen_go_segment result = {IDGEN_SEGMENT_INFO_INIT, {NULL, IDGEN_OK}};

@@ -904,6 +904,14 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_show(const idgen_config_t
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_list(const idgen_config_t *config, idgen_segment_fn each,
                                                             void *ctx, idgen_error_t *err);
 
+/* Ends a tag: takes all its numbers that are left, in one grant, so that nobody draws from it again. `out` gets the
+ * row as it was before: all that was ever granted is at most its max_id, and a tag that goes on elsewhere begins above
+ * that. Running generators still issue what they reserved before, then get IDGEN_E_EXHAUSTED. Cannot be undone.
+ * Errors: as idgen_segment_show, IDGEN_E_EXHAUSTED (it has none left), IDGEN_E_UNSUPPORTED (store = buffer). Blocks: on
+ * the store. Threads: one. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_retire(const idgen_config_t *config, idgen_segment_info_t *out,
+                                                              idgen_error_t *err);
+
 /* Raises a tag's max_id to `to`, 0 to 2^63 - 1, or by 1 if it is already there; never lowers it. All later grants are
  * above `to`. Running generators still issue what they reserved before: stop them first. `out` gets the row afterwards;
  * it may be NULL.

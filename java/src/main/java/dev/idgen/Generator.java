@@ -1685,6 +1685,24 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
+     * Ends a tag: takes all numbers that are left, so that nobody draws from it again. Running generators still issue
+     * what they reserved before, then get an {@link ExhaustedException}. Cannot be undone. May wait for the store.
+     *
+     * @return how the counter stood before: all that was ever granted is at most its {@code maxId}, and a tag that goes
+     *     on elsewhere begins above that
+     * @throws StoreException if the store or the tag does not exist
+     * @throws ExhaustedException if it has no numbers left
+     */
+    public SegmentInfo retireSegment() {
+      return with(
+          config -> {
+            var parts = new Object[SegmentInfo.PARTS];
+            IdgenJNI.idgen_segment_retire(config, parts);
+            return SegmentInfo.of(parts);
+          });
+    }
+
+    /**
      * Sets how many numbers all generators of a tag reserve at once, from their next range on. May wait for the store.
      *
      * @param step the number; 0 leaves it to each generator's {@code segment.step}
