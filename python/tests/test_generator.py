@@ -270,5 +270,5 @@ def test_the_environment_overrides_the_file_and_can_do_without_it(tmp_path, monk
         assert "ids.db" in one.describe()
         assert len({one.next(), two.next()}) == 2
     monkeypatch.setenv("IDGEN_ORDERS_SEGMENT_STEPP", "1")
-    with pytest.raises(idgen.UnknownKeyError, match="IDGEN_ORDERS_SEGMENT_STEPP.*IDGEN_ORDERS_SEGMENT_STEP"):
+    with pytest.raises(idgen.UnknownKeyError, match=r"IDGEN_ORDERS_SEGMENT_STEPP.*IDGEN_ORDERS_SEGMENT_STEP"):
         idgen.open(None, "orders")

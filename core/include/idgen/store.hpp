@@ -258,9 +258,9 @@ void create_store(const std::string& url, const StoreOptions& options);
 // another thread that is opening it, however long that takes.
 std::shared_ptr<Store> shared_store(const std::string& url, const StoreOptions& options);
 
-// Takes all numbers of a tag that are left, so that nobody draws from it again. Returns the row as it was before: max_id
-// is the highest number that anybody was granted. Throws as Store::segment_grant(), and Error{exhausted} if none is
-// left.
+// Takes all numbers of a tag that are left, so that nobody draws from it again. Returns the row as it was before:
+// max_id is the highest number that anybody was granted. Throws as Store::segment_grant(), and Error{exhausted} if none
+// is left.
 SegmentInfo retire_segment(Store& store, const std::string& name_space, const std::string& tag,
                            const std::string& holder) IDGEN_RUNS_HOST_CODE;
 

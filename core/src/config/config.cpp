@@ -30,9 +30,9 @@ const Property& property_named(std::string_view key) {
   std::vector<std::string_view> names;
   for (const Property& property : properties()) names.push_back(property.name);
   const std::string_view near = nearest(key, names);
-  throw Error(Status::unknown_key, "unknown property " + in_quotes(key) +
-                                       (near.empty() ? "" : "; the nearest is '" + std::string(near) + "'") +
-                                       ". `idgen properties` lists all");
+  throw Error(Status::unknown_key, concat({"unknown property ", in_quotes(key),
+                                           (near.empty() ? "" : "; the nearest is '" + std::string(near) + "'"),
+                                           ". `idgen properties` lists all"}));
 }
 
 std::vector<std::string_view> choices(const Property& property) {
@@ -48,8 +48,8 @@ std::vector<std::string_view> choices(const Property& property) {
 // A text is not shown: it may be a URL with a password, and its length says enough.
 [[noreturn]] void refuse(const Property& property, std::string_view value, const std::string& why) {
   const bool is_shown = property.type != PropertyType::text;
-  throw Error(Status::value, std::string(property.name) + (is_shown ? " = " + in_quotes(value) : "") + " " + why +
-                                 "; allowed: " + property.range);
+  throw Error(Status::value, concat({property.name, (is_shown ? " = " + in_quotes(value) : ""), " ", why,
+                                     "; allowed: ", property.range}));
 }
 
 template <class T>
@@ -166,7 +166,7 @@ void Config::load(const std::string& toml_path, const std::string& name) {
     std::string names;
     for (const ConfigTable& table : tables) names += (names.empty() ? "" : ", ") + table.name;
     throw Error(Status::config_file,
-                toml_path + " has no table [" + name + "]; it has: " + (names.empty() ? "none" : names));
+                concat({toml_path, " has no table [", name, "]; it has: ", (names.empty() ? "none" : names)}));
   }
   if (!found->error.empty()) throw Error(Status::config_file, found->error);
   Config next = *this;
@@ -181,7 +181,7 @@ void Config::load(const std::string& toml_path, const std::string& name) {
       if (!given.insert(property).second)
         throw Error(Status::config_file, in_quotes(property) + " is given twice, with hyphens and without");
     } catch (const Error& error) {
-      throw Error(error.status(), toml_path + " [" + name + "]: " + error.message());
+      throw Error(error.status(), concat({toml_path, " [", name, "]: ", error.message()}));
     }
   }
   next.load_environment(name);
