@@ -111,3 +111,12 @@ func compareABI(found uint32) error {
 
 // libraryVersion is the version of the core in use: this package's, or an installed library's.
 func libraryVersion() string { return C.GoString(C.idgen_version_string()) }
+
+func (c *config) loadEnvironment(name string) error {
+	text, err := newCString("the name", name)
+	if err != nil {
+		return err
+	}
+	defer text.free()
+	return failed(C.idgen_go_config_load_environment(c.handle, text.text))
+}

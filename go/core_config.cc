@@ -2,5 +2,6 @@
 
 // The room core/src/config.
 #include "../core/src/config/config.cpp"
+#include "../core/src/config/environment.cpp"
 #include "../core/src/config/properties.cpp"
 #include "../core/src/config/toml_absent.cpp"

@@ -8,6 +8,7 @@
 #include "../core/src/store/module_store.cpp"
 #include "../core/src/store/open_store.cpp"
 #include "../core/src/store/owner_locks.cpp"
+#include "../core/src/store/retire.cpp"
 #include "../core/src/store/shared_stores.cpp"
 #include "../core/src/store/sqlite_file.cpp"
 #include "../core/src/store/sqlite_store.cpp"

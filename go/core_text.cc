@@ -9,4 +9,5 @@
 #include "../core/src/text/pattern_write.cpp"
 #include "../core/src/text/time_text.cpp"
 #include "../core/src/text/url.cpp"
+#include "../core/src/text/url_forms.cpp"
 #include "../core/src/text/utf8.cpp"

@@ -57,7 +57,13 @@ func (f file) apply(c *config) error {
 	if err := c.set("directory", filepath.Dir(absolute)); err != nil {
 		return err
 	}
+	given := map[string]bool{}
 	for _, s := range tables[found].settings {
+		property := strings.ReplaceAll(s.key, "-", "_")
+		if given[property] {
+			return configFileError("%s [%s]: '%s' is given twice, with hyphens and without", f.path, f.name, property)
+		}
+		given[property] = true
 		if err := c.set(s.key, s.value); err != nil {
 			var e *Error
 			if errors.As(err, &e) {
@@ -66,7 +72,7 @@ func (f file) apply(c *config) error {
 			return err
 		}
 	}
-	return nil
+	return c.loadEnvironment(f.name)
 }
 
 // Names returns the names of the generators in a TOML file, in the file's order. Errors: ErrConfigFile.

@@ -371,3 +371,38 @@ func TestAStoreWithoutOtherTablesCannotReadOne(t *testing.T) {
 	_, err := idgen.SegmentMaxOf("orders", "id", idgen.Options{"stor": "memory"})
 	wantStatus(t, err, idgen.ErrUnknownKey)
 }
+
+func TestTheEnvironmentOverridesTheFileAndCanDoWithoutIt(t *testing.T) {
+	path := writeConfig(t, "[orders]\nkind = \"segment\"\nstore = \"memory\"\nwait-max = \"2s\"\n")
+	t.Setenv("IDGEN_ORDERS_KIND", "segment")
+	t.Setenv("IDGEN_ORDERS_STORE", "sqlite:"+filepath.Join(t.TempDir(), "ids.db"))
+	t.Setenv("IDGEN_ORDERS_STORE_CREATE", "true")
+	one, err := idgen.Open(t.Context(), path, "orders")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer one.Close(t.Context())
+	two, err := idgen.New(t.Context(), idgen.Environment("orders"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer two.Close(t.Context())
+	if description, err := one.Describe(); err != nil || !strings.Contains(description, "ids.db") {
+		t.Errorf("%s, %v", description, err)
+	}
+	if mustNext(t, one) == mustNext(t, two) {
+		t.Error("they are not on one store")
+	}
+	t.Setenv("IDGEN_ORDERS_SEGMENT_STEPP", "1")
+	_, err = idgen.New(t.Context(), idgen.Environment("orders"))
+	wantStatus(t, err, idgen.ErrUnknownKey)
+}
+
+func TestAFileThatGivesAPropertyTwiceIsRefused(t *testing.T) {
+	path := writeConfig(t, "[orders]\nwait-max = \"2s\"\nwait_max = \"2s\"\n")
+	_, err := idgen.Open(t.Context(), path, "orders")
+	wantStatus(t, err, idgen.ErrConfigFile)
+	if !strings.Contains(err.Error(), "'wait_max' is given twice") {
+		t.Error(err)
+	}
+}

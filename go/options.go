@@ -43,6 +43,15 @@ func With(key string, value any) Option {
 	return setting{key, valueText(value)}
 }
 
+// Environment sets the name, and the properties that this process's environment has for it: IDGEN_ORDERS_STORE is the
+// property store of "orders". It is all that a program without a file needs; Open reads it too, and it overrides the
+// file. Options that follow override both.
+func Environment(name string) Option { return environment{name} }
+
+type environment struct{ name string }
+
+func (e environment) apply(c *config) error { return c.loadEnvironment(e.name) }
+
 // refusal is an invalid option: its error is returned where all others are.
 type refusal struct {
 	status  Status

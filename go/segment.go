@@ -96,6 +96,19 @@ func AdvanceSegment(to int64, options ...Option) (SegmentInfo, error) {
 	return segmentInfo(C.idgen_go_segment_advance(c.handle, C.uint64_t(to)))
 }
 
+// RetireSegment ends a tag: it takes all numbers that are left, so that nobody draws from it again. Returns the state
+// before: all that was ever granted is at most its MaxID, and a tag that goes on elsewhere begins above that. Running
+// generators still issue what they reserved before, then get ErrExhausted. Cannot be undone. Options and errors as for
+// ShowSegment, and ErrExhausted if none is left.
+func RetireSegment(options ...Option) (SegmentInfo, error) {
+	c, err := newConfig(options)
+	if err != nil {
+		return SegmentInfo{}, err
+	}
+	defer c.destroy()
+	return segmentInfo(C.idgen_go_segment_retire(c.handle))
+}
+
 // SetSegmentStep sets how many numbers all generators of a tag reserve at once, from their next range on; 0 leaves it
 // to each generator's segment.step. Returns the new state; options and errors as for ShowSegment, and ErrValue above
 // 1000000000.

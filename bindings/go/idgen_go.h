@@ -325,6 +325,11 @@ static inline idgen_go_failure idgen_go_config_load(uintptr_t config, const char
   return idgen_go_fail(idgen_config_load((idgen_config_t *)config, path, name, &error), &error);
 }
 
+static inline idgen_go_failure idgen_go_config_load_environment(uintptr_t config, const char *name) {
+  IDGEN_GO_ERROR(error);
+  return idgen_go_fail(idgen_config_load_environment((idgen_config_t *)config, name, &error), &error);
+}
+
 static inline idgen_go_handle idgen_go_create(uintptr_t config, int32_t *flag) {
   IDGEN_GO_ERROR(error);
   idgen_t *generator = NULL;
@@ -804,6 +809,13 @@ static inline idgen_go_segment idgen_go_segment_set_step(uintptr_t config, uint6
   idgen_go_segment result = {IDGEN_SEGMENT_INFO_INIT, {NULL, IDGEN_OK}};
   result.failure =
       idgen_go_fail(idgen_segment_set_step((const idgen_config_t *)config, step, &result.info, &error), &error);
+  return result;
+}
+
+static inline idgen_go_segment idgen_go_segment_retire(uintptr_t config) {
+  IDGEN_GO_ERROR(error);
+  idgen_go_segment result = {IDGEN_SEGMENT_INFO_INIT, {NULL, IDGEN_OK}};
+  result.failure = idgen_go_fail(idgen_segment_retire((const idgen_config_t *)config, &result.info, &error), &error);
   return result;
 }
 

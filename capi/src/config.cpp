@@ -33,6 +33,10 @@ idgen_status_t idgen_config_load(idgen_config_t* config, const char* toml_path, 
       err, [&] { open_handle(config, "config").load(require(toml_path, "toml_path"), require(name, "name")); });
 }
 
+idgen_status_t idgen_config_load_environment(idgen_config_t* config, const char* name, idgen_error_t* err) {
+  return guard(err, [&] { open_handle(config, "config").load_environment(require(name, "name")); });
+}
+
 idgen_status_t idgen_config_names(const char* toml_path, char* buffer, size_t* size, idgen_error_t* err) {
   return guard_waiting(err, [&] {
     std::string names;

@@ -73,6 +73,19 @@ idgen_status_t idgen_segment_advance(const idgen_config_t* config, uint64_t to, 
   });
 }
 
+idgen_status_t idgen_segment_retire(const idgen_config_t* config, idgen_segment_info_t* out, idgen_error_t* err) {
+  return guard_waiting(err, [&] {
+    const Tag tag = tag_of(config, false);
+    check_struct(out, "out");
+    if (config->value.get("store") == "buffer") {
+      throw Error(Status::unsupported,
+                  "store = buffer: retire the tag in the store of buffer.database, which grants all its numbers. Those "
+                  "that Redis holds were granted before");
+    }
+    write_struct(out, info_of(retire_segment(*tag.store, tag.name_space, tag.name, "retired")), "out");
+  });
+}
+
 idgen_status_t idgen_segment_set_step(const idgen_config_t* config, uint64_t step, idgen_segment_info_t* out,
                                       idgen_error_t* err) {
   return guard_waiting(err, [&] {

@@ -54,8 +54,8 @@ std::string from_base64(const std::string& text) {
 
 class EtcdConnection {
  public:
-  static constexpr std::string_view kParameters[] = {"user_env", "password_env", "tls",   "tls_ca",
-                                                     "tls_cert", "tls_key",      "prefix"};
+  static constexpr std::string_view kParameters[] = {"user_env", "password_env", "password_file", "tls",
+                                                     "tls_ca",   "tls_cert",     "tls_key",       "prefix"};
   static constexpr const char* kDescription =
       " (etcd); each grant is a transaction, committed through Raft before its first id is issued\n"
       "power loss, failover: nothing granted is forgotten\n"

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <span>
 #include <string>
@@ -58,9 +60,16 @@ class Parameters {
                                    " cannot be read: " + std::generic_category().message(errno));
   }
 
-  // `given`, or the value of the environment variable that the parameter KEY_env names.
+  // `given`, or what is now in the file that the parameter KEY_file names, or in the environment variable that KEY_env
+  // names. Asked for with each connection, so that a file can be replaced while the program runs.
   std::string secret(const std::string& key, const std::string& given) const {
     const std::string variable = get(key + "_env");
+    const std::string path = get(key + "_file");
+    if (!path.empty()) {
+      if (given.empty() && variable.empty()) return content(key, path);
+      throw Error(Status::value,
+                  "store = \"" + shown_ + "\": " + key + "_file, and another " + key + " beside it; give one of them");
+    }
     if (variable.empty()) return given;
     const char* const value = std::getenv(variable.c_str());
     if (value != nullptr) return value;
@@ -80,6 +89,20 @@ class Parameters {
   }
 
  private:
+  // Without the newline at its end. Retrying may help, since files are also being replaced.
+  std::string content(const std::string& key, const std::string& path) const {
+    std::ifstream file(path, std::ios::binary);
+    const bool is_open = file.is_open();
+    const int why = errno;
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+    if (is_open && !file.bad() && !text.empty()) return text;
+    throw Error(Status::store_permission,
+                shown_ + ": " + key + "_file = " + in_quotes(path) +
+                    (is_open ? file.bad() ? std::string(" cannot be read") : std::string(" is empty")
+                             : " cannot be opened: " + std::generic_category().message(why)));
+  }
+
   std::string shown_;
   std::map<std::string, std::string> values_;
 };

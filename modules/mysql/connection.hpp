@@ -14,8 +14,8 @@
 
 namespace idgen::module {
 
-inline constexpr std::string_view kParameters[] = {"user_env", "password_env", "tls",        "tls_ca",
-                                                   "socket",   "accept_loss",  "statements", "auth"};
+inline constexpr std::string_view kParameters[] = {"user_env", "password_env", "password_file", "tls", "tls_ca",
+                                                   "socket",   "accept_loss",  "statements",    "auth"};
 inline constexpr std::string_view kTls[] = {"prefer", "off", "require", "verify"};
 inline constexpr std::string_view kStatements[] = {"auto", "single", "transaction"};
 inline constexpr std::string_view kAuth[] = {"safe", "caching_sha2_password", "sha256_password"};

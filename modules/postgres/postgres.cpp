@@ -15,7 +15,8 @@
 namespace idgen::module {
 namespace {
 
-constexpr std::string_view kParameters[] = {"user_env", "password_env", "tls", "tls_ca", "accept_loss"};
+constexpr std::string_view kParameters[] = {"user_env", "password_env", "password_file",
+                                            "tls",      "tls_ca",       "accept_loss"};
 constexpr std::string_view kTls[] = {"prefer", "off", "require", "verify"};
 constexpr std::uint16_t kPort = 5432;
 

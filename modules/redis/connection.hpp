@@ -25,7 +25,8 @@
 
 namespace idgen::module {
 
-inline constexpr std::string_view kParameters[] = {"user_env", "password_env", "tls", "tls_ca", "accept_loss"};
+inline constexpr std::string_view kParameters[] = {"user_env", "password_env", "password_file",
+                                                   "tls",      "tls_ca",       "accept_loss"};
 inline constexpr std::string_view kTls[] = {"off", "require", "verify"};
 inline constexpr std::uint16_t kPort = 6379;
 

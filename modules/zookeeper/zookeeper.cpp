@@ -35,7 +35,7 @@ constexpr int kAnyVersion = -1;
 
 class ZooKeeperConnection {
  public:
-  static constexpr std::string_view kParameters[] = {"user_env", "password_env"};
+  static constexpr std::string_view kParameters[] = {"user_env", "password_env", "password_file"};
   static constexpr const char* kDescription =
       " (ZooKeeper); each grant is a change that a quorum has on disk before its first id is issued (forceSync = "
       "yes)\n"

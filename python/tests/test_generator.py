@@ -258,3 +258,17 @@ def test_ids_of_one_file_never_repeat_across_restarts(tmp_path: Path) -> None:
             batch = generator.next_batch(100).tolist()
         assert not seen.intersection(batch)
         seen.update(batch)
+
+
+def test_the_environment_overrides_the_file_and_can_do_without_it(tmp_path, monkeypatch):
+    file = tmp_path / "idgen.toml"
+    file.write_text('[orders]\nkind = "segment"\nstore = "memory"\nwait-max = "2s"\n')
+    monkeypatch.setenv("IDGEN_ORDERS_KIND", "segment")
+    monkeypatch.setenv("IDGEN_ORDERS_STORE", f"sqlite:{tmp_path}/ids.db")
+    monkeypatch.setenv("IDGEN_ORDERS_STORE_CREATE", "true")
+    with idgen.open(file, "orders") as one, idgen.open(None, "orders") as two:
+        assert "ids.db" in one.describe()
+        assert len({one.next(), two.next()}) == 2
+    monkeypatch.setenv("IDGEN_ORDERS_SEGMENT_STEPP", "1")
+    with pytest.raises(idgen.UnknownKeyError, match=r"IDGEN_ORDERS_SEGMENT_STEPP.*IDGEN_ORDERS_SEGMENT_STEP"):
+        idgen.open(None, "orders")

@@ -274,6 +274,27 @@ void segments(void) {
   CHECK_ERR(IDGEN_E_EXHAUSTED, idgen_next_batch(g, ids, 250, &written, &err));
   CHECK(written >= 100 && written <= 150 && ids[0] == (uint64_t)INT64_MAX - 149);
   idgen_destroy(g);
+
+  /* A tag that is retired: where it ended is known, and nothing comes after that. */
+  CHECK_ERR(IDGEN_OK, idgen_config_set(config, "tag", "retired", &err));
+  CHECK_ERR(IDGEN_OK, idgen_segment_create(config, &err));
+  CHECK_ERR(IDGEN_OK, idgen_create(config, &g, &err));
+  CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
+  idgen_segment_info_t older = IDGEN_SEGMENT_INFO_INIT;
+  older.struct_size = 8;
+  CHECK_ERR(IDGEN_E_ARGUMENT, idgen_segment_retire(config, &older, &err));
+  CHECK_ERR(IDGEN_E_ARGUMENT, idgen_segment_retire(config, NULL, &err));
+  CHECK_ERR(IDGEN_OK, idgen_segment_show(config, &info, &err));
+  const uint64_t granted = info.max_id;
+  CHECK_ERR(IDGEN_OK, idgen_segment_retire(config, &info, &err));
+  CHECK(info.max_id == granted && granted >= id);
+  do { /* what it holds, and then no more */
+    CHECK(id <= granted);
+  } while (idgen_next(g, &id, &err) == IDGEN_OK);
+  CHECK_ERR(IDGEN_E_EXHAUSTED, idgen_next(g, &id, &err));
+  CHECK_ERR(IDGEN_E_EXHAUSTED, idgen_segment_retire(config, &info, &err));
+  CHECK_SAYS("retired before");
+  idgen_destroy(g);
   idgen_config_destroy(config);
 }
 

@@ -86,6 +86,7 @@ static void config_calls_refuse(idgen_config_t *wrong) {
   CHECK_ERR(IDGEN_E_HANDLE, idgen_worker_release(wrong, 1, &worker, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_config_describe(wrong, NULL, &size, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_segment_advance(wrong, 1, &info, &err));
+  CHECK_ERR(IDGEN_E_HANDLE, idgen_segment_retire(wrong, &info, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_config_set_clock(wrong, &clock, &now, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_config_set_store(wrong, &store, NULL, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_config_set_log(wrong, &log, NULL, &err));

@@ -1087,6 +1087,36 @@ class Segment(Cli):
         self.refused("TAG_EXISTS", "segment", "create", *self.STORE, "--tag", "orders")
         self.assertEqual(self.show()["max_id"], 500)
 
+    def test_create_if_missing_may_be_run_each_time(self):
+        for what in ("created", "exists; nothing is changed"):
+            self.assertIn(what, self.good("segment", "create", *self.STORE, "--tag", "orders", "--if-missing").out)
+        self.good("segment", "advance", *self.STORE, "--tag", "orders", "--to", 500)
+        self.good("segment", "create", *self.STORE, "--tag", "orders", "--if-missing")
+        self.assertEqual(self.show()["max_id"], 500)
+
+    def test_a_retired_tag_ends_and_says_where(self):
+        self.good("segment", "create", *self.STORE, "--tag", "orders")
+        self.good("segment", "advance", *self.STORE, "--tag", "orders", "--to", 500)
+        self.assertIn("--force", self.usage("segment", "retire", *self.STORE, "--tag", "orders"))
+        self.assertEqual(self.show()["max_id"], 500)
+        retired = self.good("segment", "retire", *self.STORE, "--tag", "orders", "--force", "--json").out
+        self.assertEqual(json.loads(retired)["last"], 500)
+        self.refused("EXHAUSTED", "segment", "retire", *self.STORE, "--tag", "orders", "--force")
+        self.refused("EXHAUSTED", "next", *self.STORE, "--kind", "segment", "--tag", "orders")
+
+    def test_a_tag_moves_to_another_store_and_goes_on_above_all_that_was_granted(self):
+        self.good("segment", "create", *self.STORE, "--tag", "orders")
+        drawn = self.good("next", *self.STORE, "--kind", "segment", "--tag", "orders", "-n", 20).out.split()
+        there = ("--store", "sqlite:there.db")
+        move = ("segment", "move", "--from", self.STORE[1], "--to", there[1], "--tag", "orders")
+        self.assertIn("goes on in sqlite:there.db above", self.good(*move).out)
+        new = self.good("next", *there, "--kind", "segment", "--tag", "orders").out
+        self.assertGreater(int(new), int(drawn[-1]))
+        self.refused("EXHAUSTED", "next", *self.STORE, "--kind", "segment", "--tag", "orders")
+        self.assertIn("nothing was changed", self.refused("EXHAUSTED", *move))
+        self.usage("segment", "move", "--from", there[1], "--to", there[1], "--tag", "orders")
+        self.refused("TAG_UNKNOWN", "segment", "move", "--from", there[1], "--to", "sqlite:third.db", "--tag", "order")
+
     def test_advance_lifts_and_never_lowers(self):
         self.good("segment", "create", *self.STORE, "--tag", "orders")
         lifted = json.loads(
@@ -1841,6 +1871,7 @@ class Everything(Cli):
         subcommands = [
             "store create",
             *("segment create", "segment show", "segment advance", "segment set-step", "segment import"),
+            *("segment move", "segment retire"),
             *("worker show", "worker list", "worker release", "worker repair"),
             *("shard show", "shard plan", "shard apply", "shard cutover", "shard simulate"),
             *("key new", "key check", "key rotate", "key retire"),
@@ -1858,7 +1889,8 @@ class Everything(Cli):
         """Each subcommand in a form that succeeds and prints something."""
         (self.dir / "idgen.toml").write_text('[orders]\nkind = "segment"\nstore = "sqlite:ids.db"\n')
         store = ("--store", "sqlite:ids.db")
-        self.good("segment", "create", *store, "--tag", "orders")
+        for name in ("orders", "moving", "ending"):
+            self.good("segment", "create", *store, "--tag", name)
         self.good("next", *store, "--worker", 7)
         tag = (*store, "--tag", "orders")
         self.good("key", "new", "ids.key")
@@ -1883,6 +1915,8 @@ class Everything(Cli):
             "segment show": tag,
             "segment advance": (*tag, "--to", 5),
             "segment set-step": (*tag, "--step", 5),
+            "segment move": ("--from", "sqlite:ids.db", "--to", "sqlite:there.db", "--tag", "moving"),
+            "segment retire": (*store, "--tag", "ending", "--force"),
             "segment import": (*store, "--tag", "copy", "--from-tag", "orders"),
             "worker show": (*store, "--worker", 7),
             "worker list": store,

@@ -372,6 +372,13 @@ const std::vector<Call> kCalls = {
      }},
     {"idgen_segment_advance", WaitsFor::store,
      [](Scene& s) { return idgen_segment_advance(s.segment.get(), 100, nullptr, nullptr); }},
+    {"idgen_segment_retire", WaitsFor::store,
+     [](Scene& s) {
+       idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
+       const idgen_config_t* const fresh = s.with_new_tag();
+       const idgen_status_t status = idgen_segment_create(fresh, nullptr);
+       return status == IDGEN_OK ? idgen_segment_retire(fresh, &info, nullptr) : status;
+     }},
     {"idgen_segment_set_step", WaitsFor::store,
      [](Scene& s) { return idgen_segment_set_step(s.segment.get(), 20, nullptr, nullptr); }},
     {"idgen_segment_list", WaitsFor::store,

@@ -93,5 +93,81 @@ TEST(StoreUrl, AMistakeIsNamedAndNoPartThatMayBeSecret) {
   }
 }
 
+// ---- as other programs write them
+
+using Parameters = std::vector<std::pair<std::string, std::string>>;
+
+TEST(UrlsOfOthers, SchemesWithDriversAndOfJdbcNameTheSameStore) {
+  for (const char* text :
+       {"postgresql://app:pw@db/ids", "postgres+asyncpg://app:pw@db/ids", "postgresql+psycopg2://app:pw@db/ids",
+        "jdbc:postgresql://db/ids?user=app&password=pw", "postgresql://db?dbname=ids&user=app&password=pw"}) {
+    const StoreUrl url = StoreUrl::parse(text);
+    EXPECT_EQ(url.identity(), StoreUrl::parse("postgres://app:pw@db/ids").identity()) << text;
+    EXPECT_EQ(url.user + ":" + url.password, "app:pw") << text;
+    EXPECT_TRUE(url.parameters.empty()) << text;
+    EXPECT_EQ(url.shown(), "postgres://app@db/ids") << text;
+  }
+  EXPECT_EQ(StoreUrl::parse("mysql+pymysql://a@h/d").scheme, "mysql");
+  EXPECT_EQ(StoreUrl::parse("mariadb://h/d").identity(), StoreUrl::parse("mysql://h/d").identity());
+  EXPECT_EQ(StoreUrl::parse("jdbc:mariadb://h:3307/d?user=a").scheme, "mariadb");
+  EXPECT_EQ(StoreUrl::parse("jdbc:mysql://h/d").scheme, "mysql");
+}
+
+TEST(UrlsOfOthers, WhatTheySayOfTlsIsMeant) {
+  const auto tls = [](const std::string& text) {
+    std::string found = "none";
+    for (const auto& [key, value] : StoreUrl::parse(text).parameters) {
+      EXPECT_EQ(key, "tls");
+      found = value;
+    }
+    return found;
+  };
+  EXPECT_EQ(tls("postgres://h/d?sslmode=disable"), "off");
+  EXPECT_EQ(tls("postgres://h/d?sslmode=allow"), "prefer");
+  EXPECT_EQ(tls("postgres://h/d?sslmode=require"), "require");
+  EXPECT_EQ(tls("postgres://h/d?sslmode=verify-ca"), "verify");
+  EXPECT_EQ(tls("postgres://h/d?sslmode=verify-full"), "verify");
+  EXPECT_EQ(tls("jdbc:postgresql://h/d?ssl=true"), "verify");
+  EXPECT_EQ(tls("jdbc:mysql://h/d?useSSL=false"), "off");
+  EXPECT_EQ(tls("jdbc:mysql://h/d?useSSL=true&verifyServerCertificate=true&requireSSL=true"), "verify");
+  EXPECT_EQ(tls("jdbc:mysql://h/d?sslMode=VERIFY_IDENTITY"), "verify");
+  EXPECT_EQ(tls("jdbc:mariadb://h/d?sslMode=trust"), "require");
+  EXPECT_EQ(tls("mysql://h/d?tls=off&useSSL=true"), "off") << "idgen's own word stands";
+  EXPECT_EQ(tls("rediss://h"), "verify");
+  EXPECT_EQ(tls("redis://h"), "none");
+}
+
+TEST(UrlsOfOthers, SocketsAreFound) {
+  const StoreUrl libpq = StoreUrl::parse("postgresql://app@/ids?host=/var/run/postgresql&port=5433");
+  ASSERT_EQ(libpq.hosts.size(), 1u);
+  EXPECT_EQ(libpq.hosts[0].name, "/var/run/postgresql");
+  EXPECT_EQ(libpq.hosts[0].port, 5433);
+  EXPECT_EQ(libpq.path, "ids");
+  EXPECT_EQ(StoreUrl::parse("postgresql:///ids?host=a,b").hosts.size(), 2u);
+  EXPECT_EQ(StoreUrl::parse("mysql+pymysql://app@/ids?unix_socket=/run/my.sock").parameters,
+            (Parameters{{"socket", "/run/my.sock"}}));
+  EXPECT_EQ(StoreUrl::parse("jdbc:mariadb://h/ids?localSocket=/run/my.sock").parameters,
+            (Parameters{{"socket", "/run/my.sock"}}));
+}
+
+TEST(UrlsOfOthers, SettingsThatMeanNothingHereArePassedOverAndOthersAreKeptToBeRefused) {
+  EXPECT_EQ(StoreUrl::parse("jdbc:mysql://h/d?useUnicode=true&characterEncoding=utf8&serverTimezone=UTC"
+                            "&rewriteBatchedStatements=true&currentSchema=x")
+                .parameters,
+            (Parameters{{"currentSchema", "x"}}));
+  EXPECT_EQ(StoreUrl::parse("redis://h?charset=x&user=y").parameters, (Parameters{{"charset", "x"}, {"user", "y"}}))
+      << "of databases only";
+}
+
+TEST(UrlsOfOthers, BadOnesAreRefusedWithoutShowingWhatMayBeSecret) {
+  EXPECT_THAT(refusal("postgresql:///ids"), ::testing::HasSubstr("a host is missing"));
+  EXPECT_THAT(refusal("jdbc:postgresql:ids"), ::testing::HasSubstr("it lacks ://"));
+  EXPECT_THAT(refusal("postgres://h/d?sslmode=sure"),
+              ::testing::AllOf(::testing::HasSubstr("sslmode = 'sure'"), ::testing::HasSubstr("verify-full")));
+  EXPECT_THAT(refusal("postgres://h/d?port=x"), ::testing::HasSubstr("1 to 65535"));
+  EXPECT_THAT(refusal("postgres://h/d?host=a%20b"), ::testing::HasSubstr("neither a name"));
+  EXPECT_THAT(refusal("jdbc:mysql://h/d?password=s3cret&useSSL=maybe"), ::testing::Not(::testing::HasSubstr("s3cret")));
+}
+
 }  // namespace
 }  // namespace idgen

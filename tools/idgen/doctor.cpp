@@ -8,6 +8,7 @@
 #include "command.hpp"
 #include "json.hpp"
 #include "output.hpp"
+#include "segment.hpp"
 #include "settings.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
@@ -27,11 +28,16 @@ tag's row), or a window of a worker's time, and gives it back.
 With --json: name, verdict (ok, warn or fail), status (OK, or why it could not be opened), message (of a warning or
 a failure, else ""), opened_ms (null if it could not), description (what is guaranteed, lines; "" if not known).
 
+--above-table compares the tag of one generator with the column that its ids go to: after a restore, or before a
+first start. If the table has ids above all that the tag granted, the verdict is fail (STORE_REGRESSED), and the
+generator is not opened: it would issue ids that the table has. --config may then be replaced by --store and --tag.
+
 The exit status is 0 only if every generator could be opened; 75 if all that failed can succeed later.
 )";
 
 struct Arguments {
   Settings settings;
+  std::string above_table;
   bool json = false;
 };
 
@@ -78,11 +84,51 @@ void open_and_close(const Settings& settings, Finding& finding) {
   check(idgen_close(generator.get(), error), error);
 }
 
+// What the tag of a configuration must be above: TABLE.COLUMN, where TABLE may be DATABASE.TABLE.
+struct Column {
+  std::string table;
+  std::string column;
+};
+Column column_of(const std::string& text) {
+  const std::size_t dot = text.rfind('.');
+  if (dot == std::string::npos || dot == 0 || dot + 1 == text.size())
+    throw UsageError("--above-table takes TABLE.COLUMN or DATABASE.TABLE.COLUMN, not '" + one_line(text) + "'");
+  return {text.substr(0, dot), text.substr(dot + 1)};
+}
+
+// Throws Failure{STORE_REGRESSED} if the column has ids above all that the tag granted; else says how they stand.
+std::string compared(const Config& config, const std::string& above_table) {
+  if (value(config, "kind") != "segment") {
+    throw UsageError("--above-table compares numbers of a tag with ids of a table, which only kind = segment makes; '" +
+                     value(config, "name") + "' has kind = " + value(config, "kind"));
+  }
+  const auto [table, column] = column_of(above_table);
+  ErrorSlot error;
+  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
+  check(idgen_segment_show(config.get(), &info, error), error);
+  std::uint64_t highest = 0;
+  check(idgen_segment_max_of(config.get(), table.c_str(), column.c_str(), &highest, error), error);
+  const std::uint64_t number = highest / std::stoull(value(config, "segment.stride"));  // id = number * stride + offset
+  const std::string stand = "the largest " + one_line(column) + " of " + one_line(table) + " is " +
+                            std::to_string(highest) + ", and " + shown_tag(config) + " has granted up to " +
+                            std::to_string(info.max_id);
+  if (number <= info.max_id) return stand;
+  throw Failure(IDGEN_E_STORE_REGRESSED,
+                stand + ": " + std::to_string(number - info.max_id) +
+                    " numbers that may be in use would be issued again. Stop all that draws from the tag, then run: "
+                    "idgen segment advance --to " +
+                    std::to_string(number) + " (with the same --config and --name, or --store and --tag)");
+}
+
 // Sets `all_retryable` to false if this one failed permanently.
-Finding examine(const Settings& settings, const std::string& name, bool& all_retryable) {
-  Finding finding{name, "fail"};
+Finding examine(const Arguments& arguments, const std::string& name, bool& all_retryable) {
+  const Settings& settings = arguments.settings;
+  Finding finding{name.empty() ? tag_of(settings.make()) : name, "fail"};
   try {
+    std::string stand;
+    if (!arguments.above_table.empty()) stand = compared(settings.make(name), arguments.above_table) + '\n';
     open_and_close(settings, finding);
+    finding.description = stand + finding.description;
   } catch (const Failure& failure) {
     all_retryable = all_retryable && failure.exit_status() == kExitTryAgain;
     finding.verdict = "fail";
@@ -119,15 +165,18 @@ std::string as_lines(const Finding& finding, const Terminal& terminal) {
 int diagnose(const Arguments& arguments) {
   const Settings& settings = arguments.settings;
   const Terminal terminal(stdout);
-  const std::vector<std::string> names =
-      settings.name().empty() ? names_in(settings.file()) : std::vector{settings.name()};
+  const bool is_one = !settings.name().empty() || settings.file().empty();
+  const std::vector<std::string> names = is_one ? std::vector{settings.name()} : names_in(settings.file());
   if (names.empty()) throw Failure(IDGEN_E_CONFIG_FILE, settings.file() + " has no table: nothing to open");
+  if (settings.file().empty() && arguments.above_table.empty()) throw UsageError("--config FILE is missing");
+  if (names.size() > 1 && !arguments.above_table.empty())
+    throw UsageError("--above-table is for one generator: choose it with --name");
   Output out;
   std::size_t failed = 0;
   bool all_retryable = true;
   for (const std::string& name : names) {
     if (&name != &names.front() && !arguments.json) out.line("");
-    const Finding finding = examine(settings, name, all_retryable);
+    const Finding finding = examine(arguments, name, all_retryable);
     if (finding.verdict == "fail") ++failed;
     out.write(arguments.json ? as_json(finding) : as_lines(finding, terminal));
     out.flush();
@@ -143,18 +192,23 @@ int diagnose(const Arguments& arguments) {
 
 Command doctor_command() {
   auto arguments = std::make_shared<Arguments>();
-  std::vector<Option> options = arguments->settings.options({});
-  options.front().is_required = true;  // --config
+  std::vector<Option> options = arguments->settings.options({"store", "tag", "namespace", "segment.schema", "kind"});
   return {
       .name = "doctor",
       .summary = "Open every generator of a file and say what it guarantees.",
-      .usage = {"--config FILE [--name NAME] [--set KEY=VALUE]... [--json]"},
+      .usage = {"--config FILE [--name NAME] [--set KEY=VALUE]... [--above-table TABLE.COLUMN] [--json]",
+                "--kind segment --store URL --tag TAG --above-table TABLE.COLUMN [--json]"},
       .details = kDetails,
       .examples = {"idgen doctor --config idgen.toml", "idgen doctor --config idgen.toml --name orders",
-                   "idgen doctor --config idgen.toml --name events --set worker=9"},
+                   "idgen doctor --config idgen.toml --name events --set worker=9",
+                   "idgen doctor --config idgen.toml --name orders --above-table shop.orders.id"},
       .options =
           joined(std::move(options),
-                 {{.names = "--json", .help = "One JSON object for each generator.", .target = &arguments->json}}),
+                 {{.names = "--above-table",
+                   .placeholder = "TABLE.COLUMN",
+                   .help = "The column that the generator's ids go to, in the same database.",
+                   .target = &arguments->above_table},
+                  {.names = "--json", .help = "One JSON object for each generator.", .target = &arguments->json}}),
       .run = [arguments] { return diagnose(*arguments); },
   };
 }

@@ -110,13 +110,57 @@ void check_margin(const SegmentArguments& arguments, const Source& source) {
   }
 }
 
+int import_one(const SegmentArguments& arguments, const Config& config, Output& out);
+
+// Each tag of another schema in the same store, under its own name.
+int import_all(const SegmentArguments& arguments) {
+  const auto& from = arguments.from;
+  if (from.schema.empty() || !from.tag.empty() || !from.table.empty() || !from.column.empty())
+    throw UsageError("--all imports every tag of --from-schema, and takes no other source");
+  if (!value(arguments.settings.make(), "tag").empty())
+    throw UsageError("--all names every tag itself: leave out --tag");
+  const Config source = source_configuration(arguments);
+  struct Found {
+    const std::string name_space;
+    std::vector<std::string> tags{};
+  } found{value(source, "namespace")};
+  const auto add = [](void* to, const char* name_space, const char* tag, const idgen_segment_info_t*) {
+    Found& all = *static_cast<Found*>(to);
+    if (all.name_space == name_space) all.tags.emplace_back(tag);
+  };
+  ErrorSlot error;
+  check(idgen_segment_list(source.get(), add, &found, error), error);
+  if (found.tags.empty()) {
+    throw Failure(IDGEN_E_TAG_UNKNOWN, "namespace '" + one_line(found.name_space) + "', schema " + from.schema +
+                                           ", of " + without_secrets(value(source, "store")) +
+                                           " has no tags: nothing to import");
+  }
+  Output out;
+  for (const std::string& tag : found.tags) {
+    SegmentArguments one = arguments;
+    one.from.tag = tag;
+    Config config = arguments.settings.make();
+    set(config, "tag", tag);
+    import_one(one, config, out);
+  }
+  out.flush();
+  return kExitOk;
+}
+
 int import_tag(const SegmentArguments& arguments) {
+  if (arguments.all) return import_all(arguments);
+  Output out;
+  const int status = import_one(arguments, configuration(arguments), out);
+  out.flush();
+  return status;
+}
+
+int import_one(const SegmentArguments& arguments, const Config& config, Output& out) {
   const auto& from = arguments.from;
   const bool by_table = !from.table.empty() || !from.column.empty();
   if (by_table == (!from.tag.empty() || !from.schema.empty())) {
     throw UsageError("from where? Give --from-table and --from-column, or --from-tag and --from-schema");
   }
-  const Config config = configuration(arguments);
   const Source source = by_table ? read_table(arguments, config) : read_tag(arguments, config);
   check_margin(arguments, source);
   const std::uint64_t to = source.end + from.margin;
@@ -129,7 +173,6 @@ int import_tag(const SegmentArguments& arguments) {
   } else {
     check(idgen_segment_advance(config.get(), to, &info, error), error);
   }
-  Output out;
   if (arguments.json) {
     JsonObject object;
     object.text("source", source.name).number("found", source.end).number("margin", from.margin);
@@ -142,7 +185,6 @@ int import_tag(const SegmentArguments& arguments) {
              std::to_string(info.max_id) + ", the next range begins above it");
     if (by_table) out.write('\n' + moving_over({database_of(config), from.table, from.column, info.max_id}));
   }
-  out.flush();
   return kExitOk;
 }
 
@@ -155,10 +197,13 @@ Command import_command() {
       .name = "import",
       .summary = "Make or raise a tag, so that it continues above existing numbers.",
       .usage = {"--store URL --tag TAG --from-table TABLE --from-column COLUMN [--margin N]",
-                "--store URL --tag TAG --from-tag TAG [--from-schema SCHEMA] [--margin N]"},
+                "--store URL --tag TAG --from-tag TAG [--from-schema SCHEMA] [--margin N]",
+                "--store URL --all --from-schema leaf|tinyid|cosid [--margin N]"},
       .details = R"(
 Reads where the numbers of a table of your own, or of another tag in the same store, end. Makes the tag if it
 is missing. Then raises it as `advance` does; never lowers it.
+
+With --all: every tag of the table of Leaf, tinyid or CosId, each under its own name.
 
 Stop everything that still makes numbers at the source first, whatever the margin. For a table whose rows still
 get their ids from AUTO_INCREMENT or a sequence it prints the two ways in which both can insert at once, with
@@ -188,6 +233,7 @@ With --json: source, found, margin, namespace, tag, created, max_id.
             .placeholder = "NAMESPACE",
             .help = "The namespace of that tag; the tag's own if not given.",
             .target = &from.name_space},
+           {.names = "--all", .help = "Every tag of --from-schema.", .target = &arguments->all},
            {.names = "--margin",
             .placeholder = "N",
             .help = "Numbers to leave free above what was found. Default: 0.",

@@ -50,6 +50,16 @@ The same property, everywhere:
 | Java | `Generator.builder().segmentStep(1000)` |
 | Go | `idgen.New(ctx, idgen.With("segment.step", 1000))` |
 | Command line | `idgen next --set segment.step=1000` |
+| Environment | `IDGEN_ORDERS_SEGMENT_STEP=1000`, for the generator `orders` |
+
+**The environment** overrides the file, and is overridden by what the program sets. The variable of a property is
+`IDGEN_`, the generator's name, `_` and the property's name; letters are capitals, and all but letters and digits are
+underscores. An empty variable counts as none, one that looks like a property misspelled is an error, and others
+(`IDGEN_ORDERS_SERVICE_HOST`, which Kubernetes makes) are left alone. A program can do without a file:
+`idgen.open(None, "orders")`, `Generator.builder().loadEnvironment("orders")`,
+`idgen.New(ctx, idgen.Environment("orders"))`, `idgen_config_load_environment`.
+
+Hyphens in names stand for underscores: `wait-max` is `wait_max`.
 
 Durations are `"250ms"`, `"10s"`, `"5m"`, `"2h"`, `"1d"`, `"3y"` or a bare number of milliseconds; instants are RFC 3339
 or a number of Unix milliseconds. An unknown name, a value of the wrong type and a value out of range are errors that

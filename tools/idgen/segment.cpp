@@ -102,7 +102,14 @@ int create(const SegmentArguments& arguments) {
     return kExitOk;
   }
   ErrorSlot error;
-  check(idgen_segment_create(config.get(), error), error);
+  const idgen_status_t made = idgen_segment_create(config.get(), error);
+  if (made == IDGEN_E_TAG_EXISTS && arguments.if_missing) {
+    out.line(shown_tag(config) + " of " + one_line(without_secrets(value(config, "store"))) +
+             " exists; nothing is changed");
+    out.flush();
+    return kExitOk;
+  }
+  check(made, error);
   if (is_server) out.line(statements(config));
   out.line("created " + shown_tag(config) + " of " + one_line(without_secrets(value(config, "store"))) +
            (value(config, "segment.schema") == "key_producer" ? "; it begins above the highest number in its table"
@@ -250,15 +257,19 @@ Command create_command() {
   Command command{
       .name = "create",
       .summary = "Make a tag, and its store if that is missing.",
-      .usage = {"--store URL --tag TAG [--namespace NAMESPACE] [--print]"},
+      .usage = {"--store URL --tag TAG [--namespace NAMESPACE] [--if-missing | --print]"},
       .details = R"(
-The counter begins at 0: the first id is 1. A tag that exists is an error (TAG_EXISTS) and changes nothing.
+The counter begins at 0: the first id is 1. A tag that exists is an error (TAG_EXISTS) and changes nothing;
+with --if-missing it is as good as made, so that a deployment may run this each time.
 On a server it prints the statements that it ran. With --print it only prints them and connects to no server.
 )",
       .examples = {"idgen segment create --store sqlite:ids.db --tag orders",
                    "idgen segment create --config idgen.toml --name orders",
                    "idgen segment create --store mysql://app@db/ids --tag orders --schema leaf --print"},
-      .options = {{.names = "--print",
+      .options = {{.names = "--if-missing",
+                   .help = "Leave a tag alone that exists, and exit with 0.",
+                   .target = &arguments->if_missing},
+                  {.names = "--print",
                    .help = "Only print the statements, for a migration.",
                    .target = &arguments->only_print}},
   };
@@ -353,15 +364,16 @@ Replaces each generator's own segment.step, from its next range on; none needs a
 Command segment_command() {
   return {
       .name = "segment",
-      .summary = "Create, show, advance, tune or import the counter behind segment ids.",
-      .usage = {"create|show|advance|set-step|import --store URL --tag TAG [OPTIONS]"},
+      .summary = "Create, show, advance, tune, import, move or end the counter behind segment ids.",
+      .usage = {"create|show|advance|set-step|import|move|retire --store URL --tag TAG [OPTIONS]"},
       .details = R"(
 A segment generator draws ranges of numbers from a counter. A store keeps one counter for each tag.
 )",
       .examples = {"idgen segment create --store sqlite:ids.db --tag orders",
                    "idgen segment show --store sqlite:ids.db --tag orders --json",
                    "idgen segment advance --store sqlite:ids.db --tag orders --to 5000000"},
-      .commands = {create_command(), show_command(), advance_command(), set_step_command(), import_command()},
+      .commands = {create_command(), show_command(), advance_command(), set_step_command(), import_command(),
+                   segment_move_command(), segment_retire_command()},
   };
 }
 

@@ -19,11 +19,14 @@ struct SegmentArguments {
   Settings settings;
   std::uint64_t to = 0;
   std::string above;  // a serial
+  std::string to_store;
   bool json = false;
   bool only_print = false;
+  bool if_missing = false;
+  bool all = false;
   bool force = false;
   struct {
-    std::string schema, name_space, tag, table, column;
+    std::string schema, name_space, tag, table, column, store;
     std::uint64_t margin = 0;
   } from;
 };

@@ -95,7 +95,7 @@ std::unique_ptr<IdCipher> create_cipher(const py::kwargs& properties) {
 
 std::unique_ptr<IdCipher> open_cipher(const py::object& toml_path, const py::str& name, const py::kwargs& overrides) {
   Config config;
-  config.load(path_bytes(toml_path, "toml_path"), text_bytes(name));
+  config.load(toml_path, text_bytes(name));
   config.set(overrides);
   return make_cipher(config);
 }

@@ -27,9 +27,13 @@ Config::Config() {
 
 Config::~Config() { idgen_config_destroy(raw_); }
 
-void Config::load(const std::string& toml_path, const std::string& name) {
+void Config::load(const py::object& toml_path, const std::string& name) {
   CallError error;
-  check(idgen_config_load(raw_, toml_path.c_str(), name.c_str(), &error), error);
+  if (toml_path.is_none()) {
+    check(idgen_config_load_environment(raw_, name.c_str(), &error), error);
+  } else {
+    check(idgen_config_load(raw_, path_bytes(toml_path, "toml_path").c_str(), name.c_str(), &error), error);
+  }
 }
 
 void Config::set(const py::kwargs& keywords) {

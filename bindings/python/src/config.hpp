@@ -14,7 +14,8 @@ class Config {
   Config& operator=(const Config&) = delete;
 
   // What the table [name] of a TOML file holds.
-  void load(const std::string& toml_path, const std::string& name);
+  // None instead of a path: what the environment has, and no file.
+  void load(const py::object& toml_path, const std::string& name);
   // Properties, `_` for `.`; also clock=, log=, keys= and an object as store=. None leaves a property as it is.
   void set(const py::kwargs& keywords);
   std::string get(const char* key) const;

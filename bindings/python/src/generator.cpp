@@ -465,7 +465,7 @@ std::unique_ptr<Generator> create(const py::kwargs& properties) {
 std::unique_ptr<Generator> open(const py::object& toml_path, const std::string& name, const py::kwargs& overrides) {
   if (name.find('\0') != std::string::npos) throw_error(IDGEN_E_ARGUMENT, "a generator's name has no NUL characters");
   Config config;
-  config.load(path_bytes(toml_path, "toml_path"), name);
+  config.load(toml_path, name);
   config.set(overrides);
   return make_generator(config);
 }
@@ -703,7 +703,8 @@ void bind_generator(py::module_& module) {
   module.def("open", &open, py::arg("toml_path"), py::arg("name"), py::pos_only(),
              "open(toml_path, name, /, **overrides) -> Generator\n\n"
              "A generator from the table [name] of a TOML file; keywords, as for Generator, override it. A relative\n"
-             "store path starts from the file's folder. May block. Raises ConfigFileError, and as Generator.");
+             "store path starts from the file's folder. Variables such as IDGEN_ORDERS_STORE override the file; with\n"
+             "None instead of a path they are all there is. May block. Raises ConfigFileError, and as Generator.");
 }
 
 }  // namespace idgen_python

@@ -40,7 +40,7 @@ std::shared_ptr<TextPattern> make_pattern(const py::object& pattern, const py::o
 std::shared_ptr<TextPattern> open_pattern(const py::object& toml_path, const py::str& name,
                                           const py::kwargs& overrides) {
   Config config;
-  config.load(path_bytes(toml_path, "toml_path"), text_bytes(name));
+  config.load(toml_path, text_bytes(name));
   config.set(overrides);
   return pattern_of(config);
 }

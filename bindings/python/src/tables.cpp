@@ -131,7 +131,9 @@ void store_create(const py::kwargs& properties) { create(idgen_store_create, pro
 
 void segment_create(const py::kwargs& properties) { create(idgen_segment_create, properties); }
 
-py::object segment_show(const py::kwargs& properties) {
+using SegmentCall = idgen_status_t (*)(const idgen_config_t*, idgen_segment_info_t*, idgen_error_t*);
+
+py::object call_for_segment(SegmentCall call, const py::kwargs& properties) {
   Config config;
   config.set(properties);
   idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
@@ -139,11 +141,15 @@ py::object segment_show(const py::kwargs& properties) {
   idgen_status_t status = IDGEN_OK;
   {
     const WithoutGil may_wait_for_the_store;
-    status = idgen_segment_show(config.raw(), &info, &error);
+    status = call(config.raw(), &info, &error);
   }
   check(status, error);
   return segment_info(info);
 }
+
+py::object segment_show(const py::kwargs& properties) { return call_for_segment(idgen_segment_show, properties); }
+
+py::object segment_retire(const py::kwargs& properties) { return call_for_segment(idgen_segment_retire, properties); }
 
 using SegmentChange = idgen_status_t (*)(const idgen_config_t*, std::uint64_t, idgen_segment_info_t*, idgen_error_t*);
 
@@ -304,6 +310,11 @@ void bind_tables(py::module_& module) {
              "segment_advance(to, **properties) -> SegmentInfo\n\n"
              "Moves a tag up to at least `to`, so that the next id is above it; never lowers it. May block. Raises\n"
              "as segment_show.");
+  module.def("segment_retire", &segment_retire,
+             "segment_retire(**properties) -> SegmentInfo\n\n"
+             "Ends a tag: takes all numbers that are left, so that nobody draws from it again. Returns the state\n"
+             "before: what goes on elsewhere begins above its max_id. Running generators still issue what they hold.\n"
+             "Cannot be undone. May block. Raises as segment_show, and ExhaustedError if none is left.");
   module.def("segment_set_step", &segment_set_step, py::arg("step"),
              "segment_set_step(step, **properties) -> SegmentInfo\n\n"
              "Sets how many numbers all generators of a tag reserve at once, from their next range on; 0 leaves it\n"

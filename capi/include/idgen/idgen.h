@@ -448,12 +448,22 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_get(const idgen_config_t *
 
 /* Sets the properties in the table [name] of a TOML file. Then sets `name` to the table's name and `directory` to the
  * file's folder, so that a relative store path means the same from any working directory. Names of nested tables are
- * joined with dots. Properties set earlier keep their value unless the file has them; properties set later override the
- * file. A failed load changes nothing.
+ * joined with dots; hyphens in names stand for underscores. What the environment has for `name` overrides the file
+ * (idgen_config_load_environment). Properties set earlier keep their value unless the file or the environment has them;
+ * properties set later override both. A failed load changes nothing.
  * Errors: IDGEN_E_CONFIG_FILE (missing, unreadable, malformed, no such table), IDGEN_E_UNKNOWN_KEY, IDGEN_E_VALUE, any.
  * Blocks: on the file. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_load(idgen_config_t *config, const char *toml_path,
                                                            const char *name, idgen_error_t *err);
+
+/* Sets `name`, and the properties that the environment of this process has for it: IDGEN_ORDERS_STORE_TIMEOUT is the
+ * property store_timeout of "orders". In names of variables letters are capitals, and all but letters and digits are
+ * underscores. An empty variable counts as none. idgen_config_load does this after the file; without a file it is all
+ * that is needed.
+ * Errors: IDGEN_E_UNKNOWN_KEY (a variable that looks like a property, misspelled), IDGEN_E_VALUE, any. Blocks: no.
+ * Threads: one, and no other may change the environment meanwhile. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_load_environment(idgen_config_t *config, const char *name,
+                                                                       idgen_error_t *err);
 
 /* The names of the generators in a TOML file, in the file's order, each ended by '\n'.
  * Errors: IDGEN_E_CONFIG_FILE, IDGEN_E_BUFFER, any. Blocks: on the file. Threads: any. */
@@ -893,6 +903,14 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_show(const idgen_config_t
  * (the URL), 60..79, any. Blocks: on the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_list(const idgen_config_t *config, idgen_segment_fn each,
                                                             void *ctx, idgen_error_t *err);
+
+/* Ends a tag: takes all its numbers that are left, in one grant, so that nobody draws from it again. `out` gets the
+ * row as it was before: all that was ever granted is at most its max_id, and a tag that goes on elsewhere begins above
+ * that. Running generators still issue what they reserved before, then get IDGEN_E_EXHAUSTED. Cannot be undone.
+ * Errors: as idgen_segment_show, IDGEN_E_EXHAUSTED (it has none left), IDGEN_E_UNSUPPORTED (store = buffer). Blocks: on
+ * the store. Threads: one. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_retire(const idgen_config_t *config, idgen_segment_info_t *out,
+                                                              idgen_error_t *err);
 
 /* Raises a tag's max_id to `to`, 0 to 2^63 - 1, or by 1 if it is already there; never lowers it. All later grants are
  * above `to`. Running generators still issue what they reserved before: stop them first. `out` gets the row afterwards;

@@ -70,6 +70,8 @@ class Config {
   // [name] of a TOML file; see idgen_config_load. Throws Error{config_file, unknown_key, value}; then nothing has
   // changed.
   void load(const std::string& toml_path, const std::string& name);
+  // What the environment has for this generator; see idgen_config_load_environment. Throws as load().
+  void load_environment(const std::string& name);
 
   bool operator==(const Config& other) const;
 

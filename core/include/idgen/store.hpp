@@ -258,6 +258,12 @@ void create_store(const std::string& url, const StoreOptions& options);
 // another thread that is opening it, however long that takes.
 std::shared_ptr<Store> shared_store(const std::string& url, const StoreOptions& options);
 
+// Takes all numbers of a tag that are left, so that nobody draws from it again. Returns the row as it was before:
+// max_id is the highest number that anybody was granted. Throws as Store::segment_grant(), and Error{exhausted} if none
+// is left.
+SegmentInfo retire_segment(Store& store, const std::string& name_space, const std::string& tag,
+                           const std::string& holder) IDGEN_RUNS_HOST_CODE;
+
 // What segment_create would run to make the tag, and the table if that is missing: statements or commands, a text to
 // read or to put into a migration. Connects to no server; "" if there is nothing to run. Throws as open_store for what
 // cannot be opened whatever the server says.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <set>
 
 #include "idgen/text.hpp"
 #include "runtime/made_once.hpp"
@@ -10,9 +11,16 @@
 namespace idgen {
 namespace {
 
+// wait-max is wait_max.
+bool is_named(const Property& property, std::string_view key) noexcept {
+  const std::string_view name = property.name;
+  return std::equal(name.begin(), name.end(), key.begin(), key.end(),
+                    [](char ours, char theirs) { return ours == theirs || (ours == '_' && theirs == '-'); });
+}
+
 const Property* find_property(std::string_view key) noexcept {
   for (const Property& property : properties()) {
-    if (key == property.name) return &property;
+    if (is_named(property, key)) return &property;
   }
   return nullptr;
 }
@@ -22,9 +30,9 @@ const Property& property_named(std::string_view key) {
   std::vector<std::string_view> names;
   for (const Property& property : properties()) names.push_back(property.name);
   const std::string_view near = nearest(key, names);
-  throw Error(Status::unknown_key, "unknown property " + in_quotes(key) +
-                                       (near.empty() ? "" : "; the nearest is '" + std::string(near) + "'") +
-                                       ". `idgen properties` lists all");
+  throw Error(Status::unknown_key, concat({"unknown property ", in_quotes(key),
+                                           (near.empty() ? "" : "; the nearest is '" + std::string(near) + "'"),
+                                           ". `idgen properties` lists all"}));
 }
 
 std::vector<std::string_view> choices(const Property& property) {
@@ -40,8 +48,8 @@ std::vector<std::string_view> choices(const Property& property) {
 // A text is not shown: it may be a URL with a password, and its length says enough.
 [[noreturn]] void refuse(const Property& property, std::string_view value, const std::string& why) {
   const bool is_shown = property.type != PropertyType::text;
-  throw Error(Status::value, std::string(property.name) + (is_shown ? " = " + in_quotes(value) : "") + " " + why +
-                                 "; allowed: " + property.range);
+  throw Error(Status::value, concat({property.name, (is_shown ? " = " + in_quotes(value) : ""), " ", why,
+                                     "; allowed: ", property.range}));
 }
 
 template <class T>
@@ -113,13 +121,13 @@ void Config::set(std::string_view key, std::string_view value) {
   const Property& property = property_named(key);
   check(property, value);
   if (value.empty() && *property.default_value == '\0') {
-    values_.erase(std::string(key));
+    values_.erase(property.name);
   } else {
-    values_.insert_or_assign(std::string(key), std::string(value));
+    values_.insert_or_assign(property.name, std::string(value));
   }
   // The latest setting of the store overrides a store object given before.
-  if (key == "store") store.reset();
-  if (key == "cipher.key") keys.reset();
+  if (std::string_view(property.name) == "store") store.reset();
+  if (std::string_view(property.name) == "cipher.key") keys.reset();
 }
 
 const std::string& Config::get(std::string_view key) const {
@@ -133,8 +141,7 @@ const std::string& Config::get(std::string_view key) const {
     return all;
   });
   if (const auto found = defaults.find(key); found != defaults.end()) return found->second;
-  property_named(key);  // throws
-  throw Error(Status::internal, "unreachable");
+  return get(property_named(key).name);
 }
 
 bool Config::is_set(std::string_view key) const { return values_.contains(key); }
@@ -159,19 +166,25 @@ void Config::load(const std::string& toml_path, const std::string& name) {
     std::string names;
     for (const ConfigTable& table : tables) names += (names.empty() ? "" : ", ") + table.name;
     throw Error(Status::config_file,
-                toml_path + " has no table [" + name + "]; it has: " + (names.empty() ? "none" : names));
+                concat({toml_path, " has no table [", name, "]; it has: ", (names.empty() ? "none" : names)}));
   }
   if (!found->error.empty()) throw Error(Status::config_file, found->error);
   Config next = *this;
   next.set("name", name);
   next.set("directory", std::filesystem::absolute(toml_path).parent_path().string());
+  std::set<std::string> given;
   for (const auto& [key, value] : found->settings) {
     try {
       next.set(key, value);
+      std::string property = key;
+      std::replace(property.begin(), property.end(), '-', '_');
+      if (!given.insert(property).second)
+        throw Error(Status::config_file, in_quotes(property) + " is given twice, with hyphens and without");
     } catch (const Error& error) {
-      throw Error(error.status(), toml_path + " [" + name + "]: " + error.message());
+      throw Error(error.status(), concat({toml_path, " [", name, "]: ", error.message()}));
     }
   }
+  next.load_environment(name);
   *this = std::move(next);
 }
 

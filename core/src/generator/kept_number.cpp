@@ -121,7 +121,7 @@ KeptNumber::Report KeptNumber::report() {
 void KeptNumber::settle(std::optional<ClaimedNumber> kept, const std::optional<Error>& failure) {
   is_failing_ = failure.has_value();
   if (kept && !kept->lost.empty()) {
-    lost_ = Error(Status::worker_busy, name() + ": the number is no longer this process's: " + kept->lost,
+    lost_ = Error(Status::worker_busy, concat({name(), ": the number is no longer this process's: ", kept->lost}),
                   Error::kEndsWaits);
   } else if (kept) {
     held_ = std::move(*kept);

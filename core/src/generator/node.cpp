@@ -27,11 +27,13 @@ FoundNumber number_in_variable(Runtime& runtime, const std::string& source, cons
   const std::string wanted = "worker_source = " + source + " reads the environment variable " + in_quotes(name);
   const std::optional<std::string> text = runtime.environment(name);
   if (!text) {
-    throw Error(Status::value,
-                wanted + " (worker_env), which this process does not have; set it to a number, allowed: " + range);
+    throw Error(
+        Status::value,
+        concat({wanted, " (worker_env), which this process does not have; set it to a number, allowed: ", range}));
   }
   const std::optional<std::uint64_t> value = parse_ordinal(*text);
-  if (!value) throw Error(Status::value, wanted + ": " + in_quotes(*text) + " is not a number; allowed: " + range);
+  if (!value)
+    throw Error(Status::value, concat({wanted, ": ", in_quotes(*text), " is not a number; allowed: ", range}));
   return {*value, "the environment variable " + in_quotes(name)};
 }
 
@@ -43,12 +45,12 @@ FoundNumber number_in_host_name(Runtime& runtime, const std::string& range) {
   const std::optional<std::uint64_t> value =
       hyphen == std::string_view::npos || hyphen == 0 ? std::nullopt : parse_ordinal(name.substr(hyphen + 1));
   if (!value) {
-    throw Error(Status::value, "worker_source = ordinal: the host name " + in_quotes(whole) +
-                                   " does not end in a hyphen and a number, as those of a StatefulSet's pods do "
-                                   "('web-0'); allowed: " +
-                                   range +
-                                   ". Give worker_env the variable that holds the pod's index, or choose "
-                                   "another worker_source");
+    throw Error(Status::value, concat({"worker_source = ordinal: the host name ", in_quotes(whole),
+                                       " does not end in a hyphen and a number, as those of a StatefulSet's pods do "
+                                       "('web-0'); allowed: ",
+                                       range,
+                                       ". Give worker_env the variable that holds the pod's index, or choose "
+                                       "another worker_source"}));
   }
   return {*value, "the ordinal of the host name " + in_quotes(whole)};
 }
@@ -76,14 +78,15 @@ Node node_of(const Config& config, const Layout& layout, bool may_be_typed) {
     const std::uint64_t largest = (std::uint64_t{1} << field.bits) - 1;
     const std::string range = "0 to " + std::to_string(largest) + " (layout '" + layout.text() + "')";
     if (config.get(name).empty()) {
-      throw Error(Status::value, name + " is not set; allowed: auto, or " + range +
-                                     ". Every generator of a namespace needs its own; auto leases one from the store, "
-                                     "or asks what worker_source names");
+      throw Error(Status::value,
+                  concat({name, " is not set; allowed: auto, or ", range,
+                          ". Every generator of a namespace needs its own; auto leases one from the store, "
+                          "or asks what worker_source names"}));
     }
     const bool is_auto = config.get(name) == kAuto;
     if (is_auto && !field_that_is_auto.empty()) {
-      throw Error(Status::value, name + " = auto, and " + field_that_is_auto +
-                                     " is too: one field of the node can be auto. Give the other one a number");
+      throw Error(Status::value, concat({name, " = auto, and ", field_that_is_auto,
+                                         " is too: one field of the node can be auto. Give the other one a number"}));
     }
     if (is_auto) field_that_is_auto = name;
     const bool is_leased = is_auto && !is_at_hand;
@@ -103,7 +106,7 @@ Node node_of(const Config& config, const Layout& layout, bool may_be_typed) {
       value = config.integer(name);
     }
     if (value > largest)
-      throw Error(Status::value, name + " = " + shown + " does not fit its field; allowed: " + range);
+      throw Error(Status::value, concat({name, " = ", shown, " does not fit its field; allowed: ", range}));
     node.bits |= value << field.shift;
     node.number = node.number << field.bits | value;
     node.bits_wide += field.bits;
@@ -112,14 +115,15 @@ Node node_of(const Config& config, const Layout& layout, bool may_be_typed) {
   for (const FieldKind kind : kNodeFields) {
     const std::string name(field_name(kind));
     if (!config.get(name).empty() && !layout.find(kind)) {
-      throw Error(Status::value, name + " = '" + config.get(name) + "', but layout '" + layout.text() +
-                                     "' has no such field; remove it, or choose a layout "
-                                     "with one");
+      throw Error(Status::value, concat({name, " = '", config.get(name), "', but layout '", layout.text(),
+                                         "' has no such field; remove it, or choose a layout "
+                                         "with one"}));
     }
   }
   if (node.source != NumberSource::store && field_that_is_auto.empty() && !may_be_typed) {
-    throw Error(Status::value, "worker_source = " + config.get("worker_source") +
-                                   ", but no field of the node is auto; set worker = auto, or remove worker_source");
+    throw Error(Status::value,
+                concat({"worker_source = ", config.get("worker_source"),
+                        ", but no field of the node is auto; set worker = auto, or remove worker_source"}));
   }
   if (node.text.empty()) node.text = "the only worker";  // the layout has no node fields
   if (node.leased) node.leased->base = node.number;

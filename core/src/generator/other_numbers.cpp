@@ -83,8 +83,8 @@ class NumberCache {
     }
     if (is_done) return;
     ::unlink(fresh.c_str());
-    throw Error(Status::store_permission, "worker_cache: the file " + in_quotes(path_) + " cannot be written (" +
-                                              system_error_text(error) + "). Name one in an existing folder");
+    throw Error(Status::store_permission, concat({"worker_cache: the file ", in_quotes(path_), " cannot be written (",
+                                                  system_error_text(error), "). Name one in an existing folder"}));
   }
 
  private:
@@ -98,9 +98,9 @@ class NumberCache {
   }
   void check(const std::string& line, std::string_view key, const std::string& expected) const {
     if (!line.starts_with(key) || line.substr(key.size()) == expected) return;
-    throw Error(Status::value, "worker_cache: the file " + in_quotes(path_) + " is of another process, " +
-                                   in_quotes(line) + "; expected " + in_quotes(std::string(key) + expected) +
-                                   ". Give each its own file");
+    throw Error(Status::value,
+                concat({"worker_cache: the file ", in_quotes(path_), " is of another process, ", in_quotes(line),
+                        "; expected ", in_quotes(std::string(key) + expected), ". Give each its own file"}));
   }
 
   const std::string path_;
@@ -228,14 +228,15 @@ class UidGeneratorNumbers final : public OtherNumbers {
                               ", so it is used as " + std::to_string(left));
       return field_.number(left);
     }
-    throw Error(Status::worker_busy,
-                "worker_source = uid_generator: the ids of WORKER_NODE are beyond " + field_.name + " (" +
-                    std::to_string(field_.size() - 1) + " at most), and each of the numbers that " +
-                    std::to_string(kMostWrapped) +
-                    " of them leave may be in use by a process without a window in this store: a row says so. Delete "
-                    "the rows of processes that do not run any more (but not the last row), or use a layout with "
-                    "more bits for " +
-                    field_.name);
+    throw Error(
+        Status::worker_busy,
+        concat({"worker_source = uid_generator: the ids of WORKER_NODE are beyond ", field_.name, " (",
+                std::to_string(field_.size() - 1), " at most), and each of the numbers that ",
+                std::to_string(kMostWrapped),
+                " of them leave may be in use by a process without a window in this store: a row says so. Delete "
+                "the rows of processes that do not run any more (but not the last row), or use a layout with "
+                "more bits for ",
+                field_.name}));
   }
 };
 
@@ -304,11 +305,11 @@ class LeafNumbers final : public OtherNumbers {
     claimed_ = find();
     if (claimed_.number >= field_.size()) {
       throw Error(Status::exhausted,
-                  "worker_source = zookeeper: the node of " + in_quotes(request_.address) + " has the number " +
-                      std::to_string(claimed_.number) + ", but " + field_.name + " holds at most " +
-                      std::to_string(field_.size() - 1) +
-                      ", as Leaf's does. Numbers are for good and only rise: use a layout with more bits for " +
-                      field_.name + ", or another namespace, with worker_address the same at each start");
+                  concat({"worker_source = zookeeper: the node of ", in_quotes(request_.address), " has the number ",
+                          std::to_string(claimed_.number), ", but ", field_.name, " holds at most ",
+                          std::to_string(field_.size() - 1),
+                          ", as Leaf's does. Numbers are for good and only rise: use a layout with more bits for ",
+                          field_.name, ", or another namespace, with worker_address the same at each start"}));
     }
     return field_.number(claimed_.number);
   }
@@ -360,31 +361,31 @@ void check_other_numbers(const Config& config) {
     const bool is_whole = !parts.host.empty() && !parts.port.empty() && address.find_first_of("-/ ") == address.npos;
     if (!is_whole) {
       throw Error(Status::value,
-                  "worker_source = zookeeper needs worker_address" +
-                      (address.empty() ? "" : ", not " + in_quotes(address)) +
-                      ": the IP:PORT under which this process has its number, the same at each start; without a "
-                      "hyphen, slash or space, at which Leaf would split it");
+                  concat({"worker_source = zookeeper needs worker_address",
+                          (address.empty() ? "" : ", not " + in_quotes(address)),
+                          ": the IP:PORT under which this process has its number, the same at each start; without a "
+                          "hyphen, slash or space, at which Leaf would split it"}));
     }
     const std::string& name = config.get("namespace");
     if (name.find('/') != name.npos || name == "." || name == ".." || has_control(name)) {
-      throw Error(Status::value, "worker_source = zookeeper: namespace = " + in_quotes(name) +
-                                     " cannot be a node's name, as leaf.name is; choose one without a slash");
+      throw Error(Status::value, concat({"worker_source = zookeeper: namespace = ", in_quotes(name),
+                                         " cannot be a node's name, as leaf.name is; choose one without a slash"}));
     }
   }
   if (kind != kCosid) return;
   constexpr std::size_t kLongest = 100;  // of CosId's column
   if (const std::string name = cosid_name(config.get("namespace"), 0); name.size() > kLongest) {
-    throw Error(Status::value, "worker_source = cosid: namespace = " + in_quotes(config.get("namespace")) +
-                                   " is too long; a machine id's row is named after it, with at most " +
-                                   std::to_string(kLongest) + " characters");
+    throw Error(Status::value, concat({"worker_source = cosid: namespace = ", in_quotes(config.get("namespace")),
+                                       " is too long; a machine id's row is named after it, with at most ",
+                                       std::to_string(kLongest), " characters"}));
   }
   const std::int64_t guard_ms = config.duration_ms("worker_guard");
   const std::int64_t least_ms = 2 * (config.duration_ms("window") + config.duration_ms("max_ahead"));
   if (guard_ms != 0 && guard_ms < least_ms) {
     throw Error(Status::value,
-                "worker_guard = " + config.get("worker_guard") +
-                    ": what is reserved (window, max_ahead) could outlast it; allowed: 0ms, or at least " +
-                    std::to_string(least_ms) + "ms");
+                concat({"worker_guard = ", config.get("worker_guard"),
+                        ": what is reserved (window, max_ahead) could outlast it; allowed: 0ms, or at least ",
+                        std::to_string(least_ms), "ms"}));
   }
 }
 

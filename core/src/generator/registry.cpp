@@ -61,9 +61,10 @@ std::shared_ptr<Generator> acquire_generator(const Config& config, const Cancell
     if (auto generator = slot->value.lock(); generator && generator->handles > 0) return shared(generator, config);
     if (!slot->is_busy) break;
     if (patience.left_ns() <= 0) {
-      throw Error(Status::worker_busy, "waited " + std::to_string(patience.waited_ns() / 1'000'000) +
-                                           " ms (wait_max) for another thread of this process, which opens or closes "
-                                           "a generator on the same worker; try again");
+      throw Error(Status::worker_busy,
+                  concat({"waited ", std::to_string(patience.waited_ns() / 1'000'000),
+                          " ms (wait_max) for another thread of this process, which opens or closes "
+                          "a generator on the same worker; try again"}));
     }
     const std::int64_t before = runtime.mono_ns();
     runtime.wait(lock, slot->changed, patience.slice_ns());

@@ -80,9 +80,10 @@ class SegmentSource final : public Source {
                                  .holder = holder_});
       check(grant);
       if (grant.first > last_id_) {
-        throw Error(Status::exhausted, "tag " + in_quotes(tag_) + ": all ids up to " + std::to_string(last_id_) +
-                                           " are used up, the last that the layout's segment field holds. Set on_full "
-                                           "= widen to go on with ids of 16 bytes, or use another tag");
+        throw Error(Status::exhausted,
+                    concat({"tag ", in_quotes(tag_), ": all ids up to ", std::to_string(last_id_),
+                            " are used up, the last that the layout's segment field holds. Set on_full "
+                            "= widen to go on with ids of 16 bytes, or use another tag"}));
       }
       // What the field does not hold is left to nobody.
       const std::uint64_t end_id = std::min(grant.first + grant.count, last_id_ + 1);
@@ -92,9 +93,9 @@ class SegmentSource final : public Source {
       if (ends_.size() > kMostEnds) ends_.pop_front();
       return range;
     }
-    throw Error(Status::store_unavailable, "tag " + in_quotes(tag_) + ": " + std::to_string(kMostEmptyGrants) +
-                                               " grants in a row held no id with " + stride_->text() +
-                                               "; raise the row's step to the stride or more");
+    throw Error(Status::store_unavailable, concat({"tag ", in_quotes(tag_), ": ", std::to_string(kMostEmptyGrants),
+                                                   " grants in a row held no id with ", stride_->text(),
+                                                   "; raise the row's step to the stride or more"}));
   }
   void give_back(const Range& unused) override {
     std::uint64_t end_id = unused.end;
@@ -218,20 +219,20 @@ class SegmentSource final : public Source {
     constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
     if (grant.count == 0 || grant.count > kMax || grant.first > kMax - grant.count + 1 || grant.stride == 0 ||
         grant.offset >= grant.stride) {
-      throw Error(Status::store_damaged, "tag " + in_quotes(tag_) + ": the store granted " +
-                                             std::to_string(grant.count) + " numbers from " +
-                                             std::to_string(grant.first) + " on, stride " +
-                                             std::to_string(grant.stride) + "; that is invalid");
+      throw Error(
+          Status::store_damaged,
+          concat({"tag ", in_quotes(tag_), ": the store granted ", std::to_string(grant.count), " numbers from ",
+                  std::to_string(grant.first), " on, stride ", std::to_string(grant.stride), "; that is invalid"}));
     }
     const bool was_settled = std::exchange(stride_->is_settled, true);
     if (grant.stride == 1) return;  // the row has no stride
     const Stride row{grant.stride, grant.offset, true};
     if (*stride_ == row) return;
     if (was_settled || stride_->stride != 1) {
-      throw Error(Status::format_mismatch,
-                  "tag " + in_quotes(tag_) + ": its row says " + row.text() + ", this generator uses " +
-                      stride_->text() +
-                      ". Leave segment.stride to the row, and open the generator again after a change");
+      throw Error(
+          Status::format_mismatch,
+          concat({"tag ", in_quotes(tag_), ": its row says ", row.text(), ", this generator uses ", stride_->text(),
+                  ". Leave segment.stride to the row, and open the generator again after a change"}));
     }
     *stride_ = row;
   }
@@ -285,20 +286,21 @@ Layout segment_layout(const Config& config) {
   Layout layout = Layout::parse(text.empty() ? "business64" : text);
   for (const FieldKind kind : {FieldKind::gene, FieldKind::segment}) {
     if (!layout.find(kind)) {
-      throw Error(Status::unsupported, "layout '" + layout.text() + "' has no " + std::string(field_name(kind)) +
-                                           " field, which kind = business needs; 'gene:16 version:5 segment:42' has");
+      throw Error(Status::unsupported,
+                  concat({"layout '", layout.text(), "' has no ", field_name(kind),
+                          " field, which kind = business needs; 'gene:16 version:5 segment:42' has"}));
     }
   }
   for (const Field& field : layout.fields()) {
     if (field.kind != FieldKind::gene && field.kind != FieldKind::version && field.kind != FieldKind::segment) {
-      throw Error(Status::unsupported, "layout '" + layout.text() + "' has a field '" +
-                                           std::string(field_name(field.kind)) +
-                                           "', which ids of kind = business have no value for; they have gene, "
-                                           "version and segment");
+      throw Error(Status::unsupported, concat({"layout '", layout.text(), "' has a field '", field_name(field.kind),
+                                               "', which ids of kind = business have no value for; they have gene, "
+                                               "version and segment"}));
     }
   }
   if (layout.is_wide() && layout.find(FieldKind::segment)->shift != 0) {
-    throw Error(Status::unsupported, "layout '" + layout.text() + "': in an id of 16 bytes the segment comes last");
+    throw Error(Status::unsupported,
+                concat({"layout '", layout.text(), "': in an id of 16 bytes the segment comes last"}));
   }
   return layout;
 }
@@ -309,8 +311,9 @@ class SegmentGenerator final : public Generator {
   SegmentGenerator(const Config& config, Patience& patience)
       : Generator(config, segment_layout(config), config.get("kind") + " tag " + in_quotes(tag_of(config)), patience) {
     if (stride_->offset >= stride_->stride) {
-      throw Error(Status::value, "segment.offset = " + std::to_string(stride_->offset) + " with segment.stride = " +
-                                     std::to_string(stride_->stride) + "; allowed: 0 to stride - 1");
+      throw Error(Status::value,
+                  concat({"segment.offset = ", std::to_string(stride_->offset),
+                          " with segment.stride = ", std::to_string(stride_->stride), "; allowed: 0 to stride - 1"}));
     }
     shape_.calendar = serials_.calendar.get();
     if (serials_ && !runtime_->is_system_clock()) shape_.host_clock = runtime_.get();

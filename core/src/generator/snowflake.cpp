@@ -50,46 +50,48 @@ WindowWidth window_width(const Config& config, std::int64_t tick_ms) {
 // All checks of a configuration that need no store.
 [[gnu::cold]] void check_usable(const Config& config, const Layout& layout) {
   if (!layout.find(FieldKind::time) || !layout.find(FieldKind::sequence)) {
-    throw Error(Status::unsupported,
-                "layout '" + layout.text() + "' has no " + (layout.find(FieldKind::time) ? "sequence" : "time") +
-                    " field, which kind = snowflake needs; choose another layout (`idgen layout` lists the presets)");
+    throw Error(
+        Status::unsupported,
+        concat({"layout '", layout.text(), "' has no ", (layout.find(FieldKind::time) ? "sequence" : "time"),
+                " field, which kind = snowflake needs; choose another layout (`idgen layout` lists the presets)"}));
   }
   if (layout.is_wide())
-    throw Error(Status::unsupported,
-                "layout '" + layout.text() + "' is wider than 64 bits; ids of 128 bits come in a later version");
+    throw Error(Status::unsupported, concat({"layout '", layout.text(),
+                                             "' is wider than 64 bits; ids of 128 bits come in a later version"}));
   for (const FieldKind kind : {FieldKind::version, FieldKind::segment}) {
     if (layout.find(kind)) {
-      throw Error(Status::unsupported, "layout '" + layout.text() + "' has a field '" + std::string(field_name(kind)) +
-                                           "', which ids of kind = snowflake have no value for; use kind = business, "
-                                           "or another layout. Decoding works");
+      throw Error(Status::unsupported,
+                  concat({"layout '", layout.text(), "' has a field '", field_name(kind),
+                          "', which ids of kind = snowflake have no value for; use kind = business, "
+                          "or another layout. Decoding works"}));
     }
   }
   if (const Field* gene = layout.find(FieldKind::gene);
       gene != nullptr && gene->shift > layout.find(FieldKind::sequence)->shift) {
-    throw Error(Status::unsupported, "layout '" + layout.text() +
-                                         "' has its gene above its sequence, so its ids cannot rise; put the gene "
-                                         "last, as the layout order does. Decoding works");
+    throw Error(Status::unsupported, concat({"layout '", layout.text(),
+                                             "' has its gene above its sequence, so its ids cannot rise; put the gene "
+                                             "last, as the layout order does. Decoding works"}));
   }
   if (layout.find(FieldKind::time)->shift < layout.find(FieldKind::sequence)->shift) {
     throw Error(Status::unsupported,
-                "layout '" + layout.text() +
-                    "' has its sequence above its time, so its ids cannot rise; put time first, or "
-                    "choose another layout (`idgen layout` lists the presets). Decoding works");
+                concat({"layout '", layout.text(),
+                        "' has its sequence above its time, so its ids cannot rise; put time first, or "
+                        "choose another layout (`idgen layout` lists the presets). Decoding works"}));
   }
   if (const std::int64_t width_ms = window_width(config, layout.tick_ms()).ms;
       config.duration_ms("max_ahead") < width_ms) {
-    throw Error(Status::value, "max_ahead = '" + config.get("max_ahead") + "' is less than window = '" +
-                                   config.get("window") + "', which is " + std::to_string(width_ms) +
-                                   " ms in ticks of " + std::to_string(layout.tick_ms()) +
-                                   " ms: after a crash ids begin up to that much ahead; allowed: at least " +
-                                   std::to_string(width_ms) + "ms");
+    throw Error(Status::value,
+                concat({"max_ahead = '", config.get("max_ahead"), "' is less than window = '", config.get("window"),
+                        "', which is ", std::to_string(width_ms), " ms in ticks of ", std::to_string(layout.tick_ms()),
+                        " ms: after a crash ids begin up to that much ahead; allowed: at least ",
+                        std::to_string(width_ms), "ms"}));
   }
   Runtime& runtime = config.runtime ? *config.runtime : system_runtime();
   const std::int64_t now_ms = floor_div(runtime.wall_ns(), 1'000'000);
   const std::string epoch = format_instant(layout.epoch_unix_ms());
   if (layout.epoch_unix_ms() > now_ms) {
-    throw Error(Status::lifetime, "epoch " + epoch + " is in the future: the clock says " + format_instant(now_ms) +
-                                      "; choose an epoch that has passed, or set the clock");
+    throw Error(Status::lifetime, concat({"epoch ", epoch, " is in the future: the clock says ", format_instant(now_ms),
+                                          "; choose an epoch that has passed, or set the clock"}));
   }
   const std::int64_t last_ms = last_usable_ms(layout);
   const double years = static_cast<double>(static_cast<__int128>(last_ms) - now_ms) / (365.25 * 86'400'000.0);
@@ -99,10 +101,10 @@ WindowWidth window_width(const Config& config, std::int64_t tick_ms) {
     std::snprintf(left, sizeof left, years <= 0 ? "is over" : "ends in %.2f years", years);
     throw Error(
         Status::lifetime,
-        "layout '" + layout.text() + "' with epoch " + epoch + " " + left + " (" + format_instant(last_ms) +
-            (last_ms < layout.last_unix_ms() ? "; time and sequence fill 64 bits, of which 63 can be counted" : "") +
-            "); wanted: at least lifetime_min = " + config.get("lifetime_min") +
-            ". Choose a later epoch, more bits of time, or a longer tick");
+        concat({"layout '", layout.text(), "' with epoch ", epoch, " ", left, " (", format_instant(last_ms),
+                (last_ms < layout.last_unix_ms() ? "; time and sequence fill 64 bits, of which 63 can be counted" : ""),
+                "); wanted: at least lifetime_min = ", config.get("lifetime_min"),
+                ". Choose a later epoch, more bits of time, or a longer tick"}));
   }
 }
 
@@ -122,10 +124,10 @@ class SnowflakeGenerator final : public Generator {
         borrow_ticks_(config.get("on_overflow") == "borrow" ? static_cast<std::uint64_t>(max_ahead_ms_ / tick_ms_)
                                                             : 0) {
     if (node_.leased && !store_->is_durable()) {
-      throw Error(Status::value, node_.leased->name + " = auto: store = " + config.get("store") +
-                                     " is this process's own, so it cannot say which numbers others have. Use "
-                                     "sqlite:PATH or a server, or give " +
-                                     node_.leased->name + " a number");
+      throw Error(Status::value, concat({node_.leased->name, " = auto: store = ", config.get("store"),
+                                         " is this process's own, so it cannot say which numbers others have. Use "
+                                         "sqlite:PATH or a server, or give ",
+                                         node_.leased->name, " a number"}));
     }
     const Field& time = *layout_.find(FieldKind::time);
     const Field& sequence = *layout_.find(FieldKind::sequence);
@@ -159,14 +161,14 @@ class SnowflakeGenerator final : public Generator {
     const std::int64_t now_ms = floor_div(now_ns, 1'000'000);
     const std::uint64_t tick = tick_at(shape_, now_ms);
     if (now_ms < shape_.epoch_ms) {
-      throw Error(Status::clock_before_epoch, subject_ + ": the clock says " + format_instant(now_ms) +
-                                                  ", before the epoch " + format_instant(shape_.epoch_ms) +
-                                                  "; set the clock");
+      throw Error(Status::clock_before_epoch,
+                  concat({subject_, ": the clock says ", format_instant(now_ms), ", before the epoch ",
+                          format_instant(shape_.epoch_ms), "; set the clock"}));
     }
     if (tick > shape_.max_tick) {
-      throw Error(Status::exhausted, subject_ + ": the layout's time is over: its last tick ended " +
-                                         format_instant(last_usable_ms(layout_)) +
-                                         "; move to a layout with more bits of time or a later epoch");
+      throw Error(Status::exhausted, concat({subject_, ": the layout's time is over: its last tick ended ",
+                                             format_instant(last_usable_ms(layout_)),
+                                             "; move to a layout with more bits of time or a later epoch"}));
     }
     const std::uint64_t next_tick = next >> shape_.sequence_bits;
     if (is_behind(slack)) {
@@ -305,9 +307,9 @@ class SnowflakeGenerator final : public Generator {
       if (!used_up)
         throw behind(next_tick, now_ns, left_ns, "; that is longer than wait_max = " + config_.get("wait_max"));
       throw Error(Status::overloaded,
-                  subject_ + ": all " + std::to_string(std::uint64_t{1} << shape_.sequence_bits) +
-                      " ids of this tick are used up, " + times +
-                      "; try again, raise wait_max, or set on_overflow = borrow",
+                  concat({subject_, ": all ", std::to_string(std::uint64_t{1} << shape_.sequence_bits),
+                          " ids of this tick are used up, ", times,
+                          "; try again, raise wait_max, or set on_overflow = borrow"}),
                   static_cast<std::uint64_t>(left_ns));
     }
     ++waits_;
@@ -352,12 +354,13 @@ class SnowflakeGenerator final : public Generator {
   [[gnu::cold]] Error behind(std::uint64_t next_tick, std::int64_t now_ns, std::int64_t left_ns,
                              const std::string& why) const {
     const std::int64_t left_ms = (left_ns + 999'999) / 1'000'000;
-    return Error(Status::clock_back,
-                 subject_ + ": the clock moved backwards: refusing to generate ids for " + std::to_string(left_ms) +
-                     " ms (last id " + format_instant(layout_.tick_start_unix_ms(next_tick)) + ", now " +
-                     format_instant(floor_div(now_ns, 1'000'000)) + ")" + why +
-                     ". Try again later, or set on_clock_back = continue",
-                 static_cast<std::uint64_t>(left_ns));
+    return Error(
+        Status::clock_back,
+        concat({subject_, ": the clock moved backwards: refusing to generate ids for ", std::to_string(left_ms),
+                " ms (last id ", format_instant(layout_.tick_start_unix_ms(next_tick)), ", now ",
+                format_instant(floor_div(now_ns, 1'000'000)), ")", why,
+                ". Try again later, or set on_clock_back = continue"}),
+        static_cast<std::uint64_t>(left_ns));
   }
 
   const Node node_;

@@ -36,8 +36,8 @@ Range WindowSource::draw(const Demand&) {
   const std::int64_t now_ns = runtime_.wall_ns();
   const std::int64_t now_ms = floor_div(now_ns, 1'000'000);
   if (now_ms < epoch_ms_) {
-    throw Error(Status::clock_before_epoch, "the clock says " + format_instant(now_ms) + ", before the epoch " +
-                                                format_instant(epoch_ms_) + "; set the clock");
+    throw Error(Status::clock_before_epoch, concat({"the clock says ", format_instant(now_ms), ", before the epoch ",
+                                                    format_instant(epoch_ms_), "; set the clock"}));
   }
   const std::int64_t mono_ns = runtime_.mono_ns();
   // Where the store has a clock that machines share, it judges by that.

@@ -54,9 +54,10 @@ std::int64_t now_ms(const Config& config) {
 
 FoundWorker find_worker(const Config& config) {
   if (config.get("kind") != "snowflake") {
-    throw Error(Status::unsupported, "kind = " + config.get("kind") +
-                                         ": only a snowflake generator has a worker; tags are shown by `idgen segment "
-                                         "show`");
+    throw Error(Status::unsupported,
+                concat({"kind = ", config.get("kind"),
+                        ": only a snowflake generator has a worker; tags are shown by `idgen segment "
+                        "show`"}));
   }
   WorkerPlace place = worker_place(config);
   std::shared_ptr<Store> store = store_of(config);
@@ -83,37 +84,40 @@ std::int64_t repaired_hw(const FoundWorker& found, std::uint64_t highest_id) {
                                    "repair. Check namespace, worker and store");
   }
   if (found.row.is_live) {
-    throw Error(Status::worker_busy, found.name() + " has a live owner, " +
-                                         (found.row.holder.empty() ? "unknown" : found.row.holder) +
-                                         ". Stop it, then repair: what it has reserved is its own");
+    throw Error(Status::worker_busy,
+                concat({found.name(), " has a live owner, ", (found.row.holder.empty() ? "unknown" : found.row.holder),
+                        ". Stop it, then repair: what it has reserved is its own"}));
   }
   if (found.row.format != layout.fingerprint()) {
-    throw Error(Status::format_mismatch, found.name() + ": the namespace has the format " +
-                                             in_quotes(found.row.format) + ", the configuration " +
-                                             in_quotes(layout.fingerprint()) + ". Give the layout and epoch in use");
+    throw Error(
+        Status::format_mismatch,
+        concat({found.name(), ": the namespace has the format ", in_quotes(found.row.format), ", the configuration ",
+                in_quotes(layout.fingerprint()), ". Give the layout and epoch in use"}));
   }
   if (found.ahead_ms(found.row.hw_ms) <= allowed_ms) {
-    throw Error(Status::value, stands + ". Up to max_ahead = " + found.config.get("max_ahead") +
-                                   " is as it should be after a crash: a generator continues from there. Nothing to "
-                                   "repair; if the clock is wrong, set that");
+    throw Error(Status::value,
+                concat({stands, ". Up to max_ahead = ", found.config.get("max_ahead"),
+                        " is as it should be after a crash: a generator continues from there. Nothing to "
+                        "repair; if the clock is wrong, set that"}));
   }
   const Parts parts = layout.decode(highest_id);
   if ((highest_id & found.place.mask) != found.place.bits) {
-    throw Error(Status::value, "the id " + std::to_string(highest_id) + " is not of " + found.name() +
-                                   " by the layout " + in_quotes(layout.text()) +
-                                   ". Give the highest id of this worker that is in use");
+    throw Error(Status::value,
+                concat({"the id ", std::to_string(highest_id), " is not of ", found.name(), " by the layout ",
+                        in_quotes(layout.text()), ". Give the highest id of this worker that is in use"}));
   }
   const std::int64_t end_ms = layout.tick_start_unix_ms(parts.time + 1);
   if (end_ms > found.row.hw_ms) {
-    throw Error(Status::value, "the id " + std::to_string(highest_id) + " is of " + format_instant(parts.unix_ms) +
-                                   ", but " + stands +
-                                   ". So it was not made through this store. Check store, layout and epoch");
+    throw Error(Status::value,
+                concat({"the id ", std::to_string(highest_id), " is of ", format_instant(parts.unix_ms), ", but ",
+                        stands, ". So it was not made through this store. Check store, layout and epoch"}));
   }
   if (found.ahead_ms(end_ms) > allowed_ms) {
-    throw Error(Status::value, "the id " + std::to_string(highest_id) + " is of " + found.beside_clock(parts.unix_ms) +
-                                   ", itself by more than max_ahead = " + found.config.get("max_ahead") +
-                                   ". While that id is in use the worker cannot continue below it: use another "
-                                   "worker number, or on_clock_back = continue");
+    throw Error(Status::value,
+                concat({"the id ", std::to_string(highest_id), " is of ", found.beside_clock(parts.unix_ms),
+                        ", itself by more than max_ahead = ", found.config.get("max_ahead"),
+                        ". While that id is in use the worker cannot continue below it: use another "
+                        "worker number, or on_clock_back = continue"}));
   }
   return std::max(end_ms, tick_at_or_after(layout, found.now_ms));
 }

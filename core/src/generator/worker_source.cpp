@@ -69,12 +69,12 @@ class LockedSlots final : public WorkerSource {
       is_held_ = true;
       return field_.number(value);
     }
-    throw Error(Status::worker_busy, "worker_source = slot: all " + std::to_string(field_.size()) + " slots of " +
-                                         in_quotes(path_) + " for " + field_.name + " of namespace " +
-                                         in_quotes(name_space_) +
-                                         " are locked by running processes, or their workers are held by others on the "
-                                         "store. Stop a process, or use a layout with more bits for " +
-                                         field_.name);
+    throw Error(Status::worker_busy,
+                concat({"worker_source = slot: all ", std::to_string(field_.size()), " slots of ", in_quotes(path_),
+                        " for ", field_.name, " of namespace ", in_quotes(name_space_),
+                        " are locked by running processes, or their workers are held by others on the "
+                        "store. Stop a process, or use a layout with more bits for ",
+                        field_.name}));
   }
 
   void release(std::int64_t) noexcept override {
@@ -95,11 +95,11 @@ class LockedSlots final : public WorkerSource {
       return;
     }
     const bool is_missing = error == ENOENT || error == ENOTDIR;
-    throw Error(is_missing ? Status::store_missing : Status::store_permission,
-                "worker_source = slot: the file " + in_quotes(path_) + " cannot be opened (" +
-                    system_error_text(error) +
-                    "). Give worker_slots an existing folder that all processes of this "
-                    "host can write");
+    throw Error(
+        is_missing ? Status::store_missing : Status::store_permission,
+        concat({"worker_source = slot: the file ", in_quotes(path_), " cannot be opened (", system_error_text(error),
+                "). Give worker_slots an existing folder that all processes of this "
+                "host can write"}));
   }
 
   const LeasedField field_;

@@ -85,7 +85,7 @@ std::string count_of(unsigned bits) { return std::to_string(bits) + (bits == 1 ?
 // ---------------------------------------------------------------------------------------------- reading
 
 [[noreturn, gnu::cold]] void reject(std::string_view layout, const std::string& reason) {
-  throw Error(Status::layout, "layout " + in_quotes(layout) + ": " + reason);
+  throw Error(Status::layout, concat({"layout ", in_quotes(layout), ": ", reason}));
 }
 
 // One parsed word of a layout.
@@ -216,15 +216,15 @@ void check_epoch(std::optional<std::int64_t> epoch_unix_ms) {
   constexpr std::int64_t kFirst = -62167219200000;  // 0000-01-01T00:00:00.000Z
   constexpr std::int64_t kLast = 253402300799999;   // 9999-12-31T23:59:59.999Z
   if (!epoch_unix_ms || (*epoch_unix_ms >= kFirst && *epoch_unix_ms <= kLast)) return;
-  throw Error(Status::value, "the epoch " + std::to_string(*epoch_unix_ms) + " ms is out of range; " +
-                                 std::to_string(kFirst) + " to " + std::to_string(kLast) +
-                                 " are allowed, the years 0000 to 9999");
+  throw Error(Status::value,
+              concat({"the epoch ", std::to_string(*epoch_unix_ms), " ms is out of range; ", std::to_string(kFirst),
+                      " to ", std::to_string(kLast), " are allowed, the years 0000 to 9999"}));
 }
 
 void require_narrow(const Layout& layout) {
   if (!layout.is_wide()) return;
-  throw Error(Status::unsupported, "the layout " + in_quotes(layout.text()) + " has " + count_of(layout.bits()) +
-                                       "; a 64-bit id does not hold them");
+  throw Error(Status::unsupported, concat({"the layout ", in_quotes(layout.text()), " has ", count_of(layout.bits()),
+                                           "; a 64-bit id does not hold them"}));
 }
 
 }  // namespace
@@ -378,7 +378,7 @@ GeneRule Layout::gene_rule() const noexcept {
 std::uint64_t Layout::gene_of(std::string_view owner, std::optional<GeneRule> rule) const {
   const Field* gene = find(FieldKind::gene);
   if (gene == nullptr)
-    throw Error(Status::unsupported, "layout " + in_quotes(text()) + " has no gene, so its ids have no owner");
+    throw Error(Status::unsupported, concat({"layout ", in_quotes(text()), " has no gene, so its ids have no owner"}));
   return idgen::gene_of(owner, rule.value_or(gene_rule()), gene->bits);
 }
 
@@ -387,9 +387,9 @@ Id128 Layout::encode128(const Parts& parts) const {
   for (const Field& field : fields()) {
     const Id128 part = part_of(parts, field.kind);
     if (part > max_of(field.bits)) {
-      throw Error(Status::value, std::string(field_name(field.kind)) + " " + decimal(part) + " is too large for its " +
-                                     count_of(field.bits) + "; 0 to " + decimal(max_of(field.bits)) +
-                                     " fit the layout " + in_quotes(text()));
+      throw Error(Status::value,
+                  concat({field_name(field.kind), " ", decimal(part), " is too large for its ", count_of(field.bits),
+                          "; 0 to ", decimal(max_of(field.bits)), " fit the layout ", in_quotes(text())}));
     }
     id |= part << field.shift;
   }
@@ -398,9 +398,9 @@ Id128 Layout::encode128(const Parts& parts) const {
 
 Parts Layout::decode128(Id128 id) const {
   if (id > max_of(bits())) {
-    throw Error(Status::value, "id " + decimal(id) + " has bits outside the layout " + in_quotes(text()) +
-                                   ", whose ids are 0 to " + decimal(max_of(bits())) +
-                                   "; decode it with the layout that made it");
+    throw Error(Status::value,
+                concat({"id ", decimal(id), " has bits outside the layout ", in_quotes(text()), ", whose ids are 0 to ",
+                        decimal(max_of(bits())), "; decode it with the layout that made it"}));
   }
   Parts parts;
   parts.fields = field_bits();
@@ -416,9 +416,9 @@ std::uint64_t Layout::encode(const Parts& parts) const {
 
 Parts Layout::decode(const WideId& id) const {
   if (id.bytes != wide_bytes()) {
-    throw Error(Status::value, "an id of " + std::to_string(id.bytes) + " bytes, but those of layout " +
-                                   in_quotes(text()) + " have " + std::to_string(wide_bytes()) +
-                                   "; decode it with the layout that made it");
+    throw Error(Status::value,
+                concat({"an id of ", std::to_string(id.bytes), " bytes, but those of layout ", in_quotes(text()),
+                        " have ", std::to_string(wide_bytes()), "; decode it with the layout that made it"}));
   }
   return decode128(id.value);
 }

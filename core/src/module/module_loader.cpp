@@ -17,7 +17,7 @@ namespace idgen {
 namespace {
 
 [[noreturn]] void fail_to_load(const ModuleName& module, const std::string& what) {
-  throw Error(Status::unsupported, module.what + ": " + what);
+  throw Error(Status::unsupported, concat({module.what, ": ", what}));
 }
 
 // module.path, else idgen/modules (as installed) and modules (in a Python package) beside this library, or beside

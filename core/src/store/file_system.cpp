@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "idgen/concat.hpp"
 #include "idgen/status.hpp"
 #include "store/new_file.hpp"
 
@@ -32,7 +33,7 @@ void check_locks_work(const std::string& path, const std::string& subject, const
     name = std::string("a file system that idgen does not know (f_type ") + number + ")";
   }
   throw Error(Status::store_unsafe,
-              subject + " lies on " + name + ", where file locks and fsync are not reliable, " + advice);
+              concat({subject, " lies on ", name, ", where file locks and fsync are not reliable, ", advice}));
 }
 
 }  // namespace idgen

@@ -29,9 +29,9 @@ static Error lock_file_error(const std::string& path, const char* doing, int err
   if (error == EACCES || error == EPERM || error == EROFS) status = Status::store_permission;
   if (error == ENOSPC || error == EDQUOT) status = Status::store_full;
   if (error == ELOOP) status = Status::store_unsafe;
-  return Error(status, std::string("cannot ") + doing + " \"" + path +
-                           "\", the lock file of the store: " + system_error_text(error) +
-                           ". Every user of the store must be able to read and write this file");
+  return Error(status,
+               concat({"cannot ", doing, " \"", path, "\", the lock file of the store: ", system_error_text(error),
+                       ". Every user of the store must be able to read and write this file"}));
 }
 
 // --------------------------------------------------------------------------------------------------------- the witness
@@ -233,9 +233,9 @@ bool LockFile::try_lock(std::int64_t byte) const {
     if (errno == EACCES || errno == EAGAIN) return false;
     if (errno == EINVAL) {
       throw Error(Status::unsupported,
-                  "this kernel has no locks of open file descriptions (F_OFD_SETLK, Linux 3.15), "
-                  "which keep the store at \"" +
-                      path_ + "\" safe; use a store over a network");
+                  concat({"this kernel has no locks of open file descriptions (F_OFD_SETLK, Linux 3.15), "
+                          "which keep the store at \"",
+                          path_, "\" safe; use a store over a network"}));
     }
     throw lock_file_error(path_, "lock a byte of", errno);
   }
@@ -262,9 +262,9 @@ StoreWitness LockFile::witness() const {
   if (std::optional<StoreWitness> witness = WitnessText(descriptor_->fd.load(std::memory_order_relaxed)).parse())
     return *witness;
   throw Error(Status::store_damaged,
-              "the lock file \"" + path_ +
-                  "\" does not hold what idgen writes into it. Stop all users of the store, make sure that the "
-                  "database is not an older copy, then delete the lock file: it is made again");
+              concat({"the lock file \"", path_,
+                      "\" does not hold what idgen writes into it. Stop all users of the store, make sure that the "
+                      "database is not an older copy, then delete the lock file: it is made again"}));
 }
 
 void LockFile::note(const StoreWitness& witness) const {

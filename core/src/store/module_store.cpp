@@ -304,9 +304,9 @@ class ModuleStore final : public Store {
 
   [[noreturn]] static void refuse_windows(std::uint64_t worker) {
     throw Error(Status::unsupported,
-                "worker " + std::to_string(worker) +
-                    ": this store grants segments (kind = segment), no time of snowflake workers. Use sqlite:PATH, "
-                    "mysql://, postgres://, redis://, etcd:// or zookeeper://");
+                concat({"worker ", std::to_string(worker),
+                        ": this store grants segments (kind = segment), no time of snowflake workers. Use sqlite:PATH, "
+                        "mysql://, postgres://, redis://, etcd:// or zookeeper://"}));
   }
 
   const idgen_module_store store_;
@@ -378,7 +378,7 @@ std::shared_ptr<Queue> open_module_queue(const StoreScheme& scheme, const std::s
   const idgen_module_store opened = open_module(scheme, url, options, true);
   if (opened.queue_take == nullptr) {
     opened.close(opened.ctx);
-    throw Error(Status::unsupported, "buffer.redis: the module of " + std::string(scheme.name) + " has no queues");
+    throw Error(Status::unsupported, concat({"buffer.redis: the module of ", scheme.name, " has no queues"}));
   }
   return std::make_shared<ModuleQueue>(opened);
 }

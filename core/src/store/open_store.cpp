@@ -3,6 +3,7 @@
 #include "idgen/url.hpp"
 #include "store/module_store.hpp"
 #include "store/store_schemes.hpp"
+#include "text/url_forms.hpp"
 
 namespace idgen {
 
@@ -78,22 +79,23 @@ static const StoreScheme* nearest_scheme(const std::string& word) {
     const std::string behind = is_server ? "://..." : rest.empty() ? "" : is_shown ? ":" + rest : ":...";
     hint = "; did you mean " + in_quotes(std::string(nearest->name) + behind) + "?";
   }
-  throw Error(Status::value, "store = " + (is_shown ? in_quotes(url) : "(not shown, it may hold a password)") +
-                                 ": no store of that kind; allowed: " + known_store_schemes() + hint);
+  throw Error(Status::value, concat({"store = ", (is_shown ? in_quotes(url) : "(not shown, it may hold a password)"),
+                                     ": no store of that kind; allowed: ", known_store_schemes(), hint}));
 }
 
 static NamedStore parse_store_name(const std::string& url) {
   if (url.find('\0') != std::string::npos) throw Error(Status::value, "a store URL cannot contain a NUL byte");
-  const std::size_t colon = url.find(':');
-  const std::string name = url.substr(0, colon);
-  const std::string rest = colon == std::string::npos ? "" : url.substr(colon + 1);
+  std::string_view plain = url;
+  const std::string name(plain_scheme(plain));
+  const std::size_t colon = plain.find(':');
+  const std::string rest(colon == std::string_view::npos ? "" : plain.substr(colon + 1));
   for (const StoreScheme& scheme : store_schemes()) {
     if (scheme.name != name) continue;
     const bool has_host = rest.find("://") != std::string::npos || (rest.starts_with("//") && !rest.starts_with("///"));
     if (scheme.module.empty() && has_host) {
-      throw Error(Status::value, "store = \"" + name + ":...\" (the rest is not shown, it may hold a password): " +
-                                     (name == "sqlite" ? "a file" : "that store") +
-                                     " has no host; allowed: " + known_store_schemes());
+      throw Error(Status::value, concat({"store = \"", name, ":...\" (the rest is not shown, it may hold a password): ",
+                                         (name == "sqlite" ? "a file" : "that store"),
+                                         " has no host; allowed: ", known_store_schemes()}));
     }
     if (!scheme.module.empty()) (void)StoreUrl::parse(url);  // an error in the URL is reported before a missing module
     return {&scheme, rest};
@@ -110,9 +112,10 @@ static bool knows_schema(const StoreScheme& scheme, const std::string& schema) {
   for (const StoreScheme& scheme : store_schemes()) {
     if (knows_schema(scheme, schema)) knowing += (knowing.empty() ? "" : ", ") + std::string(scheme.name);
   }
-  throw Error(Status::unsupported,
-              "segment.schema = " + in_quotes(schema) + " with " + store +
-                  ": that store does not know it. The schema is known to: " + (knowing.empty() ? "no store" : knowing));
+  throw Error(
+      Status::unsupported,
+      concat({"segment.schema = ", in_quotes(schema), " with ", store,
+              ": that store does not know it. The schema is known to: ", (knowing.empty() ? "no store" : knowing)}));
 }
 
 static void check_schema(const StoreScheme& scheme, const std::string& schema) {
@@ -133,9 +136,9 @@ void Store::create() { throw_made_with_its_first_tag(); }
 
 std::uint64_t Store::segment_max_of(const std::string& table, const std::string&) {
   throw Error(Status::unsupported,
-              "the table " + in_quotes(table) +
-                  " cannot be read: only the stores mysql, mariadb and postgres have tables beside "
-                  "their own. Find the largest id by hand, and use `idgen segment advance`");
+              concat({"the table ", in_quotes(table),
+                      " cannot be read: only the stores mysql, mariadb and postgres have tables beside "
+                      "their own. Find the largest id by hand, and use `idgen segment advance`"}));
 }
 
 static constexpr const char* kNoWorkerRows =
@@ -168,9 +171,9 @@ void throw_numbers_unknown(const std::string& kind) {
   for (const StoreScheme& scheme : store_schemes()) {
     if (knows_numbers(scheme.numbers, kind)) knowing += (knowing.empty() ? "" : ", ") + std::string(scheme.usage);
   }
-  throw Error(Status::unsupported, "worker_source = " + kind +
-                                       ": the store has no such rows. Set worker_url to the server that has them (" +
-                                       knowing + "); windows stay in `store`");
+  throw Error(Status::unsupported, concat({"worker_source = ", kind,
+                                           ": the store has no such rows. Set worker_url to the server that has them (",
+                                           knowing, "); windows stay in `store`"}));
 }
 
 void check_numbers(const std::string& url, const std::string& kind) {
@@ -197,7 +200,7 @@ std::string segment_statements(const std::string& url, const StoreOptions& optio
 std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& options) {
   if (options.timeout_ms < 1) {  // to some client libraries 0 means for ever
     throw Error(Status::value,
-                "store_timeout = " + std::to_string(options.timeout_ms) + " ms: allowed are 1 ms and above");
+                concat({"store_timeout = ", std::to_string(options.timeout_ms), " ms: allowed are 1 ms and above"}));
   }
   const NamedStore parsed = parse_store_name(url);
   check_schema(*parsed.scheme, options.schema);

@@ -59,8 +59,8 @@ std::span<const char* const> sqlite_schema() noexcept { return kSqliteSchema; }
 
 std::string resolve_sqlite_path(const std::string& rest, const std::string& directory) {
   const auto reject = [&](const std::string& why) {
-    return Error(Status::value,
-                 "store = \"sqlite:" + rest + "\": " + why + "; allowed: sqlite:ids.db, sqlite:/var/lib/app/ids.db");
+    return Error(Status::value, concat({"store = \"sqlite:", rest, "\": ", why,
+                                        "; allowed: sqlite:ids.db, sqlite:/var/lib/app/ids.db"}));
   };
   std::string path = rest;
   if (path.starts_with("//")) {
@@ -78,9 +78,10 @@ std::string resolve_sqlite_path(const std::string& rest, const std::string& dire
       const std::unique_ptr<char, decltype(&std::free)> cwd(getcwd(nullptr, 0), &std::free);
       if (cwd == nullptr) {
         if (errno == ENOMEM) throw std::bad_alloc();
-        throw Error(Status::store_missing,
-                    "store = \"sqlite:" + rest +
-                        "\" is relative to the working directory, which cannot be read: " + system_error_text(errno));
+        throw Error(
+            Status::store_missing,
+            concat({"store = \"sqlite:", rest,
+                    "\" is relative to the working directory, which cannot be read: ", system_error_text(errno)}));
       }
       base = base.empty() ? std::string(cwd.get()) : std::string(cwd.get()) + "/" + base;
     }
@@ -161,21 +162,21 @@ static Error sqlite_file_missing(const std::string& path) {
   struct stat info {};
   if (stat(folder.c_str(), &info) != 0) {
     return Error(Status::store_missing,
-                 store + ": its folder \"" + folder + "\" does not exist. Make the folder, or correct the path");
+                 concat({store, ": its folder \"", folder, "\" does not exist. Make the folder, or correct the path"}));
   }
   if (lstat(lock_path_of(path).c_str(), &info) == 0) {
     return Error(
         Status::store_missing,
-        store +
-            " is lost: its lock file is there, the database is not. Restore the database. A new one would "
-            "repeat ids, so none is made; if that is what you want, stop all users of the store and delete \"" +
-            lock_path_of(path) + "\" too");
+        concat({store,
+                " is lost: its lock file is there, the database is not. Restore the database. A new one would "
+                "repeat ids, so none is made; if that is what you want, stop all users of the store and delete \"",
+                lock_path_of(path), "\" too"}));
   }
   return Error(Status::store_missing,
-               store +
-                   " does not exist. If it existed before, restore it: a new one begins at 0 and would repeat ids. "
-                   "Else make it with `idgen store create --store sqlite:" +
-                   path + "`, or a tag along with it with `idgen segment create`, or set store_create = true");
+               concat({store,
+                       " does not exist. If it existed before, restore it: a new one begins at 0 and would repeat ids. "
+                       "Else make it with `idgen store create --store sqlite:",
+                       path, "`, or a tag along with it with `idgen segment create`, or set store_create = true"}));
 }
 
 SqliteFileId check_sqlite_file(const std::string& path) {
@@ -184,8 +185,8 @@ SqliteFileId check_sqlite_file(const std::string& path) {
   if (stat(path.c_str(), &info) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) throw sqlite_file_missing(path);
     const Status status = errno == EACCES ? Status::store_permission : Status::store_unavailable;
-    throw Error(status, store + "the file cannot be reached: " + system_error_text(errno) +
-                            ". Every folder on the way needs the right to search it");
+    throw Error(status, concat({store, "the file cannot be reached: ", system_error_text(errno),
+                                ". Every folder on the way needs the right to search it"}));
   }
   if (!S_ISREG(info.st_mode)) throw Error(Status::store_damaged, store + "that is not a file. Give the path of a file");
   if (info.st_size == 0) {
@@ -198,15 +199,15 @@ SqliteFileId check_sqlite_file(const std::string& path) {
   // files. This also happens with a file mounted by itself, as in `docker run -v ids.db:/ids.db`.
   if (info.st_nlink > 1) {
     throw Error(Status::store_unsafe,
-                store + "the file has " + std::to_string(info.st_nlink) +
-                    " names (hard links). Remove the others: under two names a commit can be lost");
+                concat({store, "the file has ", std::to_string(info.st_nlink),
+                        " names (hard links). Remove the others: under two names a commit can be lost"}));
   }
   for (const std::string& part : {path, path + "-journal", lock_path_of(path)}) {
     if (!is_mounted_alone(part)) continue;
     throw Error(Status::store_unsafe,
-                store + "\"" + part +
-                    "\" is mounted by itself, so a process that reaches it elsewhere has another journal "
-                    "and another lock file. Mount the folder that holds the store");
+                concat({store, "\"", part,
+                        "\" is mounted by itself, so a process that reaches it elsewhere has another journal "
+                        "and another lock file. Mount the folder that holds the store"}));
   }
   return {info.st_dev, info.st_ino};
 }
@@ -232,9 +233,9 @@ void create_sqlite_file(const std::string& path, std::int64_t timeout_ms) {
   for (const char* suffix : {"-journal", "-wal"}) {
     if (stat((path + suffix).c_str(), &info) == 0 && !sqlite_file_exists(path)) {
       throw Error(Status::store_damaged,
-                  "store \"sqlite:" + path + "\" does not exist, but its journal \"" + path + suffix +
-                      "\" does: the database was moved or deleted without it. Restore the file, or delete the "
-                      "journal too to begin at 0");
+                  concat({"store \"sqlite:", path, "\" does not exist, but its journal \"", path, suffix,
+                          "\" does: the database was moved or deleted without it. Restore the file, or delete the "
+                          "journal too to begin at 0"}));
     }
   }
   NewFile file(path);

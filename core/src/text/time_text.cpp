@@ -24,8 +24,9 @@ constexpr SysMillis kFirst = sys_days{std::chrono::year{0} / 1 / 1};
 constexpr SysMillis kLast = sys_days{std::chrono::year{10000} / 1 / 1} - milliseconds{1};
 
 [[noreturn]] void bad_instant(std::string_view text, const std::string& reason) {
-  throw Error(Status::value, in_quotes(text) + " is not an instant: " + reason +
-                                 "; write it like 2025-01-01T00:00:00Z, 2025-01-01T08:00:00.250+08:00 or as Unix ms");
+  throw Error(Status::value,
+              concat({in_quotes(text), " is not an instant: ", reason,
+                      "; write it like 2025-01-01T00:00:00Z, 2025-01-01T08:00:00.250+08:00 or as Unix ms"}));
 }
 
 void append_padded(std::string& out, int value, std::size_t width) {
@@ -130,8 +131,9 @@ constexpr std::array<Unit, 6> kUnits = {{{"y", 31557600000},  // 365.25 days
                                          {"ms", 1}}};
 
 [[noreturn]] void bad_duration(std::string_view text, const std::string& reason) {
-  throw Error(Status::value, in_quotes(text) + " is not a duration: " + reason +
-                                 "; write a whole number and ms, s, m, h, d or y (365.25 days), like 250ms or 10s");
+  throw Error(Status::value,
+              concat({in_quotes(text), " is not a duration: ", reason,
+                      "; write a whole number and ms, s, m, h, d or y (365.25 days), like 250ms or 10s"}));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "idgen/status.hpp"
+#include "text/url_forms.hpp"
 
 namespace idgen {
 namespace {
@@ -82,8 +83,6 @@ StoreHost host_of(const std::string& scheme, std::string_view text) {
     host.name = decoded(scheme, text.substr(0, colon));
     if (colon != std::string_view::npos) port = text.substr(colon);
   }
-  if (host.name.empty()) fail(scheme, "a host is missing");
-  if (!can_be_host(host.name)) fail(scheme, "a host is neither a name nor an address nor a path");
   if (!port.empty()) {
     port.remove_prefix(1);
     unsigned number = 0;
@@ -111,8 +110,10 @@ std::string StoreHost::text(std::uint16_t default_port) const {
 
 StoreUrl StoreUrl::parse(std::string_view text) {
   StoreUrl url;
+  const std::string_view scheme = plain_scheme(text);
+  const bool is_encrypted = text.starts_with("rediss:");
   const std::size_t colon = text.find(':');
-  if (is_scheme(text.substr(0, colon))) url.scheme = text.substr(0, colon);
+  if (is_scheme(scheme)) url.scheme = scheme;
   if (colon == std::string_view::npos || text.substr(colon, 3) != "://") fail(url.scheme, "it lacks ://");
   text.remove_prefix(colon + 3);
   // If a password contains a bare / or ?, its beginning would be taken for a host, and shown.
@@ -146,11 +147,22 @@ StoreUrl StoreUrl::parse(std::string_view text) {
     if (between != std::string_view::npos) url.password = decoded(url.scheme, who.substr(between + 1));
     text.remove_prefix(at + 1);
   }
-  for (;;) {
-    const std::size_t comma = text.find(',');
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
     url.hosts.push_back(host_of(url.scheme, text.substr(0, comma)));
-    if (comma == std::string_view::npos) break;
-    text.remove_prefix(comma + 1);
+    if (comma + 1 == text.size()) fail(url.scheme, "a host is missing");
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  if (is_encrypted) url.parameters.emplace_back("tls", "verify");
+  translate_parameters(url);
+  if (url.hosts.empty()) {
+    for (const auto& [key, value] : url.parameters)
+      if (key == "socket") url.hosts = {{"localhost", 0}};
+  }
+  if (url.hosts.empty()) fail(url.scheme, "a host is missing");
+  for (const StoreHost& host : url.hosts) {
+    if (host.name.empty()) fail(url.scheme, "a host is missing");
+    if (!can_be_host(host.name)) fail(url.scheme, "a host is neither a name nor an address nor a path");
   }
   return url;
 }
@@ -160,6 +172,9 @@ std::string StoreUrl::shown() const {
          (path.empty() ? "" : "/" + shown_part(path));
 }
 
-std::string StoreUrl::identity() const { return scheme + "://" + hosts_text(hosts) + (path.empty() ? "" : "/" + path); }
+std::string StoreUrl::identity() const {
+  const std::string server = scheme == "mariadb" ? "mysql" : scheme;
+  return server + "://" + hosts_text(hosts) + (path.empty() ? "" : "/" + path);
+}
 
 }  // namespace idgen

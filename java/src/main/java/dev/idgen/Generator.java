@@ -894,6 +894,20 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
+     * Starts from the environment, without a file: {@code IDGEN_ORDERS_STORE} is {@code store} of {@code orders}.
+     * ({@link #load} reads it too, and it overrides the file.) Properties set on this builder override it, whenever
+     * they are set.
+     *
+     * @param name becomes the generator's name
+     * @return this
+     */
+    public Builder loadEnvironment(String name) {
+      this.toml = null;
+      this.section = Objects.requireNonNull(name, "name");
+      return this;
+    }
+
+    /**
      * Sets any property by its key.
      *
      * @param key such as {@code "segment.step"}
@@ -1745,6 +1759,24 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
+     * Ends a tag: takes all numbers that are left, so that nobody draws from it again. Running generators still issue
+     * what they reserved before, then get an {@link ExhaustedException}. Cannot be undone. May wait for the store.
+     *
+     * @return how the counter stood before: all that was ever granted is at most its {@code maxId}, and a tag that goes
+     *     on elsewhere begins above that
+     * @throws StoreException if the store or the tag does not exist
+     * @throws ExhaustedException if it has no numbers left
+     */
+    public SegmentInfo retireSegment() {
+      return with(
+          config -> {
+            var parts = new Object[SegmentInfo.PARTS];
+            IdgenJNI.idgen_segment_retire(config, parts);
+            return SegmentInfo.of(parts);
+          });
+    }
+
+    /**
      * Sets how many numbers all generators of a tag reserve at once, from their next range on. May wait for the store.
      *
      * @param step the number; 0 leaves it to each generator's {@code segment.step}
@@ -1803,7 +1835,11 @@ public final class Generator implements AutoCloseable {
       IdgenJNI.idgen_config_create(out);
       long config = out[0];
       try {
-        if (toml != null) IdgenJNI.idgen_config_load(config, Text.utf8(toml.toString()), Text.utf8(section));
+        if (toml != null) {
+          IdgenJNI.idgen_config_load(config, Text.utf8(toml.toString()), Text.utf8(section));
+        } else if (section != null) {
+          IdgenJNI.idgen_config_load_environment(config, Text.utf8(section));
+        }
         properties.forEach((key, value) -> IdgenJNI.idgen_config_set(config, Text.utf8(key), Text.utf8(value)));
         if (store != null) IdgenJNI.configSetStore(config, store, store.hasWorkers());
         if (ownKeys != null) IdgenJNI.configSetKeys(config, new KeySink(ownKeys));

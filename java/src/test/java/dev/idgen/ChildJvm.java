@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -28,13 +29,21 @@ record ChildJvm(int status, String out) {
 
   /** By the Java of another home. */
   static ChildJvm runBy(Path home, Path directory, String... arguments) throws IOException, InterruptedException {
+    return runBy(home, directory, Map.of(), arguments);
+  }
+
+  /** With more variables in its environment. */
+  static ChildJvm runBy(Path home, Path directory, Map<String, String> environment, String... arguments)
+      throws IOException, InterruptedException {
     var command = new ArrayList<String>();
     command.add(home.resolve("bin").resolve("java").toString());
     command.add("-Dstdout.encoding=UTF-8");
     // Known from 16 on, wanted from 24 on.
     command.add("--enable-native-access=ALL-UNNAMED");
     command.addAll(List.of(arguments));
-    var process = new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true).start();
+    var builder = new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true);
+    builder.environment().putAll(environment);
+    var process = builder.start();
     process.getOutputStream().close();
     String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     if (!process.waitFor(60, TimeUnit.SECONDS)) {

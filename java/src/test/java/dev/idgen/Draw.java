@@ -6,7 +6,10 @@ final class Draw {
 
   public static void main(String[] arguments) {
     String store = System.getProperty("test.store", "memory");
-    try (var ids = Generator.builder().kind("segment").store(store).storeCreate(true).build()) {
+    var builder = Generator.builder().kind("segment").store(store).storeCreate(true);
+    String name = System.getProperty("test.environment");
+    if (name != null) builder = Generator.builder().loadEnvironment(name);
+    try (var ids = builder.build()) {
       System.out.println(ids.next() + " from " + Idgen.libraryPath());
     }
   }

@@ -8,6 +8,7 @@ import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -180,5 +181,20 @@ class LoadingTest {
     var run =
         ChildJvm.run(folder, "-Xcheck:jni", library, "-cp", CLASS_PATH, "dev.idgen.Exercise", folder.toString());
     assertOutput("done", run);
+  }
+
+  @Test
+  void aGeneratorCanBeConfiguredByTheEnvironmentAlone() throws Exception {
+    var variables =
+        Map.of(
+            "IDGEN_ORDERS_KIND", "segment", "IDGEN_ORDERS_STORE", "sqlite:ids.db", "IDGEN_ORDERS_STORE_CREATE", "true");
+    var arguments = new String[] {"-Dtest.environment=orders", "-cp", CLASS_PATH, Draw.class.getName()};
+    var home = Path.of(System.getProperty("java.home"));
+    var run = ChildJvm.runBy(home, folder, variables, arguments);
+    assertEquals(0, run.status(), run.out());
+    assertTrue(run.out().startsWith("1 from "), run.out());
+    assertTrue(Files.exists(folder.resolve("ids.db")));
+    var misspelled = ChildJvm.runBy(home, folder, Map.of("IDGEN_ORDERS_SEGMENT_STEPP", "1"), arguments);
+    assertTrue(misspelled.out().contains("IDGEN_ORDERS_SEGMENT_STEPP"), misspelled.out());
   }
 }

@@ -1,0 +1,174 @@
+"""Day two: a tag that was restored below its table, tags that move from store to store, and those that end."""
+
+import itertools
+import json
+import re
+import shlex
+import threading
+import time
+
+import idgen
+import pytest
+from clients import IDGEN, MODULES, create, draw, new_tag, run, segment, show, wait_until
+
+import servers
+
+MODULE = ("--set", f"module.path={MODULES}")
+
+
+class Table:
+    """A table that a tag feeds."""
+
+    def __init__(self, server):
+        self.server, self.tag = server, new_tag()
+        self.url = server.url()
+        self.name = ("ids." if server.name == "mysql" else "public.") + "orders_" + self.tag
+        server.sql(f"CREATE TABLE {self.name} (id bigint PRIMARY KEY)")
+        if server.name == "postgres":
+            server.sql(f"GRANT ALL ON {self.name} TO app")
+        create(self.url, self.tag)
+
+    def insert(self, count):
+        drawn = draw(self.url, self.tag, count).stdout.split()
+        self.server.sql(f"INSERT INTO {self.name} VALUES " + ", ".join(f"({id})" for id in drawn))
+        return [int(id) for id in drawn]
+
+    def doctor(self, *arguments):
+        where = ("--kind", "segment", "--store", self.url, "--tag", self.tag, *MODULE)
+        return run([IDGEN, "doctor", *where, "--above-table", f"{self.name}.id", *arguments])
+
+
+@pytest.fixture(params=["mysql", "postgres"])
+def table(request, started):
+    return Table(started(request.param))
+
+
+def test_a_tag_that_was_restored_below_its_table_is_found_and_raised_as_the_message_says(table):
+    table.insert(300)
+    assert table.doctor().returncode == 0
+    table.server.set_counter(table.tag, 120)  # the backup was made then
+    before = show(table.url, table.tag)
+    found = table.doctor()
+    assert found.returncode == 1, found.stdout
+    assert "STORE_REGRESSED" in found.stdout
+    assert "180 numbers that may be in use would be issued again" in found.stdout
+    assert show(table.url, table.tag) == before, "it was not opened"
+    verb, *arguments = shlex.split(re.search(r"idgen segment (advance --to \d+)", found.stdout)[1])
+    assert segment(table.url, table.tag, verb, *arguments).returncode == 0
+    again = table.doctor("--json")
+    assert again.returncode == 0, again.stdout
+    assert f"the largest id of {table.name} is 300" in again.stdout
+    assert min(table.insert(50)) > 300
+
+
+def test_an_empty_table_is_below_every_tag(table):
+    assert table.doctor().returncode == 0
+
+
+def test_what_cannot_be_compared_is_said(table):
+    where = ("--kind", "segment", "--store", table.url, "--tag", table.tag, *MODULE)
+    for column in ("orders", "orders.", ".id"):
+        refused = run([IDGEN, "doctor", *where, "--above-table", column])
+        assert refused.returncode == 2
+        assert "TABLE.COLUMN" in refused.stderr
+    missing = run([IDGEN, "doctor", *where, "--above-table", table.name + ".idd"])
+    assert missing.returncode == 1
+    assert "idd" in missing.stdout
+
+
+def test_all_tags_of_leaf_are_imported_at_once(started):
+    server = started("mysql")
+    url = server.url(user="app")
+    names = sorted(new_tag() for _ in range(3))
+    for i, name in enumerate(names):
+        made = run([IDGEN, "segment", "create", "--store", url, "--tag", name, "--schema", "leaf", *MODULE])
+        assert made.returncode == 0, made.stderr
+        server.sql(f"UPDATE leaf_alloc SET max_id = {1000 * (i + 1)} WHERE biz_tag = '{name}'")
+    everything = (IDGEN, "segment", "import", "--store", url, "--all")
+    done = run([*everything, "--from-schema", "leaf", "--margin", "10", *MODULE])
+    assert done.returncode == 0, done.stderr
+    for i, name in enumerate(names):
+        assert show(url, name)["max_id"] == 1000 * (i + 1) - 1 + 10  # Leaf's max_id is the next number
+        assert f"tag '{name}'" in done.stdout
+    refused = run([*everything])
+    assert refused.returncode == 2
+    assert "--from-schema" in refused.stderr
+
+
+@pytest.mark.parametrize("kind", servers.KINDS)
+def test_a_deployment_may_make_its_tag_each_time(kind, started):
+    url, tag = started(kind).url(), new_tag()
+    for what in ("created", "exists; nothing is changed"):
+        done = segment(url, tag, "create", "--if-missing")
+        assert done.returncode == 0, done.stderr
+        assert what in done.stdout
+    draw(url, tag, 5)
+    before = show(url, tag)
+    assert segment(url, tag, "create", "--if-missing").returncode == 0
+    assert show(url, tag) == before
+
+
+@pytest.mark.parametrize("kind", servers.KINDS)
+def test_a_retired_tag_grants_nothing_more(kind, started):
+    url = started(kind).url()
+    tag = create(url, new_tag())
+    drawn = [int(id) for id in draw(url, tag, 30).stdout.split()]
+    done = segment(url, tag, "retire")
+    assert done.returncode == 2
+    assert "--force" in done.stderr
+    done = segment(url, tag, "retire", "--force", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["last"] >= max(drawn)
+    for refused in (draw(url, tag), segment(url, tag, "retire", "--force")):
+        assert refused.returncode == 1
+        assert "EXHAUSTED" in refused.stderr
+
+
+def test_a_tag_moves_from_any_store_to_the_next_while_it_is_drawn_from(started, tmp_path):
+    stores = [started(kind).url() for kind in servers.KINDS]
+    tag = create(stores[0], new_tag())
+    drawn, is_over, lock = [], threading.Event(), threading.Lock()
+    store = {"now": stores[0]}
+
+    def draws():
+        while not is_over.is_set():
+            url = store["now"]
+            try:
+                with idgen.Generator(
+                    kind="segment", tag=tag, store=url, segment_step=7, segment_runway="0", module_path=str(MODULES)
+                ) as generator:
+                    while store["now"] == url and not is_over.is_set():
+                        id = generator.next()
+                        with lock:
+                            drawn.append(id)
+            except (idgen.ExhaustedError, idgen.TagUnknownError):
+                time.sleep(0.001)  # it has moved; the new place is told in a moment
+
+    threads = [threading.Thread(target=draws) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for before, after in itertools.pairwise(stores):
+        size = len(drawn)
+        wait_until(lambda size=size: len(drawn) > size + 300, what="ids of each store")
+        moved = run([IDGEN, "segment", "move", "--from", before, "--to", after, "--tag", tag, *MODULE, "--json"])
+        assert moved.returncode == 0, moved.stderr
+        store["now"] = after
+    size = len(drawn)
+    wait_until(lambda: len(drawn) > size + 300, what="ids of the last store")
+    is_over.set()
+    for thread in threads:
+        thread.join()
+    assert len(set(drawn)) == len(drawn)
+    for url in stores[:-1]:
+        assert "EXHAUSTED" in draw(url, tag).stderr
+
+
+def test_a_move_that_fails_there_has_changed_nothing_here(started):
+    url = started("mysql").url()
+    tag = create(url, new_tag())
+    drawn = draw(url, tag, 5).stdout.split()
+    failed = run(
+        [IDGEN, "segment", "move", "--from", url, "--to", "postgres://app@127.0.0.1:1/ids", "--tag", tag, *MODULE]
+    )
+    assert failed.returncode == 75, failed.stderr
+    assert int(draw(url, tag).stdout) > int(drawn[-1])
