@@ -559,3 +559,13 @@ def test_callbacks_may_use_the_handle_of_another_generator(memory_store: str) ->
     assert outer.next() == 1
     outer.close()
     inner.close()
+
+
+def test_it_can_come_from_the_environment_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    orders = idgen.lazy(None, "orders")
+    assert repr(orders) == "<idgen.LazyGenerator 'orders' of the environment, not open>"
+    monkeypatch.setenv("IDGEN_ORDERS_KIND", "segment")
+    monkeypatch.setenv("IDGEN_ORDERS_STORE", "memory")
+    monkeypatch.setenv("IDGEN_ORDERS_STORE_CREATE", "true")
+    assert orders.next() == 1
+    orders.close()

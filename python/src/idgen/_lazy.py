@@ -156,7 +156,7 @@ class LazyGenerator:
     )
 
     def __init__(
-        self, table: tuple[_Path, str] | None, open_wait: float | timedelta, properties: dict[str, Any]
+        self, table: tuple[_Path | None, str] | None, open_wait: float | timedelta, properties: dict[str, Any]
     ) -> None:
         self._table = table
         self._open_wait = open_wait
@@ -417,7 +417,8 @@ class LazyGenerator:
     def _subject(self) -> str:
         """What this is, without what may hold a password."""
         if self._table is not None:
-            return f"{self._table[1]!r} of {os.fspath(self._table[0])!r}"
+            path, name = self._table
+            return f"{name!r} of " + ("the environment" if path is None else repr(os.fspath(path)))
         shown = (f"{key}={self._properties[key]!r}" for key in ("name", "kind", "tag") if key in self._properties)
         return " ".join(shown) or "kind='snowflake'"
 
@@ -446,7 +447,7 @@ _pickled: dict[str, LazyGenerator] = {}
 
 
 def _unpickled(
-    key: str, table: tuple[_Path, str] | None, open_wait: float | timedelta, properties: dict[str, Any]
+    key: str, table: tuple[_Path | None, str] | None, open_wait: float | timedelta, properties: dict[str, Any]
 ) -> LazyGenerator:
     made = LazyGenerator(table, open_wait, properties)
     made._key = key
@@ -464,7 +465,7 @@ if TYPE_CHECKING:
 
     @overload
     def lazy(
-        toml_path: _Path, name: str, /, *, open_wait: float | timedelta = 60, **overrides: Unpack[Properties]
+        toml_path: _Path | None, name: str, /, *, open_wait: float | timedelta = 60, **overrides: Unpack[Properties]
     ) -> LazyGenerator: ...
     @overload
     def lazy(*, open_wait: float | timedelta = 60, **properties: Unpack[Properties]) -> LazyGenerator: ...
