@@ -260,7 +260,9 @@ def test_ids_of_one_file_never_repeat_across_restarts(tmp_path: Path) -> None:
         seen.update(batch)
 
 
-def test_the_environment_overrides_the_file_and_can_do_without_it(tmp_path, monkeypatch):
+def test_the_environment_overrides_the_file_and_can_do_without_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "idgen.toml"
     file.write_text('[orders]\nkind = "segment"\nstore = "memory"\nwait-max = "2s"\n')
     monkeypatch.setenv("IDGEN_ORDERS_KIND", "segment")
