@@ -164,6 +164,8 @@ TEST(UrlsOfOthers, BadOnesAreRefusedWithoutShowingWhatMayBeSecret) {
   EXPECT_THAT(refusal("jdbc:postgresql:ids"), ::testing::HasSubstr("it lacks ://"));
   EXPECT_THAT(refusal("postgres://h/d?sslmode=sure"),
               ::testing::AllOf(::testing::HasSubstr("sslmode = 'sure'"), ::testing::HasSubstr("verify-full")));
+  EXPECT_THAT(refusal("mysql://app:s3cret@h/d?password=other"), ::testing::HasSubstr("a password is given twice"));
+  EXPECT_THAT(refusal("postgres://h/d?user=a&user=b"), ::testing::HasSubstr("a user is given twice"));
   EXPECT_THAT(refusal("postgres://h/d?port=x"), ::testing::HasSubstr("1 to 65535"));
   EXPECT_THAT(refusal("postgres://h/d?host=a%20b"), ::testing::HasSubstr("neither a name"));
   EXPECT_THAT(refusal("jdbc:mysql://h/d?password=s3cret&useSSL=maybe"), ::testing::Not(::testing::HasSubstr("s3cret")));

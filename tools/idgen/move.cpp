@@ -39,14 +39,15 @@ int retire(const SegmentArguments& arguments) {
   return kExitOk;
 }
 
-// Makes the tag if it is missing, and lifts it. Returns where it stands then.
+// Makes the tag if it is missing, and lifts it above `to`. Returns where it stands then.
 std::uint64_t lifted(const Config& config, std::uint64_t to) {
   ErrorSlot error;
   const idgen_status_t made = idgen_segment_create(config.get(), error);
   if (made != IDGEN_E_TAG_EXISTS) check(made, error);
   idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
   check(idgen_segment_show(config.get(), &info, error), error);
-  if (info.max_id < to) check(idgen_segment_advance(config.get(), to, &info, error), error);
+  // Also if it stands there already: then it moves by one, so that nobody gives numbers below back.
+  if (to > 0) check(idgen_segment_advance(config.get(), to, &info, error), error);
   return info.max_id;
 }
 

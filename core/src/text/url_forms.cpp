@@ -66,10 +66,10 @@ std::string translated(const StoreUrl& url, std::string_view key, const std::str
 // Who and where, as libpq and JDBC may also say it.
 bool is_place(StoreUrl& url, std::string_view key, const std::string& value, std::string& port) {
   const bool is_postgres = url.scheme == "postgres";
-  if (key == "user") {
-    url.user = value;
-  } else if (key == "password") {
-    url.password = value;
+  if (key == "user" || key == "password") {
+    std::string& place = key == "user" ? url.user : url.password;
+    if (!place.empty()) refuse(url, concat({"a ", key, " is given twice, before the @ and as a parameter"}));
+    place = value;
   } else if (is_postgres && key == "dbname") {
     url.path = value;
   } else if (is_postgres && key == "port") {
