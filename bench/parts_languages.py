@@ -152,13 +152,14 @@ PEERS_OF = {
     ),
 }
 # Of ids of 8 bytes: the floor, its goal on one thread, and what is no peer, since it reads no clock or is ours.
-CONTESTS = {
+CONTESTS: dict[str, dict[str, tuple[str | None, float | None, tuple[str, ...]]]] = {
     "Java": {
         "counter": ("AtomicLong", 1.45, ()),
         "snowflake": ("clock + compare-and-set", None, ()),
         "burst": (None, None, ("MyBatis-Plus",)),
         "batch": (None, None, ()),
     },
+    "Newer Java": {"counter": ("AtomicLong", 1.3, ()), "snowflake": ("clock + compare-and-set", None, ())},
     "Go": {
         "counter": ("atomic.Int64", 1.4, ("idgen, Blocks(1000)",)),
         "snowflake": ("time.Now + compare-and-swap", None, ("time.Since + compare-and-swap",)),
@@ -194,10 +195,24 @@ def measure_peers(setting: Setting) -> Samples:
     run("mvn", "-q", "-B", "-f", java / "pom.xml", "package")
     classes = f"{java}/target/classes:{ROOT}/java/target/idgen-0.1.0.jar:{java}/target/lib/*"
     library = f"-Didgen.library={setting.build}/lib/libidgen.so"
-    ns: dict[str, list[float]] = {}
-    for contest in CONTESTS["Java"]:
-        ns |= json.loads(run("java", library, "-cp", classes, "dev.idgen.peers.Peers", contest, rounds))["ns"]
-    return {"Python": json.loads(python), "Go": json.loads(run(program, rounds)), "Java": {"ns": ns}}
+    samples = {"Python": json.loads(python), "Go": json.loads(run(program, rounds))}
+    for language, words in (("Java", ["java"]), ("Newer Java", newer_java())):
+        if words:
+            ns: dict[str, list[float]] = {}
+            for contest in CONTESTS[language]:
+                ns |= json.loads(run(*words, library, "-cp", classes, "dev.idgen.peers.Peers", contest, rounds))["ns"]
+            samples[language] = {"ns": ns}
+    return samples
+
+
+def newer_java() -> list[str | Path]:
+    """The newest one from 22 on that is installed, where words are read by their address; [] if there is none."""
+    found = []
+    for release in Path("/usr/lib/jvm").glob("*/release"):
+        version = re.search(r'JAVA_VERSION="(\d+)', release.read_text())
+        if version and int(version[1]) >= 22:
+            found.append((int(version[1]), release.parent / "bin" / "java"))
+    return [max(found)[1], "--enable-native-access=ALL-UNNAMED"] if found else []
 
 
 def figures_peers(samples: Samples) -> list[Figure]:
@@ -213,12 +228,13 @@ def figures_peers(samples: Samples) -> list[Figure]:
                     detail = f"{ratio(theirs, ours):.2f} x idgen's; {spread(theirs)}"
                     figures.append(Figure(f"{language} {kind}, {library}", median(theirs), "ns", detail=detail))
     for language, contests in CONTESTS.items():
+        if language not in samples:
+            continue
         ns = samples[language]["ns"]
-        for contest, (floor, goal, others) in contests.items():
+        for contest, (bare, goal, others) in contests.items():
             for threads in (1, 2):
-                figures += figures_contest(
-                    language, contest, threads, ns, floor, goal if threads == 1 else None, others
-                )
+                alone = goal if threads == 1 else None
+                figures += figures_contest(language, contest, threads, ns, bare, alone, others)
     return figures
 
 

@@ -3,6 +3,7 @@
 // The room core/src/store.
 #include "../core/src/store/buffer_store.cpp"
 #include "../core/src/store/file_system.cpp"
+#include "../core/src/store/host_memory.cpp"
 #include "../core/src/store/lock_file.cpp"
 #include "../core/src/store/memory_store.cpp"
 #include "../core/src/store/module_store.cpp"

@@ -97,7 +97,7 @@ func (g *Generator) Next() (int64, error) {
 		case C.IDGEN_VIEW_COUNTER:
 			id, ok = g.view.drawNumber()
 		case C.IDGEN_VIEW_CLOCK:
-			id, ok = g.view.drawAt(systemClock.unixMs())
+			id, ok = g.view.drawNow(systemClock)
 		}
 	}
 	runtime.KeepAlive(g)
@@ -160,6 +160,18 @@ func (g *Generator) All() iter.Seq2[int64, error] {
 			}
 		}
 	}
+}
+
+// String says which generator this is: its kind, its name, its tag or worker, and whether it is closed; never a
+// password.
+func (g *Generator) String() string {
+	result := C.idgen_go_summary(g.pointer())
+	runtime.KeepAlive(g)
+	text, err := longText(result)
+	if err != nil {
+		return "no generator"
+	}
+	return "Generator " + text
 }
 
 // Describe says what this configuration protects against and what not, in words, one item per line.

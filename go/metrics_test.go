@@ -1,11 +1,15 @@
 package idgen_test
 
 import (
+	"errors"
+	"fmt"
 	"math"
+	"os"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/idgen/idgen/go"
 )
@@ -54,6 +58,15 @@ func parseMetrics(t *testing.T, generators ...*idgen.Generator) map[string]float
 	return samples
 }
 
+func processLabel(t *testing.T) string {
+	t.Helper()
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return `process="` + strconv.Itoa(os.Getpid()) + "@" + host + `"}`
+}
+
 func TestMetricsAreTheStatsOfEachGenerator(t *testing.T) {
 	orders := newSegment(t, idgen.WithName("orders"))
 	events := newSnowflake(t, idgen.WithName("events"))
@@ -62,8 +75,8 @@ func TestMetricsAreTheStatsOfEachGenerator(t *testing.T) {
 	}
 	mustNext(t, events)
 	samples := parseMetrics(t, orders, events)
-	ofOrders := `{name="orders",namespace="default",kind="segment"}`
-	ofEvents := `{name="events",namespace="` + t.Name() + `",kind="snowflake"}`
+	ofOrders := `{name="orders",namespace="default",kind="segment",` + processLabel(t)
+	ofEvents := `{name="events",namespace="` + t.Name() + `",kind="snowflake",` + processLabel(t)
 	if samples["idgen_issued_total"+ofOrders] != 30 || samples["idgen_stock"+ofOrders] <= 0 ||
 		samples["idgen_handles"+ofOrders] != 1 {
 		t.Errorf("of a segment that issued 30: %v", samples)
@@ -71,9 +84,8 @@ func TestMetricsAreTheStatsOfEachGenerator(t *testing.T) {
 	if left := samples["idgen_stock_seconds"+ofEvents]; left <= 0 || left > 60 {
 		t.Errorf("a window lasts %v s", left)
 	}
-	if _, counted := samples["idgen_issued_total"+ofEvents]; counted ||
-		samples["idgen_granted_seconds_total"+ofEvents] < 10 {
-		t.Errorf("of a snowflake, which counts time and not ids: %v", samples)
+	if samples["idgen_issued_total"+ofEvents] != 1 || samples["idgen_granted_seconds_total"+ofEvents] < 10 {
+		t.Errorf("of a snowflake that issued one: %v", samples)
 	}
 	orders.Close(t.Context())
 	samples = parseMetrics(t, orders)
@@ -84,7 +96,7 @@ func TestMetricsAreTheStatsOfEachGenerator(t *testing.T) {
 
 func TestGeneratorsThatShareAWorkerAreOneSample(t *testing.T) {
 	a, b := newSnowflake(t), newSnowflake(t)
-	label := `{name="idgen",namespace="` + t.Name() + `",kind="snowflake"}`
+	label := `{name="idgen",namespace="` + t.Name() + `",kind="snowflake",` + processLabel(t)
 	if got := parseMetrics(t, a, b, a)["idgen_handles"+label]; got != 2 {
 		t.Errorf("%v handles, want 2", got)
 	}
@@ -92,7 +104,7 @@ func TestGeneratorsThatShareAWorkerAreOneSample(t *testing.T) {
 
 func TestANameOfAnyCharactersIsOneLabel(t *testing.T) {
 	g := newSegment(t, idgen.WithName("a \"b\" \\ c\nd, caf\u00e9"))
-	label := `{name="a \"b\" \\ c\nd, café",namespace="default",kind="segment"}`
+	label := `{name="a \"b\" \\ c\nd, café",namespace="default",kind="segment",` + processLabel(t)
 	if _, there := parseMetrics(t, g)["idgen_stock"+label]; !there {
 		t.Errorf("no sample with the labels %s", label)
 	}
@@ -121,6 +133,41 @@ func TestStatsSayWhatWasIssuedAndHowLongTheRestLasts(t *testing.T) {
 	if stats, err := events.Stats(); err != nil || stats.StockSeconds <= 0 || stats.StockSeconds > 60 ||
 		stats.Rate != 0 {
 		t.Errorf("%+v, %v", stats, err)
+	}
+}
+
+func TestAGeneratorThatIsStoppedSaysWhyAndWhatFailedLast(t *testing.T) {
+	store := idgen.WithStore(sqliteStore(t))
+	orders := newSegment(t, store, idgen.WithTag("orders"), idgen.WithSegmentStep(10))
+	stats, err := orders.Stats()
+	if err != nil || stats.Stopped != nil || stats.LastError != nil || !stats.LastFailure.IsZero() {
+		t.Errorf("in health: %+v, %v", stats, err)
+	}
+	if _, err := idgen.AdvanceSegment(math.MaxInt64, store, idgen.WithTag("orders")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = orders.Fill(make([]int64, 100))
+	wantStatus(t, err, idgen.ErrExhausted)
+	stats, err = orders.Stats()
+	if err != nil || !errors.Is(stats.Stopped, idgen.ErrExhausted) || !errors.Is(stats.LastError, idgen.ErrExhausted) ||
+		time.Since(stats.LastFailure) > time.Hour || stats.LayoutLeft != 0 {
+		t.Errorf("exhausted: %+v, %v", stats, err)
+	}
+}
+
+func TestAGeneratorSaysWhichItIs(t *testing.T) {
+	orders := newSegment(t, idgen.WithName("orders"), idgen.WithTag("t"))
+	want := "Generator segment 'orders', tag 't' of namespace 'default'"
+	if got := orders.String(); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	orders.Close(t.Context())
+	if got := fmt.Sprint(orders); got != want+", closed" {
+		t.Errorf("got %s", got)
+	}
+	var none *idgen.Generator
+	if got := none.String(); got != "no generator" {
+		t.Errorf("got %s", got)
 	}
 }
 

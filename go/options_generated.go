@@ -243,6 +243,17 @@ func WithSegmentStockMax(value int64) Option { return With("segment.stock_max", 
 // threads (at most 1024 numbers) do not age.
 func WithSegmentMaxAge(value time.Duration) Option { return With("segment.max_age", value) }
 
+// WithSegmentGrantLog sets segment.grant_log (0 to 1000000; default 0). How many of a tag's latest grants the store
+// remembers: which numbers, to whom, when. `idgen explain` shows which of them an id is from. For sqlite, mysql and
+// postgres; servers need the table idgen_grant (docs/stores.md). 0: none.
+func WithSegmentGrantLog(value int64) Option { return With("segment.grant_log", value) }
+
+// WithWitness sets witness (a folder). Where this host remembers the highest numbers that it was granted of each tag,
+// one file for each. A store that grants less was restored from a backup: STORE_REGRESSED, also for a process that
+// starts after that. All processes of the host share it; it must outlast them. A relative path starts from `directory`.
+// Empty = nowhere.
+func WithWitness(value string) Option { return With("witness", value) }
+
 // WithSegmentStride sets segment.stride (1 to 1000000; default 1). Issue only ids with id % segment.stride ==
 // segment.offset, for several masters that make ids side by side, each from a store of its own. With the schema tinyid
 // the row decides: leave both alone.

@@ -31,6 +31,18 @@ type Stats struct {
 	BreakerRedis    uint32        // of store = "buffer": 0 closed, 1 half-open, 2 open: Redis is left alone for a while
 	BreakerDatabase uint32        // the same for the database; both 0 for other stores
 	BufferStock     uint64        // numbers left in Redis when it was last seen
+
+	Stopped          error     // nil, or what calls get instead of ids: compare it by errors.Is
+	LastError        error     // the store's latest failure, whether or not it is over; nil: none so far
+	LastFailure      time.Time // when that was
+	RedisFailures    uint64    // of store = "buffer": calls of Redis that failed
+	DatabaseFailures uint64    // the same for the database; both 0 for other stores
+
+	// Numbers (segment) or ms of time (snowflake) that the layout still holds, above our latest grant; MaxUint64 is
+	// unknown.
+	LayoutLeft uint64
+	TagLeft    uint64 // numbers below 2^63 that the tag still holds; MaxUint64 is unknown, as for a snowflake
+	IssuedIDs  uint64 // ids given out, also those of a snowflake, where Issued is time
 }
 
 // Stats returns what the generator has done. Does not wait for the store.
@@ -41,6 +53,12 @@ func (g *Generator) Stats() (Stats, error) {
 		return Stats{}, err
 	}
 	s := result.stats
+	var lastError error
+	var lastFailure time.Time
+	if s.last_failure != C.IDGEN_OK {
+		lastError = &Error{Status: Status(s.last_failure), Message: C.GoString(&s.last_error[0])}
+		lastFailure = time.UnixMilli(int64(s.last_failure_unix_ms))
+	}
 	return Stats{
 		Handles: uint32(s.handles), Granted: uint64(s.granted), Remaining: uint64(s.remaining),
 		Refills:        uint64(s.refills),
@@ -51,12 +69,17 @@ func (g *Generator) Stats() (Stats, error) {
 		Issued: uint64(s.issued), Rate: uint64(s.rate), StockSeconds: float64(s.stock_seconds),
 		BreakerRedis: uint32(s.breaker_redis), BreakerDatabase: uint32(s.breaker_database),
 		BufferStock: uint64(s.buffer_stock),
+		Stopped:     failedStatus(s.stopped), LastError: lastError, LastFailure: lastFailure,
+		RedisFailures: uint64(s.redis_failures), DatabaseFailures: uint64(s.database_failures),
+		LayoutLeft: uint64(s.layout_left), TagLeft: uint64(s.tag_left),
+		IssuedIDs: uint64(s.issued_ids),
 	}, nil
 }
 
 // Metrics returns the figures of the generators, closed ones too, in the Prometheus text format 0.0.4: metrics idgen_*
-// with the labels name, namespace and kind. Generators that share a worker's state count once; different ones with the
-// same labels become one sample. Serve it as "text/plain; version=0.0.4". Errors: ErrHandle for a nil generator.
+// with the labels name, namespace, kind and process. Generators that share a worker's state count once; different ones
+// with the same labels become one sample. Serve it as "text/plain; version=0.0.4". Errors: ErrHandle for a nil
+// generator.
 func Metrics(generators ...*Generator) (string, error) {
 	if err := checkABI(); err != nil {
 		return "", err

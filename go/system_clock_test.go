@@ -28,8 +28,11 @@ func TestTheAnchoredClockShowsTheTimeOfTheSystem(t *testing.T) {
 	running.Wait()
 }
 
-// stale makes c's anchor as old as an anchor may get.
-func stale(c *anchoredClock) { c.taken.Add(-anchorLasts) }
+// stale makes c's anchor as old as an anchor may get, and its millisecond a past one.
+func stale(c *anchoredClock) {
+	c.anchor.taken -= anchorLasts
+	c.begun.Add(-nsPerMs)
+}
 
 func wantNow(t *testing.T, c *anchoredClock) {
 	t.Helper()
@@ -43,21 +46,22 @@ func TestAClockThatWasSetIsSeenWithTheNextAnchor(t *testing.T) {
 	for _, by := range []time.Duration{-time.Hour, time.Hour} {
 		c := newAnchoredClock()
 		wantNow(t, c)
-		c.ahead.Add(int64(by))
+		c.anchor.ahead += int64(by)
 		stale(c)
 		wantNow(t, c)
 	}
 }
 
-func TestAnAnchorThatIsJustBeingTakenIsNotUsed(t *testing.T) {
+func TestAMillisecondThatIsJustBeingWrittenIsNotUsed(t *testing.T) {
 	c := newAnchoredClock()
 	wantNow(t, c)
 	c.renewing.Store(true)
-	c.taken.Store(noAnchor)
-	c.ahead.Add(int64(time.Hour))
+	c.begun.Store(never)
+	c.ms.Add(3_600_000)
+	c.anchor.ahead += int64(time.Hour)
 	wantNow(t, c)
-	if c.taken.Load() != noAnchor {
-		t.Error("two goroutines took an anchor at the same time")
+	if c.begun.Load() != never {
+		t.Error("two goroutines wrote one at the same time")
 	}
 }
 
@@ -65,19 +69,39 @@ func TestAnAnchorOfAnotherTimeIsNotUsed(t *testing.T) {
 	c := newAnchoredClock()
 	for _, by := range []int64{int64(time.Hour), -int64(time.Hour)} { // as of a bubble of testing/synctest
 		wantNow(t, c)
-		c.taken.Add(by)
-		c.ahead.Add(int64(time.Minute))
+		c.anchor.taken += by
+		c.anchor.ahead += int64(time.Minute)
+		c.begun.Add(by)
+		c.ms.Add(60_000)
 		wantNow(t, c)
 	}
 }
 
 func TestAnAnchorThatTookTooLongIsNotKept(t *testing.T) {
 	c := newAnchoredClock()
-	c.renew(int64(time.Since(c.start)) - 2*anchorTakes)
-	if c.taken.Load() != noAnchor {
+	c.renew(c.now() - 2*anchorTakes)
+	if c.anchor.taken != never || c.begun.Load() != never {
 		t.Error("kept")
 	}
 	wantNow(t, c)
+}
+
+func TestTheClockShowsEachMillisecondUntilItsEnd(t *testing.T) {
+	c := newAnchoredClock()
+	c.anchor.taken = 0
+	c.anchor.ahead = 7*nsPerMs + 300_000
+	for _, at := range []struct{ since, ms int64 }{{0, 7}, {699_999, 7}, {700_000, 8}, {1_699_999, 8}, {1_700_000, 9}} {
+		ms, ok := c.at(at.since)
+		if !ok {
+			ms = c.renew(at.since)
+		}
+		if ms != at.ms {
+			t.Errorf("%d ns after the anchor it shows %d, want %d", at.since, ms, at.ms)
+		}
+	}
+	if _, ok := c.at(699_999); ok {
+		t.Error("a millisecond that has not begun is shown")
+	}
 }
 
 func BenchmarkAnchoredClock(b *testing.B) {

@@ -53,7 +53,7 @@ func (g *Generator) draw() (uint64, bool) {
 	case C.IDGEN_VIEW_COUNTER:
 		return g.view.drawNumber()
 	case C.IDGEN_VIEW_CLOCK:
-		return g.view.drawAt(systemClock.unixMs())
+		return g.view.drawNow(systemClock)
 	}
 	return 0, false
 }
@@ -71,7 +71,38 @@ func (v *view) drawNumber() (uint64, bool) {
 	return n, n < atomic.LoadUint64((*uint64)(&words.limit)) && n >= atomic.LoadUint64((*uint64)(&words.first))
 }
 
+// drawNow is drawAt by a clock, for a call less.
+func (v *view) drawNow(c *anchoredClock) (uint64, bool) {
+	since := c.now()
+	unixMs, ok := c.at(since)
+	if !ok {
+		unixMs = c.renew(since)
+	}
+	words := v.current()
+	if n, ok := v.stepInTick(words, unixMs); ok {
+		return v.id(words, n), true
+	}
+	return v.drawBySteps(words, unixMs)
+}
+
 func (v *view) drawAt(unixMs int64) (uint64, bool) {
+	words := v.current()
+	if n, ok := v.stepInTick(words, unixMs); ok {
+		return v.id(words, n), true
+	}
+	return v.drawBySteps(words, unixMs)
+}
+
+// stepInTick draws a number if the counter stands in this tick already, which is what most draws find. It depends on
+// the clock only by a comparison that the processor foresees.
+func (v *view) stepInTick(words *C.idgen_words_t, unixMs int64) (uint64, bool) {
+	n := atomic.LoadUint64((*uint64)(&words.next))
+	return n, n>>(v.sequenceBits&63) == uint64(unixMs-v.epochUnixMs) && v.tickMs == 1 &&
+		n < atomic.LoadUint64((*uint64)(&words.limit)) &&
+		atomic.CompareAndSwapUint64((*uint64)(&words.next), n, n+1)
+}
+
+func (v *view) drawBySteps(words *C.idgen_words_t, unixMs int64) (uint64, bool) {
 	if unixMs < v.epochUnixMs {
 		return 0, false
 	}
@@ -82,7 +113,6 @@ func (v *view) drawAt(unixMs int64) (uint64, bool) {
 	if tick > v.maxTick {
 		return 0, false
 	}
-	words := v.current()
 	bits := v.sequenceBits & 63 // it is below 64; the mask spares the compiler's check of that, here and below
 	floor := tick << bits
 	ceiling := floor + (atomic.LoadUint64((*uint64)(&words.slack))+1)<<bits
@@ -96,12 +126,24 @@ func (v *view) drawAt(unixMs int64) (uint64, bool) {
 		if n >= min(atomic.LoadUint64((*uint64)(&words.limit)), ceiling) {
 			return 0, false
 		}
+		skipped := (*uint64)(&words.skipped)
+		if n != seen {
+			atomic.AddUint64(skipped, n-seen)
+		}
 		if atomic.CompareAndSwapUint64((*uint64)(&words.next), seen, n+1) {
-			sequence := n & (1<<bits - 1)
-			fixed := atomic.LoadUint64((*uint64)(&words.fixed))
-			return n>>bits<<(v.timeShift&63) | sequence<<(v.sequenceShift&63) | fixed, true
+			return v.id(words, n), true
+		}
+		if n != seen {
+			atomic.AddUint64(skipped, seen-n)
 		}
 	}
+}
+
+// id is the one of a number that was drawn from these words: others may be of another worker.
+func (v *view) id(words *C.idgen_words_t, n uint64) uint64 {
+	bits := v.sequenceBits & 63
+	sequence := n & (1<<bits - 1)
+	return n>>bits<<(v.timeShift&63) | sequence<<(v.sequenceShift&63) | atomic.LoadUint64((*uint64)(&words.fixed))
 }
 
 // nextDrawn is Next once draw has failed. In the one call the number becomes an id or is given up: it is never passed

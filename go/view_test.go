@@ -3,6 +3,7 @@ package idgen_test
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -185,6 +186,15 @@ func wantRising(t *testing.T, g *idgen.Generator) {
 	slices.Sort(all)
 	if distinct := len(slices.Compact(slices.Clone(all))); distinct != goroutines*each {
 		t.Fatalf("%d distinct ids of %d", distinct, goroutines*each)
+	}
+	stats, err := g.Stats()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Whoever comes late to the end of a range of numbers draws anew, and leaves a gap.
+	gaps := int64(stats.IssuedIDs) - goroutines*each
+	if isSnowflake := stats.TagLeft == math.MaxUint64; gaps < 0 || gaps > 0 && isSnowflake {
+		t.Errorf("%d ids are counted, of %d", stats.IssuedIDs, goroutines*each)
 	}
 }
 

@@ -8,7 +8,8 @@ import (
 // words are those of a generator as idgen.h lays them out, in the test's own memory.
 type words struct {
 	next         uint64
-	_            [7]uint64
+	skipped      uint64
+	_            [6]uint64
 	limit, first uint64
 	_            [6]uint64
 	slack, fixed uint64
@@ -23,6 +24,9 @@ func wantDrawn(t *testing.T, draw func(*view) (uint64, bool), v view, before wor
 	drawn, isDrawn := draw(&v)
 	if isDrawn != ok || ok && drawn != id {
 		t.Errorf("%+v gave %d, %v; want %d, %v", before, drawn, isDrawn, id, ok)
+	}
+	if isDrawn {
+		before.skipped += next - 1 - before.next
 	}
 	if before.next = next; after != before {
 		t.Errorf("it left %+v, want %+v", after, before)
@@ -69,5 +73,6 @@ func TestASnowflakeIsDrawnInItsTickAndInTheReservedTimeOnly(t *testing.T) {
 	// Three ticks that were slept through are not stepped over.
 	behind := words{next: tick5 + 3, limit: 1 << 40, slack: ^uint64(0) - 2, fixed: 3}
 	wantDrawn(t, at(1007), v, behind, 0, false, tick5+3)
-	wantDrawn(t, at(1005), v, behind, 0, false, tick5+3)
+	wantDrawn(t, at(1004), v, behind, 0, false, tick5+3)
+	wantDrawn(t, at(1005), v, behind, 5<<10|3<<2|3, true, tick5+4) // there are none behind it
 }

@@ -699,6 +699,10 @@ typedef struct {
   }                                                                          \
   return result
 
+static inline idgen_go_long_text idgen_go_summary(uintptr_t generator) {
+  IDGEN_GO_LONG_TEXT(idgen_summary((const idgen_t *)generator, buffer, &size, &error));
+}
+
 static inline idgen_go_long_text idgen_go_describe(uintptr_t generator) {
   IDGEN_GO_LONG_TEXT(idgen_describe((const idgen_t *)generator, buffer, &size, &error));
 }

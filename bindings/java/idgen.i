@@ -16,6 +16,9 @@
 
   private IdgenJNI() {}
 
+  // Runs the initializer.
+  static void initialize() {}
+
   // The natives call these two, on the caller's thread.
   static RuntimeException error(int status, byte[] message, long retryAfterNs, int written, long cause) {
     return Errors.of(status, message, retryAfterNs, written, cause);
@@ -73,7 +76,7 @@ ARRAY(TYPE *, JNI, JAVA)
 %enddef
 STRUCT_OUT(idgen_parts_t, jlongArray, long[])
 STRUCT_OUT(idgen_block_t, jlongArray, long[])
-STRUCT_OUT(idgen_stats_t, jlongArray, long[])
+STRUCT_OUT(idgen_stats_t, jobjectArray, Object[])
 STRUCT_OUT(idgen_standard_parts_t, jlongArray, long[])
 STRUCT_OUT(idgen_text_parts_t, jlongArray, long[])
 STRUCT_OUT(idgen_segment_info_t, jobjectArray, Object[])
@@ -220,7 +223,9 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
 %ignore idgen_worker_repair;
 %ignore idgen_worker_release;
 %ignore idgen_describe;
+%ignore idgen_summary;
 %ignore idgen_metrics;
+%ignore idgen_segment_grant_of;
 %ignore idgen_segment_list;
 %ignore idgen_segment_statements;
 %ignore idgen_format;
@@ -266,6 +271,7 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
 %native(create) jlong create(jlong config);
 %native(close) void close(jlong generator);
 %native(describe) jbyteArray describe(jlong generator);
+%native(summary) jbyteArray summary(jlong generator);
 %native(metrics) jbyteArray metrics(jlongArray generators);
 %native(configNames) jbyteArray configNames(jbyteArray tomlPath);
 %native(format) jbyteArray format(jlong id, jint encoding);
@@ -278,6 +284,7 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
 %native(standardUuids) void standardUuids(jint standard, jlongArray halves, jint count);
 %native(standardMake) void standardMake(jint standard, jbyteArray ids, jint size, jint count);
 %native(configSetLog) void configSetLog(jlong config, jobject sink);
+%native(configSetClock) void configSetClock(jlong config, jobject sink);
 %native(segmentList) void segmentList(jlong config, jobject rows);
 %native(segmentStatements) jbyteArray segmentStatements(jlong config);
 %native(routeTableCreate) jlong routeTableCreate(jlong version, jint bits, jobjectArray shards, jintArray upto,

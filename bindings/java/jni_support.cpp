@@ -117,15 +117,35 @@ void store(JNIEnv* env, jlongArray out, const idgen_block_t& block) {
   store(env, out, {static_cast<jlong>(block.first), static_cast<jlong>(block.count), static_cast<jlong>(block.stride)});
 }
 
-void store(JNIEnv* env, jlongArray out, const idgen_stats_t& stats) {
-  store(env, out,
-        {static_cast<jlong>(stats.handles), static_cast<jlong>(stats.granted), static_cast<jlong>(stats.remaining),
-         static_cast<jlong>(stats.refills), static_cast<jlong>(stats.refill_failures),
-         static_cast<jlong>(stats.refill_ns_max), static_cast<jlong>(stats.waits), static_cast<jlong>(stats.wait_ns),
-         static_cast<jlong>(stats.store_waits), static_cast<jlong>(stats.clock_back_events),
-         static_cast<jlong>(stats.forks), static_cast<jlong>(stats.lead_ms), static_cast<jlong>(stats.issued),
-         static_cast<jlong>(stats.rate), bits_of(stats.stock_seconds), static_cast<jlong>(stats.breaker_redis),
-         static_cast<jlong>(stats.breaker_database), static_cast<jlong>(stats.buffer_stock)});
+void store(JNIEnv* env, jobjectArray out, const idgen_stats_t& stats) {
+  store_numbers(env, out,
+                {static_cast<jlong>(stats.handles),
+                 static_cast<jlong>(stats.granted),
+                 static_cast<jlong>(stats.remaining),
+                 static_cast<jlong>(stats.refills),
+                 static_cast<jlong>(stats.refill_failures),
+                 static_cast<jlong>(stats.refill_ns_max),
+                 static_cast<jlong>(stats.waits),
+                 static_cast<jlong>(stats.wait_ns),
+                 static_cast<jlong>(stats.store_waits),
+                 static_cast<jlong>(stats.clock_back_events),
+                 static_cast<jlong>(stats.forks),
+                 static_cast<jlong>(stats.lead_ms),
+                 static_cast<jlong>(stats.issued),
+                 static_cast<jlong>(stats.rate),
+                 bits_of(stats.stock_seconds),
+                 static_cast<jlong>(stats.breaker_redis),
+                 static_cast<jlong>(stats.breaker_database),
+                 static_cast<jlong>(stats.buffer_stock),
+                 static_cast<jlong>(stats.stopped),
+                 static_cast<jlong>(stats.last_failure),
+                 static_cast<jlong>(stats.last_failure_unix_ms),
+                 static_cast<jlong>(stats.redis_failures),
+                 static_cast<jlong>(stats.database_failures),
+                 static_cast<jlong>(stats.layout_left),
+                 static_cast<jlong>(stats.tag_left),
+                 static_cast<jlong>(stats.issued_ids)});
+  store_text(env, out, 1, stats.last_error);
 }
 
 void store(JNIEnv* env, jlongArray out, const idgen_standard_parts_t& parts) {

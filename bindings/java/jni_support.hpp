@@ -1,5 +1,5 @@
 // What all Java natives are made of: arguments in, results out, failures thrown. Nothing here is kept between calls (no
-// cached class, no global reference; the exceptions are in natives_log.cpp and natives_store.cpp), so that a dropped
+// cached class, no global reference; the exceptions are in natives_host.cpp and natives_store.cpp), so that a dropped
 // class loader leaves nothing behind.
 #ifndef IDGEN_BINDINGS_JAVA_JNI_SUPPORT_HPP
 #define IDGEN_BINDINGS_JAVA_JNI_SUPPORT_HPP
@@ -17,7 +17,7 @@ namespace idgen_jni {
 // Changes with the name or the parameters of a native, and with the words that View.java reads.
 // NativeLoader.JNI_VERSION must be the same number, so that a jar and a libidgen.so that do not match give a message,
 // not a crash.
-inline constexpr jint kJniVersion = 13;
+inline constexpr jint kJniVersion = 16;
 
 // idgen_error_t without its half kilobyte of zeroes: this is made on every call.
 struct Error : idgen_error_t {
@@ -90,7 +90,7 @@ jbyteArray bytes(JNIEnv* env, const char* text, std::size_t size);
 void store(JNIEnv* env, jlongArray out, std::initializer_list<jlong> numbers);
 void store(JNIEnv* env, jlongArray out, const idgen_parts_t& parts);
 void store(JNIEnv* env, jlongArray out, const idgen_block_t& block);
-void store(JNIEnv* env, jlongArray out, const idgen_stats_t& stats);
+void store(JNIEnv* env, jobjectArray out, const idgen_stats_t& stats);
 void store(JNIEnv* env, jlongArray out, const idgen_standard_parts_t& parts);
 void store(JNIEnv* env, jlongArray out, const idgen_text_parts_t& parts);
 // A long[] of the numbers first, then a byte[] for each text.

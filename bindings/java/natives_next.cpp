@@ -71,7 +71,7 @@ JNIEXPORT jlong JNICALL Java_dev_idgen_IdgenJNI_next(JNIEnv* env, jclass natives
 
 // Java draws by itself where there is a view (View.java). Answers where its words are, 0 if there is none that Java
 // knows. Fills `shape`, if it is given one: protocol, epoch_unix_ms, tick_ms, max_tick, carry_mask, sequence_bits,
-// sequence_shift, time_shift.
+// sequence_shift, time_shift, flags.
 JNIEXPORT jlong JNICALL Java_dev_idgen_IdgenJNI_view(JNIEnv* env, jclass, jlong generator, jlongArray shape) {
   idgen_view_t view = IDGEN_VIEW_INIT;
   if (idgen_view(idgen_jni::handle<const idgen_t>(generator), &view, nullptr) != IDGEN_OK) return 0;
@@ -81,7 +81,7 @@ JNIEXPORT jlong JNICALL Java_dev_idgen_IdgenJNI_view(JNIEnv* env, jclass, jlong 
         env, shape,
         {static_cast<jlong>(view.protocol), static_cast<jlong>(view.epoch_unix_ms), static_cast<jlong>(view.tick_ms),
          static_cast<jlong>(view.max_tick), static_cast<jlong>(view.carry_mask), static_cast<jlong>(view.sequence_bits),
-         static_cast<jlong>(view.sequence_shift), static_cast<jlong>(view.time_shift)});
+         static_cast<jlong>(view.sequence_shift), static_cast<jlong>(view.time_shift), static_cast<jlong>(view.flags)});
   }
   return idgen_jni::address(__atomic_load_n(view.words, __ATOMIC_ACQUIRE));
 }

@@ -57,6 +57,12 @@ JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_describe(JNIEnv* env, jclas
   });
 }
 
+JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_summary(JNIEnv* env, jclass natives, jlong generator) {
+  return text_of(env, natives, [&](char* buffer, std::size_t* size, idgen_error_t* error) {
+    return idgen_summary(idgen_jni::handle<idgen_t>(generator), buffer, size, error);
+  });
+}
+
 JNIEXPORT jbyteArray JNICALL Java_dev_idgen_IdgenJNI_metrics(JNIEnv* env, jclass natives, jlongArray generators) {
   const jsize count = env->GetArrayLength(generators);
   jlong* addresses = env->GetLongArrayElements(generators, nullptr);

@@ -3,6 +3,7 @@
 
 #include "border.hpp"
 #include "idgen/handle.hpp"
+#include "idgen/text.hpp"
 
 using namespace idgen;
 using namespace idgen::capi;
@@ -46,14 +47,35 @@ void idgen_destroy(idgen_t* generator) {
 idgen_status_t idgen_stats(const idgen_t* generator, idgen_stats_t* out, idgen_error_t* err) {
   return guard_uncancelled(err, [&] {
     const Stats stats = open_handle(generator, "generator").stats();
-    const BufferStats buffer = stats.buffer.value_or(BufferStats{});
-    write_struct(out,
-                 idgen_stats_t{0, stats.handles, stats.granted, stats.remaining, stats.refills, stats.refill_failures,
-                               stats.refill_ns_max, stats.waits, stats.wait_ns, stats.store_waits,
-                               stats.clock_back_events, stats.forks, stats.lead_ms, stats.issued, stats.rate,
-                               stats.stock_seconds, static_cast<std::uint32_t>(buffer.redis),
-                               static_cast<std::uint32_t>(buffer.database), buffer.stock},
-                 "out");
+    idgen_stats_t result{};
+    result.handles = static_cast<std::uint32_t>(stats.handles);
+    result.granted = stats.granted;
+    result.remaining = stats.remaining;
+    result.refills = stats.refills;
+    result.refill_failures = stats.refill_failures;
+    result.refill_ns_max = stats.refill_ns_max;
+    result.waits = stats.waits;
+    result.wait_ns = stats.wait_ns;
+    result.store_waits = stats.store_waits;
+    result.clock_back_events = stats.clock_back_events;
+    result.forks = stats.forks;
+    result.lead_ms = static_cast<std::int64_t>(stats.lead_ms);
+    result.issued = stats.issued;
+    result.rate = stats.rate;
+    result.stock_seconds = stats.stock_seconds;
+    result.breaker_redis = static_cast<std::uint32_t>(stats.breaker_redis);
+    result.breaker_database = static_cast<std::uint32_t>(stats.breaker_database);
+    result.buffer_stock = stats.buffer_stock;
+    result.stopped = static_cast<idgen_status_t>(stats.stopped);
+    result.last_failure = static_cast<idgen_status_t>(stats.last_failure);
+    result.last_failure_unix_ms = static_cast<std::int64_t>(stats.last_failure_unix_ms);
+    result.redis_failures = stats.redis_failures;
+    result.database_failures = stats.database_failures;
+    result.layout_left = stats.layout_left;
+    result.tag_left = stats.tag_left;
+    copy_text(stats.last_error, result.last_error, sizeof result.last_error);
+    result.issued_ids = stats.issued_ids;
+    write_struct(out, result, "out");
   });
 }
 
@@ -70,6 +92,10 @@ idgen_status_t idgen_metrics(const idgen_t* const* generators, size_t count, cha
 
 idgen_status_t idgen_config_describe(const idgen_config_t* config, char* buffer, size_t* size, idgen_error_t* err) {
   return guard_waiting(err, [&] { write_text(describe_generator(open_handle(config, "config")), buffer, size); });
+}
+
+idgen_status_t idgen_summary(const idgen_t* generator, char* buffer, size_t* size, idgen_error_t* err) {
+  return guard(err, [&] { write_text(open_handle(generator, "generator").summary(), buffer, size); });
 }
 
 idgen_status_t idgen_describe(const idgen_t* generator, char* buffer, size_t* size, idgen_error_t* err) {

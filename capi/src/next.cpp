@@ -81,6 +81,7 @@ namespace idgen {
 // Where HotPage has what idgen_words_t promises.
 struct WordsOfView {
   static_assert(offsetof(HotPage, counter) + offsetof(Counter, next_) == offsetof(idgen_words_t, next));
+  static_assert(offsetof(HotPage, counter) + offsetof(Counter, skipped_) == offsetof(idgen_words_t, skipped));
   static_assert(offsetof(HotPage, counter) + offsetof(Counter, limit_) == offsetof(idgen_words_t, limit));
   static_assert(offsetof(HotPage, counter) + offsetof(Counter, first_) == offsetof(idgen_words_t, first));
   static_assert(offsetof(HotPage, counter) + offsetof(Counter, version_) == offsetof(idgen_words_t, version));
@@ -100,6 +101,7 @@ idgen_status_t idgen_view(const idgen_t* generator, idgen_view_t* view, idgen_er
     const auto [page, shape] = handle.view();
     idgen_view_t found = IDGEN_VIEW_INIT;
     found.protocol = shape->timed ? IDGEN_VIEW_CLOCK : IDGEN_VIEW_COUNTER;
+    found.flags = shape->is_lasting ? IDGEN_VIEW_LASTING : 0;
     found.words = reinterpret_cast<idgen_words_t* const*>(page);
     if (shape->timed) {
       found.epoch_unix_ms = shape->epoch_ms;

@@ -18,10 +18,10 @@ struct Tag {
 Tag tag_of(const idgen_config_t* handle, bool create) {
   const Config& config = open_handle(handle, "config");
   std::shared_ptr<Store> store = config.store;
+  StoreOptions options = config.store_options();
   if (store) {
-    refuse_schema_of_host(config.get("segment.schema"));
+    check_options_of_host(options);
   } else {
-    StoreOptions options = config.store_options();
     options.create = create;
     store = open_store(config.get("store"), options);
   }
@@ -103,6 +103,18 @@ idgen_status_t idgen_segment_list(const idgen_config_t* config, idgen_segment_fn
       const idgen_segment_info_t info = info_of(row);
       each(ctx, row.name_space.c_str(), row.tag.c_str(), &info);
     }
+  });
+}
+
+idgen_status_t idgen_segment_grant_of(const idgen_config_t* config, uint64_t number, idgen_segment_grant_t* out,
+                                      idgen_error_t* err) {
+  return guard_waiting(err, [&] {
+    const Tag tag = tag_of(config, false);
+    check_struct(out, "out");
+    const LoggedGrant found = tag.store->segment_grant_of(tag.name_space, tag.name, number);
+    idgen_segment_grant_t grant{sizeof grant, 0, found.grant, found.first, found.last, found.granted_unix_ms, ""};
+    copy_text(found.holder, grant.holder, sizeof grant.holder);
+    write_struct(out, grant, "out");
   });
 }
 

@@ -5,7 +5,11 @@
 # files (invoices.py says how to write them). Works in ./invoices.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-rm -rf invoices && mkdir invoices && cd invoices
+if [ -e invoices ] && [ ! -e invoices/made-by-run.sh ]; then
+  echo "./invoices is in the way, and not of this script" >&2
+  exit 1
+fi
+rm -rf invoices && mkdir invoices && cd invoices && touch made-by-run.sh
 cp "$here/invoices.toml" .
 store=${STORE:+--store $STORE}
 

@@ -8,10 +8,15 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 seconds=${1:-20}
-rm -rf shop && mkdir shop && cd shop
+if [ -e shop ] && [ ! -e shop/made-by-run.sh ]; then
+  echo "./shop is in the way, and not of this script" >&2
+  exit 1
+fi
+rm -rf shop && mkdir shop && cd shop && touch made-by-run.sh
 cp "$here/shop.toml" .
 started=""
 trap 'kill $started 2>/dev/null || true' EXIT
+trap 'exit 130' INT TERM HUP
 
 say() { printf '\n== %s\n' "$*"; }
 

@@ -31,10 +31,11 @@ struct Settings {
   bool create = false;  // make a tag that is missing, at 0
   std::int64_t timeout_ms = 5000;
   std::string schema = "idgen";
-  std::string pattern;     // of serials, for the schemas key_producer and incr
-  std::uint64_t step = 0;  // of a new tag, if the schema's row needs one
-  bool queue = false;      // only the functions of QueueStore will be called
-  std::string queue_of;    // the database whose numbers it holds
+  std::string pattern;          // of serials, for the schemas key_producer and incr
+  std::uint64_t step = 0;       // of a new tag, if the schema's row needs one
+  std::uint64_t grant_log = 0;  // how many grants of a tag to remember
+  bool queue = false;           // only the functions of QueueStore will be called
+  std::string queue_of;         // the database whose numbers it holds
 };
 
 // What a module implements. Contracts: class Store in idgen/store.hpp.
@@ -135,6 +136,7 @@ inline Settings settings_of(const idgen_module_setting* settings, std::size_t co
     if (key == "schema") out.schema = settings[i].value;
     if (key == "pattern") out.pattern = settings[i].value;
     if (key == "step") out.step = std::stoull(settings[i].value);
+    if (key == "grant_log") out.grant_log = std::stoull(settings[i].value);
     if (key == "queue_of") out.queue_of = settings[i].value;
     if (key == "queue") out.queue = settings[i].value == std::string_view("1");
   }
@@ -358,6 +360,16 @@ void open(const Settings& settings, idgen_module_store* out) {
           e, [&] { *max_id = static_cast<S*>(static_cast<SegmentStore*>(ctx))->max_of(std::string(table), column); });
     };
   }
+  if constexpr (requires(S & s) { s.grant_of(std::string(), std::string(), 0); }) {
+    out->segment_grant_of = [](void* ctx, const char* name_space, const char* tag, std::uint64_t number,
+                               idgen_module_logged_grant* grant, idgen_module_error* e) -> std::int32_t {
+      return guard(e, [&] {
+        const LoggedGrant found = static_cast<S*>(static_cast<SegmentStore*>(ctx))->grant_of(name_space, tag, number);
+        *grant = {found.grant, found.first, found.last, found.granted_unix_ms, ""};
+        std::strncpy(grant->holder, found.holder.c_str(), sizeof grant->holder - 1);
+      });
+    };
+  }
   out->close = [](void* ctx) { delete static_cast<SegmentStore*>(ctx); };
   out->disconnect = [](void* ctx) { static_cast<SegmentStore*>(ctx)->disconnect(); };
   out->create = [](void* ctx, idgen_module_error* e) -> std::int32_t {
@@ -370,8 +382,8 @@ void open(const Settings& settings, idgen_module_store* out) {
 }
 
 // S has a constructor S(const Settings&), which connects, and S::statements(settings, name_space, tag), the text of
-// what create() runs. It may have max_of(table, column). A type S::Serials is the store of the schema
-// S::Serials::kSchema.
+// what create() runs. It may have max_of(table, column) and grant_of(name_space, tag, number). A type S::Serials is the
+// store of the schema S::Serials::kSchema.
 template <class S>
 constexpr idgen_module interface_of(const char* name) {
   return {IDGEN_MODULE_ABI, 0, name,

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "grant_log.hpp"
 #include "module.hpp"
 #include "sql.hpp"
 
@@ -78,6 +79,7 @@ struct Dialect {
   std::string_view insert;   // of a new row: columns and values
   // What is set besides the counter, with a comma in front: by a grant, an advance, any other change.
   std::string_view granted, advanced, changed;
+  std::string_view create_log = {};  // the table of grant_log.hpp, of idgen's own schema
 };
 
 [[noreturn]] inline void throw_schema_unknown(const Settings& settings) {
@@ -303,7 +305,7 @@ class SchemaStore : public ConnectedStore<Connection> {
   void create(const std::string& name_space, const std::string& tag) final {
     this->use([&](Connection& server) {
       key_of_row(schema_, name_space, tag);  // before the table is made
-      server.run(std::string(dialect_.create_table));
+      make_segments(server);
       if (!insert(server, name_space, tag))
         throw_tag_exists(name_space, tag, read(server, name_space, tag).info.max_id);
     });
@@ -344,8 +346,23 @@ class SchemaStore : public ConnectedStore<Connection> {
 
   // Those of segments, and in idgen's own schema those of workers.
   void make_tables(Connection& server) const {
-    server.run(std::string(dialect_.create_table));
+    make_segments(server);
     if (schema_.is_own()) server.create_workers();
+  }
+  void make_segments(Connection& server) const {
+    server.run(std::string(dialect_.create_table));
+    if (has_log()) server.run(std::string(dialect_.create_log));
+  }
+  // What make_segments() runs, for people.
+  static std::string tables_text(const Dialect& dialect, const Settings& settings) {
+    return std::string(dialect.create_table) + ";\n" +
+           (settings.grant_log != 0 ? std::string(dialect.create_log) + ";\n" : "");
+  }
+  bool has_log() const { return this->settings_.grant_log != 0; }
+  // Throws Error{unsupported}.
+  void check_log() const {
+    if (schema_.is_own()) return;
+    throw Error(Status::unsupported, "the rows of " + table_ + " remember no grants but the latest");
   }
   std::optional<SchemaRow> find(Connection& server, const std::string& where) const {
     std::vector<SchemaRow> found = rows_of(server, select() + where);

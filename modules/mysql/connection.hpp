@@ -182,14 +182,20 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
     const std::string_view server = mysql_get_server_info(connection_.get());
     is_tidb_ = server.find("TiDB") != server.npos;
     const std::string statements = parameters.choice("statements", kStatements);
-    in_transactions_ = statements == "transaction" || (statements == "auto" && is_tidb_);
+    // A grant and its row in the log of grants are two statements.
+    in_transactions_ = statements == "transaction" || (statements == "auto" && is_tidb_) || settings.grant_log != 0;
     const std::string limit = std::to_string(seconds);
     std::string session =
         "SET SESSION autocommit = 1, sql_mode = 'STRICT_ALL_TABLES', innodb_lock_wait_timeout = " + limit +
         ", lock_wait_timeout = " + limit;
-    if (server.find("MariaDB") != server.npos)
-      session += ", max_statement_time = " + std::to_string(settings.timeout_ms) + "e-3";
+    const bool is_mariadb = server.find("MariaDB") != server.npos;
+    if (is_mariadb) session += ", max_statement_time = " + std::to_string(settings.timeout_ms) + "e-3";
+    // A client that vanishes in a transaction, without a word, must not keep the tag's row locked.
+    if (in_transactions_ && !is_mariadb) session += ", wait_timeout = 60";
     run(session);
+    if (in_transactions_ && is_mariadb) {  // from 10.3 on; before that, nothing can be had
+      mysql_query(connection_.get(), ("SET SESSION idle_transaction_timeout = " + limit).c_str());
+    }
     check_settings(parameters);
   }
   MysqlConnection(const MysqlConnection&) = delete;
@@ -199,9 +205,10 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
   bool is_usable() const { return usable_; }
   bool is_tidb() const { return is_tidb_; }
   bool in_transactions() const { return in_transactions_; }
+  const char* begin() const { return is_tidb_ ? "BEGIN PESSIMISTIC" : "START TRANSACTION"; }
 
   // What a statement is about, for messages.
-  enum class About { segments, workers, numbers, users_table };
+  enum class About { segments, grants, workers, numbers, users_table };
 
   void run(const std::string& sql, About about = About::segments) {
     if (mysql_real_query(connection_.get(), sql.data(), sql.size()) != 0) fail(shown_, about);
@@ -210,9 +217,9 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
     run(sql, about);
     MYSQL_RES* const result = mysql_store_result(connection_.get());
     if (result == nullptr) fail(shown_, about);
-    return Rows(result, about == About::segments  ? schema_.table
-                        : about == About::workers ? std::string_view(kWorkerTable)
-                                                  : std::string_view(users_table));
+    return Rows(result, about == About::segments || about == About::grants ? schema_.table
+                        : about == About::workers                          ? std::string_view(kWorkerTable)
+                                                                           : std::string_view(users_table));
   }
 
   std::vector<std::vector<std::string>> worker_rows(const std::string& sql) { return all_rows(sql, About::workers); }
@@ -258,7 +265,7 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
       run(sql, about);
       return outcome();
     }
-    run(is_tidb_ ? "BEGIN PESSIMISTIC" : "START TRANSACTION", about);
+    run(begin(), about);
     run(sql, about);
     const std::uint64_t found = outcome();
     run("COMMIT", about);
@@ -272,6 +279,7 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
     switch (code) {
       case kNoSuchTable:
         if (about == About::users_table) throw Error(Status::value, why);
+        if (about == About::grants) throw Error(Status::store_missing, why + ". " + kHowToCreateGrants);
         if (about == About::workers) throw Error(Status::store_missing, why + ". " + kHowToCreateWorkers);
         if (about == About::numbers) throw Error(Status::store_missing, why + ". " + kHowToCreateNumbers);
         throw Error(Status::store_missing,

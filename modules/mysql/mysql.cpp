@@ -31,7 +31,18 @@ constexpr Dialect kDialects[] = {
                " ON DUPLICATE KEY UPDATE tag = tag",
      .granted = ", grants = grants + 1, rate = {rate}, holder = {holder}, updated_unix_ms = {now}",
      .advanced = ", grants = grants + 1, updated_unix_ms = {now}",
-     .changed = ", updated_unix_ms = {now}"},
+     .changed = ", updated_unix_ms = {now}",
+     .create_log = R"(CREATE TABLE IF NOT EXISTS idgen_grant (
+  ns VARBINARY(512) NOT NULL,
+  tag VARBINARY(512) NOT NULL,
+  slot BIGINT NOT NULL,
+  grant_no BIGINT NOT NULL,
+  first_id BIGINT NOT NULL,
+  last_id BIGINT NOT NULL,
+  granted_unix_ms BIGINT NOT NULL,
+  holder VARBINARY(512) NOT NULL,
+  PRIMARY KEY (ns, tag, slot),
+  KEY by_last (ns, tag, last_id)) ENGINE = InnoDB)"},
     {.create_table = R"(CREATE TABLE IF NOT EXISTS leaf_alloc (
   biz_tag varchar(128) NOT NULL DEFAULT '',
   max_id bigint(20) NOT NULL DEFAULT '1',
@@ -93,7 +104,7 @@ class MysqlStore final
     if (settings.schema == kKeyProducer.name) return KeyProducer::statements(settings, name_space, tag);
     const Schema& schema = schema_of(settings);
     const Dialect& dialect = dialect_of(kDialects, settings);
-    return std::string(dialect.create_table) + ";\n" +
+    return tables_text(dialect, settings) +
            insert_text(schema, dialect, settings, literal(name_space), literal(tag),
                        literal(key_of_row(schema, name_space, tag))) +
            ";\n";
@@ -137,9 +148,16 @@ class MysqlStore final
     check_segment_return(last, unused);
     if (unused == 0) return;
     use([&](MysqlConnection& server) {
-      server.run(update() + counter_ + " - " + number(unused) + changed(dialect_.changed) +
-                 where_tag(server, name_space, tag) + " AND " + counter_ + " = " + number(last + schema_.next_free));
-      if (server.changed_rows() != 1) read(server, name_space, tag);  // says if it is not there
+      const std::string where = where_tag(server, name_space, tag);
+      if (has_log()) server.run(server.begin());
+      server.run(update() + counter_ + " - " + number(unused) + changed(dialect_.changed) + where + " AND " + counter_ +
+                 " = " + number(last + schema_.next_free));
+      const bool is_changed = server.changed_rows() == 1;
+      if (has_log()) {
+        if (is_changed) server.run(cut_grants(last - unused, where), MysqlConnection::About::grants);
+        server.run("COMMIT");
+      }
+      if (!is_changed) read(server, name_space, tag);  // says if it is not there
     });
   }
   SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
@@ -167,6 +185,16 @@ class MysqlStore final
     return describe_server(shown_, is_tidb_) + kWorkersSentence + schema_sentence(schema_);
   }
 
+  LoggedGrant grant_of(const std::string& name_space, const std::string& tag, std::uint64_t id) {
+    check_log();
+    return use([&](MysqlConnection& server) {
+      Rows row = server.query(select_grant(id, where_tag(server, name_space, tag)), MysqlConnection::About::grants);
+      if (!row.next()) return LoggedGrant{};
+      return LoggedGrant{row.number(0), row.number(1), row.number(2), static_cast<std::int64_t>(row.number(3)),
+                         row.text(4)};
+    });
+  }
+
  private:
   // Takes effect if the row's terms are still these. `rest` is what else is set, and where.
   std::optional<std::uint64_t> take_at_once(MysqlConnection& server, const std::string& rest, const RowTerms& terms,
@@ -183,7 +211,7 @@ class MysqlStore final
                                                    const std::string& where, const std::string& rest,
                                                    const RowTerms& terms, std::uint64_t above,
                                                    std::uint64_t count) const {
-    server.run(server.is_tidb() ? "BEGIN PESSIMISTIC" : "START TRANSACTION");
+    server.run(server.begin());
     Rows found = server.query("SELECT " + counter_ + " FROM " + table_ + where + and_terms(schema_, terms) +
                               and_room(schema_, count) + " FOR UPDATE");
     if (!found.next()) {
@@ -202,6 +230,12 @@ class MysqlStore final
     if (server.changed_rows() != 1) {
       server.run("ROLLBACK");
       throw_unchanged(schema_, shown_, tag);  // nobody else can have changed it while it was locked
+    }
+    if (has_log()) {
+      server.run(insert_grant(settings_.grant_log, number(from + 1), number(from + count), table_ + where) +
+                     " ON DUPLICATE KEY UPDATE grant_no = VALUES(grant_no), first_id = VALUES(first_id), last_id = "
+                     "VALUES(last_id), granted_unix_ms = VALUES(granted_unix_ms), holder = VALUES(holder)",
+                 MysqlConnection::About::grants);
     }
     server.run("COMMIT");
     return from + count;

@@ -81,7 +81,18 @@ constexpr Dialect kDialects[] = {
      .insert = "(ns, tag, max_id, grants, updated_unix_ms) VALUES({namespace}, {tag}, 0, 0, {now})",
      .granted = ", grants = grants + 1, updated_unix_ms = {now}, rate = {rate}, holder = {holder}",
      .advanced = ", grants = grants + 1, updated_unix_ms = {now}",
-     .changed = ", updated_unix_ms = {now}"},
+     .changed = ", updated_unix_ms = {now}",
+     .create_log = R"(CREATE TABLE IF NOT EXISTS idgen_grant (
+  ns varchar(128) NOT NULL,
+  tag varchar(128) NOT NULL,
+  slot bigint NOT NULL,
+  grant_no bigint NOT NULL,
+  first_id bigint NOT NULL,
+  last_id bigint NOT NULL,
+  granted_unix_ms bigint NOT NULL,
+  holder varchar(512) NOT NULL,
+  PRIMARY KEY (ns, tag, slot),
+  UNIQUE (ns, tag, last_id, slot)))"},
     {.create_table = R"(CREATE TABLE IF NOT EXISTS leaf_alloc (
   biz_tag varchar(128) NOT NULL DEFAULT '' PRIMARY KEY,
   max_id bigint NOT NULL DEFAULT 1,
@@ -218,7 +229,7 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
   bool is_usable() const { return PQstatus(connection_.get()) == CONNECTION_OK && !not_replicated_ && !timed_out_; }
 
   // What a statement is about, for messages.
-  enum class About { segments, workers, numbers, users_table };
+  enum class About { segments, grants, workers, numbers, users_table };
 
   Result query(const std::string& sql, About about = About::segments, const std::string& users_table = "") {
     not_replicated_ = false;
@@ -228,7 +239,7 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
     // The server sends the rows, and that the statement is complete, before it commits: a failed commit is an error
     // after them.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(2 * timeout_ms_ + 100);
-    const std::string_view read_from = about == About::segments  ? schema_.table
+    const std::string_view read_from = about == About::segments || about == About::grants ? schema_.table
                                        : about == About::workers ? std::string_view(kWorkerTable)
                                                                  : std::string_view(users_table);
     Result result(next_result(deadline), read_from);
@@ -335,7 +346,9 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
     if (state == "42501" || state == "25006") throw Error(Status::store_permission, why);  // no privilege; read-only
     if (about == About::users_table && state.substr(0, 2) == "42") throw Error(Status::value, why);
     if (state == "42P01") {
-      const std::string how = about == About::numbers ? kHowToCreateNumbers : kHowToCreateWorkers;
+      const std::string how = about == About::numbers  ? kHowToCreateNumbers
+                              : about == About::grants ? kHowToCreateGrants
+                                                       : kHowToCreateWorkers;
       throw Error(Status::store_missing, about == About::segments
                                              ? shown_ + ": the table " + table + " is not there. " + kHowToCreate
                                              : why + ". " + how);
@@ -410,7 +423,7 @@ class PostgresStore final
   static std::string statements(const Settings& settings, const std::string& name_space, const std::string& tag) {
     const Schema& schema = schema_of(settings);
     const Dialect& dialect = dialect_of(kDialects, settings);
-    return std::string(dialect.create_table) + ";\n" +
+    return tables_text(dialect, settings) +
            insert_text(schema, dialect, settings, sql_text(name_space, "chr"), sql_text(tag, "chr"),
                        sql_text(key_of_row(schema, name_space, tag), "chr")) +
            ";\n";
@@ -427,13 +440,21 @@ class PostgresStore final
       const std::string terms = terms_text();
       bool created = false;
       for (int unchanged = 0;;) {
-        const Result row = server.query(
+        const Result row = query_logged(
+            server, "counter, own_step, stride, remainder",
             update() + from + " + " + count +
-            filled(dialect_.granted,
-                   {{"rate", number(request.rate)}, {"holder", server.quoted(request.holder)}, {"now", now()}}) +
-            kDurably + where + (schema_.has_stride ? " AND delta > 0 AND remainder >= 0 AND remainder < delta" : "") +
-            " AND " + counter_ + " BETWEEN " + number(schema_.next_free) + " AND 9223372036854775807 - " + count +
-            " RETURNING " + counter_ + ", " + terms);
+                filled(dialect_.granted,
+                       {{"rate", number(request.rate)}, {"holder", server.quoted(request.holder)}, {"now", now()}}) +
+                kDurably + where +
+                (schema_.has_stride ? " AND delta > 0 AND remainder >= 0 AND remainder < delta" : "") + " AND " +
+                counter_ + " BETWEEN " + number(schema_.next_free) + " AND 9223372036854775807 - " + count +
+                " RETURNING " + counter_ + ", " + terms,
+            [&](const std::string& granted) {
+              return insert_grant(settings_.grant_log, "max_id - " + count + " + 1", "max_id", granted) +
+                     " ON CONFLICT (ns, tag, slot) DO UPDATE SET grant_no = EXCLUDED.grant_no, first_id = "
+                     "EXCLUDED.first_id, last_id = EXCLUDED.last_id, granted_unix_ms = EXCLUDED.granted_unix_ms, "
+                     "holder = EXCLUDED.holder";
+            });
         if (row.rows() == 1) {
           const RowTerms found{row.number(0, 1), row.number(0, 2), row.number(0, 3)};
           return grant_up_to(schema_, row.number(0, 0), grant_size(found, request), found);
@@ -455,9 +476,14 @@ class PostgresStore final
     check_segment_return(last, unused);
     if (unused == 0) return;
     use([&](PostgresConnection& server) {
-      const Result row = server.query(update() + counter_ + " - " + number(unused) + changed(dialect_.changed) +
-                                      where_tag(server, name_space, tag) + " AND " + counter_ + " = " +
-                                      number(last + schema_.next_free) + " RETURNING " + counter_);
+      const std::string where = where_tag(server, name_space, tag);
+      const Result row =
+          query_logged(server, "counter",
+                       update() + counter_ + " - " + number(unused) + changed(dialect_.changed) + where + " AND " +
+                           counter_ + " = " + number(last + schema_.next_free) + " RETURNING " + counter_,
+                       [&](const std::string& changed_row) {
+                         return cut_grants(last - unused, where) + " AND EXISTS (SELECT 1 FROM " + changed_row + ")";
+                       });
       if (row.rows() != 1) read(server, name_space, tag);  // throws if it does not exist
     });
   }
@@ -498,7 +524,29 @@ class PostgresStore final
            kWorkersSentence + schema_sentence(schema_);
   }
 
+  LoggedGrant grant_of(const std::string& name_space, const std::string& tag, std::uint64_t id) {
+    check_log();
+    return use([&](PostgresConnection& server) {
+      const Result row =
+          server.query(select_grant(id, where_tag(server, name_space, tag)), PostgresConnection::About::grants);
+      if (row.rows() == 0) return LoggedGrant{};
+      return LoggedGrant{row.number(0, 0), row.number(0, 1), row.number(0, 2),
+                         static_cast<std::int64_t>(row.number(0, 3)), row.text(0, 4)};
+    });
+  }
+
  private:
+  // An UPDATE ... RETURNING of a tag's row, and with it, if there is a log of grants, what log(the updated row) says:
+  // one statement, which commits both or neither. `names`: what the columns of RETURNING are called there.
+  template <class Log>
+  Result query_logged(PostgresConnection& server, const std::string& names, const std::string& sql, Log&& log) const {
+    if (!has_log()) return server.query(sql);
+    return server.query("WITH changed(" + names + ") AS (" + sql +
+                            ", ns, tag, grants, step, max_id, updated_unix_ms, holder), logged AS (" + log("changed") +
+                            ") SELECT " + names + " FROM changed",
+                        PostgresConnection::About::grants);
+  }
+
   // RowTerms in SQL.
   std::string terms_text() const {
     return (schema_.step.empty() ? "0" : std::string(schema_.step)) +

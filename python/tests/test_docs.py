@@ -1,8 +1,8 @@
-"""The samples of README.md and docs/python.md, run word for word.
+"""The samples of README.md, docs/python.md and docs/testing.md, run word for word.
 
-Each ```python block runs in its own folder and process. The folder is empty but for the store that the page's block
-with `store_create(` makes. A block that follows a ```toml block finds it there as idgen.toml. ```console blocks are
-commands after `$ ` and what they print; `...` stands for anything.
+Each ```python block runs in its own folder and process, by pytest if it has tests. The folder is empty but for the
+store that the page's block with `store_create(` makes. A block that follows a ```toml block finds it there as
+idgen.toml. ```console blocks are commands after `$ ` and what they print; `...` stands for anything.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 from conftest import REPOSITORY, run_python
 
-PAGES = [REPOSITORY / "python" / "README.md", REPOSITORY / "docs" / "python.md"]
+PAGES = [REPOSITORY / "python" / "README.md", REPOSITORY / "docs" / "python.md", REPOSITORY / "docs" / "testing.md"]
+WITHOUT_STORE = {"testing.md"}
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -52,7 +53,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for page in PAGES:
         folders[page.name] = tmp_path_factory.mktemp(page.stem)
         setup = [block for block in blocks(page, "python") if "store_create(" in block[2]]
-        assert setup, f"{page} makes no store"
+        assert setup or page.name in WITHOUT_STORE, f"{page} makes no store"
         for name, _, code in setup + setup:
             run_in(folders[page.name], name, code)
     return folders
@@ -64,7 +65,18 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_a_python_sample_runs(name: str, toml: str, code: str, tmp_path: Path, stores: dict[str, Path]) -> None:
     shutil.copytree(stores[name.partition(":")[0]], tmp_path, dirs_exist_ok=True)
     (tmp_path / "idgen.toml").write_text(toml)
-    run_in(tmp_path, name, code)
+    if "\ndef test_" in code:
+        run_tests(tmp_path, name, code)
+    else:
+        run_in(tmp_path, name, code)
+
+
+def run_tests(folder: Path, name: str, code: str) -> None:
+    (folder / "test_sample.py").write_text(code)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_sample.py"]
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    passed = f"{code.count(chr(10) + 'def test_')} passed"
+    assert passed in result.stdout, f"{name}\n{result.stdout}{result.stderr}"
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def test_close_is_idempotent_and_ends_the_generator(snowflake: idgen.Generator) 
     snowflake.close()
     snowflake.close()
     assert snowflake.closed
-    assert "closed" in repr(snowflake)
+    assert repr(snowflake) == "<idgen.Generator snowflake 'idgen', worker 7 of namespace 'default', closed>"
     assert snowflake.decode(id).worker == 7
     for call in (snowflake.next, snowflake.try_next, lambda: next(snowflake), lambda: snowflake.next_batch(1)):
         with pytest.raises(idgen.ClosedError):
@@ -240,7 +240,7 @@ def test_a_snowflake_says_how_long_its_window_lasts(memory_store: str) -> None:
 def test_name_kind_and_layout_are_those_of_the_configuration(segment: idgen.Generator) -> None:
     assert segment.kind == "segment"
     assert segment.layout.fields[0].name == "segment"
-    assert repr(segment).startswith("<idgen.Generator 'idgen', segment, ")
+    assert repr(segment) == "<idgen.Generator segment 'idgen', tag 'orders' of namespace 'default'>"
 
 
 def test_snowflake_at_the_cap_waits_and_goes_on(snowflake: idgen.Generator) -> None:

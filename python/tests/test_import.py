@@ -12,9 +12,10 @@ from conftest import run_python
 
 LAZY = {"Block", "Field", "LayoutInfo", "LazyGenerator", "Parts", "Properties", "Property", "SegmentInfo", "SegmentRow"}
 LAZY |= {"AboveStore", "Stats", "Status", "Store", "WorkerChange", "WorkerRow", "WorkerStore", "lazy", "sql"}
+LAZY |= {"IdSource", "testing"}
 # Each of these costs as much as all that an import of idgen loads, or more.
 HEAVY = {"asyncio", "concurrent.futures", "contextlib", "dataclasses", "enum", "inspect", "logging", "numpy", "re"}
-HEAVY |= {"threading", "typing", "idgen.sql"}
+HEAVY |= {"threading", "typing", "idgen.sql", "idgen.testing"}
 
 
 def printed(code: str) -> Any:

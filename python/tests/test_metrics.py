@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import re
+import socket
+from pathlib import Path
 from typing import Any
 
 import idgen
@@ -11,6 +14,7 @@ import pytest
 
 Labels = tuple[tuple[str, str], ...]
 Samples = dict[tuple[str, Labels], float]
+PROCESS = ("process", f"{os.getpid()}@{socket.gethostname()}")
 
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"(,|\Z)')
@@ -64,15 +68,15 @@ def test_metrics_are_the_stats_of_each_generator(memory_store: str) -> None:
         events.next()
         samples = parsed(idgen.metrics([orders, events]))
         stats = orders.stats()
-        of_orders = (("name", "orders"), ("namespace", "default"), ("kind", "segment"))
-        of_events = (("name", "events"), ("namespace", "shop"), ("kind", "snowflake"))
+        of_orders = (("name", "orders"), ("namespace", "default"), ("kind", "segment"), PROCESS)
+        of_events = (("name", "events"), ("namespace", "shop"), ("kind", "snowflake"), PROCESS)
         assert samples["idgen_issued_total", of_orders] == stats.issued == 30
         assert samples["idgen_granted_total", of_orders] >= 30
         assert samples["idgen_stock", of_orders] > 0
         assert samples["idgen_handles", of_orders] == 1
         assert samples["idgen_granted_seconds_total", of_events] >= 10
         assert 0 < samples["idgen_stock_seconds", of_events] < 60
-        assert ("idgen_issued_total", of_events) not in samples, "time is not counted in ids"
+        assert samples["idgen_issued_total", of_events] == events.stats().issued_ids == 1
         assert ("idgen_granted_seconds_total", of_orders) not in samples
 
 
@@ -101,7 +105,7 @@ def test_a_closed_generator_is_still_reported(segment: idgen.Generator) -> None:
     segment.next_batch(10)
     segment.close()
     samples = parsed(idgen.metrics([segment]))
-    labels = (("name", "idgen"), ("namespace", "default"), ("kind", "segment"))
+    labels = (("name", "idgen"), ("namespace", "default"), ("kind", "segment"), PROCESS)
     assert samples["idgen_issued_total", labels] == 10, "what was given back is not issued"
     assert samples["idgen_handles", labels] == 0
 
@@ -115,3 +119,43 @@ def test_metrics_take_any_iterable_of_generators_and_nothing_else(segment: idgen
             idgen.metrics(bad)
     with pytest.raises(idgen.HandleError):
         idgen.metrics([segment, idgen.Generator.__new__(idgen.Generator)])
+
+
+def test_a_generator_that_is_stopped_says_why_and_what_failed_last(tmp_path: Path) -> None:
+    store = f"sqlite:{tmp_path}/ids.db"
+    with idgen.Generator(kind="segment", name="orders", store=store, store_create=True, segment_step=10) as orders:
+        stats = orders.stats()
+        assert (stats.stopped, stats.last_failure, stats.last_error, stats.last_failure_unix_ms) == (
+            *("OK", None, None, None),
+        )
+        assert stats.layout_left == stats.tag_left == 2**63 - 1 - 10
+        idgen.segment_advance(2**63 - 1, name="orders", store=store)
+        with pytest.raises(idgen.ExhaustedError) as caught:
+            orders.next_batch(100)
+        assert caught.value.ids is not None
+        assert len(caught.value.ids) == 10
+        stats = orders.stats()
+        assert stats.stopped == stats.last_failure == "EXHAUSTED"
+        assert stats.last_error is not None
+        assert stats.last_error in str(caught.value)
+        assert stats.last_failure_unix_ms is not None
+        assert stats.last_failure_unix_ms > 1_700_000_000_000
+        assert stats.layout_left == 0
+        stopped = [labels for name, labels in parsed(idgen.metrics([orders])) if name == "idgen_stopped"]
+        assert [dict(labels)["status"] for labels in stopped] == ["EXHAUSTED"]
+    assert orders.stats().stopped == "CLOSED"
+
+
+def test_the_process_is_a_label_of_its_own_in_a_child(segment: idgen.Generator) -> None:
+    def processes() -> set[str]:
+        return {dict(labels)["process"] for _, labels in parsed(idgen.metrics([segment]))}
+
+    assert processes() == {PROCESS[1]}
+    reader, writer = os.pipe()
+    if (child := os.fork()) == 0:
+        os.write(writer, " ".join(processes()).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    os.close(writer)
+    with os.fdopen(reader) as text:
+        assert text.read() == f"{child}@{socket.gethostname()}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import shutil
 import sqlite3
 import threading
 import time
@@ -504,3 +505,42 @@ def test_every_paramstyle_says_the_same(database: Path) -> None:
     assert in_style("numeric", sql, values) == ("x = :1 AND ns = :2 AND tag = :3 AND y = :4", (1, "a", "b", 1))
     assert in_style("named", sql, values) == (sql, values)
     assert in_style("pyformat", sql, values)[0] == "x = %(n)s AND ns = %(ns)s AND tag = %(tag)s AND y = %(n)s"
+
+
+def test_a_witness_that_cannot_be_written_costs_no_numbers(tmp_path: Path) -> None:
+    """Each attempt gives back what it was granted."""
+    seen = tmp_path / "seen"
+    seen.mkdir()
+
+    def generator_of_ten() -> idgen.Generator:
+        store = f"sqlite:{tmp_path / 'ids.db'}"
+        return idgen.Generator(
+            kind="segment", store=store, store_create=True, witness=str(seen), segment_step=10, wait_max="50ms"
+        )
+
+    with generator_of_ten() as generator:
+        first = generator.next_batch(20)
+        shutil.rmtree(seen)
+        for _ in range(20):
+            with pytest.raises(idgen.StoreMissingError, match="witness"):
+                generator.next_batch(10_000)
+    seen.mkdir()
+    with generator_of_ten() as generator:
+        assert max(first) < generator.next() <= 100
+
+
+def test_a_host_that_gave_all_of_a_grant_back_is_not_told_that_the_store_went_back(tmp_path: Path) -> None:
+    """What lies below that grant is another host's, who may give it back as well."""
+
+    def host(name: str) -> idgen.Generator:
+        (tmp_path / name).mkdir(exist_ok=True)
+        store, seen = f"sqlite:{tmp_path / 'ids.db'}", str(tmp_path / name)
+        return idgen.Generator(kind="segment", store=store, store_create=True, witness=seen, segment_step=10)
+
+    for _ in range(3):
+        b = host("b")
+        b.next()
+        host("a").close()  # it was granted numbers, and issued none
+        b.close()
+        with host("a") as a:
+            assert a.next() > 0

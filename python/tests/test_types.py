@@ -65,7 +65,7 @@ def checked(code: str, folder: Path) -> str:
 
 
 def test_a_user_who_makes_a_mistake_is_told_by_the_type_checker(tmp_path: Path) -> None:
-    mistakes = """import idgen
+    mistakes = """import idgen; from array import array
 id: str = idgen.Generator(worker=1).next()
 idgen.format_id(1, "base61")
 idgen.Generator(segment_stpe=1000)
@@ -74,6 +74,7 @@ idgen.Generator(order="relaxd")
 idgen.open("idgen.toml", "orders", store_create=1.0)
 idgen.segment_show(tga="orders")
 idgen.Propertys
+source: idgen.IdSource = array("q")
 """
     found = checked(mistakes, tmp_path)
     assert "user.py:2: error: Incompatible types in assignment" in found
@@ -84,6 +85,7 @@ idgen.Propertys
     assert 'user.py:7: error: Argument "store_create"' in found
     assert 'user.py:8: error: Unexpected keyword argument "tga"' in found
     assert 'user.py:9: error: Module has no attribute "Propertys"' in found
+    assert "user.py:10: error: Incompatible types in assignment" in found
 
 
 def test_every_kind_of_value_that_a_property_takes_passes_the_type_checker(tmp_path: Path) -> None:

@@ -125,10 +125,19 @@ void snowflakes(void) {
   CHECK(stats.issued > 0 && stats.issued == stats.granted - stats.remaining && stats.rate == 0);
   CHECK(stats.stock_seconds > 0 && stats.stock_seconds < 60);
   CHECK(stats.breaker_redis == 0 && stats.breaker_database == 0 && stats.buffer_stock == 0);
+  CHECK(stats.stopped == IDGEN_OK && stats.last_failure == IDGEN_OK && stats.last_error[0] == 0);
+  CHECK(stats.layout_left > 0 && stats.layout_left < UINT64_MAX && stats.tag_left == UINT64_MAX);
   char text[8192];
   size_t size = sizeof text;
   CHECK_ERR(IDGEN_OK, idgen_describe(g, text, &size, &err));
   CHECK(strstr(text, "worker 9") && strstr(text, "clock set back"));
+  size = sizeof text;
+  CHECK_ERR(IDGEN_OK, idgen_summary(g, text, &size, &err));
+  CHECK(strstr(text, "snowflake '") == text && strstr(text, "datacenter 3 worker 9 of namespace '"));
+  CHECK(strstr(text, "closed") == NULL);
+  size = 4;
+  CHECK_ERR(IDGEN_E_BUFFER, idgen_summary(g, text, &size, &err));
+  CHECK_ERR(IDGEN_E_HANDLE, idgen_summary(NULL, text, &size, &err));
 
   CHECK_ERR(IDGEN_OK, idgen_close(g, &err));
   CHECK_ERR(IDGEN_OK, idgen_close(g, &err)); /* idempotent */
@@ -144,7 +153,10 @@ void snowflakes(void) {
   /* Decoding, describing and counting still work. */
   CHECK_ERR(IDGEN_OK, idgen_decode(g, ids[0], &parts, &err));
   CHECK_ERR(IDGEN_OK, idgen_stats(g, &stats, &err));
-  CHECK(stats.handles == 0 && stats.remaining == 0 && stats.lead_ms < 60000);
+  CHECK(stats.handles == 0 && stats.remaining == 0 && stats.lead_ms < 60000 && stats.stopped == IDGEN_E_CLOSED);
+  size = sizeof text;
+  CHECK_ERR(IDGEN_OK, idgen_summary(g, text, &size, &err));
+  CHECK(strstr(text, ", closed"));
   size = sizeof text;
   CHECK_ERR(IDGEN_OK, idgen_describe(g, text, &size, &err));
   idgen_destroy(g);
@@ -161,10 +173,11 @@ void snowflakes(void) {
   idgen_destroy(g);
 }
 
-/* The value of a sample, or -1. */
-static double sample(const char *text, const char *name_and_labels) {
-  char line[256];
-  snprintf(line, sizeof line, "\n%s ", name_and_labels);
+/* The value of a sample of this process, or -1. */
+static double sample(const char *text, const char *name, const char *labels) {
+  char host[128] = "", line[512];
+  gethostname(host, sizeof host - 1);
+  snprintf(line, sizeof line, "\n%s{%s,process=\"%d@%s\"} ", name, labels, (int)getpid(), host);
   const char *at = strstr(text, line);
   return at ? strtod(at + strlen(line), NULL) : -1;
 }
@@ -187,10 +200,13 @@ void metrics(void) {
   size_t size = sizeof text;
   CHECK_ERR(IDGEN_OK, idgen_metrics(all, 4, text, &size, &err));
   CHECK(size == strlen(text) + 1 && text[size - 2] == '\n' && strncmp(text, "# HELP idgen_", 13) == 0);
-  CHECK(sample(text, "idgen_issued_total{name=\"orders\",namespace=\"default\",kind=\"segment\"}") == 30);
-  CHECK(sample(text, "idgen_handles{name=\"orders\",namespace=\"default\",kind=\"segment\"}") == 0);
-  CHECK(sample(text, "idgen_handles{name=\"events\",namespace=\"default\",kind=\"snowflake\"}") == 2);
-  CHECK(sample(text, "idgen_granted_seconds_total{name=\"events\",namespace=\"default\",kind=\"snowflake\"}") >= 10);
+  const char *of_orders = "name=\"orders\",namespace=\"default\",kind=\"segment\"";
+  const char *of_events = "name=\"events\",namespace=\"default\",kind=\"snowflake\"";
+  CHECK(sample(text, "idgen_issued_total", of_orders) == 30);
+  CHECK(sample(text, "idgen_issued_total", of_events) > 0);
+  CHECK(sample(text, "idgen_handles", of_orders) == 0);
+  CHECK(sample(text, "idgen_handles", of_events) == 2);
+  CHECK(sample(text, "idgen_granted_seconds_total", of_events) >= 10);
   CHECK(strstr(text, "\"other\"") == NULL); /* the state is that of events */
 
   size = sizeof text;

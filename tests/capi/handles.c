@@ -56,6 +56,7 @@ static void generator_calls_refuse(idgen_t *wrong) {
   CHECK_ERR(IDGEN_E_HANDLE, idgen_layout_of(wrong, &copy, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_stats(wrong, &stats, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_describe(wrong, NULL, &size, &err));
+  CHECK_ERR(IDGEN_E_HANDLE, idgen_summary(wrong, NULL, &size, &err));
   const idgen_t *array[] = {wrong};
   CHECK_ERR(IDGEN_E_HANDLE, idgen_metrics(array, 1, NULL, &size, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_close(wrong, &err));
@@ -162,6 +163,7 @@ static void null_pointers_are_refused(void) {
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_layout_of(generator, NULL, &err));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_stats(generator, NULL, &err));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_describe(generator, NULL, NULL, &err));
+  CHECK_ERR(IDGEN_E_ARGUMENT, idgen_summary(generator, NULL, NULL, &err));
   const idgen_t *array[] = {generator, NULL};
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_metrics(array, 1, NULL, NULL, &err));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_metrics(NULL, 1, NULL, &size, &err));

@@ -19,6 +19,11 @@ class OneTag final : public Store {
   SegmentInfo segment_advance(const std::string&, const std::string&, std::uint64_t) override { return row_; }
 
   SegmentInfo segment_set_step(const std::string&, const std::string&, std::uint64_t) override { return row_; }
+  LoggedGrant segment_grant_of(const std::string&, const std::string& tag, std::uint64_t number) override {
+    if (number > row_.max_id) return {};
+    return {
+        .grant = 7, .first = 4001, .last = number, .granted_unix_ms = 1'767'225'600'000, .holder = tag + row_.holder};
+  }
   SegmentGrant segment_grant(const std::string&, const std::string&, const SegmentRequest&) override { return {}; }
   void segment_return(const std::string&, const std::string&, std::uint64_t, std::uint64_t) override {}
   Window window_take(const WindowRequest&) override { return {}; }
@@ -52,6 +57,25 @@ void expect_row(const idgen_segment_info_t& info) {
   EXPECT_EQ(info.step, 1000u);
   EXPECT_EQ(info.rate, 250u);
   EXPECT_STREQ(info.holder, "process 4711 on db-3");
+}
+
+TEST(SegmentInfoAtTheBorder, AGrantIsThatOfTheTagAndTheNumberOrNone) {
+  idgen_config config;
+  config.value.set("tag", "orders");
+  config.value.store = std::make_shared<OneTag>(row(std::string(300, 'h')));
+  idgen_segment_grant_t grant = IDGEN_SEGMENT_GRANT_INIT;
+  ASSERT_EQ(idgen_segment_grant_of(&config, 4242, &grant, nullptr), IDGEN_OK);
+  EXPECT_EQ(grant.grant, 7u);
+  EXPECT_EQ(grant.first, 4001u);
+  EXPECT_EQ(grant.last, 4242u);
+  EXPECT_EQ(grant.granted_unix_ms, 1'767'225'600'000);
+  EXPECT_EQ(std::string(grant.holder), "orders" + std::string(sizeof grant.holder - 7, 'h')) << "cut, with its NUL";
+  ASSERT_EQ(idgen_segment_grant_of(&config, 5001, &grant, nullptr), IDGEN_OK);
+  EXPECT_EQ(grant.grant, 0u);
+  EXPECT_EQ(idgen_segment_grant_of(&config, 1, nullptr, nullptr), IDGEN_E_ARGUMENT);
+  EXPECT_EQ(idgen_segment_grant_of(nullptr, 1, &grant, nullptr), IDGEN_E_HANDLE);
+  config.value.set("segment.grant_log", "5");
+  EXPECT_EQ(idgen_segment_grant_of(&config, 1, &grant, nullptr), IDGEN_E_UNSUPPORTED) << "a store of the host has none";
 }
 
 TEST(SegmentInfoAtTheBorder, HasAllThatTheStoreKnows) {

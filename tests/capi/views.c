@@ -86,6 +86,24 @@ static void what_nobody_drew_is_not_used(void) {
   idgen_destroy(clock);
 }
 
+/* Only numbers that age can be taken back from the words that they are drawn from. */
+static void a_view_says_whether_its_ranges_can_be_remembered(void) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  idgen_t *lasting = segment("lasting", "10"), *clock = snowflake("lasting"),
+          *ageing = GENERATOR(config_with("kind", "segment", "store", "sqlite:views.db", "store_create", "true", "tag",
+                                          "ageing", "segment.max_age", "1h", NULL));
+  idgen_view_t view = IDGEN_VIEW_INIT;
+  CHECK_ERR(IDGEN_OK, idgen_view(lasting, &view, &err));
+  CHECK(view.flags == IDGEN_VIEW_LASTING);
+  CHECK_ERR(IDGEN_OK, idgen_view(clock, &view, &err));
+  CHECK(view.flags == IDGEN_VIEW_LASTING);
+  CHECK_ERR(IDGEN_OK, idgen_view(ageing, &view, &err));
+  CHECK(view.flags == 0);
+  idgen_destroy(lasting);
+  idgen_destroy(clock);
+  idgen_destroy(ageing);
+}
+
 /* A number of an earlier page, which the generator has left, is another one's on a later page. */
 static void a_number_from_before_two_resets_is_not_used_twice(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
@@ -158,6 +176,7 @@ static void snowflakes_are_drawn_by_the_callers_clock(void) {
   CHECK(view.protocol == IDGEN_VIEW_CLOCK && view.tick_ms == 1 && view.sequence_bits > 0);
   uint64_t before = 0, id = 0;
   int rises = 1, without_a_call = 0;
+  uint64_t drawn = 20000;
   for (int i = 0; i < 20000; ++i) {
     const idgen_status_t status = i % 2 ? idgen_draw(generator, &view, &id, &err) : idgen_next(generator, &id, &err);
     rises = rises && status == IDGEN_OK && id > before;
@@ -167,7 +186,8 @@ static void snowflakes_are_drawn_by_the_callers_clock(void) {
   idgen_parts_t parts = IDGEN_PARTS_INIT;
   CHECK_ERR(IDGEN_OK, idgen_decode(generator, id, &parts, &err));
   CHECK(parts.worker == 7);
-  for (int i = 0; i < 1000 && !without_a_call; ++i) {
+  for (int i = 0; i < 100000 && !without_a_call; ++i, ++drawn) {
+    CHECK(idgen_next(generator, &before, &err) == IDGEN_OK); /* the ids of ticks that were slept through come first */
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     without_a_call = idgen_draw_clock(&view, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000, &id);
@@ -176,6 +196,9 @@ static void snowflakes_are_drawn_by_the_callers_clock(void) {
   CHECK(idgen_draw_clock(&view, view.epoch_unix_ms - 1, &id) == 0); /* before the epoch */
   CHECK(idgen_draw_clock(&view, INT64_MAX, &id) == 0);              /* after the layout's end */
   CHECK(idgen_draw_clock(&view, INT64_MIN, &id) == 0);
+  idgen_stats_t stats = IDGEN_STATS_INIT;
+  CHECK_ERR(IDGEN_OK, idgen_stats(generator, &stats, &err));
+  CHECK(stats.issued_ids == drawn + 1); /* the last one was drawn without a call */
   idgen_destroy(generator);
 }
 
@@ -372,6 +395,7 @@ void views(void) {
   a_view_and_calls_count_as_one();
   what_was_drawn_beyond_the_range_is_not_lost();
   what_nobody_drew_is_not_used();
+  a_view_says_whether_its_ranges_can_be_remembered();
   a_number_from_before_two_resets_is_not_used_twice();
   a_child_of_a_process_that_was_reset_issues_nothing_twice();
   snowflakes_are_drawn_by_the_callers_clock();

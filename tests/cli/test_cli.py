@@ -47,6 +47,7 @@ COMMANDS = (
     "standard",
     "properties",
     "doctor",
+    "metrics",
     "bench",
     "completion",
     "man",
@@ -1117,6 +1118,16 @@ class Segment(Cli):
         self.usage("segment", "move", "--from", there[1], "--to", there[1], "--tag", "orders")
         self.refused("TAG_UNKNOWN", "segment", "move", "--from", there[1], "--to", "sqlite:third.db", "--tag", "order")
 
+    def test_a_tag_is_not_moved_to_its_own_store_by_another_name(self):
+        self.good("segment", "create", *self.STORE, "--tag", "orders")
+        for drawn in (0, 5):  # a tag that nobody has drawn from is told apart too
+            if drawn:
+                self.good("next", *self.STORE, "--kind", "segment", "--tag", "orders", "-n", str(drawn))
+            to = "sqlite:./" + self.STORE[1].removeprefix("sqlite:")
+            refused = self.usage("segment", "move", "--from", self.STORE[1], "--to", to, "--tag", "orders")
+            self.assertIn("two names of one store", refused)
+        self.good("next", *self.STORE, "--kind", "segment", "--tag", "orders")
+
     def test_advance_lifts_and_never_lowers(self):
         self.good("segment", "create", *self.STORE, "--tag", "orders")
         lifted = json.loads(
@@ -1396,6 +1407,109 @@ class Properties(Cli):
 
     def test_two_forms_at_once_are_a_usage_error(self):
         self.usage("properties", "--json", "--markdown")
+
+
+class Metrics(Cli):
+    def configure(self):
+        (self.dir / "idgen.toml").write_text(
+            '[orders]\nkind = "segment"\nstore = "sqlite:ids.db"\n'
+            '[posts]\nkind = "business"\nlayout = "gene:16 version:5 segment:42"\nstore = "sqlite:ids.db"\n'
+            '[events]\nworker = 7\nstore = "sqlite:ids.db"\n'
+        )
+        for name in ("orders", "posts"):
+            self.good("segment", "create", "--config", "idgen.toml", "--name", name)
+
+    @staticmethod
+    def samples(text):
+        """By name and labels; the help and the type of a metric come before its samples, and once."""
+        found, described, current = {}, [], ""
+        for line in text.splitlines():
+            if line.startswith("# HELP "):
+                current = line.split()[2]
+                described.append(current)
+            elif line.startswith("# TYPE "):
+                assert line.split()[2] == current
+                assert (line.split()[3] == "counter") == current.endswith("_total")
+            else:
+                assert line.partition("{")[0] == current
+                name, value = line.rsplit(" ", 1)
+                assert name not in found, f"{name} is there twice"
+                found[name] = float(value)
+        assert len(described) == len(set(described))
+        return found
+
+    def test_a_files_generators_say_how_far_they_have_come(self):
+        self.configure()
+        self.good("segment", "advance", "--config", "idgen.toml", "--name", "posts", "--to", "1000")
+        self.good("next", "--config", "idgen.toml", "--name", "events")
+        before = self.good("segment", "show", "--store", "sqlite:ids.db", "--json").out
+        found = self.samples(self.good("metrics", "--config", "idgen.toml").out)
+        store = 'store="sqlite:ids.db"'
+        for name in ("orders", "posts", "events"):
+            self.assertEqual(found[f'idgen_store_up{{{store},name="{name}",status="OK"}}'], 1)
+        orders = f'{{{store},namespace="default",tag="orders"}}'
+        posts = f'{{{store},namespace="default",tag="posts"}}'
+        events = f'{{{store},namespace="default",worker="7"}}'
+        self.assertEqual(found["idgen_store_tag_max_id" + orders], 0)
+        self.assertEqual(found["idgen_store_tag_max_id" + posts], 1000)
+        self.assertEqual(found["idgen_store_tag_ids_left" + posts], 2**42 - 1 - 1000, "what its segment field holds")
+        self.assertEqual(found["idgen_store_tag_ids_left" + orders], float(LARGEST))
+        self.assertEqual(found["idgen_store_worker_live" + events], 0)
+        self.assertEqual(found[f'idgen_store_worker_numbers{{{store},namespace="default"}}'], 1024)
+        self.assertFalse([name for name in found if "holder" in name], "nobody asked for it")
+        after = self.good("segment", "show", "--store", "sqlite:ids.db", "--json").out
+        self.assertEqual(before, after, "nothing is drawn")
+
+    def test_a_store_says_it_of_all_its_tags_and_who_holds_them_if_asked(self):
+        self.configure()
+        self.good("segment", "create", "--store", "sqlite:ids.db", "--tag", 'a "b"\n', "--namespace", "other")
+        self.good("next", "--config", "idgen.toml", "--name", "orders")
+        text = self.good("metrics", "--store", "sqlite:ids.db", "--holders").out
+        found = self.samples(text)
+        self.assertIn('idgen_store_tag_max_id{store="sqlite:ids.db",namespace="other",tag="a \\"b\\"\\n"}', found)
+        self.assertRegex(text, r'(?m)^idgen_store_tag_holder\{.*tag="orders",holder="process \d+ on [^"]+"\} 1$')
+
+    def test_what_cannot_be_read_is_down_and_the_rest_is_there_all_the_same(self):
+        self.configure()
+        with (self.dir / "idgen.toml").open("a") as file:
+            file.write('[lost]\nkind = "segment"\nstore = "sqlite:lost.db"\n')
+        result = self.run_tool("metrics", "--config", "idgen.toml")
+        self.assertEqual(result.status, FAILURE)
+        self.assertRegex(result.err, r"\Aidgen: error: STORE_MISSING: .+\n\Z")
+        found = self.samples(result.out)
+        self.assertEqual(found['idgen_store_up{store="sqlite:lost.db",name="lost",status="STORE_MISSING"}'], 0)
+        self.assertEqual(found['idgen_store_up{store="sqlite:ids.db",name="orders",status="OK"}'], 1)
+
+    def test_a_file_is_replaced_at_once(self):
+        self.configure()
+        path = self.dir / "ids.prom"
+        path.write_text("old")
+        inode, mode = path.stat().st_ino, path.stat().st_mode
+        self.assertEqual(self.good("metrics", "--config", "idgen.toml", "--output", "ids.prom").out, "")
+        self.assertIn("idgen_store_tag_max_id", path.read_text())
+        self.assertNotEqual(path.stat().st_ino, inode, "whoever reads the old one still has all of it")
+        self.assertEqual(path.stat().st_mode, mode, "as of any file that this user makes")
+        (self.dir / "a-folder").mkdir()
+        result = self.run_tool("metrics", "--config", "idgen.toml", "--output", "a-folder")
+        self.assertEqual(result.status, FAILURE)
+        self.assertRegex(result.err, r"\Aidgen: error: cannot replace a-folder")
+        self.assertEqual([file.name for file in self.dir.glob("*.??????")], [], "nothing is left beside it")
+        result = self.run_tool("metrics", "--config", "idgen.toml", "--output", "missing/ids.prom")
+        self.assertEqual(result.status, FAILURE)
+        self.assertRegex(result.err, r"\Aidgen: error: cannot write missing/ids.prom")
+
+    def test_a_password_is_not_a_label(self):
+        result = self.run_tool(
+            *("metrics", "--store", "postgres://app:hunter2@127.0.0.1:1/ids", "--set", f"module.path={MODULES}"),
+        )
+        self.assertEqual(result.status, TRY_AGAIN, result.err)
+        self.assertNotIn("hunter2", result.out + result.err)
+        self.assertIn('status="STORE_UNAVAILABLE"} 0', result.out)
+
+    def test_without_a_file_a_store_must_be_named(self):
+        result = self.run_tool("metrics")
+        self.assertEqual(result.status, USAGE)
+        self.assertIn("--store", result.err)
 
 
 class Doctor(Cli):
@@ -1931,6 +2045,7 @@ class Everything(Cli):
             "key retire": ("ids.key", 1),
             "properties": (),
             "doctor": ("--config", "idgen.toml"),
+            "metrics": store,
             "bench": (),
             "completion": ("bash",),
             "man": (),

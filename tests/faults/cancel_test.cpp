@@ -370,6 +370,11 @@ const std::vector<Call> kCalls = {
        idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
        return idgen_segment_show(s.segment.get(), &info, nullptr);
      }},
+    {"idgen_segment_grant_of", WaitsFor::store,
+     [](Scene& s) {
+       idgen_segment_grant_t grant = IDGEN_SEGMENT_GRANT_INIT;
+       return idgen_segment_grant_of(s.segment.get(), 1, &grant, nullptr);
+     }},
     {"idgen_segment_advance", WaitsFor::store,
      [](Scene& s) { return idgen_segment_advance(s.segment.get(), 100, nullptr, nullptr); }},
     {"idgen_segment_retire", WaitsFor::store,

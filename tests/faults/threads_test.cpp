@@ -70,6 +70,13 @@ void threads_draw_no_id_twice(Settings settings) {
   }
   EXPECT_GE(total, kThreads * kPerThread);
   EXPECT_EQ(count_duplicates(std::move(lists)), 0u);
+  idgen_stats_t stats = IDGEN_STATS_INIT;
+  ASSERT_EQ(idgen_stats(ids.get(), &stats, nullptr), IDGEN_OK);
+  if (stats.issued_ids != stats.issued) {
+    EXPECT_EQ(stats.issued_ids, total);
+  } else {
+    EXPECT_GE(stats.issued_ids, total) << "a thread that comes to a range's end late draws anew, and leaves a gap";
+  }
   report("%zu ids of %zu threads, all different", total, kThreads);
 }
 

@@ -74,9 +74,14 @@ TEST_F(LeasedWorker, ThatIsLostIsFollowedByAnotherOnceItsWindowIsUsedUp) {
   runtime->pass(4 * kSecond);
   const std::uint64_t second = handle->next();
   EXPECT_EQ(worker_of(*handle, second), worker) << "what was reserved stays its own";
+  const auto summary = [](std::uint64_t number) {
+    return "snowflake 'idgen', worker " + std::to_string(number) + " of namespace 'default'";
+  };
+  EXPECT_EQ(handle->summary(), summary(worker));
   runtime->pass(7 * kSecond);
   const std::uint64_t third = handle->next();
   EXPECT_NE(worker_of(*handle, third), worker);
+  EXPECT_EQ(handle->summary(), summary(worker_of(*handle, third)));
   EXPECT_GT(third, second);
   EXPECT_LT(ms_of(*handle, third), now_ms() + 1);
   EXPECT_EQ(handle->stats().refills, 2u) << "of both workers together";

@@ -187,7 +187,7 @@ TEST_F(Snowflake, AKilledProcessIsFollowedWhereItsWindowEnds) {
   EXPECT_GT(id, last);
   EXPECT_EQ(ms_of(*next, id), kStartNs / kMs + 10'000);
   EXPECT_EQ(next->stats().waits, 0u);
-  EXPECT_EQ(next->stats().lead_ms, 10'000);
+  EXPECT_EQ(next->stats().lead_ms, 10'000u);
 }
 
 TEST_F(Snowflake, TwoHundredKillsInARowLeaveTheLeadBoundedAndNobodyWaiting) {
@@ -265,7 +265,7 @@ TEST_F(Snowflake, ALostAnswerToARenewalMakesIdsRunAheadAndNobodyWait) {
       handle->next();
       runtime->run_all();
     }
-    EXPECT_GT(handle->stats().lead_ms, 1'000) << policy;
+    EXPECT_GT(handle->stats().lead_ms, 1'000u) << policy;
     EXPECT_EQ(handle->stats().clock_back_events, 0u) << policy;
     runtime->pass(20 * kSecond);
     handle->next();
@@ -278,7 +278,7 @@ TEST_F(Snowflake, ABlockTakenAheadOfTheClockCostsNoMoreThanItsTick) {
   auto handle = open({{"worker", "1"}, {"on_overflow", "borrow"}});
   handle->next_block(1'000'000'000);
   EXPECT_EQ(handle->next_block(1'000'000'000).count, 4096u);
-  EXPECT_LE(handle->stats().lead_ms, 2);
+  EXPECT_LE(handle->stats().lead_ms, 2u);
 }
 
 TEST_F(Snowflake, TimeAndSequenceOf64BitsEndWhereTheCounterDoes) {

@@ -275,6 +275,17 @@ TEST_F(SupplyTest, AGrantBelowAnEarlierOneStopsIssuingForGood) {
   EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::store_regressed);
 }
 
+TEST_F(SupplyTest, OnceIssuingHasStoppedTheCounterStandsAboveAllLimitsThatWereRemembered) {
+  grant(100, 200);
+  grant(150, 250);
+  prime();
+  for (int i = 0; i < 50; ++i) next();
+  runtime->run_all();
+  std::uint64_t drawn = 0;
+  EXPECT_FALSE((*page)->counter.draw(drawn));
+  EXPECT_GE(drawn, Counter::kParked);
+}
+
 TEST_F(SupplyTest, AnEmptyGrantIsAnErrorAndNotALoop) {
   grant(1, 2);
   grant(7, 7);

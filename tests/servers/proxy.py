@@ -39,6 +39,9 @@ class Connection:
                     break
                 self.losing = self.losing or fate == "answer"
                 self.server.sendall(data)
+                if fate == "vanish":
+                    self.proxy.lost.set()
+                    return
         self.cut()
 
     def answers(self):
@@ -123,6 +126,11 @@ class Proxy:
     def lose_request(self, mark):
         """The next request that holds the bytes mark does not reach the server."""
         self.lose("request", mark)
+
+    def vanish_after(self, mark):
+        """The client sends the next request that holds the bytes mark, and its host is gone: the server hears no more
+        from it, not even that the connection ended."""
+        self.lose("vanish", mark)
 
     def lose(self, fate, mark):
         with self.lock:

@@ -61,6 +61,28 @@ def test_a_tag_that_was_restored_below_its_table_is_found_and_raised_as_the_mess
     assert min(table.insert(50)) > 300
 
 
+def test_a_host_that_remembers_refuses_a_restored_store_when_it_starts(table, tmp_path):
+    remembers = {"witness": tmp_path}
+    drawn = draw(table.url, table.tag, 300, **remembers).stdout.split()
+    table.server.set_counter(table.tag, 120)
+    refused = draw(table.url, table.tag, **remembers)
+    assert refused.returncode == 1
+    assert "STORE_REGRESSED" in refused.stderr
+    assert f"this host has had numbers up to {drawn[-1]} " in refused.stderr
+    assert segment(table.url, table.tag, "advance", "--to", drawn[-1]).returncode == 0
+    assert int(draw(table.url, table.tag, **remembers).stdout) > 300
+
+
+def test_a_stride_hides_no_regress(table):
+    """The tag's mark is an id whatever the stride, so it is compared as it stands."""
+    drawn = draw(table.url, table.tag, 60, **{"segment.stride": 4, "segment.offset": 1}).stdout.split()
+    table.server.sql(f"INSERT INTO {table.name} VALUES ({drawn[-1]})")
+    table.server.set_counter(table.tag, int(drawn[-1]) // 2)
+    found = table.doctor("--set", "segment.stride=4", "--set", "segment.offset=1")
+    assert found.returncode == 1, found.stdout
+    assert f"--to {drawn[-1]} " in found.stdout
+
+
 def test_an_empty_table_is_below_every_tag(table):
     assert table.doctor().returncode == 0
 
@@ -172,3 +194,15 @@ def test_a_move_that_fails_there_has_changed_nothing_here(started):
     )
     assert failed.returncode == 75, failed.stderr
     assert int(draw(url, tag).stdout) > int(drawn[-1])
+
+
+def test_a_tag_is_not_moved_to_its_own_server_by_another_name(shared):
+    url = shared.url()
+    other = url.replace("127.0.0.1", "localhost")
+    assert other != url
+    tag = create(url, new_tag())
+    for _ in range(2):
+        moved = run([IDGEN, "segment", "move", "--from", url, "--to", other, "--tag", tag, *MODULE])
+        assert moved.returncode == 2, moved.stdout
+        assert "two names of one store" in moved.stderr
+        assert draw(url, tag).returncode == 0

@@ -253,6 +253,8 @@ TEST_F(Buffer, ABreakerLeavesRedisAloneAndTriesItOnce) {
     draw();
   }
   EXPECT_EQ(stats().redis, BreakerState::open);
+  EXPECT_GE(stats().redis_failures, 3u);
+  EXPECT_EQ(stats().database_failures, 0u);
   const int calls = queue->calls;
   for (int i = 0; i < 5; ++i) draw();
   EXPECT_EQ(queue->calls, calls);
@@ -328,7 +330,7 @@ TEST_F(Buffer, AGeneratorGoesOnThroughOutagesOfBothSidesAndReportsThem) {
   }
   EXPECT_GT(drawn, 1000);
   const Stats found = ids.stats();
-  ASSERT_TRUE(found.buffer);
+  ASSERT_TRUE(found.has_buffer);
   const Handle* const handles[] = {&ids};
   const std::string text = Handle::metrics(handles);
   EXPECT_NE(text.find("\nidgen_buffer_stock{"), std::string::npos);

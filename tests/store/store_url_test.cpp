@@ -154,8 +154,12 @@ TEST(StoreUrl, ASchemaThatAStoreDoesNotKnowIsRefusedWithTheStoresThatDo) {
   EXPECT_FAILS(open_store("sqlite:ids.db", with("cosid")), Status::unsupported, "mysql, mariadb, postgres, redis");
   EXPECT_FAILS(open_store("redis://h", with("tinyid")), Status::unsupported, "redis://HOST");
   EXPECT_FAILS(segment_statements("etcd://h", with("cosid"), "ns", "t"), Status::unsupported, "redis");
-  EXPECT_FAILS(refuse_schema_of_host("leaf"), Status::unsupported, "program's own");
-  EXPECT_NO_THROW(refuse_schema_of_host("idgen"));
+  StoreOptions of_host;
+  EXPECT_NO_THROW(check_options_of_host(of_host));
+  of_host.grant_log = 1;
+  EXPECT_FAILS(check_options_of_host(of_host), Status::unsupported, "program's own");
+  of_host.schema = "leaf";
+  EXPECT_FAILS(check_options_of_host(of_host), Status::unsupported, "program's own");
 }
 
 TEST(StoreUrl, WhatWouldMakeATagIsToldWithoutMakingIt) {

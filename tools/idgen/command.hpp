@@ -86,6 +86,7 @@ Command standard_command();
 Command layout_command();
 Command man_command();
 Command segment_move_command();
+Command metrics_command();
 Command next_command();
 Command plan_command();
 Command properties_command();

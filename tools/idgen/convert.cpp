@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "command.hpp"
+#include "decoded.hpp"
 #include "handles.hpp"
 #include "id_input.hpp"
 #include "json.hpp"
@@ -57,21 +58,6 @@ Pattern make_pattern(const Arguments& arguments, const std::string& form) {
   idgen_pattern_t* pattern = nullptr;
   check(idgen_pattern_create(text.c_str(), arguments.zone.c_str(), layout.get(), &pattern, error), error);
   return Pattern(pattern);
-}
-
-std::string two(std::int32_t number) {
-  return {static_cast<char>('0' + number / 10), static_cast<char>('0' + number % 10)};
-}
-
-// As far as the text has it: "2026-11-21T07".
-std::string date_of(const idgen_text_parts_t& parts) {
-  std::string out = std::to_string(10000 + parts.year).substr(1);
-  if (parts.unit >= IDGEN_UNIT_MONTH) out += "-" + two(parts.month);
-  if (parts.unit >= IDGEN_UNIT_DAY) out += "-" + two(parts.day);
-  if (parts.unit >= IDGEN_UNIT_HOUR) out += "T" + two(parts.hour);
-  if (parts.unit >= IDGEN_UNIT_MINUTE) out += ":" + two(parts.minute);
-  if (parts.unit >= IDGEN_UNIT_SECOND) out += ":" + two(parts.second);
-  return out;
 }
 
 int convert(const Arguments& arguments) {

@@ -108,16 +108,15 @@ std::string compared(const Config& config, const std::string& above_table) {
   check(idgen_segment_show(config.get(), &info, error), error);
   std::uint64_t highest = 0;
   check(idgen_segment_max_of(config.get(), table.c_str(), column.c_str(), &highest, error), error);
-  const std::uint64_t number = highest / std::stoull(value(config, "segment.stride"));  // id = number * stride + offset
   const std::string stand = "the largest " + one_line(column) + " of " + one_line(table) + " is " +
                             std::to_string(highest) + ", and " + shown_tag(config) + " has granted up to " +
                             std::to_string(info.max_id);
-  if (number <= info.max_id) return stand;
+  if (highest <= info.max_id) return stand;  // also with a stride: the mark is an id
   throw Failure(IDGEN_E_STORE_REGRESSED,
-                stand + ": " + std::to_string(number - info.max_id) +
+                stand + ": " + std::to_string(highest - info.max_id) +
                     " numbers that may be in use would be issued again. Stop all that draws from the tag, then run: "
                     "idgen segment advance --to " +
-                    std::to_string(number) + " (with the same --config and --name, or --store and --tag)");
+                    std::to_string(highest) + " (with the same --config and --name, or --store and --tag)");
 }
 
 // Sets `all_retryable` to false if this one failed permanently.

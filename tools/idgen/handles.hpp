@@ -19,6 +19,7 @@ using Config = std::unique_ptr<idgen_config_t, Destroyer<idgen_config_destroy>>;
 using Generator = std::unique_ptr<idgen_t, Destroyer<idgen_destroy>>;
 using Layout = std::unique_ptr<idgen_layout_t, Destroyer<idgen_layout_destroy>>;
 using Pattern = std::unique_ptr<idgen_pattern_t, Destroyer<idgen_pattern_destroy>>;
+using Cipher = std::unique_ptr<idgen_cipher_t, Destroyer<idgen_cipher_destroy>>;
 using RouteTable = std::unique_ptr<idgen_route_table_t, Destroyer<idgen_route_table_destroy>>;
 
 inline Config make_config() {

@@ -39,16 +39,36 @@ int retire(const SegmentArguments& arguments) {
   return kExitOk;
 }
 
-// Makes the tag if it is missing, and lifts it above `to`. Returns where it stands then.
+idgen_segment_info_t row(const Config& config) {
+  ErrorSlot error;
+  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
+  check(idgen_segment_show(config.get(), &info, error), error);
+  return info;
+}
+
+// Lifts the tag above `to`, by one at least, so that nobody gives numbers below back. Returns where it stands then.
+std::uint64_t advanced(const Config& config, std::uint64_t to) {
+  ErrorSlot error;
+  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
+  check(idgen_segment_advance(config.get(), to, &info, error), error);
+  return info.max_id;
+}
+
+// Makes the tag first, if it is missing, and leaves it at 0 if nothing is to be above.
 std::uint64_t lifted(const Config& config, std::uint64_t to) {
   ErrorSlot error;
   const idgen_status_t made = idgen_segment_create(config.get(), error);
   if (made != IDGEN_E_TAG_EXISTS) check(made, error);
-  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
-  check(idgen_segment_show(config.get(), &info, error), error);
-  // Also if it stands there already: then it moves by one, so that nobody gives numbers below back.
-  if (to > 0) check(idgen_segment_advance(config.get(), to, &info, error), error);
-  return info.max_id;
+  return to > 0 ? advanced(config, to) : row(config).max_id;
+}
+
+// Whether both name one row, by two names of a server, two nodes of a cluster or two paths of a file: then three
+// changes by turns come one above the other, whoever draws meanwhile. If they are two, and nobody draws from `to` yet,
+// it rises by one, and nothing lies between. They are changes, because a node may read what another one has changed
+// since.
+bool is_one_row(const Config& to, const Config& from) {
+  const std::uint64_t first = advanced(to, 1), second = advanced(from, 1), third = advanced(to, 1);
+  return first < second && second < third;
 }
 
 int move_tag(const SegmentArguments& arguments) {
@@ -59,15 +79,17 @@ int move_tag(const SegmentArguments& arguments) {
   };
   const Config from = with_store(arguments.from.store), to = with_store(arguments.to_store);
   if (value(from, "store") == value(to, "store")) throw UsageError("--from and --to are the same store");
-  ErrorSlot error;
-  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
-  check(idgen_segment_show(from.get(), &info, error), error);
+  const idgen_segment_info_t info = row(from);
   if (info.max_id >= kLargestNumber) {
     throw Failure(IDGEN_E_EXHAUSTED, shown_tag(from) + " of " + shown_store(from) +
                                          " has no numbers left, or was retired before; nothing was changed");
   }
-  // First there, as far as it goes: what fails here has changed nothing here.
+  // First there, as far as it goes: what fails here has skipped one number here at most.
   lifted(to, info.max_id + std::min(arguments.from.margin, kLargestNumber - info.max_id - 1));
+  if (is_one_row(to, from)) {
+    throw UsageError("--from and --to are two names of one store: a change of " + shown_tag(to) + " of " +
+                     shown_store(to) + " is seen in " + shown_store(from) + " too. It was not retired");
+  }
   Output out;
   const std::uint64_t last = retired(from);
   const std::string stopped = "retired " + shown_tag(from) + " of " + shown_store(from) +

@@ -25,10 +25,10 @@ Command make_program() {
                    "idgen decode --layout twitter 1541815603606036480 --json", "idgen explain 1541815603606036480",
                    "idgen doctor --config idgen.toml"},
       .options = {{.names = "--version", .help = "Print the version and exit."}},
-      .commands = {next_command(), decode_command(), convert_command(), explain_command(), audit_command(),
-                   layout_command(), plan_command(), store_command(), segment_command(), worker_command(),
-                   shard_command(), key_command(), standard_command(), properties_command(), doctor_command(),
-                   bench_command(), completion_command(), man_command(), version_command()},
+      .commands = {next_command(),    decode_command(), convert_command(),    explain_command(),    audit_command(),
+                   layout_command(),  plan_command(),   store_command(),      segment_command(),    worker_command(),
+                   shard_command(),   key_command(),    standard_command(),   properties_command(), doctor_command(),
+                   metrics_command(), bench_command(),  completion_command(), man_command(),        version_command()},
   };
   for (const Command& command : idgen.commands) {
     for (Command& man : idgen.commands) {

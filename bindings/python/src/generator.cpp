@@ -274,6 +274,12 @@ PyObject* next_batch_method(PyObject* self, PyObject* number) noexcept {
   });
 }
 
+// A failure leaves the array of what was drawn in the exception, as for next_batch.
+PyObject* next_list_method(PyObject* self, PyObject* number) noexcept {
+  const auto array = py::reinterpret_steal<py::object>(next_batch_method(self, number));
+  return array ? PyObject_CallMethod(array.ptr(), "tolist", nullptr) : nullptr;
+}
+
 // ---- ids that have an owner
 
 PyObject* next_for_method(PyObject* self, PyObject* object) noexcept {
@@ -415,6 +421,10 @@ PyMethodDef hot_methods[] = {
      "uses the top\n"
      "bit (is_unsigned). numpy.asarray(batch) shares its memory. May block as next does.\n\n"
      "Raises as next; the ids drawn before the failure are in the exception's `ids`. ArgumentError if n is negative."},
+    {"next_list", next_list_method, METH_O,
+     "next_list($self, n, /)\n--\n\n"
+     "n ids in a list of int, for json, a database driver, or whatever else takes no array. May block as next does.\n\n"
+     "Raises as next_batch, with an array of the ids drawn before the failure in the exception's `ids`."},
     {"next_for", next_for_method, METH_O,
      "next_for($self, owner, /)\n--\n\n"
      "One id for an owner (int, str or bytes), where the layout has a gene: kind='business', or layout='order'. An int "
@@ -538,11 +548,20 @@ py::object stats(const py::object& self) {
     status = idgen_stats(generator.raw(), &counts, &error);
   }
   check(status, error);
+  const bool failed = counts.last_failure != IDGEN_OK;
+  const auto known = [](std::uint64_t left) {
+    return left == UINT64_MAX ? py::object(py::none()) : py::object(py::int_(left));
+  };
   return py::module_::import("idgen._types")
       .attr("Stats")(counts.handles, counts.granted, counts.remaining, counts.refills, counts.refill_failures,
                      counts.refill_ns_max, counts.waits, counts.wait_ns, counts.store_waits, counts.clock_back_events,
                      counts.forks, counts.lead_ms, counts.issued, counts.rate, counts.stock_seconds,
-                     counts.breaker_redis, counts.breaker_database, counts.buffer_stock);
+                     counts.breaker_redis, counts.breaker_database, counts.buffer_stock,
+                     idgen_status_name(counts.stopped),
+                     failed ? py::object(py::str(idgen_status_name(counts.last_failure))) : py::none(),
+                     failed ? py::object(py::int_(counts.last_failure_unix_ms)) : py::none(), counts.redis_failures,
+                     counts.database_failures, known(counts.layout_left), known(counts.tag_left),
+                     failed ? py::object(text_object(counts.last_error)) : py::none(), counts.issued_ids);
 }
 
 py::str metrics(const py::iterable& generators) {
@@ -557,11 +576,13 @@ py::str metrics(const py::iterable& generators) {
   }));
 }
 
-std::string represent(const py::object& self) {
+py::str represent(const py::object& self) {
   const auto* generator = value_of<Generator>(self.ptr());
   if (generator == nullptr) return "<idgen.Generator, not initialised>";
-  return "<idgen.Generator " + std::string(py::repr(text_object(generator->name()))) + ", " + generator->kind() + ", " +
-         generator->layout().info().text + (generator->closed() ? ", closed>" : ">");
+  return text_object("<idgen.Generator " + read_text([&](char* buffer, std::size_t* size, idgen_error_t* error) {
+                       return idgen_summary(generator->raw(), buffer, size, error);
+                     }) +
+                     ">");
 }
 
 py::object refuse_pickle(const py::object&, const py::args&) {
@@ -695,11 +716,12 @@ void bind_generator(py::module_& module) {
       .def("__reduce_ex__", &refuse_pickle);
 
   type.attr("__module__") = "idgen";
-  module.def("metrics", &metrics, py::arg("generators"),
-             "metrics(generators) -> str\n\n"
-             "The figures of generators, closed ones too, in the Prometheus text format 0.0.4: metrics idgen_*,\n"
-             "labels name, namespace and kind. Generators that share a worker's state count once; different ones\n"
-             "with the same labels become one sample.");
+  module.def(
+      "metrics", &metrics, py::arg("generators"),
+      "metrics(generators) -> str\n\n"
+      "The figures of generators, closed ones too, in the Prometheus text format 0.0.4: metrics idgen_*,\n"
+      "labels name, namespace, kind and process. Generators that share a worker's state count once; different ones\n"
+      "with the same labels become one sample.");
   module.def("open", &open, py::arg("toml_path"), py::arg("name"), py::pos_only(),
              "open(toml_path, name, /, **overrides) -> Generator\n\n"
              "A generator from the table [name] of a TOML file; keywords, as for Generator, override it. A relative\n"

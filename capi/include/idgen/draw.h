@@ -29,7 +29,7 @@ static inline int idgen_draw_counter(const idgen_view_t *view, uint64_t *drawn) 
 
 /* One id of IDGEN_VIEW_CLOCK at this moment, or 0: call idgen_next. now_unix_ms: the system's clock. */
 static inline int idgen_draw_clock(const idgen_view_t *view, int64_t now_unix_ms, uint64_t *id) {
-  uint64_t tick, floor, ceiling, seen, from, limit, sequence;
+  uint64_t tick, floor, ceiling, seen, from, limit, sequence, over = 0;
   idgen_words_t *words;
   if (now_unix_ms < view->epoch_unix_ms) return 0;
   tick = (uint64_t)(now_unix_ms - view->epoch_unix_ms);
@@ -40,9 +40,12 @@ static inline int idgen_draw_clock(const idgen_view_t *view, int64_t now_unix_ms
   ceiling = floor + ((__atomic_load_n(&words->slack, __ATOMIC_RELAXED) + 1) << view->sequence_bits);
   seen = __atomic_load_n(&words->next, __ATOMIC_ACQUIRE);
   do {
+    if (over != 0) __atomic_fetch_sub(&words->skipped, over, __ATOMIC_RELAXED);
     from = seen >= floor ? seen : floor + (seen & view->carry_mask);
     limit = __atomic_load_n(&words->limit, __ATOMIC_ACQUIRE);
     if (from >= (limit < ceiling ? limit : ceiling)) return 0;
+    over = from - seen;
+    if (over != 0) __atomic_fetch_add(&words->skipped, over, __ATOMIC_RELAXED);
   } while (!__atomic_compare_exchange_n(&words->next, &seen, from + 1, 1, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
   sequence = from & (((uint64_t)1 << view->sequence_bits) - 1);
   *id = (from >> view->sequence_bits) << view->time_shift | sequence << view->sequence_shift |

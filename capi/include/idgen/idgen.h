@@ -242,15 +242,25 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_block_wait(idgen_t *generato
  *     seen = load(&w->next, acquire);
  *     again: n = seen >= floor ? seen : floor + (seen & view->carry_mask);
  *     if (n >= min(load(&w->limit, acquire), ceiling)) idgen_next(...);
- *     if (!compare_exchange(&w->next, &seen, n + 1, acq_rel, acquire)) goto again;
+ *     over = n - seen;                           // numbers that nobody draws: idgen_stats counts ids by them
+ *     if (over) fetch_add(&w->skipped, over, relaxed);
+ *     if (!compare_exchange(&w->next, &seen, n + 1, acq_rel, acquire)) {
+ *       if (over) fetch_sub(&w->skipped, over, relaxed);
+ *       goto again;
+ *     }
  *     the id is (n >> view->sequence_bits) << view->time_shift | load(&w->fixed, relaxed)
  *               | (n & ((1 << view->sequence_bits) - 1)) << view->sequence_shift;
  *
  * slack + 1 may be 0 or below, as a number of two's complement: then nothing is drawn here.
  *
- * version changes whenever limit or first does, and is never the same again in one process. So a language in which each
- * read costs, and in which no process forks, may remember both with the version that it read before them (acquire), and
- * then read nothing else after the addition: n is the id if the version is unchanged and first <= n < limit.
+ * If the counter of IDGEN_VIEW_CLOCK stands in the present tick already, n is seen, whatever slack is: a comparison of
+ * seen >> sequence_bits with the tick takes the place of those with floor and ceiling.
+ *
+ * In a language in which each read costs, and in which no process forks, a view that is IDGEN_VIEW_LASTING can be
+ * remembered: the words (w), and of them limit (acquire) and then first, as they were once. Whoever draws a number from
+ * first on and below limit from these words may issue it, whatever has become of the range since. But a limit falls
+ * while the store does not answer, to say when to ask it again. So look at version some times in a range: it changes
+ * whenever limit or first does. If it has, go by the steps above once, and remember anew.
  *
  * These are the library's own steps, so both may draw at the same time, with the same guarantees, in a forked child
  * too. A number drawn outside of the range is passed on at once, in the process that drew it, and once; one that nobody
@@ -261,9 +271,13 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_next_block_wait(idgen_t *generato
 #define IDGEN_VIEW_COUNTER 1
 #define IDGEN_VIEW_CLOCK 2
 
+/* A flag: what was open once is not taken back while the words are in use (segment.max_age = 0). */
+#define IDGEN_VIEW_LASTING 1
+
 typedef struct idgen_words {
-  uint64_t next; /* the only one that a caller changes */
-  uint64_t reserved1[7];
+  uint64_t next; /* a caller changes this one and the next, and no other */
+  uint64_t skipped;
+  uint64_t reserved1[6];
   uint64_t limit;
   uint64_t first;
   uint64_t reserved2;
@@ -284,7 +298,7 @@ typedef struct idgen_view {
   uint32_t sequence_bits;
   uint32_t sequence_shift;
   uint32_t time_shift;
-  uint32_t reserved;
+  uint32_t flags; /* IDGEN_VIEW_LASTING, or 0 */
 } idgen_view_t;
 
 #define IDGEN_VIEW_INIT \
@@ -805,6 +819,13 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_standard_decode(int32_t standard,
 
 /* ------------------------------------------------------------------------------------------------- inspection */
 
+/* Which generator this is, in one line for logs: "segment 'orders', tag 'orders' of namespace 'shop'", "snowflake
+ * 'events', worker 7 of namespace 'shop'", and ", closed" after that. A leased worker is the one of now. Never a
+ * password.
+ * Errors: IDGEN_E_BUFFER, any. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_summary(const idgen_t *generator, char *buffer, size_t *size,
+                                                       idgen_error_t *err);
+
 /* What this configuration protects against and what not, in words, one item per line.
  * Errors: IDGEN_E_BUFFER, any. Blocks: on the store's file. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_describe(const idgen_t *generator, char *buffer, size_t *size,
@@ -818,41 +839,52 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_describe(const idgen_confi
 
 typedef struct idgen_stats {
   uint32_t struct_size;
-  uint32_t handles;           /* handles that share this state */
-  uint64_t granted;           /* numbers (segment) or ms of time (snowflake) that the store has committed to us */
-  uint64_t remaining;         /* of those, not yet issued */
-  uint64_t refills;           /* grants taken */
-  uint64_t refill_failures;   /* store calls that failed */
-  uint64_t refill_ns_max;     /* the slowest store call */
-  uint64_t waits;             /* calls that had to wait: for the clock or the store */
-  uint64_t wait_ns;           /* time spent in these waits */
-  uint64_t store_waits;       /* of `waits`, those for the store: rises only after a pause or in an outage */
-  uint64_t clock_back_events; /* times the clock was found behind ids already issued */
-  uint64_t forks;             /* times this state was started over in a child process */
-  int64_t lead_ms;            /* how far the last id's time is ahead of the clock; 0 when not ahead, or without time */
-  uint64_t issued;            /* numbers or ms given out: granted - remaining; once closed, less what was given back */
-  uint64_t rate;              /* ids per second, as the refills measured it; 0 = unknown; always 0 for a snowflake */
-  double stock_seconds;       /* how long `remaining` lasts: numbers at `rate`, a worker's time by the clock;
-                                 INFINITY when nothing is drawn or the rate is unknown */
-  uint32_t breaker_redis;     /* of store = "buffer": 0 closed, 1 half-open, 2 open: Redis is left alone for a while */
-  uint32_t breaker_database;  /* the same for the database; both 0 for other stores */
-  uint64_t buffer_stock;      /* numbers left in Redis when it was last seen */
+  uint32_t handles;            /* handles that share this state */
+  uint64_t granted;            /* numbers (segment) or ms of time (snowflake) that the store has committed to us */
+  uint64_t remaining;          /* of those, not yet issued */
+  uint64_t refills;            /* grants taken */
+  uint64_t refill_failures;    /* store calls that failed */
+  uint64_t refill_ns_max;      /* the slowest store call */
+  uint64_t waits;              /* calls that had to wait: for the clock or the store */
+  uint64_t wait_ns;            /* time spent in these waits */
+  uint64_t store_waits;        /* of `waits`, those for the store: rises only after a pause or in an outage */
+  uint64_t clock_back_events;  /* times the clock was found behind ids already issued */
+  uint64_t forks;              /* times this state was started over in a child process */
+  int64_t lead_ms;             /* how far the last id's time is ahead of the clock; 0 when not ahead, or without time */
+  uint64_t issued;             /* numbers or ms given out: granted - remaining; once closed, less what was given back */
+  uint64_t rate;               /* ids per second, as the refills measured it; 0 = unknown; always 0 for a snowflake */
+  double stock_seconds;        /* how long `remaining` lasts: numbers at `rate`, a worker's time by the clock;
+                                 INFINITY when nothing is drawn or the rate is unknown. Who draws renews
+                                 a window when half is left: less, with no failure, is idle */
+  uint32_t breaker_redis;      /* of store = "buffer": 0 closed, 1 half-open, 2 open: Redis is left alone for a while */
+  uint32_t breaker_database;   /* the same for the database; both 0 for other stores */
+  uint64_t buffer_stock;       /* numbers left in Redis when it was last seen */
+  idgen_status_t stopped;      /* IDGEN_OK, or what calls get instead of ids: for good, or until the store, the clock or
+                                 the next call says otherwise */
+  idgen_status_t last_failure; /* the store's latest failure, whether or not it is over; IDGEN_OK: none so far */
+  int64_t last_failure_unix_ms; /* when that was; 0: never */
+  uint64_t redis_failures;      /* of store = "buffer": calls of Redis that failed */
+  uint64_t database_failures;   /* the same for the database; both 0 for other stores */
+  uint64_t layout_left; /* what the layout still holds. Segment: numbers above our latest grant (serials with a date: in
+                           the period of that). Snowflake: ms until its time ends. UINT64_MAX: unknown */
+  uint64_t tag_left;    /* numbers below 2^63 above our latest grant; UINT64_MAX: unknown, as for a snowflake */
+  char last_error[496]; /* the message of last_failure, cut to this size; "": none */
+  uint64_t issued_ids;  /* ids given out, also those of a snowflake, where `issued` is time. A strict segment counts the
+                           numbers that threads leave out in a race for a range's last ones too */
 } idgen_stats_t;
 
 #define IDGEN_STATS_INIT \
-  { (uint32_t)sizeof(idgen_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { (uint32_t)sizeof(idgen_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", 0 }
 
 /* What a generator has done, in this process. Works on a closed handle.
  * Errors: any. Blocks: briefly, on a lock that is never held during a store call. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_stats(const idgen_t *generator, idgen_stats_t *out, idgen_error_t *err);
 
 /* The figures of idgen_stats for `count` generators (0 gives ""), in the Prometheus text format 0.0.4: metrics idgen_*,
- * labels name, namespace and kind, times in seconds. Only segments have idgen_issued_total, idgen_granted_total,
- * idgen_stock and idgen_rate. Only segments of store = "buffer" have idgen_buffer_stock and idgen_buffer_breaker (with
- * a label side). Only snowflakes have idgen_issued_seconds_total and idgen_granted_seconds_total. Both kinds have all
- * others. A closed generator is reported too. Handles that share a generator count once, under the name of the one that
- * made it. Different generators with the same labels are one sample: counts are added; maxima, leads and breakers show
- * the largest value, idgen_stock_seconds and idgen_buffer_stock the smallest.
+ * labels name, namespace, kind and process ("4711@db-3"), times in seconds. docs/watching.md has all of them. A closed
+ * generator is reported too. Handles that share a generator count once, under the name of the one that made it.
+ * Different generators with the same labels are one sample: counts are added; maxima, leads and breakers show the
+ * largest value, what is left the smallest, idgen_stopped one that fails if there is one.
  * Errors: IDGEN_E_HANDLE (also for a NULL in the array), IDGEN_E_BUFFER, any. Blocks: as idgen_stats. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_metrics(const idgen_t *const *generators, size_t count, char *buffer,
                                                        size_t *size, idgen_error_t *err);
@@ -860,7 +892,7 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_metrics(const idgen_t *const *gen
 /* --------------------------------------------------------------------------------- a store, and its segments
  *
  * These functions take a configuration and read from it store, namespace, tag (or name), segment.schema, directory,
- * store_timeout and module.path. store_create has no effect on them. */
+ * store_timeout, module.path and segment.grant_log. store_create has no effect on them. */
 
 typedef struct idgen_segment_info {
   uint32_t struct_size;
@@ -926,6 +958,28 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_advance(const idgen_confi
  * Errors: as idgen_segment_show, IDGEN_E_VALUE (step). Blocks: on the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_set_step(const idgen_config_t *config, uint64_t step,
                                                                 idgen_segment_info_t *out, idgen_error_t *err);
+
+/* A grant of a tag's numbers, as the store remembers it. */
+typedef struct idgen_segment_grant {
+  uint32_t struct_size;
+  uint32_t reserved;
+  uint64_t grant;          /* its number: `grants` of the tag's row right after it; 0: the store remembers none */
+  uint64_t first;          /* its numbers */
+  uint64_t last;           /* without those that were given back; below first if all were */
+  int64_t granted_unix_ms; /* by the clock of the machine that asked */
+  char holder[128];        /* who asked, "process 4711 on db-3" */
+} idgen_segment_grant_t;
+
+#define IDGEN_SEGMENT_GRANT_INIT \
+  { (uint32_t)sizeof(idgen_segment_grant_t), 0, 0, 0, 0, 0, "" }
+
+/* Which grant of the tag a number is from, as far as the store remembers: the property segment.grant_log of whoever
+ * drew says how many grants that is. It was granted to the holder, who need not have issued it: a grant whose answer
+ * was lost is remembered, and used by nobody.
+ * Errors: IDGEN_E_UNSUPPORTED (a store that remembers none), as idgen_segment_show. Blocks: on the store. Threads:
+ * one. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_grant_of(const idgen_config_t *config, uint64_t number,
+                                                                idgen_segment_grant_t *out, idgen_error_t *err);
 
 /* The largest number in a column of any table in the store's database, 0 if there is none. A tag that takes over from
  * an AUTO_INCREMENT or a sequence begins above it. If rows still get ids from there meanwhile, see docs/stores.md.

@@ -23,7 +23,7 @@ namespace idgen {
 using Cancelled = std::function<bool()>;  // true: stop waiting
 
 struct Stats {
-  std::uint32_t handles = 0;
+  std::uint64_t handles = 0;
   std::uint64_t granted = 0;
   std::uint64_t remaining = 0;
   std::uint64_t issued = 0;  // granted - remaining; once closed: - what was given back
@@ -36,9 +36,23 @@ struct Stats {
   std::uint64_t store_waits = 0;
   std::uint64_t clock_back_events = 0;
   std::uint64_t forks = 0;
-  std::int64_t lead_ms = 0;
+  std::uint64_t lead_ms = 0;
   std::uint64_t rate = 0;
-  std::optional<BufferStats> buffer;  // for store = "buffer"
+  bool has_buffer = false;  // store = "buffer", whose these are
+  std::uint64_t breaker_redis = 0;
+  std::uint64_t breaker_database = 0;
+  std::uint64_t buffer_stock = 0;
+  std::uint64_t redis_failures = 0;
+  std::uint64_t database_failures = 0;
+  Status stopped = Status::ok;       // what calls get, if they get no ids
+  Status last_failure = Status::ok;  // of the store
+  std::uint64_t last_failure_unix_ms = 0;
+  std::string last_error;
+  std::uint64_t layout_left = kUnknown;  // ids (segment) or ms (snowflake)
+  std::uint64_t tag_left = kUnknown;     // ids
+  std::uint64_t issued_ids = 0;          // of a snowflake too, where `issued` is time
+
+  static constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
 };
 
 struct Block {
@@ -67,6 +81,7 @@ struct Shape {
   bool is_direct = false;  // timed, from the main counter, and ids have no owner
   bool by_thread = false;  // order = relaxed: each thread has a stripe
   bool random_start = false;
+  bool is_lasting = true;       // what was open once in the main counter is its drawer's: nothing of it ages
   bool wide = false;            // all ids have 16 bytes
   bool widens = false;          // ids have 16 bytes after last_number
   unsigned sequence_bits = 0;   // numbers: tick << sequence_bits | sequence
@@ -191,6 +206,7 @@ class Handle {
   Parts decode(const WideId& id) const;
   [[gnu::cold]] Stats stats() const;
   [[gnu::cold]] std::string describe() const;
+  [[gnu::cold]] std::string summary() const;
 
   // What all of them have done, in the Prometheus text format 0.0.4. Handles that share a generator count once.
   [[gnu::cold]] static std::string metrics(std::span<const Handle* const> handles);
@@ -205,8 +221,11 @@ class Handle {
     std::uint64_t fixed;
   };
   // The same with the slow path, as far as it needs no waiting.
-  Status try_run(std::size_t stripe, std::uint64_t want, Run& run) noexcept;
+  enum class Draw { run, block };
+  Status try_run(std::size_t stripe, std::uint64_t want, Run& run, Draw draw = Draw::run) noexcept;
   std::uint64_t most_in_block(std::uint64_t want) const noexcept;
+  // A run of the numbers of one tick, whose ids are evenly spaced. What it had of the next tick is nobody's.
+  std::uint64_t draw_block(HotPage& page, std::size_t stripe, std::uint64_t want, std::uint64_t& first) noexcept;
   Block block_of(const Run& run) const noexcept;
   void make_room(std::size_t stripe, std::uint64_t want, Patience& patience);
   template <class Id>

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /* Raised with every change of this file: library and module must agree. */
-#define IDGEN_MODULE_ABI 11
+#define IDGEN_MODULE_ABI 12
 
 typedef struct idgen_module_error {
   int32_t status; /* of idgen.h */
@@ -54,6 +54,14 @@ typedef struct idgen_module_segment {
   uint64_t rate;
   const char *holder;
 } idgen_module_segment;
+
+typedef struct idgen_module_logged_grant {
+  uint64_t grant; /* 0: the log has none */
+  uint64_t first;
+  uint64_t last;
+  int64_t granted_unix_ms;
+  char holder[512];
+} idgen_module_logged_grant;
 
 typedef struct idgen_module_queue_request {
   uint64_t count;
@@ -190,6 +198,9 @@ typedef struct idgen_module_store {
   /* NULL in a module that grants segments only. `format` may be "". Calls text once. */
   int32_t (*namespace_format)(void *ctx, const char *name_space, const char *format, idgen_module_text_fn text,
                               void *to, idgen_module_error *err);
+  /* NULL in a module that keeps no log of grants. */
+  int32_t (*segment_grant_of)(void *ctx, const char *name_space, const char *tag, uint64_t number,
+                              idgen_module_logged_grant *grant, idgen_module_error *err);
 } idgen_module_store;
 
 typedef struct idgen_module {
@@ -198,7 +209,8 @@ typedef struct idgen_module {
   const char *name; /* "postgres" */
   /* Connects; `store` is filled only on success. Settings: url, create (0 or 1), timeout_ms, queue (0 or 1), queue_of
    * (the database whose numbers it holds), schema (idgen, leaf, tinyid, cosid, key_producer, incr), step (for a new
-   * tag, if the schema's row needs one; 0 = unknown), pattern (of serials, for the schemas key_producer and incr). */
+   * tag, if the schema's row needs one; 0 = unknown), pattern (of serials, for the schemas key_producer and incr),
+   * grant_log (how many grants of a tag to remember; 0 where that is not supported). */
   int32_t (*open)(const idgen_module_setting *settings, size_t count, idgen_module_store *store,
                   idgen_module_error *err);
   /* What segment_create would run, as text. Connects to nothing. */

@@ -111,12 +111,23 @@ struct SegmentInfo {
   std::string holder{};    // who took the latest grant, "process 4711 on db-3"; "" = unknown
 };
 
+// A grant as the store remembers it; see the property segment.grant_log. It was granted, not necessarily used.
+struct LoggedGrant {
+  std::uint64_t grant = 0;  // its number: SegmentInfo::grants right after it. 0: the log has none
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;  // without what was given back
+  std::int64_t granted_unix_ms = 0;
+  std::string holder{};  // "process 4711 on db-3"
+};
+
 // For a store that is a buffer in front of another one.
 enum class BreakerState : std::uint32_t { closed, half_open, open };
 struct BufferStats {
   BreakerState redis = BreakerState::closed;
   BreakerState database = BreakerState::closed;
-  std::uint64_t stock = 0;  // numbers in Redis that were left for this process when it last looked
+  std::uint64_t stock = 0;           // numbers in Redis that were left for this process when it last looked
+  std::uint64_t redis_failures = 0;  // calls that failed
+  std::uint64_t database_failures = 0;
 };
 
 class Store {
@@ -192,6 +203,8 @@ class Store {
   virtual SegmentInfo segment_advance(const std::string& name_space, const std::string& tag, std::uint64_t to) = 0;
   // Sets the step for all generators, from their next grant on. 0: each uses its own.
   virtual SegmentInfo segment_set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) = 0;
+  // The latest grant that has the number, as far as the store remembers. Throws Error{unsupported} if it never does.
+  virtual LoggedGrant segment_grant_of(const std::string& name_space, const std::string& tag, std::uint64_t number);
   // The largest number in a column of any table of the same database, 0 if it has none. Throws Error{unsupported} where
   // there are no tables.
   virtual std::uint64_t segment_max_of(const std::string& table, const std::string& column);
@@ -243,6 +256,7 @@ struct StoreOptions {
   std::string schema = "idgen";    // whose table segments come from: idgen, leaf, tinyid, cosid, key_producer, incr
   std::string pattern{};           // of serials, for the schemas key_producer and incr
   std::uint64_t step = 0;          // for a new tag, if the schema's row needs a step
+  std::uint64_t grant_log = 0;     // how many of its latest grants the store remembers for a tag
   BufferOptions buffer{};
   std::shared_ptr<Runtime> runtime{};  // null: the system's
 };
@@ -274,8 +288,8 @@ std::string segment_statements(const std::string& url, const StoreOptions& optio
 void check_numbers(const std::string& url, const std::string& kind);
 [[noreturn]] void throw_numbers_unknown(const std::string& kind);
 
-// Throws Error{unsupported}: a store of the host's own, which knows no schema but idgen's.
-void refuse_schema_of_host(const std::string& schema);
+// Throws Error{unsupported}: a store of the host's own, which knows no schema but idgen's and has no log of grants.
+void check_options_of_host(const StoreOptions& options);
 
 // The same name for two URLs of the same store: scheme and resolved path. For the process registry.
 std::string store_identity(const std::string& url, const StoreOptions& options);

@@ -35,7 +35,7 @@ struct StoreUrl {
 
   // For messages: no password, no parameters.
   std::string shown() const;
-  // The same for two URLs of the same store: without user and parameters.
+  // The same for two URLs of the same store: without user and parameters, but for a prefix.
   std::string identity() const;
 };
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "config/paths.hpp"
 #include "idgen/text.hpp"
 #include "runtime/made_once.hpp"
 
@@ -188,6 +189,11 @@ void Config::load(const std::string& toml_path, const std::string& name) {
   *this = std::move(next);
 }
 
+std::string path_of(const Config& config, std::string_view key) {
+  const std::filesystem::path start = config.get("directory").empty() ? "." : config.get("directory");
+  return std::filesystem::absolute(start / config.get(key)).lexically_normal();
+}
+
 StoreOptions Config::store_options() const {
   StoreOptions options;
   options.create = boolean("store_create");
@@ -198,6 +204,7 @@ StoreOptions Config::store_options() const {
   if (get("kind") == "serial" && (options.schema == "key_producer" || options.schema == "incr"))
     options.pattern = get("pattern");
   options.step = integer("segment.step");
+  options.grant_log = integer("segment.grant_log");
   options.buffer = {.redis = get("buffer.redis"),
                     .database = get("buffer.database"),
                     .runway_ms = duration_ms("buffer.runway"),

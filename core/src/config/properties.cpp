@@ -208,6 +208,16 @@ constexpr Property kProperties[] = {
      "since; otherwise they are lost. So a process that rarely draws does not issue numbers far below those of others. "
      "0: no limit. With order = relaxed, the blocks of threads (at most 1024 numbers) do not age.",
      kSince, 0, 365 * 86'400'000.0},
+    {"segment.grant_log", integer, "0", "0 to 1000000", "grants",
+     "How many of a tag's latest grants the store remembers: which numbers, to whom, when. `idgen explain` shows which "
+     "of them an id is from. For sqlite, mysql and postgres; servers need the table idgen_grant (docs/stores.md). 0: "
+     "none.",
+     kSince, 0, 1e6},
+    {"witness", text, "", "a folder", "",
+     "Where this host remembers the highest numbers that it was granted of each tag, one file for each. A store that "
+     "grants less was restored from a backup: STORE_REGRESSED, also for a process that starts after that. All "
+     "processes of the host share it; it must outlast them. A relative path starts from `directory`. Empty = nowhere.",
+     kSince, 0, 4096},
     {"segment.stride", integer, "1", "1 to 1000000", "",
      "Issue only ids with id % segment.stride == segment.offset, for several masters that make ids side by side, each "
      "from a store of its own. With the schema tinyid the row decides: leave both alone.",

@@ -134,7 +134,7 @@ class Opening {
 std::shared_ptr<Store> open_configured(const Config& config, Runtime& runtime, const std::string& subject,
                                        Patience& patience) {
   if (config.store) {
-    refuse_schema_of_host(config.get("segment.schema"));
+    check_options_of_host(config.store_options());
     return config.store;
   }
   return Opening(runtime, subject, patience).attempt([&] {
@@ -486,11 +486,23 @@ Generator::Fed Generator::feed_stripe(std::size_t index, std::uint64_t want, boo
   return count ? Fed::yes : Fed::no;
 }
 
-Stats Generator::stats() const {
+[[gnu::cold]] Stats Generator::stats() const {
   Stats stats;
   stats.handles = handles.load();
   stats.forks = forks_.load();
-  stats.buffer = store_->buffer_stats();
+  if (const std::optional<BufferStats> buffer = store_->buffer_stats()) {
+    stats.has_buffer = true;
+    stats.breaker_redis = static_cast<std::uint64_t>(buffer->redis);
+    stats.breaker_database = static_cast<std::uint64_t>(buffer->database);
+    stats.buffer_stock = buffer->stock;
+    stats.redis_failures = buffer->redis_failures;
+    stats.database_failures = buffer->database_failures;
+  }
+  if (closed_) {
+    stats.stopped = Status::closed;
+  } else if (!is_alive() && !fork_obstacle().empty()) {
+    stats.stopped = Status::forked;
+  }
   if (!is_alive()) return stats;
   const Feed& latest = feed();
   SupplyStats supply = latest.supply->stats();
@@ -503,8 +515,21 @@ Stats Generator::stats() const {
   stats.waits = stats.store_waits = supply.waits;
   stats.wait_ns = supply.wait_ns;
   stats.issued = supply.issued;
+  stats.issued_ids = supply.issued_ids;
   stats.rate = supply.rate;
+  if (supply.failure) {
+    stats.last_failure = supply.failure->status();
+    stats.last_failure_unix_ms = static_cast<std::uint64_t>(supply.failed_unix_ms);
+    stats.last_error = supply.failure->message();
+    if (supply.is_used_up && stats.stopped == Status::ok) stats.stopped = stats.last_failure;
+  }
+  complete(stats, supply);
   return stats;
+}
+
+[[gnu::cold]] std::string Generator::summary() const {
+  return concat({config_.get("kind"), " ", in_quotes(config_.get("name")), ", ", place_text(), " of namespace ",
+                 in_quotes(config_.get("namespace"))});
 }
 
 }  // namespace idgen

@@ -24,8 +24,10 @@ class Generator : public std::enable_shared_from_this<Generator> {
   virtual bool make_room(Patience& patience) IDGEN_RUNS_HOST_CODE = 0;
   // A strict segment's number was drawn, but not in the open range.
   Claim claim(std::uint64_t drawn, Patience& patience) IDGEN_RUNS_HOST_CODE;
-  virtual Stats stats() const;
+  Stats stats() const IDGEN_RUNS_HOST_CODE;
   virtual std::string describe() const = 0;
+  // "segment 'orders', tag 'orders' of namespace 'shop'"
+  std::string summary() const;
 
   // The last handle was closed: gives the reservation back. In a child: leaves it to the parent. Idempotent.
   void close() noexcept IDGEN_RUNS_HOST_CODE;
@@ -101,6 +103,10 @@ class Generator : public std::enable_shared_from_this<Generator> {
   // Nothing more is drawn from this feed; what it holds is given back. Then begins another one, unless another thread
   // has. False: as ensure_alive(); it is done in the background.
   bool replace(const Feed& feed, Patience& patience) IDGEN_RUNS_HOST_CODE;
+  // For stats(), of a generator that has begun: what the kind knows.
+  virtual void complete(Stats& stats, const SupplyStats& supply) const IDGEN_RUNS_HOST_CODE = 0;
+  // For summary(): "tag 'orders'", "worker 7".
+  virtual std::string place_text() const = 0;
   // For describe(): where the gene comes from.
   std::string gene_text() const;
   // For describe(): until when a copy of this machine may issue the original's ids.

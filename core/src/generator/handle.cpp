@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -129,13 +131,14 @@ Status Handle::try_next(std::uint64_t drawn, std::uint64_t& id) noexcept {
   return status;
 }
 
-Status Handle::try_run(std::size_t stripe, std::uint64_t want, Run& run) noexcept {
+Status Handle::try_run(std::size_t stripe, std::uint64_t want, Run& run, Draw draw) noexcept {
   try {
     Patience none;
     for (;;) {
       if (closed_.load(std::memory_order_acquire)) return Status::closed;
       HotPage& page = *page_.load(kPageOrder);
-      run.count = draw_run(page, stripe, want, run.first);
+      run.count =
+          draw == Draw::block ? draw_block(page, stripe, want, run.first) : draw_run(page, stripe, want, run.first);
       if (run.count > 0) {
         run.fixed = fixed_of(page);
         return Status::ok;
@@ -167,7 +170,7 @@ Status Handle::try_fill(std::span<std::uint64_t> ids, std::size_t& written) noex
 Status Handle::try_next_block(std::uint64_t want, Block& block) noexcept {
   if (shape_.gene.bits > 0) return refusal_without_owner();
   Run run;
-  const Status status = try_run(stripe_for(0), most_in_block(want), run);
+  const Status status = try_run(stripe_for(0), most_in_block(want), run, Draw::block);
   if (status == Status::ok) block = block_of(run);
   return status;
 }
@@ -283,11 +286,23 @@ std::uint64_t Handle::most_in_block(std::uint64_t want) const noexcept {
   return shape_.timed ? std::min(want, std::uint64_t{1} << shape_.sequence_bits) : want;
 }
 
-Block Handle::block_of(const Run& run) const noexcept {
-  if (!shape_.timed) return {shape_.id(run.first, run.fixed), run.count, shape_.stride};
+[[gnu::noinline]] std::uint64_t Handle::draw_block(HotPage& page, std::size_t stripe, std::uint64_t want,
+                                                   std::uint64_t& first) noexcept {
+  if (!shape_.timed) return draw_run(page, stripe, want, first);
   const std::uint64_t per_tick = std::uint64_t{1} << shape_.sequence_bits;
-  const std::uint64_t count = std::min(run.count, per_tick - (run.first & (per_tick - 1)));
-  return {shape_.id(run.first, run.fixed), count, std::uint64_t{1} << shape_.sequence_shift};
+  // A counter says how many numbers are not issued before it passes them.
+  Counter& counter = shape_.stripes > 0 ? page.stripes()[stripe].counter : page.counter;
+  counter.skip(want);
+  first = 0;
+  const std::uint64_t drawn = draw_run(page, stripe, want, first);
+  const std::uint64_t count = std::min(drawn, per_tick - (first & (per_tick - 1)));
+  counter.skip(drawn - count - want);
+  return count;
+}
+
+Block Handle::block_of(const Run& run) const noexcept {
+  const std::uint64_t stride = shape_.timed ? std::uint64_t{1} << shape_.sequence_shift : shape_.stride;
+  return {shape_.id(run.first, run.fixed), run.count, stride};
 }
 
 Block Handle::next_block(std::uint64_t want, const Cancelled& cancelled) {
@@ -298,7 +313,7 @@ Block Handle::next_block(std::uint64_t want, const Cancelled& cancelled) {
   for (;;) {
     HotPage& page = *page_.load(kPageOrder);
     std::uint64_t first;
-    const std::uint64_t count = draw_run(page, stripe, want, first);
+    const std::uint64_t count = draw_block(page, stripe, want, first);
     if (count) return block_of({first, count, fixed_of(page)});
     make_room(stripe, want, patience);
   }
@@ -463,9 +478,7 @@ const Layout& Handle::layout() const noexcept { return generator_->layout(); }
 
 Stats Handle::stats() const {
   Stats stats = generator_->stats();
-  // Numbers are used up by drawing, which ends with close(); time is used up by the clock (SnowflakeGenerator::stats).
-  if (!shape_.timed && stats.rate > 0 && stats.handles > 0)
-    stats.stock_seconds = static_cast<double>(stats.remaining) / static_cast<double>(stats.rate);
+  if (closed_.load(std::memory_order_acquire)) stats.stopped = Status::closed;  // others may go on
   return stats;
 }
 
@@ -475,15 +488,20 @@ std::string describe_generator(const Config& config) {
 
 std::string Handle::describe() const { return generator_->describe(); }
 
+std::string Handle::summary() const {
+  return generator_->summary() + (closed_.load(std::memory_order_acquire) ? ", closed" : "");
+}
+
 std::string Handle::metrics(std::span<const Handle* const> handles) {
   std::set<const Generator*> seen;
   std::vector<Metered> generators;
   for (const Handle* handle : handles) {
     if (!seen.insert(handle->generator_.get()).second) continue;
     const Config& config = handle->generator_->config();
-    generators.push_back({config.get("name"), config.get("namespace"), config.get("kind"), handle->stats()});
+    generators.push_back(
+        {config.get("name"), config.get("namespace"), config.get("kind"), handle->generator_->stats()});
   }
-  return metrics_text(generators);
+  return metrics_text(generators, std::to_string(getpid()) + "@" + system_runtime().host_name());
 }
 
 }  // namespace idgen

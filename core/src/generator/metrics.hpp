@@ -16,8 +16,8 @@ struct Metered {
   Stats stats;
 };
 
-// The text format 0.0.4. A label set may occur only once, so generators with the same three labels are one sample:
-// counts are added, maxima show the largest, stocks in seconds the smallest.
-std::string metrics_text(std::span<const Metered> generators);
+// The text format 0.0.4. `process` is a label of all samples. A label set may occur only once, so generators with the
+// same labels are one sample: counts are added, maxima show the largest, what is left the smallest.
+std::string metrics_text(std::span<const Metered> generators, const std::string& process);
 
 }  // namespace idgen

@@ -7,11 +7,11 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <utility>
 
+#include "config/paths.hpp"
 #include "generator/fast_path.hpp"
 #include "generator/kept_number.hpp"
 #include "idgen/text.hpp"
@@ -39,10 +39,7 @@ std::string random_digits(Runtime& runtime, int count) {
 }
 
 std::string cache_path(const Config& config) {
-  const std::string& path = config.get("worker_cache");
-  if (path.empty()) return "";
-  const std::filesystem::path start = config.get("directory").empty() ? "." : config.get("directory");
-  return std::filesystem::absolute(start / path).lexically_normal();
+  return config.get("worker_cache").empty() ? "" : path_of(config, "worker_cache");
 }
 
 // The file in which Leaf keeps its number, a line "workerID=7", with whose number it is.
@@ -146,7 +143,8 @@ std::shared_ptr<NumberRows> rows_of(const WorkerSourceContext& context) {
   const std::string& url = config.get("worker_url");
   if (url.empty()) return std::make_shared<NumberRows>(context.store, "", StoreOptions{});
   StoreOptions options = config.store_options();
-  options.schema = "idgen";  // that of segments
+  options.schema = "idgen";  // that of segments, and so is the log
+  options.grant_log = 0;
   return std::make_shared<NumberRows>(nullptr, url, std::move(options));
 }
 

@@ -1,15 +1,18 @@
 // Segment generators: consecutive numbers from ranges of a tag's counter.
 #include <algorithm>
-#include <deque>
 #include <limits>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "calendar/calendar.hpp"
 #include "calendar/period.hpp"
+#include "config/paths.hpp"
 #include "generator/fast_path.hpp"
 #include "generator/generator.hpp"
 #include "idgen/text.hpp"
 #include "idgen/text_form.hpp"
+#include "store/host_memory.hpp"
 
 namespace idgen {
 namespace {
@@ -57,13 +60,15 @@ class SegmentSource final : public Source {
  public:
   // `stride` is the configuration's; the first grant overwrites it if the store's row has its own.
   SegmentSource(std::shared_ptr<Store> store, std::string name_space, std::string tag, std::uint64_t step,
-                std::shared_ptr<Stride> stride, std::uint64_t last_id, Serials serials)
+                std::shared_ptr<Stride> stride, std::uint64_t last_id, Serials serials,
+                std::optional<HostMemory> witness)
       : store_(std::move(store)),
         name_space_(std::move(name_space)),
         tag_(std::move(tag)),
         step_(step),
         last_id_(last_id),
         serials_(std::move(serials)),
+        witness_(std::move(witness)),
         stride_(std::move(stride)),
         holder_(holder_text()) {}
 
@@ -73,12 +78,10 @@ class SegmentSource final : public Source {
       // With a stride, at least so many that one of ours is among them, whatever the row's step is.
       const std::uint64_t wanted = stride_->stride > 1 ? std::max<std::uint64_t>(demand.wanted, 1) : demand.wanted;
       const SegmentGrant grant =
-          store_->segment_grant(name_space_, tag_,
-                                {.step = step_ * stride_->stride,
-                                 .wanted = wanted * stride_->stride,
-                                 .rate = std::min<std::uint64_t>(demand.rate, std::numeric_limits<std::int64_t>::max()),
-                                 .holder = holder_});
-      check(grant);
+          granted({.step = step_ * stride_->stride,
+                   .wanted = wanted * stride_->stride,
+                   .rate = std::min<std::uint64_t>(demand.rate, std::numeric_limits<std::int64_t>::max()),
+                   .holder = holder_});
       if (grant.first > last_id_) {
         throw Error(Status::exhausted,
                     concat({"tag ", in_quotes(tag_), ": all ids up to ", std::to_string(last_id_),
@@ -90,7 +93,7 @@ class SegmentSource final : public Source {
       const Range range{stride_->number_from(grant.first), stride_->number_from(end_id)};
       if (range.first == range.end) continue;  // fewer than the stride: the rest of a buffer's entry, or a first grant
       if (stride_->stride > 1) ends_.push_back({range.end, end_id});
-      if (ends_.size() > kMostEnds) ends_.pop_front();
+      if (ends_.size() > kMostEnds) ends_.erase(ends_.begin());
       return range;
     }
     throw Error(Status::store_unavailable, concat({"tag ", in_quotes(tag_), ": ", std::to_string(kMostEmptyGrants),
@@ -104,7 +107,9 @@ class SegmentSource final : public Source {
       if (ends_.empty() || ends_.back().number != unused.end) return;
       end_id = ends_.back().id;
     }
-    store_->segment_return(name_space_, tag_, end_id - 1, end_id - stride_->id(unused.first));
+    const std::uint64_t first = stride_->id(unused.first);
+    if (witness_) witness_->take(first, end_id - 1);
+    store_->segment_return(name_space_, tag_, end_id - 1, end_id - first);
   }
 
   std::string name_of(std::uint64_t number) const override {
@@ -118,6 +123,45 @@ class SegmentSource final : public Source {
   static constexpr int kMostEmptyGrants = 64;
   static constexpr std::size_t kMostEnds = 128;  // more than a supply holds ranges
 
+  // One grant of the store. Throws Error{store_regressed} if it is not above all that this host had when it was asked
+  // for, and has not begun to give back since.
+  SegmentGrant granted(const SegmentRequest& request) {
+    while (true) {
+      const HostMemory::Look before = witness_ ? witness_->look() : HostMemory::Look{};
+      const SegmentGrant grant = store_->segment_grant(name_space_, tag_, request);
+      check(grant);
+      const bool is_below_ours = grant.first <= highest_;  // the supply stops for good
+      if (!witness_ || is_below_ours) return grant;
+      const std::uint64_t last = grant.first + grant.count - 1;
+      try {
+        if (grant.first > before.highest && witness_->add(grant.first, last)) {
+          highest_ = last;
+          return grant;
+        }
+        if (witness_->look().times_taken == before.times_taken)
+          throw_regressed(grant.first, std::max(before.highest, grant.first));
+      } catch (const Error&) {
+        give_back_unused(last, grant.count);
+        throw;
+      }
+      give_back_unused(last, grant.count);
+    }
+  }
+  // Of a grant that is not used. If it is lost, it is a gap.
+  void give_back_unused(std::uint64_t last, std::uint64_t count) {
+    try {
+      store_->segment_return(name_space_, tag_, last, count);
+    } catch (const Error&) {
+    }
+  }
+  [[noreturn]] void throw_regressed(std::uint64_t first, std::uint64_t known) const {
+    throw Error(Status::store_regressed,
+                concat({"tag ", in_quotes(tag_), ": the store granted ", std::to_string(first),
+                        ", but this host has had numbers up to ", std::to_string(known), " (",
+                        in_quotes(witness_->path()), "): the store was restored from a backup, or set by hand. ",
+                        after_regress(), ". If this is another store in its place, delete that file"}));
+  }
+
   // Numbers of one period: the present one, or the next if the store's clocks are a little ahead of ours. The store's
   // counter only rises, so a period that has begun there never begins again, whatever a clock says.
   Range draw_serials(const Demand& demand) {
@@ -128,17 +172,15 @@ class SegmentSource final : public Source {
     const bool was_agreed = is_agreed_ || agree("");
     if (present != nullptr) check_period(*present, now_ms);
     const SegmentGrant grant =
-        store_->segment_grant(name_space_, tag_,
-                              {.step = std::min(step_, serials_.most_at_once()),
-                               .wanted = std::min(demand.wanted, serials_.most_at_once()),
-                               .rate = std::min<std::uint64_t>(demand.rate, std::numeric_limits<std::int64_t>::max()),
-                               .holder = holder_,
-                               .above = above});
+        granted({.step = std::min(step_, serials_.most_at_once()),
+                 .wanted = std::min(demand.wanted, serials_.most_at_once()),
+                 .rate = std::min<std::uint64_t>(demand.rate, std::numeric_limits<std::int64_t>::max()),
+                 .holder = holder_,
+                 .above = above});
     if (grant.stride != 1) {
       throw Error(Status::format_mismatch, concat({"tag ", quote(tag_), ": its row has a stride of ", grant.stride,
                                                    ", and serials count one by one; use another tag"}));
     }
-    check(grant);
     if (grant.first <= above) {
       throw Error(Status::unsupported,
                   concat({"tag ", quote(tag_), ": the store granted ", grant.first, " where numbers above ", above,
@@ -243,16 +285,44 @@ class SegmentSource final : public Source {
   const std::uint64_t step_;
   const std::uint64_t last_id_;  // that may be issued
   const Serials serials_;
-  bool has_looked_ = false;  // see look()
-  bool is_agreed_ = false;   // the tag's pattern is ours
-  std::uint64_t known_ = 0;  // of a tag of serials: it has come at least so far
+  const std::optional<HostMemory> witness_;
+  std::uint64_t highest_ = 0;  // that was granted here, with a witness
+  bool has_looked_ = false;    // see look()
+  bool is_agreed_ = false;     // the tag's pattern is ours
+  std::uint64_t known_ = 0;    // of a tag of serials: it has come at least so far
   const std::shared_ptr<Stride> stride_;
   const std::string holder_;
-  std::deque<End>
-      ends_;  // of the latest grants, if the stride is above 1: an id beyond the last number belongs to a grant too
+  // Of the latest grants, if the stride is above 1: an id beyond the last number belongs to a grant too.
+  std::vector<End> ends_;
 };
 
 std::string tag_of(const Config& config) { return config.get(config.get("tag").empty() ? "name" : "tag"); }
+
+// A user of PostgreSQL may have a schema, and tables, of its own. Without a user: the host.
+std::string user_of(const std::string& url) {
+  const std::size_t from = url.find("//") + 2;
+  return url.substr(std::min(from, url.size()), url.find_first_of(":@/?", from) - from);
+}
+
+// The file of the tag in the folder `witness`; nothing without that. Of two files for one row each knows less.
+std::optional<HostMemory> witness_of(const Config& config) {
+  if (config.get("witness").empty()) return std::nullopt;
+  const std::string& url = config.get("store");
+  if (config.store || url == "buffer" || url.starts_with("memory")) {
+    throw Error(Status::unsupported,
+                "witness needs a store that lasts and grants in order: sqlite or a server, not memory, a buffer or a "
+                "store of the program's own");
+  }
+  const std::string& name_space = config.get("namespace");
+  const std::string tag = tag_of(config);
+  std::string name;
+  for (const std::string& part :
+       {store_identity(url, config.store_options()), user_of(url), config.get("segment.schema"), name_space, tag})
+    name += part + '\0';
+  return HostMemory(path_of(config, "witness") + "/idgen-witness-" + format_id(xxh64(name), Encoding::hex),
+                    concat({"tag ", in_quotes(tag), " of namespace ", in_quotes(name_space)}),
+                    config.duration_ms("store_timeout"));
+}
 
 bool is_business(const Config& config) { return config.get("kind") == "business"; }
 
@@ -315,6 +385,7 @@ class SegmentGenerator final : public Generator {
                   concat({"segment.offset = ", std::to_string(stride_->offset),
                           " with segment.stride = ", std::to_string(stride_->stride), "; allowed: 0 to stride - 1"}));
     }
+    shape_.is_lasting = config.duration_ms("segment.max_age") == 0;
     shape_.calendar = serials_.calendar.get();
     if (serials_ && !runtime_->is_system_clock()) shape_.host_clock = runtime_.get();
     if (is_business(config)) shape_for_owners();
@@ -342,9 +413,11 @@ class SegmentGenerator final : public Generator {
   [[gnu::cold]] std::string describe() const override;
 
  protected:
+  std::string place_text() const override { return "tag " + in_quotes(tag_of(config_)); }
+  void complete(Stats& stats, const SupplyStats& supply) const override;
   std::unique_ptr<Source> make_source(const Page&) override {
     return std::make_unique<SegmentSource>(store_, config_.get("namespace"), tag_of(config_), step_, stride_,
-                                           shape_.widens ? kLastId : narrow_last_id_, serials_);
+                                           shape_.widens ? kLastId : narrow_last_id_, serials_, witness_of(config_));
   }
   void set_options(Supply::Options& options, const Page&) override {
     options.sizing = {.prefetch = config_.number("segment.prefetch"),
@@ -396,6 +469,23 @@ class SegmentGenerator final : public Generator {
       std::make_shared<Stride>(Stride{config_.integer("segment.stride"), config_.integer("segment.offset")});
 };
 
+[[gnu::cold]] void SegmentGenerator::complete(Stats& stats, const SupplyStats& supply) const {
+  // Whoever draws and finds nothing asks the store.
+  const bool is_idle = supply.remaining == 0 && !supply.is_failing && !supply.is_loading;
+  if (stats.rate > 0 && stats.handles > 0 && !is_idle)
+    stats.stock_seconds = static_cast<double>(stats.remaining) / static_cast<double>(stats.rate);
+  const Stride stride{shape_.stride, shape_.offset};
+  const std::uint64_t end = supply.highest_end;
+  stats.tag_left = stride.number_from(kLastId + 1) - end;
+  const bool is_exhausted = supply.is_failing && supply.failure->status() == Status::exhausted;
+  if (serials_) {
+    stats.layout_left = serials_.last_of(end - 1) + 1 - end;
+  } else {
+    stats.layout_left = stride.number_from((shape_.widens ? kLastId : narrow_last_id_) + 1) - end;
+  }
+  if (is_exhausted) stats.layout_left = 0;
+}
+
 std::string SegmentGenerator::describe() const {
   const bool adapts = config_.duration_ms("segment.runway") > 0;
   std::string text =
@@ -436,7 +526,12 @@ std::string SegmentGenerator::describe() const {
                   : std::string()) +
           ", then calls wait up to wait_max = " + config_.get("wait_max") + "\n";
   const std::string restore = store_->unnoticed_restore();
-  if (!restore.empty())
+  if (!config_.get("witness").empty()) {
+    text += "restore: a store that was restored from a backup is noticed where it grants what this host has had, as " +
+            in_quotes(config_.get("witness")) +
+            " says\nnot covered: what only other hosts have had; advance the tag above the highest id in use before "
+            "anything starts\n";
+  } else if (!restore.empty())
     text += "not covered: " + restore + "; advance the tag above the highest id in use before anything starts\n";
   text += "not covered: a byte-wise clone of the running machine, until " + until_copy_is_noticed() + "\n";
   return text;

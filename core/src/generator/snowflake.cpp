@@ -182,7 +182,8 @@ class SnowflakeGenerator final : public Generator {
     return true;
   }
 
-  Stats stats() const override;
+  void complete(Stats& stats, const SupplyStats& supply) const override;
+  std::string place_text() const override;
   [[gnu::cold]] std::string describe() const override;
 
  protected:
@@ -376,8 +377,18 @@ class SnowflakeGenerator final : public Generator {
   std::atomic<std::uint64_t> wait_ns_{0};
 };
 
-Stats SnowflakeGenerator::stats() const {
-  Stats stats = Generator::stats();
+// The worker of now: one that is leased may be replaced.
+[[gnu::cold]] std::string SnowflakeGenerator::place_text() const {
+  const std::string_view text = node_.text;
+  const std::size_t at = text.find("a leased ");
+  if (at == std::string_view::npos || !is_alive()) return node_.text;
+  const std::string& name = node_.leased->name;
+  const std::uint64_t number = (page().fixed.load() >> node_.leased_shift) & (node_.leased->size() - 1);
+  const std::size_t end = at + std::string_view("a leased ").size() + name.size();
+  return concat({text.substr(0, at), name, " ", number, text.substr(end)});
+}
+
+[[gnu::cold]] void SnowflakeGenerator::complete(Stats& stats, const SupplyStats& supply) const {
   const auto ms = [&](std::uint64_t numbers) {
     return (numbers >> shape_.sequence_bits) * static_cast<std::uint64_t>(tick_ms_);
   };
@@ -389,15 +400,32 @@ Stats SnowflakeGenerator::stats() const {
   stats.wait_ns += wait_ns_.load();
   stats.clock_back_events = clock_back_events_.load();
   const std::uint64_t next = page().counter.next();
-  if (next == 0 || next >= Counter::kParked) return stats;  // in a child that has not begun, or closed
-  if (!is_alive()) return stats;
-  const std::int64_t now_ms = floor_div(runtime_->wall_ns(), 1'000'000);
+  if (next == 0 || next >= Counter::kParked) return;  // closed
+  const std::int64_t now_ms = floor_div(runtime_->wall_ns(), kNsPerMs);
+  const std::int64_t left_ms = last_usable_ms(layout_) - now_ms;
+  stats.layout_left = static_cast<std::uint64_t>(std::max<std::int64_t>(0, left_ms));
   const std::int64_t last_ms = layout_.tick_start_unix_ms((next - 1) >> shape_.sequence_bits);
-  stats.lead_ms = std::max<std::int64_t>(0, last_ms - now_ms);
+  const std::int64_t lead_ms = std::max<std::int64_t>(0, last_ms - now_ms);
+  stats.lead_ms = static_cast<std::uint64_t>(lead_ms);
   const std::int64_t end_ms =
       layout_.tick_start_unix_ms(next >> shape_.sequence_bits) + static_cast<std::int64_t>(stats.remaining);
-  stats.stock_seconds = static_cast<double>(std::max<std::int64_t>(0, end_ms - now_ms)) / 1000;
-  return stats;
+  const std::int64_t stock_ms = std::max<std::int64_t>(0, end_ms - now_ms);
+  // Whoever draws renews a window when half of it is left, so less of a healthy one means that nobody does.
+  const bool is_idle = 2 * stock_ms < window_width(config_, tick_ms_).ms && !supply.is_failing && !supply.is_loading;
+  if (!is_idle) stats.stock_seconds = static_cast<double>(stock_ms) / 1000;
+  if (stats.stopped != Status::ok) return;
+  const std::int64_t slack_ms = std::max<std::int64_t>(0, static_cast<std::int64_t>(page().slack.load())) * tick_ms_;
+  const std::int64_t behind_ms = lead_ms - slack_ms;
+  if (now_ms < shape_.epoch_ms) {
+    stats.stopped = Status::clock_before_epoch;
+  } else if (left_ms < 0) {
+    stats.stopped = Status::exhausted;
+  } else if (clock_back_ != ClockBack::go_on &&
+             behind_ms > (clock_back_ == ClockBack::fail ? 0 : wait_max_ns_ / kNsPerMs)) {
+    stats.stopped = Status::clock_back;
+  } else if (stock_ms == 0 && supply.is_failing) {
+    stats.stopped = supply.failure->status();
+  }
 }
 
 std::string SnowflakeGenerator::describe() const {

@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "config/paths.hpp"
 #include "generator/other_numbers.hpp"
 #include "idgen/runtime.hpp"
 #include "idgen/text.hpp"
@@ -116,8 +116,7 @@ std::string slots_path(const Config& config) {
                 "worker_source = slot needs worker_slots: a folder on a local disk or in memory that the "
                 "processes of this host share");
   }
-  const std::filesystem::path start = config.get("directory").empty() ? "." : config.get("directory");
-  std::string path = std::filesystem::absolute(start / folder).lexically_normal() / "idgen-slots";
+  std::string path = path_of(config, "worker_slots") + "/idgen-slots";
   check_locks_work(path, "worker_slots = " + in_quotes(folder),
                    "so two machines could lock the same slot. Use a folder on a local disk or in memory (/run, "
                    "/dev/shm), which the processes of this host share");

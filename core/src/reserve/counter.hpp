@@ -11,11 +11,11 @@
 //    first number above n (I1).
 //  - A child process finds zeros: no number is below a limit of 0 (I3).
 //
-// To read both limit and first number costs where each read is dear (Java). version_ changes after either of them, so
-// whoever has remembered both, and the version before them, reads that alone: n is ours if the version is still the
-// same after the step, and n lies between what is remembered. For what was given back is drawn again only under a newer
-// version, which the step then sees, because next_ was published after it; and of anything else that lay in an open
-// range, whoever drew it is the one to issue it.
+// To read limit and first number costs where each read is dear (Java). Who has read them once may remember both, limit
+// first, unless give_up() is ever called: what lay between them is its drawer's for good. For ranges only rise, and
+// whatever else takes numbers back (seal(), park()) has moved next_ away from them first. give_up() has too, but the
+// store may grant a part of what it got back, and then the counter stands between the old bounds once more, where
+// others have numbers above the new limit. version_ says when to remember anew.
 //
 // The locked instruction comes first because it waits for all loads before it: reading the limit first would cost a
 // quarter more. The price is that a number drawn at the limit has left the counter: only the thread that drew it can
@@ -71,12 +71,17 @@ class alignas(64) Counter {
       if (from >= end) [[unlikely]]
         return 0;
       const std::uint64_t count = std::min(want, end - from);
+      const std::uint64_t over = from - seen;
+      if (over != 0) [[unlikely]]
+        skip(over);
       if (next_.compare_exchange_weak(seen, from + count, std::memory_order_acq_rel, std::memory_order_acquire)) {
         IDGEN_ASSERT("I4: the counter only moves up", seen <= from && from < from + count);
         IDGEN_ASSERT("I1: nothing is drawn beyond the last range of all", from + count <= kEnd);
         first = from;
         return count;
       }
+      if (over != 0) [[unlikely]]
+        skip(0 - over);
     }
   }
 
@@ -86,12 +91,22 @@ class alignas(64) Counter {
     return next < kParked ? next : resume_.load(std::memory_order_relaxed);
   }
   std::uint64_t limit() const noexcept { return limit_.load(std::memory_order_acquire); }
+  // How many numbers were drawn here by draw_between(), with the counter at `next`, which was read before: never more
+  // than that, because whoever skips numbers says so before the counter moves.
+  std::uint64_t drawn(std::uint64_t next) const noexcept {
+    const std::uint64_t skipped = skipped_.load(std::memory_order_acquire);
+    return next > skipped ? next - skipped : 0;
+  }
+
+  // So many numbers that next_ passes, or has passed, are not issued.
+  void skip(std::uint64_t numbers) noexcept { skipped_.fetch_add(numbers, std::memory_order_relaxed); }
 
   // The rest is for the slow path, under its lock.
 
   // Before the first range: nothing below `next` is drawn here.
   void begin_at(std::uint64_t next) noexcept {
     IDGEN_ASSERT("I4: the counter only moves up", next_.load() <= next && limit_.load() == 0 && next <= kEnd);
+    skipped_.store(next, std::memory_order_relaxed);
     next_.store(next, std::memory_order_relaxed);
   }
   // Opens a range that lies above all earlier ones, at its first number plus the low bits of next_ that carry_mask
@@ -103,11 +118,17 @@ class alignas(64) Counter {
     first_.store(first, std::memory_order_relaxed);
     // Released: a thread that reads this next_ sees no limit of a range that was given up before.
     std::uint64_t seen = next_.load(std::memory_order_relaxed);
-    while (seen < first && !next_.compare_exchange_weak(seen, first + (seen & carry_mask), std::memory_order_release,
-                                                        std::memory_order_relaxed)) {
+    while (seen < first) {
+      const std::uint64_t to = first + (seen & carry_mask), over = to - seen;
+      skip(over);
+      if (next_.compare_exchange_weak(seen, to, std::memory_order_release, std::memory_order_relaxed)) break;
+      skip(0 - over);
     }
-    if (seen >= kParked)
-      next_.store(std::max(first, resume_.load(std::memory_order_relaxed)), std::memory_order_release);
+    if (seen >= kParked) {
+      const std::uint64_t stood = resume_.load(std::memory_order_relaxed), to = std::max(first, stood);
+      skip(to - stood);
+      next_.store(to, std::memory_order_release);
+    }
     IDGEN_ASSERT("I4: the counter stands in the range that opens, or beyond", next() >= first);
     limit_.store(limit, std::memory_order_release);
     changed();
@@ -135,6 +156,7 @@ class alignas(64) Counter {
     changed();
     leave();
     const std::uint64_t first = resume_.load(std::memory_order_relaxed) + 1;
+    skip(1);
     resume_.store(first, std::memory_order_relaxed);
     return first;
   }
@@ -158,6 +180,7 @@ class alignas(64) Counter {
   friend struct WordsOfView;  // capi/: the words in the order that idgen.h promises
 
   std::atomic<std::uint64_t> next_{0};
+  std::atomic_uint64_t skipped_{0};  // numbers that next_ has passed and nobody drew; only counts
   // Every draw reads these and hardly any writes them: on a line of their own each processor keeps them, while next_
   // goes from one to the other.
   alignas(64) std::atomic<std::uint64_t> limit_{0};

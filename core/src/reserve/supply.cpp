@@ -31,7 +31,7 @@ Supply::Supply(std::shared_ptr<Runtime> runtime, std::shared_ptr<ForkPage<HotPag
       lane_(options_.lane ? options_.lane : runtime_.make_lane()),
       log_(std::move(log)) {}
 
-void SupplyStats::add_ended(const SupplyStats& other) {
+[[gnu::cold]] void SupplyStats::add_ended(const SupplyStats& other) {
   granted += other.granted;
   refills += other.refills;
   refill_failures += other.refill_failures;
@@ -39,6 +39,11 @@ void SupplyStats::add_ended(const SupplyStats& other) {
   waits += other.waits;
   wait_ns += other.wait_ns;
   issued += other.issued;
+  issued_ids += other.issued_ids;
+  highest_end = std::max(highest_end, other.highest_end);
+  if (failure || !other.failure) return;
+  failure = other.failure;
+  failed_unix_ms = other.failed_unix_ms;
 }
 
 bool Supply::is_ours() const noexcept { return page_.supply.load(std::memory_order_relaxed) == this; }
@@ -89,6 +94,16 @@ std::uint64_t Supply::held() const {
 
 std::uint64_t Supply::drawn() const { return stats_.granted - unused_ - held(); }
 
+// A counter says less than it is for a moment while a thread skips numbers, and this must not fall.
+[[gnu::cold]] std::uint64_t Supply::issued_ids() const {
+  std::uint64_t sum = 0;
+  for (const Stripe& stripe : std::span(page_.stripes(), options_.stripes))
+    sum += stripe.counter.drawn(stripe.counter.next());
+  if (options_.stripes == 0)
+    sum = options_.draws_first ? drawn() : page_.counter.drawn(closed_ ? closed_at_ : page_.counter.next());
+  return most_issued_ = std::max(most_issued_, sum);
+}
+
 std::uint64_t Supply::rate_over(std::int64_t ns) const { return rate_of(drawn() - measured_, ns); }
 
 void Supply::measure() {
@@ -118,6 +133,7 @@ void Supply::accept(const Range& range) {
     failed_for_good_ = true;
     unused_ += held();
     page_.counter.set_limit(0);
+    page_.counter.park();  // also for who draws by a limit that was remembered
     current_ = {};
     ready_.clear();
     throw Error(Status::store_regressed, options_.subject + ": the store granted " + source_->name_of(range.first) +
@@ -133,7 +149,6 @@ void Supply::accept(const Range& range) {
   ready_.push_back(range);
   granted_at_ns_ = ready_.back().granted_at_ns = runtime_.mono_ns();
   watch_age();
-  failure_.reset();
   failures_in_a_row_ = 0;
   stats_.granted += range.size();
   ++stats_.refills;
@@ -189,7 +204,7 @@ Claim Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patienc
       if (runtime_.mono_ns() >= retry_at_ns_) {
         is_mine = patience.may_wait() && (lane_->is_here() || !post_load());
         if (!patience.may_wait()) post_load();
-      } else if (failure_ && !is_retryable(*failure_)) {
+      } else if (is_failing() && !is_retryable(*failure_)) {
         throw *failure_;
       }
     } else if (posted_ != 0 && patience.may_wait() && lane_->is_here()) {
@@ -242,7 +257,7 @@ void Supply::fail_waiting(const Patience& patience) const {
   const std::string waited = options_.subject + ": waited " + std::to_string(patience.waited_ns() / kMillisecond) +
                              " ms (wait_max) for the store";
   const auto retry_in = static_cast<std::uint64_t>(std::max<std::int64_t>(retry_at_ns_ - runtime_.mono_ns(), 0));
-  if (failure_) {
+  if (is_failing()) {
     throw Error(failure_->status(), waited + "; its latest answer: " + failure_->message(), retry_in,
                 failure_->cause());
   }
@@ -300,7 +315,7 @@ void Supply::load(const Demand& demand) {
 
   MutexLock lock(page_.mutex);
   stats_.refill_ns_max = std::max(stats_.refill_ns_max, took);
-  const bool had_failed = failures_in_a_row_ > 0;
+  const bool had_failed = is_failing();
   if (range) {
     try {
       accept(*range);
@@ -496,6 +511,8 @@ Error Supply::unexpected() const noexcept {
 
 void Supply::load_failed(const Error& error) {
   failure_ = error;
+  failed_at_ns_ = runtime_.mono_ns();
+  failed_unix_ms_ = 0;
   failed_for_ = needed_;
   ++stats_.refill_failures;
   const std::uint64_t doublings = std::min<std::uint64_t>(failures_in_a_row_++, 8);
@@ -584,15 +601,25 @@ void Supply::give_back(const Range& rest, std::span<const Range> ready) {
   if (failure) std::rethrow_exception(failure);
 }
 
-SupplyStats Supply::stats() const {
+[[gnu::cold]] SupplyStats Supply::stats() const {
+  const std::int64_t wall_ns = runtime_.wall_ns();
   MutexLock lock(page_.mutex);
   check_guarantees();
   SupplyStats stats = stats_;
+  const std::int64_t now = runtime_.mono_ns();
   stats.remaining = held();
   stats.issued = drawn();
+  stats.issued_ids = issued_ids();
   // The loader measures the rate. If it has been idle for longer than before, the rate has fallen since.
-  const std::int64_t passed = runtime_.mono_ns() - measured_at_ns_;
+  const std::int64_t passed = now - measured_at_ns_;
   stats.rate = closed_ ? 0 : passed > measured_over_ns_ ? rate_over(passed) : rate_;
+  stats.highest_end = highest_end_;
+  stats.is_loading = loading_;
+  stats.is_failing = is_failing();
+  stats.is_used_up = is_failing() && ready_.empty() && std::max(page_.counter.next(), needed_) >= current_.end;
+  stats.failure = failure_;
+  if (failure_ && failed_unix_ms_ == 0) failed_unix_ms_ = (wall_ns - (now - failed_at_ns_)) / kMillisecond;
+  stats.failed_unix_ms = failed_unix_ms_;
   return stats;
 }
 

@@ -84,7 +84,14 @@ struct SupplyStats {
   std::uint64_t waits = 0;
   std::uint64_t wait_ns = 0;
   std::uint64_t issued = 0;
-  std::uint64_t rate = 0;  // numbers per second
+  std::uint64_t issued_ids = 0;
+  std::uint64_t rate = 0;         // numbers per second
+  std::uint64_t highest_end = 0;  // of all grants; 0: there was none
+  bool is_loading = false;
+  bool is_failing = false;       // the latest attempt failed
+  bool is_used_up = false;       // and nothing is left: calls get `failure`
+  std::optional<Error> failure;  // the latest
+  std::int64_t failed_unix_ms = 0;
 
   // What another supply had done when it ended.
   void add_ended(const SupplyStats& other);
@@ -150,7 +157,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   // Once sealed: the number after the last one that was drawn.
   std::uint64_t closed_at() const;
 
-  SupplyStats stats() const;
+  SupplyStats stats() const IDGEN_RUNS_HOST_CODE;
 
  private:
   // False in a child that goes on in the middle of its parent's call: what is here is the parent's, which goes on too.
@@ -182,8 +189,10 @@ class Supply : public std::enable_shared_from_this<Supply> {
   void measure() IDGEN_REQUIRES(page_.mutex);
   std::uint64_t held() const IDGEN_REQUIRES(page_.mutex);   // granted and not drawn
   std::uint64_t drawn() const IDGEN_REQUIRES(page_.mutex);  // since the beginning
+  std::uint64_t issued_ids() const IDGEN_REQUIRES(page_.mutex);
   std::uint64_t rate_over(std::int64_t ns) const IDGEN_REQUIRES(page_.mutex);
   Pace pace() const IDGEN_REQUIRES(page_.mutex);
+  bool is_failing() const IDGEN_REQUIRES(page_.mutex) { return failures_in_a_row_ > 0; }
   bool is_more_wanted() const IDGEN_REQUIRES(page_.mutex);    // at once, whatever the mark says
   void check_guarantees() const IDGEN_REQUIRES(page_.mutex);  // where assertions are on
   Error unexpected() const noexcept;                          // of the exception that is being handled
@@ -214,6 +223,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   std::uint64_t tickets_ IDGEN_GUARDED_BY(page_.mutex) = 0;
   std::uint64_t rate_ IDGEN_GUARDED_BY(page_.mutex) = 0;      // numbers per second, between the last two measurements
   std::uint64_t measured_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // numbers drawn until the last one
+  mutable std::uint64_t most_issued_ IDGEN_GUARDED_BY(page_.mutex) = 0;
   std::int64_t measured_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;
   std::int64_t measured_over_ns_ IDGEN_GUARDED_BY(page_.mutex) = 1'000'000'000;
   std::uint64_t unused_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // of what was granted: no longer held, and not drawn
@@ -223,12 +233,14 @@ class Supply : public std::enable_shared_from_this<Supply> {
   bool watching_ IDGEN_GUARDED_BY(page_.mutex) = false;           // retire() is posted
   std::int64_t granted_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // the latest range
   std::uint64_t highest_end_ IDGEN_GUARDED_BY(page_.mutex) = 0;   // I7: the witness
-  std::optional<Error> failure_ IDGEN_GUARDED_BY(page_.mutex);    // of the latest attempt
+  std::optional<Error> failure_ IDGEN_GUARDED_BY(page_.mutex);    // the latest; the latest attempt's if is_failing()
   bool failed_for_good_ IDGEN_GUARDED_BY(page_.mutex) = false;    // issuing has stopped: the store lost commits
   std::uint64_t failures_in_a_row_ IDGEN_GUARDED_BY(page_.mutex) = 0;
-  std::int64_t retry_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // mono; no attempt before this
-  std::uint64_t needed_ IDGEN_GUARDED_BY(page_.mutex) = 0;      // the latest Present::need
-  std::uint64_t failed_for_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // the one of the latest failure
+  std::int64_t retry_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;             // mono; no attempt before this
+  std::uint64_t needed_ IDGEN_GUARDED_BY(page_.mutex) = 0;                 // the latest Present::need
+  std::uint64_t failed_for_ IDGEN_GUARDED_BY(page_.mutex) = 0;             // the one of the latest failure
+  std::int64_t failed_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;            // mono: the wall clock may be the host's
+  mutable std::int64_t failed_unix_ms_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // the same; 0: nobody has asked yet
   SupplyStats stats_ IDGEN_GUARDED_BY(page_.mutex);
 };
 

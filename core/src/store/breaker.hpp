@@ -24,6 +24,7 @@ class Breaker {
   }
   void failed(std::uint32_t errors, std::int64_t pause_ns, std::int64_t now_ns) {
     probing_ = false;
+    ++all_failures_;
     failures_ = std::min(failures_ + 1, errors);
     if (failures_ == errors) open_until_ns_ = now_ns + pause_ns;
   }
@@ -32,11 +33,13 @@ class Breaker {
     return probing_ || now_ns >= open_until_ns_ ? BreakerState::half_open : BreakerState::open;
   }
   std::int64_t open_until_ns() const { return open_until_ns_; }
+  std::uint64_t all_failures() const { return all_failures_; }
 
  private:
   std::uint32_t failures_ = 0;  // in a row
   bool probing_ = false;
   std::int64_t open_until_ns_ = 0;
+  std::uint64_t all_failures_ = 0;
 };
 
 }  // namespace idgen

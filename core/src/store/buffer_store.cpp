@@ -210,7 +210,9 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     const MutexLock lock(state_->mutex);
     return BufferStats{.redis = state_->queue.state(options_.errors, now),
                        .database = state_->database.state(options_.errors, now),
-                       .stock = state_->stock};
+                       .stock = state_->stock,
+                       .redis_failures = state_->queue.all_failures(),
+                       .database_failures = state_->database.all_failures()};
   }
 
  private:

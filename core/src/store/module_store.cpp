@@ -43,12 +43,14 @@ class ModuleSettings {
         pattern_(options.pattern),
         timeout_(std::to_string(options.timeout_ms)),
         step_(std::to_string(options.step)),
+        grant_log_(std::to_string(options.grant_log)),
         settings_{{{"url", url_.c_str()},
                    {"create", options.create ? "1" : "0"},
                    {"timeout_ms", timeout_.c_str()},
                    {"schema", schema_.c_str()},
                    {"pattern", pattern_.c_str()},
                    {"step", step_.c_str()},
+                   {"grant_log", grant_log_.c_str()},
                    {"queue", queue ? "1" : "0"},
                    {"queue_of", options.buffer.identity.c_str()}}} {}
   ModuleSettings(const ModuleSettings&) = delete;
@@ -57,8 +59,8 @@ class ModuleSettings {
   std::size_t size() const { return settings_.size(); }
 
  private:
-  const std::string url_, schema_, pattern_, timeout_, step_;
-  const std::array<idgen_module_setting, 8> settings_;
+  const std::string url_, schema_, pattern_, timeout_, step_, grant_log_;
+  const std::array<idgen_module_setting, 9> settings_;
 };
 
 std::string description_of(const idgen_module_store& store) {
@@ -203,6 +205,15 @@ class ModuleStore final : public Store {
       return store_.segment_max_of(store_.ctx, table.c_str(), column.c_str(), &found, err);
     });
     return found;
+  }
+  LoggedGrant segment_grant_of(const std::string& name_space, const std::string& tag, std::uint64_t number) override {
+    if (store_.segment_grant_of == nullptr) return Store::segment_grant_of(name_space, tag, number);
+    idgen_module_logged_grant found{};
+    call_module([&](idgen_module_error* err) {
+      return store_.segment_grant_of(store_.ctx, name_space.c_str(), tag.c_str(), number, &found, err);
+    });
+    found.holder[sizeof found.holder - 1] = '\0';
+    return {found.grant, found.first, found.last, found.granted_unix_ms, found.holder};
   }
   std::vector<SegmentInfo> segment_list() override {
     return rows<SegmentInfo>([&](idgen_module_row_fn row, void* to, idgen_module_error* err) {

@@ -17,15 +17,15 @@ std::string sqlite_segment_statements(const std::string&, const std::string&) { 
 #endif
 
 constexpr StoreScheme kStoreSchemeTable[] = {
-    {"sqlite", "sqlite:PATH", open_sqlite_store, sqlite_store_identity},
+    {"sqlite", "sqlite:PATH", open_sqlite_store, sqlite_store_identity, "", "", "", "", true},
     {"memory", "memory or memory:NAME", open_memory_store, memory_store_identity},
     {"buffer", "buffer", open_buffer_store, buffer_store_identity},
     {"mysql", "mysql://USER@HOST/DATABASE", nullptr, nullptr, "mysql", "libmariadb3", "leaf,tinyid,cosid,key_producer",
-     "uid_generator,cosid"},
+     "uid_generator,cosid", true},
     {"mariadb", "mariadb://USER@HOST/DATABASE", nullptr, nullptr, "mysql", "libmariadb3",
-     "leaf,tinyid,cosid,key_producer", "uid_generator,cosid"},
+     "leaf,tinyid,cosid,key_producer", "uid_generator,cosid", true},
     {"postgres", "postgres://USER@HOST/DATABASE", nullptr, nullptr, "postgres", "libpq5", "leaf,tinyid,cosid",
-     "uid_generator,cosid"},
+     "uid_generator,cosid", true},
     {"redis", "redis://HOST", nullptr, nullptr, "redis", "libhiredis0.14 libssl3", "cosid,incr", "cosid"},
     {"etcd", "etcd://HOST", nullptr, nullptr, "etcd", "libcurl4"},
     {"zookeeper", "zookeeper://HOST", nullptr, nullptr, "zookeeper", "libzookeeper-mt2", "", "zookeeper"},
@@ -118,12 +118,26 @@ static bool knows_schema(const StoreScheme& scheme, const std::string& schema) {
               ": that store does not know it. The schema is known to: ", (knowing.empty() ? "no store" : knowing)}));
 }
 
-static void check_schema(const StoreScheme& scheme, const std::string& schema) {
-  if (!knows_schema(scheme, schema)) throw_schema_unknown("a store " + std::string(scheme.usage), schema);
+[[noreturn]] static void throw_no_grant_log(std::string_view store, const StoreOptions& options) {
+  throw Error(Status::unsupported,
+              concat({"segment.grant_log = ", std::to_string(options.grant_log), " with ", store,
+                      " and segment.schema = ", options.schema,
+                      ": no log of grants is kept there; sqlite, mysql, mariadb and postgres keep one, "
+                      "with segment.schema = idgen. Set it to 0"}));
 }
 
-void refuse_schema_of_host(const std::string& schema) {
-  if (schema != "idgen") throw_schema_unknown("a store of the program's own", schema);
+static void check_options(const StoreScheme& scheme, const StoreOptions& options) {
+  if (!knows_schema(scheme, options.schema)) {
+    throw_schema_unknown("a store " + std::string(scheme.usage), options.schema);
+  }
+  if (options.grant_log != 0 && (!scheme.has_grant_log || options.schema != "idgen"))
+    throw_no_grant_log(scheme.usage, options);
+}
+
+void check_options_of_host(const StoreOptions& options) {
+  constexpr const char* kHost = "a store of the program's own";
+  if (options.schema != "idgen") throw_schema_unknown(kHost, options.schema);
+  if (options.grant_log != 0) throw_no_grant_log(kHost, options);
 }
 
 [[noreturn]] static void throw_made_with_its_first_tag() {
@@ -139,6 +153,10 @@ std::uint64_t Store::segment_max_of(const std::string& table, const std::string&
               concat({"the table ", in_quotes(table),
                       " cannot be read: only the stores mysql, mariadb and postgres have tables beside "
                       "their own. Find the largest id by hand, and use `idgen segment advance`"}));
+}
+
+LoggedGrant Store::segment_grant_of(const std::string&, const std::string&, std::uint64_t) {
+  throw Error(Status::unsupported, "this store remembers no grants but the latest");
 }
 
 static constexpr const char* kNoWorkerRows =
@@ -191,7 +209,7 @@ void Store::number_release(const NumberRequest& request, const ClaimedNumber&, s
 std::string segment_statements(const std::string& url, const StoreOptions& options, const std::string& name_space,
                                const std::string& tag) {
   const NamedStore parsed = parse_store_name(url);
-  check_schema(*parsed.scheme, options.schema);
+  check_options(*parsed.scheme, options);
   if (!parsed.scheme->module.empty()) return module_segment_statements(*parsed.scheme, url, options, name_space, tag);
   if (parsed.scheme->name == "buffer") return buffer_segment_statements(options, name_space, tag);
   return parsed.scheme->name == "sqlite" ? sqlite_segment_statements(name_space, tag) : "";
@@ -203,7 +221,7 @@ std::shared_ptr<Store> open_store(const std::string& url, const StoreOptions& op
                 concat({"store_timeout = ", std::to_string(options.timeout_ms), " ms: allowed are 1 ms and above"}));
   }
   const NamedStore parsed = parse_store_name(url);
-  check_schema(*parsed.scheme, options.schema);
+  check_options(*parsed.scheme, options);
   if (!parsed.scheme->module.empty()) return open_module_store(*parsed.scheme, url, options);
   return parsed.scheme->open(parsed.rest, options);
 }

@@ -17,7 +17,7 @@ static std::string shared_store_key(const std::string& url, const StoreOptions& 
   add(options.buffer.database);
   add(options.buffer.identity);
   for (const std::uint64_t number :
-       {std::uint64_t{options.create}, static_cast<std::uint64_t>(options.timeout_ms), options.step,
+       {std::uint64_t{options.create}, static_cast<std::uint64_t>(options.timeout_ms), options.step, options.grant_log,
         static_cast<std::uint64_t>(options.buffer.runway_ms), options.buffer.stock_max,
         std::uint64_t{options.buffer.errors}, static_cast<std::uint64_t>(options.buffer.pause_ms),
         static_cast<std::uint64_t>(options.buffer.timeout_ms), reinterpret_cast<std::uint64_t>(options.runtime.get())})

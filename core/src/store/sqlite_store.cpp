@@ -68,6 +68,7 @@ class SqliteStore final : public Store {
       : path_(std::move(path)),
         lock_path_(lock_path_of(path_)),
         create_(options.create),
+        grant_log_(options.grant_log),
         timeout_ms_(options.timeout_ms) {}
 
   // A child releases nothing: the parent's workers are not in its list.
@@ -88,6 +89,14 @@ class SqliteStore final : public Store {
       if (!found) found = insert_segment(db, name_space, tag);
       const SegmentGrant grant = take_grant(*found, request);
       write_segment(db, *found);
+      if (grant_log_ != 0) {
+        make_grant_log(db);
+        // By turns, so that there are never more of them.
+        SqliteStatement(db, "INSERT OR REPLACE INTO idgen_grant VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)", name_space,
+                        tag, found->grants % grant_log_, found->grants, grant.first, found->max_id,
+                        found->updated_unix_ms, found->holder)
+            .change_one_row();
+      }
       return grant;
     });
   }
@@ -101,6 +110,11 @@ class SqliteStore final : public Store {
       if (row.max_id != last) return;
       row.max_id = last - unused;
       write_segment(db, row);
+      if (grant_log_ == 0) return;
+      make_grant_log(db);
+      SqliteStatement(db, "UPDATE idgen_grant SET last_id = ?3 WHERE ns = ?1 AND tag = ?2 AND last_id > ?3", name_space,
+                      tag, row.max_id)
+          .next();
     });
   }
 
@@ -196,6 +210,23 @@ class SqliteStore final : public Store {
     return transact(SqliteAccess::read, [&](SqliteConnection& db) { return must_read_segment(db, name_space, tag); });
   }
 
+  LoggedGrant segment_grant_of(const std::string& name_space, const std::string& tag, std::uint64_t number) override {
+    return transact(SqliteAccess::read, [&](SqliteConnection& db) {
+      LoggedGrant found;
+      const SegmentInfo segment = must_read_segment(db, name_space, tag);
+      if (db.number("SELECT count(*) FROM sqlite_master WHERE name = 'idgen_grant'") == 0) return found;
+      // A tag that was deleted and made again has fewer grants than the rows of its predecessor say.
+      SqliteStatement row(db,
+                          "SELECT grant_no, first_id, last_id, granted_unix_ms, holder FROM idgen_grant WHERE ns = ?1 "
+                          "AND tag = ?2 AND ?3 BETWEEN first_id AND last_id AND grant_no <= ?4 ORDER BY grant_no DESC",
+                          name_space, tag, number, segment.grants);
+      if (!row.next()) return found;
+      found = {row.natural(0, "grant_no"), row.natural(1, "first_id"), row.natural(2, "last_id"),
+               row.number(3, "granted_unix_ms"), row.text(4, "holder")};
+      return found;
+    });
+  }
+
   SegmentInfo segment_advance(const std::string& name_space, const std::string& tag, std::uint64_t to) override {
     check_advance(to);
     return transact(SqliteAccess::repair, [&](SqliteConnection& db) {
@@ -272,6 +303,22 @@ class SqliteStore final : public Store {
   // unknown, so the grant is burned (I5). Waits for locks up to store_timeout; `work` may run several times.
   template <class Work>
   auto transact(SqliteAccess access, const Work& work) -> decltype(work(std::declval<SqliteConnection&>())) {
+    using Result = decltype(work(std::declval<SqliteConnection&>()));
+    if constexpr (std::is_void_v<Result>) {
+      transact(access, Step{[](const void* of, SqliteConnection& db) { (*static_cast<const Work*>(of))(db); }, &work});
+    } else {
+      std::optional<Result> result;
+      transact(access, [&](SqliteConnection& db) { result = work(db); });
+      return std::move(*result);
+    }
+  }
+
+  // Any `work`: what surrounds it is compiled once.
+  struct Step {
+    void (*run)(const void* of, SqliteConnection& db);
+    const void* of;
+  };
+  void transact(SqliteAccess access, const Step& work) {
     for (LockWait wait(timeout_ms_);;) {
       try {
         const ForkGate::Pass pass;
@@ -282,8 +329,7 @@ class SqliteStore final : public Store {
     }
   }
 
-  template <class Work>
-  auto transact_now(SqliteAccess access, const Work& work) -> decltype(work(std::declval<SqliteConnection&>())) {
+  void transact_now(SqliteAccess access, const Step& work) {
     check_file_system(path_);
     if (access == SqliteAccess::create && !sqlite_file_exists(path_)) create_sqlite_file(path_, timeout_ms_);
     const SqliteFileId file = check_sqlite_file(path_);
@@ -294,25 +340,16 @@ class SqliteStore final : public Store {
     const StoreWitness before = read_witness(db);
     const StoreWitness known = lock.file ? lock.file->witness() : before;
     check_witness(before, known, access);
-    const auto commit = [&] {
-      if (access == SqliteAccess::read) return db.commit();
-      SqliteStatement(db, "UPDATE idgen_store SET commits = commits + 1").change_one_row();
-      // An older copy stays one, however many repairs it gets: deleting the lock file declares that all were made.
-      const bool is_older_copy = before.commits < known.commits;
-      if (is_older_copy) lock.file->note({known.identity, known.commits + 1});
-      db.commit();
-      confirm(db, before.commits + 1, *lock.file);
-      if (!is_older_copy) lock.file->note({before.identity, before.commits + 1});
-      check_not_replaced(file);
-    };
-    if constexpr (std::is_void_v<decltype(work(db))>) {
-      work(db);
-      commit();
-    } else {
-      auto result = work(db);
-      commit();
-      return result;
-    }
+    work.run(work.of, db);
+    if (access == SqliteAccess::read) return db.commit();
+    SqliteStatement(db, "UPDATE idgen_store SET commits = commits + 1").change_one_row();
+    // An older copy stays one, however many repairs it gets: deleting the lock file declares that all were made.
+    const bool is_older_copy = before.commits < known.commits;
+    if (is_older_copy) lock.file->note({known.identity, known.commits + 1});
+    db.commit();
+    confirm(db, before.commits + 1, *lock.file);
+    if (!is_older_copy) lock.file->note({before.identity, before.commits + 1});
+    check_not_replaced(file);
   }
 
   struct TransactionLock {
@@ -500,6 +537,13 @@ class SqliteStore final : public Store {
         .change_one_row();
   }
 
+  static void make_grant_log(SqliteConnection& db) {
+    db.execute(
+        "CREATE TABLE IF NOT EXISTS idgen_grant(ns TEXT, tag TEXT, slot INTEGER, grant_no INTEGER, first_id INTEGER, "
+        "last_id INTEGER, granted_unix_ms INTEGER, holder TEXT, PRIMARY KEY(ns, tag, slot), "
+        "UNIQUE(ns, tag, last_id, slot)) WITHOUT ROWID");
+  }
+
   static StoredWorker read_worker(SqliteConnection& db, const std::string& name_space, std::uint64_t worker) {
     SqliteStatement row(db, "SELECT fence, owner, hw, holder FROM idgen_worker WHERE ns = ?1 AND worker = ?2",
                         name_space, worker);
@@ -654,6 +698,7 @@ class SqliteStore final : public Store {
   const std::string path_;
   const std::string lock_path_;
   const bool create_;
+  const std::uint64_t grant_log_;
   const std::int64_t timeout_ms_;
 };
 

@@ -24,6 +24,7 @@ struct StoreScheme {
   std::string_view schemas = {};
   // The other generators whose numbers of workers it knows, separated by commas.
   std::string_view numbers = {};
+  bool has_grant_log = false;
 };
 
 std::span<const StoreScheme> store_schemes() noexcept;

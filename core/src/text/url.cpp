@@ -174,7 +174,10 @@ std::string StoreUrl::shown() const {
 
 std::string StoreUrl::identity() const {
   const std::string server = scheme == "mariadb" ? "mysql" : scheme;
-  return server + "://" + hosts_text(hosts) + (path.empty() ? "" : "/" + path);
+  std::string text = server + "://" + hosts_text(hosts) + (path.empty() ? "" : "/" + path);
+  for (const auto& [key, value] : parameters)
+    if (key == "prefix") text += "?prefix=" + value;
+  return text;
 }
 
 }  // namespace idgen

@@ -135,7 +135,7 @@ func TestWithoutCgoTheBuildSaysWhatIsMissing(t *testing.T) {
 // All Go programs in the documentation run here, with the page's configuration beside them.
 func TestTheProgramsOfTheDocumentationRun(t *testing.T) {
 	root := repository(t)
-	for _, page := range []string{"go/README.md", "docs/go.md"} {
+	for _, page := range []string{"go/README.md", "docs/go.md", "docs/testing.md"} {
 		t.Run(page, func(t *testing.T) {
 			content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(page)))
 			if err != nil {
@@ -162,6 +162,10 @@ func TestTheProgramsOfTheDocumentationRun(t *testing.T) {
 
 func runProgram(t *testing.T, folder, configuration, program string) {
 	t.Helper()
+	if strings.Contains(program, "\nfunc Test") {
+		runTests(t, folder, program)
+		return
+	}
 	if !strings.HasPrefix(program, "package main\n") {
 		t.Fatalf("this is no whole program:\n%s", program)
 	}
@@ -182,6 +186,22 @@ func runProgram(t *testing.T, folder, configuration, program string) {
 	}
 	if !strings.Contains(program, "errors.Is") && !strings.Contains(got, "<nil>") {
 		t.Errorf("no call succeeded:\n%s", got)
+	}
+}
+
+// runTests runs a sample that is a file of tests, in a package of its own.
+func runTests(t *testing.T, folder, tests string) {
+	t.Helper()
+	place := filepath.Join(folder, "tests")
+	if err := os.MkdirAll(place, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(place, "sample_test.go"), []byte(tests), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got := mustExecute(t, folder, "go", "test", "-v", "./tests")
+	if passed := strings.Count(got, "\n--- PASS: "); passed != strings.Count(tests, "\nfunc Test") {
+		t.Errorf("%d tests passed:\n%s", passed, got)
 	}
 }
 

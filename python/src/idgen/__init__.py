@@ -99,10 +99,11 @@ from ._errors import (
 # costs more than all that is above. For type checkers, who take TYPE_CHECKING for true, these are plain imports.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import sql as sql
+    from . import sql as sql, testing as testing
     from ._lazy import LazyGenerator, lazy as lazy
     from ._parts import Parts
     from ._properties import Properties
+    from ._source import IdSource
     from ._store import AboveStore as AboveStore, Store as Store, WorkerStore as WorkerStore
     from ._types import (
         Block,
@@ -125,6 +126,7 @@ if TYPE_CHECKING:
 else:
     _MODULE_OF = {
         "Parts": "_parts",
+        "IdSource": "_source",
         "Properties": "_properties",
         **dict.fromkeys(("LazyGenerator", "lazy"), "_lazy"),
         **dict.fromkeys(("AboveStore", "Store", "WorkerStore"), "_store"),
@@ -141,15 +143,15 @@ else:
     def __getattr__(name):
         from importlib import import_module
 
-        if name == "sql":
-            return import_module(".sql", __name__)  # which makes it an attribute of this module
+        if name in ("sql", "testing"):
+            return import_module("." + name, __name__)  # which makes it an attribute of this module
         if name not in _MODULE_OF:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = globals()[name] = getattr(import_module("." + _MODULE_OF[name], __name__), name)
         return value
 
     def __dir__():
-        return sorted({*globals(), *_MODULE_OF, "sql"})
+        return sorted({*globals(), *_MODULE_OF, "sql", "testing"})
 
 
 __version__ = _core.version()
@@ -173,6 +175,7 @@ __all__ = [
     "HandleError",
     "HostError",
     "IdCipher",
+    "IdSource",
     "InvalidBufferError",
     "InvalidValueError",
     "Layout",

@@ -18,8 +18,9 @@ class Error(Exception):
         name: its name without the prefix, such as ``"CLOCK_BACK"``.
         retryable: True if the same call can succeed later without a change by anybody.
         retry_after: seconds after which a retry can first succeed; None if unknown, or if retrying cannot help.
-        written: for ``fill`` and ``next_batch``: how many ids were drawn before the failure. They are the caller's.
-        ids: for ``next_batch``: these ids, an array.array; else None.
+        written: for ``fill``, ``next_batch`` and ``next_list``: how many ids were drawn before the failure. They are
+            the caller's.
+        ids: for ``next_batch`` and ``next_list``: these ids, an array.array; else None.
     """
 
     status: int

@@ -336,6 +336,7 @@ class LazyGenerator:
     next_text.__doc__ = Generator.next_text.__doc__
 
     next_batch = _delegated(Generator.next_batch)
+    next_list = _delegated(Generator.next_list)
     fill = _delegated(Generator.fill)
     next_for = _delegated(Generator.next_for)
     next_batch_for = _delegated(Generator.next_batch_for)

@@ -13,7 +13,7 @@ from ._errors import CLASS_BY_NAME, Error
 from ._types import WorkerChange, WorkerRow
 
 _LONGEST = 495  # bytes of a message in the core
-_HOST = 1000  # IDGEN_E_HOST
+HOST = 1000  # IDGEN_E_HOST
 _ENDS_WAITS = 2**64 - 1  # IDGEN_ENDS_WAITS
 _Kind = TypeVar("_Kind", bound=Error)
 _Value = TypeVar("_Value")
@@ -182,7 +182,7 @@ def _told(exception: BaseException) -> tuple[int, bytes, int]:
         status = exception.status or _status_of(type(exception))
         retry_after_ns = _ENDS_WAITS if exception._ends_waits else round((exception.retry_after or 0) * 1e9)
     else:
-        message, status, retry_after_ns = f"the program's own store: {text_of(exception)}", _HOST, 0
+        message, status, retry_after_ns = f"the program's own store: {text_of(exception)}", HOST, 0
     encoded = message.encode("utf-8", "replace").replace(b"\0", b" ")
     cut = encoded[:_LONGEST].decode("utf-8", "ignore").encode()  # at a character
     return status, cut, retry_after_ns
@@ -192,4 +192,4 @@ def _status_of(kind: type[Error]) -> int:
     """The status that a class of exceptions stands for; that of the host's own for one that stands for none."""
     from ._core import statuses
 
-    return next((status.status for status in statuses() if CLASS_BY_NAME.get(status.name) is kind), _HOST)
+    return next((status.status for status in statuses() if CLASS_BY_NAME.get(status.name) is kind), HOST)

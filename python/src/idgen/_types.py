@@ -154,6 +154,15 @@ class Stats(NamedTuple):
     breaker_redis: int  # of store = "buffer": 0 closed, 1 half-open, 2 open: Redis is left alone for a while
     breaker_database: int  # the same of the database; both 0 for other stores
     buffer_stock: int  # numbers left in Redis when it was last seen
+    stopped: str  # "OK", or the status that calls get instead of ids
+    last_failure: str | None  # the status of the store's latest failure, whether or not it is over; None: none so far
+    last_failure_unix_ms: int | None
+    redis_failures: int  # of store = "buffer": calls of Redis that failed
+    database_failures: int  # the same of the database; both 0 for other stores
+    layout_left: int | None  # numbers (segment) or ms of time (snowflake) that the layout still holds; None: unknown
+    tag_left: int | None  # numbers below 2^63 that the tag still holds; None: unknown, as for a snowflake
+    last_error: str | None  # the message of last_failure
+    issued_ids: int  # ids given out, also those of a snowflake, where `issued` is time
 
 
 class SegmentInfo(NamedTuple):

@@ -7,4 +7,5 @@ module dev.idgen {
   requires static transitive java.sql;
 
   exports dev.idgen;
+  exports dev.idgen.testing;
 }

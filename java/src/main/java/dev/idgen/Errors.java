@@ -16,6 +16,7 @@ final class Errors {
 
   /** For errors found on the Java side. */
   static IdgenException of(int status, String message) {
+    NativeLoader.require();
     String name = Text.string(IdgenJNI.idgen_status_name(status));
     boolean retryable = IdgenJNI.idgen_status_is_retryable(status) != 0;
     return of(new IdgenException.Failure(status, name, message, retryable, 0, 0));

@@ -7,6 +7,7 @@ import java.nio.ReadOnlyBufferException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -46,7 +47,7 @@ import java.util.stream.LongStream;
  * draws for all of them in their order. Calls for ids with an owner are made by up to 64 daemon threads, {@code
  * idgen-call}. But {@link Builder#build()} and {@link #close()} keep the carrier of a virtual thread while they wait.
  */
-public final class Generator implements AutoCloseable {
+public final class Generator implements IdSource {
   private final long handle;
   private final VirtualWaiters waiters;
   private final Elsewhere elsewhere;
@@ -60,11 +61,13 @@ public final class Generator implements AutoCloseable {
   private final TextPattern pattern;
   private final LogSink log;
   private final StoreSink store;
+  private final ClockSink clock;
 
-  private Generator(long handle, long config, LogSink log, StoreSink store) {
+  private Generator(long handle, long config, LogSink log, StoreSink store, ClockSink clock) {
     this.handle = handle;
     this.log = log;
     this.store = store;
+    this.clock = clock;
     NativeHandle.freeWith(this, handle, IdgenJNI::idgen_destroy);
     this.waiters = new VirtualWaiters(this, handle);
     this.elsewhere = new Elsewhere(this, handle);
@@ -147,13 +150,12 @@ public final class Generator implements AutoCloseable {
    * @throws IdgenException as the configuration's policies say: {@link OverloadedException}, {@link ClockException},
    *     {@link StoreException}, ...
    */
+  @Override
   public long next() {
     try {
       View view = this.view;
       if (view == null) return nextByCall();
-      if (view.counts) return View.next(view, this);
-      long id = View.draw(view);
-      return id != View.NONE ? id : nextByCall();
+      return view.counts ? View.next(view, this) : View.nextNow(view, this);
     } finally {
       Reference.reachabilityFence(this);
     }
@@ -164,7 +166,12 @@ public final class Generator implements AutoCloseable {
     return view != null;
   }
 
-  /** What becomes of a number that was drawn when another range than the view's was open. */
+  /** For tests: without looking at each number whether its range is still open. */
+  boolean remembersRanges() {
+    return view != null && view.isRemembered();
+  }
+
+  /** What becomes of a number that the view does not say is an id. */
   long nextDrawn(View view, long drawn) {
     long id;
     if (view.isOpen(drawn)) {
@@ -177,6 +184,12 @@ public final class Generator implements AutoCloseable {
     }
     follow();
     return id;
+  }
+
+  /** An id at this time, which is not of the tick that the view's counter stands in, or not of its range. */
+  long nextAt(View view, long since) {
+    long id = view.drawAt(since);
+    return id != View.NONE ? id : nextByCall();
   }
 
   private long nextByCall() {
@@ -209,6 +222,7 @@ public final class Generator implements AutoCloseable {
    * @throws ExhaustedException also for an id of more digits than the pattern holds, which is lost
    * @throws IdgenException as for {@link #next()}
    */
+  @Override
   public String nextText() {
     try {
       if (VirtualWaiters.isVirtual(Thread.currentThread())) {
@@ -241,7 +255,7 @@ public final class Generator implements AutoCloseable {
         if (view.isOpen(id[0])) return OptionalLong.of(id[0]);
         found = IdgenJNI.tryNextDrawn(handle, id[0], id);
       } else {
-        if (view != null) id[0] = View.draw(view);
+        if (view != null) id[0] = view.drawAt(view.now());
         if (view != null && id[0] != View.NONE) return OptionalLong.of(id[0]);
         found = IdgenJNI.tryNext(handle, id);
       }
@@ -343,6 +357,7 @@ public final class Generator implements AutoCloseable {
    * @throws IdgenException as for {@link #next()}; ids made before the failure are lost, so use {@link #fill(long[])}
    *     where that matters
    */
+  @Override
   public long[] nextBatch(int count) {
     if (count < 0) throw new IllegalArgumentException("count is " + count + ": it must not be negative");
     var ids = new long[count];
@@ -801,15 +816,29 @@ public final class Generator implements AutoCloseable {
   }
 
   /**
+   * Which generator this is: its kind, its name, its tag or worker, and whether it is closed.
+   *
+   * @return such as {@code Generator[segment 'orders', tag 'orders' of namespace 'shop']}; never a password
+   */
+  @Override
+  public String toString() {
+    try {
+      return "Generator[" + Text.string(IdgenJNI.summary(handle)) + "]";
+    } finally {
+      Reference.reachabilityFence(this);
+    }
+  }
+
+  /**
    * What the generator has done so far.
    *
    * @return counts of this process
    */
   public Stats stats() {
     try {
-      var numbers = new long[Stats.NUMBERS];
-      IdgenJNI.idgen_stats(handle, numbers);
-      return Stats.of(numbers);
+      var parts = new Object[Stats.PARTS];
+      IdgenJNI.idgen_stats(handle, parts);
+      return Stats.of(parts);
     } finally {
       Reference.reachabilityFence(this);
     }
@@ -817,13 +846,14 @@ public final class Generator implements AutoCloseable {
 
   /**
    * What generators have done so far, for Prometheus: its text format 0.0.4, with metrics {@code idgen_*} and the
-   * labels {@code name}, {@code namespace} and {@code kind}. Closed generators are reported too. Generators that share
-   * a worker's state count once; different ones with the same labels become one sample.
+   * labels {@code name}, {@code namespace}, {@code kind} and {@code process}. Closed generators are reported too.
+   * Generators that share a worker's state count once; different ones with the same labels become one sample.
    *
    * @param generators any number, including none
    * @return lines of UTF-8 text, to be served as {@code text/plain; version=0.0.4}
    */
   public static String metrics(Generator... generators) {
+    NativeLoader.require();
     try {
       var handles = Arrays.stream(generators).mapToLong(generator -> generator.handle).toArray();
       return Text.string(IdgenJNI.metrics(handles));
@@ -848,8 +878,9 @@ public final class Generator implements AutoCloseable {
       }
       IdgenJNI.close(handle);
     } finally {
-      // A log or a store that refers to this object would keep it from the collector. Another generator on the same
-      // worker has its own log.
+      // A log, a store or a clock that refers to this object would keep it from the collector. Another generator on the
+      // same worker has its own log.
+      if (clock != null) clock.forget();
       if (log != null) log.forget();
       if (store != null) store.forget();
       Reference.reachabilityFence(this);
@@ -866,6 +897,7 @@ public final class Generator implements AutoCloseable {
     private Path toml;
     private String section;
     private BiConsumer<System.Logger.Level, String> log;
+    private InstantSource clock;
     private Store ownStore;
     private Supplier<? extends Collection<IdKey>> ownKeys;
 
@@ -876,8 +908,18 @@ public final class Generator implements AutoCloseable {
       toml = other.toml;
       section = other.section;
       log = other.log;
+      clock = other.clock;
       ownStore = other.ownStore;
       ownKeys = other.ownKeys;
+    }
+
+    /**
+     * A builder of its own with all that was set here.
+     *
+     * @return the copy
+     */
+    public Builder copy() {
+      return new Builder(this);
     }
 
     /**
@@ -935,6 +977,24 @@ public final class Generator implements AutoCloseable {
      */
     public Builder log(BiConsumer<System.Logger.Level, String> log) {
       this.log = Objects.requireNonNull(log, "log");
+      return this;
+    }
+
+    /**
+     * A clock in place of the system's: for tests, and for programs that discipline their own. A {@link
+     * java.time.Clock} is one. If it is a {@link WaitingClock}, it says how to wait for it; otherwise waits take real
+     * time.
+     *
+     * <p>Called for every id of a snowflake, which costs a call back into Java each time, from any thread, and from
+     * several at once. It must not call the generator. What it throws goes to the thread's handler of uncaught
+     * exceptions, and the clock stands still for that call; what it throws when it is read for the first time is thrown
+     * by {@link #build()}.
+     *
+     * @param clock the clock
+     * @return this
+     */
+    public Builder clock(InstantSource clock) {
+      this.clock = Objects.requireNonNull(clock, "clock");
       return this;
     }
 
@@ -1370,6 +1430,27 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
+     * How many of a tag's latest grants the store remembers, for {@code idgen explain}.
+     *
+     * @param grants 0 for none
+     * @return this
+     */
+    public Builder segmentGrantLog(long grants) {
+      return set("segment.grant_log", String.valueOf(grants));
+    }
+
+    /**
+     * Where this host remembers what it was granted of each tag, so that a store which was restored from a backup is
+     * noticed by a process that starts after that.
+     *
+     * @param folder an existing folder that outlasts the processes
+     * @return this
+     */
+    public Builder witness(String folder) {
+      return set("witness", folder);
+    }
+
+    /**
      * Whose table or keys segments come from: {@code "idgen"}, {@code "leaf"}, {@code "tinyid"} or {@code "cosid"};
      * for serials also {@code "key_producer"} and {@code "incr"}.
      *
@@ -1591,11 +1672,13 @@ public final class Generator implements AutoCloseable {
     public Generator build() {
       var logSink = log == null ? null : new LogSink(log);
       var storeSink = ownStore == null ? null : new StoreSink(ownStore);
+      var clockSink = clock == null ? null : new ClockSink(clock);
       return with(
           storeSink,
           config -> {
             if (logSink != null) IdgenJNI.configSetLog(config, logSink);
-            return new Generator(IdgenJNI.create(config), config, logSink, storeSink);
+            if (clockSink != null) IdgenJNI.configSetClock(config, clockSink);
+            return new Generator(IdgenJNI.create(config), config, logSink, storeSink, clockSink);
           });
     }
 
@@ -1624,6 +1707,7 @@ public final class Generator implements AutoCloseable {
     private Generator buildIn(LazyGenerator.Opening opening) {
       var guarded = new Builder(this);
       if (log != null) guarded.log = opening.guarded(log);
+      if (clock != null) guarded.clock = opening.guarded(clock);
       if (ownStore != null) guarded.ownStore = opening.guarded(ownStore);
       return guarded.build();
     }
@@ -1831,6 +1915,7 @@ public final class Generator implements AutoCloseable {
     }
 
     private <T> T with(StoreSink store, LongFunction<T> use) {
+      NativeLoader.require();
       var out = new long[1];
       IdgenJNI.idgen_config_create(out);
       long config = out[0];

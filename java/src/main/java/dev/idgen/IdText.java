@@ -23,6 +23,7 @@ public enum IdText {
    * @return its text
    */
   public String format(long id) {
+    NativeLoader.require();
     return Text.string(IdgenJNI.format(id, ordinal())); // the order of IDGEN_TEXT_*
   }
 
@@ -36,6 +37,7 @@ public enum IdText {
    */
   public long parse(String text) {
     var id = new long[1];
+    NativeLoader.require();
     IdgenJNI.idgen_parse(Text.utf8(text), ordinal(), id);
     return id[0];
   }
@@ -49,6 +51,7 @@ public enum IdText {
    * @return its text
    */
   public String format(WideId id) {
+    NativeLoader.require();
     return Text.string(IdgenJNI.formatWide(id.toBytes(), ordinal()));
   }
 
@@ -61,6 +64,7 @@ public enum IdText {
    */
   public WideId parseWide(String text) {
     var id = new Object[1];
+    NativeLoader.require();
     IdgenJNI.idgen_parse_wide(Text.utf8(text), ordinal(), id);
     return WideId.of((byte[]) id[0]);
   }

@@ -15,7 +15,7 @@ import java.util.List;
  * </ol>
  *
  * <p>If none has it, or its version is not this package's, an {@link UnsatisfiedLinkError} says what was tried and what
- * to do.
+ * to do: the same at each use.
  */
 public final class Idgen {
   private Idgen() {}
@@ -26,6 +26,7 @@ public final class Idgen {
    * @return for example {@code "0.1.0"}
    */
   public static String version() {
+    NativeLoader.require();
     return Text.string(IdgenJNI.idgen_version_string());
   }
 
@@ -35,6 +36,7 @@ public final class Idgen {
    * @return the number in {@code libidgen.so.N}
    */
   public static int abiVersion() {
+    NativeLoader.require();
     return IdgenJNI.idgen_abi_version();
   }
 
@@ -57,6 +59,7 @@ public final class Idgen {
    * outside. May wait for the stores.
    */
   public static void quiesce() {
+    NativeLoader.require();
     IdgenJNI.idgen_quiesce();
   }
 
@@ -67,6 +70,7 @@ public final class Idgen {
    * WorkerBusyException}) while the original lives. May wait for the stores.
    */
   public static void reset() {
+    NativeLoader.require();
     IdgenJNI.idgen_reset();
   }
 
@@ -87,6 +91,7 @@ public final class Idgen {
    * @throws ConfigException if the file is missing, unreadable or malformed
    */
   public static List<String> names(Path toml) {
+    NativeLoader.require();
     return Text.string(IdgenJNI.configNames(Text.utf8(toml.toString()))).lines().toList();
   }
 }

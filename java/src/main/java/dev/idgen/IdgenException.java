@@ -53,6 +53,30 @@ public class IdgenException extends RuntimeException {
     return Errors.of(status, message);
   }
 
+  /**
+   * An exception as the library would throw it, with the message that the status has in every language: for tests, and
+   * for whatever else stands in for a generator.
+   *
+   * @param status one of {@link Status}
+   * @param written as {@link #written()} has it
+   * @return an exception of the status's class
+   * @throws IllegalArgumentException if there is no such status
+   */
+  public static IdgenException of(int status, int written) {
+    NativeLoader.require();
+    if (status <= 0 || !isKnown(status)) {
+      throw new IllegalArgumentException(status + " is no status that a call can fail with; use one of Status");
+    }
+    return Errors.of(status, Text.string(IdgenJNI.idgen_status_message(status))).after(written);
+  }
+
+  private static boolean isKnown(int status) {
+    for (long index = 0; index < IdgenJNI.idgen_status_count(); index++) {
+      if (IdgenJNI.idgen_status_at(index) == status) return true;
+    }
+    return status >= Status.HOST;
+  }
+
   /** The same failure, of a fill that had stored ids before. */
   IdgenException after(int stored) {
     written += stored;

@@ -65,6 +65,7 @@ public final class Layout {
    * @return names that {@link #parse(String)} takes
    */
   public static List<String> presets() {
+    NativeLoader.require();
     return LongStream.range(0, IdgenJNI.idgen_layout_preset_count())
         .mapToObj(index -> Text.string(IdgenJNI.idgen_layout_preset_at(index)))
         .toList();
@@ -72,6 +73,7 @@ public final class Layout {
 
   private static Layout create(String layout, String epoch) {
     var out = new long[1];
+    NativeLoader.require();
     IdgenJNI.idgen_layout_create(Text.utf8(layout), Text.utf8OrNull(epoch), out);
     return new Layout(out[0]);
   }

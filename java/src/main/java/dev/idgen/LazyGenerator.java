@@ -3,6 +3,8 @@ package dev.idgen;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Condition;
@@ -28,7 +30,7 @@ import java.util.function.Function;
  *
  * <p>For whatever has no method here there is {@link #get()}.
  */
-public final class LazyGenerator implements AutoCloseable {
+public final class LazyGenerator implements IdSource {
   private static final Duration LONGEST_WAIT = Duration.ofDays(1000);
 
   /** Between two attempts: twice as long each time. */
@@ -81,19 +83,41 @@ public final class LazyGenerator implements AutoCloseable {
 
     /** The log, whose threads must not wait for this opening. */
     BiConsumer<System.Logger.Level, String> guarded(BiConsumer<System.Logger.Level, String> log) {
-      return (level, message) -> {
-        try {
-          run(
+      return (level, message) ->
+          unchecked(
               () -> {
                 log.accept(level, message);
                 return null;
               });
-        } catch (RuntimeException | Error e) {
-          throw e;
-        } catch (Throwable e) {
-          throw new AssertionError("a BiConsumer throws nothing else", e);
+    }
+
+    /** The clock, whose threads must not wait for this opening. */
+    InstantSource guarded(InstantSource clock) {
+      return new WaitingClock() {
+        @Override
+        public Instant instant() {
+          return (Instant) unchecked(clock::instant);
+        }
+
+        @Override
+        public void sleep(Duration time) {
+          unchecked(
+              () -> {
+                ClockSink.sleep(clock, time);
+                return null;
+              });
         }
       };
+    }
+
+    private Object unchecked(CallbackOfHost callback) {
+      try {
+        return run(callback);
+      } catch (RuntimeException | Error e) {
+        throw e;
+      } catch (Throwable e) {
+        throw new AssertionError("it throws nothing else", e);
+      }
     }
 
     /** The store, whose threads must not wait for this opening. */
@@ -123,8 +147,8 @@ public final class LazyGenerator implements AutoCloseable {
    * @return the same one each time
    * @throws ClosedException after {@link #close()}
    * @throws CancelledException if the thread was interrupted while it waited
-   * @throws ConfigException if the configuration cannot be used; or if a store or a log asks for the generator that is
-   *     being opened with it (status {@link Status#UNSUPPORTED})
+   * @throws ConfigException if the configuration cannot be used; or if a clock, a store or a log asks for the generator
+   *     that is being opened with it (status {@link Status#UNSUPPORTED})
    * @throws IdgenException as for {@link Generator.Builder#build()}
    */
   public Generator get() {
@@ -143,7 +167,8 @@ public final class LazyGenerator implements AutoCloseable {
         if (other.threads.contains(Thread.currentThread())) {
           throw Errors.of(
               Status.UNSUPPORTED,
-              subject + " is used by a store or a log that its own opening waits for; use another generator there");
+              subject + " is used by a clock, a store or a log that its own opening waits for; use another generator"
+                  + " there");
         }
         while (!other.isOver) changed.await();
         if (other.failure != null) throw forThisCaller(other.failure);
@@ -239,6 +264,7 @@ public final class LazyGenerator implements AutoCloseable {
    * @return the id
    * @throws IdgenException as for {@link #get()} and {@link Generator#next()}
    */
+  @Override
   public long next() {
     Generator open = generator;
     return (open != null ? open : openOrWait()).next();
@@ -250,6 +276,7 @@ public final class LazyGenerator implements AutoCloseable {
    * @return the text
    * @throws IdgenException as for {@link #get()} and {@link Generator#nextText()}
    */
+  @Override
   public String nextText() {
     return get().nextText();
   }
@@ -261,6 +288,7 @@ public final class LazyGenerator implements AutoCloseable {
    * @return {@code count} ids
    * @throws IdgenException as for {@link #get()} and {@link Generator#nextBatch}
    */
+  @Override
   public long[] nextBatch(int count) {
     return get().nextBatch(count);
   }

@@ -38,16 +38,46 @@ final class NativeLoader {
   static final int ABI_VERSION = 1;
 
   /** kJniVersion of bindings/java/jni_support.hpp. */
-  static final int JNI_VERSION = 13;
+  static final int JNI_VERSION = 16;
 
   private static volatile String loadedFrom = "";
 
+  /** Why there is no library; null if there is one. Written once, by the initializer of IdgenJNI. */
+  private static volatile Throwable failure;
+
+  /** Not volatile: who does not see it yet looks again. */
+  private static boolean isLoaded;
+
   private NativeLoader() {}
 
-  /** Called once, by the initializer of IdgenJNI. */
+  /**
+   * Called once, by the initializer of IdgenJNI, and throws nothing: what is thrown there becomes a {@link
+   * NoClassDefFoundError} that says nothing when the class is used again.
+   */
   static void load() {
-    loadedFrom = find();
-    checkVersion(loadedFrom);
+    try {
+      loadedFrom = find();
+      checkVersion(loadedFrom);
+    } catch (Throwable e) {
+      failure = e;
+    }
+  }
+
+  /**
+   * What begins without an object of this package calls this first: it loads the library, or throws what was wrong with
+   * it, each time the same.
+   */
+  static void require() {
+    if (isLoaded) return;
+    IdgenJNI.initialize();
+    Throwable found = failure;
+    if (found != null) {
+      String message = found instanceof UnsatisfiedLinkError ? found.getMessage() : "idgen: cannot be loaded: " + found;
+      var error = new UnsatisfiedLinkError(message);
+      error.initCause(found);
+      throw error;
+    }
+    isLoaded = true;
   }
 
   /** For support questions: the file, or how it was found. */

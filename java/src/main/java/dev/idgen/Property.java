@@ -19,6 +19,7 @@ public record Property(
     String name, String type, String defaultValue, String range, String unit, String help, String since) {
   static List<Property> all() {
     var properties = new ArrayList<Property>();
+    NativeLoader.require();
     long count = IdgenJNI.idgen_property_count();
     for (long index = 0; index < count; index++) {
       var text = new Object[7];

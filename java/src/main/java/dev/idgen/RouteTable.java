@@ -30,6 +30,7 @@ public final class RouteTable {
    */
   public static RouteTable of(
       long version, int bits, List<String> shards, List<RouteRange> ranges, List<RouteMove> moves) {
+    NativeLoader.require();
     var names = new byte[shards.size()][];
     for (int i = 0; i < names.length; i++) names[i] = Text.utf8(shards.get(i));
     return new RouteTable(
@@ -59,6 +60,7 @@ public final class RouteTable {
    * @throws ConfigException if it is missing, unreadable, malformed, half written, or no valid table
    */
   public static RouteTable read(Path tomlPath) {
+    NativeLoader.require();
     return new RouteTable(IdgenJNI.routeTableRead(Text.utf8(tomlPath.toString())));
   }
 

@@ -110,6 +110,7 @@ public final class Router {
    * @throws ConfigException if the file holds no table, or a layout does not fit the ring
    */
   public static Router open(Path tomlPath, Options options) {
+    NativeLoader.require();
     try {
       long ms = options.reload.plusNanos(999_999).toMillis();
       return new Router(

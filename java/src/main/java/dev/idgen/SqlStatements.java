@@ -182,8 +182,12 @@ final class SqlStatements {
 
   void createTable() throws SQLException {
     try (var statement = connection.createStatement()) {
-      statement.executeUpdate(isPostgres ? TABLE_POSTGRES : TABLE_MYSQL);
+      statement.executeUpdate(table(isPostgres));
     }
+  }
+
+  static String table(boolean isPostgres) {
+    return isPostgres ? TABLE_POSTGRES : TABLE_MYSQL;
   }
 
   /** False: the tag already exists. */

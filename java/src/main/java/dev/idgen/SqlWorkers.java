@@ -108,8 +108,12 @@ final class SqlWorkers {
 
   void createTables() throws SQLException {
     try (var statement = connection.createStatement()) {
-      for (String table : isPostgres ? TABLES_POSTGRES : TABLES_MYSQL) statement.executeUpdate(table);
+      for (String table : tables(isPostgres)) statement.executeUpdate(table);
     }
+  }
+
+  static List<String> tables(boolean isPostgres) {
+    return isPostgres ? TABLES_POSTGRES : TABLES_MYSQL;
   }
 
   /** Null: the namespace has none. */

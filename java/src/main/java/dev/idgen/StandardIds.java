@@ -60,6 +60,7 @@ public final class StandardIds {
    * the low half, which is random, tells that the high half is not its own.
    */
   private static UUID uuid(Standard standard) {
+    NativeLoader.require();
     while (true) {
       long low = IdgenJNI.standardUuidLow(standard.ordinal());
       long high = IdgenJNI.standardUuidHigh(low);
@@ -88,6 +89,7 @@ public final class StandardIds {
   }
 
   private static void fill(Standard standard, UUID[] ids) {
+    NativeLoader.require();
     var halves = new long[2 * Math.min(CHUNK, ids.length)];
     for (int done = 0; done < ids.length; ) {
       int count = Math.min(CHUNK, ids.length - done);
@@ -125,6 +127,7 @@ public final class StandardIds {
       throw new IllegalArgumentException("count is " + count + ": it must be 0 to " + most);
     }
     var ids = new byte[count * standard.bytes()];
+    NativeLoader.require();
     IdgenJNI.standardMake(standard.ordinal(), ids, standard.bytes(), count);
     return ids;
   }
@@ -158,6 +161,7 @@ public final class StandardIds {
    * @throws ConfigException if the id has another length (status {@link Status#VALUE})
    */
   public static String format(Standard standard, byte[] id) {
+    NativeLoader.require();
     return Text.string(IdgenJNI.standardFormat(standard.ordinal(), checked(standard, id)));
   }
 
@@ -173,6 +177,7 @@ public final class StandardIds {
   public static ParsedStandard parse(String text) {
     var standard = new int[1];
     var id = new byte[16];
+    NativeLoader.require();
     IdgenJNI.idgen_standard_parse(Text.utf8(text), standard, id);
     var found = Standard.of(standard[0]);
     return new ParsedStandard(found, Arrays.copyOf(id, found.bytes()));
@@ -188,6 +193,7 @@ public final class StandardIds {
    */
   public static StandardParts decode(Standard standard, byte[] id) {
     var numbers = new long[StandardParts.NUMBERS];
+    NativeLoader.require();
     IdgenJNI.idgen_standard_decode(standard.ordinal(), checked(standard, id), numbers);
     return StandardParts.of(numbers);
   }

@@ -1,5 +1,7 @@
 package dev.idgen;
 
+import java.time.Instant;
+
 /**
  * What a generator has done so far in this process. Handles that share a worker share these counts.
  *
@@ -22,6 +24,15 @@ package dev.idgen;
  * @param breakerRedis of {@code store = "buffer"}: 0 closed, 1 half-open, 2 open: Redis is left alone for a while
  * @param breakerDatabase the same for the database; both 0 for other stores
  * @param bufferStock numbers left in Redis when it was last seen
+ * @param stopped the number of a {@link Status}: 0, or what calls get instead of ids
+ * @param lastFailure the same of the store's latest failure, whether or not it is over; 0 is none so far
+ * @param lastFailureAt when that was; null if never
+ * @param redisFailures of {@code store = "buffer"}: calls of Redis that failed
+ * @param databaseFailures the same for the database; both 0 for other stores
+ * @param layoutLeft numbers (segment) or ms of time (snowflake) that the layout still holds; -1 is unknown
+ * @param tagLeft numbers below 2^63 that the tag still holds; -1 is unknown, as for a snowflake
+ * @param lastError the message of {@code lastFailure}; empty if there was none
+ * @param issuedIds ids given out, also those of a snowflake, where {@code issued} is time
  */
 public record Stats(
     int handles,
@@ -41,11 +52,21 @@ public record Stats(
     double stockSeconds,
     int breakerRedis,
     int breakerDatabase,
-    long bufferStock) {
-  /** Length of the array that the native fills. */
-  static final int NUMBERS = 18;
+    long bufferStock,
+    int stopped,
+    int lastFailure,
+    Instant lastFailureAt,
+    long redisFailures,
+    long databaseFailures,
+    long layoutLeft,
+    long tagLeft,
+    String lastError,
+    long issuedIds) {
+  /** What the native fills: a long[] of the numbers, and the message. */
+  static final int PARTS = 2;
 
-  static Stats of(long[] n) {
+  static Stats of(Object[] parts) {
+    var n = (long[]) parts[0];
     return new Stats(
         (int) n[0],
         n[1],
@@ -64,6 +85,15 @@ public record Stats(
         Double.longBitsToDouble(n[14]),
         (int) n[15],
         (int) n[16],
-        n[17]);
+        n[17],
+        (int) n[18],
+        (int) n[19],
+        n[20] == 0 ? null : Instant.ofEpochMilli(n[20]),
+        n[21],
+        n[22],
+        n[23],
+        n[24],
+        Text.string((byte[]) parts[1]),
+        n[25]);
   }
 }

@@ -53,6 +53,7 @@ public final class TextPattern {
    *     layout that has time, and without the module ({@link Status#UNSUPPORTED})
    */
   public static TextPattern of(String pattern, String zone, Layout layout) {
+    NativeLoader.require();
     try {
       var out = new long[1];
       IdgenJNI.idgen_pattern_create(

@@ -9,11 +9,13 @@ import java.nio.ByteBuffer;
  * <p>The library frees the words when it destroys the generator, and no sooner. So whoever draws keeps the {@link
  * Generator} reachable until it has read the last word.
  *
- * <p>Each read of a word costs, so a view is one of a range: it remembers what stays the same as long as that is open.
+ * <p>Each read of a word costs, so a view is one of a range, whose bounds it remembers: what lay between them once is
+ * its drawer's for good.
  */
 final class View {
   // idgen_words_t
   private static final int NEXT = 0;
+  private static final int SKIPPED = 8;
   private static final int LIMIT = 64;
   private static final int FIRST = 72;
   private static final int VERSION = 88;
@@ -21,19 +23,23 @@ final class View {
   private static final int FIXED = 136;
 
   private static final int COUNTER = 1;
-  private static final int SHAPE = 8; // numbers that IdgenJNI.view fills
+  private static final int LASTING = 1;
+  private static final int SHAPE = 9; // numbers that IdgenJNI.view fills
+  private static final long MOST_BETWEEN_LOOKS = 512;
 
-  /** What {@link #draw(View)} returns if there is nothing to draw. An id of this value is drawn by a call. */
+  /** What {@link #drawAt} returns if there is nothing to draw. An id of this value is drawn by a call. */
   static final long NONE = -1;
 
-  /** Numbers are the ids: {@link #next}. If not, they are of ticks of the clock: {@link #draw(View)}. */
+  /** Numbers are the ids: {@link #next}. If not, they are of ticks of the clock: {@link #nextNow}. */
   final boolean counts;
 
   private final long address; // of the words
   private final ByteBuffer buffer;
   private final long version; // of the range
   private final long first;
-  private final long limit; // not 0
+  private final long size; // 0: a number is an id only if the words say so
+  private final long looks; // a number without these bits is one at which to look whether the range is still the same
+  private final long limitBiased; // of what lies in the counter's tick, as isBelow compares; of 0: as size
   private final long fixed; // the bits of every id that are not its number: constant once a range was opened
 
   private final long epochMs;
@@ -41,15 +47,15 @@ final class View {
   private final long maxTick;
   private final long carryMask;
   private final int sequenceBits;
-  private final int sequenceShift;
-  private final int timeShift;
+  private final long sequenceMask;
+  private final long sequenceUnit; // a multiplication costs less than a shift by a variable
+  private final long timeUnit;
 
   private View(long address, ByteBuffer buffer, long version, long first, long limit, long[] shape) {
     this.address = address;
     this.buffer = buffer;
     this.version = version;
     this.first = first;
-    this.limit = limit;
     fixed = Memory.get(buffer, address, FIXED);
     counts = shape[0] == COUNTER;
     epochMs = shape[1];
@@ -57,8 +63,13 @@ final class View {
     maxTick = shape[3];
     carryMask = shape[4];
     sequenceBits = (int) shape[5];
-    sequenceShift = (int) shape[6];
-    timeShift = (int) shape[7];
+    sequenceMask = (1L << sequenceBits) - 1;
+    sequenceUnit = 1L << shape[6];
+    timeUnit = 1L << shape[7];
+    boolean isLasting = (shape[8] & LASTING) != 0;
+    size = isLasting ? limit - first : 0;
+    looks = Long.highestOneBit(Math.min(size / 8, MOST_BETWEEN_LOOKS) | 1) - 1;
+    this.limitBiased = (isLasting && tickMs == 1 ? limit : 0) + Long.MIN_VALUE;
   }
 
   /** Whether ids are drawn from one counter, in a way that this version knows. */
@@ -77,7 +88,13 @@ final class View {
     long version = Memory.getAcquire(buffer, address, VERSION);
     long limit = Memory.getAcquire(buffer, address, LIMIT);
     long first = Memory.getAcquire(buffer, address, FIRST);
-    return limit == 0 ? null : new View(address, buffer, version, first, limit, shape);
+    // A limit that was read before another range was opened lies below its first number, or at it.
+    return isBelow(first, limit) ? new View(address, buffer, version, first, limit, shape) : null;
+  }
+
+  /** For tests. */
+  boolean isRemembered() {
+    return size != 0;
   }
 
   /** Whether its range is still the open one. */
@@ -85,22 +102,20 @@ final class View {
     return Memory.getAcquire(buffer, address, VERSION) == version;
   }
 
-  /**
-   * An id, or what {@link Generator#nextDrawn} makes of the number that was drawn instead.
-   *
-   * <p>As long as the version is the same, limit and first are: then they need not be read. Plainly: not before the
-   * addition, which orders all.
-   */
+  /** An id, or what {@link Generator#nextDrawn} makes of the number that was drawn instead. */
   static long next(View view, Generator generator) {
     ByteBuffer buffer = view.buffer;
     long address = view.address;
-    long version = view.version;
     long first = view.first;
-    long limit = view.limit;
+    long size = view.size;
+    long looks = view.looks;
     long drawn = Memory.getAndAdd(buffer, address, NEXT, 1);
-    boolean isOurs =
-        Memory.get(buffer, address, VERSION) == version && !isBelow(drawn, first) && isBelow(drawn, limit);
-    return isOurs ? drawn : generator.nextDrawn(view, drawn);
+    return isBelow(drawn - first, size) && (drawn & looks) != 0 ? drawn : generator.nextDrawn(view, drawn);
+  }
+
+  /** By this machine's clock, since the epoch of its ids. */
+  long now() {
+    return System.currentTimeMillis() - epochMs;
   }
 
   /** A number, which nobody else draws: the id if {@link #isOpen}, else for {@link IdgenJNI#nextDrawn}. */
@@ -114,23 +129,36 @@ final class View {
     return isBelow(drawn, limit) && !isBelow(drawn, Memory.getAcquire(buffer, address, FIRST));
   }
 
-  /** An id of the present tick, or {@link #NONE}. */
-  static long draw(View view) {
+  /** An id of the present tick, or what {@link Generator#nextAt} finds. */
+  static long nextNow(View view, Generator generator) {
     ByteBuffer buffer = view.buffer;
     long address = view.address;
-    long since = System.currentTimeMillis() - view.epochMs;
-    long tick = view.tickMs == 1 ? since : Math.floorDiv(since, view.tickMs);
-    if (isBelow(view.maxTick, tick)) return NONE; // or before the epoch
-    int bits = view.sequenceBits;
-    long floor = tick << bits;
+    long seen = Memory.get(buffer, address, NEXT); // what it was matters only if it still is
+    long since = view.now();
+    // Not by isBelow: Java 17 would compare twice.
+    if (seen >>> view.sequenceBits == since
+        && seen + Long.MIN_VALUE < view.limitBiased
+        && Memory.compareAndSet(buffer, address, NEXT, seen, seen + 1)) return view.id(seen);
+    return generator.nextAt(view, since);
+  }
+
+  /** An id of this tick, or {@link #NONE}, by all steps. Looks whether the range is the same: once a tick, at least. */
+  long drawAt(long since) {
+    if (!isCurrent()) return NONE; // the call remembers another
+    long tick = tickMs == 1 ? since : Math.floorDiv(since, tickMs);
+    if (isBelow(maxTick, tick)) return NONE; // or before the epoch
+    long floor = tick << sequenceBits;
     for (; ; ) {
       long seen = Memory.getAcquire(buffer, address, NEXT);
-      long from = isBelow(seen, floor) ? floor + (seen & view.carryMask) : seen;
+      long from = isBelow(seen, floor) ? floor + (seen & carryMask) : seen;
       // Both are read plainly: not before `seen`, which is acquired, nor after the exchange.
-      long limit = Memory.get(buffer, address, LIMIT);
-      long ceiling = floor + (Memory.get(buffer, address, SLACK) + 1 << bits);
-      if (!isBelow(from, limit) || !isBelow(from, ceiling)) return NONE;
-      if (Memory.compareAndSet(buffer, address, NEXT, seen, from + 1)) return view.id(from);
+      long end = Memory.get(buffer, address, LIMIT);
+      long ceiling = floor + (Memory.get(buffer, address, SLACK) + 1 << sequenceBits);
+      if (!isBelow(from, end) || !isBelow(from, ceiling)) return NONE;
+      long over = from - seen;
+      if (over != 0) Memory.getAndAdd(buffer, address, SKIPPED, over);
+      if (Memory.compareAndSet(buffer, address, NEXT, seen, from + 1)) return id(from);
+      if (over != 0) Memory.getAndAdd(buffer, address, SKIPPED, -over);
     }
   }
 
@@ -140,7 +168,6 @@ final class View {
   }
 
   private long id(long number) {
-    long sequence = number & (1L << sequenceBits) - 1;
-    return number >>> sequenceBits << timeShift | sequence << sequenceShift | fixed;
+    return (number >>> sequenceBits) * timeUnit + (number & sequenceMask) * sequenceUnit + fixed;
   }
 }

@@ -112,6 +112,7 @@ class ConcurrencyTest {
     try (var ids = snowflake().build()) {
       var drawn = onAllThreads(() -> draw(ids, 100_000));
       assertAllDistinct(drawn);
+      assertEquals(drawn.stream().mapToLong(list -> list.length).sum(), ids.stats().issuedIds());
       drawn.forEach(ConcurrencyTest::assertAscending);
     }
   }

@@ -161,7 +161,7 @@ class ConfigurationTest {
       if (method.getReturnType() == Generator.Builder.class && method.getParameterCount() == 1)
         methods.add(method.getName());
     }
-    var wanted = new TreeSet<>(Set.of("loadEnvironment", "log", "keys")); // the methods that are no properties
+    var wanted = new TreeSet<>(Set.of("loadEnvironment", "clock", "log", "keys")); // the methods that are no properties
     for (var property : Idgen.properties()) wanted.add(camelCase(property.name()));
     assertEquals(wanted, new TreeSet<>(methods));
   }

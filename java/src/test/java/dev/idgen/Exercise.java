@@ -1,5 +1,6 @@
 package dev.idgen;
 
+import dev.idgen.testing.ManualClock;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
@@ -50,6 +51,9 @@ final class Exercise {
     fails(() -> TextPattern.of("{hex"));
     fails(() -> TextPattern.of("{0}").format(10));
     ids.tryNext();
+    try (var events = Generator.builder().store("memory").worker(1).clock(new ManualClock()).build()) {
+      events.fill(new long[10_000]); // and waits for the clock
+    }
     ids.fill(new long[3000]);
     ids.nextBlock(10);
     ids.decode(5);

@@ -197,4 +197,36 @@ class LoadingTest {
     var misspelled = ChildJvm.runBy(home, folder, Map.of("IDGEN_ORDERS_SEGMENT_STEPP", "1"), arguments);
     assertTrue(misspelled.out().contains("IDGEN_ORDERS_SEGMENT_STEPP"), misspelled.out());
   }
+
+  @Test
+  void everyUseAfterAFailedLoadFailsWithTheSameWords() throws Exception {
+    var text = Files.writeString(folder.resolve("libidgen.so"), "not a library");
+    for (var broken : List.of(text, folder.resolve("none.so"))) {
+      var run =
+          ChildJvm.run(
+              folder, "-D" + NativeLoader.PATH_PROPERTY + "=" + broken, "-cp", CLASS_PATH, "dev.idgen.EveryFirstUse");
+      assertEquals(0, run.status(), run::out);
+      var lines = uses(run); // the JVM warns of such a library too
+      assertTrue(lines.size() >= 60, run::out);
+      for (String line : lines) {
+        assertTrue(line.contains(": UnsatisfiedLinkError: idgen: cannot load the library that -D"), line);
+        assertTrue(line.contains(broken.toString()), line);
+      }
+    }
+  }
+
+  @Test
+  void aLibraryOfAnotherReleaseIsRefusedAtEveryUse() throws Exception {
+    var run = ChildJvm.run(folder, "-Dtest.refused=true", "-D" + NativeLoader.PATH_PROPERTY + "=" + ChildJvm.LIBRARY,
+        "-cp", CLASS_PATH, "dev.idgen.EveryFirstUse");
+    assertEquals(0, run.status(), run::out);
+    assertTrue(uses(run).size() >= 60, run::out);
+    for (String line : uses(run)) {
+      assertTrue(line.contains(": UnsatisfiedLinkError: idgen: refused by a test"), line);
+    }
+  }
+
+  private static List<String> uses(ChildJvm run) {
+    return run.out().lines().filter(line -> line.startsWith("use of ")).toList();
+  }
 }

@@ -5,7 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -20,10 +24,19 @@ class MetricsTest {
   private static final Pattern SAMPLE =
       Pattern.compile("(\\w+)(\\{" + LABEL + "(?:," + LABEL + ")*\\}) (\\+Inf|[0-9.e+-]+)");
 
-  private static final String ORDERS = "{name=\"orders\",namespace=\"default\",kind=\"segment\"}";
-  private static final String EVENTS = "{name=\"events\",namespace=\"default\",kind=\"snowflake\"}";
+  private static final String PROCESS = ",process=\"" + ProcessHandle.current().pid() + "@" + hostName() + "\"}";
+  private static final String ORDERS = "{name=\"orders\",namespace=\"default\",kind=\"segment\"" + PROCESS;
+  private static final String EVENTS = "{name=\"events\",namespace=\"default\",kind=\"snowflake\"" + PROCESS;
 
   @TempDir Path folder;
+
+  private static String hostName() {
+    try {
+      return Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
 
   private Generator.Builder segment() {
     return Generator.builder()
@@ -76,7 +89,37 @@ class MetricsTest {
       assertEquals(1, samples.get("idgen_handles" + ORDERS));
       assertTrue(samples.get("idgen_granted_seconds_total" + EVENTS) >= 10, samples::toString);
       assertTrue(samples.get("idgen_stock_seconds" + EVENTS) > 0, samples::toString);
-      assertFalse(samples.containsKey("idgen_issued_total" + EVENTS), "time is not counted in ids");
+      assertEquals(1, samples.get("idgen_issued_total" + EVENTS));
+      assertEquals(1, events.stats().issuedIds());
+    }
+  }
+
+  @Test
+  void aGeneratorThatIsStoppedSaysWhyAndWhatFailedLast() {
+    try (var orders = segment().segmentStep(10).build()) {
+      assertEquals(0, orders.stats().stopped());
+      assertEquals(null, orders.stats().lastFailureAt());
+      assertEquals("", orders.stats().lastError());
+      assertEquals(Long.MAX_VALUE - 10, orders.stats().tagLeft());
+      segment().advanceSegment(Long.MAX_VALUE);
+      var refused = assertThrows(ExhaustedException.class, () -> orders.nextBatch(100));
+      var stats = orders.stats();
+      assertEquals(Status.EXHAUSTED, stats.stopped());
+      assertEquals(Status.EXHAUSTED, stats.lastFailure());
+      assertTrue(refused.getMessage().contains(stats.lastError()), stats::lastError);
+      assertTrue(stats.lastFailureAt().isAfter(Instant.now().minusSeconds(3600)), stats::toString);
+      assertEquals(0, stats.layoutLeft());
+    }
+  }
+
+  @Test
+  void aGeneratorSaysWhichItIs() {
+    var orders = segment().tag("t").build();
+    assertEquals("Generator[segment 'orders', tag 't' of namespace 'default']", orders.toString());
+    orders.close();
+    assertEquals("Generator[segment 'orders', tag 't' of namespace 'default', closed]", orders.toString());
+    try (var events = snowflake().build()) {
+      assertEquals("Generator[snowflake 'events', worker 7 of namespace 'default']", events.toString());
     }
   }
 
@@ -100,7 +143,7 @@ class MetricsTest {
   @Test
   void aNameOfAnyCharactersIsOneLabel() {
     try (var ids = segment().name("a \"b\" \\ c\nd, caf\u00e9").tag("t").build()) {
-      String label = "{name=\"a \\\"b\\\" \\\\ c\\nd, caf\u00e9\",namespace=\"default\",kind=\"segment\"}";
+      String label = "{name=\"a \\\"b\\\" \\\\ c\\nd, caf\u00e9\",namespace=\"default\",kind=\"segment\"" + PROCESS;
       assertTrue(parse(Generator.metrics(ids)).containsKey("idgen_stock" + label));
     }
   }

@@ -2,29 +2,41 @@ package dev.idgen;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import java.io.File;
 import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.platform.engine.discovery.DiscoverySelectors;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
+import org.junit.platform.launcher.core.LauncherFactory;
+import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 
 /**
  * Compiles and runs every Java sample of the documentation verbatim. A sample is the body of a main method: its imports
  * are moved to the top, and nothing else is added but {@code import dev.idgen.*}. It runs in its own folder, which has
  * the document's first {@code toml} sample as idgen.toml, and the store that the document's sample with {@code
  * createStore()} has made. Where a sample is followed by a block marked {@code text}, it must print exactly that.
+ * A sample with {@code @Test} is a whole class, which JUnit runs.
  */
 class SamplesTest {
-  private static final List<String> DOCUMENTS = List.of("java/README.md", "docs/java.md");
+  private static final List<String> DOCUMENTS = List.of("java/README.md", "docs/java.md", "docs/testing.md");
+
+  /** They need none. */
+  private static final Set<String> WITHOUT_STORE = Set.of("docs/testing.md");
 
   /** A fenced block, and whether a text block follows it with nothing but white space between. */
   private static final Pattern BLOCK =
@@ -47,9 +59,11 @@ class SamplesTest {
     for (String document : DOCUMENTS) {
       var found = samplesOf(document);
       var setup = found.stream().filter(Sample::makesTheStore).findFirst();
-      assertTrue(setup.isPresent(), document + " makes no store");
-      stores.put(document, Files.createDirectories(folder.resolve("store of " + document)));
-      run(setup.get(), stores.get(document));
+      assertTrue(setup.isPresent() || WITHOUT_STORE.contains(document), document + " makes no store");
+      if (setup.isPresent()) {
+        stores.put(document, Files.createDirectories(folder.resolve("store of " + document)));
+        run(setup.get(), stores.get(document));
+      }
       samples.addAll(found);
     }
     return samples.stream().map(sample -> DynamicTest.dynamicTest(sample.name(), () -> runBesideItsStore(sample)));
@@ -72,10 +86,36 @@ class SamplesTest {
   /** The sample that makes the store finds an existing one: making it again changes nothing. */
   private void runBesideItsStore(Sample sample) throws Exception {
     Path place = Files.createDirectories(folder.resolve(sample.name().replaceAll("\\W+", "-")));
-    for (String file : List.of("ids.db", "ids.db-lock")) {
-      Files.copy(stores.get(sample.document()).resolve(file), place.resolve(file));
+    if (stores.containsKey(sample.document())) {
+      for (String file : List.of("ids.db", "ids.db-lock")) {
+        Files.copy(stores.get(sample.document()).resolve(file), place.resolve(file));
+      }
     }
-    run(sample, place);
+    if (sample.code().contains("@Test")) {
+      runTests(sample, place);
+    } else {
+      run(sample, place);
+    }
+  }
+
+  /** A sample that is a class of tests, as JUnit runs it. */
+  private static void runTests(Sample sample, Path place) throws Exception {
+    var name = Pattern.compile("^class (\\w+)", Pattern.MULTILINE).matcher(sample.code());
+    assertTrue(name.find(), "there is no class");
+    Path source = Files.writeString(place.resolve(name.group(1) + ".java"), sample.code());
+    String classPath = System.getProperty("java.class.path");
+    Compiler.compile(place, List.of("-cp", classPath), source);
+    try (var loader = new URLClassLoader(new URL[] {place.toUri().toURL()}, SamplesTest.class.getClassLoader())) {
+      var listener = new SummaryGeneratingListener();
+      var request =
+          LauncherDiscoveryRequestBuilder.request()
+              .selectors(DiscoverySelectors.selectClass(loader.loadClass(name.group(1))))
+              .build();
+      LauncherFactory.create().execute(request, listener);
+      var summary = listener.getSummary();
+      summary.getFailures().forEach(failure -> fail(failure.getException()));
+      assertEquals(sample.code().split("@Test", -1).length - 1, summary.getTestsSucceededCount());
+    }
   }
 
   private static void run(Sample sample, Path place) throws Exception {

@@ -10,6 +10,8 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -83,6 +85,47 @@ class ViewTest {
       assertEquals(7, parts.worker());
       long time = parts.instant().toEpochMilli();
       assertTrue(before <= time && time <= System.currentTimeMillis(), "now, but: " + parts);
+    }
+  }
+
+  @Test
+  void rangesThatCanBeTakenBackAreNotRemembered() {
+    try (var lasting = small();
+        var ageing = of("segment").tag("ageing").set("segment.max_age", "1h").build();
+        var events = of("snowflake").build()) {
+      assertTrue(lasting.remembersRanges());
+      assertFalse(ageing.remembersRanges());
+      assertTrue(events.remembersRanges());
+      for (long expected = 1; expected <= 3000; expected++) assertEquals(expected, ageing.next());
+    }
+  }
+
+  /** A limit that has fallen says when to ask a store again that has failed. */
+  @Test
+  void aStoreThatHasFailedIsAskedAgainWhileNumbersAreLeft() throws Exception {
+    var isDown = new AtomicBoolean();
+    var maxId = new AtomicLong();
+    Store store =
+        new Store() {
+          @Override
+          public long segmentTake(String namespace, String tag, long count) {
+            if (isDown.get()) throw IdgenException.of(Status.STORE_UNAVAILABLE, "down");
+            return maxId.getAndAdd(count) + 1;
+          }
+        };
+    var builder = Generator.builder().kind("segment").tag("t").segmentStep(100_000).set("segment.runway", "0");
+    try (var orders = builder.store(store).build()) {
+      isDown.set(true);
+      long expected = 1;
+      while (orders.stats().refillFailures() == 0) assertEquals(expected++, orders.next());
+      isDown.set(false);
+      while (orders.stats().granted() == 100_000) {
+        assertTrue(expected < 100_000, "asked again while some are left");
+        assertEquals(expected++, orders.next());
+        Thread.sleep(0, 1000); // it takes a while after a failure, whatever is drawn
+      }
+      while (expected <= 150_000) assertEquals(expected++, orders.next());
+      assertEquals(0, orders.stats().storeWaits());
     }
   }
 

@@ -1,0 +1,31 @@
+"""What the shop does later, in Celery's processes."""
+
+import os
+
+from celery import Celery
+from celery.signals import worker_process_init, worker_process_shutdown
+
+from models import Transaction, engine, events, orders, place
+
+app = Celery("tasks", broker=os.environ.get("BROKER", "redis://redis"))
+app.conf.update(task_acks_late=True, task_reject_on_worker_lost=True, broker_connection_retry_on_startup=True)
+
+
+@app.task
+def place_again(reference: str) -> None:
+    """The same once more, as a second order. May run twice: there is still one."""
+    with Transaction() as session:
+        place(session, reference + "-again")
+
+
+@worker_process_init.connect
+def open_generators(**_):
+    engine.dispose(close=False)  # the parent's connections
+    orders.get()
+    events.get()
+
+
+@worker_process_shutdown.connect
+def close_generators(**_):
+    orders.close()
+    events.close()

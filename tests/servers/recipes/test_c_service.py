@@ -1,0 +1,49 @@
+"""examples/microhttpd, word for word, against an installed idgen."""
+
+import re
+
+import pytest
+from clients import BUILD, run
+from services import EXAMPLES, check_compose, check_lines_of_idgen, check_schema, check_the_counter, tell
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """The prefix of a `make install`."""
+    prefix = tmp_path_factory.mktemp("installed")
+    done = run(["cmake", "--install", BUILD, "--prefix", prefix])
+    assert done.returncode == 0, done.stderr
+    return prefix
+
+
+@pytest.fixture(scope="module")
+def built(installed, tmp_path_factory):
+    """The folder in which the story was told, and what it printed."""
+    folder = tmp_path_factory.mktemp("microhttpd")
+    return folder, tell("microhttpd", folder, PKG_CONFIG_PATH=str(installed / "lib" / "pkgconfig"))
+
+
+def test_no_order_is_lost_and_no_id_is_there_twice_while_database_and_service_are_restarted(built):
+    assert "no id twice" in built[1]
+
+
+def test_a_service_that_ends_gives_its_numbers_back_and_a_duplicate_would_be_seen(built, tmp_path):
+    check_the_counter("microhttpd", built[0] / "orders", tmp_path, "IDGEN_ORDERS_STORE")
+
+
+def test_the_readme_shows_all_that_idgen_adds():
+    check_lines_of_idgen("microhttpd", ["orders.c", "idgen.toml"])
+
+
+def test_the_schema_is_that_of_the_command():
+    check_schema("microhttpd", "postgres://app@db/shop")
+
+
+def test_compose_describes_the_same_service(built, installed):
+    lib = installed / "lib"
+    compose = (EXAMPLES / "microhttpd" / "compose.yaml").read_text()
+    copied = re.findall(r"COPY --from=idgen (\S+)", compose)
+    assert copied
+    assert all(list(installed.glob(pattern)) for pattern in copied)
+    programs = [built[0] / "orders", lib / "libidgen.so", lib / "idgen" / "modules" / "libidgen_postgres.so"]
+    check_compose("microhttpd", programs)
