@@ -140,7 +140,7 @@ func TestAGeneratorThatIsStoppedSaysWhyAndWhatFailedLast(t *testing.T) {
 	store := idgen.WithStore(sqliteStore(t))
 	orders := newSegment(t, store, idgen.WithTag("orders"), idgen.WithSegmentStep(10))
 	stats, err := orders.Stats()
-	if err != nil || stats.Stopped != nil || stats.LastError != nil || !stats.LastFailure.IsZero() {
+	if err != nil || stats.Stopped != nil || stats.LastError != nil || !stats.LastFailureAt.IsZero() {
 		t.Errorf("in health: %+v, %v", stats, err)
 	}
 	if _, err := idgen.AdvanceSegment(math.MaxInt64, store, idgen.WithTag("orders")); err != nil {
@@ -150,7 +150,7 @@ func TestAGeneratorThatIsStoppedSaysWhyAndWhatFailedLast(t *testing.T) {
 	wantStatus(t, err, idgen.ErrExhausted)
 	stats, err = orders.Stats()
 	if err != nil || !errors.Is(stats.Stopped, idgen.ErrExhausted) || !errors.Is(stats.LastError, idgen.ErrExhausted) ||
-		time.Since(stats.LastFailure) > time.Hour || stats.LayoutLeft != 0 {
+		time.Since(stats.LastFailureAt) > time.Hour || stats.LayoutLeft != 0 {
 		t.Errorf("exhausted: %+v, %v", stats, err)
 	}
 }

@@ -3,6 +3,7 @@ package idgen_test
 import (
 	"database/sql"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -217,6 +218,18 @@ func TestADamagedStoreIsRefused(t *testing.T) {
 	wantStatus(t, err, idgen.ErrStoreDamaged)
 	if !strings.Contains(err.Error(), path) {
 		t.Errorf("the message does not name the file: %s", err)
+	}
+}
+
+func TestATagIsMadeAboveANumber(t *testing.T) {
+	store, tag := idgen.WithStore(sqliteStore(t)), idgen.WithTag("orders")
+	wantStatus(t, idgen.CreateSegmentAbove(math.MaxInt64+1, store, tag), idgen.ErrValue)
+	if err := idgen.CreateSegmentAbove(500, store, tag); err != nil {
+		t.Fatal(err)
+	}
+	wantStatus(t, idgen.CreateSegmentAbove(900, store, tag), idgen.ErrTagExists)
+	if id := mustNext(t, newSegment(t, store, tag)); id != 501 {
+		t.Errorf("%d, want 501", id)
 	}
 }
 

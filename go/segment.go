@@ -44,13 +44,18 @@ func CreateStore(options ...Option) error {
 
 // CreateSegment makes the tag that the options name, at 0 (the first id is 1), and the store if it is missing. Reads
 // the options store, namespace, tag and directory. May block on the store. Errors: ErrTagExists, those of the store.
-func CreateSegment(options ...Option) error {
+func CreateSegment(options ...Option) error { return CreateSegmentAbove(0, options...) }
+
+// CreateSegmentAbove is CreateSegment with the first id above above, in one step: a tag that takes over ids which are
+// in use can at no moment issue a lower one. Errors: ErrValue for an above over 2^63 - 1, too; ErrUnsupported for
+// serials in rows of other programs, unless it is 0.
+func CreateSegmentAbove(above uint64, options ...Option) error {
 	c, err := newConfig(options)
 	if err != nil {
 		return err
 	}
 	defer c.destroy()
-	return failed(C.idgen_go_segment_create(c.handle))
+	return failed(C.idgen_go_segment_create_above(c.handle, C.uint64_t(above)))
 }
 
 // ShowSegment reads the state of a tag; options as for CreateSegment. Errors: ErrStoreMissing, ErrTagUnknown, those of

@@ -34,7 +34,7 @@ type Stats struct {
 
 	Stopped          error     // nil, or what calls get instead of ids: compare it by errors.Is
 	LastError        error     // the store's latest failure, whether or not it is over; nil: none so far
-	LastFailure      time.Time // when that was
+	LastFailureAt    time.Time // when that was
 	RedisFailures    uint64    // of store = "buffer": calls of Redis that failed
 	DatabaseFailures uint64    // the same for the database; both 0 for other stores
 
@@ -54,10 +54,10 @@ func (g *Generator) Stats() (Stats, error) {
 	}
 	s := result.stats
 	var lastError error
-	var lastFailure time.Time
+	var lastFailureAt time.Time
 	if s.last_failure != C.IDGEN_OK {
 		lastError = &Error{Status: Status(s.last_failure), Message: C.GoString(&s.last_error[0])}
-		lastFailure = time.UnixMilli(int64(s.last_failure_unix_ms))
+		lastFailureAt = time.UnixMilli(int64(s.last_failure_unix_ms))
 	}
 	return Stats{
 		Handles: uint32(s.handles), Granted: uint64(s.granted), Remaining: uint64(s.remaining),
@@ -69,7 +69,7 @@ func (g *Generator) Stats() (Stats, error) {
 		Issued: uint64(s.issued), Rate: uint64(s.rate), StockSeconds: float64(s.stock_seconds),
 		BreakerRedis: uint32(s.breaker_redis), BreakerDatabase: uint32(s.breaker_database),
 		BufferStock: uint64(s.buffer_stock),
-		Stopped:     failedStatus(s.stopped), LastError: lastError, LastFailure: lastFailure,
+		Stopped:     failedStatus(s.stopped), LastError: lastError, LastFailureAt: lastFailureAt,
 		RedisFailures: uint64(s.redis_failures), DatabaseFailures: uint64(s.database_failures),
 		LayoutLeft: uint64(s.layout_left), TagLeft: uint64(s.tag_left),
 		IssuedIDs: uint64(s.issued_ids),

@@ -753,9 +753,9 @@ static inline idgen_go_failure idgen_go_store_create(uintptr_t config) {
   return idgen_go_fail(idgen_store_create((const idgen_config_t *)config, &error), &error);
 }
 
-static inline idgen_go_failure idgen_go_segment_create(uintptr_t config) {
+static inline idgen_go_failure idgen_go_segment_create_above(uintptr_t config, uint64_t above) {
   IDGEN_GO_ERROR(error);
-  return idgen_go_fail(idgen_segment_create((const idgen_config_t *)config, &error), &error);
+  return idgen_go_fail(idgen_segment_create_above((const idgen_config_t *)config, above, &error), &error);
 }
 
 static inline idgen_go_segment idgen_go_segment_show(uintptr_t config) {

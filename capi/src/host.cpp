@@ -251,7 +251,7 @@ class HostStore final : public Store {
   }
 
   void create() override { throw Error(Status::unsupported, "the host's own store is made by the host"); }
-  void segment_create(const std::string&, const std::string&) override { refuse(); }
+  void segment_create(const std::string&, const std::string&, std::uint64_t) override { refuse(); }
   SegmentInfo segment_show(const std::string&, const std::string&) override { refuse(); }
   std::vector<SegmentInfo> segment_list() override { refuse(); }
   SegmentInfo segment_advance(const std::string&, const std::string&, std::uint64_t) override { refuse(); }

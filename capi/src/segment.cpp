@@ -49,9 +49,13 @@ idgen_status_t idgen_store_create(const idgen_config_t* config, idgen_error_t* e
 }
 
 idgen_status_t idgen_segment_create(const idgen_config_t* config, idgen_error_t* err) {
+  return idgen_segment_create_above(config, 0, err);
+}
+
+idgen_status_t idgen_segment_create_above(const idgen_config_t* config, uint64_t above, idgen_error_t* err) {
   return guard_waiting(err, [&] {
     const Tag tag = tag_of(config, true);
-    tag.store->segment_create(tag.name_space, tag.name);
+    tag.store->segment_create(tag.name_space, tag.name, above);
   });
 }
 
@@ -82,7 +86,7 @@ idgen_status_t idgen_segment_retire(const idgen_config_t* config, idgen_segment_
                   "store = buffer: retire the tag in the store of buffer.database, which grants all its numbers. Those "
                   "that Redis holds were granted before");
     }
-    write_struct(out, info_of(retire_segment(*tag.store, tag.name_space, tag.name, "retired")), "out");
+    write_struct(out, info_of(retire_segment(*tag.store, tag.name_space, tag.name)), "out");
   });
 }
 

@@ -5,5 +5,5 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 python3 "$here/home_made.py" >orders.csv
-# The exit status is 1 because there are duplicates.
-idgen audit --layout default orders.csv --process host --time created --svg audit.svg || [ $? -eq 1 ]
+# The exit status is 3 because there are duplicates.
+idgen audit --layout default orders.csv --process host --time created --svg audit.svg || [ $? -eq 3 ]

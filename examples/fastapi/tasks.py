@@ -9,6 +9,8 @@ from models import Transaction, engine, events, orders, place
 
 app = Celery("tasks", broker=os.environ.get("BROKER", "redis://redis"))
 app.conf.update(task_acks_late=True, task_reject_on_worker_lost=True, broker_connection_retry_on_startup=True)
+# A process that starts waits for the store, 60 s for each of its two generators. Celery would kill it after 4.
+app.conf.worker_proc_alive_timeout = 130
 
 
 @app.task

@@ -91,7 +91,7 @@ func (o orders) place(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := o.db.WithContext(r.Context()).Create(&order).Error; err != nil {
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		unavailable(w, err)
 		return
 	}
 	answer(w, http.StatusCreated, order)
@@ -104,10 +104,16 @@ func (o orders) find(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, gorm.ErrRecordNotFound):
 		http.NotFound(w, r)
 	case err != nil:
-		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		unavailable(w, err)
 	default:
 		answer(w, http.StatusOK, order)
 	}
+}
+
+// The log has the reason, and the client has not: it may name hosts, users and values of rows.
+func unavailable(w http.ResponseWriter, err error) {
+	log.Print(err)
+	http.Error(w, "not possible now; try again", http.StatusServiceUnavailable)
 }
 
 func answer(w http.ResponseWriter, status int, order Order) {

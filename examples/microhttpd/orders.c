@@ -43,6 +43,12 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status
   return answer(connection, status, json_pack("{s:s}", "error", why));
 }
 
+/* The log has the reason, and the client has not: it may name hosts, users and values of rows. */
+static enum MHD_Result unavailable(struct MHD_Connection *connection, const char *why) {
+  fprintf(stderr, "%s\n", why);
+  return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "not possible now; try again");
+}
+
 /* Runs a statement on the connection, which is opened again if it was lost. The caller clears the result. */
 static PGresult *run(const char *statement, int count, const char *const *values) {
   pthread_mutex_lock(&mutex);
@@ -55,7 +61,7 @@ static PGresult *run(const char *statement, int count, const char *const *values
 static enum MHD_Result place(struct MHD_Connection *connection, const char *customer) {
   idgen_error_t err = IDGEN_ERROR_INIT;
   uint64_t id = 0;
-  if (idgen_next(order_ids, &id, &err)) return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, err.message);
+  if (idgen_next(order_ids, &id, &err)) return unavailable(connection, err.message);
   char number[24];
   snprintf(number, sizeof number, "%llu", (unsigned long long)id);
   const char *values[] = {number, customer};
@@ -63,8 +69,7 @@ static enum MHD_Result place(struct MHD_Connection *connection, const char *cust
   enum MHD_Result done =
       PQresultStatus(result) == PGRES_COMMAND_OK
           ? answer(connection, MHD_HTTP_CREATED, json_pack("{s:I, s:s}", "id", (json_int_t)id, "customer", customer))
-          : refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, PQresultErrorMessage(result));
-  if (PQresultStatus(result) != PGRES_COMMAND_OK) fprintf(stderr, "%s\n", PQresultErrorMessage(result));
+          : unavailable(connection, PQresultErrorMessage(result));
   PQclear(result);
   return done;
 }
@@ -76,7 +81,7 @@ static enum MHD_Result find(struct MHD_Connection *connection, const char *numbe
   PGresult *result = run("SELECT id, customer FROM orders WHERE id = $1", 1, values);
   enum MHD_Result done;
   if (PQresultStatus(result) != PGRES_TUPLES_OK) {
-    done = refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, PQresultErrorMessage(result));
+    done = unavailable(connection, PQresultErrorMessage(result));
   } else if (PQntuples(result) == 0) {
     done = refuse(connection, MHD_HTTP_NOT_FOUND, "there is no such order");
   } else {

@@ -2,11 +2,10 @@
 # Orders over HTTP in C, with libmicrohttpd, libpq on PostgreSQL and ids from idgen, under load: sh run.sh
 # What happens is in ../services/story.sh. Needs a C compiler, pkg-config and an installed idgen that it finds
 # (PKG_CONFIG_PATH), Debian's libmicrohttpd-dev, libjansson-dev and libpq-dev; and on the PATH python3 and psql, with
-# the server of Debian's package postgresql. Leaves the program in ./orders, where
-# compose.yaml looks for it.
+# the server of Debian's package postgresql. Leaves the program beside this file, where compose.yaml looks for it.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-program=$PWD/orders
+program=$here/orders
 database=postgres
 
 environment() {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// FirstMoment is where a clock stands that nobody has told another time.
+// FirstMoment is where a clock stands that nobody has told another time, unless the layout begins later.
 var FirstMoment = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // ManualClock is a clock that stands still until it is told to move: an [idgen.Clock] for [idgen.WithClock], and for

@@ -26,7 +26,8 @@ import (
 type Setup struct {
 	// Start is the first number, of the kinds segment and business; of a serial, the first of each period. 0 is 1.
 	Start int64
-	// At is where the generator's clock stands, and the time of a snowflake's first id; the zero time is [FirstMoment].
+	// At is where the generator's clock stands, and the time of a snowflake's first id; the zero time is [FirstMoment],
+	// or the layout's epoch if that is later.
 	At time.Time
 	// Clock is a clock that others share, in place of At. Nil: the generator has one of its own.
 	Clock *ManualClock
@@ -94,6 +95,9 @@ func made(t testing.TB, setup Setup,
 		t.Fatalf("idgentest: Start is %d; allowed: 1 to %d", setup.Start, int64(lastStart))
 	}
 	clock := setup.Clock
+	if clock != nil && !setup.At.IsZero() {
+		t.Fatalf("idgentest: Setup has both At and Clock; allowed: one of them. Clock.Set sets a shared clock")
+	}
 	if clock == nil {
 		at := setup.At
 		if at.IsZero() {
@@ -101,13 +105,24 @@ func made(t testing.TB, setup Setup,
 		}
 		clock = NewManualClock(at)
 	}
-	store := newFreshStore(max(setup.Start, 1), clock)
-	// Not t.Context(), which has ended by the time of the cleanup.
-	settings := []idgen.Option{own, idgen.WithClock(clock), idgen.WithHostStore(store)}
+	settings := []idgen.Option{own}
 	if setup.Sequence != 0 {
 		settings = append(settings, idgen.WithSequenceStart("carry")) // a random one could not be told
 	}
-	generator, err := open(context.Background(), settings...)
+	openWith := func(clock *ManualClock) (*idgen.Generator, error) {
+		store := newFreshStore(max(setup.Start, 1), clock)
+		// Not t.Context(), which has ended by the time of the cleanup.
+		return open(context.Background(), append(settings, idgen.WithClock(clock), idgen.WithHostStore(store))...)
+	}
+	generator, err := openWith(clock)
+	if errors.Is(err, idgen.ErrLifetime) && setup.Clock == nil && setup.At.IsZero() {
+		// The epoch is later than the first moment, if the generator can be made today: no clock stands before it.
+		var epoch time.Time
+		if epoch, err = epochOf(openWith(NewManualClock(time.Now()))); err == nil {
+			clock = NewManualClock(epoch)
+			generator, err = openWith(clock)
+		}
+	}
 	if err != nil {
 		t.Fatalf("idgentest: %v", err)
 	}
@@ -116,6 +131,20 @@ func made(t testing.TB, setup Setup,
 		t.Fatalf("idgentest: %v", err)
 	}
 	return &Generator{generator: generator, clock: clock}
+}
+
+// epochOf is that of a generator that was made only to be asked.
+func epochOf(generator *idgen.Generator, err error) (time.Time, error) {
+	if err != nil {
+		return time.Time{}, err
+	}
+	defer func() { _ = generator.Close(context.Background()) }()
+	layout, err := generator.Layout()
+	if err != nil {
+		return time.Time{}, err
+	}
+	info, err := layout.Info()
+	return time.UnixMilli(info.EpochUnixMs).UTC(), err
 }
 
 // begin drops what is below the sequence that the first id is to have.
@@ -164,8 +193,8 @@ func (g *Generator) FailNext(n int, status idgen.Status) {
 }
 
 // FailAfter makes each call that draws ids return an error of this status after that many more ids, until Recover. A
-// Fill that needs more returns how many it has written. Replaces what was told before. Panics if ids is negative, and
-// for a number that is no status.
+// Fill that needs more returns how many it has written. Only ids that a call has got count. Replaces what was told
+// before. Panics if ids is negative, and for a number that is no status.
 func (g *Generator) FailAfter(ids int, status idgen.Status) {
 	if ids < 0 {
 		panic(fmt.Sprintf("idgentest: FailAfter: ids is %d; allowed: 0 and above", ids))
@@ -177,31 +206,35 @@ func (g *Generator) FailAfter(ids int, status idgen.Status) {
 func (g *Generator) Recover() { g.script.recover() }
 
 func drawn[T any](ctx context.Context, g *Generator, draw func() (T, error)) (T, error) {
-	if ctx.Err() == nil { // else the generator says so
-		if _, err := g.script.take(1); err != nil {
-			var none T
-			return none, err
-		}
+	if ctx.Err() != nil {
+		return draw() // which says so
 	}
-	return draw()
+	may := g.script.take(1)
+	if may.failure != nil {
+		var none T
+		return none, may.failure
+	}
+	id, err := draw()
+	if err != nil {
+		g.script.putBack(may, 1)
+	}
+	return id, err
 }
 
 func filled(ctx context.Context, g *Generator, ids []int64, fill func([]int64) (int, error)) (int, error) {
 	if ctx.Err() != nil {
 		return fill(ids)
 	}
-	may, failure := g.script.take(len(ids))
-	if failure == nil {
-		return fill(ids)
+	may := g.script.take(len(ids))
+	if may.ids == 0 && may.failure != nil {
+		return 0, may.failure
 	}
-	written, err := 0, error(nil)
-	if may > 0 {
-		written, err = fill(ids[:may])
+	written, err := fill(ids[:may.ids])
+	if err != nil {
+		g.script.putBack(may, may.ids-written)
+		return written, err
 	}
-	if err == nil {
-		err = failure
-	}
-	return written, err
+	return written, may.failure
 }
 
 // Next is [idgen.Generator.Next].

@@ -3,6 +3,7 @@ package idgentest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -280,7 +281,7 @@ type refused struct {
 func (r *refused) Helper()        {}
 func (r *refused) Cleanup(func()) {}
 func (r *refused) Fatalf(format string, arguments ...any) {
-	r.why = strings.TrimSpace(strings.ReplaceAll(format, "%v", "") + " " + arguments[len(arguments)-1].(error).Error())
+	r.why = fmt.Sprintf(format, arguments...)
 	runtime.Goexit()
 }
 
@@ -290,8 +291,12 @@ func TestASetupThatDoesNotApplyEndsTheTestAndSaysWhy(t *testing.T) {
 		"snowflakes": func(t testing.TB) {
 			idgentest.New(t, idgentest.Setup{Sequence: 5}, idgen.WithKind("segment"))
 		},
-		"0 to 4095":   func(t testing.TB) { idgentest.Snowflake(t, at, 4096) },
-		"segment.stp": func(t testing.TB) { idgentest.Segment(t, 1, idgen.With("segment.stp", 1)) },
+		"0 to 4095": func(t testing.TB) { idgentest.Snowflake(t, at, 4096) },
+		"At and Clock": func(t testing.TB) {
+			idgentest.New(t, idgentest.Setup{At: at, Clock: idgentest.NewManualClock(at)}, idgen.WithWorker(1))
+		},
+		"2026-11-21T08": func(t testing.TB) { idgentest.Snowflake(t, at.Add(-time.Hour), 0, idgen.WithEpoch(at)) },
+		"segment.stp":   func(t testing.TB) { idgentest.Segment(t, 1, idgen.With("segment.stp", 1)) },
 	} {
 		test := &refused{}
 		var ended sync.WaitGroup
@@ -326,6 +331,61 @@ func TestAnInvalidTellingPanicsWithWhatIsAllowed(t *testing.T) {
 		}()
 	}
 	wantNext(t, ids, 1)
+}
+
+func TestOnlyIdsThatWereDrawnCountTowardsAFailure(t *testing.T) {
+	ids := idgentest.Snowflake(t, at, 0, idgen.WithLayout("time:30s worker:10 sequence:2"),
+		idgen.WithSequenceStart("zero"), idgen.WithWaitMax(100*time.Millisecond))
+	next := func() error { _, err := ids.Next(); return err }
+	fill := func(n, wantWritten int) func() error {
+		return func() error {
+			written, err := ids.Fill(make([]int64, n))
+			if written != wantWritten {
+				t.Errorf("a fill with %d wrote %d, want %d", n, written, wantWritten)
+			}
+			return err
+		}
+	}
+	for name, call := range map[string]struct {
+		draw   func() error
+		back   time.Duration
+		drawn  int
+		status idgen.Status
+	}{
+		"next":    {next, time.Hour, 0, idgen.ErrClockBack},
+		"text":    {func() error { _, err := ids.NextText(); return err }, time.Hour, 0, idgen.ErrClockBack},
+		"try":     {func() error { _, err := ids.TryNext(); return err }, time.Hour, 0, idgen.ErrWouldBlock},
+		"fill":    {fill(6, 0), time.Hour, 0, idgen.ErrClockBack},
+		"part":    {fill(6, 4), 0, 4, idgen.ErrOverloaded}, // waits longer than it may for the next tick
+		"halfway": {fill(9, 4), 0, 4, idgen.ErrOverloaded},
+		"owner":   {func() error { _, err := ids.NextFor(idgen.OwnerInt(1)); return err }, 0, 0, idgen.ErrUnsupported},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ids.Clock().Advance(time.Second)
+			mustNext(t, ids)
+			ids.Clock().Advance(time.Second)
+			now := ids.Clock().Now()
+			ids.FailAfter(6, idgen.ErrStoreFull)
+			ids.Clock().SetBack(call.back)
+			wantStatus(t, call.draw(), call.status)
+			ids.Clock().Set(now)
+			for range 6 - call.drawn {
+				ids.Clock().Advance(time.Second)
+				mustNext(t, ids)
+			}
+			wantStatus(t, next(), idgen.ErrStoreFull)
+			ids.Recover()
+		})
+	}
+}
+
+func TestATableWithANewEpochBeginsThere(t *testing.T) {
+	epoch := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	ids := idgentest.New(t, idgentest.Setup{Sequence: 3}, idgen.WithWorker(1), idgen.WithEpoch(epoch))
+	parts, err := ids.Decode(mustNext(t, ids))
+	if err != nil || !parts.Timestamp().Equal(epoch) || parts.Sequence != 3 || !ids.Clock().Now().Equal(epoch) {
+		t.Errorf("got %+v, %v; the clock stands at %s", parts, err, ids.Clock().Now())
+	}
 }
 
 func TestManyGoroutinesShareTheToldIds(t *testing.T) {

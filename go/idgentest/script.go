@@ -15,6 +15,7 @@ type script struct {
 	status    idgen.Status
 	idsBefore int // that are still drawn
 	calls     int // that fail then; 0: all
+	tellings  int // so far
 }
 
 func (s *script) tell(idsBefore, calls int, status idgen.Status) {
@@ -25,6 +26,7 @@ func (s *script) tell(idsBefore, calls int, status idgen.Status) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.fails, s.status, s.idsBefore, s.calls = true, status, idsBefore, calls
+	s.tellings++
 }
 
 func (s *script) recover() {
@@ -33,16 +35,22 @@ func (s *script) recover() {
 	s.fails = false
 }
 
-// take says how many ids a call may draw, and what it returns after these.
-func (s *script) take(want int) (int, error) {
+// taken is what a call may draw.
+type taken struct {
+	ids     int
+	failure error // what the call returns after these; nil: nothing
+	telling int
+}
+
+func (s *script) take(want int) taken {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if !s.fails {
-		return want, nil
+		return taken{ids: want, telling: s.tellings}
 	}
 	if want <= s.idsBefore {
 		s.idsBefore -= want
-		return want, nil
+		return taken{ids: want, telling: s.tellings}
 	}
 	drawn := s.idsBefore
 	s.idsBefore = 0
@@ -50,5 +58,14 @@ func (s *script) take(want int) (int, error) {
 		s.calls--
 		s.fails = s.calls > 0
 	}
-	return drawn, &idgen.Error{Status: s.status, Message: s.status.Error()}
+	return taken{drawn, &idgen.Error{Status: s.status, Message: s.status.Error()}, s.tellings}
+}
+
+// putBack is for what a call has not drawn of that, unless something else was told since.
+func (s *script) putBack(t taken, ids int) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if t.telling == s.tellings {
+		s.idsBefore += ids
+	}
 }

@@ -1,6 +1,6 @@
 // The log of grants: what a tag's latest grants were, in the table idgen_grant, for `idgen explain`. Each is written in
 // the transaction of its grant, so the log never says what did not happen. Its rows are used by turns: there are never
-// more of a tag than segment.grant_log.
+// more of a tag than the largest segment.grant_log of its processes.
 #pragma once
 
 #include <string>

@@ -45,7 +45,7 @@ class SegmentStore {
   virtual SegmentGrant take(const std::string& name_space, const std::string& tag, const SegmentRequest& request) = 0;
   virtual void give_back(const std::string& name_space, const std::string& tag, std::uint64_t last,
                          std::uint64_t unused) = 0;
-  virtual void create(const std::string& name_space, const std::string& tag) = 0;
+  virtual void create(const std::string& name_space, const std::string& tag, std::uint64_t above) = 0;
   virtual SegmentInfo show(const std::string& name_space, const std::string& tag) = 0;
   virtual SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) = 0;
   virtual SegmentInfo set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) = 0;
@@ -331,8 +331,9 @@ void open(const Settings& settings, idgen_module_store* out) {
                            idgen_module_error* e) -> std::int32_t {
     return guard(e, [&] { static_cast<SegmentStore*>(ctx)->give_back(name_space, tag, last, unused); });
   };
-  out->segment_create = [](void* ctx, const char* name_space, const char* tag, idgen_module_error* e) -> std::int32_t {
-    return guard(e, [&] { static_cast<SegmentStore*>(ctx)->create(name_space, tag); });
+  out->segment_create = [](void* ctx, const char* name_space, const char* tag, std::uint64_t above,
+                           idgen_module_error* e) -> std::int32_t {
+    return guard(e, [&] { static_cast<SegmentStore*>(ctx)->create(name_space, tag, above); });
   };
   out->segment_show = [](void* ctx, const char* name_space, const char* tag, idgen_module_row_fn row, void* to,
                          idgen_module_error* e) -> std::int32_t {

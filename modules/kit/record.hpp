@@ -123,8 +123,8 @@ class Records {
       return true;
     });
   }
-  void create(Server& server, const std::string& name_space, const std::string& tag) {
-    if (server.insert(name_space, tag, record_of(new_segment(name_space, tag)))) return;
+  void create(Server& server, const std::string& name_space, const std::string& tag, std::uint64_t above) {
+    if (server.insert(name_space, tag, record_of(new_segment(name_space, tag, above)))) return;
     throw_tag_exists(name_space, tag, show(server, name_space, tag).max_id);
   }
   SegmentInfo show(Server& server, const std::string& name_space, const std::string& tag) {
@@ -206,8 +206,8 @@ class RecordStore : public WithWindows<ConnectedStore<Server>, Server> {
                  std::uint64_t unused) override {
     this->use([&](Server& server) { server.records().give_back(server, name_space, tag, last, unused); });
   }
-  void create(const std::string& name_space, const std::string& tag) override {
-    this->use([&](Server& server) { server.records().create(server, name_space, tag); });
+  void create(const std::string& name_space, const std::string& tag, std::uint64_t above) override {
+    this->use([&](Server& server) { server.records().create(server, name_space, tag, above); });
   }
   SegmentInfo show(const std::string& name_space, const std::string& tag) override {
     return this->use([&](Server& server) { return server.records().show(server, name_space, tag); });

@@ -302,11 +302,12 @@ inline std::uint64_t largest_of(const std::string& table, const std::string& col
 template <class Connection>
 class SchemaStore : public ConnectedStore<Connection> {
  public:
-  void create(const std::string& name_space, const std::string& tag) final {
+  void create(const std::string& name_space, const std::string& tag, std::uint64_t above) final {
     this->use([&](Connection& server) {
       key_of_row(schema_, name_space, tag);  // before the table is made
+      counter_above(schema_, above);
       make_segments(server);
-      if (!insert(server, name_space, tag))
+      if (!insert(server, name_space, tag, above))
         throw_tag_exists(name_space, tag, read(server, name_space, tag).info.max_id);
     });
   }
@@ -342,7 +343,8 @@ class SchemaStore : public ConnectedStore<Connection> {
   // What a statement that begins with select() finds.
   virtual std::vector<SchemaRow> rows_of(Connection& server, const std::string& sql) const = 0;
   // False: it already exists.
-  virtual bool insert(Connection& server, const std::string& name_space, const std::string& tag) const = 0;
+  virtual bool insert(Connection& server, const std::string& name_space, const std::string& tag,
+                      std::uint64_t above) const = 0;
 
   // Those of segments, and in idgen's own schema those of workers.
   void make_tables(Connection& server) const {
@@ -380,11 +382,13 @@ class SchemaStore : public ConnectedStore<Connection> {
 
   // Names as literals of SQL.
   static std::string insert_text(const Schema& schema, const Dialect& dialect, const Settings& settings,
-                                 const std::string& name_space, const std::string& tag, const std::string& key) {
+                                 const std::string& name_space, const std::string& tag, const std::string& key,
+                                 std::uint64_t above) {
     return "INSERT INTO " + std::string(schema.table) +
            filled(dialect.insert, {{"namespace", name_space},
                                    {"tag", tag},
                                    {"key", key},
+                                   {"counter", number(counter_above(schema, above))},
                                    {"step", step_of_new_row(schema, settings)},
                                    {"now", now()}});
   }

@@ -11,6 +11,14 @@
 
 namespace idgen::module {
 
+// Rows that do not hold a number of ours when they are new. Throws Error{unsupported}.
+inline void refuse_above(std::uint64_t above) {
+  if (above == 0) return;
+  throw Error(Status::unsupported,
+              "a tag of this segment.schema cannot be made above a number; make it, and raise it with `idgen segment "
+              "advance` before anything draws");
+}
+
 class SerialText {
  public:
   // Throws Error{value}.

@@ -115,7 +115,8 @@ class KeyProducer final : public ConnectedStore<MysqlConnection> {
       if (row.latest == text().write(last)) (void)change(server, row, last - unused);
     });
   }
-  void create(const std::string& name_space, const std::string& tag) override {
+  void create(const std::string& name_space, const std::string& tag, std::uint64_t above) override {
+    refuse_above(above);
     const Row row = new_row(text(), name_space, tag);
     use([&](MysqlConnection& server) {
       server.run(kCreateTable);

@@ -27,7 +27,7 @@ constexpr Dialect kDialects[] = {
   holder VARBINARY(512) NOT NULL DEFAULT '',
   PRIMARY KEY (ns, tag)) ENGINE = InnoDB)",
      .columns = "ns, tag, max_id, grants, updated_unix_ms, step, rate, holder, 1, 0",
-     .insert = "(ns, tag, max_id, grants, updated_unix_ms) VALUES({namespace}, {tag}, 0, 0, {now})"
+     .insert = "(ns, tag, max_id, grants, updated_unix_ms) VALUES({namespace}, {tag}, {counter}, 0, {now})"
                " ON DUPLICATE KEY UPDATE tag = tag",
      .granted = ", grants = grants + 1, rate = {rate}, holder = {holder}, updated_unix_ms = {now}",
      .advanced = ", grants = grants + 1, updated_unix_ms = {now}",
@@ -51,7 +51,7 @@ constexpr Dialect kDialects[] = {
   update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP,
   PRIMARY KEY (biz_tag)) ENGINE = InnoDB)",
      .columns = "'default', biz_tag, max_id, 0, CAST(1000 * UNIX_TIMESTAMP(update_time) AS SIGNED), step, 0, '', 1, 0",
-     .insert = "(biz_tag, max_id, step) VALUES({key}, 1, {step}) ON DUPLICATE KEY UPDATE biz_tag = biz_tag",
+     .insert = "(biz_tag, max_id, step) VALUES({key}, {counter}, {step}) ON DUPLICATE KEY UPDATE biz_tag = biz_tag",
      .granted = "",
      .advanced = "",
      .changed = ""},
@@ -71,7 +71,8 @@ constexpr Dialect kDialects[] = {
      .columns = "'default', biz_type, max_id, version, CAST(1000 * UNIX_TIMESTAMP(update_time) AS SIGNED), "
                 "COALESCE(step, 0), 0, '', delta, remainder",
      .insert = "(biz_type, begin_id, max_id, step, delta, remainder, create_time, update_time, version)"
-               " VALUES({key}, 0, 0, {step}, 1, 0, now(), now(), 0) ON DUPLICATE KEY UPDATE biz_type = biz_type",
+               " VALUES({key}, {counter}, {counter}, {step}, 1, 0, now(), now(), 0)"
+               " ON DUPLICATE KEY UPDATE biz_type = biz_type",
      .granted = ", update_time = now(), version = version + 1",
      .advanced = ", update_time = now(), version = version + 1",
      .changed = ", update_time = now(), version = version + 1"},
@@ -81,7 +82,7 @@ constexpr Dialect kDialects[] = {
   last_fetch_time bigint unsigned NOT NULL DEFAULT 0,
   CONSTRAINT cosid_pk PRIMARY KEY (name)) ENGINE = InnoDB)",
      .columns = "'', name, last_max_id, 0, 1000 * last_fetch_time, 0, 0, '', 1, 0",
-     .insert = "(name, last_max_id, last_fetch_time) VALUES({key}, 0, unix_timestamp())"
+     .insert = "(name, last_max_id, last_fetch_time) VALUES({key}, {counter}, unix_timestamp())"
                " ON DUPLICATE KEY UPDATE name = name",
      .granted = ", last_fetch_time = unix_timestamp()",
      .advanced = ", last_fetch_time = unix_timestamp()",
@@ -106,7 +107,7 @@ class MysqlStore final
     const Dialect& dialect = dialect_of(kDialects, settings);
     return tables_text(dialect, settings) +
            insert_text(schema, dialect, settings, literal(name_space), literal(tag),
-                       literal(key_of_row(schema, name_space, tag))) +
+                       literal(key_of_row(schema, name_space, tag)), 0) +
            ";\n";
   }
 
@@ -138,7 +139,7 @@ class MysqlStore final
           continue;
         }
         if (!settings_.create || created) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
-        insert(server, name_space, tag);
+        insert(server, name_space, tag, 0);
         created = true;
       }
     });
@@ -242,9 +243,10 @@ class MysqlStore final
   }
 
   // Without IGNORE, which would cut a name to the column's length.
-  bool insert(MysqlConnection& server, const std::string& name_space, const std::string& tag) const override {
+  bool insert(MysqlConnection& server, const std::string& name_space, const std::string& tag,
+              std::uint64_t above) const override {
     server.run(insert_text(schema_, dialect_, settings_, server.quoted(name_space), server.quoted(tag),
-                           server.quoted(key_of_row(schema_, name_space, tag))));
+                           server.quoted(key_of_row(schema_, name_space, tag)), above));
     return server.changed_rows() == 1;
   }
 

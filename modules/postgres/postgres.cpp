@@ -78,7 +78,7 @@ constexpr Dialect kDialects[] = {
   holder varchar(512) NOT NULL DEFAULT '',
   PRIMARY KEY (ns, tag)))",
      .columns = "ns, tag, max_id, grants, updated_unix_ms, step, rate, holder, 1, 0",
-     .insert = "(ns, tag, max_id, grants, updated_unix_ms) VALUES({namespace}, {tag}, 0, 0, {now})",
+     .insert = "(ns, tag, max_id, grants, updated_unix_ms) VALUES({namespace}, {tag}, {counter}, 0, {now})",
      .granted = ", grants = grants + 1, updated_unix_ms = {now}, rate = {rate}, holder = {holder}",
      .advanced = ", grants = grants + 1, updated_unix_ms = {now}",
      .changed = ", updated_unix_ms = {now}",
@@ -102,7 +102,7 @@ constexpr Dialect kDialects[] = {
      .columns =
          "'default', biz_tag, max_id, 0, COALESCE((1000 * extract(epoch FROM update_time::timestamptz))::bigint, 0), "
          "step, 0, '', 1, 0",
-     .insert = "(biz_tag, max_id, step) VALUES({key}, 1, {step})",
+     .insert = "(biz_tag, max_id, step) VALUES({key}, {counter}, {step})",
      .granted = ", update_time = now()",
      .advanced = ", update_time = now()",
      .changed = ", update_time = now()"},
@@ -121,7 +121,7 @@ constexpr Dialect kDialects[] = {
                 "COALESCE((1000 * extract(epoch FROM update_time::timestamptz))::bigint, 0), COALESCE(step, 0), 0, '', "
                 "delta, remainder",
      .insert = "(biz_type, begin_id, max_id, step, delta, remainder, create_time, update_time, version)"
-               " VALUES({key}, 0, 0, {step}, 1, 0, now(), now(), 0)",
+               " VALUES({key}, {counter}, {counter}, {step}, 1, 0, now(), now(), 0)",
      .granted = ", update_time = now(), version = version + 1",
      .advanced = ", update_time = now(), version = version + 1",
      .changed = ", update_time = now(), version = version + 1"},
@@ -130,7 +130,7 @@ constexpr Dialect kDialects[] = {
   last_max_id bigint NOT NULL DEFAULT 0,
   last_fetch_time bigint NOT NULL DEFAULT 0))",
      .columns = "'', name, last_max_id, 0, 1000 * last_fetch_time, 0, 0, '', 1, 0",
-     .insert = "(name, last_max_id, last_fetch_time) VALUES({key}, 0, extract(epoch FROM now())::bigint)",
+     .insert = "(name, last_max_id, last_fetch_time) VALUES({key}, {counter}, extract(epoch FROM now())::bigint)",
      .granted = ", last_fetch_time = extract(epoch FROM now())::bigint",
      .advanced = ", last_fetch_time = extract(epoch FROM now())::bigint",
      .changed = ", last_fetch_time = extract(epoch FROM now())::bigint"},
@@ -346,9 +346,11 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
     if (state == "42501" || state == "25006") throw Error(Status::store_permission, why);  // no privilege; read-only
     if (about == About::users_table && state.substr(0, 2) == "42") throw Error(Status::value, why);
     if (state == "42P01") {
-      const std::string how = about == About::numbers  ? kHowToCreateNumbers
-                              : about == About::grants ? kHowToCreateGrants
-                                                       : kHowToCreateWorkers;
+      const bool is_log = why.find(kGrantTable) != std::string::npos;  // its statement has both tables
+      const std::string how = about == About::numbers            ? kHowToCreateNumbers
+                              : about == About::grants && is_log ? kHowToCreateGrants
+                              : about == About::grants           ? kHowToCreate
+                                                                 : kHowToCreateWorkers;
       throw Error(Status::store_missing, about == About::segments
                                              ? shown_ + ": the table " + table + " is not there. " + kHowToCreate
                                              : why + ". " + how);
@@ -425,7 +427,7 @@ class PostgresStore final
     const Dialect& dialect = dialect_of(kDialects, settings);
     return tables_text(dialect, settings) +
            insert_text(schema, dialect, settings, sql_text(name_space, "chr"), sql_text(tag, "chr"),
-                       sql_text(key_of_row(schema, name_space, tag), "chr")) +
+                       sql_text(key_of_row(schema, name_space, tag), "chr"), 0) +
            ";\n";
   }
 
@@ -466,7 +468,7 @@ class PostgresStore final
           continue;
         }
         if (!settings_.create || created) throw_tag_unknown(name_space, tag, shown_, kHowToCreate);
-        insert(server, name_space, tag);
+        insert(server, name_space, tag, 0);
         created = true;
       }
     });
@@ -563,13 +565,15 @@ class PostgresStore final
   }
 
   static std::string insert_text(const Schema& schema, const Dialect& dialect, const Settings& settings,
-                                 const std::string& name_space, const std::string& tag, const std::string& key) {
-    return WithNumbers::insert_text(schema, dialect, settings, name_space, tag, key) + " ON CONFLICT DO NOTHING";
+                                 const std::string& name_space, const std::string& tag, const std::string& key,
+                                 std::uint64_t above) {
+    return WithNumbers::insert_text(schema, dialect, settings, name_space, tag, key, above) + " ON CONFLICT DO NOTHING";
   }
-  bool insert(PostgresConnection& server, const std::string& name_space, const std::string& tag) const override {
+  bool insert(PostgresConnection& server, const std::string& name_space, const std::string& tag,
+              std::uint64_t above) const override {
     return server
                .query(insert_text(schema_, dialect_, settings_, server.quoted(name_space), server.quoted(tag),
-                                  server.quoted(key_of_row(schema_, name_space, tag))) +
+                                  server.quoted(key_of_row(schema_, name_space, tag)), above) +
                       " RETURNING 1")
                .rows() == 1;
   }

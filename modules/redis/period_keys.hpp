@@ -211,7 +211,8 @@ class PeriodKeys final : public WithWindows<ConnectedStore<RedisConnection>, Red
               now()});
     });
   }
-  void create(const std::string& name_space, const std::string& tag) override {
+  void create(const std::string& name_space, const std::string& tag, std::uint64_t above) override {
+    refuse_above(above);
     use([&](RedisConnection& server) {
       if (script(server, kPeriodCreate, name_space, tag, {now()})[0] == "exists")
         throw_tag_exists(name_space, tag, shown(server, name_space, tag).max_id);

@@ -92,9 +92,10 @@ class RedisStore final
           row_script(server, kGiveBack, name_space, tag, {std::to_string(last), "-" + std::to_string(unused), now()}));
     });
   }
-  void create(const std::string& name_space, const std::string& tag) override {
+  void create(const std::string& name_space, const std::string& tag, std::uint64_t above) override {
+    check_advance(above);
     use([&](RedisConnection& server) {
-      const Reply row = row_script(server, kCreate, name_space, tag, {now()});
+      const Reply row = row_script(server, kCreate, name_space, tag, {now(), std::to_string(above)});
       if (row[0] == "exists") throw_tag_exists(name_space, tag, number(row[1]));
     });
   }

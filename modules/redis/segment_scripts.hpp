@@ -99,9 +99,11 @@ stamp(ARGV[2])
 return answer()
 )";
 // ARGV: now.
+// ARGV: now, what the first number is above.
 inline constexpr const char* kCreate = R"(
 if row[1] then return {'exists', row[1]} end
 make()
+if ARGV[2] ~= '0' then put(ARGV[2]) end
 stamp(ARGV[1])
 return answer()
 )";

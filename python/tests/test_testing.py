@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import asyncio
+import ctypes
 import gc
 import threading
 import time
@@ -283,7 +284,7 @@ def test_a_told_exception_is_raised_with_its_cause() -> None:
     for _ in range(2):
         with pytest.raises(OfTheProgram, match="shard 7 is down") as raised:
             ids.next()
-        assert raised.value is told
+        assert (raised.value is told, raised.value.shard, raised.value.__cause__) == (False, 7, told.__cause__)
     plain = idgen.StoreUnavailableError("down")
     plain.__cause__ = told
     ids.fail_next(1, plain)
@@ -403,3 +404,193 @@ def test_a_call_that_is_refused_uses_up_nothing_that_was_told() -> None:
     assert ids.next_list(3) == [1, 2, 3]
     with pytest.raises(idgen.ExhaustedError):
         ids.next()
+
+
+def test_two_batches_that_fail_with_the_programs_own_error_keep_their_ids_apart() -> None:
+    class OfTheProgram(idgen.ExhaustedError):
+        def __init__(self, shard: int, *, because: str) -> None:
+            super().__init__(f"shard {shard} is full: {because}")
+            self.shard = shard
+
+    ids = testing.segment()
+    mine = OfTheProgram(7, because="no disk")
+    mine.written, mine.ids = 3, array.array("q", [7, 8, 9])  # of another call, which it comes from
+    failures: list[OfTheProgram] = []
+    for _ in range(2):
+        ids.fail_after(2, mine)
+        for n in (5, 1):
+            with pytest.raises(OfTheProgram, match=r"^shard 7 is full: no disk$") as raised:
+                ids.next_batch(n)
+            failures.append(raised.value)
+    assert [failure.written for failure in failures] == [2, 0, 2, 0]
+    assert [list(failure.ids or ()) for failure in failures] == [[1, 2], [], [3, 4], []]
+    assert {failure.shard for failure in failures} == {7}
+
+
+def test_an_error_made_of_a_message_alone_is_the_error_of_its_class() -> None:
+    ids = testing.segment()
+    for told in (idgen.StoreUnavailableError("db01 is down", retry_after=2.5), idgen.HostError("db01 is down")):
+        told.__cause__ = OSError("no route")
+        ids.fail_next(1, told)
+        with pytest.raises(type(told), match=r"^db01 is down$") as raised:
+            ids.next()
+        ids.fail_next(1, type(told))
+        with pytest.raises(type(told)) as of_the_class:
+            ids.next()
+        for name in ("status", "name", "retryable"):
+            assert getattr(raised.value, name) == getattr(of_the_class.value, name), name
+        assert (raised.value.retry_after, raised.value.__cause__) == (told.retry_after, told.__cause__)
+    assert ids.try_next() == 1
+    ids.fail_next(1, idgen.StoreUnavailableError("db01 is down"))
+    assert ids.try_next() is None  # so it is retryable
+
+
+def test_a_fill_takes_and_refuses_the_buffers_that_production_does() -> None:
+    ids = testing.segment()
+    ids.fail_after(2, idgen.ExhaustedError)
+    refused: list[Any] = [
+        array.array("d", [0.0] * 4),
+        array.array("i", [0] * 8),
+        bytearray(32),
+        bytes(32),
+        np.zeros(4, ">i8"),
+        np.zeros(8, np.int64)[::2],
+        np.zeros((2, 4), np.int64).T,
+        [0],
+    ]
+    for buffer in refused:
+        with pytest.raises(idgen.InvalidBufferError) as said:
+            ids.fill(buffer)
+        with pytest.raises(idgen.InvalidBufferError) as wanted:
+            ids.get().fill(buffer)
+        assert str(said.value) == str(wanted.value)
+    assert ids.fill(array.array("q")) == 0
+    taken: list[Any] = [
+        array.array("Q", [0] * 4),
+        memoryview(bytearray(32)).cast("q"),
+        np.zeros((2, 2), np.int64),
+        (ctypes.c_int64 * 4)(),
+    ]
+    begun = 1
+    for buffer in taken:
+        with pytest.raises(idgen.ExhaustedError) as raised:
+            ids.fill(buffer)
+        assert raised.value.written == 2
+        assert np.asarray(buffer).ravel().tolist() == [begun, begun + 1, 0, 0]
+        begun += 2
+        ids.fail_after(2, idgen.ExhaustedError)
+    one = np.zeros((), np.int64)
+    assert ids.fill(one) == 1
+    assert one == begun
+
+
+def test_what_is_no_list_of_owners_fails_as_in_production() -> None:
+    ids = testing.generator(kind="business")
+    ids.fail_next(1, idgen.ExhaustedError)
+    wrong: list[Any] = ["abc", b"abc", "", 5, None, np.array(5)]
+    for owners in wrong:
+        for name in ("next_for_each", "next_wide_for_each"):
+            with pytest.raises(TypeError) as said:
+                getattr(ids, name)(owners)
+            with pytest.raises(TypeError) as wanted:
+                getattr(ids.get(), name)(owners)
+            assert str(said.value) == str(wanted.value)
+    ids.recover()
+    assert len(ids.next_for_each(np.array([1, 2]))) == 2
+    mixed: list[Any] = ["a", b"b", 3]
+    assert len(ids.next_wide_for_each(iter(mixed))) == 3
+
+
+def test_only_ids_that_were_drawn_count_towards_a_failure() -> None:
+    ids = testing.snowflake(AT)
+    ids.next()
+    calls: list[Callable[[], object]] = [
+        ids.next,
+        ids.next_text,
+        lambda: ids.next_block(1),
+        lambda: ids.next_block(7),
+        lambda: asyncio.run(ids.next_async()),
+    ]
+    for call in calls:
+        ids.clock.set_back(3600)
+        ids.fail_after(1, idgen.ExhaustedError)
+        with pytest.raises(idgen.ClockBackError):
+            call()
+        ids.clock.set(AT)
+        ids.next()
+        with pytest.raises(idgen.ExhaustedError):
+            ids.next()
+    ids.clock.set_back(1)
+    ids.fail_after(1, idgen.ExhaustedError)
+    assert ids.try_next() is None  # there is none without waiting
+    ids.next()
+    with pytest.raises(idgen.ExhaustedError):
+        ids.next()
+
+    owned = testing.generator(kind="business")
+    owned.fail_after(1, idgen.ExhaustedError)
+    with pytest.raises(idgen.UnsupportedError):
+        owned.try_next()
+    owned.next_for(42)
+    with pytest.raises(idgen.ExhaustedError):
+        owned.next_for(42)
+
+
+@pytest.mark.parametrize("n", [6, 9])
+def test_of_a_batch_that_fails_by_itself_only_what_it_has_drawn_counts(n: int) -> None:
+    layout = "time:30s worker:10 sequence:2"
+    ids = testing.snowflake(AT, layout=layout, sequence_start="zero", wait_max="100ms")
+    for draw in (ids.next_batch, ids.next_list, lambda n: ids.fill(array.array("q", [0] * n))):
+        ids.clock.advance(1)
+        ids.fail_after(6, idgen.StoreFullError)
+        with pytest.raises(idgen.OverloadedError) as raised:
+            draw(n)  # waits longer than it may for the next tick
+        assert raised.value.written == 4
+        ids.clock.advance(1)
+        ids.next_batch(2)
+        with pytest.raises(idgen.StoreFullError):
+            ids.next()
+
+
+def test_a_table_with_a_new_epoch_begins_there() -> None:
+    epoch = datetime(2026, 3, 1, 12, tzinfo=timezone.utc)
+    with testing.snowflake(epoch=epoch, sequence=3) as ids:
+        assert ids.clock.now == epoch
+        parts = ids.decode(ids.next())
+        assert (parts.time, parts.sequence) == (epoch, 3)
+    with pytest.raises(idgen.LifetimeError, match="2026-03-01"):
+        testing.snowflake(epoch - timedelta(days=1), epoch=epoch)
+    with pytest.raises(idgen.LifetimeError, match="9999"):
+        testing.snowflake(epoch=datetime(9999, 1, 1, tzinfo=timezone.utc))
+
+
+def test_numbers_that_are_not_whole_are_a_type_error() -> None:
+    untyped: Any = testing
+    ids = untyped.segment()
+    calls: list[Callable[[], object]] = [
+        lambda: ids.fail_next(1.5),
+        lambda: ids.fail_after(1.5),
+        lambda: ids.next_batch(3.0),
+        lambda: ids.next_list(3.0),
+        lambda: ids.next_block(3.0),
+        lambda: untyped.segment(start=1.5),
+        lambda: untyped.snowflake(sequence=1.5),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError, match="integer"):
+            call()
+    ids.fail_next(np.int64(1))
+    with pytest.raises(idgen.StoreUnavailableError):
+        ids.next()
+    assert untyped.segment(start=np.int64(5)).next() == 5
+
+
+def test_a_clock_is_set_while_nothing_else_moves_it() -> None:
+    clock = testing.ManualClock(AT)
+    with clock._lock:
+        setting = threading.Thread(target=clock.set, args=(AT + timedelta(days=1),))
+        setting.start()
+        setting.join(0.05)
+        assert clock.now == AT
+    setting.join()
+    assert clock.now == AT + timedelta(days=1)

@@ -152,6 +152,17 @@ def test_a_store_of_the_host_is_not_made_by_idgen() -> None:
         idgen.store_create(store=own_store)
 
 
+def test_a_segment_is_made_above_a_number(tmp_path: Path) -> None:
+    store = f"sqlite:{tmp_path / 'ids.db'}"
+    with pytest.raises(idgen.InvalidValueError, match="allowed: 0 to"):
+        idgen.segment_create(above=2**63, store=store, tag="orders")
+    idgen.segment_create(above=500, store=store, tag="orders")
+    with pytest.raises(idgen.TagExistsError, match="stands at 500"):
+        idgen.segment_create(above=900, store=store, tag="orders")
+    with idgen.Generator(kind="segment", tag="orders", store=store) as orders:
+        assert orders.next() == 501
+
+
 def test_segments_are_made_shown_and_lifted_but_never_lowered(tmp_path: Path) -> None:
     store = f"sqlite:{tmp_path / 'ids.db'}"
     with pytest.raises(idgen.StoreMissingError):

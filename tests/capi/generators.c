@@ -309,7 +309,17 @@ void segments(void) {
   } while (idgen_next(g, &id, &err) == IDGEN_OK);
   CHECK_ERR(IDGEN_E_EXHAUSTED, idgen_next(g, &id, &err));
   CHECK_ERR(IDGEN_E_EXHAUSTED, idgen_segment_retire(config, &info, &err));
-  CHECK_SAYS("retired before");
+  CHECK_SAYS("was retired at ");
+  idgen_destroy(g);
+
+  /* Another one that goes on above it. */
+  CHECK_ERR(IDGEN_OK, idgen_config_set(config, "tag", "successor", &err));
+  CHECK_ERR(IDGEN_E_VALUE, idgen_segment_create_above(config, (uint64_t)INT64_MAX + 1, &err));
+  CHECK_ERR(IDGEN_OK, idgen_segment_create_above(config, granted, &err));
+  CHECK_ERR(IDGEN_E_TAG_EXISTS, idgen_segment_create_above(config, granted, &err));
+  CHECK_ERR(IDGEN_OK, idgen_create(config, &g, &err));
+  CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
+  CHECK(id == granted + 1);
   idgen_destroy(g);
   idgen_config_destroy(config);
 }

@@ -79,6 +79,7 @@ static void config_calls_refuse(idgen_config_t *wrong) {
   CHECK_ERR(IDGEN_E_HANDLE, idgen_create(wrong, &made, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_store_create(wrong, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_segment_create(wrong, &err));
+  CHECK_ERR(IDGEN_E_HANDLE, idgen_segment_create_above(wrong, 1, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_segment_show(wrong, &info, &err));
   idgen_worker_info_t worker = IDGEN_WORKER_INFO_INIT;
   CHECK_ERR(IDGEN_E_HANDLE, idgen_worker_show(wrong, &worker, &err));

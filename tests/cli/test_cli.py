@@ -3,6 +3,7 @@
 The command under test is $IDGEN_TOOL, else build/bin/idgen.
 """
 
+import contextlib
 import datetime
 import fcntl
 import itertools
@@ -1102,8 +1103,67 @@ class Segment(Cli):
         self.assertEqual(self.show()["max_id"], 500)
         retired = self.good("segment", "retire", *self.STORE, "--tag", "orders", "--force", "--json").out
         self.assertEqual(json.loads(retired)["last"], 500)
-        self.refused("EXHAUSTED", "segment", "retire", *self.STORE, "--tag", "orders", "--force")
+        again = self.refused("EXHAUSTED", "segment", "retire", *self.STORE, "--tag", "orders", "--force")
+        self.assertIn("was retired at 500", again)
         self.refused("EXHAUSTED", "next", *self.STORE, "--kind", "segment", "--tag", "orders")
+
+    def test_a_tag_is_made_above_a_number(self):
+        self.assertIn(
+            "begins above 500", self.good("segment", "create", *self.STORE, "--tag", "orders", "--above", 500).out
+        )
+        self.assertEqual(self.good("next", *self.STORE, "--kind", "segment", "--tag", "orders").out, "501\n")
+        self.assertIn("at 0", self.usage("segment", "create", *self.STORE, "--tag", "t", "--above", 5, "--print"))
+        said = self.refused("VALUE", "segment", "create", *self.STORE, "--tag", "t", "--above", LARGEST + 1)
+        self.assertIn("allowed: 0 to", said)
+        self.refused("TAG_UNKNOWN", "segment", "show", *self.STORE, "--tag", "t")
+
+    def move(self, to="sqlite:there.db", *more):
+        return ("segment", "move", "--from", self.STORE[1], "--to", to, "--tag", "orders", *more)
+
+    def test_a_move_that_fails_leaves_nothing_in_the_new_store_and_goes_on_when_it_is_run_again(self):
+        self.good("segment", "create", *self.STORE, "--tag", "orders")
+        self.good("next", *self.STORE, "--kind", "segment", "--tag", "orders", "-n", 5)
+        with contextlib.closing(sqlite3.connect(self.dir / self.STORE[1].removeprefix("sqlite:"))) as holder:
+            holder.execute("BEGIN IMMEDIATE")
+            result = self.run_tool(*self.move(), "--set", "store_timeout=200ms")
+            self.assertEqual(result.status, TRY_AGAIN, result.err)
+        self.refused("TAG_UNKNOWN", "segment", "show", "--store", "sqlite:there.db", "--tag", "orders")
+        self.assertEqual(self.good("next", *self.STORE, "--kind", "segment", "--tag", "orders").out, "6\n")
+        self.assertIn("above 6", self.good(*self.move()).out)
+        new = self.good("next", "--store", "sqlite:there.db", "--kind", "segment", "--tag", "orders").out
+        self.assertEqual(new, "7\n")
+
+    def test_a_move_that_is_stopped_after_it_has_retired_the_old_tag_goes_on_when_it_is_run_again(self):
+        self.good("segment", "create", *self.STORE, "--tag", "orders", "--above", 41)
+        self.good("segment", "set-step", *self.STORE, "--tag", "orders", "--step", 20)
+        self.good("segment", "retire", *self.STORE, "--tag", "orders", "--force")  # its first half
+        self.assertIn(
+            "retired at 41. If a move of it to sqlite:there.db was stopped", self.refused("EXHAUSTED", *self.move())
+        )
+        self.assertFalse((self.dir / "there.db").exists())
+        moved = json.loads(self.good(*self.move("sqlite:there.db", "--resume", "--json")).out)
+        self.assertEqual((moved["last"], moved["max_id"]), (41, 41))
+        shown = json.loads(self.good("segment", "show", "--store", "sqlite:there.db", "--tag", "orders", "--json").out)
+        self.assertEqual(shown["step"], 20)
+
+    def test_a_move_whose_output_is_lost_says_the_number_when_it_is_run_again(self):
+        self.good("segment", "create", *self.STORE, "--tag", "orders", "--above", 41)
+        with open("/dev/full", "w") as full:
+            subprocess.run([TOOL, *self.move()], cwd=self.dir, stdout=full, stderr=subprocess.PIPE, env=environment())
+        new = self.good("next", "--store", "sqlite:there.db", "--kind", "segment", "--tag", "orders").out
+        self.assertEqual(new, "42\n")
+        self.assertIn("granted is 41\n", self.good(*self.move("sqlite:there.db", "--resume")).out)
+
+    def test_a_tag_that_has_moved_does_not_go_on_in_a_third_store_as_well(self):
+        self.good("segment", "create", *self.STORE, "--tag", "orders", "--above", 41)
+        self.good(*self.move())
+        self.assertIn("goes on nowhere else", self.refused("EXHAUSTED", *self.move("sqlite:third.db")))
+        self.assertFalse((self.dir / "third.db").exists())
+
+    def test_nothing_is_moved_from_or_to_memory(self):
+        self.good("segment", "create", *self.STORE, "--tag", "orders")
+        self.assertIn("memory", self.usage(*self.move("memory")))
+        self.assertEqual(self.good("next", *self.STORE, "--kind", "segment", "--tag", "orders").out, "1\n")
 
     def test_a_tag_moves_to_another_store_and_goes_on_above_all_that_was_granted(self):
         self.good("segment", "create", *self.STORE, "--tag", "orders")
@@ -1114,7 +1174,6 @@ class Segment(Cli):
         new = self.good("next", *there, "--kind", "segment", "--tag", "orders").out
         self.assertGreater(int(new), int(drawn[-1]))
         self.refused("EXHAUSTED", "next", *self.STORE, "--kind", "segment", "--tag", "orders")
-        self.assertIn("nothing was changed", self.refused("EXHAUSTED", *move))
         self.usage("segment", "move", "--from", there[1], "--to", there[1], "--tag", "orders")
         self.refused("TAG_UNKNOWN", "segment", "move", "--from", there[1], "--to", "sqlite:third.db", "--tag", "order")
 
@@ -1498,6 +1557,97 @@ class Metrics(Cli):
         self.assertEqual(result.status, FAILURE)
         self.assertRegex(result.err, r"\Aidgen: error: cannot write missing/ids.prom")
 
+    def test_only_a_file_is_replaced_and_a_link_stays(self):
+        self.configure()
+        os.mkfifo(self.dir / "a-pipe")
+        (self.dir / "to-the-pipe").symlink_to("a-pipe")
+        for name in ("a-pipe", "to-the-pipe"):
+            result = self.run_tool("metrics", "--config", "idgen.toml", "--output", name)
+            self.assertEqual((result.status, result.out), (FAILURE, ""))
+            self.assertRegex(result.err, rf"\Aidgen: error: cannot replace {name}: it is a pipe\. .*standard output\n")
+        self.assertTrue((self.dir / "a-pipe").is_fifo())
+        (self.dir / "there").mkdir()
+        (self.dir / "there" / "old.prom").write_text("old")
+        for target in ("old.prom", "new.prom"):  # a link to what is not there yet is as good
+            link = self.dir / f"link-to-{target}"
+            link.symlink_to(f"there/{target}")
+            self.good("metrics", "--config", "idgen.toml", "--output", link.name)
+            self.assertTrue(link.is_symlink())
+            self.assertIn("idgen_store_up", (self.dir / "there" / target).read_text())
+        (self.dir / "loop").symlink_to("loop")
+        result = self.run_tool("metrics", "--config", "idgen.toml", "--output", "loop")
+        self.assertEqual(result.status, FAILURE)
+        self.assertIn("cannot replace loop: ", result.err)
+
+    def test_a_dash_is_standard_output(self):
+        self.configure()
+        found = self.samples(self.good("metrics", "--config", "idgen.toml", "--output", "-").out)
+        self.assertIn('idgen_store_up{store="sqlite:ids.db",name="orders",status="OK"}', found)
+        self.assertFalse((self.dir / "-").exists())
+
+    def test_a_broken_configuration_leaves_no_file_that_says_all_is_well(self):
+        self.configure()
+        good = (self.dir / "idgen.toml").read_text()
+        self.good("metrics", "--config", "idgen.toml", "--output", "ids.prom")
+        for text, status, up in (
+            ("[orders\n", "CONFIG_FILE", 'store="",name="idgen.toml",status="CONFIG_FILE"'),
+            ("", "CONFIG_FILE", 'store="",name="idgen.toml",status="CONFIG_FILE"'),
+            (good + '[bad]\nkind = "segmnt"\n', "VALUE", 'store="",name="bad",status="VALUE"'),
+        ):
+            (self.dir / "idgen.toml").write_text(text)
+            self.refused(status, "metrics", "--config", "idgen.toml", "--output", "ids.prom")
+            found = self.samples((self.dir / "ids.prom").read_text())
+            self.assertEqual(found[f"idgen_store_up{{{up}}}"], 0, text)
+            still = 'idgen_store_up{store="sqlite:ids.db",name="orders",status="OK"}'
+            self.assertEqual(still in found, text.startswith(good), "what can be read is read")
+
+    def test_it_says_when_it_read_so_that_an_old_file_is_seen(self):
+        self.configure()
+        before = time.time()
+        found = self.samples(self.good("metrics", "--config", "idgen.toml").out)
+        read_at = found['idgen_store_read_timestamp_seconds{store="sqlite:ids.db",name="orders"}']
+        self.assertGreaterEqual(read_at, before - 1)
+        self.assertLessEqual(read_at, time.time() + 1)
+
+    def test_of_two_generators_on_one_row_the_narrower_says_what_is_left(self):
+        for first, second in (("wide", "narrow"), ("narrow", "wide")):
+            bits = {"wide": 42, "narrow": 20}
+            (self.dir / "idgen.toml").write_text(
+                "".join(
+                    f'[{name}]\nkind = "business"\nlayout = "gene:16 version:5 segment:{bits[name]}"\n'
+                    'tag = "posts"\nstore = "sqlite:ids.db"\n'
+                    for name in (first, second)
+                )
+            )
+            self.good("segment", "create", "--config", "idgen.toml", "--name", "wide", "--if-missing")
+            found = self.samples(self.good("metrics", "--config", "idgen.toml").out)
+            left = found['idgen_store_tag_ids_left{store="sqlite:ids.db",namespace="default",tag="posts"}']
+            self.assertEqual(left, 2**20 - 1)
+
+    def test_a_retired_tag_has_no_ids_left_to_watch_and_one_that_is_used_up_has_none_left(self):
+        self.configure()
+        self.good("segment", "retire", "--config", "idgen.toml", "--name", "orders", "--force")
+        self.good("segment", "advance", "--config", "idgen.toml", "--name", "posts", "--to", LARGEST, "--force")
+        for where in (("--config", "idgen.toml"), ("--store", "sqlite:ids.db")):
+            found = self.samples(self.good("metrics", *where).out)
+            store = 'store="sqlite:ids.db",namespace="default"'
+            orders, posts = f'{{{store},tag="orders"}}', f'{{{store},tag="posts"}}'
+            self.assertEqual(found["idgen_store_tag_max_id" + orders], float(LARGEST))
+            self.assertNotIn("idgen_store_tag_ids_left" + orders, found)
+            self.assertEqual(found["idgen_store_tag_ids_left" + posts], 0)
+
+    def test_grants_do_not_fall_when_a_generator_gives_numbers_back(self):
+        """What the alert IdgenTagWentBack relies on."""
+        self.configure()
+        orders = '{store="sqlite:ids.db",namespace="default",tag="orders"}'
+        grants = [0]
+        for _ in range(2):  # each takes a range and gives back what it did not use
+            self.good("next", "--config", "idgen.toml", "--name", "orders", "--set", "segment.step=1000")
+            found = self.samples(self.good("metrics", "--store", "sqlite:ids.db").out)
+            self.assertLess(found["idgen_store_tag_max_id" + orders], 1000)
+            grants.append(found["idgen_store_tag_grants_total" + orders])
+        self.assertEqual(grants, sorted(set(grants)))
+
     def test_a_password_is_not_a_label(self):
         result = self.run_tool(
             *("metrics", "--store", "postgres://app:hunter2@127.0.0.1:1/ids", "--set", f"module.path={MODULES}"),
@@ -1531,6 +1681,15 @@ class Doctor(Cli):
         not_covered = re.findall("(?m)^ +not covered: (.*)", out)
         restored = "a store restored from a backup while this process is down, unless its latest lock file was kept"
         self.assertEqual([line.startswith(restored) for line in not_covered], [True, False] * 2)
+
+    def test_a_tag_of_a_store_is_compared_without_a_file_and_without_its_kind(self):
+        self.good("segment", "create", "--store", "sqlite:ids.db", "--tag", "orders")
+        compare = ("doctor", "--store", "sqlite:ids.db", "--above-table", "shop.orders.id")
+        for kind in ((), ("--kind", "segment")):
+            result = self.run_tool(*compare, "--tag", "orders", *kind)
+            self.assertEqual(result.status, FAILURE)
+            self.assertRegex(result.out, r"\Afail  orders  UNSUPPORTED: .*only the stores mysql, mariadb and postgres")
+        self.assertIn("--tag", self.usage(*compare))
 
     def test_a_store_that_cannot_be_restored_has_nothing_to_say_about_that(self):
         (self.dir / "idgen.toml").write_text('[events]\nworker = 7\nstore = "memory"\n')

@@ -365,6 +365,8 @@ const std::vector<Call> kCalls = {
        return status == IDGEN_OK ? idgen_store_create(s.segment.get(), nullptr) : status;
      }},
     {"idgen_segment_create", WaitsFor::store, [](Scene& s) { return idgen_segment_create(s.with_new_tag(), nullptr); }},
+    {"idgen_segment_create_above", WaitsFor::store,
+     [](Scene& s) { return idgen_segment_create_above(s.with_new_tag(), 9, nullptr); }},
     {"idgen_segment_show", WaitsFor::store,
      [](Scene& s) {
        idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;

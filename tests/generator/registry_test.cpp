@@ -29,7 +29,8 @@ TEST_F(TwoHandles, WithAnotherConfigurationTheSecondIsRefused) {
 
 TEST_F(TwoHandles, WhatIsNoPromiseOfTheWorkersDoesNotPartThem) {
   auto a = open({{"worker", "1"}, {"directory", "/srv/app"}, {"name", "a"}, {"segment.step", "5"}});
-  auto b = open({{"worker", "1"}, {"directory", "."}, {"name", "b"}, {"module.path", "/elsewhere"}});
+  auto b =
+      open({{"worker", "1"}, {"directory", "."}, {"name", "b"}, {"module.path", "/elsewhere"}, {"witness", "/tmp"}});
   EXPECT_EQ(a->stats().handles, 2u);
 }
 

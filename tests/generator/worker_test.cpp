@@ -134,7 +134,7 @@ TEST(WorkerRow, AStoreWithoutWindowsSaysSo) {
     void segment_return(const std::string&, const std::string&, std::uint64_t, std::uint64_t) override {}
     Window window_take(const WindowRequest&) override { return {}; }
     void window_return(const std::string&, std::uint64_t, std::uint64_t, std::int64_t, std::int64_t) override {}
-    void segment_create(const std::string&, const std::string&) override {}
+    void segment_create(const std::string&, const std::string&, std::uint64_t) override {}
     SegmentInfo segment_show(const std::string&, const std::string&) override { return {}; }
     std::vector<SegmentInfo> segment_list() override { return {}; }
     SegmentInfo segment_advance(const std::string&, const std::string&, std::uint64_t) override { return {}; }

@@ -59,7 +59,9 @@ class StoreOfATest final : public Store {
                      std::int64_t used) override {
     store_->window_return(mine(ns), worker, fence, end, used);
   }
-  void segment_create(const std::string& ns, const std::string& tag) override { store_->segment_create(mine(ns), tag); }
+  void segment_create(const std::string& ns, const std::string& tag, std::uint64_t above) override {
+    store_->segment_create(mine(ns), tag, above);
+  }
   SegmentInfo segment_show(const std::string& ns, const std::string& tag) override {
     return store_->segment_show(mine(ns), tag);
   }

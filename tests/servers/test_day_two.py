@@ -1,4 +1,5 @@
-"""Day two: a tag that was restored below its table, tags that move from store to store, and those that end."""
+"""Day two: a tag that was restored below its table, tags that move from store to store, those that end, a store that is
+there later than those who draw."""
 
 import itertools
 import json
@@ -9,7 +10,7 @@ import time
 
 import idgen
 import pytest
-from clients import IDGEN, MODULES, create, draw, new_tag, run, segment, show, wait_until
+from clients import IDGEN, MODULES, SECONDS, create, draw, new_tag, run, segment, show, wait_until
 
 import servers
 
@@ -98,23 +99,55 @@ def test_what_cannot_be_compared_is_said(table):
     assert "idd" in missing.stdout
 
 
-def test_all_tags_of_leaf_are_imported_at_once(started):
-    server = started("mysql")
-    url = server.url(user="app")
+FOREIGN = {  # how a tag's row is made to stand at a number, and how many above what was granted that is
+    "leaf": ("UPDATE leaf_alloc SET max_id = {} WHERE biz_tag = '{}'", 1),  # Leaf's max_id is the next number
+    "tinyid": ("UPDATE tiny_id_info SET max_id = {} WHERE biz_type = '{}'", 0),
+    "cosid": ("UPDATE cosid SET last_max_id = {} WHERE name = 'shop.{}'", 0),
+}
+
+
+@pytest.mark.parametrize("schema", FOREIGN)
+def test_all_tags_of_another_generator_are_imported_at_once(schema, started):
+    server, database = started("mysql"), new_tag()  # a database without the rows of other tests
+    server.sql(f"CREATE DATABASE {database}; GRANT ALL ON {database}.* TO app", database="")
+    url = server.url().replace("/ids", "/" + database)
+    raise_to, above = FOREIGN[schema]
     names = sorted(new_tag() for _ in range(3))
+    there = ("--namespace", "shop", "--schema", schema) if schema == "cosid" else ("--schema", schema)
     for i, name in enumerate(names):
-        made = run([IDGEN, "segment", "create", "--store", url, "--tag", name, "--schema", "leaf", *MODULE])
+        made = run([IDGEN, "segment", "create", "--store", url, "--tag", name, *there, *MODULE])
         assert made.returncode == 0, made.stderr
-        server.sql(f"UPDATE leaf_alloc SET max_id = {1000 * (i + 1)} WHERE biz_tag = '{name}'")
-    everything = (IDGEN, "segment", "import", "--store", url, "--all")
-    done = run([*everything, "--from-schema", "leaf", "--margin", "10", *MODULE])
+        server.sql(raise_to.format(1000 * (i + 1), name), database=database)
+    everything = (IDGEN, "segment", "import", "--store", url, "--all", *MODULE)
+    source = ("--from-schema", schema, *(("--from-namespace", "shop") if schema == "cosid" else ()))
+    done = run([*everything, *source, "--margin", "10"])
     assert done.returncode == 0, done.stderr
     for i, name in enumerate(names):
-        assert show(url, name)["max_id"] == 1000 * (i + 1) - 1 + 10  # Leaf's max_id is the next number
+        assert show(url, name)["max_id"] == 1000 * (i + 1) - above + 10
         assert f"tag '{name}'" in done.stdout
+    tags = server.sql("SELECT tag FROM idgen_segment", database=database).split()
+    assert sorted(tags) == names, "and no others"
     refused = run([*everything])
     assert refused.returncode == 2
     assert "--from-schema" in refused.stderr
+
+
+def test_a_lazy_handle_waits_for_a_postgres_that_is_started_late():
+    with servers.Postgres() as server:
+        tag = create(server.url(), new_tag())
+        server.stop()
+        where = {"kind": "segment", "tag": tag, "store": server.url(), "module_path": str(MODULES), "wait_max": "0ms"}
+        with idgen.lazy(**where, open_wait=SECONDS) as orders:
+            drawn = []
+            thread = threading.Thread(target=lambda: drawn.append(orders.next()))
+            thread.start()
+            with idgen.lazy(**where, open_wait=0) as hasty, pytest.raises(idgen.StoreUnavailableError):
+                hasty.next()
+            assert thread.is_alive()
+            assert not orders.is_open
+            server.start()
+            thread.join(SECONDS)
+            assert drawn == [1]
 
 
 @pytest.mark.parametrize("kind", servers.KINDS)

@@ -6,8 +6,9 @@ import time
 
 import idgen
 import pytest
-from clients import MODULES, create, new_tag, wait_until
+from clients import MODULES, create, draw, new_tag, wait_until
 from proxy import Proxy
+from test_etcd_tokens import WithSimpleTokens
 
 import servers
 
@@ -70,19 +71,39 @@ def set_password(server, password):
             (server.data / "pg_hba.conf").open("a").write("host all turned 127.0.0.1/32 scram-sha-256\n")
             server.sql("SELECT pg_reload_conf()")
         server.sql(f"ALTER ROLE turned PASSWORD '{password}'")
+    elif server.name == "etcd":
+        if "turned" not in server.as_root("user", "list"):
+            server.as_root("user", "add", "turned:" + password)
+            server.as_root("user", "grant-role", "turned", "root")
+        server.as_root("user", "passwd", "turned", "--interactive=false", input=password + "\n")
     else:
         server.cli("ACL", "SETUSER", "turned", "on", "resetpass", f">{password}", "~*", "+@all")
 
 
-@pytest.mark.parametrize("kind", ["mysql", "postgres", "redis"])
-def test_a_password_is_changed_under_load_and_no_call_fails(kind, started, tmp_path):
-    server = started(kind)
+class WithPasswords(WithSimpleTokens):
+    def as_root(self, *command, **options):
+        where = (f"--endpoints=http://{servers.HOST}:{self.port}", "--user=root:s3cr3t")
+        return self.run("etcdctl", *where, *command, **options).stdout
+
+
+@pytest.fixture
+def server_with_passwords(kind, started):
+    if kind != "etcd":
+        yield started(kind)
+        return
+    with WithPasswords() as etcd:
+        yield etcd.ask_for_passwords()
+
+
+@pytest.mark.parametrize("kind", ["mysql", "postgres", "redis", "etcd"])
+def test_a_password_is_changed_under_load_and_no_call_fails(kind, server_with_passwords, tmp_path):
+    server = server_with_passwords
     set_password(server, "first")
     file = tmp_path / "password"
     file.write_text("first\n")
     tag = create(server.url(), new_tag())
     with Proxy(server.port) as proxy:
-        place = f"{servers.HOST}:{proxy.port}" + ("" if kind == "redis" else "/ids")
+        place = f"{servers.HOST}:{proxy.port}" + ("/ids" if kind in ("mysql", "postgres") else "")
         with idgen.Generator(
             kind="segment",
             tag=tag,
@@ -120,10 +141,23 @@ def test_a_password_is_changed_under_load_and_no_call_fails(kind, started, tmp_p
     assert len(set(drawn)) == len(drawn) > 1000
 
 
-@pytest.mark.parametrize("kind", ["mysql", "postgres", "redis"])
+def test_zookeeper_is_asked_with_the_password_that_the_file_has_now(started, tmp_path):
+    """To it user and password are a name: it shows a node to those who had the same when the node was made."""
+    file = tmp_path / "password"
+    file.write_text("first\n")
+    url = f"zookeeper://app@{servers.HOST}:{started('zookeeper').port}?password_file={file}"
+    tag = create(url, new_tag())
+    assert draw(url, tag).stdout == "1\n"
+    file.write_text("second\n")
+    assert "STORE_PERMISSION" in draw(url, tag).stderr
+    file.write_text("first")
+    assert draw(url, tag).stdout == "2\n"
+
+
+@pytest.mark.parametrize("kind", ["mysql", "postgres", "redis", "etcd", "zookeeper"])
 def test_a_password_file_that_is_not_there_or_empty_is_named(kind, started, tmp_path):
     server = started(kind)
-    place = f"{servers.HOST}:{server.port}" + ("" if kind == "redis" else "/ids")
+    place = f"{servers.HOST}:{server.port}" + ("/ids" if kind in ("mysql", "postgres") else "")
     file = tmp_path / "password"
     url = f"{kind}://app@{place}?password_file={file}"
     for content, why in ((None, "cannot be opened: No such file"), ("\n", "is empty")):

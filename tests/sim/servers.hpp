@@ -161,7 +161,7 @@ class ServerStore final : public Store {
   }
   bool has_leases() const override { return server_.kind != StoreKind::file; }
 
-  void segment_create(const std::string& name_space, const std::string& tag) override {
+  void segment_create(const std::string& name_space, const std::string& tag, std::uint64_t) override {
     tag_at(server_, name_space, tag);
   }
   SegmentInfo segment_show(const std::string& name_space, const std::string& tag) override {

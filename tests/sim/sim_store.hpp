@@ -95,7 +95,7 @@ class SimStore : public Store {
     if (row.fence == fence && row.hw == end_ms) row.hw = std::min(used_ms, row.hw);
     after();
   }
-  void segment_create(const std::string&, const std::string& tag) override { disk_.tags[tag] = 0; }
+  void segment_create(const std::string&, const std::string& tag, std::uint64_t) override { disk_.tags[tag] = 0; }
   SegmentInfo segment_show(const std::string&, const std::string& tag) override {
     return {"", tag, disk_.tags[tag], 0, 0, disk_.step, 0, ""};
   }

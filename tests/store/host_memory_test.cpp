@@ -1,6 +1,9 @@
 #include "store/host_memory.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -31,6 +34,40 @@ TEST_F(HostMemoryTest, BeginsWithNothing) {
   EXPECT_EQ(memory().look().highest, 0u);
   EXPECT_EQ(memory().look().times_taken, 0u);
   EXPECT_NE(text().find("tag 'orders'"), std::string::npos) << text();
+}
+
+TEST_F(HostMemoryTest, IsAsAccessibleAsItsFolderWhoeverMakesIt) {
+  struct stat info {};
+  for (const mode_t mode : {0755, 0775, 0700}) {
+    std::filesystem::remove(file());
+    ASSERT_EQ(chmod(file().parent_path().c_str(), mode), 0);
+    const uid_t owner = geteuid() == 0 ? 12345 : geteuid();
+    ASSERT_EQ(chown(file().parent_path().c_str(), owner, static_cast<gid_t>(-1)), 0);
+    memory().look();
+    ASSERT_EQ(stat(file().c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, mode & 0664);
+    EXPECT_EQ(info.st_uid, owner);
+  }
+}
+
+TEST_F(HostMemoryTest, SaysThatAFailureMayPassUnlessTheFolderIsWrong) {
+  memory().look();
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit none{.rlim_cur = 3, .rlim_max = limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto what = [&](const HostMemory& memory) {
+    try {
+      memory.look();
+    } catch (const Error& error) {
+      return error.status();
+    }
+    return Status::ok;
+  };
+  const Status now = what(memory());
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_EQ(now, Status::store_unavailable);
+  EXPECT_EQ(what(HostMemory(file().string() + "/below", "tag", 1000)), Status::store_missing);
 }
 
 TEST_F(HostMemoryTest, OfAGrantThatIsTakenOutWholeWhatLiesBelowItIsAnotherHosts) {
@@ -142,7 +179,7 @@ TEST_F(HostMemoryTest, IsNotTakenForEmptyWhereItIsDamaged) {
   memory().add(1, 10);
   std::filesystem::resize_file(file(), 100);
   try {
-    memory();
+    memory().look();
     FAIL() << "a damaged file was read";
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), Status::store_damaged);

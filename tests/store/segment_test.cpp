@@ -205,6 +205,26 @@ TEST_P(SegmentOfEveryStore, ThreadsThatDrawAtOnceGetDisjointNumbers) {
   EXPECT_EQ(store->segment_show("ns", "orders").max_id, kThreads * kGrants * kCount);
 }
 
+TEST_P(SegmentOfEveryStore, ATagThatIsMadeAboveANumberNeverGrantsALowerOne) {
+  const auto store = open();
+  store->segment_create("ns", "above", 500);
+  EXPECT_EQ(store->segment_show("ns", "above").max_id, 500u);
+  EXPECT_FAILS(store->segment_create("ns", "above", 900), Status::tag_exists, "stands at 500");
+  EXPECT_EQ(draw_from(store, "ns", "above", 10), 501u);
+  EXPECT_FAILS(store->segment_create("ns", "beyond", std::uint64_t{1} << 63), Status::value, "allowed: 0 to");
+  EXPECT_FAILS(store->segment_show("ns", "beyond"), Status::tag_unknown, "beyond");
+}
+
+TEST_P(SegmentOfEveryStore, ARowSaysWhereItsTagWasRetired) {
+  const auto store = open();
+  store->segment_create("ns", "ended");
+  draw_from(store, "ns", "ended", 42);
+  EXPECT_EQ(retire_segment(*store, "ns", "ended").max_id, 42u);
+  EXPECT_EQ(store->segment_show("ns", "ended").holder, "retired at 42");
+  EXPECT_FAILS(retire_segment(*store, "ns", "ended"), Status::exhausted, "was retired at 42");
+  EXPECT_FAILS(draw_from(store, "ns", "ended", 1), Status::exhausted, "It was retired, or is used up");
+}
+
 TEST_P(SegmentOfEveryStore, AGrantIsTheStepOfTheRequestOrWhatIsWantedIfThatIsMore) {
   const auto store = open();
   SegmentGrant grant = store->segment_grant("ns", "orders", {.step = 10, .wanted = 4});

@@ -38,7 +38,8 @@ each worker issued when, and with --shards or --routes how even the shards are. 
 numbers.
 
 Duplicates are found exactly. What does not fit in --memory goes to temporary files of up to the dump's size.
-Rows that hold no id are counted, and the first are shown. The exit status is 1 if there is a duplicate.
+Rows that hold no id are counted, and the first are shown. The exit status is 3 if there is a duplicate, and 1 for a
+dump that cannot be read or has no id.
 )";
 
 constexpr std::uint64_t kSmallestMemory = 16 << 20;
@@ -444,7 +445,7 @@ int audit(const Arguments& arguments) {
   const std::string text = "idgen: error: " + std::to_string(sorted->duplicated()) +
                            (sorted->duplicated() == 1 ? " id came more than once\n" : " ids came more than once\n");
   std::fputs(text.c_str(), stderr);
-  return kExitFailure;
+  return kExitDuplicates;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ const std::vector<ExitStatus>& exit_statuses() {
       {"0", "done"},
       {"1", "the library or the system refused; stderr says `idgen: error: STATUS: why`"},
       {"2", "the command line is wrong"},
+      {"3", "of audit alone: ids came more than once"},
       {"75", "refused for now: the same command can succeed later (a busy worker, an unreachable store)"},
       {"130", "stopped by Ctrl-C, 143 by SIGTERM, 141 by a reader that went away; the generator was closed first"},
   };

@@ -30,7 +30,8 @@ a failure, else ""), opened_ms (null if it could not), description (what is guar
 
 --above-table compares the tag of one generator with the column that its ids go to: after a restore, or before a
 first start. If the table has ids above all that the tag granted, the verdict is fail (STORE_REGRESSED), and the
-generator is not opened: it would issue ids that the table has. --config may then be replaced by --store and --tag.
+generator is not opened: it would issue ids that the table has. --config may then be replaced by --store and --tag, for
+a tag whose numbers are the ids (kind = segment).
 
 The exit status is 0 only if every generator could be opened; 75 if all that failed can succeed later.
 )";
@@ -66,13 +67,20 @@ std::string down_sides(const Generator& generator) {
   return "";
 }
 
+// Without a file only a tag can be compared, which is a segment's.
+Config configured(const Settings& settings, const std::string& name) {
+  Config config = settings.make(name);
+  if (settings.file().empty() && value(config, "kind") == "snowflake") set(config, "kind", "segment");
+  return config;
+}
+
 // Opens the generator as a service would, but reserves one number where a service takes a segment, and draws no id.
 void open_and_close(const Settings& settings, Finding& finding) {
-  const Config as_configured = settings.make(finding.name);
+  const Config as_configured = configured(settings, finding.name);
   finding.description = read_text([&](char* buffer, std::size_t* size, idgen_error_t* err) {
     return idgen_config_describe(as_configured.get(), buffer, size, err);
   });
-  const Config config = settings.make(finding.name);
+  const Config config = configured(settings, finding.name);
   reserve_only(config, settings, 1);
   set(config, "buffer.errors", "1");  // a side that fails once is reported as down
   const auto begin = std::chrono::steady_clock::now();
@@ -125,7 +133,7 @@ Finding examine(const Arguments& arguments, const std::string& name, bool& all_r
   Finding finding{name.empty() ? tag_of(settings.make()) : name, "fail"};
   try {
     std::string stand;
-    if (!arguments.above_table.empty()) stand = compared(settings.make(name), arguments.above_table) + '\n';
+    if (!arguments.above_table.empty()) stand = compared(configured(settings, name), arguments.above_table) + '\n';
     open_and_close(settings, finding);
     finding.description = stand + finding.description;
   } catch (const Failure& failure) {
@@ -168,6 +176,8 @@ int diagnose(const Arguments& arguments) {
   const std::vector<std::string> names = is_one ? std::vector{settings.name()} : names_in(settings.file());
   if (names.empty()) throw Failure(IDGEN_E_CONFIG_FILE, settings.file() + " has no table: nothing to open");
   if (settings.file().empty() && arguments.above_table.empty()) throw UsageError("--config FILE is missing");
+  if (settings.file().empty() && settings.name().empty() && value(settings.make(), "tag").empty())
+    throw UsageError("which tag? Name it with --tag, or with --config and --name");
   if (names.size() > 1 && !arguments.above_table.empty())
     throw UsageError("--above-table is for one generator: choose it with --name");
   Output out;
@@ -196,7 +206,7 @@ Command doctor_command() {
       .name = "doctor",
       .summary = "Open every generator of a file and say what it guarantees.",
       .usage = {"--config FILE [--name NAME] [--set KEY=VALUE]... [--above-table TABLE.COLUMN] [--json]",
-                "--kind segment --store URL --tag TAG --above-table TABLE.COLUMN [--json]"},
+                "--store URL --tag TAG [--namespace NAMESPACE] --above-table TABLE.COLUMN [--json]"},
       .details = kDetails,
       .examples = {"idgen doctor --config idgen.toml", "idgen doctor --config idgen.toml --name orders",
                    "idgen doctor --config idgen.toml --name events --set worker=9",

@@ -34,7 +34,7 @@ If the id's time is plausible under no preset, there is an object for each prese
 
 --svg FILE writes the picture to FILE instead, widths to scale, in colours for light and for dark pages.
 
-With --config, or --store and --tag, the id is one of that generator: read by its layout, or from a text of its
+With --config, or with --store and --tag, the id is one of that generator: read by its layout, or from a text of its
 pattern. If its number is from a tag, the store is asked where that stands and, where segment.grant_log is set, which
 grant had the number: to whom, and when. It was granted to the holder, who need not have issued it. --json then has
 the members of `idgen decode --config --json` too, and these, null where the store does not know:
@@ -269,8 +269,15 @@ void add(JsonObject& object, std::uint64_t number, const Origin& origin) {
 // An id of the generator that the options name.
 int explain_own(const Arguments& arguments) {
   const Config config = arguments.settings.make();
-  if (arguments.settings.file().empty() && !value(config, "tag").empty() && value(config, "kind") == "snowflake")
-    set(config, "kind", "segment");
+  if (arguments.settings.file().empty() && value(config, "kind") == "snowflake") {
+    if (!value(config, "tag").empty()) {
+      set(config, "kind", "segment");
+    } else if (arguments.settings.gives("store") || arguments.settings.gives("namespace")) {
+      throw UsageError(
+          "which tag? A store is asked about a number of one: add --tag TAG. The time and the worker of a "
+          "snowflake are in the id itself: leave --store out, or name its table with --config");
+    }
+  }
   if (!arguments.layout.empty()) set(config, "layout", arguments.layout);
   if (!arguments.epoch.empty()) set(config, "epoch", arguments.epoch);
   const OwnIds own(config, arguments.is_hidden);

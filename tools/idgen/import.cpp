@@ -96,20 +96,6 @@ std::string database_of(const Config& config) {
   return store == "buffer" ? value(config, "buffer.database") : store;
 }
 
-// Throws UsageError for a margin that is impossible, or is probably a mistake.
-void check_margin(const SegmentArguments& arguments, const Source& source) {
-  const std::uint64_t margin = arguments.from.margin;
-  const std::string asked =
-      source.name + " stands at " + std::to_string(source.end) + "; --margin " + std::to_string(margin);
-  if (margin > kLargestNumber || source.end > kLargestNumber - margin) throw UsageError(asked + " exceeds 2^63 - 1");
-  if (margin > kLargestLeap && !arguments.force) {
-    throw UsageError(asked +
-                     " would leave that many numbers unused for good. If that is intended, add --force: it allows a "
-                     "margin of more than " +
-                     std::to_string(kLargestLeap) + ", and nothing else");
-  }
-}
-
 int import_one(const SegmentArguments& arguments, const Config& config, Output& out);
 
 // Each tag of another schema in the same store, under its own name.
@@ -162,27 +148,19 @@ int import_one(const SegmentArguments& arguments, const Config& config, Output& 
     throw UsageError("from where? Give --from-table and --from-column, or --from-tag and --from-schema");
   }
   const Source source = by_table ? read_table(arguments, config) : read_tag(arguments, config);
-  check_margin(arguments, source);
+  check_margin(source.name, source.end, from.margin, arguments.force);
   const std::uint64_t to = source.end + from.margin;
-  ErrorSlot error;
-  const idgen_status_t made = idgen_segment_create(config.get(), error);
-  if (made != IDGEN_E_TAG_EXISTS) check(made, error);
-  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
-  if (made == IDGEN_OK && to == 0) {
-    check(idgen_segment_show(config.get(), &info, error), error);
-  } else {
-    check(idgen_segment_advance(config.get(), to, &info, error), error);
-  }
+  const auto [info, is_new] = placed_above(config, to);
   if (arguments.json) {
     JsonObject object;
     object.text("source", source.name).number("found", source.end).number("margin", from.margin);
     object.text("namespace", value(config, "namespace")).text("tag", tag_of(config));
-    object.boolean("created", made == IDGEN_OK).number("max_id", info.max_id);
+    object.boolean("created", is_new).number("max_id", info.max_id);
     out.line(object.str());
   } else {
     out.line("found " + std::to_string(source.end) + ", " + source.name);
-    out.line((made == IDGEN_OK ? "created " : "raised ") + shown_tag(config) + "; its max_id is " +
-             std::to_string(info.max_id) + ", the next range begins above it");
+    out.line((is_new ? "created " : "raised ") + shown_tag(config) + "; its max_id is " + std::to_string(info.max_id) +
+             ", the next range begins above it");
     if (by_table) out.write('\n' + moving_over({database_of(config), from.table, from.column, info.max_id}));
   }
   return kExitOk;

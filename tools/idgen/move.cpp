@@ -1,4 +1,7 @@
 // idgen segment move and retire: a tag that goes on in another store, and one that ends.
+#include <charconv>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "json.hpp"
@@ -17,12 +20,10 @@ std::uint64_t retired(const Config& config) {
   return info.max_id;
 }
 
-std::string shown_store(const Config& config) { return one_line(without_secrets(value(config, "store"))); }
-
 int retire(const SegmentArguments& arguments) {
   const Config config = configuration(arguments);
   if (!arguments.force) {
-    throw UsageError("nothing will ever be drawn again from " + shown_tag(config) + " of " + shown_store(config) +
+    throw UsageError("nothing will ever be drawn again from " + shown_tag(config) + " of " + store_shown(config) +
                      ". If that is intended, add --force");
   }
   const std::uint64_t last = retired(config);
@@ -32,7 +33,7 @@ int retire(const SegmentArguments& arguments) {
     object.text("namespace", value(config, "namespace")).text("tag", tag_of(config)).number("last", last);
     out.line(object.str());
   } else {
-    out.line("retired " + shown_tag(config) + " of " + shown_store(config) + "; the last number that it granted is " +
+    out.line("retired " + shown_tag(config) + " of " + store_shown(config) + "; the last number that it granted is " +
              std::to_string(last));
   }
   out.flush();
@@ -46,20 +47,22 @@ idgen_segment_info_t row(const Config& config) {
   return info;
 }
 
-// Lifts the tag above `to`, by one at least, so that nobody gives numbers below back. Returns where it stands then.
-std::uint64_t advanced(const Config& config, std::uint64_t to) {
-  ErrorSlot error;
-  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
-  check(idgen_segment_advance(config.get(), to, &info, error), error);
-  return info.max_id;
+// Where a tag ended, if its row says so.
+std::optional<std::uint64_t> retired_at(const idgen_segment_info_t& info) {
+  constexpr std::string_view kBegin = "retired at ";
+  const std::string_view holder = info.holder;
+  if (info.max_id < kLargestNumber || !holder.starts_with(kBegin)) return std::nullopt;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(holder.data() + kBegin.size(), holder.data() + holder.size(), number);
+  return error == std::errc{} && end == holder.data() + holder.size() ? std::optional(number) : std::nullopt;
 }
 
-// Makes the tag first, if it is missing, and leaves it at 0 if nothing is to be above.
-std::uint64_t lifted(const Config& config, std::uint64_t to) {
+// Lifts the tag by one, and returns where it stands then.
+std::uint64_t lifted(const Config& config) {
   ErrorSlot error;
-  const idgen_status_t made = idgen_segment_create(config.get(), error);
-  if (made != IDGEN_E_TAG_EXISTS) check(made, error);
-  return to > 0 ? advanced(config, to) : row(config).max_id;
+  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
+  check(idgen_segment_advance(config.get(), 1, &info, error), error);
+  return info.max_id;
 }
 
 // Whether both name one row, by two names of a server, two nodes of a cluster or two paths of a file: then three
@@ -67,53 +70,77 @@ std::uint64_t lifted(const Config& config, std::uint64_t to) {
 // it rises by one, and nothing lies between. They are changes, because a node may read what another one has changed
 // since.
 bool is_one_row(const Config& to, const Config& from) {
-  const std::uint64_t first = advanced(to, 1), second = advanced(from, 1), third = advanced(to, 1);
+  const std::uint64_t first = lifted(to), second = lifted(from), third = lifted(to);
   return first < second && second < third;
+}
+
+// Throws Failure unless the tag can be made, or goes on, in `to`. Where it is missing it is not made yet: whoever drew
+// from it would draw what the old one still grants.
+void prepare(const Config& to, const Config& from, const idgen_segment_info_t& info) {
+  ErrorSlot error;
+  idgen_segment_info_t there = IDGEN_SEGMENT_INFO_INIT;
+  const idgen_status_t shown = idgen_segment_show(to.get(), &there, error);
+  if (shown == IDGEN_E_TAG_UNKNOWN || shown == IDGEN_E_STORE_MISSING) {
+    const idgen_status_t made = idgen_store_create(to.get(), error);
+    if (made != IDGEN_E_UNSUPPORTED) check(made, error);  // a buffer is made with its first tag
+    return;
+  }
+  check(shown, error);
+  if (there.max_id >= kLargestNumber) {
+    throw Failure(IDGEN_E_EXHAUSTED, shown_tag(to) + " of " + store_shown(to) +
+                                         " has no numbers left, or was retired before; nothing was changed");
+  }
+  if (info.max_id >= kLargestNumber) return;  // retired before
+  placed_above(to, info.max_id);
+  if (is_one_row(to, from)) {
+    throw UsageError("--from and --to are two names of one store, or somebody draws from " + shown_tag(to) +
+                     " there: a change of it in " + store_shown(to) + " is seen in " + store_shown(from) +
+                     " too. It was not retired");
+  }
 }
 
 int move_tag(const SegmentArguments& arguments) {
   const auto with_store = [&](const std::string& url) {
     Config config = configuration(arguments);
     set(config, "store", url);
+    if (value(config, "store").starts_with("memory")) {
+      throw UsageError("a store in memory ends with this command: nothing can be moved from or to it");
+    }
     return config;
   };
   const Config from = with_store(arguments.from.store), to = with_store(arguments.to_store);
   if (value(from, "store") == value(to, "store")) throw UsageError("--from and --to are the same store");
   const idgen_segment_info_t info = row(from);
-  if (info.max_id >= kLargestNumber) {
-    throw Failure(IDGEN_E_EXHAUSTED, shown_tag(from) + " of " + shown_store(from) +
-                                         " has no numbers left, or was retired before; nothing was changed");
+  const std::optional<std::uint64_t> ended = retired_at(info);
+  if (info.max_id >= kLargestNumber && !(ended && arguments.resumes)) {
+    const std::string why = ended ? " was " + std::string(info.holder) + ". If a move of it to " + store_shown(to) +
+                                        " was stopped, and it goes on nowhere else, add --resume"
+                                  : " has no numbers left, or was retired before";
+    throw Failure(IDGEN_E_EXHAUSTED, shown_tag(from) + " of " + store_shown(from) + why + "; nothing was changed");
   }
-  // First there, as far as it goes: what fails here has skipped one number here at most.
-  lifted(to, info.max_id + std::min(arguments.from.margin, kLargestNumber - info.max_id - 1));
-  if (is_one_row(to, from)) {
-    throw UsageError("--from and --to are two names of one store: a change of " + shown_tag(to) + " of " +
-                     shown_store(to) + " is seen in " + shown_store(from) + " too. It was not retired");
+  prepare(to, from, info);
+  const std::uint64_t last = ended ? *ended : retired(from);
+  std::uint64_t begins_above = 0;
+  ErrorSlot error;
+  try {
+    begins_above = placed_above(to, last).info.max_id;
+    if (info.step > 0) check(idgen_segment_set_step(to.get(), info.step, nullptr, error), error);
+  } catch (const Failure& failure) {
+    throw Failure(failure.status(), std::string(failure.what()) + ". " + shown_tag(from) + " of " + store_shown(from) +
+                                        " is retired, at " + std::to_string(last) +
+                                        ". Run this again with --resume; until then nothing may draw from " +
+                                        store_shown(to));
   }
   Output out;
-  const std::uint64_t last = retired(from);
-  const std::string stopped = "retired " + shown_tag(from) + " of " + shown_store(from) +
-                              "; the last number that it granted is " + std::to_string(last);
-  if (!arguments.json) {  // at once: whatever happens now, this number must not be lost
-    out.line(stopped);
-    out.flush();
-  }
-  std::uint64_t begins_above = 0;
-  try {
-    begins_above = lifted(to, last);
-  } catch (const Failure& failure) {
-    throw Failure(failure.status(), std::string(failure.what()) + ". " + stopped +
-                                        ". BEFORE anything draws from the new store, run: idgen segment advance "
-                                        "--store URL --tag " +
-                                        one_line(tag_of(to)) + " --to " + std::to_string(last));
-  }
   if (arguments.json) {
     JsonObject object;
     object.text("namespace", value(to, "namespace")).text("tag", tag_of(to));
     object.number("last", last).number("max_id", begins_above);
     out.line(object.str());
   } else {
-    out.line("it goes on in " + shown_store(to) + " above " + std::to_string(begins_above));
+    out.line("retired " + shown_tag(from) + " of " + store_shown(from) + "; the last number that it granted is " +
+             std::to_string(last));
+    out.line("it goes on in " + store_shown(to) + " above " + std::to_string(begins_above));
   }
   out.flush();
   return kExitOk;
@@ -130,7 +157,7 @@ Command segment_retire_command() {
       .details = R"(
 Takes all numbers that are left in one grant, and prints the last one that anybody was granted before: a tag
 that goes on elsewhere begins above that. Generators go on with what they hold, then get EXHAUSTED.
-This cannot be undone, and needs --force.
+This cannot be undone, and needs --force. The row's holder says it too, "retired at 4711".
 
 With --json: namespace, tag, last.
 )",
@@ -146,16 +173,19 @@ Command segment_move_command() {
   Command command{
       .name = "move",
       .summary = "Move a tag to another store, while it is being drawn from.",
-      .usage = {"--from URL --to URL --tag TAG [--namespace NAMESPACE] [--margin N] [--json]"},
+      .usage = {"--from URL --to URL --tag TAG [--namespace NAMESPACE] [--resume] [--json]"},
       .details = R"(
-Makes the tag in the new store, retires the old one, and lifts the new one above all that the old one granted.
-The old one stops granting first, so no number comes twice, whoever draws meanwhile.
+Retires the tag in the old store, then makes it in the new one, in one step, above all that the old one granted.
+In between it can be drawn from nowhere, so no number comes twice, whoever tries meanwhile and whatever stops this
+command. If it was stopped, run it again with --resume: the old row says where it ended.
+
+A tag that the new store has already is lifted; nothing may draw from it before this command has ended.
 
 Generators on the old store go on with what they hold, then get EXHAUSTED: restart them on the new store before
 that, which is within segment.runway (10 s, unless it was raised for the move).
 
---margin makes the move safe against a crash of this command: the new tag then begins at least so far above
-what the old one had granted at the beginning. It costs these numbers.
+The row's step moves too. Rows of other programs cannot say where they ended: read that by `show` before. If this
+command is stopped after it has retired such a row, use `create --above` in the new store.
 
 With --json: namespace, tag, last (granted by the old store), max_id (of the new one).
 )",
@@ -170,10 +200,9 @@ With --json: namespace, tag, last (granted by the old store), max_id (of the new
                    .help = "The store in which it goes on.",
                    .target = &arguments->to_store,
                    .is_required = true},
-                  {.names = "--margin",
-                   .placeholder = "N",
-                   .help = "Numbers to leave free above what was granted at the beginning. Default: 0.",
-                   .target = &arguments->from.margin},
+                  {.names = "--resume",
+                   .help = "Go on with a move to this store that was stopped; the tag must go on nowhere else.",
+                   .target = &arguments->resumes},
                   {.names = "--json", .help = "One JSON object.", .target = &arguments->json}},
   };
   command.options = joined(arguments->settings.options({"tag", "namespace"}), std::move(command.options));

@@ -34,6 +34,23 @@ std::string shown_tag(const Config& config) {
   return "tag '" + one_line(tag_of(config)) + "' in namespace '" + one_line(value(config, "namespace")) + "'";
 }
 
+std::string store_shown(const Config& config) { return one_line(without_secrets(value(config, "store"))); }
+
+Placed placed_above(const Config& config, std::uint64_t above) {
+  ErrorSlot error;
+  Placed placed;
+  idgen_status_t made = idgen_segment_create_above(config.get(), above, error);
+  // Serials in rows of other programs, which begin where those say.
+  const bool begins_by_itself = made == IDGEN_E_UNSUPPORTED && above > 0;
+  if (begins_by_itself) made = idgen_segment_create(config.get(), error);
+  if (made != IDGEN_E_TAG_EXISTS) check(made, error);
+  placed.is_new = made == IDGEN_OK;
+  check(placed.is_new && !begins_by_itself ? idgen_segment_show(config.get(), &placed.info, error)
+                                           : idgen_segment_advance(config.get(), above, &placed.info, error),
+        error);
+  return placed;
+}
+
 Command segment_action(Command command, SegmentAction action, const std::shared_ptr<SegmentArguments>& arguments) {
   command.options =
       joined(arguments->settings.options({"store", "tag", "namespace", "segment.schema", "kind", "pattern", "zone"}),
@@ -95,25 +112,27 @@ std::string statements(const Config& config) {
 int create(const SegmentArguments& arguments) {
   const Config config = configuration(arguments);
   const bool is_server = value(config, "store").find("://") != std::string::npos;
+  const std::uint64_t above = arguments.above_number;
   Output out;
   if (arguments.only_print) {
+    if (above > 0) throw UsageError("--print shows how a tag is made at 0; run it without --above");
     out.line(statements(config));
     out.flush();
     return kExitOk;
   }
   ErrorSlot error;
-  const idgen_status_t made = idgen_segment_create(config.get(), error);
+  const idgen_status_t made = idgen_segment_create_above(config.get(), above, error);
   if (made == IDGEN_E_TAG_EXISTS && arguments.if_missing) {
-    out.line(shown_tag(config) + " of " + one_line(without_secrets(value(config, "store"))) +
-             " exists; nothing is changed");
+    out.line(shown_tag(config) + " of " + store_shown(config) + " exists; nothing is changed");
     out.flush();
     return kExitOk;
   }
   check(made, error);
-  if (is_server) out.line(statements(config));
-  out.line("created " + shown_tag(config) + " of " + one_line(without_secrets(value(config, "store"))) +
+  if (is_server && above == 0) out.line(statements(config));
+  out.line("created " + shown_tag(config) + " of " + store_shown(config) +
            (value(config, "segment.schema") == "key_producer" ? "; it begins above the highest number in its table"
             : value(config, "segment.schema") == "incr"       ? "; it begins above the number in its period's key"
+            : above > 0                                       ? "; it begins above " + std::to_string(above)
                                                               : "; its first id is 1"));
   out.flush();
   return kExitOk;
@@ -257,16 +276,23 @@ Command create_command() {
   Command command{
       .name = "create",
       .summary = "Make a tag, and its store if that is missing.",
-      .usage = {"--store URL --tag TAG [--namespace NAMESPACE] [--if-missing | --print]"},
+      .usage = {"--store URL --tag TAG [--namespace NAMESPACE] [--above N] [--if-missing]",
+                "--store URL --tag TAG [--namespace NAMESPACE] --print"},
       .details = R"(
-The counter begins at 0: the first id is 1. A tag that exists is an error (TAG_EXISTS) and changes nothing;
+The counter begins at 0: the first id is 1. With --above it begins there, in one step: a tag that takes over ids
+which are in use can at no moment issue a lower one. A tag that exists is an error (TAG_EXISTS) and changes nothing;
 with --if-missing it is as good as made, so that a deployment may run this each time.
 On a server it prints the statements that it ran. With --print it only prints them and connects to no server.
 )",
       .examples = {"idgen segment create --store sqlite:ids.db --tag orders",
+                   "idgen segment create --store sqlite:ids.db --tag carts --above 5000000",
                    "idgen segment create --config idgen.toml --name orders",
                    "idgen segment create --store mysql://app@db/ids --tag orders --schema leaf --print"},
-      .options = {{.names = "--if-missing",
+      .options = {{.names = "--above",
+                   .placeholder = "N",
+                   .help = "The first id is above N.",
+                   .target = &arguments->above_number},
+                  {.names = "--if-missing",
                    .help = "Leave a tag alone that exists, and exit with 0.",
                    .target = &arguments->if_missing},
                   {.names = "--print",

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "command.hpp"
+#include "failure.hpp"
 #include "settings.hpp"
 
 namespace idgen_tool {
@@ -18,6 +19,7 @@ inline constexpr std::uint64_t kNoTarget = UINT64_MAX;
 struct SegmentArguments {
   Settings settings;
   std::uint64_t to = 0;
+  std::uint64_t above_number = 0;
   std::string above;  // a serial
   std::string to_store;
   bool json = false;
@@ -25,6 +27,7 @@ struct SegmentArguments {
   bool if_missing = false;
   bool all = false;
   bool force = false;
+  bool resumes = false;
   struct {
     std::string schema, name_space, tag, table, column, store;
     std::uint64_t margin = 0;
@@ -42,5 +45,27 @@ std::string tag_of(const Config& config);
 Config configuration(const SegmentArguments& arguments);
 // "tag 'orders' in namespace 'default'"
 std::string shown_tag(const Config& config);
+
+std::string store_shown(const Config& config);
+
+// Where a tag begins, or goes on, above a number.
+struct Placed {
+  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
+  bool is_new = false;
+};
+// Makes the tag above `above`, in one step, or lifts it, by one at least, so that nobody gives numbers below back.
+Placed placed_above(const Config& config, std::uint64_t above);
+
+// Throws UsageError for a --margin above `end` that is impossible, or is probably a mistake. `name`: what stands there.
+inline void check_margin(const std::string& name, std::uint64_t end, std::uint64_t margin, bool force) {
+  const std::string asked = name + " stands at " + std::to_string(end) + "; --margin " + std::to_string(margin);
+  if (margin > kLargestNumber || end > kLargestNumber - margin) throw UsageError(asked + " exceeds 2^63 - 1");
+  if (margin > kLargestLeap && !force) {
+    throw UsageError(asked +
+                     " would leave that many numbers unused for good. If that is intended, add --force: it allows a "
+                     "margin of more than " +
+                     std::to_string(kLargestLeap) + ", and nothing else");
+  }
+}
 
 }  // namespace idgen_tool

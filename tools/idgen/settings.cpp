@@ -104,6 +104,11 @@ bool Settings::sets(const std::string& key) const {
                      [&](const std::string& pair) { return pair.substr(0, pair.find('=')) == key; });
 }
 
+bool Settings::gives(const std::string& key) const {
+  return sets(key) || std::any_of(options_.begin(), options_.end(),
+                                  [&](const auto& option) { return option.first == key && !option.second.empty(); });
+}
+
 bool Settings::gives_any() const {
   return !sets_.empty() ||
          std::any_of(options_.begin(), options_.end(), [](const auto& option) { return !option.second.empty(); });

@@ -23,6 +23,8 @@ class Settings {
 
   // True: --set names the property.
   bool sets(const std::string& key) const;
+  // True: an option or --set names the property.
+  bool gives(const std::string& key) const;
   // True: one of the options was given, besides --config and --name.
   bool gives_any() const;
   const std::string& file() const noexcept { return file_; }

@@ -113,9 +113,8 @@ void change_all(idgen_status_t (*change)(idgen_error_t*)) {
 void quiesce() { change_all(idgen_quiesce); }
 void reset() { change_all(idgen_reset); }
 
-using Creation = idgen_status_t (*)(const idgen_config_t*, idgen_error_t*);
-
-void create(Creation creation, const py::kwargs& properties) {
+template <class Creation>
+void create(const Creation& creation, const py::kwargs& properties) {
   Config config;
   config.set(properties);
   CallError error;
@@ -129,7 +128,12 @@ void create(Creation creation, const py::kwargs& properties) {
 
 void store_create(const py::kwargs& properties) { create(idgen_store_create, properties); }
 
-void segment_create(const py::kwargs& properties) { create(idgen_segment_create, properties); }
+void segment_create(const py::object& above, const py::kwargs& properties) {
+  const std::uint64_t number = id_bits(above);
+  create([&](const idgen_config_t* config,
+             idgen_error_t* error) { return idgen_segment_create_above(config, number, error); },
+         properties);
+}
 
 using SegmentCall = idgen_status_t (*)(const idgen_config_t*, idgen_segment_info_t*, idgen_error_t*);
 
@@ -295,10 +299,11 @@ void bind_tables(py::module_& module) {
       "each generator starts over with its next call, as another owner. In a copy that was made without\n"
       "quiesce() nothing is given back, because it is also the original's, and a fixed worker is refused\n"
       "(WorkerBusyError) while the original lives. May block on the stores.");
-  module.def("segment_create", &segment_create,
-             "segment_create(**properties) -> None\n\n"
-             "Makes the tag at 0, so that the first id is 1, and the store if it is missing. Reads store, namespace,\n"
-             "tag and directory. May block. Raises TagExistsError, StoreError.");
+  module.def("segment_create", &segment_create, py::kw_only(), py::arg("above") = 0,
+             "segment_create(*, above=0, **properties) -> None\n\n"
+             "Makes the tag, and the store if it is missing. The first id is above `above`, in one step: a tag that\n"
+             "takes over ids which are in use can at no moment issue a lower one. Reads store, namespace, tag and\n"
+             "directory. May block. Raises TagExistsError, StoreError, ConfigError above 2**63 - 1.");
   module.def("segment_show", &segment_show,
              "segment_show(**properties) -> SegmentInfo\n"
              "\n"

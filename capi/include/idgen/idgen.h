@@ -923,6 +923,13 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_store_create(const idgen_config_t
  * the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_create(const idgen_config_t *config, idgen_error_t *err);
 
+/* The same, with the first id above `above`, in one step: at no moment could anybody draw a lower one. For a tag that
+ * takes over ids that are in use.
+ * Errors: as idgen_segment_create; IDGEN_E_VALUE for an `above` over 2^63 - 1, too; IDGEN_E_UNSUPPORTED for serials on
+ * rows of key_producer and on keys that are raised by INCR, unless it is 0. Blocks: on the store. Threads: one. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_create_above(const idgen_config_t *config, uint64_t above,
+                                                                    idgen_error_t *err);
+
 /* Reads a tag's row.
  * Errors: IDGEN_E_STORE_MISSING, IDGEN_E_TAG_UNKNOWN, IDGEN_E_UNSUPPORTED (a host's store), IDGEN_E_VALUE (the URL),
  * 60..79, any. Blocks: on the store. Threads: one. */
@@ -939,6 +946,7 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_list(const idgen_config_t
 /* Ends a tag: takes all its numbers that are left, in one grant, so that nobody draws from it again. `out` gets the
  * row as it was before: all that was ever granted is at most its max_id, and a tag that goes on elsewhere begins above
  * that. Running generators still issue what they reserved before, then get IDGEN_E_EXHAUSTED. Cannot be undone.
+ * The row's holder is "retired at 4711" from then on, where rows have one, in case that `out` is lost.
  * Errors: as idgen_segment_show, IDGEN_E_EXHAUSTED (it has none left), IDGEN_E_UNSUPPORTED (store = buffer). Blocks: on
  * the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_retire(const idgen_config_t *config, idgen_segment_info_t *out,

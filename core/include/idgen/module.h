@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /* Raised with every change of this file: library and module must agree. */
-#define IDGEN_MODULE_ABI 12
+#define IDGEN_MODULE_ABI 13
 
 typedef struct idgen_module_error {
   int32_t status; /* of idgen.h */
@@ -148,7 +148,8 @@ typedef struct idgen_module_store {
                            idgen_module_grant *grant, idgen_module_error *err);
   int32_t (*segment_return)(void *ctx, const char *name_space, const char *tag, uint64_t last, uint64_t unused,
                             idgen_module_error *err);
-  int32_t (*segment_create)(void *ctx, const char *name_space, const char *tag, idgen_module_error *err);
+  int32_t (*segment_create)(void *ctx, const char *name_space, const char *tag, uint64_t above,
+                            idgen_module_error *err);
   int32_t (*segment_show)(void *ctx, const char *name_space, const char *tag, idgen_module_row_fn row, void *to,
                           idgen_module_error *err);
   int32_t (*segment_advance)(void *ctx, const char *name_space, const char *tag, uint64_t target,

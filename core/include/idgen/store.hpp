@@ -193,8 +193,9 @@ class Store {
 
   // Makes the store, without a tag, if it is missing. Throws Error{store_*, unsupported}.
   virtual void create();
-  // Throws Error{tag_exists, store_*}. Makes the store itself if it is missing.
-  virtual void segment_create(const std::string& name_space, const std::string& tag) = 0;
+  // The first grant begins above `above`. Throws Error{tag_exists, store_*, value}; Error{unsupported} for serials if
+  // their rows do not hold the number. Makes the store itself if it is missing.
+  virtual void segment_create(const std::string& name_space, const std::string& tag, std::uint64_t above = 0) = 0;
   virtual SegmentInfo segment_show(const std::string& name_space, const std::string& tag) = 0;
   // All tags of all namespaces, in the order of their names.
   virtual std::vector<SegmentInfo> segment_list() = 0;
@@ -273,10 +274,9 @@ void create_store(const std::string& url, const StoreOptions& options);
 std::shared_ptr<Store> shared_store(const std::string& url, const StoreOptions& options);
 
 // Takes all numbers of a tag that are left, so that nobody draws from it again. Returns the row as it was before:
-// max_id is the highest number that anybody was granted. Throws as Store::segment_grant(), and Error{exhausted} if none
-// is left.
-SegmentInfo retire_segment(Store& store, const std::string& name_space, const std::string& tag,
-                           const std::string& holder) IDGEN_RUNS_HOST_CODE;
+// all that was ever granted is at most max_id. The row's holder says it from then on, "retired at 4711", because who
+// retired it may have had no time to tell. Throws as Store::segment_grant(), and Error{exhausted} if none is left.
+SegmentInfo retire_segment(Store& store, const std::string& name_space, const std::string& tag) IDGEN_RUNS_HOST_CODE;
 
 // What segment_create would run to make the tag, and the table if that is missing: statements or commands, a text to
 // read or to put into a migration. Connects to no server; "" if there is nothing to run. Throws as open_store for what

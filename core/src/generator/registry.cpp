@@ -20,7 +20,7 @@ bool same_promises(Config a, Config b) {
     for (const Property& property : properties()) {
       const std::string_view name = property.name;
       if (name == "name" || name == "directory" || name == "tag" || name == "module.path" || name == "pattern" ||
-          name == "zone" || name.starts_with("segment.") || name.starts_with("buffer."))
+          name == "zone" || name == "witness" || name.starts_with("segment.") || name.starts_with("buffer."))
         config->set(name, property.default_value);
     }
     if (!config->store) config->set("store", "memory");
@@ -32,7 +32,7 @@ std::shared_ptr<Generator> shared(const std::shared_ptr<Generator>& generator, c
   if (!same_promises(generator->config(), config)) {
     throw Error(Status::worker_busy,
                 generator->subject() +
-                    " is in use in this process with another configuration; close that generator, use "
+                    " is in use in this process with another configuration or clock; close that generator, use "
                     "the same configuration to share it, or another number");
   }
   generator->logs().join(config.log);

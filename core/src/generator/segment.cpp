@@ -12,6 +12,7 @@
 #include "generator/generator.hpp"
 #include "idgen/text.hpp"
 #include "idgen/text_form.hpp"
+#include "idgen/url.hpp"
 #include "store/host_memory.hpp"
 
 namespace idgen {
@@ -81,10 +82,11 @@ class SegmentSource final : public Source {
           granted({.step = step_ * stride_->stride,
                    .wanted = wanted * stride_->stride,
                    .rate = std::min<std::uint64_t>(demand.rate, std::numeric_limits<std::int64_t>::max()),
-                   .holder = holder_});
+                   .holder = holder_},
+                  demand.highest_end);
       if (grant.first > last_id_) {
         throw Error(Status::exhausted,
-                    concat({"tag ", in_quotes(tag_), ": all ids up to ", std::to_string(last_id_),
+                    concat({"tag ", quote(tag_), ": all ids up to ", last_id_,
                             " are used up, the last that the layout's segment field holds. Set on_full "
                             "= widen to go on with ids of 16 bytes, or use another tag"}));
       }
@@ -96,9 +98,9 @@ class SegmentSource final : public Source {
       if (ends_.size() > kMostEnds) ends_.erase(ends_.begin());
       return range;
     }
-    throw Error(Status::store_unavailable, concat({"tag ", in_quotes(tag_), ": ", std::to_string(kMostEmptyGrants),
-                                                   " grants in a row held no id with ", stride_->text(),
-                                                   "; raise the row's step to the stride or more"}));
+    throw Error(Status::store_unavailable,
+                concat({"tag ", quote(tag_), ": ", kMostEmptyGrants, " grants in a row held no id with ",
+                        stride_->text(), "; raise the row's step to the stride or more"}));
   }
   void give_back(const Range& unused) override {
     std::uint64_t end_id = unused.end;
@@ -124,22 +126,19 @@ class SegmentSource final : public Source {
   static constexpr std::size_t kMostEnds = 128;  // more than a supply holds ranges
 
   // One grant of the store. Throws Error{store_regressed} if it is not above all that this host had when it was asked
-  // for, and has not begun to give back since.
-  SegmentGrant granted(const SegmentRequest& request) {
+  // for, and has not begun to give back since. One below `highest_end` is the supply's to refuse, which stops for good.
+  SegmentGrant granted(const SegmentRequest& request, std::uint64_t highest_end) {
     while (true) {
       const HostMemory::Look before = witness_ ? witness_->look() : HostMemory::Look{};
       const SegmentGrant grant = store_->segment_grant(name_space_, tag_, request);
       check(grant);
-      const bool is_below_ours = grant.first <= highest_;  // the supply stops for good
-      if (!witness_ || is_below_ours) return grant;
+      if (!witness_ || stride_->number_from(grant.first) < highest_end) return grant;
       const std::uint64_t last = grant.first + grant.count - 1;
+      // If this throws, it may have noted the grant, which then must not be given back: it is a gap.
+      if (grant.first > before.highest && witness_->add(grant.first, last)) return grant;
       try {
-        if (grant.first > before.highest && witness_->add(grant.first, last)) {
-          highest_ = last;
-          return grant;
-        }
-        if (witness_->look().times_taken == before.times_taken)
-          throw_regressed(grant.first, std::max(before.highest, grant.first));
+        const HostMemory::Look now = witness_->look();
+        if (now.times_taken == before.times_taken) throw_regressed(grant.first, now.highest);
       } catch (const Error&) {
         give_back_unused(last, grant.count);
         throw;
@@ -156,10 +155,11 @@ class SegmentSource final : public Source {
   }
   [[noreturn]] void throw_regressed(std::uint64_t first, std::uint64_t known) const {
     throw Error(Status::store_regressed,
-                concat({"tag ", in_quotes(tag_), ": the store granted ", std::to_string(first),
-                        ", but this host has had numbers up to ", std::to_string(known), " (",
-                        in_quotes(witness_->path()), "): the store was restored from a backup, or set by hand. ",
-                        after_regress(), ". If this is another store in its place, delete that file"}));
+                concat({"tag ", quote(tag_), ": the store granted ", first, ", but this host has had numbers up to ",
+                        known, " (", quote(witness_->path()),
+                        "): the store was restored from a backup, or set by hand. ", after_regress(),
+                        ". If this is another store in its place, or only the folder of that file was copied or "
+                        "restored, delete that file"}));
   }
 
   // Numbers of one period: the present one, or the next if the store's clocks are a little ahead of ours. The store's
@@ -176,7 +176,8 @@ class SegmentSource final : public Source {
                  .wanted = std::min(demand.wanted, serials_.most_at_once()),
                  .rate = std::min<std::uint64_t>(demand.rate, std::numeric_limits<std::int64_t>::max()),
                  .holder = holder_,
-                 .above = above});
+                 .above = above},
+                demand.highest_end);
     if (grant.stride != 1) {
       throw Error(Status::format_mismatch, concat({"tag ", quote(tag_), ": its row has a stride of ", grant.stride,
                                                    ", and serials count one by one; use another tag"}));
@@ -261,20 +262,18 @@ class SegmentSource final : public Source {
     constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
     if (grant.count == 0 || grant.count > kMax || grant.first > kMax - grant.count + 1 || grant.stride == 0 ||
         grant.offset >= grant.stride) {
-      throw Error(
-          Status::store_damaged,
-          concat({"tag ", in_quotes(tag_), ": the store granted ", std::to_string(grant.count), " numbers from ",
-                  std::to_string(grant.first), " on, stride ", std::to_string(grant.stride), "; that is invalid"}));
+      throw Error(Status::store_damaged,
+                  concat({"tag ", quote(tag_), ": the store granted ", grant.count, " numbers from ", grant.first,
+                          " on, stride ", grant.stride, "; that is invalid"}));
     }
     const bool was_settled = std::exchange(stride_->is_settled, true);
     if (grant.stride == 1) return;  // the row has no stride
     const Stride row{grant.stride, grant.offset, true};
     if (*stride_ == row) return;
     if (was_settled || stride_->stride != 1) {
-      throw Error(
-          Status::format_mismatch,
-          concat({"tag ", in_quotes(tag_), ": its row says ", row.text(), ", this generator uses ", stride_->text(),
-                  ". Leave segment.stride to the row, and open the generator again after a change"}));
+      throw Error(Status::format_mismatch,
+                  concat({"tag ", quote(tag_), ": its row says ", row.text(), ", this generator uses ", stride_->text(),
+                          ". Leave segment.stride to the row, and open the generator again after a change"}));
     }
     *stride_ = row;
   }
@@ -286,10 +285,9 @@ class SegmentSource final : public Source {
   const std::uint64_t last_id_;  // that may be issued
   const Serials serials_;
   const std::optional<HostMemory> witness_;
-  std::uint64_t highest_ = 0;  // that was granted here, with a witness
-  bool has_looked_ = false;    // see look()
-  bool is_agreed_ = false;     // the tag's pattern is ours
-  std::uint64_t known_ = 0;    // of a tag of serials: it has come at least so far
+  bool has_looked_ = false;  // see look()
+  bool is_agreed_ = false;   // the tag's pattern is ours
+  std::uint64_t known_ = 0;  // of a tag of serials: it has come at least so far
   const std::shared_ptr<Stride> stride_;
   const std::string holder_;
   // Of the latest grants, if the stride is above 1: an id beyond the last number belongs to a grant too.
@@ -298,14 +296,21 @@ class SegmentSource final : public Source {
 
 std::string tag_of(const Config& config) { return config.get(config.get("tag").empty() ? "name" : "tag"); }
 
-// A user of PostgreSQL may have a schema, and tables, of its own. Without a user: the host.
-std::string user_of(const std::string& url) {
-  const std::size_t from = url.find("//") + 2;
-  return url.substr(std::min(from, url.size()), url.find_first_of(":@/?", from) - from);
+// What tells rows apart that are in stores of one identity: servers of one machine have sockets, and a user of
+// PostgreSQL may have a schema, and tables, of its own.
+std::string socket_and_user_of(const std::string& url, Runtime& runtime) {
+  if (url.find("://") == std::string::npos) return "";
+  const StoreUrl parsed = StoreUrl::parse(url);
+  std::string text = parsed.user;
+  for (const auto& [key, value] : parsed.parameters) {
+    if (key == "socket") text += value;
+    if (key == "user_env") text += runtime.environment(value).value_or("");
+  }
+  return text;
 }
 
 // The file of the tag in the folder `witness`; nothing without that. Of two files for one row each knows less.
-std::optional<HostMemory> witness_of(const Config& config) {
+std::optional<HostMemory> witness_of(const Config& config, Runtime& runtime) {
   if (config.get("witness").empty()) return std::nullopt;
   const std::string& url = config.get("store");
   if (config.store || url == "buffer" || url.starts_with("memory")) {
@@ -315,12 +320,11 @@ std::optional<HostMemory> witness_of(const Config& config) {
   }
   const std::string& name_space = config.get("namespace");
   const std::string tag = tag_of(config);
-  std::string name;
-  for (const std::string& part :
-       {store_identity(url, config.store_options()), user_of(url), config.get("segment.schema"), name_space, tag})
-    name += part + '\0';
+  constexpr std::string_view kEnd("\0", 1);
+  const std::string name = concat({store_identity(url, config.store_options()), kEnd, socket_and_user_of(url, runtime),
+                                   kEnd, config.get("segment.schema"), kEnd, name_space, kEnd, tag});
   return HostMemory(path_of(config, "witness") + "/idgen-witness-" + format_id(xxh64(name), Encoding::hex),
-                    concat({"tag ", in_quotes(tag), " of namespace ", in_quotes(name_space)}),
+                    concat({"tag ", quote(tag), " of namespace ", quote(name_space)}),
                     config.duration_ms("store_timeout"));
 }
 
@@ -381,9 +385,8 @@ class SegmentGenerator final : public Generator {
   SegmentGenerator(const Config& config, Patience& patience)
       : Generator(config, segment_layout(config), config.get("kind") + " tag " + in_quotes(tag_of(config)), patience) {
     if (stride_->offset >= stride_->stride) {
-      throw Error(Status::value,
-                  concat({"segment.offset = ", std::to_string(stride_->offset),
-                          " with segment.stride = ", std::to_string(stride_->stride), "; allowed: 0 to stride - 1"}));
+      throw Error(Status::value, concat({"segment.offset = ", stride_->offset,
+                                         " with segment.stride = ", stride_->stride, "; allowed: 0 to stride - 1"}));
     }
     shape_.is_lasting = config.duration_ms("segment.max_age") == 0;
     shape_.calendar = serials_.calendar.get();
@@ -417,7 +420,8 @@ class SegmentGenerator final : public Generator {
   void complete(Stats& stats, const SupplyStats& supply) const override;
   std::unique_ptr<Source> make_source(const Page&) override {
     return std::make_unique<SegmentSource>(store_, config_.get("namespace"), tag_of(config_), step_, stride_,
-                                           shape_.widens ? kLastId : narrow_last_id_, serials_, witness_of(config_));
+                                           shape_.widens ? kLastId : narrow_last_id_, serials_,
+                                           witness_of(config_, *runtime_));
   }
   void set_options(Supply::Options& options, const Page&) override {
     options.sizing = {.prefetch = config_.number("segment.prefetch"),

@@ -266,7 +266,7 @@ void Supply::fail_waiting(const Patience& patience) const {
 
 Demand Supply::demand() {
   measure();
-  return {.wanted = next_size(options_.sizing, pace()), .rate = rate_};
+  return {.wanted = next_size(options_.sizing, pace()), .rate = rate_, .highest_end = highest_end_};
 }
 
 // Exactly one at a time: loading_ is set under the lock.

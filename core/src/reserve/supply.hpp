@@ -48,6 +48,8 @@ struct Range {
 struct Demand {
   std::uint64_t wanted = 0;  // numbers, at least; 0: the source decides
   std::uint64_t rate = 0;    // numbers per second drawn recently
+  // A grant below it is not used: the store lost what it granted before, and issuing stops.
+  std::uint64_t highest_end = 0;
 };
 
 // Where ranges come from. It gets one call at a time.

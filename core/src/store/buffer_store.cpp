@@ -146,8 +146,8 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   std::string namespace_format(const std::string& name_space, const std::string& format) override {
     return database_.get().namespace_format(name_space, format);
   }
-  void segment_create(const std::string& name_space, const std::string& tag) override {
-    ask_database([&](Store& database) { database.segment_create(name_space, tag); });
+  void segment_create(const std::string& name_space, const std::string& tag, std::uint64_t above) override {
+    ask_database([&](Store& database) { database.segment_create(name_space, tag, above); });
   }
   SegmentInfo segment_show(const std::string& name_space, const std::string& tag) override {
     return ask_database([&](Store& database) { return database.segment_show(name_space, tag); });

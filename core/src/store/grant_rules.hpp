@@ -59,19 +59,19 @@ inline std::string tag_name(const std::string& name_space, const std::string& ta
 // Throws Error{argument}: the caller's defect; nothing was changed.
 inline void check_window_request(const WindowRequest& request) {
   if (request.worker > kLargestNumber || request.fence > kLargestNumber) {
-    throw Error(Status::argument, concat({"worker ", std::to_string(request.worker), " or fence ",
-                                          std::to_string(request.fence), " is above 2^63 - 1"}));
+    throw Error(Status::argument,
+                concat({"worker ", request.worker, " or fence ", request.fence, " is above 2^63 - 1"}));
   }
   if (request.width_ms < 0 || request.min_ms < 0 || (request.width_ms == 0 && request.min_ms == 0)) {
-    throw Error(Status::argument, concat({"a window of ", std::to_string(request.width_ms), " ms, at least ",
-                                          std::to_string(request.min_ms), " ms beyond its start, is invalid"}));
+    throw Error(Status::argument, concat({"a window of ", request.width_ms, " ms, at least ", request.min_ms,
+                                          " ms beyond its start, is invalid"}));
   }
 }
 
 [[noreturn]] inline void throw_not_owner(const WindowRequest& request, const WorkerRow& row) {
   throw Error(Status::worker_busy,
-              concat({worker_name(request.name_space, request.worker), ": grant ", std::to_string(request.fence),
-                      " has ended, the store is at grant ", std::to_string(row.fence),
+              concat({worker_name(request.name_space, request.worker), ": grant ", request.fence,
+                      " has ended, the store is at grant ", row.fence,
                       (row.holder.empty() ? std::string() : ", last held by " + row.holder),
                       ". What this process has reserved stays its own; to continue, acquire the worker again"}));
 }
@@ -80,8 +80,8 @@ inline void check_window_request(const WindowRequest& request) {
                                                const std::string& asked) {
   throw Error(
       Status::format_mismatch,
-      concat({"namespace ", in_quotes(name_space), " is in use with the format ", in_quotes(found), ", asked was ",
-              in_quotes(asked), ": ids of two formats collide. Use the same layout and epoch, or another namespace"}));
+      concat({"namespace ", quote(name_space), " is in use with the format ", quote(found), ", asked was ",
+              quote(asked), ": ids of two formats collide. Use the same layout and epoch, or another namespace"}));
 }
 
 // By the clock that all machines share, the store's. Throws Error{clock_leap}: what a clock that is ahead reserves is
@@ -91,8 +91,8 @@ inline void check_clock(const WindowRequest& request, std::int64_t store_ms) {
   if (__builtin_sub_overflow(request.now_ms, store_ms, &ahead_ms) || ahead_ms <= request.max_lead_ms) return;
   throw Error(Status::clock_leap,
               concat({worker_name(request.name_space, request.worker), ": this clock, ", format_instant(request.now_ms),
-                      ", is ", std::to_string(ahead_ms), " ms ahead of the store's, ", format_instant(store_ms),
-                      " (allowed: ", std::to_string(request.max_lead_ms),
+                      ", is ", ahead_ms, " ms ahead of the store's, ", format_instant(store_ms),
+                      " (allowed: ", request.max_lead_ms,
                       " ms, max_ahead). No time was reserved. Set the clock, or the store's if that is wrong"}),
               static_cast<std::uint64_t>(1'000'000'000));
 }
@@ -100,12 +100,11 @@ inline void check_clock(const WindowRequest& request, std::int64_t store_ms) {
 // An owner whose lease has not ended. `left_ms`: until it has.
 [[noreturn]] inline void throw_leased(const WindowRequest& request, const WorkerRow& row, std::int64_t left_ms,
                                       const std::string& shown) {
-  throw Error(
-      Status::worker_busy,
-      concat({worker_name(request.name_space, request.worker), " is owned by ",
-              (row.holder.empty() ? "a process" : row.holder), "; if that is gone, its lease ends in ",
-              std::to_string(left_ms), " ms. Stop it, or give this process another worker number. Store: ", shown}),
-      static_cast<std::uint64_t>(std::max<std::int64_t>(left_ms, 1)) * 1'000'000);
+  throw Error(Status::worker_busy,
+              concat({worker_name(request.name_space, request.worker), " is owned by ",
+                      (row.holder.empty() ? "a process" : row.holder), "; if that is gone, its lease ends in ", left_ms,
+                      " ms. Stop it, or give this process another worker number. Store: ", shown}),
+              static_cast<std::uint64_t>(std::max<std::int64_t>(left_ms, 1)) * 1'000'000);
 }
 
 // The window that follows a row. REQUIRES: checked request, and a renewal's fence and owner compared. Keeps I2: start
@@ -119,13 +118,12 @@ inline Window next_window(const WorkerRow& row, const WindowRequest& request) {
     constexpr std::uint64_t kNsPerMs = 1'000'000;
     const std::uint64_t ahead_ms =
         static_cast<std::uint64_t>(window.start_ms) - static_cast<std::uint64_t>(request.now_ms);
-    throw Error(
-        Status::clock_back,
-        concat({worker_name(request.name_space, request.worker), ": its time is reserved up to ",
-                format_instant(window.start_ms), ", which is ", std::to_string(ahead_ms), " ms ahead of this clock, ",
-                format_instant(request.now_ms), " (allowed: a start at ", format_instant(request.max_start_ms),
-                "). Correct the clock, wait ", std::to_string(wait_ms), " ms, or use another worker number"}),
-        wait_ms > std::numeric_limits<std::uint64_t>::max() / kNsPerMs ? 0 : wait_ms * kNsPerMs);
+    throw Error(Status::clock_back,
+                concat({worker_name(request.name_space, request.worker), ": its time is reserved up to ",
+                        format_instant(window.start_ms), ", which is ", ahead_ms, " ms ahead of this clock, ",
+                        format_instant(request.now_ms), " (allowed: a start at ", format_instant(request.max_start_ms),
+                        "). Correct the clock, wait ", wait_ms, " ms, or use another worker number"}),
+                wait_ms > std::numeric_limits<std::uint64_t>::max() / kNsPerMs ? 0 : wait_ms * kNsPerMs);
   }
   std::int64_t by_start = 0;
   std::int64_t by_clock = 0;
@@ -135,8 +133,8 @@ inline Window next_window(const WorkerRow& row, const WindowRequest& request) {
   }
   window.end_ms = by_start > by_clock ? by_start : by_clock;
   if (window.end_ms <= window.start_ms) {
-    throw Error(Status::argument, concat({"the window would be empty: width ", std::to_string(request.width_ms),
-                                          " ms, minimum ", std::to_string(request.min_ms), " ms"}));
+    throw Error(Status::argument, concat({"the window would be empty: width ", request.width_ms, " ms, minimum ",
+                                          request.min_ms, " ms"}));
   }
   window.fence = request.fence != 0 ? request.fence : row.fence + 1;
   return window;
@@ -180,8 +178,7 @@ inline WorkerRow released_row(const std::string& name_space, std::uint64_t worke
 // hw after a return. Not below where this grant began: what is before belongs to another owner. Throws Error{argument}.
 inline std::int64_t high_water_after_return(std::int64_t first_start_ms, std::int64_t end_ms, std::int64_t used_ms) {
   if (used_ms > end_ms) {
-    throw Error(Status::argument, concat({"a window that ends at ", std::to_string(end_ms),
-                                          " cannot have been used up to ", std::to_string(used_ms)}));
+    throw Error(Status::argument, concat({"a window that ends at ", end_ms, " cannot have been used up to ", used_ms}));
   }
   return used_ms > first_start_ms ? used_ms : first_start_ms;
 }
@@ -192,8 +189,11 @@ inline std::uint64_t advance_by(const std::string& name_space, const std::string
   if (count == 0) throw Error(Status::argument, "a segment of 0 numbers is invalid; ask for at least 1");
   if (count > kLargestNumber || max_id > kLargestNumber - count) {
     throw Error(Status::exhausted,
-                concat({tag_name(name_space, tag), " stands at ", std::to_string(max_id), "; ", std::to_string(count),
-                        " more would pass 2^63 - 1. Take a smaller step, or a new tag"}));
+                concat({tag_name(name_space, tag), " stands at ", max_id, "; ", count, " more would pass 2^63 - 1. ",
+                        max_id < kLargestNumber
+                            ? "Take a smaller step"
+                            : "It was retired, or is used up. If it was moved, use the new store; a new tag must begin "
+                              "above all ids in use (`idgen segment create --above`)"}));
   }
   return max_id + count;
 }
@@ -203,9 +203,18 @@ inline std::uint64_t grant_size(std::uint64_t row_step, const SegmentRequest& re
   return std::max(row_step != 0 ? row_step : request.step, request.wanted);
 }
 
-// A new tag.
-inline SegmentInfo new_segment(const std::string& name_space, const std::string& tag) {
+// Throws Error{value}.
+inline void check_advance(std::uint64_t to) {
+  if (to > kLargestNumber) {
+    throw Error(Status::value, concat({"a counter cannot be advanced to ", to, "; allowed: 0 to 9223372036854775807"}));
+  }
+}
+
+// A new tag. Throws Error{value}.
+inline SegmentInfo new_segment(const std::string& name_space, const std::string& tag, std::uint64_t above = 0) {
+  check_advance(above);
   SegmentInfo row;
+  row.max_id = above;
   row.name_space = name_space;
   row.tag = tag;
   row.updated_unix_ms = store_clock_unix_ms();
@@ -227,24 +236,16 @@ inline SegmentGrant take_grant(SegmentInfo& row, const SegmentRequest& request) 
 // Throws Error{value}.
 inline void check_step(std::uint64_t step) {
   if (step > kLargestStep) {
-    throw Error(Status::value, concat({"a step of ", std::to_string(step), " cannot be set; allowed: 1 to ",
-                                       std::to_string(kLargestStep), ", or 0 for each generator's own segment.step"}));
+    throw Error(Status::value, concat({"a step of ", step, " cannot be set; allowed: 1 to ", kLargestStep,
+                                       ", or 0 for each generator's own segment.step"}));
   }
 }
 
 // Throws Error{argument}.
 inline void check_segment_return(std::uint64_t last, std::uint64_t unused) {
   if (last > kLargestNumber || unused > last) {
-    throw Error(Status::argument, concat({"of a segment that ends at ", std::to_string(last), ", ",
-                                          std::to_string(unused), " numbers cannot be unused"}));
-  }
-}
-
-// Throws Error{value}.
-inline void check_advance(std::uint64_t to) {
-  if (to > kLargestNumber) {
-    throw Error(Status::value, concat({"a counter cannot be advanced to ", std::to_string(to),
-                                       "; allowed: 0 to 9223372036854775807"}));
+    throw Error(Status::argument,
+                concat({"of a segment that ends at ", last, ", ", unused, " numbers cannot be unused"}));
   }
 }
 
@@ -263,9 +264,8 @@ inline std::uint64_t advanced(const std::string& name_space, const std::string& 
 }
 
 [[noreturn]] inline void throw_tag_exists(const std::string& name_space, const std::string& tag, std::uint64_t max_id) {
-  throw Error(Status::tag_exists,
-              concat({tag_name(name_space, tag), " already exists and stands at ", std::to_string(max_id),
-                      "; nothing was changed. To raise it use `idgen segment advance`"}));
+  throw Error(Status::tag_exists, concat({tag_name(name_space, tag), " already exists and stands at ", max_id,
+                                          "; nothing was changed. To raise it use `idgen segment advance`"}));
 }
 
 }  // namespace idgen

@@ -1,6 +1,7 @@
 #include "store/host_memory.hpp"
 
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -88,7 +89,7 @@ bool read_number(const char* from, std::uint64_t& number) {
 // The file while nobody else reads or writes it.
 class HostMemory::Locked {
  public:
-  explicit Locked(const HostMemory& memory) : path_(memory.path_) {
+  explicit Locked(const HostMemory& memory) : memory_(memory), path_(memory.path_) {
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::milliseconds(memory.timeout_ms_);
     while (!try_lock()) {
       if (std::chrono::steady_clock::now() >= give_up) {
@@ -105,12 +106,16 @@ class HostMemory::Locked {
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
 
-  // False: the file was just made. Damage is an error: it must not be taken for that.
-  bool read(Content& content) const {
+  // An empty file was just made, or will be made whole now. Damage is an error: it must not be taken for that.
+  Content read() const {
     Text text;
+    Content content;
     const ssize_t size = pread(fd_, text.data(), text.size(), 0);
     if (size < 0) fail("read");
-    if (size == 0) return false;
+    if (size == 0) {
+      make();
+      return content;
+    }
     bool is_whole = static_cast<std::size_t>(size) == text.size();
     for (std::size_t pair = 0; is_whole && pair < kPairs; ++pair) {
       const char* const at = place(text, pair);
@@ -122,9 +127,9 @@ class HostMemory::Locked {
         content.change(range, true);
       }
     }
-    if (is_whole) return true;
+    if (is_whole) return content;
     throw Error(Status::store_damaged,
-                concat({"witness: ", in_quotes(path_),
+                concat({"witness: ", quote(path_),
                         " does not begin with pairs of numbers. If no store was restored, delete it"}));
   }
   // One write, which a process that is killed has made or not.
@@ -140,15 +145,29 @@ class HostMemory::Locked {
     }
     write(text.data(), text.size(), 0);
   }
-  void write(const char* from, std::size_t size, off_t at) const {
-    errno = ENOSPC;  // if it is written in part
-    if (pwrite(fd_, from, size, at) != static_cast<ssize_t>(size)) fail("written");
-  }
   void sync() const {
     if (fdatasync(fd_) != 0) fail("synced");
   }
 
  private:
+  // Whoever may use the folder may use the file, whoever makes it. Then it is synced: a power loss must not leave it
+  // with zeros, which are damage.
+  void make() const {
+    struct stat folder {};
+    if (stat(path_.substr(0, path_.rfind('/')).c_str(), &folder) == 0) {
+      (void)!fchown(fd_, geteuid() == 0 ? folder.st_uid : static_cast<uid_t>(-1), folder.st_gid);
+      (void)fchmod(fd_, folder.st_mode & 0664);
+    }
+    write(Content{});
+    const std::string what = concat({"How often this host has given numbers back of ", memory_.tag_,
+                                     ", and the ranges that it was granted and has not given back.\n"});
+    write(what.data(), what.size(), sizeof(Text));
+    sync();
+  }
+  void write(const char* from, std::size_t size, off_t at) const {
+    errno = ENOSPC;  // if it is written in part
+    if (pwrite(fd_, from, size, at) != static_cast<ssize_t>(size)) fail("written");
+  }
   // Nobody waits with the right to use files, for which fork() waits: a child would have the descriptor too, and by it
   // the lock, for as long as it lives.
   bool try_lock() {
@@ -166,44 +185,38 @@ class HostMemory::Locked {
 
   [[noreturn]] void fail(const char* what) const {
     const int error = errno;
-    Status status = Status::store_permission;
+    Status status = Status::store_unavailable;  // for now: too many files are open, for example
+    if (error == EACCES || error == EPERM || error == EROFS || error == ELOOP || error == EISDIR)
+      status = Status::store_permission;
     if (error == ENOENT || error == ENOTDIR) status = Status::store_missing;
     if (error == ENOSPC || error == EDQUOT) status = Status::store_full;
-    if (error == EWOULDBLOCK) status = Status::store_unavailable;
+    const bool is_wrong = status == Status::store_permission || status == Status::store_missing;
     throw Error(status,
-                concat({"witness: the file ", in_quotes(path_), " cannot be ", what, " (",
-                        error == EWOULDBLOCK ? "another process has held it all the time" : system_error_text(error),
-                        "). Name an existing folder on a disk of this host that all its processes that draw "
-                        "from the tag can write"}));
+                concat({"witness: the file ", quote(path_), " cannot be ", what, " (",
+                        error == EWOULDBLOCK ? "another process has held it all the time: `fuser` names it"
+                                             : system_error_text(error),
+                        is_wrong ? "). Name an existing folder on a disk of this host; all its processes that draw "
+                                   "from the tag must be able to write there, and in that file"
+                                 : ")"}));
   }
 
+  const HostMemory& memory_;
   const std::string& path_;
   int fd_ = -1;
   std::optional<ForkGate::Pass> pass_;
 };
 
-HostMemory::HostMemory(std::string path, const std::string& tag, std::int64_t timeout_ms)
-    : path_(std::move(path)), timeout_ms_(timeout_ms) {
-  const Locked file(*this);
-  Content content;
-  if (file.read(content)) return;
-  file.write(content);
-  const std::string what = concat({"How often this host has given numbers back of ", tag,
-                                   ", and the ranges that it was granted and has not given back.\n"});
-  file.write(what.data(), what.size(), sizeof(Text));
-  file.sync();  // a power loss must not leave it with zeros, which are damage
-}
+HostMemory::HostMemory(std::string path, std::string tag, std::int64_t timeout_ms)
+    : path_(std::move(path)), tag_(std::move(tag)), timeout_ms_(timeout_ms) {}
 
 HostMemory::Look HostMemory::look() const {
-  Content content;
-  Locked(*this).read(content);
+  const Content content = Locked(*this).read();
   return {.highest = content.count == 0 ? 0 : content.ranges[0].last, .times_taken = content.times_taken};
 }
 
 bool HostMemory::add(std::uint64_t first, std::uint64_t last) const {
   const Locked file(*this);
-  Content content;
-  file.read(content);
+  Content content = file.read();
   if (content.change({first, last}, true)) return false;
   file.write(content);
   return true;
@@ -211,8 +224,7 @@ bool HostMemory::add(std::uint64_t first, std::uint64_t last) const {
 
 void HostMemory::take(std::uint64_t first, std::uint64_t last) const {
   const Locked file(*this);
-  Content content;
-  file.read(content);
+  Content content = file.read();
   content.change({first, last}, false);
   ++content.times_taken;
   file.write(content);

@@ -12,8 +12,9 @@ namespace idgen {
 // store_permission, for example, if the file cannot be made, store_unavailable if another process has held it too long.
 class HostMemory {
  public:
-  // `tag` is shown in the file; `timeout_ms` is for another process that holds it, in every call.
-  HostMemory(std::string path, const std::string& tag, std::int64_t timeout_ms);
+  // `tag` is shown in the file, which the first call makes, as accessible as its folder; `timeout_ms` is for another
+  // process that holds it, in every call.
+  HostMemory(std::string path, std::string tag, std::int64_t timeout_ms);
 
   const std::string& path() const noexcept { return path_; }
 
@@ -30,6 +31,7 @@ class HostMemory {
  private:
   class Locked;
   const std::string path_;
+  const std::string tag_;
   const std::int64_t timeout_ms_;
 };
 

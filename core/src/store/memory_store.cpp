@@ -174,10 +174,10 @@ class MemoryStore final : public Store {
     row = released_row(name_space, worker, row, row.owned, seen, even_if_live);
   }
 
-  void segment_create(const std::string& name_space, const std::string& tag) override {
+  void segment_create(const std::string& name_space, const std::string& tag, std::uint64_t above) override {
     check_process();
     const MutexLock lock(state_->mutex);
-    const auto [found, made] = state_->segments.try_emplace({name_space, tag}, new_segment(name_space, tag));
+    const auto [found, made] = state_->segments.try_emplace({name_space, tag}, new_segment(name_space, tag, above));
     if (!made) throw_tag_exists(name_space, tag, found->second.max_id);
   }
 

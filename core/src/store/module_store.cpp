@@ -178,9 +178,9 @@ class ModuleStore final : public Store {
   void create() override {
     call_module([&](idgen_module_error* err) { return store_.create(store_.ctx, err); });
   }
-  void segment_create(const std::string& name_space, const std::string& tag) override {
+  void segment_create(const std::string& name_space, const std::string& tag, std::uint64_t above) override {
     call_module([&](idgen_module_error* err) {
-      return store_.segment_create(store_.ctx, name_space.c_str(), tag.c_str(), err);
+      return store_.segment_create(store_.ctx, name_space.c_str(), tag.c_str(), above, err);
     });
   }
   SegmentInfo segment_show(const std::string& name_space, const std::string& tag) override {

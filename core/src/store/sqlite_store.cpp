@@ -91,7 +91,7 @@ class SqliteStore final : public Store {
       write_segment(db, *found);
       if (grant_log_ != 0) {
         make_grant_log(db);
-        // By turns, so that there are never more of them.
+        // By turns, so that there are never more of them than the largest of such properties says.
         SqliteStatement(db, "INSERT OR REPLACE INTO idgen_grant VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)", name_space,
                         tag, found->grants % grant_log_, found->grants, grant.first, found->max_id,
                         found->updated_unix_ms, found->holder)
@@ -198,11 +198,12 @@ class SqliteStore final : public Store {
     });
   }
 
-  void segment_create(const std::string& name_space, const std::string& tag) override {
+  void segment_create(const std::string& name_space, const std::string& tag, std::uint64_t above) override {
+    check_advance(above);  // before the file is made
     transact(SqliteAccess::create, [&](SqliteConnection& db) {
       const std::optional<SegmentInfo> found = read_segment(db, name_space, tag);
       if (found) throw_tag_exists(name_space, tag, found->max_id);
-      insert_segment(db, name_space, tag);
+      insert_segment(db, name_space, tag, above);
     });
   }
 
@@ -520,10 +521,11 @@ class SqliteStore final : public Store {
     return std::move(*found);
   }
 
-  static SegmentInfo insert_segment(SqliteConnection& db, const std::string& name_space, const std::string& tag) {
-    SegmentInfo row = new_segment(name_space, tag);
-    SqliteStatement(db, "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES(?1, ?2, 0, 0, ?3)",
-                    name_space, tag, row.updated_unix_ms)
+  static SegmentInfo insert_segment(SqliteConnection& db, const std::string& name_space, const std::string& tag,
+                                    std::uint64_t above = 0) {
+    SegmentInfo row = new_segment(name_space, tag, above);
+    SqliteStatement(db, "INSERT INTO idgen_segment(ns, tag, max_id, grants, updated_unix_ms) VALUES(?1, ?2, ?3, 0, ?4)",
+                    name_space, tag, row.max_id, row.updated_unix_ms)
         .change_one_row();
     return row;
   }

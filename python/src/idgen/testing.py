@@ -13,7 +13,9 @@ errors are those of production. Each generator starts afresh, and nothing of it 
 from __future__ import annotations
 
 import asyncio
-import copy
+import contextlib
+import ctypes
+import operator
 import os
 import threading
 from array import array
@@ -24,7 +26,15 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, SupportsIndex, Ty
 
 from . import _store
 from ._core import Generator, open as open_table, statuses
-from ._errors import CLASS_BY_NAME, Error, HostError, StoreUnavailableError, invalid_argument
+from ._errors import (
+    CLASS_BY_NAME,
+    Error,
+    HandleError,
+    HostError,
+    LifetimeError,
+    StoreUnavailableError,
+    invalid_argument,
+)
 from ._types import Block, WorkerChange, WorkerRow
 from ._values import UNIX_EPOCH
 
@@ -81,7 +91,9 @@ class ManualClock:
 
     def set(self, at: datetime) -> None:
         """Sets it, forward or back. InvalidValueError for a datetime without a time zone."""
-        self._ns = _unix_ns(at)
+        ns = _unix_ns(at)
+        with self._lock:  # else what moves the clock at the same moment undoes it
+            self._ns = ns
 
     def advance(self, by: timedelta | float) -> None:
         """Moves it forward, by a timedelta or seconds. ArgumentError if that is negative: see set_back."""
@@ -192,21 +204,22 @@ class _Script:
         with self._lock:
             self._failure = None
 
-    def take(self, want: int) -> tuple[int, Error | None]:
-        """How many ids a call may draw, and what it raises after these."""
+    def take(self, want: int) -> tuple[int, Error | None, Error | None]:
+        """How many ids a call may draw, what it raises after these, and what was told, for put_back."""
         with self._lock:
-            if self._failure is None:
-                return want, None
+            told = self._failure
+            if told is None:
+                return want, None, told
             if want <= self._ids_before:
                 self._ids_before -= want
-                return want, None
+                return want, None, told
             drawn, self._ids_before = self._ids_before, 0
-            failure = _again(self._failure)
+            failure = _again(told)
             if self._calls is not None:
                 self._calls -= 1
                 if self._calls == 0:
                     self._failure = None
-            return drawn, failure
+            return drawn, failure, told
 
     def put_back(self, ids: int, told: Error | None) -> None:
         """Of what a call may draw, what it did not, unless something else was told since."""
@@ -214,23 +227,27 @@ class _Script:
             if self._failure is told:
                 self._ids_before += ids
 
-    @property
-    def told(self) -> Error | None:
-        return self._failure
-
 
 def _again(failure: Error) -> Error:
-    """A copy, so that each call has a stack of its own. Only of our classes: others need not be made of their args."""
-    if type(failure) not in CLASS_BY_NAME.values():
-        return failure
-    made = copy.copy(failure)
-    made.__cause__ = failure.__cause__
+    """A copy, so that each call has a stack, and ids, of its own. Without __init__, which need not take the args."""
+    kind = type(failure)
+    try:
+        made = kind.__new__(kind, *failure.args)
+        made.__dict__.update(failure.__dict__)
+        made.__cause__ = failure.__cause__
+    except Exception:
+        made = failure
+    made.written, made.ids = 0, None
     return made
 
 
 def _checked(failure: Error | type[Error]) -> Error:
     if isinstance(failure, Error):
-        return failure
+        told = _again(failure)
+        if told.status == 0 and type(told) in CLASS_BY_NAME.values():  # made of a message alone
+            whole = _checked(type(told))
+            told.status, told.name, told.retryable = whole.status, whole.name, whole.retryable
+        return told
     if not isinstance(failure, type) or not issubclass(failure, Error):
         raise TypeError(f"a generator fails with an idgen.Error, a class or an instance, not with {failure!r}")
     if failure is HostError:  # a host's own store has no row: its statuses are the host's
@@ -279,21 +296,24 @@ class ScriptedGenerator:
     def fail_next(self, n: int = 1, error: Error | type[Error] = StoreUnavailableError) -> None:
         """The next n calls that draw ids raise `error`, then all is as before. Replaces what it was told before.
 
-        A class stands for its status, with the message that the status has in every language; of an instance a copy is
-        raised, with its cause, but one of a class of the program's own as it is. ``try_next`` answers None where the
-        error is retryable, as always. Nothing is drawn, and nothing waits. ArgumentError if n is below 1, and for a
+        A class stands for its status, with the message that the status has in every language. Of an instance a copy is
+        raised each time, with its cause; one that has no status gets that of its class. ``try_next`` answers None where
+        the error is retryable, as always. Nothing is drawn, and nothing waits. ArgumentError if n is below 1, and for a
         class that is a family, such as StoreError.
         """
+        n = operator.index(n)
         if n < 1:
             raise invalid_argument(f"fail_next: n is {n}; allowed: 1 and above")
         self._script.tell(0, n, error)
 
     def fail_after(self, ids: int, error: Error | type[Error] = StoreUnavailableError) -> None:
         """After that many more ids, each call that draws raises `error`, until ``recover``. A batch that needs more
-        fails halfway: the exception's `written` and `ids` say what it has drawn. Replaces what it was told before.
+        fails halfway: the exception's `written` and `ids` say what it has drawn. Only ids that a call has got count.
+        Replaces what it was told before.
 
         Else as fail_next. ArgumentError if ids is negative.
         """
+        ids = operator.index(ids)
         if ids < 0:
             raise invalid_argument(f"fail_after: ids is {ids}; allowed: 0 and above")
         self._script.tell(ids, None, error)
@@ -311,38 +331,51 @@ class ScriptedGenerator:
     # ---- ids
 
     def _draw_one(self, draw: Callable[[], _Result]) -> _Result:
-        failure = self._script.take(1)[1]
+        may, failure, told = self._script.take(1)
         if failure is not None:
             raise failure
-        return self._draw(1, draw)
+        return self._draw(may, told, draw)
 
-    def _draw(self, may: int, draw: Callable[[], _Result]) -> _Result:
-        """What is refused has drawn nothing."""
-        told = self._script.told
+    def _draw(self, may: int, told: Error | None, draw: Callable[[], _Result]) -> _Result:
+        """What is refused has drawn nothing, and what fails halfway only a part."""
         try:
             return draw()
-        except BaseException:
-            self._script.put_back(may, told)
+        except BaseException as failure:
+            self._script.put_back(may - getattr(failure, "written", 0), told)
             raise
 
     def _draw_many(self, n: SupportsIndex, draw: Callable[[int], _Result]) -> _Result:
         """A negative n is for the generator to refuse."""
-        want = n.__index__()
-        may, failure = self._script.take(max(want, 0))
+        want = operator.index(n)
+        may, failure, told = self._script.take(max(want, 0))
         if failure is None:
-            return self._draw(may, lambda: draw(want))
+            return self._draw(may, told, lambda: draw(want))
         if may > 0:
-            drawn: Any = self._draw(may, lambda: draw(may))
+            drawn: Any = self._draw(may, told, lambda: draw(may))
             failure.written, failure.ids = may, drawn
         raise failure
+
+    def _draw_each(self, owners: Any, draw: Callable[[Any], _Result]) -> _Result:
+        """Owners that are one, or none, are for the generator to refuse."""
+        try:
+            items = iter(owners.tolist() if hasattr(owners, "tolist") else owners)
+        except TypeError:
+            return draw(owners)
+        if isinstance(owners, str | bytes):
+            return draw(owners)
+        all_owners = list(items)
+        return self._draw_many(len(all_owners), lambda may: draw(all_owners[:may]))
 
     def next(self) -> int:
         return self._draw_one(self._generator.next)
 
     def try_next(self) -> int | None:
-        failure = self._script.take(1)[1]
+        may, failure, told = self._script.take(1)
         if failure is None:
-            return self._generator.try_next()
+            id = self._draw(may, told, self._generator.try_next)
+            if id is None:
+                self._script.put_back(may, told)
+            return id
         if failure.retryable:
             return None
         raise failure
@@ -357,24 +390,22 @@ class ScriptedGenerator:
         return self._draw_many(n, self._generator.next_batch).tolist()
 
     def fill(self, buffer: Buffer | npt.NDArray[np.integer[Any]], /) -> int:
-        try:
-            view = memoryview(buffer)  # type: ignore[arg-type]
-        except TypeError:
-            return self._generator.fill(buffer)  # which says what it needs
-        may, failure = self._script.take(view.nbytes // 8)
+        with contextlib.suppress(HandleError):  # of one that is not initialised: fill looks at the buffer first
+            Generator.__new__(Generator).fill(buffer)
+        may, failure, told = self._script.take(memoryview(buffer).nbytes // 8)  # type: ignore[arg-type]
         if failure is None:
-            return self._draw(may, lambda: self._generator.fill(buffer))
+            return self._draw(may, told, lambda: self._generator.fill(buffer))
         if may > 0:
-            failure.written = self._draw(may, lambda: self._generator.fill(view.cast("B").cast("q")[:may]))
+            part: Any = ctypes.c_int64 * may  # a memoryview cannot be cut if it has several dimensions, or none
+            failure.written = self._draw(may, told, lambda: self._generator.fill(part.from_buffer(buffer)))
         raise failure
 
     def next_block(self, want: SupportsIndex, /) -> Block:
-        number = want.__index__()
-        told = self._script.told
-        may, failure = self._script.take(max(number, 0))
+        number = operator.index(want)
+        may, failure, told = self._script.take(max(number, 0))
         if failure is not None and may == 0:
             raise failure
-        block = self._generator.next_block(number if failure is None else may)
+        block = self._draw(may, told, lambda: self._generator.next_block(number if failure is None else may))
         self._script.put_back(may - block.count, told)
         return block
 
@@ -385,22 +416,24 @@ class ScriptedGenerator:
         return self._draw_many(n, lambda may: self._generator.next_batch_for(owner, may))
 
     def next_for_each(self, owners: Iterable[_Owner] | npt.NDArray[np.integer[Any]], /) -> array[int]:
-        all_owners = list(owners)
-        return self._draw_many(len(all_owners), lambda may: self._generator.next_for_each(all_owners[:may]))
+        return self._draw_each(owners, self._generator.next_for_each)
 
     def next_wide_for(self, owner: _Owner, /) -> bytes:
         return self._draw_one(lambda: self._generator.next_wide_for(owner))
 
     def next_wide_for_each(self, owners: Iterable[_Owner] | npt.NDArray[np.integer[Any]], /) -> list[bytes]:
-        all_owners = list(owners)
-        return self._draw_many(len(all_owners), lambda may: self._generator.next_wide_for_each(all_owners[:may]))
+        return self._draw_each(owners, self._generator.next_wide_for_each)
 
     async def next_async(self) -> int:
         """``await generator.next_async()``: one id for asyncio."""
-        failure = self._script.take(1)[1]
+        may, failure, told = self._script.take(1)
         if failure is not None:
             raise failure
-        return await self._generator.next_async()
+        try:
+            return await self._generator.next_async()
+        except BaseException:  # also a task that is cancelled
+            self._script.put_back(may, told)
+            raise
 
     def __iter__(self) -> Self:
         return self
@@ -477,8 +510,8 @@ def snowflake(
     """A snowflake generator whose first id has the time `at` and this sequence; worker 1, unless the properties name
     one.
 
-    at: a datetime with a time zone, or a ManualClock that others share; by default 2026-01-01 00:00 UTC. The clock
-    stands still there: see ``clock`` of the generator.
+    at: a datetime with a time zone, or a ManualClock that others share; by default 2026-01-01 00:00 UTC, or the
+    layout's epoch if that is later. The clock stands still there: see ``clock`` of the generator.
     sequence: 0 to what the layout holds in a tick. Those below are drawn and dropped.
 
     Takes the properties of ``Generator`` too, but for store and clock. Raises as ``Generator(...)``; ArgumentError if
@@ -532,13 +565,27 @@ def _made(
     for name, instead in (("store", "each generator has a store of its own"), ("clock", "pass a ManualClock as at=")):
         if properties.get(name) is not None:
             raise invalid_argument(f"{name}: a generator for tests takes none: {instead}")
-    if start is not None and not 1 <= start <= _LAST_START:
+    first = 1 if start is None else operator.index(start)
+    if not 1 <= first <= _LAST_START:
         raise invalid_argument(f"start is {start}; allowed: 1 to {_LAST_START}")
+    sequence = operator.index(sequence)
     clock = at if isinstance(at, ManualClock) else ManualClock(_FIRST_MOMENT if at is None else at)
-    own: Any = {**_OWN, "store": _FreshStore(1 if start is None else start, clock), "clock": clock}
+    own: Any = dict(_OWN)
     if sequence != 0:
         own["sequence_start"] = "carry"  # a random one could not be told
-    made = make(**own)
+
+    def made_with(clock: ManualClock) -> Generator:
+        return make(**own, store=_FreshStore(first, clock), clock=clock)
+
+    try:
+        made = made_with(clock)
+    except LifetimeError:
+        if at is not None:
+            raise
+        # The epoch is later than the first moment, if the generator can be made today: no clock stands before it.
+        with made_with(ManualClock(datetime.now(timezone.utc))) as today:
+            clock = ManualClock(UNIX_EPOCH + timedelta(milliseconds=today.layout.info().epoch_unix_ms))
+        made = made_with(clock)
     try:
         if start is not None and made.kind == "snowflake":
             raise invalid_argument("start is for numbers; where a snowflake starts is told by at and sequence")

@@ -1,6 +1,7 @@
 """What docs/deploying.md says, and processes that are started as it says."""
 
 import contextlib
+import http.client
 import os
 import shlex
 import signal
@@ -113,6 +114,13 @@ def ask_many(url, count, method="GET", threads=8):
         return list(pool.map(lambda _: request(url, method), range(count)))
 
 
+def body_of(failure):
+    if isinstance(failure, urllib.error.HTTPError):
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            return failure.read().decode(errors="replace")[-500:]
+    return ""
+
+
 class Load:
     """Clients that ask without a pause, each request by a new connection, until the end."""
 
@@ -127,9 +135,8 @@ class Load:
             number += 1
             try:
                 self.answers.append(ask(f"{client}-{number}"))
-            except (OSError, ValueError) as failure:
-                what = failure.read().decode()[-500:] if isinstance(failure, urllib.error.HTTPError) else ""
-                self.failures.append(f"{client}-{number}: {failure!r} {what}")
+            except (OSError, ValueError, http.client.HTTPException) as failure:  # the last: an answer that is cut
+                self.failures.append(f"{client}-{number}: {failure!r} {body_of(failure)}")
             time.sleep(0.005)
 
     def goes_on(self, count=30):

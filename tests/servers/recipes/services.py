@@ -88,6 +88,10 @@ def order(address):
         return refused.code, refused.read().decode()
 
 
+def is_ignored(path):
+    return run(["git", "-C", EXAMPLES, "check-ignore", "--quiet", path]).returncode == 0
+
+
 def check_the_counter(name, command, folder, *variables):
     """A service that ends gives its numbers back; one whose counter was set back says "duplicate" in its log."""
     log = folder / "log"
@@ -99,7 +103,10 @@ def check_the_counter(name, command, folder, *variables):
         assert "duplicate" not in log.read_text()
         server.set_counter("orders", 0)
         with served(command, EXAMPLES / name, log, **environment) as address:
-            assert order(address)[0] == 503
+            status, answer = order(address)
+        assert status == 503
+        assert "try again" in answer
+        assert "orders" not in answer, "no name of a table, a column or a server"
         assert "duplicate" in log.read_text()
 
 

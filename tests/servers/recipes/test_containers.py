@@ -17,10 +17,13 @@ from clients import new_tag
 from deploying import ask_many, request, wait_for, wait_for_row
 from hosts import ROOT
 from images import Pod, build_service
+from page import of
 
 import servers
 
 MANIFESTS = ROOT / "examples" / "kubernetes"
+README = MANIFESTS / "README.md"
+SECRET = re.compile(r"^kubectl create secret generic (\w+) --from-file=(\w+)=", re.MULTILINE)
 VERSION = "1.37"
 
 
@@ -68,7 +71,7 @@ class Cluster:
             above.chmod(above.stat().st_mode | 0o011)
         postgres = started("postgres")
         name = new_tag()
-        self.password = manifest("Secret", "shop")["stringData"]["password"]
+        self.password = "s3cr3t"
         postgres.sql(f"CREATE ROLE {name} LOGIN PASSWORD '{self.password}'", database="postgres")
         postgres.sql(f"CREATE DATABASE {name} OWNER {name}", database="postgres")
         with (postgres.data / "pg_hba.conf").open("a") as rules:
@@ -105,13 +108,15 @@ class Cluster:
         return Pod(self.root, self.folder, host, environment, mounts, user, is_read_only), container
 
     def secret(self, volume, group):
-        folder = self.folder / volume["secretName"]
+        """As the command of README.md makes it."""
+        name, key = SECRET.search(README.read_text()).groups()
+        assert volume["secretName"] == name
+        folder = self.folder / name
         if not folder.exists():
             folder.mkdir()
-            for name, value in manifest("Secret", volume["secretName"])["stringData"].items():
-                (folder / name).write_text(value)
-                os.chown(folder / name, 0, group)
-                (folder / name).chmod(volume["defaultMode"])
+            (folder / key).write_text(self.password)
+            os.chown(folder / key, 0, group)
+            (folder / key).chmod(volume["defaultMode"])
         return folder
 
     def run(self, made, host):
@@ -150,7 +155,7 @@ except idgen.StoreUnavailableError as down:
 def test_the_manifests_are_strictly_what_the_api_takes():
     found = manifests()
     kinds = {made["kind"] for made in found}
-    assert kinds >= {"ConfigMap", "Secret", "Job", "Deployment", "StatefulSet", "Service", "PodDisruptionBudget"}
+    assert kinds == {"ConfigMap", "Job", "Deployment", "StatefulSet", "Service", "PodDisruptionBudget"}
     for made in found:
         kubernetes_validate.validate(made, VERSION, strict=True)
     wrong = manifest("Deployment", "web")
@@ -175,6 +180,32 @@ def test_what_the_manifests_name_is_there():
                 manifest("ConfigMap", source["configMapRef"]["name"])
     assert manifest("StatefulSet", "web")["spec"]["serviceName"] == "web-pods"
     manifest("Service", "web-pods")
+
+
+def test_what_is_applied_again_sets_no_password_back_and_is_there():
+    applied = re.findall(r"-f (\S+\.yaml)", README.read_text())
+    assert {*applied} == {path.name for path in MANIFESTS.glob("*.yaml")} - {"web-statefulset.yaml"}
+    assert all("kind: Secret" not in path.read_text() for path in MANIFESTS.glob("*.yaml"))
+
+
+def test_either_way_to_run_the_web_pods_leaves_their_service_and_their_budget_as_they_are():
+    kinds = {
+        name: {made["kind"] for made in yaml.safe_load_all((MANIFESTS / f"{name}.yaml").read_text())}
+        for name in ("web", "web-statefulset", "web-service")
+    }
+    assert kinds["web"] == {"Deployment"}
+    assert kinds["web-service"] == {"Service", "PodDisruptionBudget"}
+    for made in (manifest("Deployment", "web"), manifest("StatefulSet", "web")):
+        labels = made["spec"]["template"]["metadata"]["labels"]
+        assert manifest("Service", "web")["spec"]["selector"].items() <= labels.items()
+        assert manifest("PodDisruptionBudget", "web")["spec"]["selector"]["matchLabels"].items() <= labels.items()
+
+
+def test_the_image_is_built_under_the_name_that_the_manifests_have():
+    (build,) = (block.text for block in of("Docker", "console"))
+    images = {container["image"] for made in manifests() if "template" in made.get("spec", {})
+              for container in pod_of(made)["containers"]}  # fmt: skip
+    assert images == {re.search(r"--tag (\S+)", build)[1]}
 
 
 def test_a_pod_has_the_time_that_it_takes_to_stop():

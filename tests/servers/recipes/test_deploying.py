@@ -1,12 +1,15 @@
 """docs/deploying.md: each of its recipes, taken from the page."""
 
+import contextlib
 import functools
 import json
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
+import threading
 
 import idgen
 import pytest
@@ -30,7 +33,7 @@ RECIPES = {
     ("Docker", "dockerfile"): 1,
     ("Docker", "console"): 1,  # not run: there is no Docker
     ("Kubernetes", "yaml"): 1,
-    ("Rolling restart", "sh"): 2,
+    ("Rolling restart", "sh"): 3,
 }
 SHOWN = {"Docker": "examples/fastapi/Dockerfile", "Kubernetes": "examples/kubernetes/web.yaml"}
 LAYOUT = idgen.Layout("default")
@@ -124,18 +127,34 @@ def test_a_new_process_waits_for_the_worker_of_the_one_that_it_replaces(place):
     toml.write_text(toml.read_text().replace('"auto"', "7"))
     port = servers.free_port()
     url = f"http://127.0.0.1:{port}/"
-    with place.start(
-        "gunicorn --workers 1 --pid gunicorn.pid web:app", "--bind", f"127.0.0.1:{port}"
-    ) as gunicorn:  # fmt: skip
+    _, start, replace = (block.text for block in of("Rolling restart", "sh"))
+    with place.start(start, "--bind", f"127.0.0.1:{port}") as gunicorn:
         wait_for(url, gunicorn)
         before = place.workers()
         with Load(lambda _: request(url).split()) as load:
             load.goes_on()
-            place.run(of("Rolling restart", "sh")[1].text)
+            place.run(replace)
             wait_for_row(lambda: is_with_the_next(before, place.workers()), what="the next has the worker")
             load.goes_on()
     assert not load.failures, load.failures[:3]
     assert check(load.answers) == {7}
+
+
+def test_an_answer_that_is_cut_is_a_request_that_failed():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer():
+            with contextlib.suppress(OSError):
+                while True:
+                    with listener.accept()[0] as client:
+                        client.recv(4096)
+                        client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+
+        threading.Thread(target=answer, daemon=True).start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        with Load(lambda _: request(url)) as load, pytest.raises(AssertionError, match="IncompleteRead"):
+            load.goes_on()
+    assert not load.answers
 
 
 def is_with_the_next(before, now):

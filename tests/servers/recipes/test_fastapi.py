@@ -15,6 +15,7 @@ import yaml
 from clients import IDGEN, new_tag, run
 from deploying import PATH, Load, process, request, wait_for
 from hosts import ROOT
+from services import is_ignored
 
 import servers
 
@@ -87,6 +88,28 @@ def test_compose_has_the_processes_and_the_variables_of_the_script():
     assert "python3 create.py" in text
     assert "celery --app=tasks worker --concurrency=2" in text
     assert " ".join(made["services"]["tasks"]["command"]) == "celery --app=tasks worker --concurrency=2"
+
+
+def test_what_the_script_leaves_is_ignored_by_git_and_docker():
+    left = "shop"
+    assert f"mkdir -m 755 {left} " in (SERVICE / "run.sh").read_text()
+    assert is_ignored(f"{SERVICE}/{left}/")
+    assert left in (SERVICE / ".dockerignore").read_text().split()
+
+
+def test_the_commands_of_compose_name_what_is_there():
+    text = (SERVICE / "compose.yaml").read_text()
+    commands = re.findall(r"^#   (.*)$", text, re.MULTILINE)
+    assert " && ".join(commands).startswith("make dist && cp build/dist/idgen-*.tar.gz examples/fastapi/ && ")
+    secret = yaml.safe_load(text)["secrets"]["password"]["environment"]
+    assert commands[1].startswith(f"{secret}=... docker compose --file examples/fastapi/compose.yaml up --build")
+    assert "COPY idgen-*.tar.gz" in (SERVICE / "Dockerfile").read_text()
+
+
+def test_celery_waits_for_a_process_that_waits_for_the_store():
+    text = (SERVICE / "tasks.py").read_text()
+    opened = re.findall(r"^    \w+\.get\(\)$", text, re.MULTILINE)
+    assert int(re.search(r"worker_proc_alive_timeout = (\d+)", text)[1]) > 60 * len(opened) == 120  # open_wait
 
 
 NGINX = """

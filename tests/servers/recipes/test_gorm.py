@@ -1,7 +1,8 @@
 """examples/gorm, word for word, as docs/deploying.md builds it."""
 
-from services import check_compose, check_lines_of_idgen, check_schema, check_the_counter, tell
-from test_go_builds import static_build
+from page import code_of
+from services import EXAMPLES, check_compose, check_lines_of_idgen, check_schema, check_the_counter, tell
+from test_go_builds import SECTION, static_build
 
 
 def test_no_order_is_lost_and_no_id_is_there_twice_while_database_and_service_are_restarted(tmp_path):
@@ -22,3 +23,5 @@ def test_the_schema_is_that_of_the_command():
 
 def test_compose_describes_the_same_service():
     check_compose("gorm", [static_build()])
+    command, *_ = code_of(SECTION, "sh")
+    assert f"# {command}" in (EXAMPLES / "gorm" / "compose.yaml").read_text()

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pwd
 import re
 import subprocess
 import textwrap
@@ -157,9 +158,15 @@ def test_the_database_was_restored(place):
             book.do()
             assert show(place.url, "orders")["max_id"] == 120, "doctor opened nothing"
             book.do()
+            assert show(place.url, "orders")["max_id"] == 300 + 2 * stock_max(), "what two processes may hold"
             book.do()
-            assert min(place.draw(50)) > 300
+            assert min(place.draw(50)) > 300 + 2 * stock_max()
             book.do()
+
+
+def stock_max():
+    text = (PAGE.parent / "configuration.md").read_text()
+    return int(re.search(r"^## segment\.stock_max\n.*?^- Default: `(\d+)`", text, re.MULTILINE | re.DOTALL)[1])
 
 
 def test_a_tag_moves_to_another_store(place, tmp_path):
@@ -187,20 +194,49 @@ def test_a_tag_ends(place):
         book.do()
 
 
-def test_a_password_is_rotated_and_no_request_fails(place):
+SEEN = """#!/bin/sh
+[ ! -e "$PASSWORD_FILE.new" ] || stat -c '%a %u %g' "$PASSWORD_FILE.new" >>"$SEEN/files"
+printf '%s\\n' "$@" >>"$SEEN/arguments"
+exec {program} "$@"
+"""
+
+
+def watch(place, folder):
+    """Each psql and mv of the page is seen as it starts: its arguments, and who may read the new file then."""
+    folder.mkdir()
+    for program in (place.server.bin / "psql", Path("/usr/bin/mv")):
+        (folder / program.name).write_text(SEEN.format(program=program))
+        (folder / program.name).chmod(0o755)
+    place.variables |= {"PATH": f"{folder}:{place.variables['PATH']}", "SEEN": str(folder)}
+
+
+def test_a_password_is_rotated_and_no_request_fails(place, tmp_path):
     place.create()
-    secret = "n3w-pa55word"
+    secret = "n3w 'pa55\"w%ord$HOME\\"
+    place.password.chmod(0o640)
+    if os.geteuid() == 0:
+        nobody = pwd.getpwnam("nobody")
+        os.chown(place.password, nobody.pw_uid, nobody.pw_gid)
+    before = place.password.stat()
+    watch(place, tmp_path / "seen")
     with contextlib.closing(place.client()) as client:
         client.goes_on()
         try:
             with place.runbook("A password is rotated", NEW_PASSWORD=secret, PASSWORD_FILE=place.password) as book:
+                (tmp_path / "password.new").write_text("of an attempt that failed")  # which everybody can read
                 book.do()
+                assert place.password.read_text() == secret
+                assert set((tmp_path / "seen" / "files").read_text().splitlines()) == {
+                    f"640 {before.st_uid} {before.st_gid}"
+                }
+                assert "pa55" not in (tmp_path / "seen" / "arguments").read_text()
                 book.do()
                 client.goes_on(client.size())
                 assert int(book.do()) >= 1
                 grants = show(place.url, "orders")["grants"]
                 wait_until(lambda: show(place.url, "orders")["grants"] > grants + 2, what="new segments")
-            assert place.password.stat().st_mode & 0o777 == 0o600
+            after = place.password.stat()
+            assert (after.st_mode, after.st_uid, after.st_gid) == (before.st_mode, before.st_uid, before.st_gid)
             refused = run([IDGEN, "segment", "show", "--store", place.server.url(), "--tag", "orders"])
             assert "password authentication failed" in refused.stderr, "the old one is out of use"
         finally:

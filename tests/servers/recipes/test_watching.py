@@ -15,6 +15,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+import yaml
 from clients import BUILD, IDGEN, MODULES, wait_until
 from hosts import ROOT
 
@@ -138,6 +139,18 @@ def test_alerts_come_when_they_should_and_only_then(tmp_path):
     shutil.copy(HERE / "alerts_test.yaml", tmp_path)
     run("promtool", "check", "rules", "alerts.yaml", cwd=tmp_path)
     assert "SUCCESS" in run("promtool", "test", "rules", "alerts_test.yaml", cwd=tmp_path)
+
+
+def test_each_alert_is_shown_to_come_and_to_stay_away():
+    groups = yaml.safe_load((EXAMPLES / "alerts.yaml").read_text())["groups"]
+    names = {rule["alert"] for group in groups for rule in group["rules"]}
+    cases = [
+        case
+        for test in yaml.safe_load((HERE / "alerts_test.yaml").read_text())["tests"]
+        for case in test["alert_rule_test"]
+    ]
+    assert {case["alertname"] for case in cases if case.get("exp_alerts")} == names
+    assert {case["alertname"] for case in cases if not case.get("exp_alerts")} == names
 
 
 def dashboard_expressions():

@@ -990,6 +990,9 @@ public final class Generator implements IdSource {
      * exceptions, and the clock stands still for that call; what it throws when it is read for the first time is thrown
      * by {@link #build()}.
      *
+     * <p>Generators with a clock of the program are never configured alike, even with the same one: each build is a
+     * generator of its own, and a second one on a snowflake worker is refused.
+     *
      * @param clock the clock
      * @return this
      */
@@ -1787,9 +1790,22 @@ public final class Generator implements IdSource {
      * @throws StoreException (status {@link Status#TAG_EXISTS}) if the tag already exists
      */
     public void createSegment() {
+      createSegment(0);
+    }
+
+    /**
+     * As {@link #createSegment()}, with the first id above a number, in one step: a tag that takes over ids which are
+     * in use can at no moment issue a lower one.
+     *
+     * @param above the number
+     * @throws StoreException (status {@link Status#TAG_EXISTS}) if the tag already exists
+     * @throws ConfigException (status {@link Status#VALUE}) if it is negative; (status {@link Status#UNSUPPORTED}) for
+     *     serials in rows of other programs, unless it is 0
+     */
+    public void createSegment(long above) {
       with(
           config -> {
-            IdgenJNI.idgen_segment_create(config);
+            IdgenJNI.idgen_segment_create_above(config, above);
             return null;
           });
     }

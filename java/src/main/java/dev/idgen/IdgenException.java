@@ -60,9 +60,10 @@ public class IdgenException extends RuntimeException {
    * @param status one of {@link Status}
    * @param written as {@link #written()} has it
    * @return an exception of the status's class
-   * @throws IllegalArgumentException if there is no such status
+   * @throws IllegalArgumentException if there is no such status, or {@code written} is negative
    */
   public static IdgenException of(int status, int written) {
+    if (written < 0) throw new IllegalArgumentException("written is " + written + "; allowed: 0 and above");
     NativeLoader.require();
     if (status <= 0 || !isKnown(status)) {
       throw new IllegalArgumentException(status + " is no status that a call can fail with; use one of Status");

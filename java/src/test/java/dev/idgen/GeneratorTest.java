@@ -251,6 +251,17 @@ class GeneratorTest {
   }
 
   @Test
+  void aTagIsMadeAboveANumber() {
+    var negative = assertThrows(ConfigException.class, () -> segment().createSegment(-1));
+    assertEquals(Status.VALUE, negative.status());
+    segment().createSegment(500);
+    assertEquals(Status.TAG_EXISTS, assertThrows(StoreException.class, () -> segment().createSegment(900)).status());
+    try (var orders = segment().storeCreate(false).build()) {
+      assertEquals(501, orders.next());
+    }
+  }
+
+  @Test
   void theCountersOfATagAreCreatedShownAndLifted() {
     segment().createSegment();
     var exists = assertThrows(StoreException.class, () -> segment().createSegment());

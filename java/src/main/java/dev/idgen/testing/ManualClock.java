@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * no wait takes real time.
  */
 public final class ManualClock extends Clock implements WaitingClock {
-  /** Where a clock stands that nobody has told another time: 2026-01-01 00:00 UTC. */
+  /** Where a clock stands that nobody has told another time, unless the layout begins later: 2026-01-01 00:00 UTC. */
   public static final Instant FIRST_MOMENT = Instant.parse("2026-01-01T00:00:00Z");
 
   private final AtomicReference<Instant> now;

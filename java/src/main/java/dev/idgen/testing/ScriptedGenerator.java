@@ -1,13 +1,16 @@
 package dev.idgen.testing;
 
+import dev.idgen.ConfigException;
 import dev.idgen.Generator;
 import dev.idgen.IdSource;
 import dev.idgen.IdgenException;
 import dev.idgen.Parts;
+import dev.idgen.Status;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
+import java.util.function.Supplier;
 
 /**
  * A generator that a test tells what to do. It draws from a real one, over a store of its own in memory: each starts
@@ -17,9 +20,10 @@ import java.util.OptionalLong;
 public final class ScriptedGenerator implements IdSource {
   private final Generator generator;
   private final ManualClock clock;
-  private int status; // of the calls that fail; 0: none does. Guarded by this, as the next two
+  private int status; // of the calls that fail; 0: none does. Guarded by this, as the next three
   private long idsBefore; // that are still drawn
   private int calls; // that fail then; 0: all
+  private int tellings; // so far
 
   private ScriptedGenerator(Generator generator, ManualClock clock) {
     this.generator = generator;
@@ -31,7 +35,7 @@ public final class ScriptedGenerator implements IdSource {
    *
    * @param start the first
    * @return a generator that has its first reservation
-   * @throws IllegalArgumentException if {@code start} is below 1
+   * @throws IllegalArgumentException if {@code start} is below 1 or above 2^62
    */
   public static ScriptedGenerator segment(long start) {
     return with(Generator.builder().kind("segment")).start(start).build();
@@ -62,7 +66,7 @@ public final class ScriptedGenerator implements IdSource {
   /**
    * Begins a generator of any configuration, one of a file too: {@code with(Generator.builder().load(path, "orders"))}
    * has the layout, the pattern and the policies of production, but never its store, its {@code worker_source} or its
-   * {@code witness}.
+   * {@code witness}. A store and a clock that the builder was given have no effect: the generator has its own.
    *
    * @param builder the configuration, of which a copy is made
    * @return where it is to begin
@@ -111,7 +115,8 @@ public final class ScriptedGenerator implements IdSource {
     }
 
     /**
-     * Where the clock stands, and the time of a snowflake's first id. Without it, {@link ManualClock#FIRST_MOMENT}.
+     * Where the clock stands, and the time of a snowflake's first id. Without it, {@link ManualClock#FIRST_MOMENT}, or
+     * the layout's epoch if that is later.
      *
      * @param at the time
      * @return this
@@ -152,7 +157,17 @@ public final class ScriptedGenerator implements IdSource {
     public ScriptedGenerator build() {
       var own = clock != null ? clock : new ManualClock();
       if (sequence != 0) builder.set("sequence_start", "carry"); // a random one could not be told
-      var made = builder.store(new FreshStore(Math.max(start, 1), own)).clock(own).build();
+      Generator made;
+      try {
+        made = buildWith(own);
+      } catch (ConfigException e) {
+        if (clock != null || e.status() != Status.LIFETIME) throw e;
+        // The epoch is later than the first moment, if it can be built today: no clock stands before it.
+        try (var today = buildWith(new ManualClock(Instant.now()))) {
+          own = new ManualClock(Instant.ofEpochMilli(today.layout().info().epochUnixMs()));
+        }
+        made = buildWith(own);
+      }
       try {
         begin(made);
       } catch (RuntimeException e) {
@@ -160,6 +175,10 @@ public final class ScriptedGenerator implements IdSource {
         throw e;
       }
       return new ScriptedGenerator(made, own);
+    }
+
+    private Generator buildWith(ManualClock own) {
+      return builder.store(new FreshStore(Math.max(start, 1), own)).clock(own).build();
     }
 
     private void begin(Generator made) {
@@ -216,7 +235,8 @@ public final class ScriptedGenerator implements IdSource {
 
   /**
    * After that many more ids, each call that draws ids fails until {@link #recover()}. A {@link #fill} that needs more
-   * fails halfway, and {@link IdgenException#written()} says how many it has stored. Otherwise as {@link #failNext}.
+   * fails halfway, and {@link IdgenException#written()} says how many it has stored. Only ids that a call has got
+   * count. Otherwise as {@link #failNext}.
    *
    * @param ids how many ids are still drawn, at least 0
    * @param status one of {@link dev.idgen.Status}
@@ -238,39 +258,54 @@ public final class ScriptedGenerator implements IdSource {
       status = newStatus;
       idsBefore = newIdsBefore;
       calls = newCalls;
+      tellings++;
     }
   }
 
   /** How many ids a call may draw, and with which status it fails after these; 0: it does not. */
-  private record Part(int ids, int status) {}
+  private record Part(int ids, int status, int telling) {}
 
   private synchronized Part take(int want) {
-    if (status == 0) return new Part(want, 0);
+    if (status == 0) return new Part(want, 0, tellings);
     if (want <= idsBefore) {
       idsBefore -= want;
-      return new Part(want, 0);
+      return new Part(want, 0, tellings);
     }
-    var part = new Part((int) idsBefore, status);
+    var part = new Part((int) idsBefore, status, tellings);
     idsBefore = 0;
     if (calls > 0 && --calls == 0) status = 0;
     return part;
   }
 
-  private void takeOne() {
-    int failure = take(1).status();
-    if (failure != 0) throw IdgenException.of(failure, 0);
+  /** Of what a call may draw, what it did not, unless something else was told since. */
+  private synchronized void putBack(Part part, int ids) {
+    if (part.telling() == tellings) idsBefore += ids;
+  }
+
+  private <T> T drawOne(Supplier<T> draw) {
+    var part = take(1);
+    if (part.status() != 0) throw IdgenException.of(part.status(), 0);
+    return draw(part, draw);
+  }
+
+  /** What is refused has drawn nothing, and what fails halfway only a part. */
+  private <T> T draw(Part part, Supplier<T> draw) {
+    try {
+      return draw.get();
+    } catch (Throwable e) {
+      putBack(part, part.ids() - (e instanceof IdgenException failure ? failure.written() : 0));
+      throw e;
+    }
   }
 
   @Override
   public long next() {
-    takeOne();
-    return generator.next();
+    return drawOne(generator::next);
   }
 
   @Override
   public String nextText() {
-    takeOne();
-    return generator.nextText();
+    return drawOne(generator::nextText);
   }
 
   /**
@@ -280,9 +315,13 @@ public final class ScriptedGenerator implements IdSource {
    * @throws IdgenException as it was told, if that is not retryable
    */
   public OptionalLong tryNext() {
-    int failure = take(1).status();
-    if (failure == 0) return generator.tryNext();
-    var exception = IdgenException.of(failure, 0);
+    var part = take(1);
+    if (part.status() == 0) {
+      var id = draw(part, generator::tryNext);
+      if (id.isEmpty()) putBack(part, 1);
+      return id;
+    }
+    var exception = IdgenException.of(part.status(), 0);
     if (exception.retryable()) return OptionalLong.empty();
     throw exception;
   }
@@ -319,7 +358,7 @@ public final class ScriptedGenerator implements IdSource {
   public int fill(long[] ids, int offset, int length) {
     Objects.checkFromIndexSize(offset, length, ids.length);
     var part = take(length);
-    generator.fill(ids, offset, part.ids());
+    draw(part, () -> generator.fill(ids, offset, part.ids()));
     if (part.status() != 0) throw IdgenException.of(part.status(), part.ids());
     return length;
   }
@@ -332,8 +371,7 @@ public final class ScriptedGenerator implements IdSource {
    * @throws IdgenException as it was told
    */
   public long nextFor(long owner) {
-    takeOne();
-    return generator.nextFor(owner);
+    return drawOne(() -> generator.nextFor(owner));
   }
 
   /**
@@ -344,8 +382,7 @@ public final class ScriptedGenerator implements IdSource {
    * @throws IdgenException as it was told
    */
   public long nextFor(String owner) {
-    takeOne();
-    return generator.nextFor(owner);
+    return drawOne(() -> generator.nextFor(owner));
   }
 
   /**
@@ -356,8 +393,7 @@ public final class ScriptedGenerator implements IdSource {
    * @throws IdgenException as it was told
    */
   public long nextFor(byte[] owner) {
-    takeOne();
-    return generator.nextFor(owner);
+    return drawOne(() -> generator.nextFor(owner));
   }
 
   /**

@@ -15,6 +15,7 @@ import dev.idgen.ExhaustedException;
 import dev.idgen.Generator;
 import dev.idgen.IdSource;
 import dev.idgen.IdgenException;
+import dev.idgen.OverloadedException;
 import dev.idgen.Status;
 import dev.idgen.StoreException;
 import java.lang.ref.WeakReference;
@@ -149,6 +150,57 @@ class ScriptedGeneratorTest {
   }
 
   @Test
+  void onlyIdsThatWereDrawnCountTowardsAFailure() {
+    var builder = Generator.builder().worker(1).layout("time:30s worker:10 sequence:2").sequenceStart("zero");
+    try (var ids = ScriptedGenerator.with(builder.waitMax(Duration.ofMillis(100))).at(AT).build()) {
+      var back = Duration.ofHours(1);
+      assertCounts(ids, back, 0, () -> assertThrows(ClockException.class, ids::next));
+      assertCounts(ids, back, 0, () -> assertThrows(ClockException.class, ids::nextText));
+      assertCounts(ids, back, 0, () -> assertThrows(ClockException.class, () -> ids.nextBatch(6)));
+      assertCounts(ids, back, 0, () -> assertEquals(OptionalLong.empty(), ids.tryNext()));
+      assertCounts(ids, Duration.ZERO, 0, () -> assertThrows(ConfigException.class, () -> ids.nextFor(42)));
+      for (int length : new int[] {6, 9}) { // which wait longer than they may for the next tick
+        assertCounts(
+            ids,
+            Duration.ZERO,
+            4,
+            () -> {
+              var failure = assertThrows(OverloadedException.class, () -> ids.fill(new long[length]));
+              assertEquals(4, failure.written());
+            });
+      }
+    }
+  }
+
+  private static void assertCounts(ScriptedGenerator ids, Duration back, int drawn, Runnable call) {
+    ids.clock().advance(Duration.ofSeconds(1));
+    ids.next();
+    ids.clock().advance(Duration.ofSeconds(1));
+    var now = ids.clock().instant();
+    ids.failAfter(6, Status.STORE_FULL);
+    ids.clock().setBack(back);
+    call.run();
+    ids.clock().set(now);
+    for (int id = drawn; id < 6; id++) {
+      ids.clock().advance(Duration.ofSeconds(1));
+      ids.next();
+    }
+    assertThrows(StoreException.class, ids::next);
+    ids.recover();
+  }
+
+  @Test
+  void aTableWithANewEpochBeginsThere() {
+    var epoch = Instant.parse("2026-03-01T12:00:00Z");
+    var builder = Generator.builder().worker(1).epoch(epoch);
+    try (var ids = ScriptedGenerator.with(builder).sequence(3).build()) {
+      assertEquals(epoch, ids.clock().instant());
+      assertEquals(epoch, ids.decode(ids.next()).instant());
+    }
+    assertThrows(ConfigException.class, () -> ScriptedGenerator.with(builder).at(AT.minusSeconds(31536000)).build());
+  }
+
+  @Test
   void tryNextAnswersAsTheRealOne() {
     try (var ids = ScriptedGenerator.segment(1)) {
       ids.failNext(1, Status.STORE_UNAVAILABLE);
@@ -241,6 +293,8 @@ class ScriptedGeneratorTest {
     assertSays("snowflakes", () -> ScriptedGenerator.with(Generator.builder().kind("segment")).sequence(5).build());
     assertSays("0 to 4095", () -> ScriptedGenerator.snowflake(AT, 4096));
     assertSays("allowed: 1 to 4611686018427387904", () -> ScriptedGenerator.segment(0));
+    assertSays("allowed: 1 to 4611686018427387904", () -> ScriptedGenerator.segment((1L << 62) + 1));
+    assertSays("0 and above", () -> IdgenException.of(Status.EXHAUSTED, -1));
     try (var ids = ScriptedGenerator.segment(1)) {
       assertSays("1 and above", () -> tell(() -> ids.failNext(0, Status.CLOSED)));
       assertSays("0 and above", () -> tell(() -> ids.failAfter(-1, Status.CLOSED)));

@@ -1,0 +1,91 @@
+"""`witness` with `segment.max_age`: what was given back while nobody drew may be granted, and is written, again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import idgen
+import pytest
+
+DRAWS_AND_DIES = """
+import idgen, os, signal, sys
+generator = idgen.Generator(**eval(sys.argv[1]))
+print(*generator.next_list(900), flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> dict[str, str | int]:
+    (tmp_path / "seen").mkdir()
+    store = f"sqlite:{tmp_path}/ids.db"
+    idgen.segment_create(store=store, tag="orders")
+    return {
+        "kind": "segment",
+        "tag": "orders",
+        "store": store,
+        "witness": f"{tmp_path}/seen",
+        "segment_step": 1000,
+        "segment_prefetch": 1,
+        "segment_runway": "0ms",
+    }
+
+
+def idle(settings: dict[str, str | int], at: int) -> None:
+    """Until a generator has given back what it held, and the tag stands there."""
+    until = time.monotonic() + 20
+    while idgen.segment_show(store=str(settings["store"]), tag="orders").max_id != at:
+        assert time.monotonic() < until, "nothing was given back"
+        time.sleep(0.01)
+
+
+def backup(folder: Path) -> None:
+    shutil.copy(folder / "ids.db", folder / "backup.db")
+
+
+def restore(folder: Path) -> None:
+    """As on a server: nothing but the witness notices."""
+    shutil.copy(folder / "backup.db", folder / "ids.db")
+    (folder / "ids.db-lock").unlink()
+
+
+def test_a_generator_that_was_idle_notices_what_its_host_drew_before_a_restore(
+    settings: dict[str, str | int], tmp_path: Path
+) -> None:
+    with idgen.Generator(**settings, segment_max_age="50ms") as generator:  # type: ignore[arg-type]
+        assert generator.next() == 1
+        idle(settings, 2)
+        backup(tmp_path)
+        other = subprocess.run(
+            [sys.executable, "-c", DRAWS_AND_DIES, repr(settings)], capture_output=True, text=True, check=False
+        )
+        drawn = [int(id) for id in other.stdout.split()]
+        assert drawn == [*range(3, 903)], other.stderr
+        restore(tmp_path)
+        with pytest.raises(idgen.StoreRegressedError, match="this host has had numbers up to 1002"):
+            generator.next()
+
+
+def test_what_is_drawn_after_an_idle_time_is_remembered(settings: dict[str, str | int], tmp_path: Path) -> None:
+    child = os.fork()
+    if child == 0:
+        try:
+            generator = idgen.Generator(**settings, segment_max_age="50ms")  # type: ignore[arg-type]
+            generator.next_list(10)
+            idle(settings, 11)
+            backup(tmp_path)
+            generator.next_list(500)
+        finally:
+            os._exit(0)  # gives nothing back
+    os.waitpid(child, 0)
+    restore(tmp_path)
+    with (
+        pytest.raises(idgen.StoreRegressedError, match="this host has had numbers up to"),
+        idgen.Generator(**settings) as generator,  # type: ignore[arg-type]
+    ):
+        generator.next()
