@@ -1,4 +1,5 @@
 #include "border.hpp"
+#include "idgen/concat.hpp"
 #include "idgen/store.hpp"
 #include "idgen/text.hpp"
 
@@ -81,6 +82,11 @@ idgen_status_t idgen_segment_retire(const idgen_config_t* config, idgen_segment_
   return guard_waiting(err, [&] {
     const Tag tag = tag_of(config, false);
     check_struct(out, "out");
+    const std::string& schema = config->value.get("segment.schema");
+    if (schema == "key_producer" || schema == "incr") {
+      throw Error(Status::unsupported,
+                  concat({"segment.schema = ", schema, ": its rows begin anew in each period, and cannot be retired"}));
+    }
     if (config->value.get("store") == "buffer") {
       throw Error(Status::unsupported,
                   "store = buffer: retire the tag in the store of buffer.database, which grants all its numbers. Those "

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <map>
 
 #include "json_worker.hpp"
@@ -106,7 +107,7 @@ class EtcdConnection {
 
     user_ = parameters.secret("user", settings.url.user);
     if (!user_.empty()) {
-      password_ = parameters.secret("password", settings.url.password);
+      password_ = [parameters, given = settings.url.password] { return parameters.secret("password", given); };
       authenticate();
     } else {
       read("", "");  // is it there, and may we use it?
@@ -307,9 +308,10 @@ class EtcdConnection {
     return (by_tls ? " by TLS: " : ": ") + std::string(reason_[0] != 0 ? reason_ : curl_easy_strerror(code));
   }
 
+  // By the password of now: a password_file may have another one than when the connection was made.
   void authenticate() {
     token_.clear();
-    token_ = post("/v3/auth/authenticate", {{"name", user_}, {"password", password_}}).value("token", "");
+    token_ = post("/v3/auth/authenticate", {{"name", user_}, {"password", password_()}}).value("token", "");
   }
 
   // Retries with a new token if etcd wants one: it forgets a token some minutes after its last use (--auth-token-ttl),
@@ -406,7 +408,8 @@ class EtcdConnection {
   Records<EtcdConnection> records_;
   WorkerRows<EtcdConnection> workers_;
   ServerClock clock_;
-  std::string user_, password_;
+  std::string user_;
+  std::function<std::string()> password_;
   std::string token_;  // "" without a user
   std::vector<std::string> endpoints_;
   std::size_t endpoint_ = 0;

@@ -98,7 +98,6 @@ redis.call('HSET', key, 'step', ARGV[1])
 stamp(ARGV[2])
 return answer()
 )";
-// ARGV: now.
 // ARGV: now, what the first number is above.
 inline constexpr const char* kCreate = R"(
 if row[1] then return {'exists', row[1]} end

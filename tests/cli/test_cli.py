@@ -1117,6 +1117,24 @@ class Segment(Cli):
         self.assertIn("allowed: 0 to", said)
         self.refused("TAG_UNKNOWN", "segment", "show", *self.STORE, "--tag", "t")
 
+    def test_a_tag_that_exists_below_the_number_is_not_as_good_as_made_above_it(self):
+        self.good("segment", "create", *self.STORE, "--tag", "orders", "--above", 7)
+        said = self.refused(
+            "TAG_EXISTS", "segment", "create", *self.STORE, "--tag", "orders", "--above", 100, "--if-missing"
+        )
+        self.assertIn("stands at 7, below 100: raise it with `idgen segment advance`", said)
+        self.good("segment", "create", *self.STORE, "--tag", "orders", "--above", 7, "--if-missing")
+
+    def test_a_move_does_not_go_on_in_a_tag_that_somebody_made_meanwhile(self):
+        self.good("segment", "create", *self.STORE, "--tag", "orders", "--above", 41)
+        self.good("segment", "retire", *self.STORE, "--tag", "orders", "--force")  # its first half
+        there = ("--store", "sqlite:there.db", "--tag", "orders")
+        self.good("next", *there, "--kind", "segment", "--set", "store_create=true")
+        said = self.refused("TAG_EXISTS", *self.move("sqlite:there.db", "--resume"))
+        self.assertIn("may be in use twice", said)
+        self.good("segment", "advance", *there, "--to", 41)
+        self.assertIn("above 42", self.good(*self.move("sqlite:there.db", "--resume")).out)
+
     def move(self, to="sqlite:there.db", *more):
         return ("segment", "move", "--from", self.STORE[1], "--to", to, "--tag", "orders", *more)
 

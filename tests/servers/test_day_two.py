@@ -218,6 +218,35 @@ def test_a_tag_moves_from_any_store_to_the_next_while_it_is_drawn_from(started, 
         assert "EXHAUSTED" in draw(url, tag).stderr
 
 
+@pytest.mark.parametrize("schema", ["leaf", "tinyid", "cosid"])
+@pytest.mark.parametrize("kind", ["mysql", "postgres"])
+def test_a_tag_of_another_program_is_moved_and_its_row_grants_nothing_more(kind, schema, started):
+    url = started(kind).url()
+    tag = new_tag()
+    row = ("--tag", tag, "--schema", schema, *MODULE)
+    run([IDGEN, "segment", "create", "--store", url, *row]).check_returncode()
+    drawn = run([IDGEN, "next", "--kind", "segment", "--store", url, *row, "-n", "5"])
+    last = int(drawn.stdout.split()[-1])
+    retired = run([IDGEN, "segment", "retire", "--store", url, *row, "--force", "--json"])
+    assert retired.returncode == 0, retired.stderr
+    assert last <= json.loads(retired.stdout)["last"] < last + 10
+    for command in (["next", "--kind", "segment"], ["segment", "retire", "--force"]):
+        refused = run([IDGEN, *command, "--store", url, *row])
+        assert "EXHAUSTED" in refused.stderr, refused.stderr
+
+
+def test_a_row_with_a_stride_is_not_retired_for_the_others_of_its_numbers(started):
+    server = started("mysql")
+    tag = new_tag()
+    row = ("--store", server.url(), "--tag", tag, "--schema", "tinyid", *MODULE)
+    run([IDGEN, "segment", "create", *row]).check_returncode()
+    server.sql(f"UPDATE ids.tiny_id_info SET delta = 2, remainder = 1 WHERE biz_type = '{tag}'")
+    refused = run([IDGEN, "segment", "retire", *row, "--force"])
+    assert "UNSUPPORTED" in refused.stderr, refused.stderr
+    assert "stride of 2" in refused.stderr
+    assert int(run([IDGEN, "next", "--kind", "segment", *row]).stdout) < 10
+
+
 def test_a_move_that_fails_there_has_changed_nothing_here(started):
     url = started("mysql").url()
     tag = create(url, new_tag())

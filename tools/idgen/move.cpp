@@ -47,14 +47,22 @@ idgen_segment_info_t row(const Config& config) {
   return info;
 }
 
-// Where a tag ended, if its row says so.
+// Where a tag was retired, if its row says so.
 std::optional<std::uint64_t> retired_at(const idgen_segment_info_t& info) {
   constexpr std::string_view kBegin = "retired at ";
   const std::string_view holder = info.holder;
-  if (info.max_id < kLargestNumber || !holder.starts_with(kBegin)) return std::nullopt;
+  if (!holder.starts_with(kBegin)) return std::nullopt;
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(holder.data() + kBegin.size(), holder.data() + holder.size(), number);
   return error == std::errc{} && end == holder.data() + holder.size() ? std::optional(number) : std::nullopt;
+}
+
+// Counters that hold the next free number end one earlier.
+bool has_ended(const idgen_segment_info_t& info) { return info.max_id >= kLargestNumber - 1 || retired_at(info); }
+
+[[noreturn]] void throw_ended(const Config& config) {
+  throw Failure(IDGEN_E_EXHAUSTED, shown_tag(config) + " of " + store_shown(config) +
+                                       " has no numbers left, or was retired before; nothing was changed");
 }
 
 // Lifts the tag by one, and returns where it stands then.
@@ -74,29 +82,34 @@ bool is_one_row(const Config& to, const Config& from) {
   return first < second && second < third;
 }
 
-// Throws Failure unless the tag can be made, or goes on, in `to`. Where it is missing it is not made yet: whoever drew
+// Throws unless the tag can be made, or goes on, in `to`. False: it is missing there, and is not made yet: whoever drew
 // from it would draw what the old one still grants.
-void prepare(const Config& to, const Config& from, const idgen_segment_info_t& info) {
+bool is_there(const Config& to, const Config& from, const idgen_segment_info_t& info) {
   ErrorSlot error;
   idgen_segment_info_t there = IDGEN_SEGMENT_INFO_INIT;
   const idgen_status_t shown = idgen_segment_show(to.get(), &there, error);
   if (shown == IDGEN_E_TAG_UNKNOWN || shown == IDGEN_E_STORE_MISSING) {
     const idgen_status_t made = idgen_store_create(to.get(), error);
     if (made != IDGEN_E_UNSUPPORTED) check(made, error);  // a buffer is made with its first tag
-    return;
+    return false;
   }
   check(shown, error);
-  if (there.max_id >= kLargestNumber) {
-    throw Failure(IDGEN_E_EXHAUSTED, shown_tag(to) + " of " + store_shown(to) +
-                                         " has no numbers left, or was retired before; nothing was changed");
+  if (has_ended(there)) throw_ended(to);
+  if (const auto ended = retired_at(info)) {
+    if (there.max_id >= *ended) return true;
+    throw Failure(IDGEN_E_TAG_EXISTS, shown_tag(to) + " of " + store_shown(to) + " exists and stands at " +
+                                          std::to_string(there.max_id) + ", and the old one ended at " +
+                                          std::to_string(*ended) +
+                                          ": numbers up to there may be in use twice. If nobody has drawn from it, "
+                                          "raise it with `idgen segment advance`");
   }
-  if (info.max_id >= kLargestNumber) return;  // retired before
   placed_above(to, info.max_id);
   if (is_one_row(to, from)) {
     throw UsageError("--from and --to are two names of one store, or somebody draws from " + shown_tag(to) +
                      " there: a change of it in " + store_shown(to) + " is seen in " + store_shown(from) +
                      " too. It was not retired");
   }
+  return true;
 }
 
 int move_tag(const SegmentArguments& arguments) {
@@ -110,20 +123,38 @@ int move_tag(const SegmentArguments& arguments) {
   };
   const Config from = with_store(arguments.from.store), to = with_store(arguments.to_store);
   if (value(from, "store") == value(to, "store")) throw UsageError("--from and --to are the same store");
+  const std::string schema = value(from, "segment.schema");
+  if (schema == "key_producer" || schema == "incr") {
+    throw UsageError("rows of segment.schema = " + schema + " begin anew in each period, and cannot be moved");
+  }
   const idgen_segment_info_t info = row(from);
   const std::optional<std::uint64_t> ended = retired_at(info);
-  if (info.max_id >= kLargestNumber && !(ended && arguments.resumes)) {
-    const std::string why = ended ? " was " + std::string(info.holder) + ". If a move of it to " + store_shown(to) +
-                                        " was stopped, and it goes on nowhere else, add --resume"
-                                  : " has no numbers left, or was retired before";
-    throw Failure(IDGEN_E_EXHAUSTED, shown_tag(from) + " of " + store_shown(from) + why + "; nothing was changed");
+  if (ended && !arguments.resumes) {
+    throw Failure(IDGEN_E_EXHAUSTED, shown_tag(from) + " of " + store_shown(from) + " was " + info.holder +
+                                         ". If a move of it to " + store_shown(to) +
+                                         " was stopped, and it goes on nowhere else, add --resume; nothing was "
+                                         "changed");
   }
-  prepare(to, from, info);
-  const std::uint64_t last = ended ? *ended : retired(from);
-  std::uint64_t begins_above = 0;
+  if (!ended && has_ended(info)) throw_ended(from);
+  const bool was_there = is_there(to, from, info);
+  std::uint64_t last = 0, begins_above = 0;
   ErrorSlot error;
+  if (!ended) {
+    last = retired(from);
+  } else {
+    last = *ended;
+    idgen_segment_info_t again = IDGEN_SEGMENT_INFO_INIT;
+    const idgen_status_t status = idgen_segment_retire(from.get(), &again, error);  // ends what was stopped half way
+    if (status != IDGEN_E_EXHAUSTED) check(status, error);
+  }
   try {
-    begins_above = placed_above(to, last).info.max_id;
+    const Placed placed = placed_above(to, last);
+    if (!placed.is_new && !was_there) {
+      throw Failure(IDGEN_E_TAG_EXISTS, "somebody has made " + shown_tag(to) + " of " + store_shown(to) +
+                                            " meanwhile: what was drawn from it before it was raised, to " +
+                                            std::to_string(placed.info.max_id) + ", may be in use twice");
+    }
+    begins_above = placed.info.max_id;
     if (info.step > 0) check(idgen_segment_set_step(to.get(), info.step, nullptr, error), error);
   } catch (const Failure& failure) {
     throw Failure(failure.status(), std::string(failure.what()) + ". " + shown_tag(from) + " of " + store_shown(from) +
@@ -176,16 +207,18 @@ Command segment_move_command() {
       .usage = {"--from URL --to URL --tag TAG [--namespace NAMESPACE] [--resume] [--json]"},
       .details = R"(
 Retires the tag in the old store, then makes it in the new one, in one step, above all that the old one granted.
-In between it can be drawn from nowhere, so no number comes twice, whoever tries meanwhile and whatever stops this
-command. If it was stopped, run it again with --resume: the old row says where it ended.
+In between it can be drawn from nowhere, so no number comes twice, whatever stops this command. If it was stopped,
+run it again with --resume: the old row says where it ended. Nothing may make the tag in the new store meanwhile,
+as a generator with store_create = true would.
 
 A tag that the new store has already is lifted; nothing may draw from it before this command has ended.
 
 Generators on the old store go on with what they hold, then get EXHAUSTED: restart them on the new store before
 that, which is within segment.runway (10 s, unless it was raised for the move).
 
-The row's step moves too. Rows of other programs cannot say where they ended: read that by `show` before. If this
-command is stopped after it has retired such a row, use `create --above` in the new store.
+The row's step moves too. Rows of other programs cannot say where they ended: if this command is stopped after it
+has retired such a row, find the highest id in use, and use `create --above` in the new store. Rows with a stride
+and serials of other programs are not moved.
 
 With --json: namespace, tag, last (granted by the old store), max_id (of the new one).
 )",

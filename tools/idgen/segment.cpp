@@ -123,6 +123,13 @@ int create(const SegmentArguments& arguments) {
   ErrorSlot error;
   const idgen_status_t made = idgen_segment_create_above(config.get(), above, error);
   if (made == IDGEN_E_TAG_EXISTS && arguments.if_missing) {
+    idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
+    if (above > 0) check(idgen_segment_show(config.get(), &info, error), error);
+    if (info.max_id < above) {
+      throw Failure(IDGEN_E_TAG_EXISTS, shown_tag(config) + " of " + store_shown(config) + " exists and stands at " +
+                                            std::to_string(info.max_id) + ", below " + std::to_string(above) +
+                                            ": raise it with `idgen segment advance`");
+    }
     out.line(shown_tag(config) + " of " + store_shown(config) + " exists; nothing is changed");
     out.flush();
     return kExitOk;

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "idgen/concat.hpp"
 #include "idgen/mutex.hpp"
 #include "runtime/fork_page.hpp"
 #include "store/breaker.hpp"
@@ -148,6 +149,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   }
   void segment_create(const std::string& name_space, const std::string& tag, std::uint64_t above) override {
     ask_database([&](Store& database) { database.segment_create(name_space, tag, above); });
+    if (above > 0) drop_stock(name_space, tag, above);  // of an earlier tag of this name
   }
   SegmentInfo segment_show(const std::string& name_space, const std::string& tag) override {
     return ask_database([&](Store& database) { return database.segment_show(name_space, tag); });
@@ -163,17 +165,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   }
   SegmentInfo segment_advance(const std::string& name_space, const std::string& tag, std::uint64_t to) override {
     SegmentInfo info = ask_database([&](Store& database) { return database.segment_advance(name_space, tag, to); });
-    // After the database: the witness then refuses earlier grants, however late they arrive.
-    const Asked<bool> dropped = ask_queue([&](Queue& queue) {
-      queue.reset(name_space, tag, info.max_id, false);
-      return true;
-    });
-    if (!dropped.answer) {
-      throw Error(Status::store_unavailable, "tag " + in_quotes(tag) + " stands at " + std::to_string(info.max_id) +
-                                                 " in the database now, but lower numbers may be left in Redis, which "
-                                                 "did not answer: " +
-                                                 brief(dropped.why) + ". Advance it again when Redis is up again");
-    }
+    drop_stock(name_space, tag, info.max_id);
     const MutexLock lock(state_->mutex);
     tag_at({name_space, tag}).stopped = false;
     return info;
@@ -216,6 +208,19 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   }
 
  private:
+  // After the database: the witness then refuses earlier grants, however late they arrive.
+  void drop_stock(const std::string& name_space, const std::string& tag, std::uint64_t max_id) {
+    const Asked<bool> dropped = ask_queue([&](Queue& queue) {
+      queue.reset(name_space, tag, max_id, false);
+      return true;
+    });
+    if (dropped.answer) return;
+    throw Error(Status::store_unavailable,
+                concat({"tag ", quote(tag), " stands at ", max_id,
+                        " in the database now, but lower numbers may be left in Redis, which did not answer: ",
+                        brief(dropped.why), ". Advance it again when Redis is up again"}));
+  }
+
   using Names = std::pair<std::string, std::string>;  // namespace and tag
 
   struct Tag {

@@ -206,7 +206,7 @@ inline std::uint64_t grant_size(std::uint64_t row_step, const SegmentRequest& re
 // Throws Error{value}.
 inline void check_advance(std::uint64_t to) {
   if (to > kLargestNumber) {
-    throw Error(Status::value, concat({"a counter cannot be advanced to ", to, "; allowed: 0 to 9223372036854775807"}));
+    throw Error(Status::value, concat({"a counter cannot stand at ", to, "; allowed: 0 to 9223372036854775807"}));
   }
 }
 

@@ -155,8 +155,8 @@ class HostMemory::Locked {
   void make() const {
     struct stat folder {};
     if (stat(path_.substr(0, path_.rfind('/')).c_str(), &folder) == 0) {
-      (void)!fchown(fd_, geteuid() == 0 ? folder.st_uid : static_cast<uid_t>(-1), folder.st_gid);
-      (void)fchmod(fd_, folder.st_mode & 0664);
+      const bool is_given = fchown(fd_, geteuid() == 0 ? folder.st_uid : static_cast<uid_t>(-1), folder.st_gid) == 0;
+      (void)fchmod(fd_, folder.st_mode & (is_given ? 0664 : 0644));
     }
     write(Content{});
     const std::string what = concat({"How often this host has given numbers back of ", memory_.tag_,
