@@ -223,7 +223,7 @@ def test_a_tag_moves_from_any_store_to_the_next_while_it_is_drawn_from(started, 
 def test_a_tag_of_another_program_is_moved_and_its_row_grants_nothing_more(kind, schema, started):
     url = started(kind).url()
     tag = new_tag()
-    row = ("--tag", tag, "--schema", schema, *MODULE)
+    row = ("--tag", tag, "--set", f"segment.schema={schema}", *MODULE)
     run([IDGEN, "segment", "create", "--store", url, *row]).check_returncode()
     drawn = run([IDGEN, "next", "--kind", "segment", "--store", url, *row, "-n", "5"])
     last = int(drawn.stdout.split()[-1])
@@ -238,7 +238,7 @@ def test_a_tag_of_another_program_is_moved_and_its_row_grants_nothing_more(kind,
 def test_a_row_with_a_stride_is_not_retired_for_the_others_of_its_numbers(started):
     server = started("mysql")
     tag = new_tag()
-    row = ("--store", server.url(), "--tag", tag, "--schema", "tinyid", *MODULE)
+    row = ("--store", server.url(), "--tag", tag, "--set", "segment.schema=tinyid", *MODULE)
     run([IDGEN, "segment", "create", *row]).check_returncode()
     server.sql(f"UPDATE ids.tiny_id_info SET delta = 2, remainder = 1 WHERE biz_type = '{tag}'")
     refused = run([IDGEN, "segment", "retire", *row, "--force"])
