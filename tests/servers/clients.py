@@ -211,6 +211,15 @@ class Asked:
         assert not failure, failure
         return ids
 
+    def first_ids(self, count):
+        """As ids(), but at last: a new process may need longer for its first connection than its wait_max."""
+
+        def drawn():
+            ids, failure = self.draw(count)
+            return None if failure else ids
+
+        return wait_until(drawn)
+
     def __enter__(self):
         return self
 

@@ -100,7 +100,7 @@ def test_a_commit_that_fails_after_its_statement_was_answered_grants_nothing(sta
     tag = create(postgres.url(), new_tag())
     own = {"autocommit": autocommit} if language else {}
     with Asked(postgres.url(), tag, language=language, step=10, prefetch=1, **SECOND, **own) as client:
-        assert client.ids(10) == list(range(1, 11))
+        assert client.first_ids(10) == list(range(1, 11))
         with commits_that_fail(postgres, tag):
             ids, failure = client.draw(10)
             assert not ids
@@ -192,7 +192,7 @@ def test_a_grant_is_one_round_trip_where_the_pool_can_tell_that_it_is_committed(
 
 def test_a_server_that_is_away_is_unavailable_and_comes_back(server, tag, language):
     with Asked(server.url(), tag, language=language, step=10, **SECOND) as host:
-        host.ids(3)
+        host.first_ids(3)
         server.kill()
         try:
             failure = wait_until(lambda: host.draw(10)[1])
@@ -206,7 +206,7 @@ def test_a_server_that_is_away_is_unavailable_and_comes_back(server, tag, langua
 
 def test_a_tag_that_is_lost_is_named_with_how_to_make_it(server, tag, language):
     with Asked(server.url(), tag, language=language, step=10, **SECOND) as host:
-        host.ids(1)
+        host.first_ids(1)
         server.sql(f"DELETE FROM idgen_segment WHERE tag = '{tag}'")
         failure = wait_until(lambda: host.draw(10)[1])
         refused(failure, "TAG_UNKNOWN", tag, "idgen segment create")
