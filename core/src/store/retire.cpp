@@ -29,12 +29,14 @@ SegmentInfo retire_segment(Store& store, const std::string& name_space, const st
                             ", and the others of its numbers go on; end it in the database, by hand"}));
       }
       if (!end) end = rest.first - 1;
-      // It may end too low, if somebody has given numbers back since the look: then once more.
+      reserved = 0;  // it may end too low, too, if somebody has given numbers back since the look: then once more
     } catch (const Error& error) {
       if (error.status() != Status::exhausted) throw;
       const std::uint64_t before = row.max_id;
       row = store.segment_show(name_space, tag);  // somebody has drawn since
-      if (row.max_id == before && reserved++ > 0) break;
+      if (row.max_id != before) continue;
+      if (end && reserved == 1) break;  // less than the row's step, which nobody is granted
+      reserved = 1 - reserved;
     }
   }
   if (end && !was_retired) {
