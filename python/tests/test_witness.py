@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -89,3 +90,16 @@ def test_what_is_drawn_after_an_idle_time_is_remembered(settings: dict[str, str 
         idgen.Generator(**settings) as generator,  # type: ignore[arg-type]
     ):
         generator.next()
+
+
+def test_too_many_open_files_are_waited_for(settings: dict[str, str | int]) -> None:
+    with idgen.Generator(**{**settings, "segment_step": 1, "wait_max": "100ms"}) as generator:  # type: ignore[arg-type]
+        assert generator.next() == 1
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+        try:
+            with pytest.raises(idgen.StoreUnavailableError, match=r"witness: the file .*Too many open files"):
+                generator.next_list(10)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        assert generator.next() > 1
