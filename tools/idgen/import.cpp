@@ -96,6 +96,18 @@ std::string database_of(const Config& config) {
   return store == "buffer" ? value(config, "buffer.database") : store;
 }
 
+// Throws UsageError for a --margin above `end` that is impossible, or is probably a mistake. `name`: what stands there.
+void check_margin(const std::string& name, std::uint64_t end, std::uint64_t margin, bool force) {
+  const std::string asked = name + " stands at " + std::to_string(end) + "; --margin " + std::to_string(margin);
+  if (margin > kLargestNumber || end > kLargestNumber - margin) throw UsageError(asked + " exceeds 2^63 - 1");
+  if (margin > kLargestLeap && !force) {
+    throw UsageError(asked +
+                     " would leave that many numbers unused for good. If that is intended, add --force: it allows a "
+                     "margin of more than " +
+                     std::to_string(kLargestLeap) + ", and nothing else");
+  }
+}
+
 int import_one(const SegmentArguments& arguments, const Config& config, Output& out);
 
 // Each tag of another schema in the same store, under its own name.

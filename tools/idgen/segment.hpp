@@ -56,16 +56,4 @@ struct Placed {
 // Makes the tag above `above`, in one step, or lifts it, by one at least, so that nobody gives numbers below back.
 Placed placed_above(const Config& config, std::uint64_t above);
 
-// Throws UsageError for a --margin above `end` that is impossible, or is probably a mistake. `name`: what stands there.
-inline void check_margin(const std::string& name, std::uint64_t end, std::uint64_t margin, bool force) {
-  const std::string asked = name + " stands at " + std::to_string(end) + "; --margin " + std::to_string(margin);
-  if (margin > kLargestNumber || end > kLargestNumber - margin) throw UsageError(asked + " exceeds 2^63 - 1");
-  if (margin > kLargestLeap && !force) {
-    throw UsageError(asked +
-                     " would leave that many numbers unused for good. If that is intended, add --force: it allows a "
-                     "margin of more than " +
-                     std::to_string(kLargestLeap) + ", and nothing else");
-  }
-}
-
 }  // namespace idgen_tool
