@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import pwd
+import re
 import shutil
 import signal
 import socket
@@ -337,10 +338,12 @@ class ZooKeeper(Server):
             return b"".join(iter(lambda: connection.recv(4096), b"")).decode()
 
     def cli(self, *command):
-        return self.run(
+        printed = self.run(
             *("java", "-Xmx64m", "-XX:TieredStopAtLevel=1", "-cp", JARS, "org.apache.zookeeper.ZooKeeperMain"),
             *("-server", f"{HOST}:{self.port}", *command),
         ).stdout
+        # Another thread of the client tells that it is connected: before the answer, within it or after.
+        return re.sub(r"\n(WATCHER::|WatchedEvent .*)\n", "", printed)
 
     def set_counter(self, tag, number):
         self.cli("set", f"/idgen/segment/default/{tag}", record(number))
