@@ -98,8 +98,10 @@ redis.call('HSET', key, 'step', ARGV[1])
 stamp(ARGV[2])
 return answer()
 )";
-// ARGV: now, what the first number is above.
+// ARGV: now, what the first number is above, whether a rewind is accepted. "It exists" says that its next number is
+// above all in use, which is not known after a rewind.
 inline constexpr const char* kCreate = R"(
+if row[1] and row[2] ~= label and ARGV[3] ~= '1' then return {'label', row[1], row[2] or 'none', label} end
 if row[1] then return {'exists', row[1]} end
 make()
 if ARGV[2] ~= '0' then put(ARGV[2]) end

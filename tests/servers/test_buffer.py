@@ -446,7 +446,7 @@ def test_below_the_target_of_an_advance_nothing_comes_out(buffer):
     buffer.to_redis.refuse()
     done = buffer.segment("advance", "--to", "6000")
     assert done.returncode == 75
-    assert "Advance it again" in done.stderr
+    assert "Do this again" in done.stderr
 
 
 def test_a_tables_ids_and_what_makes_a_tag_are_those_of_the_database(buffer):

@@ -21,6 +21,7 @@ from proxy import Proxy
 
 import servers
 
+MODULE = ("--set", f"module.path={MODULES}")
 RELAXED = {"accept_loss": "appendonly"}
 
 
@@ -381,3 +382,40 @@ def test_a_worker_that_is_made_and_deleted_between_two_calls_of_another_process_
     assert (fence, owner) == ("0", "")
     assert int(above) > int(begins)
     assert asks(above, "bb") == ["ok"]
+
+
+def test_no_move_and_no_import_repairs_what_redis_has_forgotten(redis, tmp_path):
+    """Each raises a tag, and none of them knows up to where its ids are in use: only an operator does (`advance`)."""
+    url, file = redis.url(), f"sqlite:{tmp_path}/ids.db"
+    tag, moved = create(url, new_tag()), create(file, new_tag())
+    source = create(url, new_tag())
+    for name in (tag, source):
+        assert draw(url, name, 100).returncode == 0
+    create(file, tag)
+
+    def move(before, after, name, *more):
+        return run([IDGEN, "segment", "move", "--from", before, "--to", after, "--tag", name, *MODULE, *more])
+
+    done = move(file, url, moved)
+    assert done.returncode == 0, done.stderr
+    redis.cli("SAVE")
+    stood = {name: show(url, name)["max_id"] for name in (tag, moved)}
+    for name in (tag, moved):
+        assert draw(url, name, 60).returncode == 0
+    redis.restart()
+    tries = [
+        move(url, file, tag),
+        move(url, url.replace(servers.HOST, "localhost"), tag),
+        move(file, url, tag),
+        move(file, url, moved, "--resume"),
+        segment(url, tag, "import", "--from-tag", source),
+        segment(url, tag, "create", "--if-missing"),
+        segment(url, tag, "retire", "--force"),
+    ]
+    for done in tries:
+        assert done.returncode != 0, done.stdout
+        assert "STORE_REGRESSED" in done.stderr, done.stderr
+    for name in (tag, moved):
+        assert show(url, name)["max_id"] == stood[name]
+        is_refused(url, name, "STORE_REGRESSED")
+    assert "EXHAUSTED" not in draw(file, tag).stderr, "it was not retired"

@@ -95,9 +95,13 @@ class SimStore : public Store {
     if (row.fence == fence && row.hw == end_ms) row.hw = std::min(used_ms, row.hw);
     after();
   }
-  void segment_create(const std::string&, const std::string& tag, std::uint64_t) override { disk_.tags[tag] = 0; }
+  void segment_create(const std::string&, const std::string& tag, std::uint64_t above) override {
+    if (!disk_.tags.try_emplace(tag, above).second) throw Error(Status::tag_exists, "it is there");
+  }
   SegmentInfo segment_show(const std::string&, const std::string& tag) override {
-    return {"", tag, disk_.tags[tag], 0, 0, disk_.step, 0, ""};
+    const auto found = disk_.tags.find(tag);
+    if (found == disk_.tags.end()) throw Error(Status::tag_unknown, "it is not there");
+    return {"", tag, found->second, 0, 0, disk_.step, 0, ""};
   }
   std::vector<SegmentInfo> segment_list() override { return {}; }
   SegmentInfo segment_advance(const std::string&, const std::string& tag, std::uint64_t to) override {

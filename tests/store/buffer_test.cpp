@@ -159,11 +159,30 @@ TEST_F(Buffer, WhatIsBelowAnAdvancesTargetDoesNotComeOutAnyMore) {
 TEST_F(Buffer, AnAdvanceThatCannotDropTheStockSaysSoAndCanBeRepeated) {
   draw();
   queue->away = true;
-  EXPECT_FAILS(store->segment_advance("n", "t", 500), Status::store_unavailable, "Advance it again");
+  EXPECT_FAILS(store->segment_advance("n", "t", 500), Status::store_unavailable, "Do this again");
   queue->away = false;
   EXPECT_EQ(draw(), 11u);
   store->segment_advance("n", "t", 500);
   EXPECT_EQ(draw(), 502u);
+}
+
+TEST_F(Buffer, ATagThatIsMadeAboveANumberIsNotMadeBeforeTheStockOfAnEarlierOneIsDropped) {
+  draw();
+  disk.tags.erase("t");
+  queue->away = true;
+  for (int i = 0; i < 2; ++i) {  // a deployment tries again, and must not find a tag to be content with
+    EXPECT_FAILS(store->segment_create("n", "t", 5000), Status::store_unavailable, "Do this again");
+    EXPECT_FALSE(disk.tags.contains("t"));
+  }
+  queue->away = false;
+  store->segment_create("n", "t", 5000);
+  EXPECT_EQ(draw(), 5001u);
+}
+
+TEST_F(Buffer, ATagThatIsThereKeepsItsStockThoughSomebodyWouldMakeItAboveANumber) {
+  draw();
+  EXPECT_FAILS(store->segment_create("n", "t", 5), Status::tag_exists, "there");
+  EXPECT_EQ(draw(), 11u);
 }
 
 TEST_F(Buffer, ADatabaseThatWentBackStopsAllUntilTheTagIsLifted) {

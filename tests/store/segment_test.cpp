@@ -225,40 +225,6 @@ TEST_P(SegmentOfEveryStore, ARowSaysWhereItsTagWasRetired) {
   EXPECT_FAILS(draw_from(store, "ns", "ended", 1), Status::exhausted, "It was retired, or is used up");
 }
 
-// What is given back between the look at the row and the grant of all that is left would be left.
-TEST(Retire, EndsATagWhollyWhoeverGivesBackMeanwhile) {
-  const auto store = open_store("memory:retire", {});
-  for (int i = 0; i < 200; ++i) {
-    const std::string tag = "tag" + std::to_string(i);
-    store->segment_create("ns", tag);
-    std::atomic<bool> has_begun = false;
-    std::thread other([&] {
-      try {
-        while (true) {
-          const SegmentGrant grant = store->segment_grant("ns", tag, {.step = 1000});
-          has_begun = true;
-          store->segment_return("ns", tag, grant.first + grant.count - 1, grant.count - 1);
-        }
-      } catch (const Error& error) {
-        EXPECT_EQ(error.status(), Status::exhausted);
-      }
-    });
-    while (!has_begun) std::this_thread::yield();
-    std::uint64_t end = 0;
-    while (end == 0) {
-      try {
-        end = retire_segment(*store, "ns", tag).max_id;
-      } catch (const Error& error) {
-        EXPECT_NE(std::string(error.what()).find("too fast"), std::string::npos) << error.what();
-      }
-    }
-    other.join();
-    EXPECT_GE(end, 1u);
-    EXPECT_EQ(store->segment_show("ns", tag).max_id, std::uint64_t{INT64_MAX});
-    EXPECT_EQ(store->segment_show("ns", tag).holder.rfind("retired at ", 0), 0u);
-  }
-}
-
 TEST_P(SegmentOfEveryStore, AGrantIsTheStepOfTheRequestOrWhatIsWantedIfThatIsMore) {
   const auto store = open();
   SegmentGrant grant = store->segment_grant("ns", "orders", {.step = 10, .wanted = 4});

@@ -67,10 +67,12 @@ bool has_ended(const idgen_segment_info_t& info) { return info.max_id >= kLarges
 
 // Lifts the tag by one, and returns where it stands then.
 std::uint64_t lifted(const Config& config) {
-  ErrorSlot error;
-  idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
-  check(idgen_segment_advance(config.get(), 1, &info, error), error);
-  return info.max_id;
+  const Placed placed = placed_above(config, 1);
+  if (placed.is_new) {
+    throw Failure(IDGEN_E_TAG_UNKNOWN, "somebody has deleted " + shown_tag(config) + " of " + store_shown(config) +
+                                           " meanwhile; it is there again, at 1, and nothing was retired");
+  }
+  return placed.info.max_id;
 }
 
 // Whether both name one row, by two names of a server, two nodes of a cluster or two paths of a file: then three
@@ -116,7 +118,8 @@ int move_tag(const SegmentArguments& arguments) {
   const auto with_store = [&](const std::string& url) {
     Config config = configuration(arguments);
     set(config, "store", url);
-    if (value(config, "store").starts_with("memory")) {
+    if (const std::string store = value(config, "store");
+        store.starts_with("memory") || store.starts_with("jdbc:memory")) {
       throw UsageError("a store in memory ends with this command: nothing can be moved from or to it");
     }
     return config;
@@ -188,7 +191,8 @@ Command segment_retire_command() {
       .details = R"(
 Takes all numbers that are left in one grant, and prints the last one that anybody was granted before: a tag
 that goes on elsewhere begins above that. Generators go on with what they hold, then get EXHAUSTED.
-This cannot be undone, and needs --force. The row's holder says it too, "retired at 4711".
+This cannot be undone, and needs --force. The row's holder says it too, "retired at 4711". Stop Leaf, tinyid or
+CosId before their rows are retired: tinyid would go on with negative numbers.
 
 With --json: namespace, tag, last.
 )",

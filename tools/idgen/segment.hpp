@@ -54,6 +54,8 @@ struct Placed {
   bool is_new = false;
 };
 // Makes the tag above `above`, in one step, or lifts it, by one at least, so that nobody gives numbers below back.
+// Making is tried first in any case: a store that may have forgotten grants refuses it, and would take `advance` for an
+// operator's word that it is above all ids in use.
 Placed placed_above(const Config& config, std::uint64_t above);
 
 }  // namespace idgen_tool

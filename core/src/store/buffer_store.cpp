@@ -148,8 +148,10 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     return database_.get().namespace_format(name_space, format);
   }
   void segment_create(const std::string& name_space, const std::string& tag, std::uint64_t above) override {
+    // What Redis holds of an earlier tag of this name must go before there is a row: whoever finds one may draw.
+    if (above > 0 && is_missing(name_space, tag)) drop_stock(name_space, tag, 0);
     ask_database([&](Store& database) { database.segment_create(name_space, tag, above); });
-    if (above > 0) drop_stock(name_space, tag, above);  // of an earlier tag of this name
+    if (above > 0) drop_stock(name_space, tag, above);
   }
   SegmentInfo segment_show(const std::string& name_space, const std::string& tag) override {
     return ask_database([&](Store& database) { return database.segment_show(name_space, tag); });
@@ -215,10 +217,20 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
       return true;
     });
     if (dropped.answer) return;
-    throw Error(Status::store_unavailable,
-                concat({"tag ", quote(tag), " stands at ", max_id,
-                        " in the database now, but lower numbers may be left in Redis, which did not answer: ",
-                        brief(dropped.why), ". Advance it again when Redis is up again"}));
+    throw Error(
+        Status::store_unavailable,
+        concat({"tag ", quote(tag), ": lower numbers than asked for may be left in Redis, which did not answer: ",
+                brief(dropped.why), ". Do this again when Redis is up again"}));
+  }
+
+  bool is_missing(const std::string& name_space, const std::string& tag) {
+    try {
+      segment_show(name_space, tag);
+      return false;
+    } catch (const Error& error) {
+      if (error.status() != Status::tag_unknown && error.status() != Status::store_missing) throw;
+      return true;
+    }
   }
 
   using Names = std::pair<std::string, std::string>;  // namespace and tag

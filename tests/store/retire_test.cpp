@@ -1,0 +1,97 @@
+// The end of a tag, whatever others do at the same time.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "sim/sim_store.hpp"
+#include "store/store_test_support.hpp"
+
+namespace idgen {
+namespace {
+
+using sim::SimDisk;
+using sim::SimStore;
+
+// What is given back between the look at the row and the grant of all that is left would be left.
+TEST(Retire, EndsATagWhollyWhoeverGivesBackMeanwhile) {
+  const auto store = open_store("memory:retire", {});
+  for (int i = 0; i < 200; ++i) {
+    const std::string tag = "tag" + std::to_string(i);
+    store->segment_create("ns", tag);
+    std::atomic<bool> has_begun = false;
+    std::thread other([&] {
+      try {
+        while (true) {
+          const SegmentGrant grant = store->segment_grant("ns", tag, {.step = 1000});
+          has_begun = true;
+          store->segment_return("ns", tag, grant.first + grant.count - 1, grant.count - 1);
+        }
+      } catch (const Error& error) {
+        EXPECT_EQ(error.status(), Status::exhausted);
+      }
+    });
+    while (!has_begun) std::this_thread::yield();
+    std::uint64_t end = 0;
+    while (end == 0) {
+      try {
+        end = retire_segment(*store, "ns", tag).max_id;
+      } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("too fast"), std::string::npos) << error.what();
+      }
+    }
+    other.join();
+    EXPECT_GE(end, 1u);
+    EXPECT_EQ(store->segment_show("ns", tag).max_id, std::uint64_t{INT64_MAX});
+    EXPECT_EQ(store->segment_show("ns", tag).holder.rfind("retired at ", 0), 0u);
+  }
+}
+
+TEST(Retire, RefusesAStrideBeforeItTakesAllThatIsLeft) {
+  SimDisk disk;
+  disk.tags["t"] = 100;
+  disk.stride = 2;
+  SimStore store(disk);
+  EXPECT_FAILS(retire_segment(store, "ns", "t"), Status::unsupported, "stride of 2");
+  EXPECT_EQ(store.grants.size(), 1u);
+  EXPECT_EQ(disk.tags["t"], 101u);
+}
+
+// A grant of all that is left, which is less than all if somebody has lowered the row since the look.
+TEST(Retire, LetsNobodyGiveBackWhatWasGrantedBefore) {
+  SimDisk disk;
+  disk.tags["t"] = 200;
+  SimStore store(disk), owner(disk);
+  store.before = [&] {
+    if (store.calls == 2) owner.segment_return("ns", "t", 200, 50);
+  };
+  EXPECT_EQ(retire_segment(store, "ns", "t").max_id, 200u);
+  EXPECT_EQ(store.grants.size(), 2u);
+  EXPECT_EQ(store.grants.back().holder, "retired at 200");
+  EXPECT_EQ(disk.tags["t"], std::uint64_t{INT64_MAX});
+}
+
+// Between its looks, or between the numbers that were left over and the rest.
+TEST(Retire, LeavesTheMarkOfAnotherOneAsItIs) {
+  const auto store = open_store("memory:retire-twice", {});
+  store->segment_create("ns", "t");
+  store->segment_grant("ns", "t", {.step = 150});
+  struct Second final : SimStore {
+    Second(SimDisk& disk, Store& behind) : SimStore(disk), behind_(behind) {}
+    SegmentGrant segment_grant(const std::string& ns, const std::string& tag, const SegmentRequest& request) override {
+      if (++calls == 2) retire_segment(behind_, ns, tag);
+      return behind_.segment_grant(ns, tag, request);
+    }
+    SegmentInfo segment_show(const std::string& ns, const std::string& tag) override {
+      return behind_.segment_show(ns, tag);
+    }
+    Store& behind_;
+  };
+  SimDisk none;
+  Second second(none, *store);
+  EXPECT_FAILS(retire_segment(second, "ns", "t"), Status::exhausted, "was retired at 151");
+  EXPECT_EQ(store->segment_show("ns", "t").holder, "retired at 151");
+}
+
+}  // namespace
+}  // namespace idgen
