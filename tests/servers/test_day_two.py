@@ -244,7 +244,8 @@ def test_a_row_with_a_stride_is_not_retired_for_the_others_of_its_numbers(starte
     refused = run([IDGEN, "segment", "retire", *row, "--force"])
     assert "UNSUPPORTED" in refused.stderr, refused.stderr
     assert "stride of 2" in refused.stderr
-    assert int(run([IDGEN, "next", "--kind", "segment", *row]).stdout) < 10
+    # One grant was burned, as large as the row says, and never all that was left.
+    assert int(run([IDGEN, "next", "--kind", "segment", *row]).stdout) < 60_000
 
 
 def test_a_move_that_fails_there_has_changed_nothing_here(started):
