@@ -13,7 +13,8 @@ app.conf.update(task_acks_late=True, task_reject_on_worker_lost=True, broker_con
 app.conf.worker_proc_alive_timeout = 130
 
 
-@app.task
+# Again until it succeeds: the database may be down, or may have hung up since the last task.
+@app.task(autoretry_for=(Exception,), retry_backoff=True, retry_backoff_max=60, max_retries=None)
 def place_again(reference: str) -> None:
     """The same once more, as a second order. May run twice: there is still one."""
     with Transaction() as session:

@@ -1,7 +1,7 @@
 """Images that buildah builds, and their commands run as a cluster would: user, host name, variables, mounted files.
 
-There is no engine of containers here. A command gets namespaces of its own for mounts, host name and processes, and the
-network of the test.
+No engine of containers is needed for that. A command gets namespaces of its own for mounts, host name and processes,
+and the network of the test. compose.py has the engine for what needs one.
 """
 
 import contextlib
@@ -12,6 +12,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
 from clients import BUILD
 from deploying import process
 from hosts import ROOT
@@ -32,12 +33,16 @@ class Images:
 
     def __init__(self, folder):
         self.folder = folder
-        base = BUILD / "tests" / "debian-bookworm.tar"
+        (folder / "pip.conf").write_text(f"[global]\ncert = {CA}.host\n")
+        volumes = (f"{folder}/pip.conf:/etc/pip.conf:ro", f"{CA}:{CA}.host:ro")
+        self.options = ("--pull=never", *(f"--volume={volume}" for volume in volumes))  # of each build
+        base = BUILD / "tests" / "debian-bookworm-slim.tar"
         if not base.exists():
             new = folder / "base.tar"
             slim = [f"--dpkgopt=path-exclude=/usr/share/{what}/*" for what in ("doc", "locale", "man")]
             quick = ("--dpkgopt=force-unsafe-io", '--aptopt=Acquire::Languages "none"')  # as Docker's image has it
-            run("mmdebstrap", "--variant=apt", *quick, *slim, PYTHON, "bookworm", new)
+            manuals = "--customize-hook=mkdir -p $1/usr/share/man/man1"  # and this, where Java's packages make links
+            run("mmdebstrap", "--variant=apt", *quick, *slim, PYTHON, manuals, "bookworm", new)
             base.parent.mkdir(exist_ok=True)
             shutil.move(new, base)
         # Overlays need a file system that takes them; vfs copies all files for each layer.
@@ -56,11 +61,7 @@ class Images:
 
     def build(self, name, context, *options):
         """An image from a Dockerfile, which needs no file that is not in its folder."""
-        (self.folder / "pip.conf").write_text(f"[global]\ncert = {CA}.host\n")
-        self.buildah(
-            *("build", "--isolation", "chroot", "--pull=never", "--tag", name, *options),
-            *("--volume", f"{self.folder}/pip.conf:/etc/pip.conf:ro", "--volume", f"{CA}:{CA}.host:ro", context),
-        )
+        self.buildah("build", "--isolation", "chroot", "--tag", name, *self.options, *options, context)
 
     def root(self, name):
         """The files of an image."""
@@ -70,15 +71,28 @@ class Images:
         return self.buildah("inspect", "--type", "image", "--format", template, name).strip()
 
 
-def build_service(folder):
-    """The store, and `shop` in it, from examples/fastapi and the wheel of this build."""
+@contextlib.contextmanager
+def store_of_images(tmp_path_factory):
+    """Skips the test where this needs more than its user may do. In the end, the folder is gone."""
+    if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], check=False).returncode != 0:
+        pytest.skip("only root may build an image without an engine, and make namespaces")
+    folder = tmp_path_factory.mktemp("images")
+    folder.chmod(0o755)
     images = Images(folder)
-    context = folder / "context"
+    try:
+        yield images
+    finally:
+        images.buildah("rm", "--all")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def build_service(images):
+    """`shop`, from examples/fastapi and the wheel of this build."""
+    context = images.folder / "context"
     shutil.copytree(SERVICE, context)
     (wheel,) = (BUILD / "dist").glob("idgen-*.whl")
     shutil.copy(wheel, context)
     images.build("shop", context, "--build-arg", "idgen=from-wheel")
-    return images
 
 
 RUN = """

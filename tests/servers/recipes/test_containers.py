@@ -6,8 +6,6 @@ in the image as they say."""
 import json
 import os
 import re
-import shutil
-import subprocess
 
 import idgen
 import kubernetes_validate
@@ -16,7 +14,7 @@ import yaml
 from clients import new_tag
 from deploying import ask_many, request, wait_for, wait_for_row
 from hosts import ROOT
-from images import Pod, build_service
+from images import Pod, build_service, store_of_images
 from page import of
 
 import servers
@@ -42,14 +40,9 @@ def pod_of(made):
 
 @pytest.fixture(scope="session")
 def image(tmp_path_factory):
-    if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], check=False).returncode != 0:
-        pytest.skip("only root may build an image without an engine, and make namespaces")
-    folder = tmp_path_factory.mktemp("images")
-    folder.chmod(0o755)
-    images = build_service(folder)
-    yield images
-    images.buildah("rm", "--all")
-    shutil.rmtree(folder, ignore_errors=True)
+    with store_of_images(tmp_path_factory) as images:
+        build_service(images)
+        yield images
 
 
 @pytest.fixture(scope="session")

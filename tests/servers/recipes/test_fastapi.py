@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -12,8 +13,9 @@ from pathlib import Path
 import idgen
 import pytest
 import yaml
-from clients import IDGEN, new_tag, run
-from deploying import PATH, Load, process, request, wait_for
+from clients import BUILD, IDGEN, new_tag, run
+from compose import Project, check_restarts
+from deploying import PATH, Load, process, request, wait_for, wait_for_row
 from hosts import ROOT
 from services import is_ignored
 
@@ -100,10 +102,40 @@ def test_what_the_script_leaves_is_ignored_by_git_and_docker():
 def test_the_commands_of_compose_name_what_is_there():
     text = (SERVICE / "compose.yaml").read_text()
     commands = re.findall(r"^#   (.*)$", text, re.MULTILINE)
-    assert " && ".join(commands).startswith("make dist && cp build/dist/idgen-*.tar.gz examples/fastapi/ && ")
-    secret = yaml.safe_load(text)["secrets"]["password"]["environment"]
-    assert commands[1].startswith(f"{secret}=... docker compose --file examples/fastapi/compose.yaml up --build")
+    assert commands[0] == "make dist && cp build/dist/idgen-*.tar.gz examples/fastapi/"
+    assert yaml.safe_load(text)["secrets"]["password"]["file"] == "./password"
+    assert commands[1] == "openssl rand -base64 18 >examples/fastapi/password"
+    assert is_ignored(SERVICE / "password")
+    assert "password" in (SERVICE / ".dockerignore").read_text().split()
+    assert commands[2].startswith("docker compose --file examples/fastapi/compose.yaml up --build")
     assert "COPY idgen-*.tar.gz" in (SERVICE / "Dockerfile").read_text()
+
+
+def test_compose_runs_the_service_and_no_id_comes_twice_though_all_is_restarted(engine, tmp_path):
+    url = "http://localhost:8000/orders/{}?again=true"
+    project = Project(engine, "fastapi", tmp_path, method="PUT", url=url)
+    (archive,) = (BUILD / "dist").glob("idgen-*.tar.gz")
+    shutil.copy(archive, project.folder)
+    password = project.folder / "password"
+    password.write_text("first\n")
+
+    def check_rows():
+        """Each order is there twice, the second time by a task."""
+        count, is_there = 2 * len(project.ids), "SELECT count(*) FROM events"
+        wait_for_row(lambda: int(project.sql(is_there)) == count, what="the tasks have run")
+        orders = set(map(int, project.sql("SELECT id FROM orders").split()))
+        assert len(orders) == count
+        assert len({*project.ids} & orders) == len(project.ids)
+        assert len(set(project.sql("SELECT id FROM events").split())) == count
+
+    # Named, though it is the Dockerfile's own: Debian's podman does not look for what ARG says in `FROM ${idgen}`.
+    with project.opened("--build-arg", "idgen=from-source"):
+        check_restarts(project, "web", check_rows)
+        project.sql("ALTER USER shop PASSWORD 'second'")
+        password.write_text("second\n")  # in place: a container has this file, not its folder
+        project.restart("web", status=0)
+        project.place()
+        check_rows()
 
 
 def test_celery_waits_for_a_process_that_waits_for_the_store():

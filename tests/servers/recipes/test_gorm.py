@@ -1,5 +1,6 @@
 """examples/gorm, word for word, as docs/deploying.md builds it."""
 
+from compose import Project, check_restarts
 from page import code_of
 from services import EXAMPLES, check_compose, check_lines_of_idgen, check_schema, check_the_counter, tell
 from test_go_builds import SECTION, static_build
@@ -22,6 +23,13 @@ def test_the_schema_is_that_of_the_command():
 
 
 def test_compose_describes_the_same_service():
-    check_compose("gorm", [static_build()])
+    check_compose("gorm")
     command, *_ = code_of(SECTION, "sh")
     assert f"# {command}" in (EXAMPLES / "gorm" / "compose.yaml").read_text()
+
+
+def test_compose_runs_the_service_and_no_id_comes_twice_though_all_is_restarted(engine, tmp_path):
+    static_build()
+    project = Project(engine, "gorm", tmp_path)
+    with project.opened():
+        check_restarts(project, "orders", project.check_rows)

@@ -3,7 +3,8 @@
 import re
 
 import pytest
-from clients import BUILD, run
+from clients import run
+from compose import Project, check_restarts
 from hosts import ROOT
 from page import code_of, run_command
 from services import EXAMPLES, check_compose, check_lines_of_idgen, check_schema, check_story
@@ -22,9 +23,15 @@ def jar():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_no_order_is_lost_and_no_id_is_there_twice_while_database_and_service_are_restarted(jar):
+@pytest.fixture(scope="module")
+def told(jar):
+    """What the story printed, which leaves the service in target/."""
     (command,) = code_of(SECTION, "sh")
-    check_story(run_command(command, ROOT))
+    return run_command(command, ROOT)
+
+
+def test_no_order_is_lost_and_no_id_is_there_twice_while_database_and_service_are_restarted(told):
+    check_story(told)
 
 
 def test_the_page_shows_the_service_as_it_is():
@@ -45,4 +52,11 @@ def test_the_schema_is_that_of_the_command():
 
 
 def test_compose_describes_the_same_service():
-    check_compose("spring", [BUILD / "lib" / "libidgen.so"])
+    check_compose("spring")
+
+
+def test_compose_runs_the_service_and_no_id_comes_twice_though_all_is_restarted(engine, told, tmp_path):
+    project = Project(engine, "spring", tmp_path)
+    with project.opened():
+        # 128 + SIGTERM is what a JVM ends with, once all is closed.
+        check_restarts(project, "orders", project.check_rows, status=143)
