@@ -198,7 +198,7 @@ class PeriodKeys final : public WithWindows<ConnectedStore<RedisConnection>, Red
           {date_of(request.above, unit), std::to_string(request.above & kLastSerial),
            std::to_string(std::min(request.step, kLastSerial)), std::to_string(std::min(request.wanted, kLastSerial)),
            std::to_string(text().last_number()), lifetime_of(unit), now(), settings_.create ? "1" : "0",
-           rewind_accepted(), std::to_string(request.rate), request.holder, begin_of(request.above, unit)});
+           rewind_accepted(parameters_), std::to_string(request.rate), request.holder, begin_of(request.above, unit)});
       const std::uint64_t count = number(reply[3]);
       return SegmentGrant{.first = id_of(tag, reply[1], number(reply[2])) - count + 1, .count = count};
     });
@@ -216,7 +216,7 @@ class PeriodKeys final : public WithWindows<ConnectedStore<RedisConnection>, Red
   void create(const std::string& name_space, const std::string& tag, std::uint64_t above) override {
     refuse_above(above);
     use([&](RedisConnection& server) {
-      if (script(server, kPeriodCreate, name_space, tag, {now(), rewind_accepted()})[0] == "exists")
+      if (script(server, kPeriodCreate, name_space, tag, {now(), rewind_accepted(parameters_)})[0] == "exists")
         throw_tag_exists(name_space, tag, shown(server, name_space, tag).max_id);
     });
   }
@@ -277,7 +277,6 @@ class PeriodKeys final : public WithWindows<ConnectedStore<RedisConnection>, Red
     }
     return {std::string(kRowPrefix) + tag, std::string(kStore)};
   }
-  std::string rewind_accepted() const { return parameters_.accepts_loss("rewind") ? "1" : "0"; }
   static std::string now() { return std::to_string(store_clock_unix_ms()); }
   std::uint64_t number(const std::string& text) const { return stored_number(shown_, text.c_str()); }
 

@@ -72,11 +72,12 @@ class RedisStore final
   SegmentGrant take(const std::string& name_space, const std::string& tag, const SegmentRequest& request) override {
     advance_by(name_space, tag, request.above, grant_size(0, request));
     return use([&](RedisConnection& server) {
-      const Reply row = checked(
-          name_space, tag,
-          row_script(server, kTake, name_space, tag,
-                     {std::to_string(request.step), std::to_string(request.wanted), now(), settings_.create ? "1" : "0",
-                      rewind_accepted(), std::to_string(request.rate), request.holder, std::to_string(request.above)}));
+      const Reply row =
+          checked(name_space, tag,
+                  row_script(server, kTake, name_space, tag,
+                             {std::to_string(request.step), std::to_string(request.wanted), now(),
+                              settings_.create ? "1" : "0", rewind_accepted(parameters_), std::to_string(request.rate),
+                              request.holder, std::to_string(request.above)}));
       const std::uint64_t count = number(row[7]);
       return SegmentGrant{.first = number(row[1]) - count + 1, .count = count};
     });
@@ -94,7 +95,8 @@ class RedisStore final
   void create(const std::string& name_space, const std::string& tag, std::uint64_t above) override {
     check_advance(above);
     use([&](RedisConnection& server) {
-      Reply row = row_script(server, kCreate, name_space, tag, {now(), std::to_string(above), rewind_accepted()});
+      Reply row =
+          row_script(server, kCreate, name_space, tag, {now(), std::to_string(above), rewind_accepted(parameters_)});
       if (row[0] == "exists") throw_tag_exists(name_space, tag, number(row[1]));
       (void)checked(name_space, tag, std::move(row));
     });
@@ -202,7 +204,6 @@ class RedisStore final
                             const std::string& tag, const Arguments& arguments) {
     return server.script(kQueuePrelude, body, {key_of(name_space, tag, kQueuePrefix)}, arguments);
   }
-  std::string rewind_accepted() const { return parameters_.accepts_loss("rewind") ? "1" : "0"; }
   static std::string now() { return std::to_string(store_clock_unix_ms()); }
   std::uint64_t number(const std::string& text) const { return stored_number(shown_, text.c_str()); }
 

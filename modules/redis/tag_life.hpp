@@ -66,6 +66,11 @@ inline constexpr const char* kHowToMake =
           "`idgen segment advance`");
 }
 
+// As the scripts are told.
+inline std::string rewind_accepted(const Parameters& parameters) {
+  return parameters.accepts_loss("rewind") ? "1" : "0";
+}
+
 // For describe(): what the server may forget, and what is done about it.
 inline std::string describe_life(const std::string& shown, const Settings& settings, const Parameters& parameters) {
   std::string text = "store: " + shown +

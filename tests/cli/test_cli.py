@@ -1180,7 +1180,8 @@ class Segment(Cli):
 
     def test_nothing_is_moved_from_or_to_memory(self):
         self.good("segment", "create", *self.STORE, "--tag", "orders")
-        self.assertIn("memory", self.usage(*self.move("memory")))
+        for store in ("memory", "memory:here", "jdbc:memory"):
+            self.assertIn("ends with this command", self.usage(*self.move(store)))
         self.assertEqual(self.good("next", *self.STORE, "--kind", "segment", "--tag", "orders").out, "1\n")
 
     def test_a_tag_moves_to_another_store_and_goes_on_above_all_that_was_granted(self):

@@ -71,7 +71,7 @@ TEST(Retire, LetsNobodyGiveBackWhatWasGrantedBefore) {
   EXPECT_EQ(disk.tags["t"], std::uint64_t{INT64_MAX});
 }
 
-// Between its looks, or between the numbers that were left over and the rest.
+// Which began after this one had looked, and ended before it took the rest.
 TEST(Retire, LeavesTheMarkOfAnotherOneAsItIs) {
   const auto store = open_store("memory:retire-twice", {});
   store->segment_create("ns", "t");
