@@ -48,8 +48,9 @@
  *  8. Blocking. A call marked "Blocks: no" never waits. The others wait for what they name: a store, the clock, a file,
  *     another thread's refill. The property wait_max limits the wait. A locked store adds at most twice store_timeout
  *     where the calling thread itself asks the store: create, open, close, destroy, a child's first call, and any call
- *     while no thread can be started. A thread is cancelled (pthread_cancel) when it enters a call that blocks, never
- *     within. No call is safe in a signal handler.
+ *     while no thread can be started; a name server that does not answer, what the C library's resolver takes. A
+ *     thread is cancelled (pthread_cancel) when it enters a call that blocks, never within. No call is safe in a
+ *     signal handler.
  *  9. Fork. A child process never issues its parent's ids. Its first call takes the slow path automatically, also after
  *     a raw clone(). A segment generator then draws a new segment (on_fork = reacquire) or returns IDGEN_E_FORKED
  *     (on_fork = error). A fixed worker, the memory store and a store of the host always return IDGEN_E_FORKED, because

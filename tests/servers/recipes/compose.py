@@ -23,10 +23,12 @@ from services import EXAMPLES
 SERVERS = Path(__file__).with_name("server_images")
 
 # Of cgroups there may be two kinds at once, which crun refuses. A container's limits are no higher than the test's may
-# be. Locks, networks and other files of podman's own are in the folder too, and not where another podman has its own.
+# be. For the name of a server that has stopped, this machine's name servers are asked, which are out of reach there.
+# Locks, networks and other files of podman's own are in the folder too, and not where another podman has its own.
 CONTAINERS = """
 [containers]
 cgroups = "disabled"
+dns_options = ["timeout:1", "attempts:1"]
 default_ulimits = ["nofile=1024:1024", "nproc=4096:4096"]
 log_driver = "k8s-file"
 [engine]
@@ -192,6 +194,11 @@ class Project:
         assert self.podman("inspect", "--format", "{{.State.ExitCode}}", container).strip() == str(status)
         self.podman("start", container)
 
+    def kill(self, service):
+        """Not as a user who stops it: then it is started again."""
+        first = self.podman("inspect", "--format", "{{.State.Pid}}", self.container(service)).strip()
+        self.engine.inside("kill", "-KILL", first)
+
     def place(self, count=20):
         """Orders, each of which is placed until it is confirmed."""
         numbers = range(len(self.ids), len(self.ids) + count)
@@ -206,7 +213,7 @@ class Project:
 
 
 def check_restarts(project, service, check_rows, status=0):
-    """Orders are placed before and after the database, the service and all of it are restarted.
+    """Orders are placed before and after the database, the service and all of it are restarted, and one is killed.
 
     status: with which the service ends.
     """
@@ -215,6 +222,9 @@ def check_restarts(project, service, check_rows, status=0):
     project.podman("restart", project.container(project.database))
     project.place()
     project.restart(service, status)
+    project.place()
+    check_rows()
+    project.kill(service)
     project.place()
     check_rows()
     project.compose("down")
