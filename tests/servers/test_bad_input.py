@@ -145,6 +145,16 @@ def test_a_wrong_password_of_zookeeper_cannot_touch_another_users_tag(started):
     assert draw(f"zookeeper://app:s3cr3t@{address}", "orders").stdout == "1\n"
 
 
+def hangs_up(server):
+    with socket.create_connection((servers.HOST, server.port), timeout=0.5) as connection:
+        try:
+            return connection.recv(1) == b""
+        except ConnectionError:
+            return True
+        except TimeoutError:
+            return False
+
+
 def test_a_zookeeper_that_takes_no_more_connections_from_an_address_is_said_with_the_setting(started):
     server = started("zookeeper")
     url = server.url()
@@ -152,6 +162,7 @@ def test_a_zookeeper_that_takes_no_more_connections_from_an_address_is_said_with
     with contextlib.ExitStack() as stack:
         for _ in range(server.connections):
             stack.enter_context(socket.create_connection((servers.HOST, server.port)))
+        wait_until(lambda: hangs_up(server))  # it counts a connection a moment after it has taken it
         refused(draw(url, "limited", store_timeout="1s", wait_max="1s"), "STORE_UNAVAILABLE", "maxClientCnxns")
     wait_until(lambda: draw(url, "limited", store_timeout="1s").stdout == "1\n")
 
