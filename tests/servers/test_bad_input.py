@@ -146,13 +146,13 @@ def test_a_wrong_password_of_zookeeper_cannot_touch_another_users_tag(started):
 
 
 def hangs_up(server):
-    with socket.create_connection((servers.HOST, server.port), timeout=0.5) as connection:
-        try:
+    try:
+        with socket.create_connection((servers.HOST, server.port), timeout=0.5) as connection:
             return connection.recv(1) == b""
-        except ConnectionError:
-            return True
-        except TimeoutError:
-            return False
+    except TimeoutError:
+        return False
+    except ConnectionError:
+        return True
 
 
 def test_a_zookeeper_that_takes_no_more_connections_from_an_address_is_said_with_the_setting(started):
