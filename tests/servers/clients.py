@@ -16,6 +16,7 @@ BUILD = Path(os.environ.get("IDGEN_BUILD_DIR", Path(__file__).resolve().parents[
 MODULES = BUILD / "lib" / "idgen" / "modules"
 IDGEN = BUILD / "bin" / "idgen"
 SECONDS = 60
+CAN_BE_RETRIED = 75  # what a program that draws ends with if it cannot open
 
 
 def wait_until(condition, seconds=SECONDS, what=""):
@@ -182,10 +183,13 @@ class Asked:
     """A process that draws as many ids as requested."""
 
     def __init__(self, url, tag, language=None, **properties):
-        self.process = subprocess.Popen(
-            program(url, tag, 0, properties, language), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+        self.program = program(url, tag, 0, properties, language)
+        self.start()
         self.drawn = []
+
+    def start(self):
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self.process = subprocess.Popen(self.program, text=True, **pipes)
 
     def draw(self, count):
         """The ids, and "" or STATUS and message."""
@@ -212,11 +216,24 @@ class Asked:
         return ids
 
     def first_ids(self, count):
-        """As ids(), but at last: a new process may need longer for its first connection than its wait_max."""
+        """As ids(), but at last: a new process may need longer for its first connection than its wait_max.
+
+        One that could not even open ends, and is started again.
+        """
 
         def drawn():
-            ids, failure = self.draw(count)
-            return None if failure else ids
+            with contextlib.suppress(BrokenPipeError):  # it has ended, and said why
+                self.ask(count)
+            ids, failure = self.answer()
+            if not failure:
+                return ids
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                assert self.process.wait(0.5) == CAN_BE_RETRIED, failure
+                with contextlib.suppress(BrokenPipeError):
+                    self.process.stdin.close()
+                self.process.stdout.close()
+                self.start()
+            return None
 
         return wait_until(drawn)
 
