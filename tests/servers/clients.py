@@ -202,7 +202,10 @@ class Asked:
         self.process.stdin.flush()
 
     def answer(self):
-        text, _, failure = self.process.stdout.readline().partition("!")
+        line = self.process.stdout.readline()
+        if not line:
+            raise EOFError("the process has ended")
+        text, _, failure = line.partition("!")
         ids = [int(word) for word in text.split()]
         self.drawn += ids
         tally.add(len(ids), len(self.drawn) - len(set(self.drawn)))
@@ -218,24 +221,25 @@ class Asked:
     def first_ids(self, count):
         """As ids(), but at last: a new process may need longer for its first connection than its wait_max.
 
-        One that could not even open ends, and is started again.
+        One that could not even open has ended, and is started again.
         """
 
         def drawn():
-            with contextlib.suppress(BrokenPipeError):  # it has ended, and said why
-                self.ask(count)
-            ids, failure = self.answer()
-            if not failure:
-                return ids
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                assert self.process.wait(0.5) == CAN_BE_RETRIED, failure
-                with contextlib.suppress(BrokenPipeError):
-                    self.process.stdin.close()
-                self.process.stdout.close()
-                self.start()
-            return None
+            try:
+                ids, failure = self.draw(count)
+            except (BrokenPipeError, EOFError):
+                self.start_again()
+                return None
+            return None if failure else ids
 
         return wait_until(drawn)
+
+    def start_again(self):
+        assert self.process.wait(SECONDS) == CAN_BE_RETRIED
+        with contextlib.suppress(BrokenPipeError):  # by what it was asked, which nobody has read
+            self.process.stdin.close()
+        self.process.stdout.close()
+        self.start()
 
     def __enter__(self):
         return self

@@ -191,13 +191,15 @@ class Project:
         container = self.container(service)
         seconds = self.services[service]["stop_grace_period"].removesuffix("s")
         self.podman("stop", "--time", seconds, container)
-        assert self.podman("inspect", "--format", "{{.State.ExitCode}}", container).strip() == str(status)
+        assert self.state(service, "ExitCode") == str(status)
         self.podman("start", container)
 
     def kill(self, service):
         """Not as a user who stops it: then it is started again."""
-        first = self.podman("inspect", "--format", "{{.State.Pid}}", self.container(service)).strip()
-        self.engine.inside("kill", "-KILL", first)
+        self.engine.inside("kill", "-KILL", self.state(service, "Pid"))
+
+    def state(self, service, name):
+        return self.podman("inspect", "--format", f"{{{{.State.{name}}}}}", self.container(service)).strip()
 
     def place(self, count=20):
         """Orders, each of which is placed until it is confirmed."""
@@ -213,7 +215,7 @@ class Project:
 
 
 def check_restarts(project, service, check_rows, status=0):
-    """Orders are placed before and after the database, the service and all of it are restarted, and one is killed.
+    """Orders are placed before and after the database, the service and all are restarted and the service is killed.
 
     status: with which the service ends.
     """
