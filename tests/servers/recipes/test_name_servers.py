@@ -1,6 +1,9 @@
 """How long stores wait for a name server that does not answer, as docs/stores.md says. It has a network of its own."""
 
+import re
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from clients import BUILD, run
@@ -8,7 +11,8 @@ from clients import BUILD, run
 # One that listens and says nothing. The command and what it prints follow, and all of it ends with the first process.
 INSIDE = """
 ip link set lo up
-mount --bind "$1" /etc/resolv.conf
+mount --bind "$1/resolv.conf" /etc/resolv.conf
+mount --bind "$1/hosts" /etc/hosts
 python3 -c '
 import socket, time
 silent = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -17,10 +21,34 @@ print("listens", flush=True)
 silent.recv(512)
 print("was asked", flush=True)
 time.sleep(600)
-' >"$2" &
-until [ -s "$2" ]; do sleep 0.05; done
-shift 2
+' >"$1/said" &
+until [ -s "$1/said" ]; do sleep 0.05; done
+shift
 exec "$@"
+"""
+
+# A server that has a name is gone, and so is its name.
+DRAWING = f"""
+import sys, time
+sys.path.insert(0, {str(Path(__file__).resolve().parents[1])!r})
+import idgen, servers
+with servers.KINDS["redis"]() as server:
+    store = server.url().replace(servers.HOST, "database")
+    idgen.segment_create(store=store, tag="orders")
+    generator = idgen.Generator(kind="segment", store=store, tag="orders", wait_max="1s", **{{
+        "segment.step": 10, "segment.runway": "0s", "segment.prefetch": 1}})
+    print(generator.next())
+with open("/etc/hosts", "w"):
+    pass
+drawn = 1
+while True:
+    began = time.monotonic()
+    try:
+        generator.next()
+        drawn += 1
+    except idgen.StoreUnavailableError as error:
+        print(drawn, "drawn,", error, "after", time.monotonic() - began, "s", flush=True)
+        break
 """
 
 STORES = [
@@ -32,18 +60,38 @@ STORES = [
 ]
 
 
-@pytest.mark.parametrize("store", STORES)
-def test_a_silent_name_server_is_waited_for_no_longer_than_the_resolver_is_told(store, tmp_path):
-    names, said = tmp_path / "resolv.conf", tmp_path / "said"
-    names.write_text("nameserver 127.0.0.1\noptions timeout:1 attempts:1\n")
+def told_by(folder, command, resolver="", hosts="", seconds=None):
+    """What the command says beside a name server that hears it and does not answer."""
     alone = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child"]
     if run([*alone, "true"]).returncode != 0:
         pytest.skip("this machine gives no namespaces")
-    show = [BUILD / "bin" / "idgen", "segment", "show", "--store", store, "--tag", "orders"]
-    inside = [*alone, "sh", "-ec", INSIDE, "sh", names, said, *show]
+    (folder / "resolv.conf").write_text(f"nameserver 127.0.0.1\n{resolver}")
+    (folder / "hosts").write_text(hosts)
+    inside = [*alone, "sh", "-ec", INSIDE, "sh", folder, *command]
+    done = subprocess.run(inside, capture_output=True, text=True, check=False, timeout=seconds)
+    assert (folder / "said").read_text() == "listens\nwas asked\n", done.stderr
+    return done.stdout + done.stderr
+
+
+def show(store):
+    return [BUILD / "bin" / "idgen", "segment", "show", "--store", store, "--tag", "orders"]
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_a_silent_name_server_is_waited_for_no_longer_than_the_resolver_is_told(store, tmp_path):
     # MariaDB's client takes 6 s. Without the resolver's options they take 10 s or more.
-    told = subprocess.run(inside, capture_output=True, text=True, check=False, timeout=9.5)
-    assert told.returncode != 0
-    assert "STORE_UNAVAILABLE: " in told.stderr, told.stderr
-    assert store in told.stderr
-    assert said.read_text() == "listens\nwas asked\n"
+    told = told_by(tmp_path, show(store), "options timeout:1 attempts:1\n", seconds=9.5)
+    assert "STORE_UNAVAILABLE: " in told
+    assert store in told
+
+
+def test_domains_to_search_double_the_wait_however_many_they_are(tmp_path):
+    resolver = "options timeout:2 attempts:1\nsearch one.test two.test three.test four.test\n"
+    told = told_by(tmp_path, show(STORES[2]), resolver, seconds=7)  # 4 s; the domains in turn would take 8
+    assert "STORE_UNAVAILABLE: " in told
+
+
+def test_a_draw_waits_no_longer_than_wait_max_for_a_silent_name_server(tmp_path):
+    told = told_by(tmp_path, [sys.executable, "-c", DRAWING], hosts="127.0.0.1 database\n")
+    assert re.search(r"^10 drawn, .* waited 10\d\d ms \(wait_max\)", told, re.MULTILINE), told
+    assert float(re.search(r" after (\d+\.\d+) s$", told, re.MULTILINE)[1]) < 2
