@@ -362,7 +362,8 @@ def test_after_a_restart_from_an_older_dump_nothing_is_granted_until_the_tag_is_
             assert series.next(4)[-1] == f"{today}00000007"
             server.restart()
             assert series.counter(today) == "3"
-            series.refused("STORE_REGRESSED", "another life of the server", "idgen segment advance")
+            for words in (("next",), ("segment", "create"), ("segment", "create", "--if-missing")):
+                series.refused("STORE_REGRESSED", "another life of the server", "idgen segment advance", words=words)
             series.done("segment", "advance", "--above", f"{today}00000007")
             assert series.next() == [f"{today}00000008"]
 

@@ -419,3 +419,27 @@ def test_no_move_and_no_import_repairs_what_redis_has_forgotten(redis, tmp_path)
         assert show(url, name)["max_id"] == stood[name]
         is_refused(url, name, "STORE_REGRESSED")
     assert "EXHAUSTED" not in draw(file, tag).stderr, "it was not retired"
+
+
+def test_no_create_says_that_a_counter_of_cosids_is_there_when_redis_has_forgotten_of_it(redis):
+    """ "It exists" says that its next number is above all in use."""
+    tag, cosid = new_tag(), {"schema": "cosid", "namespace": "cosid"}
+
+    def tries():
+        return [segment(redis.url(), tag, "create", *more, **cosid) for more in ((), ("--if-missing",))]
+
+    redis.cli("SET", f"cosid:{{cosid.{tag}}}.adder", "30")  # as CosId makes it
+    done = segment(redis.url(), tag, "advance", "--to", "30", **cosid)
+    assert done.returncode == 0, done.stderr
+    exists, made = tries()
+    assert "TAG_EXISTS" in exists.stderr
+    assert made.returncode == 0, made.stderr
+    redis.cli("SAVE")
+    assert draw(redis.url(), tag, 60, **cosid).returncode == 0
+    redis.restart()
+    for done in tries():
+        assert done.returncode == 1
+        assert "STORE_REGRESSED" in done.stderr, done.stderr
+    assert segment(redis.url(), tag, "advance", "--to", "90", **cosid).returncode == 0
+    assert tries()[1].returncode == 0
+    assert int(draw(redis.url(), tag, **cosid).stdout) > 90
