@@ -103,8 +103,9 @@ func AdvanceSegment(to int64, options ...Option) (SegmentInfo, error) {
 
 // RetireSegment ends a tag: it takes all numbers that are left, so that nobody draws from it again. Returns the state
 // before: all that was ever granted is at most its MaxID, and a tag that goes on elsewhere begins above that. Running
-// generators still issue what they reserved before, then get ErrExhausted. Cannot be undone. Options and errors as for
-// ShowSegment, and ErrExhausted if none is left.
+// generators still issue what they reserved before, then get ErrExhausted. Cannot be undone. Tries for wait_max while
+// others draw. Options and errors as for ShowSegment, and ErrExhausted if none is left; ErrStoreUnavailable if others
+// drew without a pause, and it goes on.
 func RetireSegment(options ...Option) (SegmentInfo, error) {
 	c, err := newConfig(options)
 	if err != nil {

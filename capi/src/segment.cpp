@@ -92,7 +92,8 @@ idgen_status_t idgen_segment_retire(const idgen_config_t* config, idgen_segment_
                   "store = buffer: retire the tag in the store of buffer.database, which grants all its numbers. Those "
                   "that Redis holds were granted before");
     }
-    write_struct(out, info_of(retire_segment(*tag.store, tag.name_space, tag.name)), "out");
+    const std::chrono::milliseconds wait_max(config->value.duration_ms("wait_max"));
+    write_struct(out, info_of(retire_segment(*tag.store, tag.name_space, tag.name, wait_max)), "out");
   });
 }
 

@@ -10,7 +10,20 @@ import time
 
 import idgen
 import pytest
-from clients import IDGEN, MODULES, SECONDS, create, draw, new_tag, run, segment, show, wait_until
+from clients import (
+    IDGEN,
+    MODULES,
+    SECONDS,
+    clients,
+    create,
+    draw,
+    ids_of,
+    new_tag,
+    run,
+    segment,
+    show,
+    wait_until,
+)
 
 import servers
 
@@ -177,6 +190,19 @@ def test_a_retired_tag_grants_nothing_more(kind, started):
     for refused in (draw(url, tag), segment(url, tag, "retire", "--force")):
         assert refused.returncode == 1
         assert "EXHAUSTED" in refused.stderr
+
+
+@pytest.mark.parametrize("kind", servers.KINDS)
+def test_a_tag_is_retired_though_several_draw_from_it_without_a_pause(kind, started, tmp_path):
+    url = started(kind).url()
+    tag = create(url, new_tag())
+    with clients(tmp_path, 4, url, tag, step=1, wait_max="1s") as drawing:
+        done = segment(url, tag, "retire", "--force", "--json", wait_max="30s")
+        assert done.returncode == 0, done.stderr
+        for client in drawing:
+            wait_until(lambda client=client: client.process.poll() is not None, what="it has ended")
+            assert all(failure.startswith("EXHAUSTED") for failure in client.failures())
+        assert max(ids_of(drawing)) <= json.loads(done.stdout)["last"]
 
 
 def test_a_tag_moves_from_any_store_to_the_next_while_it_is_drawn_from(started, tmp_path):

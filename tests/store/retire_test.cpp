@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "sim/sim_store.hpp"
@@ -12,6 +13,9 @@ namespace {
 
 using sim::SimDisk;
 using sim::SimStore;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kWaitMax{60'000};
 
 // What is given back between the look at the row and the grant of all that is left would be left.
 TEST(Retire, EndsATagWhollyWhoeverGivesBackMeanwhile) {
@@ -32,14 +36,7 @@ TEST(Retire, EndsATagWhollyWhoeverGivesBackMeanwhile) {
       }
     });
     while (!has_begun) std::this_thread::yield();
-    std::uint64_t end = 0;
-    while (end == 0) {
-      try {
-        end = retire_segment(*store, "ns", tag).max_id;
-      } catch (const Error& error) {
-        EXPECT_NE(std::string(error.what()).find("too fast"), std::string::npos) << error.what();
-      }
-    }
+    const std::uint64_t end = retire_segment(*store, "ns", tag, kWaitMax).max_id;
     other.join();
     EXPECT_GE(end, 1u);
     EXPECT_EQ(store->segment_show("ns", tag).max_id, std::uint64_t{INT64_MAX});
@@ -52,7 +49,7 @@ TEST(Retire, RefusesAStrideBeforeItTakesAllThatIsLeft) {
   disk.tags["t"] = 100;
   disk.stride = 2;
   SimStore store(disk);
-  EXPECT_FAILS(retire_segment(store, "ns", "t"), Status::unsupported, "stride of 2");
+  EXPECT_FAILS(retire_segment(store, "ns", "t", kWaitMax), Status::unsupported, "stride of 2");
   EXPECT_EQ(store.grants.size(), 1u);
   EXPECT_EQ(disk.tags["t"], 101u);
 }
@@ -65,10 +62,38 @@ TEST(Retire, LetsNobodyGiveBackWhatWasGrantedBefore) {
   store.before = [&] {
     if (store.calls == 2) owner.segment_return("ns", "t", 200, 50);
   };
-  EXPECT_EQ(retire_segment(store, "ns", "t").max_id, 200u);
+  EXPECT_EQ(retire_segment(store, "ns", "t", kWaitMax).max_id, 200u);
   EXPECT_EQ(store.grants.size(), 2u);
   EXPECT_EQ(store.grants.back().holder, "retired at 200");
   EXPECT_EQ(disk.tags["t"], std::uint64_t{INT64_MAX});
+}
+
+// Others draw between each look and the grant that follows it.
+TEST(Retire, WaitsForAMomentInWhichNobodyDrawsAndLeavesTheTagAsItIsIfThereIsNone) {
+  SimDisk disk;
+  disk.tags["t"] = 0;
+  SimStore store(disk), others(disk);
+  int draws = 1000;
+  store.before = [&] {
+    if (draws-- > 0) others.segment_grant("ns", "t", {.step = 20});
+  };
+  const SegmentInfo ended = retire_segment(store, "ns", "t", kWaitMax);
+  EXPECT_EQ(ended.max_id, 1000 * 20 + 1u);
+  EXPECT_EQ(store.grants.back().holder, "retired at " + std::to_string(ended.max_id));
+  EXPECT_EQ(disk.tags["t"], std::uint64_t{INT64_MAX});
+
+  disk.tags["t"] = 0;
+  draws = 1'000'000'000;
+  EXPECT_FAILS(retire_segment(store, "ns", "t", milliseconds(50)), Status::store_unavailable, "without a pause");
+  EXPECT_LT(disk.tags["t"], 1'000'000'000'000u);
+}
+
+// The row's step is more than the counter has left.
+TEST(Retire, SaysAtOnceThatNothingIsLeftWhereNobodyIsGrantedTheRest) {
+  const auto store = open_store("memory:retire-rest", {});
+  store->segment_create("ns", "t", std::uint64_t{INT64_MAX} - 500);
+  store->segment_set_step("ns", "t", 1000);
+  EXPECT_FAILS(retire_segment(*store, "ns", "t", kWaitMax), Status::exhausted, "no numbers left");
 }
 
 // Which began after this one had looked, and ended before it took the rest.
@@ -79,7 +104,7 @@ TEST(Retire, LeavesTheMarkOfAnotherOneAsItIs) {
   struct Second final : SimStore {
     Second(SimDisk& disk, Store& behind) : SimStore(disk), behind_(behind) {}
     SegmentGrant segment_grant(const std::string& ns, const std::string& tag, const SegmentRequest& request) override {
-      if (++calls == 2) retire_segment(behind_, ns, tag);
+      if (++calls == 2) retire_segment(behind_, ns, tag, kWaitMax);
       return behind_.segment_grant(ns, tag, request);
     }
     SegmentInfo segment_show(const std::string& ns, const std::string& tag) override {
@@ -89,7 +114,7 @@ TEST(Retire, LeavesTheMarkOfAnotherOneAsItIs) {
   };
   SimDisk none;
   Second second(none, *store);
-  EXPECT_FAILS(retire_segment(second, "ns", "t"), Status::exhausted, "was retired at 151");
+  EXPECT_FAILS(retire_segment(second, "ns", "t", kWaitMax), Status::exhausted, "was retired at 151");
   EXPECT_EQ(store->segment_show("ns", "t").holder, "retired at 151");
 }
 

@@ -219,9 +219,9 @@ TEST_P(SegmentOfEveryStore, ARowSaysWhereItsTagWasRetired) {
   const auto store = open();
   store->segment_create("ns", "ended");
   draw_from(store, "ns", "ended", 42);
-  EXPECT_EQ(retire_segment(*store, "ns", "ended").max_id, 42u);
+  EXPECT_EQ(retire_segment(*store, "ns", "ended", std::chrono::seconds(5)).max_id, 42u);
   EXPECT_EQ(store->segment_show("ns", "ended").holder, "retired at 42");
-  EXPECT_FAILS(retire_segment(*store, "ns", "ended"), Status::exhausted, "was retired at 42");
+  EXPECT_FAILS(retire_segment(*store, "ns", "ended", std::chrono::seconds(5)), Status::exhausted, "was retired at 42");
   EXPECT_FAILS(draw_from(store, "ns", "ended", 1), Status::exhausted, "It was retired, or is used up");
 }
 

@@ -319,7 +319,8 @@ void bind_tables(py::module_& module) {
              "segment_retire(**properties) -> SegmentInfo\n\n"
              "Ends a tag: takes all numbers that are left, so that nobody draws from it again. Returns the state\n"
              "before: what goes on elsewhere begins above its max_id. Running generators still issue what they hold.\n"
-             "Cannot be undone. May block. Raises as segment_show, and ExhaustedError if none is left.");
+             "Cannot be undone. May block, and tries for wait_max while others draw. Raises as segment_show,\n"
+             "ExhaustedError if none is left, and StoreUnavailableError if others drew without a pause.");
   module.def("segment_set_step", &segment_set_step, py::arg("step"),
              "segment_set_step(step, **properties) -> SegmentInfo\n\n"
              "Sets how many numbers all generators of a tag reserve at once, from their next range on; 0 leaves it\n"

@@ -948,8 +948,9 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_list(const idgen_config_t
  * row as it was before: all that was ever granted is at most its max_id, and a tag that goes on elsewhere begins above
  * that. Running generators still issue what they reserved before, then get IDGEN_E_EXHAUSTED. Cannot be undone.
  * The row's holder is "retired at 4711" from then on, where rows have one, in case that `out` is lost.
- * Errors: as idgen_segment_show, IDGEN_E_EXHAUSTED (it has none left), IDGEN_E_UNSUPPORTED (store = buffer; a row
- * with a stride; serials in rows of other programs). Blocks: on the store. Threads: one. */
+ * Errors: as idgen_segment_show, IDGEN_E_EXHAUSTED (it has none left), IDGEN_E_STORE_UNAVAILABLE (others drew without
+ * a pause, for all of wait_max; it goes on), IDGEN_E_UNSUPPORTED (store = buffer; a row with a stride; serials in rows
+ * of other programs). Blocks: on the store; tries for wait_max while others draw. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_retire(const idgen_config_t *config, idgen_segment_info_t *out,
                                                               idgen_error_t *err);
 

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -275,8 +276,11 @@ std::shared_ptr<Store> shared_store(const std::string& url, const StoreOptions& 
 
 // Takes all numbers of a tag that are left, so that nobody draws from it again. Returns the row as it was before:
 // all that was ever granted is at most max_id. The row's holder says it from then on, "retired at 4711", because who
-// retired it may have had no time to tell. Throws as Store::segment_grant(), and Error{exhausted} if none is left.
-SegmentInfo retire_segment(Store& store, const std::string& name_space, const std::string& tag) IDGEN_RUNS_HOST_CODE;
+// retired it may have had no time to tell. Takes them in a moment when nobody draws, for which it tries on until
+// wait_max is over. Throws as Store::segment_grant(), and Error{exhausted} if none is left; Error{store_unavailable} if
+// there was no such moment, and the tag goes on.
+SegmentInfo retire_segment(Store& store, const std::string& name_space, const std::string& tag,
+                           std::chrono::milliseconds wait_max) IDGEN_RUNS_HOST_CODE;
 
 // What segment_create would run to make the tag, and the table if that is missing: statements or commands, a text to
 // read or to put into a migration. Connects to no server; "" if there is nothing to run. Throws as open_store for what

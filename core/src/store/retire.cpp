@@ -1,4 +1,5 @@
 // The end of a tag: nobody draws from it again.
+#include <chrono>
 #include <optional>
 
 #include "idgen/concat.hpp"
@@ -7,8 +8,10 @@
 
 namespace idgen {
 
-SegmentInfo retire_segment(Store& store, const std::string& name_space, const std::string& tag) {
-  constexpr int kMostTries = 100;
+SegmentInfo retire_segment(Store& store, const std::string& name_space, const std::string& tag,
+                           std::chrono::milliseconds wait_max) {
+  using Clock = std::chrono::steady_clock;
+  const auto deadline = Clock::now() + wait_max;
   constexpr std::string_view kRetired = "retired at ";
   SegmentInfo row = store.segment_show(name_space, tag);
   bool was_retired = row.holder.starts_with(kRetired);
@@ -16,8 +19,9 @@ SegmentInfo retire_segment(Store& store, const std::string& name_space, const st
   bool may_end = was_retired;
   std::uint64_t mark = row.max_id;   // nobody has a number above it
   std::optional<std::uint64_t> end;  // the mark, once the rest is taken
-  std::uint64_t reserved = 0;        // the last number, which a counter that holds the next free one never grants
-  for (int i = 0; row.max_id + reserved < kLargestNumber && i < kMostTries; ++i) {
+  bool is_busy = false;
+  std::uint64_t reserved = 0;  // the last number, which a counter that holds the next free one never grants
+  while (row.max_id + reserved < kLargestNumber) {
     const std::uint64_t left = kLargestNumber - reserved - row.max_id;
     try {
       if (!may_end) {
@@ -49,8 +53,14 @@ SegmentInfo retire_segment(Store& store, const std::string& name_space, const st
         was_retired = true;
         holder = row.holder;
       }
-      if (row.max_id != before) continue;
-      if (end && reserved == 1) break;  // less than the row's step, which nobody is granted
+      const bool is_late = Clock::now() >= deadline;
+      if (row.max_id != before) {
+        is_busy = is_late && !end && !was_retired;  // what may be left once the end is set is little: others draw it up
+        if (is_busy) break;
+        continue;
+      }
+      // Less than the row's step, which nobody is granted.
+      if (reserved == 1 && (end || row.step > left || is_late)) break;
       reserved = 1 - reserved;
     }
   }
@@ -58,14 +68,13 @@ SegmentInfo retire_segment(Store& store, const std::string& name_space, const st
     row.max_id = *end;
     return row;
   }
-  throw Error(Status::exhausted, concat({tag_name(name_space, tag),
-                                         was_retired || row.holder.starts_with(kRetired) ? " was "
-                                         : row.max_id + reserved < kLargestNumber
-                                             ? " is being drawn from too fast to be retired; it goes on"
-                                             : " has no numbers left, or was retired before",
-                                         row.holder.starts_with(kRetired) ? row.holder
-                                         : was_retired                    ? holder
-                                                                          : ""}));
+  throw Error(is_busy ? Status::store_unavailable : Status::exhausted,
+              concat({tag_name(name_space, tag),
+                      is_busy ? ": others drew from it without a pause, for all of wait_max; it goes on. Try again, "
+                                "or raise wait_max"
+                      : was_retired ? " was "
+                                    : " has no numbers left, or was retired before",
+                      was_retired ? std::string_view(holder) : std::string_view()}));
 }
 
 }  // namespace idgen

@@ -1860,11 +1860,12 @@ public final class Generator implements IdSource {
 
     /**
      * Ends a tag: takes all numbers that are left, so that nobody draws from it again. Running generators still issue
-     * what they reserved before, then get an {@link ExhaustedException}. Cannot be undone. May wait for the store.
+     * what they reserved before, then get an {@link ExhaustedException}. Cannot be undone. May wait for the store, and
+     * tries for {@code wait_max} while others draw.
      *
      * @return how the counter stood before: all that was ever granted is at most its {@code maxId}, and a tag that goes
      *     on elsewhere begins above that
-     * @throws StoreException if the store or the tag does not exist
+     * @throws StoreException if the store or the tag does not exist, or others drew without a pause, and it goes on
      * @throws ExhaustedException if it has no numbers left
      */
     public SegmentInfo retireSegment() {
