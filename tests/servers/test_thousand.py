@@ -53,7 +53,9 @@ def test_processes_that_start_at_once_lease_as_many_different_workers(kind, star
     count = PROCESSES[kind]
     common = {"store": url, "module_path": str(MODULES)}
     idgen.store_create(**common)
-    patient = {"wait_max": "900s", "worker_wait": "900s"}  # a machine may be slow: this is not about time
+    # A machine may be slow: this is not about time. An answer that a thousand wait for is not given up and asked for
+    # again, which makes it slower.
+    patient = {"wait_max": "900s", "worker_wait": "900s", "store_timeout": "60s"}
     common |= {"kind": "snowflake", "worker": "auto", "namespace": new_tag(), **patient}
     with idgen.Generator(**common) as first:
         first.next()  # on Redis the first window of a server's life waits
