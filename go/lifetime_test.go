@@ -186,7 +186,7 @@ func TestEachGeneratorOnAWorkerIsToldByItsOwnLog(t *testing.T) {
 	var generators [2]*idgen.Generator
 	for i := range heard {
 		generators[i] = mustNew(t, idgen.Options{"worker": "1", "store": "sqlite:ids.db", "directory": folder,
-			"store_create": "true", "window": "100ms", "wait_max": "100ms"},
+			"store_create": "true", "window": "100ms", "wait_max": "1s"},
 			idgen.WithLog(func(_ idgen.LogLevel, message string) { heard[i] <- message }))
 	}
 	files, err := filepath.Glob(filepath.Join(folder, "*"))

@@ -319,7 +319,7 @@ func (s *mayRefuse) WorkerReplace(ctx context.Context, namespace string, change 
 func TestNoSnowflakeLiesBeyondTheReservedTime(t *testing.T) {
 	database, _ := withWorkers(t)
 	store := &mayRefuse{SQLStore: database}
-	g, err := snowflakeOn(t, store, "7", idgen.Options{"window": "100ms", "wait_max": "20ms"})
+	g, err := snowflakeOn(t, store, "7", idgen.Options{"window": "100ms", "wait_max": "1s"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,20 +25,29 @@ fail() {
 
 trap 'trap - EXIT; printf "\nInterrupted. What is finished is kept: run the same command to go on.\n" >&2; exit 130' INT
 
-# quietly NAME COMMAND...: the output goes to build/log/NAME.log; its end is shown if the command fails.
+# quietly NAME COMMAND...: the output goes to build/log/NAME.log; its end is shown if the command fails. With
+# LONGEST_S=N one that takes longer than N seconds is ended, and what it was doing is shown too.
 quietly() {
-  local log=$root/build/log/$1.log start=$SECONDS
+  local log=$root/build/log/$1.log start=$SECONDS shell=$BASHPID watch='' status=0
   shift
   mkdir -p "${log%/*}"
   printf '  %s ... ' "$*"
-  if "$@" >"$log" 2>&1; then
-    printf '%d s\n' $((SECONDS - start))
-  else
-    local status=$?
-    printf 'failed (exit status %d). The end of %s:\n' "$status" "${log#"$root"/}"
-    tail -n 40 "$log"
-    return "$status"
+  if [ -n "${LONGEST_S:-}" ]; then
+    scripts/stuck "$shell" "$LONGEST_S" >"$log.stuck" 2>&1 &
+    watch=$!
+    disown "$watch"
   fi
+  "$@" >"$log" 2>&1 || status=$?
+  [ -z "$watch" ] || kill "$watch" 2>/dev/null || true
+  if [ "$status" = 0 ]; then
+    rm -f "$log.stuck"
+    printf '%d s\n' $((SECONDS - start))
+    return
+  fi
+  printf 'failed (exit status %d). The end of %s:\n' "$status" "${log#"$root"/}"
+  tail -n 40 "$log"
+  if [ -s "$log.stuck" ]; then head -n 400 "$log.stuck"; fi
+  return "$status"
 }
 
 # at_least WANTED FOUND: true if the dotted version FOUND is not older.

@@ -7,7 +7,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import idgen
@@ -80,6 +82,28 @@ def vectors(name: str) -> list[list[str]]:
     rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
     assert rows, f"{path} has no rows"
     return rows
+
+
+@contextmanager
+def repeating(work: Callable[[], object], threads: int = 1) -> Iterator[None]:
+    """Threads that do the work again and again until the block ends, also when it fails: Python does not end before
+    they do.
+    """
+    is_over = threading.Event()
+
+    def repeat() -> None:
+        while not is_over.is_set():
+            work()
+
+    workers = [threading.Thread(target=repeat) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        for worker in workers:
+            worker.join()
 
 
 def run_python(code: str, *arguments: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:

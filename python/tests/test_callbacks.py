@@ -104,7 +104,7 @@ def test_each_generator_on_a_worker_is_told_by_its_own_log(tmp_path: Path) -> No
         "directory": tmp_path,
         "store_create": True,
         "window": "100ms",
-        "wait_max": "100ms",
+        "wait_max": "1s",
     }
     heard: tuple[queue.Queue[str], queue.Queue[str]] = (queue.Queue(), queue.Queue())
     settings["log"] = lambda level, text: heard[0].put(text)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import pickle
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import idgen
 import numpy as np
 import pytest
-from conftest import REPOSITORY, vectors
+from conftest import REPOSITORY, repeating, vectors
 
 FIRST = "1 2B7E151628AED2A6ABF7158809CF4F3C\n"
 SECOND = "2 000102030405060708090a0b0c0d0e0f\n"
@@ -168,25 +167,19 @@ def test_a_cipher_of_a_file_s_table_finds_its_keys_beside_the_file(keys: Path) -
 def test_keys_of_the_program_are_read_again_while_other_threads_hide(hiding: Hiding) -> None:
     rows: list[tuple[int, bytes] | tuple[int, bytes, bool]] = [(1, bytes(range(32)))]
     cipher = hiding(keys=lambda: list(rows))
-    stop = threading.Event()
-    wrong: list[BaseException] = []
+    wrong: list[object] = []
 
     def work() -> None:
         try:
-            while not stop.is_set():
-                assert cipher.reveal(cipher.hide(77)) == 77
+            if (revealed := cipher.reveal(cipher.hide(77))) != 77:
+                wrong.append(revealed)
         except BaseException as error:
             wrong.append(error)
 
-    threads = [threading.Thread(target=work) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for version in range(2, 12):
-        rows.append((version, bytes([version]) * 16))
-        cipher.reload()
-    stop.set()
-    for thread in threads:
-        thread.join()
+    with repeating(work, threads=3):
+        for version in range(2, 12):
+            rows.append((version, bytes([version]) * 16))
+            cipher.reload()
     assert wrong == []
     assert cipher.layout.decode(cipher.hide(5)).version == 11
     rows[-1] = (11, rows[-1][1], True)

@@ -104,7 +104,7 @@ def test_closing_in_the_child_leaves_the_parents_rights_alone(tmp_path: Path) ->
 
 def test_quiesced_generators_wait_for_the_reset_and_go_on(tmp_path: Path) -> None:
     store = f"sqlite:{tmp_path / 'ids.db'}"
-    with idgen.Generator(kind="segment", tag="t", store=store, store_create=True, wait_max="50ms") as generator:
+    with idgen.Generator(kind="segment", tag="t", store=store, store_create=True, wait_max="1s") as generator:
         first = generator.next()
         idgen.quiesce()
         try:

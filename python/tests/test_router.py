@@ -11,7 +11,7 @@ from pathlib import Path
 import idgen
 import numpy as np
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, repeating
 
 VECTORS = REPOSITORY / "tests" / "vectors"
 ORDER = "time:41ms worker:6 sequence:12 gene:4"
@@ -230,21 +230,14 @@ def test_arrays_of_any_shape_and_size_are_routed() -> None:
 def test_lookups_from_threads_while_tables_change() -> None:
     router = idgen.Router(table(1), layout="order")
     wrong: list[object] = []
-    over = threading.Event()
 
     def look() -> None:
-        while not over.is_set():
-            shards, _ = router.route_batch([5, 21, 37])
-            if len(set(shards)) != 1:
-                wrong.append(shards)
+        shards, _ = router.route_batch([5, 21, 37])
+        if len(set(shards)) != 1:
+            wrong.append(shards)
 
-    threads = [threading.Thread(target=look) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for version in range(2, 300):
-        owner = "db0" if version % 2 else "db1"
-        router.swap(table(version, ranges=[(15, owner)]), version - 1)
-    over.set()
-    for thread in threads:
-        thread.join()
+    with repeating(look, threads=3):
+        for version in range(2, 300):
+            owner = "db0" if version % 2 else "db1"
+            router.swap(table(version, ranges=[(15, owner)]), version - 1)
     assert wrong == []

@@ -93,7 +93,7 @@ def test_what_is_drawn_after_an_idle_time_is_remembered(settings: dict[str, str 
 
 
 def test_too_many_open_files_are_waited_for(settings: dict[str, str | int]) -> None:
-    with idgen.Generator(**{**settings, "segment_step": 1, "wait_max": "100ms"}) as generator:  # type: ignore[arg-type]
+    with idgen.Generator(**{**settings, "segment_step": 1, "wait_max": "1s"}) as generator:  # type: ignore[arg-type]
         assert generator.next() == 1
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))

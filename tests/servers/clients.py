@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from pathlib import Path
@@ -26,6 +27,27 @@ def wait_until(condition, seconds=SECONDS, what=""):
         assert time.monotonic() < deadline, f"waited {seconds} s in vain{': ' + what if what else ''}"
         time.sleep(0.01)
     return found
+
+
+@contextlib.contextmanager
+def repeating(work, threads):
+    """Threads that do the work again and again until the block ends, also when it fails: Python does not end before
+    they do."""
+    is_over = threading.Event()
+
+    def repeat():
+        while not is_over.is_set():
+            work()
+
+    workers = [threading.Thread(target=repeat) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        for worker in workers:
+            worker.join()
 
 
 def new_tag():

@@ -19,6 +19,7 @@ from clients import (
     draw,
     ids_of,
     new_tag,
+    repeating,
     run,
     segment,
     show,
@@ -208,37 +209,33 @@ def test_a_tag_is_retired_though_several_draw_from_it_without_a_pause(kind, star
 def test_a_tag_moves_from_any_store_to_the_next_while_it_is_drawn_from(started, tmp_path):
     stores = [started(kind).url() for kind in servers.KINDS]
     tag = create(stores[0], new_tag())
-    drawn, is_over, lock = [], threading.Event(), threading.Lock()
+    drawn, lock = [], threading.Lock()
     store = {"now": stores[0]}
 
     def draws():
-        while not is_over.is_set():
-            url = store["now"]
-            try:
-                with idgen.Generator(
-                    kind="segment", tag=tag, store=url, segment_step=7, segment_runway="0", module_path=str(MODULES)
-                ) as generator:
-                    while store["now"] == url and not is_over.is_set():
-                        id = generator.next()
-                        with lock:
-                            drawn.append(id)
-            except (idgen.ExhaustedError, idgen.TagUnknownError):
-                time.sleep(0.001)  # it has moved; the new place is told in a moment
+        url = store["now"]
+        try:
+            with idgen.Generator(
+                kind="segment", tag=tag, store=url, segment_step=7, segment_runway="0", module_path=str(MODULES)
+            ) as generator:
+                for _ in range(1000):
+                    if store["now"] != url:
+                        break
+                    id = generator.next()
+                    with lock:
+                        drawn.append(id)
+        except (idgen.ExhaustedError, idgen.TagUnknownError):
+            time.sleep(0.001)  # it has moved; the new place is told in a moment
 
-    threads = [threading.Thread(target=draws) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for before, after in itertools.pairwise(stores):
+    with repeating(draws, threads=3):
+        for before, after in itertools.pairwise(stores):
+            size = len(drawn)
+            wait_until(lambda size=size: len(drawn) > size + 300, what="ids of each store")
+            moved = run([IDGEN, "segment", "move", "--from", before, "--to", after, "--tag", tag, *MODULE, "--json"])
+            assert moved.returncode == 0, moved.stderr
+            store["now"] = after
         size = len(drawn)
-        wait_until(lambda size=size: len(drawn) > size + 300, what="ids of each store")
-        moved = run([IDGEN, "segment", "move", "--from", before, "--to", after, "--tag", tag, *MODULE, "--json"])
-        assert moved.returncode == 0, moved.stderr
-        store["now"] = after
-    size = len(drawn)
-    wait_until(lambda: len(drawn) > size + 300, what="ids of the last store")
-    is_over.set()
-    for thread in threads:
-        thread.join()
+        wait_until(lambda: len(drawn) > size + 300, what="ids of the last store")
     assert len(set(drawn)) == len(drawn)
     for url in stores[:-1]:
         assert "EXHAUSTED" in draw(url, tag).stderr

@@ -1,12 +1,11 @@
 """URLs as other programs write them reach the same rows, and a password can be changed while ids are drawn."""
 
 import os
-import threading
 import time
 
 import idgen
 import pytest
-from clients import MODULES, create, draw, new_tag, wait_until
+from clients import MODULES, create, draw, new_tag, repeating, wait_until
 from proxy import Proxy
 from test_etcd_tokens import WithSimpleTokens
 
@@ -112,31 +111,25 @@ def test_a_password_is_changed_under_load_and_no_call_fails(kind, server_with_pa
             segment_runway="1s",
             module_path=str(MODULES),
         ) as ids:
-            drawn, failures, is_over = [], [], threading.Event()
+            drawn, failures = [], []
 
             def draw():
-                while not is_over.is_set():
-                    try:
-                        drawn.append(ids.next())
-                    except idgen.Error as failure:
-                        failures.append(failure)
-                    time.sleep(0.002)
+                try:
+                    drawn.append(ids.next())
+                except idgen.Error as failure:
+                    failures.append(failure)
+                time.sleep(0.002)
 
-            threads = [threading.Thread(target=draw) for _ in range(2)]
-            for thread in threads:
-                thread.start()
-            for turn in range(3):
-                refills = ids.stats().refills
-                set_password(server, f"turn-{turn}")
-                proxy.cut()  # whoever connects now still has the old password
-                time.sleep(0.2)
-                fresh = tmp_path / "fresh"
-                fresh.write_text(f"turn-{turn}\n")
-                os.replace(fresh, file)
-                wait_until(lambda before=refills: ids.stats().refills > before, what="a grant by the new password")
-            is_over.set()
-            for thread in threads:
-                thread.join()
+            with repeating(draw, threads=2):
+                for turn in range(3):
+                    refills = ids.stats().refills
+                    set_password(server, f"turn-{turn}")
+                    proxy.cut()  # whoever connects now still has the old password
+                    time.sleep(0.2)
+                    fresh = tmp_path / "fresh"
+                    fresh.write_text(f"turn-{turn}\n")
+                    os.replace(fresh, file)
+                    wait_until(lambda before=refills: ids.stats().refills > before, what="a grant by the new password")
     assert not failures, failures[0]
     assert len(set(drawn)) == len(drawn) > 1000
 
