@@ -316,13 +316,14 @@ def test_a_closed_handle_is_closed_in_children_too(memory_store: str) -> None:
 
 def test_children_forked_while_threads_draw_and_open_get_ids_of_their_own(tmp_path: Path) -> None:
     store = file_store(tmp_path)
-    handles = [idgen.lazy(kind="segment", tag="t", store=store, segment_step=10, segment_runway=0) for _ in range(20)]
+    # On a slow disk all wait for one another: this is not about time.
+    handles = [on(store, segment_step=10, store_timeout="60s", wait_max="60s") for _ in range(20)]
     mine: set[int] = set()
 
     def draw() -> None:
         for handle in handles:
             mine.update(handle.next_batch(10))
-            time.sleep(0.01)  # of those who wait for a file's lock, none has a turn: twenty that never rest keep it
+            time.sleep(0.01)
 
     theirs: list[int] = []
     with repeating(draw):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import multiprocessing
 import os
+import struct
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -158,6 +161,42 @@ print("unique")
         str(tmp_path / "ids.db"),
     )
     assert result.stdout == "unique\n", result.stderr
+
+
+def test_of_processes_that_never_rest_none_keeps_a_store_from_the_others(tmp_path: Path) -> None:
+    """The lock of a file has no queue, and whoever asks soonest gets it: without turns the luckiest of eight has a
+    hundred grants for each of the unluckiest."""
+    path, begin = str(tmp_path / "ids.db"), time.monotonic() + 0.5
+    idgen.segment_create(store=f"sqlite:{path}", tag="t")
+    with multiprocessing.get_context("fork").Pool(8) as pool:
+        grants = pool.starmap(grants_of, [(path, begin)] * 8, chunksize=1)
+    assert min(grants) >= sum(grants) / 8 / 4, grants
+
+
+def grants_of(path: str, begin: float) -> int:
+    """How many one who always wants the next one gets in two seconds."""
+    count = 0
+    store, patient = f"sqlite:{path}", "60s"
+    with idgen.Generator(
+        kind="segment", tag="t", store=store, segment_step=10, segment_runway=0, store_timeout=patient, wait_max=patient
+    ) as generator:
+        time.sleep(max(begin - time.monotonic(), 0))
+        while time.monotonic() < begin + 2:
+            generator.next_batch(10)
+            count += 1
+    return count
+
+
+def test_a_process_that_was_stopped_while_it_had_the_turn_is_not_waited_for(tmp_path: Path) -> None:
+    store = f"sqlite:{tmp_path / 'ids.db'}"
+    idgen.segment_create(store=store, tag="t")
+    with (tmp_path / "ids.db-lock").open("r+b") as lock:
+        turn = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, (1 << 62) + 1, 25, 0)  # lock_file.hpp
+        fcntl.fcntl(lock, fcntl.F_OFD_SETLK, turn)
+        began = time.monotonic()
+        with idgen.Generator(kind="segment", tag="t", store=store) as generator:
+            assert generator.next() == 1
+        assert time.monotonic() - began > 0.5, "nobody saw the lock, so this shows nothing"
 
 
 def test_a_second_process_on_the_same_worker_is_refused_until_the_first_is_gone(tmp_path: Path) -> None:

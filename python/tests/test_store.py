@@ -513,9 +513,7 @@ def test_a_witness_that_cannot_be_written_costs_no_numbers(tmp_path: Path) -> No
 
     def generator_of_ten() -> idgen.Generator:
         store = f"sqlite:{tmp_path / 'ids.db'}"
-        return idgen.Generator(
-            kind="segment", store=store, store_create=True, witness=str(seen), segment_step=10
-        )
+        return idgen.Generator(kind="segment", store=store, store_create=True, witness=str(seen), segment_step=10)
 
     with generator_of_ten() as generator:
         first = generator.next_batch(20)

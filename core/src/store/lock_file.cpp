@@ -18,6 +18,9 @@
 #include "runtime/process_image.hpp"
 #include "store/new_file.hpp"
 
+#ifndef F_OFD_GETLK
+#define F_OFD_GETLK 36
+#endif
 #ifndef F_OFD_SETLK
 #define F_OFD_SETLK 37  // Linux 3.15; hidden by headers without _GNU_SOURCE
 #endif
@@ -214,20 +217,20 @@ void LockFile::close() noexcept {
   if (descriptor_ != nullptr) std::exchange(descriptor_, nullptr)->close();
 }
 
-static struct flock lock_of(short type, std::int64_t byte) {
+static struct flock lock_of(short type, std::int64_t byte, std::int64_t length = 1) {
   struct flock lock {};
   lock.l_type = type;
   lock.l_whence = SEEK_SET;
   lock.l_start = byte;
-  lock.l_len = 1;
+  lock.l_len = length;
   return lock;
 }
 
-bool LockFile::try_lock(std::int64_t byte) const {
+bool LockFile::try_lock(std::int64_t byte, std::int64_t length) const {
   if (!is_open()) throw lock_file_error(path_, "lock a byte of", EBADF);
   const int fd = descriptor_->fd.load(std::memory_order_relaxed);
   const bool writable = (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR;
-  struct flock lock = lock_of(writable ? F_WRLCK : F_RDLCK, byte);
+  struct flock lock = lock_of(writable ? F_WRLCK : F_RDLCK, byte, length);
   while (fcntl(fd, F_OFD_SETLK, &lock) != 0) {
     if (errno == EINTR) continue;
     if (errno == EACCES || errno == EAGAIN) return false;
@@ -242,9 +245,15 @@ bool LockFile::try_lock(std::int64_t byte) const {
   return true;
 }
 
-void LockFile::unlock(std::int64_t byte) const noexcept {
+std::int64_t LockFile::locked_length(std::int64_t byte) const noexcept {
+  struct flock lock = lock_of(F_WRLCK, byte);
+  const bool is_known = fcntl(descriptor_->fd.load(std::memory_order_relaxed), F_OFD_GETLK, &lock) == 0;
+  return is_known && lock.l_type != F_UNLCK ? lock.l_len : 0;
+}
+
+void LockFile::unlock(std::int64_t byte, std::int64_t length) const noexcept {
   if (!is_open()) return;
-  struct flock lock = lock_of(F_UNLCK, byte);
+  struct flock lock = lock_of(F_UNLCK, byte, length);
   while (fcntl(descriptor_->fd.load(std::memory_order_relaxed), F_OFD_SETLK, &lock) != 0 && errno == EINTR) {
   }
 }

@@ -3,8 +3,8 @@
 //  - Its one line is the store's witness: the identity of the store and the number of its last commit. If it exists
 //    without its database, the database is lost. Beside another database, or an older copy, it shows that somebody
 //    exchanged it.
-//  - One byte is locked around every transaction, and one for each worker as long as its owner is alive
-//    (owner_locks.hpp). These bytes are far beyond the line.
+//  - One byte is locked around every transaction, one for each worker as long as its owner is alive (owner_locks.hpp),
+//    and some by the one whose turn it is (LockWait). These bytes are far beyond the line.
 //
 // The locks belong to the open file description (F_OFD_SETLK). Any close() of the file in this process would drop a
 // record lock, and it would not separate two copies of this library in one process. TRAP: a child inherits the
@@ -31,6 +31,8 @@ static_assert(sizeof(off_t) == 8, "compile with _FILE_OFFSET_BITS=64: the bytes 
 
 // The byte that is locked around a transaction. The workers' bytes are below it.
 constexpr std::int64_t kTransactionByte = std::int64_t{1} << 62;
+// The first byte of the one who asks for it next, while several wait; how many it locks says how long the others pause.
+constexpr std::int64_t kTurnByte = kTransactionByte + 1;
 
 inline std::string lock_path_of(const std::string& database) { return database + "-lock"; }
 
@@ -52,9 +54,11 @@ class LockFile {
   ~LockFile() { close(); }  // drops the locks
 
   // False: somebody else has it. Never waits. Throws Error{store_unavailable, unsupported}.
-  bool try_lock(std::int64_t byte) const;
+  bool try_lock(std::int64_t byte, std::int64_t length = 1) const;
+  // How many bytes somebody else has locked there. 0: nobody has it.
+  std::int64_t locked_length(std::int64_t byte) const noexcept;
   // Works even if a child has inherited the description: the lock belongs to the description.
-  void unlock(std::int64_t byte) const noexcept;
+  void unlock(std::int64_t byte, std::int64_t length = 1) const noexcept;
 
   // True if the descriptor is still the one we opened. A host that closes all descriptors, as daemons do, has closed
   // ours too, and may have opened its own file under the same number.

@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstring>
 #include <optional>
-#include <random>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -33,33 +32,69 @@ enum class SqliteAccess {
   create,  // write, and make a missing file
 };
 
-// The pauses of a caller that waits for a lock: random, so that not all waiters retry at once, and the longer it has
-// waited the longer they are. So a caller that waits for one other retries soon, and a thousand that wait do not keep
-// the processor busy with retries: whoever has the lock needs it. The caller holds nothing during a pause, so neither
-// fork() nor another store has to wait.
+// A caller that waits for the lock of a transaction. The lock has no queue: whoever asks again soonest would get it,
+// and callers that have just come could keep it among them. So one of those who have waited for a while has the turn,
+// which is a lock too. It asks again soon, and nobody asks before it. The others ask for the turn, all of them after
+// pauses of the same length, which the one who has it says: the longer it has waited the more are waiting, and a
+// thousand of them must not keep the processor busy. A process that has the turn may have been stopped, so nobody waits
+// for it longer than a second. During a pause the caller has nothing else, so neither fork() nor another store has to
+// wait.
 class LockWait {
  public:
   explicit LockWait(std::int64_t timeout_ms)
       : deadline_(start_ + std::chrono::milliseconds(timeout_ms)),
-        random_(static_cast<std::minstd_rand::result_type>(start_.time_since_epoch().count() ^ getpid())) {}
+        defers_until_(start_ + std::min<Clock::duration>((deadline_ - start_) / 2, kDefers)),
+        random_(static_cast<std::uint64_t>(start_.time_since_epoch().count() ^ getpid())) {}
+  ~LockWait() {
+    if (turn_) turn_->unlock(kTurnByte, kLongest / std::chrono::milliseconds(1));
+  }
+  LockWait(const LockWait&) = delete;
+  LockWait& operator=(const LockWait&) = delete;
+
+  // Whether the caller may ask for the lock of a transaction now. REQUIRES: it has passed the fork gate.
+  bool may_ask(const LockFile& file, const std::string& path) {
+    if (turn_) return true;
+    told_ = std::min<Clock::duration>(std::chrono::milliseconds(file.locked_length(kTurnByte)), kLongest);
+    const Clock::time_point now = Clock::now();
+    if (told_ != told_.zero()) return now >= defers_until_;
+    const Clock::duration waited = now - start_;
+    if (waited < kLong) return true;
+    turn_ = LockFile::open(path, true);
+    if (turn_ && turn_->try_lock(kTurnByte, pause_after(waited) / std::chrono::milliseconds(1))) return true;
+    turn_.reset();
+    return false;
+  }
 
   // False: the time is up.
   bool pause() {
     const Clock::time_point now = Clock::now();
     if (now >= deadline_) return false;
-    const Clock::duration longest = std::clamp<Clock::duration>((now - start_) / 8, kShortest, kLongest);
-    const Clock::duration drawn(std::uniform_int_distribution(longest.count() / 2, longest.count())(random_));
-    std::this_thread::sleep_for(std::min(deadline_ - now, drawn));
+    Clock::duration longest = turn_ ? kSoon : told_ != told_.zero() ? told_ : pause_after(now - start_);
+    random_ = random_ * 6364136223846793005 + 1442695040888963407;  // Knuth, MMIX
+    const auto half = static_cast<std::uint64_t>(longest.count()) / 2;
+    longest = Clock::duration(static_cast<Clock::rep>(half + (random_ >> 32) % half));
+    std::this_thread::sleep_for(std::min(deadline_ - now, longest));
     return true;
   }
 
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::microseconds kShortest{100};
+  static constexpr std::chrono::milliseconds kSoon{1};
+  static constexpr std::chrono::milliseconds kLong{50};
   static constexpr std::chrono::milliseconds kLongest{200};
+  static constexpr std::chrono::seconds kDefers{1};
+
+  static Clock::duration pause_after(Clock::duration waited) {
+    return std::clamp<Clock::duration>(waited / 8, kShortest, kLongest);
+  }
+
   const Clock::time_point start_ = Clock::now();
   const Clock::time_point deadline_;
-  std::minstd_rand random_;
+  const Clock::time_point defers_until_;
+  std::uint64_t random_;
+  Clock::duration told_{};  // by the one who has the turn
+  std::optional<LockFile> turn_;
 };
 
 class SqliteStore final : public Store {
@@ -323,18 +358,18 @@ class SqliteStore final : public Store {
     for (LockWait wait(timeout_ms_);;) {
       try {
         const ForkGate::Pass pass;
-        return transact_now(access, work);
+        return transact_now(access, work, wait);
       } catch (const StoreLocked& locked) {
         if (!wait.pause()) throw Error(locked);
       }
     }
   }
 
-  void transact_now(SqliteAccess access, const Step& work) {
+  void transact_now(SqliteAccess access, const Step& work, LockWait& wait) {
     check_file_system(path_);
     if (access == SqliteAccess::create && !sqlite_file_exists(path_)) create_sqlite_file(path_, timeout_ms_);
     const SqliteFileId file = check_sqlite_file(path_);
-    const TransactionLock lock = lock_transaction(access);
+    const TransactionLock lock = lock_transaction(access, wait);
     SqliteConnection db(path_, timeout_ms_);
     db.execute(access == SqliteAccess::read ? "BEGIN" : "BEGIN IMMEDIATE");
     check_schema(db);
@@ -365,15 +400,15 @@ class SqliteStore final : public Store {
   };
 
   // Throws StoreLocked, Error{store_*, unsupported}.
-  TransactionLock lock_transaction(SqliteAccess access) const {
+  TransactionLock lock_transaction(SqliteAccess access, LockWait& wait) const {
     for (int attempt = 0; attempt < 3; ++attempt) {
       std::optional<LockFile> file = open_lock_file(access);
       if (!file && access == SqliteAccess::read) return TransactionLock(std::nullopt);
       if (!file) continue;  // deleted at this moment
-      if (!file->try_lock(kTransactionByte)) throw StoreLocked(store_locked_error(path_, timeout_ms_));
+      if (!wait.may_ask(*file, lock_path_) || !file->try_lock(kTransactionByte)) break;
       if (file->is_at(lock_path_)) return TransactionLock(std::move(file));
     }
-    throw StoreLocked(store_locked_error(path_, timeout_ms_));  // somebody keeps replacing it
+    throw StoreLocked(store_locked_error(path_, timeout_ms_));
   }
 
   // Makes it for a database without one: a new store, or a copy restored without it.
