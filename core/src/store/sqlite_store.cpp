@@ -441,19 +441,21 @@ class SqliteStore final : public Store {
   void check_witness(const StoreWitness& found, const StoreWitness& known, SqliteAccess access) const {
     // The order of the steps differs: beside another store's lock file even `advance` is refused.
     if (found.identity != known.identity) {
-      throw Error(Status::store_missing,
-                  "store \"sqlite:" + path_ + "\": another store took its place (identity " + found.identity +
-                      ", its lock file is of " + known.identity +
-                      "). Restore the right one; if this one is right, stop all users of the store, delete \"" +
-                      lock_path_ + "\", then raise every tag above the highest id in use with `idgen segment advance`");
+      throw Error(
+          Status::store_missing,
+          concat({"store \"sqlite:", path_, "\": another store took its place (identity ", found.identity,
+                  ", its lock file is of ", known.identity,
+                  "). Restore the right one; if this one is right, stop all users of the store, delete \"", lock_path_,
+                  "\", then raise every tag above the highest id in use with `idgen segment advance`"}));
     }
     if (found.commits >= known.commits || access == SqliteAccess::read || access == SqliteAccess::repair) return;
-    throw Error(Status::store_regressed,
-                "store \"sqlite:" + path_ + "\": the file is an older copy, at commit " +
-                    std::to_string(found.commits) + " of " + std::to_string(known.commits) +
-                    ". Restore the latest one; if it is lost, stop all users of the store, raise every tag above the "
-                    "highest id in use with `idgen segment advance`, then delete \"" +
-                    lock_path_ + "\"");
+    throw Error(
+        Status::store_regressed,
+        concat({"store \"sqlite:", path_, "\": the file is an older copy, at commit ", std::to_string(found.commits),
+                " of ", std::to_string(known.commits),
+                ". Restore the latest one; if it is lost, stop all users of the store, raise every tag above the "
+                "highest id in use with `idgen segment advance`, then delete \"",
+                lock_path_, "\""}));
   }
 
   // If SQLite's locks are gone because the host has closed a descriptor of the file, another process that reads the
@@ -462,7 +464,8 @@ class SqliteStore final : public Store {
   void confirm(SqliteConnection& db, std::uint64_t commits, const LockFile& lock) const {
     const auto throw_unknown_outcome = [&](const char* what) {
       throw Error(Status::store_unavailable,
-                  "store \"sqlite:" + path_ + "\": " + what + "; what was granted is not used", ForkGate::kRetryNs);
+                  concat({"store \"sqlite:", path_, "\": ", what, "; what was granted is not used"}),
+                  ForkGate::kRetryNs);
     };
     try {
       if (read_witness(db).commits != commits) {
@@ -482,8 +485,8 @@ class SqliteStore final : public Store {
   void check_not_replaced(const SqliteFileId& before) const {
     if (check_sqlite_file(path_) == before) return;
     throw Error(Status::store_unavailable,
-                "store \"sqlite:" + path_ +
-                    "\": another file took its place during the transaction; what was granted is not used",
+                concat({"store \"sqlite:", path_,
+                        "\": another file took its place during the transaction; what was granted is not used"}),
                 ForkGate::kRetryNs);
   }
 
@@ -491,17 +494,18 @@ class SqliteStore final : public Store {
     const std::int64_t application = db.number("PRAGMA application_id");
     if (application != kSqliteApplicationId) {
       throw Error(Status::store_damaged,
-                  "store \"sqlite:" + path_ + "\" is an SQLite database, but not one of idgen (application_id " +
-                      std::to_string(application) + ", expected " + std::to_string(kSqliteApplicationId) + "; it has " +
-                      std::to_string(db.number("SELECT count(*) FROM sqlite_master")) +
-                      " tables and indexes). Give idgen a file of its own");
+                  concat({"store \"sqlite:", path_, "\" is an SQLite database, but not one of idgen (application_id ",
+                          std::to_string(application), ", expected ", std::to_string(kSqliteApplicationId), "; it has ",
+                          std::to_string(db.number("SELECT count(*) FROM sqlite_master")),
+                          " tables and indexes). Give idgen a file of its own"}));
     }
     const std::int64_t version = db.number("PRAGMA user_version");
     if (version == kSqliteSchemaVersion) return;
-    const std::string found = "store \"sqlite:" + path_ + "\" has schema version " + std::to_string(version);
+    const std::string found = concat({"store \"sqlite:", path_, "\" has schema version ", std::to_string(version)});
     if (version > kSqliteSchemaVersion) {
-      throw Error(Status::store_version, found + ", this idgen knows up to " + std::to_string(kSqliteSchemaVersion) +
-                                             ": it was made by a newer idgen. Upgrade this one");
+      throw Error(Status::store_version,
+                  concat({found, ", this idgen knows up to ", std::to_string(kSqliteSchemaVersion),
+                          ": it was made by a newer idgen. Upgrade this one"}));
     }
     if (version == 1) {
       throw Error(Status::store_version,
