@@ -25,15 +25,15 @@ fail() {
 
 trap 'trap - EXIT; printf "\nInterrupted. What is finished is kept: run the same command to go on.\n" >&2; exit 130' INT
 
-# quietly NAME COMMAND...: the output goes to build/log/NAME.log; its end is shown if the command fails. With
-# LONGEST_S=N one that takes longer than N seconds is ended, and what it was doing is shown too.
+# quietly NAME COMMAND...: the output goes to build/log/NAME.log; its end is shown if the command fails. If the script
+# sets longest_s, a command that takes longer is ended, and what it was doing is shown too.
 quietly() {
   local log=$root/build/log/$1.log start=$SECONDS shell=$BASHPID watch='' status=0
   shift
   mkdir -p "${log%/*}"
   printf '  %s ... ' "$*"
-  if [ -n "${LONGEST_S:-}" ]; then
-    scripts/stuck "$shell" "$LONGEST_S" >"$log.stuck" 2>&1 &
+  if [ -n "${longest_s:-}" ]; then
+    scripts/stuck "$shell" "$longest_s" "${ahead:-}" >"$log.stuck" 2>&1 &
     watch=$!
     disown "$watch"
   fi

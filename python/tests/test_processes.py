@@ -11,6 +11,7 @@ import struct
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import idgen
 import pytest
@@ -166,22 +167,31 @@ print("unique")
 def test_of_processes_that_never_rest_none_keeps_a_store_from_the_others(tmp_path: Path) -> None:
     """The lock of a file has no queue, and whoever asks soonest gets it: without turns the luckiest of eight has a
     hundred grants for each of the unluckiest."""
-    path, begin = str(tmp_path / "ids.db"), time.monotonic() + 0.5
-    idgen.segment_create(store=f"sqlite:{path}", tag="t")
-    with multiprocessing.get_context("fork").Pool(8) as pool:
-        grants = pool.starmap(grants_of, [(path, begin)] * 8, chunksize=1)
+    store = f"sqlite:{tmp_path / 'ids.db'}"
+    idgen.segment_create(store=store, tag="t")
+    context = multiprocessing.get_context("fork")
+    with context.Pool(8, begin_together, (context.Barrier(8),)) as pool:
+        grants = pool.map(grants_of, [store] * 8, chunksize=1)
     assert min(grants) >= sum(grants) / 8 / 4, grants
 
 
-def grants_of(path: str, begin: float) -> int:
+all_are_ready: Any = None  # in the processes of the pool: a barrier
+
+
+def begin_together(barrier: Any) -> None:
+    global all_are_ready
+    all_are_ready = barrier
+
+
+def grants_of(store: str) -> int:
     """How many one who always wants the next one gets in two seconds."""
     count = 0
-    store, patient = f"sqlite:{path}", "60s"
     with idgen.Generator(
-        kind="segment", tag="t", store=store, segment_step=10, segment_runway=0, store_timeout=patient, wait_max=patient
+        kind="segment", tag="t", store=store, segment_step=10, segment_runway=0, store_timeout="60s", wait_max="60s"
     ) as generator:
-        time.sleep(max(begin - time.monotonic(), 0))
-        while time.monotonic() < begin + 2:
+        all_are_ready.wait(60)
+        end = time.monotonic() + 2
+        while time.monotonic() < end:
             generator.next_batch(10)
             count += 1
     return count
@@ -194,9 +204,9 @@ def test_a_process_that_was_stopped_while_it_had_the_turn_is_not_waited_for(tmp_
         turn = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, (1 << 62) + 1, 25, 0)  # lock_file.hpp
         fcntl.fcntl(lock, fcntl.F_OFD_SETLK, turn)
         began = time.monotonic()
-        with idgen.Generator(kind="segment", tag="t", store=store) as generator:
+        with idgen.Generator(kind="segment", tag="t", store=store, store_timeout="60s", wait_max="60s") as generator:
             assert generator.next() == 1
-        assert time.monotonic() - began > 0.5, "nobody saw the lock, so this shows nothing"
+        assert 0.5 < time.monotonic() - began < 30, "not seen, or waited for until the time is up"
 
 
 def test_a_second_process_on_the_same_worker_is_refused_until_the_first_is_gone(tmp_path: Path) -> None:

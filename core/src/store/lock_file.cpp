@@ -115,8 +115,10 @@ struct LockFile::Descriptor {
   }
 
   void close() noexcept {
-    const int number = fd.exchange(-1, std::memory_order_acq_rel);
+    // Forgotten afterwards: a child that is made in between closes its copy.
+    const int number = fd.load(std::memory_order_acquire);
     if (is_ours(number)) ::close(number);
+    fd.store(-1, std::memory_order_release);
     taken.store(false, std::memory_order_release);
   }
 };

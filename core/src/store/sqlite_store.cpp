@@ -34,46 +34,42 @@ enum class SqliteAccess {
 
 // A caller that waits for the lock of a transaction. The lock has no queue: whoever asks again soonest would get it,
 // and callers that have just come could keep it among them. So one of those who have waited for a while has the turn,
-// which is a lock too. It asks again soon, and nobody asks before it. The others ask for the turn, all of them after
+// which is a lock too. It asks again soon, and others do not ask before it. They ask for the turn, all of them after
 // pauses of the same length, which the one who has it says: the longer it has waited the more are waiting, and a
-// thousand of them must not keep the processor busy. A process that has the turn may have been stopped, so nobody waits
-// for it longer than a second. During a pause the caller has nothing else, so neither fork() nor another store has to
-// wait.
+// thousand of them must not keep the processor busy. A process that has the turn may have been stopped, so who has
+// waited for a second asks all the same. During a pause the caller has nothing else, so neither fork() nor another
+// store has to wait.
 class LockWait {
  public:
   explicit LockWait(std::int64_t timeout_ms)
       : deadline_(start_ + std::chrono::milliseconds(timeout_ms)),
         defers_until_(start_ + std::min<Clock::duration>((deadline_ - start_) / 2, kDefers)),
         random_(static_cast<std::uint64_t>(start_.time_since_epoch().count() ^ getpid())) {}
-  ~LockWait() {
-    if (turn_) turn_->unlock(kTurnByte, kLongest / std::chrono::milliseconds(1));
-  }
+  ~LockWait() { give_up_turn(); }
   LockWait(const LockWait&) = delete;
   LockWait& operator=(const LockWait&) = delete;
 
-  // Whether the caller may ask for the lock of a transaction now. REQUIRES: it has passed the fork gate.
-  bool may_ask(const LockFile& file, const std::string& path) {
-    if (turn_) return true;
-    told_ = std::min<Clock::duration>(std::chrono::milliseconds(file.locked_length(kTurnByte)), kLongest);
-    const Clock::time_point now = Clock::now();
-    if (told_ != told_.zero()) return now >= defers_until_;
-    const Clock::duration waited = now - start_;
-    if (waited < kLong) return true;
-    turn_ = LockFile::open(path, true);
-    if (turn_ && turn_->try_lock(kTurnByte, pause_after(waited) / std::chrono::milliseconds(1))) return true;
-    turn_.reset();
-    return false;
+  // False: somebody else has the lock, or goes first. REQUIRES: the caller has passed the fork gate.
+  bool try_lock(const LockFile& file, const std::string& path) {
+    if (!turn_ && !may_ask(file, path)) return false;
+    const bool is_mine = file.try_lock(kTransactionByte);
+    is_next_ = turn_ && !is_mine;
+    return is_mine;
   }
 
   // False: the time is up.
   bool pause() {
     const Clock::time_point now = Clock::now();
     if (now >= deadline_) return false;
-    Clock::duration longest = turn_ ? kSoon : told_ != told_.zero() ? told_ : pause_after(now - start_);
+    if (!is_next_) give_up_turn();  // it is not our lock that it waits for, but one of SQLite's
+    Clock::duration longest = kSoon;
+    if (!is_next_) longest = pause_after(now - (told_ms_ != 0 ? told_since_ : start_));
+    longest = std::max<Clock::duration>(longest, std::chrono::milliseconds(told_ms_));
     random_ = random_ * 6364136223846793005 + 1442695040888963407;  // Knuth, MMIX
     const auto half = static_cast<std::uint64_t>(longest.count()) / 2;
     longest = Clock::duration(static_cast<Clock::rep>(half + (random_ >> 32) % half));
-    std::this_thread::sleep_for(std::min(deadline_ - now, longest));
+    const Clock::time_point until = told_ms_ != 0 && now < defers_until_ ? defers_until_ : deadline_;
+    std::this_thread::sleep_for(std::min(until - now, longest));
     return true;
   }
 
@@ -89,12 +85,34 @@ class LockWait {
     return std::clamp<Clock::duration>(waited / 8, kShortest, kLongest);
   }
 
+  // Takes the turn, if it is time for it.
+  bool may_ask(const LockFile& file, const std::string& path) {
+    const Clock::time_point now = Clock::now();
+    const std::int64_t told_ms = std::min<std::int64_t>(file.locked_length(kTurnByte), kLongest.count());
+    if (told_ms != told_ms_) told_since_ = now;
+    told_ms_ = told_ms;
+    if (told_ms == 0) {
+      if (now - start_ < kLong) return true;
+      turn_ = LockFile::open(path, true);
+      if (turn_ && turn_->try_lock(kTurnByte, pause_after(now - start_) / std::chrono::milliseconds(1))) return true;
+      turn_.reset();
+    }
+    return now >= defers_until_;
+  }
+
+  void give_up_turn() noexcept {
+    if (turn_) turn_->unlock(kTurnByte, kLongest.count());
+    turn_.reset();
+  }
+
   const Clock::time_point start_ = Clock::now();
   const Clock::time_point deadline_;
   const Clock::time_point defers_until_;
   std::uint64_t random_;
-  Clock::duration told_{};  // by the one who has the turn
+  std::int64_t told_ms_ = 0;  // by the one who has the turn; 0: nobody has it
+  Clock::time_point told_since_ = start_;
   std::optional<LockFile> turn_;
+  bool is_next_ = false;  // it has the turn, and waits for our lock
 };
 
 class SqliteStore final : public Store {
@@ -405,7 +423,7 @@ class SqliteStore final : public Store {
       std::optional<LockFile> file = open_lock_file(access);
       if (!file && access == SqliteAccess::read) return TransactionLock(std::nullopt);
       if (!file) continue;  // deleted at this moment
-      if (!wait.may_ask(*file, lock_path_) || !file->try_lock(kTransactionByte)) break;
+      if (!wait.try_lock(*file, lock_path_)) break;
       if (file->is_at(lock_path_)) return TransactionLock(std::move(file));
     }
     throw StoreLocked(store_locked_error(path_, timeout_ms_));
