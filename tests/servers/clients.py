@@ -135,8 +135,12 @@ class Client:
 
     def __init__(self, folder, url, tag, batch=25, language=None, native=False, **properties):
         self.path = Path(folder) / uuid.uuid4().hex
+        self.program = program(url, tag, batch, properties, language, native)
+        self.start()
+
+    def start(self):
         with self.path.open("wb") as out:
-            self.process = subprocess.Popen(program(url, tag, batch, properties, language, native), stdout=out)
+            self.process = subprocess.Popen(self.program, stdout=out)
 
     def lines(self):
         """Those that are whole."""
@@ -156,6 +160,21 @@ class Client:
 
     def size(self):
         return self.path.stat().st_size
+
+    def begins(self):
+        """Waits for its first ids. One that could not open, because its first connection took longer than its wait_max,
+        is started again: a machine may be slow."""
+
+        def has_begun():
+            if self.process.poll() is None:
+                return self.ids()
+            if self.process.poll() != CAN_BE_RETRIED or "!STORE_UNAVAILABLE" not in self.path.read_text():
+                return True
+            self.start()
+            return False
+
+        wait_until(has_begun, what="a client begins")
+        return self.goes_on()
 
     def goes_on(self, beyond=0):
         """Waits until it has written more than beyond bytes."""
@@ -182,7 +201,7 @@ def clients(folder, count, url, tag, **properties):
     all_of_them = [Client(folder, url, tag, **properties) for _ in range(count)]
     try:
         for client in all_of_them:
-            client.goes_on()
+            client.begins()
         yield all_of_them
     finally:
         for client in all_of_them:

@@ -85,7 +85,10 @@ class Server:
             time.sleep(0.05)
 
     def run(self, *command, **options):
-        return subprocess.run(command, check=True, capture_output=True, text=True, cwd=self.folder, **options)
+        done = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, **options)
+        if done.returncode != 0:
+            raise subprocess.CalledProcessError(done.returncode, f"{command}: {done.stderr}", done.stdout, done.stderr)
+        return done
 
     def kill(self):
         """Without warning, like a power switch."""

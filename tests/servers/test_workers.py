@@ -35,14 +35,11 @@ class Worker(Client):
     def __init__(self, folder, url, namespace, worker, batch=50, **others):
         self.path = Path(folder) / new_tag()
         drawing = Path(__file__).with_name("drawing.py")
-        with self.path.open("wb") as out:
-            self.process = subprocess.Popen(
-                [
-                    *(sys.executable, drawing, BUILD / "lib" / "libidgen.so", str(batch)),
-                    *properties(url, namespace, worker, **others),
-                ],
-                stdout=out,
-            )
+        self.program = [
+            *(sys.executable, drawing, BUILD / "lib" / "libidgen.so", str(batch)),
+            *properties(url, namespace, worker, **others),
+        ]
+        self.start()
 
 
 @contextlib.contextmanager
@@ -50,7 +47,7 @@ def working(folder, url, namespace, numbers, **others):
     all_of_them = [Worker(folder, url, namespace, number, **others) for number in numbers]
     try:
         for worker in all_of_them:
-            worker.goes_on()
+            worker.begins()
         yield all_of_them
     finally:
         for worker in all_of_them:
