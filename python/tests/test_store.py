@@ -170,6 +170,23 @@ def test_a_grant_that_cannot_be_is_refused(granted: Any) -> None:
         generator(Odd(), wait_max=0)
 
 
+@pytest.mark.parametrize("failure", [KeyboardInterrupt(), RuntimeError("no proxy today")])
+@pytest.mark.parametrize("keyword", ["store", "clock"])
+def test_what_an_attribute_raises_is_not_taken_for_one_that_is_not_there(keyword: str, failure: BaseException) -> None:
+    """Ctrl-C may come at any moment, while a store's methods are looked at too."""
+
+    class Lazy:
+        def __getattr__(self, name: str) -> object:
+            raise failure
+
+        def __call__(self) -> int:
+            return time.time_ns()
+
+    properties: dict[str, Any] = {"store": "memory", "worker": 1, keyword: Lazy()}
+    with pytest.raises(type(failure)):
+        idgen.Generator(**properties)
+
+
 def test_only_segments_come_from_a_store_of_the_programs_own() -> None:
     with pytest.raises(idgen.UnsupportedError, match="window_take"):
         idgen.Generator(kind="snowflake", worker=1, store=Counter())

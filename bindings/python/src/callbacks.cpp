@@ -278,7 +278,7 @@ void set_clock(idgen_config_t* config, const py::object& clock, Callables* calla
     throw py::type_error("clock: returned " + std::string(py::repr(now)) +
                          "; it must return an int, ns since 1970-01-01 UTC, as time.time_ns does");
   }
-  const py::object sleep = py::getattr(clock, "sleep_ns", py::none());
+  const py::object sleep = optional_attribute(clock, "sleep_ns");
   auto* const context = new Clock;
   context->now = std::make_shared<Callable>(clock);
   context->last = ns;
@@ -301,16 +301,17 @@ void set_clock(idgen_config_t* config, const py::object& clock, Callables* calla
 
 void set_store(idgen_config_t* config, const py::object& store, Callables* callables) {
   const auto mine = std::make_shared<Callable>(py::module_::import("idgen._store").attr("Sink")(store));
-  auto* const context = new std::shared_ptr<Callable>(mine);
+  const auto has = [&](const char* name) { return !optional_attribute(store, name).is_none(); };
   idgen_store_t table{};
   table.struct_size = sizeof table;
-  if (py::hasattr(store, "segment_take")) table.segment_take = store_take;
-  if (py::hasattr(store, "segment_return")) table.segment_return = store_return;
-  if (py::hasattr(store, "namespace_format")) table.namespace_format = store_format;
-  if (py::hasattr(store, "worker_read")) table.worker_read = worker_read;
-  if (py::hasattr(store, "worker_list")) table.worker_list = worker_list;
-  if (py::hasattr(store, "worker_replace")) table.worker_replace = worker_replace;
+  if (has("segment_take")) table.segment_take = store_take;
+  if (has("segment_return")) table.segment_return = store_return;
+  if (has("namespace_format")) table.namespace_format = store_format;
+  if (has("worker_read")) table.worker_read = worker_read;
+  if (has("worker_list")) table.worker_list = worker_list;
+  if (has("worker_replace")) table.worker_replace = worker_replace;
   table.release = callable_release;
+  auto* const context = new std::shared_ptr<Callable>(mine);
   CallError error;
   const idgen_status_t status = idgen_config_set_store(config, &table, context, &error);
   if (status != IDGEN_OK) callable_release(context);

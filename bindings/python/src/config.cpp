@@ -48,7 +48,8 @@ void Config::set(const py::kwargs& keywords) {
       set_log(raw_, object, &callables_);
     } else if (keyword == "keys") {
       set_keys(raw_, object, &callables_);
-    } else if (keyword == "store" && (py::hasattr(object, "segment_take") || py::hasattr(object, "worker_read"))) {
+    } else if (keyword == "store" && (!optional_attribute(object, "segment_take").is_none() ||
+                                      !optional_attribute(object, "worker_read").is_none())) {
       set_store(raw_, object, &callables_);
     } else {
       CallError error;

@@ -47,4 +47,12 @@ void throw_error(idgen_status_t status, const std::string& message) {
   throw py::error_already_set();
 }
 
+py::object optional_attribute(const py::object& object, const char* name) {
+  PyObject* const found = PyObject_GetAttrString(object.ptr(), name);
+  if (found != nullptr) return py::reinterpret_steal<py::object>(found);
+  if (PyErr_ExceptionMatches(PyExc_AttributeError) == 0) throw py::error_already_set();
+  PyErr_Clear();
+  return py::none();
+}
+
 }  // namespace idgen_python

@@ -48,4 +48,7 @@ PyObject* guarded(Body&& body) noexcept {
   return nullptr;
 }
 
+// The attribute, or None if there is none. py::hasattr and py::getattr take any exception for that, Ctrl-C too.
+py::object optional_attribute(const py::object& object, const char* name);
+
 }  // namespace idgen_python

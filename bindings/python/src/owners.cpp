@@ -55,9 +55,10 @@ bool Owner::assign(PyObject* object) noexcept {
 Owners::Owners(const py::object& iterable) {
   if (PyUnicode_Check(iterable.ptr()) || PyBytes_Check(iterable.ptr()))
     throw py::type_error("needs several owners, such as a list; for one owner use next_batch_for");
-  const auto items = py::reinterpret_steal<py::object>(
-      PySequence_Fast(py::hasattr(iterable, "tolist") ? iterable.attr("tolist")().ptr() : iterable.ptr(),
-                      "owners are an iterable of int, str or bytes"));
+  const py::object tolist = optional_attribute(iterable, "tolist");
+  const py::object several = tolist.is_none() ? iterable : tolist();
+  const auto items =
+      py::reinterpret_steal<py::object>(PySequence_Fast(several.ptr(), "owners are an iterable of int, str or bytes"));
   if (!items) throw py::error_already_set();
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(items.ptr());
   for (Py_ssize_t i = 0; i < count; ++i) {
