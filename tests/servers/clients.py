@@ -1,53 +1,58 @@
 """Processes that draw ids, and what tests ask about them."""
 
 import contextlib
+import itertools
 import json
 import os
+import signal
 import subprocess
 import sys
-import threading
-import time
 import uuid
 from pathlib import Path
 
 import hosts
 import tally
+from patience import patience, repeating, wait_until  # noqa: F401, for the tests
 
 BUILD = Path(os.environ.get("IDGEN_BUILD_DIR", Path(__file__).resolve().parents[2] / "build"))
 MODULES = BUILD / "lib" / "idgen" / "modules"
 IDGEN = BUILD / "bin" / "idgen"
-SECONDS = 60
+SECONDS = patience(60)
 CAN_BE_RETRIED = 75  # what a program that draws ends with if it cannot open
+TESTS_OWN = (signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
 
 
-def wait_until(condition, seconds=SECONDS, what=""):
-    """condition() once it is true."""
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited {seconds} s in vain{': ' + what if what else ''}"
-        time.sleep(0.01)
+class Duplicate(AssertionError):
+    """An id twice, or out of order. No slow machine excuses it: scripts/test does not repeat a test that says so."""
+
+
+class Crashed(AssertionError):
+    """A process that a signal ended which no test sends. As Duplicate."""
+
+
+def distinct(ids):
+    """The set of these ids, none of which may occur twice."""
+    ids = list(ids)
+    found = set(ids)
+    if len(found) != len(ids):
+        raise Duplicate(f"DUPLICATE: {len(ids) - len(found)} of {len(ids)} ids twice")
     return found
 
 
-@contextlib.contextmanager
-def repeating(work, threads):
-    """Threads that do the work again and again until the block ends, also when it fails: Python does not end before
-    they do."""
-    is_over = threading.Event()
+def ascending(ids):
+    """The same ids, each of which must be above the one before it."""
+    for before, after in itertools.pairwise(ids):
+        if before >= after:
+            raise Duplicate(f"DUPLICATE or out of order: {after} after {before}")
+    return ids
 
-    def repeat():
-        while not is_over.is_set():
-            work()
 
-    workers = [threading.Thread(target=repeat) for _ in range(threads)]
-    for worker in workers:
-        worker.start()
-    try:
-        yield
-    finally:
-        is_over.set()
-        for worker in workers:
-            worker.join()
+def checked(process):
+    """The process, which may have ended, but not by a crash."""
+    ended = process.returncode or 0
+    if ended < 0 and -ended not in TESTS_OWN:
+        raise Crashed(f"CRASHED: {process.args} by {signal.Signals(-ended).name}")
+    return process
 
 
 def new_tag():
@@ -81,7 +86,7 @@ def command(url, tag, *arguments, **properties):
 
 
 def run(arguments, **options):
-    return subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=SECONDS, **options)
+    return checked(subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=SECONDS, **options))
 
 
 def draw(url, tag, count=1, **properties):
@@ -179,6 +184,7 @@ class Client:
     def goes_on(self, beyond=0):
         """Waits until it has written more than beyond bytes."""
         wait_until(lambda: self.size() > beyond or self.process.poll() is not None, what="a client goes on")
+        checked(self.process)
         assert self.size() > beyond, self.path.read_text()[-1000:]
         return self
 
@@ -188,11 +194,13 @@ class Client:
 
     def stop(self):
         self.process.terminate()
-        assert self.process.wait(SECONDS) == 0, self.path.read_text()[-1000:]
+        self.process.wait(SECONDS)
+        assert checked(self.process).returncode == 0, self.path.read_text()[-1000:]
 
     def close(self):
         if self.process.poll() is None:
             self.kill()
+        checked(self.process)
 
 
 @contextlib.contextmanager
@@ -210,14 +218,12 @@ def clients(folder, count, url, tag, **properties):
 
 def ids_of(all_of_them):
     """All ids drawn by these clients, which were stopped or killed before; checks that none occurs twice."""
-    found = [number for client in all_of_them for number in client.ids()]
-    distinct = set(found)
-    tally.add(len(found), len(found) - len(distinct))
-    assert len(distinct) == len(found), f"{len(found) - len(distinct)} of {len(found)} ids twice"
-    for client in all_of_them:
-        own = client.ids()
-        assert own == sorted(own)
-    return distinct
+    found = [client.ids() for client in all_of_them]
+    count = sum(map(len, found))
+    tally.add(count, count - len(set().union(*found)))
+    for own in found:
+        ascending(own)
+    return distinct(itertools.chain(*found))
 
 
 class Asked:
@@ -245,12 +251,13 @@ class Asked:
     def answer(self):
         line = self.process.stdout.readline()
         if not line:
-            raise EOFError("the process has ended")
+            self.process.wait(SECONDS)
+            raise EOFError(f"the process has ended with {checked(self.process).returncode}")
         text, _, failure = line.partition("!")
         ids = [int(word) for word in text.split()]
         self.drawn += ids
         tally.add(len(ids), len(self.drawn) - len(set(self.drawn)))
-        assert len(set(self.drawn)) == len(self.drawn)
+        distinct(self.drawn)
         assert failure or len(ids) == self.count
         return ids, failure.strip()
 
@@ -288,7 +295,8 @@ class Asked:
     def __exit__(self, *_):
         self.process.stdin.close()
         try:
-            self.process.wait(20)
+            self.process.wait(SECONDS)
+            checked(self.process)
         finally:
             self.process.kill()
             self.process.wait()

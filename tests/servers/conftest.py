@@ -1,14 +1,31 @@
 """Fixtures: real servers, started once for all tests of a session. See servers.py."""
 
+import os
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import pytest
 import tally
 from clients import BUILD
+from deadline import pytest_runtest_protocol  # noqa: F401, a hook
 from proxy import Proxy
 
 import servers
+
+
+def pytest_configure():
+    """A session that is ended ends its servers too, as after Ctrl-C."""
+    session = os.getpid()
+
+    def end(*_):
+        if os.getpid() != session:
+            os._exit(143)  # a child that a test has forked
+        pytest.exit("ended by SIGTERM", 143)
+
+    signal.signal(signal.SIGTERM, end)
 
 
 def pytest_runtest_setup(item):
