@@ -3,30 +3,81 @@
 A server can be killed and started again on the same port and folder, which the fault tests do.
 """
 
+import atexit
 import contextlib
+import fcntl
 import json
 import os
 import pwd
+import random
 import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
 from pathlib import Path
 
-START_SECONDS = 60
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from patience import patience, wait_until
+
+START_SECONDS = patience(60)
 HOST = "127.0.0.1"
 PASSWORD = "s3cr3t/%"  # none of these characters fits into a URL unescaped
 JARS = ":".join(str(jar) for jar in Path("/usr/share/java").glob("*.jar"))
 
 
+class Port:
+    """A port that nobody else takes before close(), also while no server listens there.
+
+    It is below those from which the system takes a client's. Among processes of these tests, a lock on one byte of a
+    file tells who has it.
+    """
+
+    END = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+
+    def __init__(self):
+        self.file = os.open(f"/tmp/idgen-ports-{os.geteuid()}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        for _ in range(self.END):
+            self.number = random.randrange(self.END // 2, self.END)
+            if self.lock(fcntl.F_WRLCK) and self.is_free():
+                return
+            self.lock(fcntl.F_UNLCK)
+        raise OSError("no port is free")
+
+    def lock(self, kind):
+        """Who has forked has the lock too, so it is given back explicitly."""
+        try:
+            fcntl.fcntl(self.file, fcntl.F_OFD_SETLK, struct.pack("hhqqi", kind, os.SEEK_SET, self.number, 1, 0))
+        except BlockingIOError:
+            return False
+        return True
+
+    def is_free(self):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind((HOST, self.number))
+            return True
+        return False
+
+    def close(self):
+        if self.file is not None:
+            self.lock(fcntl.F_UNLCK)
+            os.close(self.file)
+            self.file = None
+
+
+def reserve_port():
+    """Its number is the port; close() gives it back."""
+    return Port()
+
+
 def free_port():
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return probe.getsockname()[1]
+    """One that this process keeps until it ends."""
+    return reserve_port().number
 
 
 def unprivileged():
@@ -48,15 +99,26 @@ class Server:
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp(prefix=f"idgen-{self.name}-"))
         self.data = self.folder / "data"
-        self.port = free_port()
         self.process = None
-        self.user = unprivileged() if self.drops_root else {}
-        if self.user:
-            shutil.chown(self.folder, self.user["user"], self.user["group"])
-        self.prepare()
-        self.start()
+        self.ports = []
+        self.made_by = os.getpid()
+        atexit.register(self.close)
+        try:
+            self.port = self.reserve_port()
+            self.user = unprivileged() if self.drops_root else {}
+            if self.user:
+                shutil.chown(self.folder, self.user["user"], self.user["group"])
+            self.prepare()
+            self.start()
+        except BaseException:
+            self.close()
+            raise
 
     drops_root = False
+
+    def reserve_port(self):
+        self.ports.append(reserve_port())
+        return self.ports[-1].number
 
     def prepare(self):
         self.data.mkdir()
@@ -108,14 +170,20 @@ class Server:
     def stop(self):
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(self.stop_signal)
+            self.go_on()
             try:
-                self.process.wait(10)
+                self.process.wait(patience(30))
             except subprocess.TimeoutExpired:
                 self.kill()
 
     def close(self):
+        if os.getpid() != self.made_by:
+            return  # a child that ends
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
+        while self.ports:
+            self.ports.pop().close()
+        atexit.unregister(self.close)
 
     def __enter__(self):
         return self
@@ -225,8 +293,7 @@ class Postgres(Server):
         children = self.signal_children(signal.SIGKILL)
         super().kill()
         self.signal_children(signal.SIGKILL, children)
-        while any(alive(child) for child in children):
-            time.sleep(0.01)
+        wait_until(lambda: not any(alive(child) for child in children), what="a session's process is gone")
 
     def pause(self):
         super().pause()
@@ -286,7 +353,7 @@ class Etcd(Server):
 
     def prepare(self):
         super().prepare()
-        self.peer_port = free_port()
+        self.peer_port = self.reserve_port()
 
     def command(self):
         here, peer = f"http://{HOST}:{self.port}", f"http://{HOST}:{self.peer_port}"
