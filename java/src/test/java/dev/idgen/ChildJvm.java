@@ -6,7 +6,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 
 /**
  * Runs a program in a separate JVM: a library can be loaded only once in ours, and what a JVM prints is visible only
@@ -44,12 +45,13 @@ record ChildJvm(int status, String out) {
     var builder = new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true);
     builder.environment().putAll(environment);
     var process = builder.start();
-    process.getOutputStream().close();
-    String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    if (!process.waitFor(60, TimeUnit.SECONDS)) {
-      process.destroyForcibly();
-      throw new AssertionError("still running after a minute: " + command);
+    try {
+      process.getOutputStream().close();
+      var lines = process.inputReader(StandardCharsets.UTF_8).lines();
+      var out = CompletableFuture.supplyAsync(() -> lines.map(line -> line + "\n").collect(Collectors.joining()));
+      return new ChildJvm(process.waitFor(), out.join());
+    } finally {
+      process.destroyForcibly(); // if the test has met its deadline
     }
-    return new ChildJvm(process.exitValue(), out);
   }
 }

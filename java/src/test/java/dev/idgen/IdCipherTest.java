@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
@@ -235,7 +234,7 @@ class IdCipherTest {
       cipher.reload();
     }
     stop.set(true);
-    for (var result : results) result.get(60, TimeUnit.SECONDS);
+    for (var result : results) result.get();
     threads.shutdown();
     assertEquals(11, cipher.hide(5) >>> 42);
     fails.set(true);

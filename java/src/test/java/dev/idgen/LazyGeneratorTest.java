@@ -25,11 +25,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Generators that their first use opens. */
-@Timeout(60)
 class LazyGeneratorTest {
   /** A store that fails as it is told, and holds whoever asks until it may answer. */
   private static class Told implements Store {
@@ -165,7 +163,7 @@ class LazyGeneratorTest {
       start.countDown();
       var ids = new HashSet<Long>();
       for (var future : draws) ids.add(future.get());
-      assertEquals(16, ids.size());
+      assertEquals(16, ids.size(), "DUPLICATE: an id was issued twice");
       assertEquals(16, ids.stream().mapToLong(id -> id).max().orElseThrow(), "a second opening takes another range");
     }
   }

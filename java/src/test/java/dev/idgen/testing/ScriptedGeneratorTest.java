@@ -2,16 +2,15 @@ package dev.idgen.testing;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTimeout;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.idgen.ClockException;
 import dev.idgen.ClosedException;
 import dev.idgen.ConfigException;
 import dev.idgen.ExhaustedException;
+import dev.idgen.Garbage;
 import dev.idgen.Generator;
 import dev.idgen.IdSource;
 import dev.idgen.IdgenException;
@@ -74,23 +73,19 @@ class ScriptedGeneratorTest {
 
   @Test
   void aClockSetBackIsWhatThePolicySaysAndNoWaitTakesRealTime() {
-    assertTimeout(
-        Duration.ofSeconds(20),
-        () -> {
-          try (var fails = ScriptedGenerator.with(Generator.builder().worker(1).onClockBack("fail")).at(AT).build()) {
-            fails.next();
-            fails.clock().setBack(Duration.ofSeconds(1));
-            assertThrows(ClockException.class, fails::next);
-          }
-          var patient = Generator.builder().worker(1).waitMax(Duration.ofMinutes(1));
-          try (var waits = ScriptedGenerator.with(patient).at(AT).build()) {
-            long first = waits.next();
-            waits.clock().setBack(Duration.ofSeconds(30));
-            assertTrue(waits.next() > first);
-            waits.clock().set(AT.minus(Duration.ofHours(1)));
-            assertThrows(ClockException.class, waits::next);
-          }
-        });
+    try (var fails = ScriptedGenerator.with(Generator.builder().worker(1).onClockBack("fail")).at(AT).build()) {
+      fails.next();
+      fails.clock().setBack(Duration.ofSeconds(1));
+      assertThrows(ClockException.class, fails::next);
+    }
+    var patient = Generator.builder().worker(1).waitMax(Duration.ofHours(1));
+    try (var waits = ScriptedGenerator.with(patient).at(AT).build()) {
+      long first = waits.next();
+      waits.clock().setBack(Duration.ofMinutes(59)); // which no test would outlast, if it were waited for
+      assertTrue(waits.next() > first);
+      waits.clock().set(AT.minus(Duration.ofHours(2)));
+      assertThrows(ClockException.class, waits::next);
+    }
   }
 
   @Test
@@ -340,7 +335,7 @@ class ScriptedGeneratorTest {
       var seen = new HashSet<Long>();
       for (var result : threads.invokeAll(calls)) seen.addAll(result.get());
       threads.shutdown();
-      assertEquals(100, seen.size());
+      assertEquals(100, seen.size(), "DUPLICATE or LOST: an id was issued twice, or never");
     }
   }
 
@@ -352,11 +347,6 @@ class ScriptedGeneratorTest {
     var generator = new WeakReference<>(ids.get());
     ids.close();
     ids = null;
-    for (int time = 0; time < 200 && (clock.get() != null || generator.get() != null); time++) {
-      System.gc();
-      Thread.sleep(10);
-    }
-    assertNull(generator.get());
-    assertNull(clock.get());
+    Garbage.awaitCollected(clock, generator);
   }
 }
