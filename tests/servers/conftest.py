@@ -2,14 +2,13 @@
 
 import os
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import hosts
 import pytest
 import tally
-from clients import BUILD
 from deadline import pytest_runtest_protocol  # noqa: F401, a hook
 from proxy import Proxy
 
@@ -66,17 +65,7 @@ def proxy(shared):
 
 @pytest.fixture(scope="session")
 def cosid_jar():
-    """The program in cosid/, for originals.cosid. Its dependencies are downloaded once."""
-    folder = Path(__file__).with_name("cosid")
-    done = subprocess.run(
-        ["mvn", "-B", "-q", f"-Didgen.build.dir={BUILD.resolve()}", "package"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return BUILD / "cosid" / "cosid-issue.jar"
+    return hosts.cosid_jar()
 
 
 @pytest.fixture(params=["on the server", "in a local file"])

@@ -1,7 +1,11 @@
-"""Programs that draw from a store in their own language: host_drawing.py and its twins, built on first use."""
+"""Programs that draw from a store in their own language: host_drawing.py and its twins, and CosId's.
+
+hosts.py        builds what is to be built, ahead of the tests, which otherwise build it on first use
+"""
 
 import fcntl
 import functools
+import math
 import os
 import subprocess
 import sys
@@ -14,17 +18,22 @@ LANGUAGES = ("python", "java", "go")
 CLASS_PATH_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath"
 
 
-def run(*command, folder=ROOT):
-    """Builds something, while no other run of these tests does."""
+def changed(path):
+    """When the newest file of a folder, or a file, was changed."""
+    files = path.rglob("*") if path.is_dir() else [path]
+    return max((file.stat().st_mtime for file in files if file.is_file()), default=0)
+
+
+def build(made, sources, *command, folder=ROOT):
+    """Makes a file again if it is older than one of its sources, while no other run of these tests makes anything."""
     (BUILD / "tests").mkdir(exist_ok=True)
     with (BUILD / "tests" / "builds").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        run_unlocked(*command, folder=folder)
-
-
-def run_unlocked(*command, folder):
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=600)
-    assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+        if changed(made) < max(map(changed, sources), default=math.inf):
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
+            made.touch()
+    return made
 
 
 NATIVE_LIBRARY = f"-Didgen.native.path={BUILD / 'lib' / 'libidgen.so'}"
@@ -33,8 +42,9 @@ NATIVE_LIBRARY = f"-Didgen.native.path={BUILD / 'lib' / 'libidgen.so'}"
 @functools.cache
 def class_path():
     """Of idgen, its tests and all that they use."""
-    jars = BUILD / "tests" / "host-drawing-jars"
-    run("mvn", "-B", "-f", "java/pom.xml", "test-compile", CLASS_PATH_GOAL, f"-Dmdep.outputFile={jars}")
+    jars = ROOT / "java" / "target" / "host-drawing-jars"  # goes where the classes go
+    words = ("mvn", "-B", "-f", "java/pom.xml", "test-compile", CLASS_PATH_GOAL, f"-Dmdep.outputFile={jars}")
+    build(jars, [ROOT / "java" / "src", ROOT / "java" / "pom.xml"], *words)
     classes = [ROOT / "java/target/classes", ROOT / "java/target/test-classes", jars.read_text()]
     return os.pathsep.join(map(str, classes))
 
@@ -44,8 +54,22 @@ def command(language):
     if language == "python":
         return [sys.executable, HERE / "host_drawing.py"]
     if language == "go":
+        # Go knows its sources. With -race, as in the Go tests: what these have compiled is not compiled again.
         program = BUILD / "tests" / "host-drawing"
-        run("go", "build", "-o", program, ".", folder=HERE / "host_go")
-        return [program]
+        return [build(program, [], "go", "build", "-race", "-o", program, ".", folder=HERE / "host_go")]
     limits = ["-Xmx128m", "-XX:TieredStopAtLevel=1"]
     return ["java", *limits, NATIVE_LIBRARY, "-cp", class_path(), "dev.idgen.HostDrawing"]
+
+
+@functools.cache
+def cosid_jar():
+    """The program in cosid/, for originals.cosid. Its dependencies are downloaded once."""
+    sources = [HERE / "cosid" / "src", HERE / "cosid" / "pom.xml"]
+    words = ("mvn", "-B", "-q", f"-Didgen.build.dir={BUILD}", "package")
+    return build(BUILD / "cosid" / "cosid-issue.jar", sources, *words, folder=HERE / "cosid")
+
+
+if __name__ == "__main__":
+    for language in LANGUAGES:
+        command(language)
+    cosid_jar()
