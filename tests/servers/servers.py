@@ -10,7 +10,6 @@ import json
 import os
 import pwd
 import random
-import re
 import shutil
 import signal
 import socket
@@ -127,7 +126,7 @@ class Server:
         raise NotImplementedError
 
     def is_ready(self):
-        with socket.create_connection((HOST, self.port), timeout=1):
+        with socket.create_connection((HOST, self.port), timeout=patience(1)):
             return True
 
     def start(self):
@@ -166,6 +165,10 @@ class Server:
     def restart(self):
         self.kill()
         return self.start()
+
+    def expire(self, namespace, worker):
+        """Ends the lease of a worker's owner, which may be alive, as if its time had come."""
+        self.sql(f"UPDATE idgen_worker SET lease_until = 0 WHERE ns = '{namespace}' AND worker = {worker}")
 
     def stop(self):
         if self.process is not None and self.process.poll() is None:
@@ -342,6 +345,9 @@ class Redis(Server):
     def set_counter(self, tag, number):
         self.cli("HSET", f"idgen:default:{tag}", "max_id", str(number))
 
+    def expire(self, namespace, worker):
+        self.cli("HSET", f"idgen-worker:{worker}:{namespace}", "lease_until", "0")
+
     def url(self, port=None, password="s3cr3t%2F%25", **parameters):
         return f"redis://:{password}@{HOST}:{port or self.port}" + query(parameters)
 
@@ -365,7 +371,7 @@ class Etcd(Server):
         ]
 
     def get(self, path):
-        with urllib.request.urlopen(f"http://{HOST}:{self.port}{path}", timeout=1) as answer:
+        with urllib.request.urlopen(f"http://{HOST}:{self.port}{path}", timeout=patience(1)) as answer:
             return answer.read().decode()
 
     def is_ready(self):
@@ -378,6 +384,11 @@ class Etcd(Server):
 
     def set_counter(self, tag, number):
         self.ctl("put", f"idgen/segment/default/{tag}", record(number))
+
+    def expire(self, namespace, worker):
+        found = json.loads(self.ctl("get", "--write-out=json", f"idgen/worker/{namespace}/{worker}%live"))
+        for key in found.get("kvs", []):
+            self.ctl("lease", "revoke", f"{key['lease']:x}")
 
     def url(self, port=None, **parameters):
         return f"etcd://{HOST}:{port or self.port}" + query(parameters)
@@ -400,26 +411,81 @@ class ZooKeeper(Server):
         ]
 
     def is_ready(self):
-        return self.four_letters("ruok") == "imok"
+        return "\nMode: " in self.four_letters("srvr", patience(1))  # one that comes too early may get no answer
 
-    def four_letters(self, word):
-        with socket.create_connection((HOST, self.port), timeout=1) as connection:
+    def four_letters(self, word, timeout=START_SECONDS):
+        with socket.create_connection((HOST, self.port), timeout=timeout) as connection:
             connection.sendall(word.encode())
             return b"".join(iter(lambda: connection.recv(4096), b"")).decode()
 
-    def cli(self, *command):
-        printed = self.run(
-            *("java", "-Xmx64m", "-XX:TieredStopAtLevel=1", "-cp", JARS, "org.apache.zookeeper.ZooKeeperMain"),
-            *("-server", f"{HOST}:{self.port}", *command),
-        ).stdout
-        # Another thread of the client tells that it is connected: before the answer, within it or after.
-        return re.sub(r"\n(WATCHER::|WatchedEvent .*)\n", "", printed)
+    def create(self, path, text):
+        self.ask(1, path, text, 1, 31, "world", "anyone", 0)
+
+    def set(self, path, text):
+        self.ask(5, path, text, -1)
+
+    def delete(self, path):
+        """And all nodes below it."""
+        for child in self.children(path):
+            self.delete(f"{path}/{child}")
+        self.ask(2, path, -1)
+
+    def get(self, path):
+        return next(texts(self.ask(4, path, False), 0, 1))
+
+    def version(self, path):
+        return struct.unpack_from(">4qi", self.ask(3, path, False))[-1]
+
+    def children(self, path):
+        answer = self.ask(8, path, False)
+        return list(texts(answer, 4, *struct.unpack_from(">i", answer)))
+
+    def ask(self, operation, path, *more):
+        """One request of ZooKeeper's protocol, in a session of its own. Its own command starts Java for that."""
+
+        def answer(body):
+            stream.write(packed(body))
+            stream.flush()
+            return stream.read(*struct.unpack(">i", stream.read(4)))
+
+        with (
+            socket.create_connection((HOST, self.port), timeout=START_SECONDS) as connection,
+            connection.makefile("rwb") as stream,
+        ):
+            answer(struct.pack(">iqiqi16x", 0, 0, 10_000, 0, 16))
+            found = answer(struct.pack(">ii", 1, operation) + b"".join(map(packed, (path, *more))))
+            answer(struct.pack(">ii", 2, -11))
+        (error,) = struct.unpack_from(">i", found, 12)
+        if error:
+            raise KeyError(f"{path}: ZooKeeper's error {error}")
+        return found[16:]
 
     def set_counter(self, tag, number):
-        self.cli("set", f"/idgen/segment/default/{tag}", record(number))
+        self.set(f"/idgen/segment/default/{tag}", record(number))
+
+    def expire(self, namespace, worker):
+        path = f"/idgen/worker/{namespace}/{worker}"
+        for child in self.children(path):
+            if child.startswith("live-"):
+                self.delete(f"{path}/{child}")
 
     def url(self, port=None, **parameters):
         return f"zookeeper://{HOST}:{port or self.port}" + query(parameters)
+
+
+def packed(value):
+    """As ZooKeeper's protocol has it."""
+    if isinstance(value, int):
+        return struct.pack(">?" if isinstance(value, bool) else ">i", value)
+    data = value.encode() if isinstance(value, str) else value
+    return struct.pack(">i", len(data)) + data
+
+
+def texts(data, at, count):
+    for _ in range(count):
+        (size,) = struct.unpack_from(">i", data, at)
+        at += 4 + size
+        yield data[at - size : at].decode()
 
 
 def alive(pid):

@@ -45,23 +45,14 @@ def one(folder, namespace, settings):
 
 def nodes(zookeeper, namespace):
     """{address: number}, as Leaf reads them."""
-    listed = zookeeper.cli("ls", f"/snowflake/{namespace}/forever").strip().split("\n")[-1]
-    parts = [name.strip().split("-") for name in listed.strip("[]").split(",") if name.strip()]
-    assert all(len(part) == 2 and len(part[1]) == 10 for part in parts), listed
+    parts = [name.split("-") for name in zookeeper.children(f"/snowflake/{namespace}/forever")]
+    assert all(len(part) == 2 and len(part[1]) == 10 for part in parts), parts
     return {part[0]: int(part[1]) for part in parts}
 
 
 def report(zookeeper, namespace, port):
     number = nodes(zookeeper, namespace)[address(port)]
-    text = zookeeper.cli("get", f"/snowflake/{namespace}/forever/{address(port)}-{number:010}")
-    return json.loads(next(line for line in text.split("\n") if line.startswith("{")))
-
-
-def write_report(zookeeper, namespace, port, stamp):
-    number = nodes(zookeeper, namespace)[address(port)]
-    data = {"ip": "10.0.0.1", "port": str(port), "timestamp": stamp}
-    path = f"/snowflake/{namespace}/forever/{address(port)}-{number:010}"
-    zookeeper.cli("set", path, json.dumps(data, separators=(",", ":")))
+    return json.loads(zookeeper.get(f"/snowflake/{namespace}/forever/{address(port)}-{number:010}"))
 
 
 def test_leafs_own_processes_run_beside_ours(zookeeper, leaf, namespace, tmp_path):
@@ -226,7 +217,7 @@ def test_two_processes_with_one_address_are_told_so(zookeeper, leaf, namespace, 
 def test_a_node_that_was_deleted_is_followed_by_another_number(zookeeper, leaf, namespace, tmp_path):
     with one(tmp_path, namespace, leaf(1)) as (process,):
         process.goes_on()
-        zookeeper.cli("delete", f"/snowflake/{namespace}/forever/{address(1)}-0000000000")
+        zookeeper.delete(f"/snowflake/{namespace}/forever/{address(1)}-0000000000")
         wait_until(lambda: len(numbers(process.ids())) == 2, what="another number")
         process.goes_on(process.size()).stop()
         distinct(process.ids())

@@ -2,9 +2,8 @@
 alone."""
 
 import json
-import re
 import signal
-import time
+from pathlib import Path
 
 import pytest
 from clients import Asked, create, draw, ids_of, new_tag, segment, show, wait_until
@@ -19,8 +18,8 @@ def zookeeper(started):
 
 
 def make_anew(zookeeper, tag, number):
-    zookeeper.cli("deleteall", f"/idgen/segment/default/{tag}")
-    zookeeper.cli("create", f"/idgen/segment/default/{tag}", servers.record(number))
+    zookeeper.delete(f"/idgen/segment/default/{tag}")
+    zookeeper.create(f"/idgen/segment/default/{tag}", servers.record(number))
 
 
 def test_a_process_of_the_old_node_does_not_write_its_counter_over_the_new_one(
@@ -31,7 +30,7 @@ def test_a_process_of_the_old_node_does_not_write_its_counter_over_the_new_one(
         assert client.ids(20) == list(range(1, 21))  # it knows the node at version 2
         make_anew(zookeeper, tag, 1000)
         for _ in range(2):
-            zookeeper.cli("set", f"/idgen/segment/default/{tag}", servers.record(1000))  # which is at version 2 as well
+            zookeeper.set_counter(tag, 1000)  # which is at version 2 as well
         assert client.ids(10) == list(range(1001, 1011))
     assert show(zookeeper.url(), tag)["max_id"] == 1010
 
@@ -55,8 +54,9 @@ def test_a_fence_that_somebody_takes_away_is_put_up_again(zookeeper):
     tag = create(zookeeper.url(), new_tag())
     with Asked(zookeeper.url(), tag, step=10, prefetch=1) as client:
         assert client.ids(10) == list(range(1, 11))
-        fence = re.search(r"made-by-\d+", zookeeper.cli("ls", f"/idgen/segment/default/{tag}"))[0]
-        zookeeper.cli("delete", f"/idgen/segment/default/{tag}/{fence}")
+        (fence,) = zookeeper.children(f"/idgen/segment/default/{tag}")
+        assert fence.startswith("made-by-")
+        zookeeper.delete(f"/idgen/segment/default/{tag}/{fence}")
         assert client.ids(10) == list(range(11, 21))
 
 
@@ -64,9 +64,9 @@ def test_looking_at_a_tag_changes_nothing(zookeeper):
     tag = create(zookeeper.url(), new_tag())
     for _ in range(2):
         show(zookeeper.url(), tag)
-        assert zookeeper.cli("ls", f"/idgen/segment/default/{tag}").strip().endswith("[]")
+        assert zookeeper.children(f"/idgen/segment/default/{tag}") == []
     draw(zookeeper.url(), tag)
-    assert "made-by-" in zookeeper.cli("ls", f"/idgen/segment/default/{tag}")
+    assert "made-by-" in zookeeper.children(f"/idgen/segment/default/{tag}")[0]
     listed = segment(zookeeper.url(), tag, "show").stdout
     assert "made-by" not in listed
 
@@ -80,12 +80,14 @@ def test_what_is_left_is_given_back_although_the_session_ended_while_nobody_spok
         tag = create(zookeeper.url(), new_tag())
         with Asked(zookeeper.url(), tag, step=1000, store_timeout="2s") as client:
             assert client.ids(3) == [1, 2, 3]
+            threads = Path(f"/proc/{client.process.pid}/task")
+            known = len(list(threads.iterdir()))
             client.process.send_signal(servers.signal.SIGSTOP)
             try:
                 wait_until(lambda: sessions(zookeeper) == 0, what="the server ends the session")
             finally:
                 client.process.send_signal(servers.signal.SIGCONT)
-            time.sleep(1)  # the client library learns of it on its own thread
+            wait_until(lambda: len(list(threads.iterdir())) < known, what="the client library's thread learns of it")
         assert draw(zookeeper.url(), tag).stdout == "4\n"
 
 
@@ -94,13 +96,13 @@ def test_a_process_of_the_old_node_does_not_write_over_a_worker_of_another_owner
     path = f"/idgen/worker/{namespace}/7"
     with working(tmp_path, zookeeper.url(), namespace, [7], **SHORT, wait_max="1s") as (old,):
         old.process.send_signal(signal.SIGSTOP)
-        version = int(re.search(r"dataVersion = (\d+)", zookeeper.cli("stat", path))[1])
-        hw = json.loads(re.search(r"\{.*\}", zookeeper.cli("get", path))[0])["hw"]
+        version = zookeeper.version(path)
+        hw = json.loads(zookeeper.get(path))["hw"]
         row = f'{{"fence":9,"owner":"{"ab" * 16}","hw":{hw + 5000},"holder":"process 1 on elsewhere"}}'
-        zookeeper.cli("deleteall", path)
-        zookeeper.cli("create", path, row)
+        zookeeper.delete(path)
+        zookeeper.create(path, row)
         for _ in range(version):
-            zookeeper.cli("set", path, row)
+            zookeeper.set(path, row)
         old.process.send_signal(signal.SIGCONT)
         # It acquires the worker anew, above what the other owner reserved: its own row would have fence 1.
         found = wait_until(lambda: worker_at(zookeeper, path, after=row), what="the old owner goes on")
@@ -111,5 +113,5 @@ def test_a_process_of_the_old_node_does_not_write_over_a_worker_of_another_owner
 
 
 def worker_at(zookeeper, path, after):
-    text = re.search(r"\{.*\}", zookeeper.cli("get", path))[0]
+    text = zookeeper.get(path)
     return json.loads(text) if text != after else None
