@@ -3,10 +3,11 @@ ends.
 
     drawing.py LIBRARY BATCH KEY=VALUE...
 
-BATCH 0: for each number N on standard input it draws N ids and answers with one line. Otherwise it draws batches of
-that size until SIGTERM, one per line, and closes the generator, with a pause of PAUSE seconds (an environment variable)
-after each. A line holds the ids drawn and, after a failure, `!STATUS message`. A failure that is not retryable ends it
-with exit status 1; with BATCH 0 it never ends by itself.
+BATCH 0: for each number N on standard input it draws N ids and answers with one line. After `N SECONDS` it waits for
+each id so long at most, whatever wait_max is: a test whose store breaks need not be short of time while it is up.
+Otherwise it draws batches of that size until SIGTERM, one per line, and closes the generator, with a pause of PAUSE
+seconds (an environment variable) after each. A line holds the ids drawn and, after a failure, `!STATUS message`. A
+failure that is not retryable ends it with exit status 1; with BATCH 0 it never ends by itself.
 """
 
 import ctypes
@@ -37,6 +38,7 @@ class Drawing:
     def __init__(self, library, properties):
         self.library = ctypes.CDLL(library)
         self.library.idgen_status_name.restype = ctypes.c_char_p
+        self.library.idgen_wait_max_ns.restype = ctypes.c_uint64
         self.stopped = False
         self.cancelled = Callback(lambda _: self.stopped)
         self.error = Error()
@@ -80,7 +82,25 @@ class Drawing:
             None,
             ctypes.byref(self.error),
         )
-        words = [str(number) for number in ids[: written.value]]
+        return self.answer(ids[: written.value], status)
+
+    def draw_within(self, count, seconds):
+        waited = self.library.idgen_wait_max_ns(self.generator) - int(seconds * 1e9)
+        id, ids, status = ctypes.c_uint64(), [], 0
+        while not status and len(ids) < count:
+            status = self.library.idgen_next_waited(
+                self.generator,
+                ctypes.c_uint64(max(waited, 0)),
+                ctypes.byref(id),
+                self.cancelled,
+                None,
+                ctypes.byref(self.error),
+            )
+            ids += [] if status else [id.value]
+        return self.answer(ids, status)
+
+    def answer(self, ids, status):
+        words = list(map(str, ids))
         failed = status not in (0, CANCELLED)
         if failed:
             words.append(self.failure())
@@ -99,7 +119,8 @@ def main(library, batch, *properties):
     pause = float(os.environ.get("PAUSE", 0))
     if int(batch) == 0:
         for line in sys.stdin:
-            drawing.draw(int(line))
+            count, *seconds = line.split()
+            drawing.draw_within(int(count), float(seconds[0])) if seconds else drawing.draw(int(count))
     while int(batch) and not drawing.stopped:
         if not drawing.draw(int(batch)) and not drawing.is_worth_a_retry():
             sys.exit(1)

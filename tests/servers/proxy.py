@@ -1,6 +1,6 @@
 """A TCP proxy between a client and a server that does on request what networks do by chance.
 
-It knows nothing about the protocols except the part of a request that a test tells it to look for.
+It knows nothing about the protocols except ZooKeeper's ping and the part of a request that a test tells it to look for.
 """
 
 import contextlib
@@ -11,6 +11,7 @@ import time
 from servers import HOST
 
 CHUNK = 1 << 16
+PING = b"\0\0\0\x08\xff\xff\xff\xfe\0\0\0\x0b"  # what ZooKeeper's client sends when it has nothing to ask
 
 
 class Connection:
@@ -24,6 +25,7 @@ class Connection:
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.asked = False
         self.losing = False
+        self.vanished = False
 
     def start(self):
         for work in (self.requests, self.answers):
@@ -33,13 +35,17 @@ class Connection:
         with contextlib.suppress(OSError):
             while data := self.client.recv(CHUNK):
                 self.proxy.passing.wait()
-                self.asked = True
+                if data == PING:
+                    self.proxy.pings += 1
+                else:
+                    self.asked = True
                 fate = self.proxy.fate_of(data)
                 if fate == "request":
                     break
                 self.losing = self.losing or fate == "answer"
+                self.vanished = fate == "vanish"
                 self.server.sendall(data)
-                if fate == "vanish":
+                if self.vanished:
                     self.proxy.lost.set()
                     return
         self.cut()
@@ -54,9 +60,10 @@ class Connection:
                     self.proxy.before_cut()
                     self.proxy.lost.set()
                     break
-                time.sleep(self.proxy.delay)
+                self.proxy.wait()
                 self.proxy.passing.wait()
-                self.client.sendall(data)
+                if not self.vanished:
+                    self.client.sendall(data)
         self.cut()
 
     def cut(self):
@@ -71,9 +78,10 @@ class Proxy:
 
     def __init__(self, target):
         self.target = target
-        self.delay = 0.0  # delay of each answer, in seconds
-        self.round_trips = 0
-        self.ended = 0  # connections
+        self.seconds, self.delay_changes = 0.0, threading.Condition()
+        self.round_trips = 0  # without pings
+        self.pings = 0
+        self.accepted = self.ended = 0  # connections
         self.passing = threading.Event()
         self.passing.set()
         self.lost = threading.Event()
@@ -82,17 +90,40 @@ class Proxy:
         self.losses = []
         self.before_cut = lambda: None  # when an answer is lost
         self.listener = None
-        self.port = 0
+        # Keeps the port for as long as the proxy lives, also while it refuses. It never listens.
+        self.place = self.bound(0)
+        self.port = self.place.getsockname()[1]
         self.allow()
+
+    @staticmethod
+    def bound(port):
+        made = socket.socket()
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((HOST, port))
+        return made
+
+    @property
+    def delay(self):
+        """Of each answer, in seconds. A change holds for answers that are waiting, too."""
+        return self.seconds
+
+    @delay.setter
+    def delay(self, seconds):
+        with self.delay_changes:
+            self.seconds = seconds
+            self.delay_changes.notify_all()
+
+    def wait(self):
+        began = time.monotonic()
+        with self.delay_changes:
+            while (left := began + self.seconds - time.monotonic()) > 0:
+                self.delay_changes.wait(left)
 
     def allow(self):
         """Takes connections; the opposite of refuse()."""
         if self.listener is not None:
             return
-        self.listener = socket.socket()
-        self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.listener.bind((HOST, self.port))
-        self.port = self.listener.getsockname()[1]
+        self.listener = self.bound(self.port)
         self.listener.listen(64)
         threading.Thread(target=self.accept, args=[self.listener], daemon=True).start()
 
@@ -161,6 +192,7 @@ class Proxy:
         with contextlib.suppress(OSError):
             while True:
                 client, _ = listener.accept()
+                self.accepted += 1
                 try:
                     connection = Connection(self, client)
                 except OSError:  # the server is not there
@@ -171,8 +203,10 @@ class Proxy:
                 connection.start()
 
     def close(self):
+        self.delay = 0
         self.go_on()
         self.refuse()
+        self.place.close()
 
     def __enter__(self):
         return self

@@ -8,17 +8,41 @@ from array import array
 
 import idgen
 import pytest
-from clients import MODULES, Asked, clients, create, draw, ids_of, new_tag, segment, show, start_drawing, wait_until
+from clients import (
+    MODULES,
+    Asked,
+    ascending,
+    clients,
+    create,
+    distinct,
+    draw,
+    ids_of,
+    new_tag,
+    patience,
+    segment,
+    show,
+    start_drawing,
+    wait_until,
+)
 from proxy import Proxy
+from rotation import one_of
 
 import servers
 
-SECOND = {"store_timeout": "1s", "wait_max": "1s"}  # for tests that wait until both have passed
+SECOND = {"store_timeout": "1s", "wait_max": "1s"}  # for commands that must fail, after both have passed
+PATIENT = {"wait_max": f"{patience(60):.0f}s"}  # for draws that must succeed
 
 
 @pytest.fixture
 def tag(shared):
     return create(shared.url(), new_tag())
+
+
+def draw_within_a_second(client, count):
+    """As client.draw(), which waits for wait_max: for a draw that must fail."""
+    client.ask(f"{count} 1")
+    client.count = count
+    return client.answer()
 
 
 def numbers(process):
@@ -35,10 +59,9 @@ def test_several_processes_draw_all_numbers_and_each_of_them_once(shared, tag):
     for process in drawing:
         ids, failure = numbers(process)
         assert process.returncode == 0, failure
-        assert ids == sorted(ids)
-        drawn += ids
+        drawn += ascending(ids)
     # Whole segments, each requested when the one before is used up: nothing is left over.
-    assert sorted(drawn) == list(range(1, processes * grants * step + 1))
+    assert sorted(distinct(drawn)) == list(range(1, processes * grants * step + 1))
     found = show(shared.url(), tag)
     assert (found["max_id"], found["grants"]) == (processes * grants * step, processes * grants)
 
@@ -162,52 +185,58 @@ def test_a_give_back_that_is_sent_twice_takes_nothing_from_others(started, kind)
 
 
 def test_an_answer_that_comes_too_late_is_burned(shared, proxy, tag):
-    with Asked(shared.url(proxy.port), tag, step=10, prefetch=1, store_timeout="1s", wait_max="20s") as client:
-        assert client.ids(9) == list(range(1, 10))  # one is left, so no other segment is asked for yet
+    with Asked(shared.url(proxy.port), tag, step=10, prefetch=1, store_timeout="1s", **PATIENT) as client:
+        first = client.ids(9)  # one is left, so no other segment is asked for yet
+        assert first == list(range(first[0], first[0] + 9))
+        last = show(shared.url(), tag)["max_id"]
         ended = proxy.ended
-        proxy.delay = 2.5
+        proxy.delay = 3600
         client.ask(10)
-        wait_until(lambda: show(shared.url(), tag)["max_id"] == 20, what="the commit")
+        wait_until(lambda: show(shared.url(), tag)["max_id"] > last, what="the commit")
         wait_until(lambda: proxy.ended > ended, what="the client gives the connection up")
         proxy.delay = 0
         ids, failure = client.answer()
         assert not failure, failure
-        assert ids[0] == 10
-        assert ids[1] > 20
+        assert ids[0] == first[-1] + 1 == last
+        assert ids[1] > last + 10
 
 
-def draw_steadily(generator, seconds):
-    """A million ids per second."""
+def draw_steadily(generator, count):
+    """A million ids per second, if the machine is fast enough; how many there were."""
     batch = array("Q", bytes(8 * 1000))
-    due = time.monotonic()
-    for _ in range(int(seconds * 1000)):
+    due = began = time.monotonic()
+    for _ in range(count // 1000):
         due += 0.001
         time.sleep(max(0, due - time.monotonic()))
         generator.fill(batch)
+    return count / (time.monotonic() - began)
 
 
+@pytest.mark.parametrize("shared", one_of(servers.KINDS), indirect=True)
 def test_nobody_waits_at_a_million_ids_a_second_while_the_server_is_away_for_the_runway(shared, tag):
     runway = 2
 
     def has_stock():
-        draw_steadily(generator, 0.2)
+        rate = draw_steadily(generator, 200_000)
         stats = generator.stats()
-        return stats.rate > 900_000 and stats.stock_seconds > runway
+        return stats.rate > 0.9 * rate and stats.stock_seconds > runway
 
     more = {"segment.runway": f"{runway}s", "module.path": str(MODULES)}
     with idgen.Generator(kind="segment", store=shared.url(), tag=tag, **more) as generator:
         wait_until(has_stock)
-        time.sleep(0.1)  # a grant may be on its way
+        count = int(generator.stats().rate) * runway // 1000 * 1000
+        wait_until(lambda: generator.stats().granted == show(shared.url(), tag)["max_id"], what="no grant on its way")
         before = generator.stats()
         shared.pause()
         try:
-            draw_steadily(generator, runway)
+            draw_steadily(generator, count)
             after = generator.stats()
         finally:
             shared.go_on()
         assert after.granted == before.granted, "the server was away"
-        assert after.issued == before.issued + runway * 1_000_000
-        draw_steadily(generator, 1)
+        assert after.issued == before.issued + count
+        wait_until(lambda: generator.stats().granted > after.granted, what="the server is back")
+        draw_steadily(generator, 1000)
         assert generator.stats().store_waits == before.store_waits
 
 
@@ -218,42 +247,36 @@ def test_without_the_server_ids_go_on_while_stock_lasts_and_afterwards_when_it_i
         "swallowed": (proxy.stall, proxy.go_on),
         "stopped": (shared.pause, shared.go_on),
     }[way]
-    with Asked(shared.url(proxy.port), tag, step=100, prefetch=0.5, **SECOND) as client:
-        stock = client.ids(60)
-        wait_until(lambda: show(shared.url(), tag)["grants"] == 2)
+    # A draw that waited for the store's own time would not be over before the test's deadline.
+    with Asked(shared.url(proxy.port), tag, step=100, prefetch=0.5, store_timeout="10m", **PATIENT) as client:
+        stock = client.ids(101)  # the second segment has come
+        assert show(shared.url(), tag)["grants"] == 2
         away()
         try:
-            stock += client.ids(139)  # the rest of two segments, less one id
+            stock += client.ids(98)  # the rest of it, less one id
             assert stock == list(range(1, 200))
-            began = time.monotonic()
-            ids, failure = client.draw(2)
-            took = time.monotonic() - began
+            ids, failure = draw_within_a_second(client, 2)
         finally:
             back()
         assert ids == [200]
         assert failure.startswith("STORE_UNAVAILABLE")
-        assert took < 3
         last = wait_until(lambda: client.draw(1)[0], what="issuing goes on")
         assert last[0] > 200
 
 
 def test_the_command_without_the_server_says_that_it_is_worth_another_try(shared, proxy, tag):
     proxy.refuse()
-    began = time.monotonic()
     done = draw(shared.url(proxy.port), tag, **SECOND)
-    assert time.monotonic() - began < 4
     assert done.returncode == 75
     assert done.stderr.startswith("idgen: error: STORE_UNAVAILABLE")
     assert str(proxy.port) in done.stderr
     proxy.allow()
     proxy.stall()
-    began = time.monotonic()
     done = draw(shared.url(proxy.port), tag, **SECOND)
-    assert time.monotonic() - began < 4
     assert done.returncode == 75
     assert done.stderr.startswith("idgen: error: STORE_UNAVAILABLE")
     proxy.go_on()
-    done = draw(shared.url(proxy.port), tag, **SECOND)
+    done = draw(shared.url(proxy.port), tag, **PATIENT)
     assert (done.returncode, done.stdout) == (0, "1\n")
 
 
@@ -349,13 +372,16 @@ def test_a_zookeeper_session_that_has_expired_is_replaced(started):
         return {line.split()[0] for line in zookeeper.four_letters("dump").splitlines() if line.startswith("\t0x")}
 
     others = sessions()
-    with Proxy(zookeeper.port) as proxy, Asked(zookeeper.url(proxy.port), tag, step=10, prefetch=1, **SECOND) as client:
+    with (
+        Proxy(zookeeper.port) as proxy,
+        Asked(zookeeper.url(proxy.port), tag, step=10, prefetch=1, store_timeout="2s", **PATIENT) as client,
+    ):
         client.ids(10)
         (own,) = sessions() - others
         proxy.refuse()
         wait_until(lambda: own not in sessions(), what="the session expires")
         proxy.allow()
-        wait_until(lambda: client.draw(10)[0], seconds=10, what="issuing goes on")
+        client.ids(10)  # issuing goes on
 
 
 REQUESTS = {
@@ -380,10 +406,15 @@ def field(text, name):
 def test_the_server_counts_one_request_a_grant(kind, started):
     server, requests = started(kind), REQUESTS[kind]
     tag = create(server.url(), new_tag())
-    with Asked(server.url(), tag, step=1, prefetch=1) as client:
-        client.ids(1)
-        counts = [requests(server) for _ in range(2)]
-        asking = counts[1] - counts[0]  # what it costs to ask
-        client.ids(200)
-        found = requests(server) - counts[1] - asking
-        assert 200 <= found <= 203  # a ping, a heartbeat
+    with Proxy(server.port) as proxy, Asked(server.url(proxy.port), tag, step=1, prefetch=1, **PATIENT) as client:
+
+        def counted():
+            client.ids(1)
+            pings = proxy.pings
+            counts = [requests(server) for _ in range(2)]
+            asking = counts[1] - counts[0]  # what it costs to ask
+            client.ids(200)
+            found = requests(server) - counts[1] - asking
+            return found if proxy.pings == pings else None  # the server counts a ping, too
+
+        assert wait_until(counted) == 200
