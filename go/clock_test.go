@@ -33,9 +33,7 @@ func TestAClockSetBackIsHandledByThePolicy(t *testing.T) {
 			_, err := g.Next()
 			wantStatus(t, err, idgen.ErrClockBack)
 			clock.Step(2 * back)
-			if next := mustNext(t, g); next <= first {
-				t.Errorf("%d after %d", next, first)
-			}
+			wantAbove(t, mustNext(t, g), first)
 		})
 		t.Run("continue "+back.String(), func(t *testing.T) {
 			clock := newFakeClock()
@@ -44,9 +42,7 @@ func TestAClockSetBackIsHandledByThePolicy(t *testing.T) {
 			clock.Step(-back)
 			for range 1000 {
 				next := mustNext(t, g)
-				if next <= last {
-					t.Fatalf("%d after %d", next, last)
-				}
+				wantAbove(t, next, last)
 				last = next
 			}
 		})

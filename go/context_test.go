@@ -13,7 +13,7 @@ import (
 func newWaiting(t *testing.T) (*idgen.Generator, *stuckClock) {
 	clock := newStuckClock()
 	g := newSnowflake(t, idgen.WithClock(clock), idgen.WithLayout("time:41ms worker:10 sequence:12"),
-		idgen.WithSequenceStart("zero"), idgen.WithWaitMax(time.Hour))
+		idgen.WithSequenceStart("zero"), idgen.WithWaitMax(time.Hour), idgen.WithPattern("ID-{hex}"))
 	if n, err := g.Fill(make([]int64, 4096)); n != 4096 || err != nil {
 		t.Fatalf("got %d, %v", n, err)
 	}
@@ -25,6 +25,10 @@ func TestACancelledContextEndsAWait(t *testing.T) {
 		"NextContext": func(ctx context.Context, g *idgen.Generator) error { _, err := g.NextContext(ctx); return err },
 		"FillContext": func(ctx context.Context, g *idgen.Generator) error {
 			_, err := g.FillContext(ctx, make([]int64, 5))
+			return err
+		},
+		"NextTextContext": func(ctx context.Context, g *idgen.Generator) error {
+			_, err := g.NextTextContext(ctx)
 			return err
 		},
 		"BlockContext": func(ctx context.Context, g *idgen.Generator) error {
@@ -41,17 +45,13 @@ func TestACancelledContextEndsAWait(t *testing.T) {
 			go func() { ended <- call(ctx, g) }()
 			<-clock.waiting
 			cancel(why)
-			select {
-			case err := <-ended:
-				wantStatus(t, err, idgen.ErrCancelled)
-				if !errors.Is(err, why) {
-					t.Errorf("%v is not the context's cause", err)
-				}
-				if !errors.Is(err, context.Canceled) {
-					t.Errorf("%v is not context.Canceled", err)
-				}
-			case <-time.After(20 * time.Second):
-				t.Fatal("still waiting 20 s after the context ended")
+			err := sent(t, ended)
+			wantStatus(t, err, idgen.ErrCancelled)
+			if !errors.Is(err, why) {
+				t.Errorf("%v is not the context's cause", err)
+			}
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("%v is not context.Canceled", err)
 			}
 		})
 	}
@@ -102,12 +102,7 @@ func TestCloseEndsAWait(t *testing.T) {
 	if err := g.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case err := <-ended:
-		wantStatus(t, err, idgen.ErrClosed)
-	case <-time.After(20 * time.Second):
-		t.Fatal("still waiting 20 s after Close")
-	}
+	wantStatus(t, sent(t, ended), idgen.ErrClosed)
 }
 
 func TestTryNextSaysThatNextWouldWait(t *testing.T) {
@@ -126,9 +121,7 @@ func TestAContextThatLivesChangesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if id <= last {
-			t.Fatalf("%d after %d", id, last)
-		}
+		wantAbove(t, id, last)
 		last = id
 	}
 	ids := make([]int64, 10_000)

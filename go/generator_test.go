@@ -26,9 +26,7 @@ func TestASnowflakeRisesAndCarriesItsWorker(t *testing.T) {
 	last := int64(0)
 	for range 20_000 {
 		id := mustNext(t, g)
-		if id <= last {
-			t.Fatalf("%d after %d", id, last)
-		}
+		wantAbove(t, id, last)
 		last = id
 	}
 	parts, err := g.Decode(last)
@@ -38,7 +36,7 @@ func TestASnowflakeRisesAndCarriesItsWorker(t *testing.T) {
 	if parts.Worker != 7 || !parts.Fields.Has(idgen.FieldTime|idgen.FieldWorker|idgen.FieldSequence) {
 		t.Errorf("got %+v", parts)
 	}
-	if away := time.Since(parts.Timestamp()); away < -time.Minute || away > time.Minute {
+	if away := time.Since(parts.Timestamp()); away < -time.Hour || away > time.Hour {
 		t.Errorf("the id's time is %s away from now", away)
 	}
 }
@@ -114,10 +112,7 @@ func wantDistinct(t *testing.T, g *idgen.Generator) {
 	if err := errors.Join(failures...); err != nil {
 		t.Fatal(err)
 	}
-	slices.Sort(all)
-	if distinct := len(slices.Compact(slices.Clone(all))); distinct != goroutines*each {
-		t.Fatalf("%d distinct ids of %d", distinct, goroutines*each)
-	}
+	wantNoneTwice(t, all)
 }
 
 func TestAnIdSurvivesAReopenedStore(t *testing.T) {
@@ -127,9 +122,7 @@ func TestAnIdSurvivesAReopenedStore(t *testing.T) {
 		g := newSegment(t, idgen.WithStore(store), idgen.WithSegmentStep(100))
 		for range 150 {
 			id := mustNext(t, g)
-			if id <= highest {
-				t.Fatalf("%d was issued after %d", id, highest)
-			}
+			wantAbove(t, id, highest)
 			highest = id
 		}
 		if err := g.Close(t.Context()); err != nil {
@@ -332,8 +325,7 @@ func TestACopyKeepsAGeneratorAlive(t *testing.T) {
 		return *made
 	}()
 	for want := int64(1); want <= 5; want++ {
-		runtime.GC()
-		time.Sleep(10 * time.Millisecond) // for a cleanup that must not happen
+		collectGarbage(t)
 		if id := mustNext(t, &g); id != want {
 			t.Fatalf("got %d, want %d", id, want)
 		}

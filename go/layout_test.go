@@ -2,7 +2,6 @@ package idgen_test
 
 import (
 	"math"
-	"runtime"
 	"testing"
 	"time"
 
@@ -24,8 +23,7 @@ func TestACopyKeepsALayoutAlive(t *testing.T) {
 		copies[i] = *mustLayout(t, "twitter", "")
 	}
 	for range 3 {
-		runtime.GC()
-		time.Sleep(10 * time.Millisecond) // for a cleanup that must not happen
+		collectGarbage(t)
 	}
 	for i := range copies {
 		if _, err := copies[i].Decode(1541815603606036480); err != nil {

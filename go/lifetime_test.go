@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/idgen/idgen/go"
 )
@@ -51,13 +50,7 @@ func cancelledBy(t *testing.T, inside <-chan struct{}, call func(context.Context
 	go func() { ended <- call(ctx) }()
 	<-inside
 	cancel(errNoLongerWanted)
-	select {
-	case err := <-ended:
-		return err
-	case <-time.After(20 * time.Second):
-		t.Fatal("still waiting 20 s after the context ended")
-		return nil
-	}
+	return sent(t, ended)
 }
 
 var errNoLongerWanted = errors.New("nobody wants it any more")
@@ -202,11 +195,7 @@ func TestEachGeneratorOnAWorkerIsToldByItsOwnLog(t *testing.T) {
 		_, err = generators[0].Next()
 	}
 	for i := range heard {
-		select {
-		case <-heard[i]:
-		case <-time.After(20 * time.Second):
-			t.Errorf("the log of generator %d was told nothing of: %v", i, err)
-		}
+		sent(t, heard[i])
 	}
 }
 

@@ -70,7 +70,7 @@ func TestOneFileConfiguresGeneratorsOfBothKinds(t *testing.T) {
 	// The tag is the table's name.
 	info, err := idgen.ShowSegment(idgen.WithStore("sqlite:"+filepath.Join(filepath.Dir(path), "ids.db")),
 		idgen.WithTag("orders"))
-	if err != nil || info.MaxID < 500 || info.Grants < 1 || time.Since(info.Updated) > time.Minute {
+	if err != nil || info.MaxID < 500 || info.Grants < 1 || time.Since(info.Updated) > time.Hour {
 		t.Errorf("got %+v, %v", info, err)
 	}
 }
@@ -255,7 +255,7 @@ func TestAStoreIsMadeWithoutATagAndAgainWithoutHarm(t *testing.T) {
 		t.Errorf("%+v, %v", info, err)
 	}
 	if id := mustNext(t, mustNew(t, options, idgen.WithWorker(1))); id <= last {
-		t.Errorf("%d after %d", id, last)
+		t.Errorf("DUPLICATE or out of order: %d after %d", id, last)
 	}
 	if err := idgen.CreateStore(idgen.WithStore("memory")); err != nil {
 		t.Error(err)

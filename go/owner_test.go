@@ -92,10 +92,7 @@ func TestNoneOfAHundredThousandIdsComesTwiceAndEachHasTheGeneOfItsOwner(t *testi
 	for i, id := range ids {
 		wantGene(t, layout, id, idgen.OwnerInt(owners[i]))
 	}
-	slices.Sort(ids)
-	if distinct := len(slices.Compact(ids)); distinct != goroutines*each {
-		t.Errorf("%d distinct ids of %d", distinct, goroutines*each)
-	}
+	wantNoneTwice(t, ids)
 }
 
 func TestAnIntegerItsTextAndItsBytesAreOneOwner(t *testing.T) {
@@ -119,9 +116,7 @@ func TestAnIntegerItsTextAndItsBytesAreOneOwner(t *testing.T) {
 			narrow, _ := wide.Int64()
 			for _, id := range []int64{next, try, narrow} {
 				wantGene(t, layout, id, owner)
-				if id <= last {
-					t.Errorf("%d after %d, which is of the same gene", id, last)
-				}
+				wantAbove(t, id, last) // which is of the same gene
 				last = id
 			}
 		}
@@ -171,9 +166,7 @@ func TestABatchForOneOwnerRises(t *testing.T) {
 		}
 		for _, id := range ids {
 			wantGene(t, layout, id, owner)
-			if id <= last {
-				t.Fatalf("%d after %d", id, last)
-			}
+			wantAbove(t, id, last)
 			last = id
 		}
 	}
@@ -208,7 +201,7 @@ func TestABatchForManyOwnersHasAnIdForEach(t *testing.T) {
 			for _, id := range []int64{ids[i], narrow} {
 				wantGene(t, layout, id, idgen.OwnerInt(numbers[i]))
 				if seen[id] {
-					t.Fatalf("%d came twice", id)
+					t.Fatalf("DUPLICATE: %d came twice", id)
 				}
 				seen[id] = true
 			}
@@ -549,14 +542,10 @@ func TestACancelledContextEndsAWaitForAnOwnersId(t *testing.T) {
 			}()
 			<-clock.waiting
 			cancel(why)
-			select {
-			case err := <-ended:
-				wantStatus(t, err, idgen.ErrCancelled)
-				if !errors.Is(err, why) || !errors.Is(err, context.Canceled) {
-					t.Errorf("%v is not the context's", err)
-				}
-			case <-time.After(20 * time.Second):
-				t.Fatal("still waiting 20 s after the context ended")
+			err := sent(t, ended)
+			wantStatus(t, err, idgen.ErrCancelled)
+			if !errors.Is(err, why) || !errors.Is(err, context.Canceled) {
+				t.Errorf("%v is not the context's", err)
 			}
 		})
 	}

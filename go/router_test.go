@@ -176,7 +176,7 @@ func TestAFileIsATableOrAClearError(t *testing.T) {
 		{"0.25%", "0.255%", "has a share of '0.255%'"},
 		{"0-3", "0..3", "nodes '0..3'"},
 		{"to = \"db1\"", "to = \"db11\"", "unknown shard 'db11'; 'shards' has db0, db1"},
-		{"upto = 15", "until = 15", "'until' is not a key of [[range]] 2; known are upto, shard"},
+		{"upto = 15", "until = 15", unknownKey + "; known are upto, shard"},
 		{"upto = 15", "upto = 14", "nodes 15 have no shard"},
 		{"shards = [", "shards = [1, ", "not a text in quotes"},
 		{"[[range]]\nupto = 7", "[[range]]\nshard = \"db0\"\n[[move]]\nnodes = \"9\"\nto = \"db0\"\nshare = \"1%\"\n" +
@@ -262,15 +262,10 @@ func TestAFileThatIsWrongLeavesTheTableInForce(t *testing.T) {
 	write(mustTable(t, routeData(1)).String())
 	wantSays(t, router.Reload(), idgen.ErrStale, "the file has version 1, and version 2 is in force")
 	write(mustTable(t, routeData(3)).String())
-	for range 2000 { // by itself
-		if stats, _ = router.Stats(); stats.Version == 3 && stats.LastError == nil {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	if stats.Version != 3 || stats.LastError != nil {
-		t.Fatalf("%+v", stats)
-	}
+	until(t, func() bool { // by itself
+		stats, err := router.Stats()
+		return err == nil && stats.Version == 3 && stats.LastError == nil
+	})
 }
 
 func TestAForgottenRouterStopsItsWatch(t *testing.T) {
@@ -284,14 +279,10 @@ func TestAForgottenRouterStopsItsWatch(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for range 2000 {
+	until(t, func() bool {
 		runtime.GC()
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+		return runtime.NumGoroutine() <= before
+	})
 }
 
 func TestBadRoutesAreRefused(t *testing.T) {

@@ -3,8 +3,11 @@ package idgen_test
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -59,20 +62,96 @@ func wantStatus(t testing.TB, err error, want idgen.Status) {
 	}
 }
 
-// wantCollected collects garbage until the object that closes the channel is collected.
-func wantCollected(t *testing.T, released chan struct{}) {
+// patience is a deadline of so long on the reference machine. The runner (scripts/test) measures how slow this one is.
+func patience(d time.Duration) time.Duration {
+	if factor, err := strconv.ParseFloat(os.Getenv("IDGEN_PATIENCE"), 64); err == nil {
+		return time.Duration(float64(d) * factor)
+	}
+	return d
+}
+
+// until waits for a condition.
+func until(t testing.TB, isSo func() bool) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
-	for {
+	for deadline := time.Now().Add(patience(time.Minute)); !isSo(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited %v in vain", patience(time.Minute))
+		}
+	}
+}
+
+// sent is what comes out of a channel.
+func sent[T any](t testing.TB, channel <-chan T) T {
+	t.Helper()
+	select {
+	case found := <-channel:
+		return found
+	case <-time.After(patience(time.Minute)):
+		t.Fatalf("waited %v in vain", patience(time.Minute))
+		panic("unreachable")
+	}
+}
+
+// untilWaiting waits until so many goroutines wait in a select of this function.
+func untilWaiting(t testing.TB, count int, function string) {
+	t.Helper()
+	stacks := make([]byte, 1<<20+count<<11)
+	until(t, func() bool {
+		size := runtime.Stack(stacks, true)
+		if size == len(stacks) {
+			stacks = make([]byte, 2*size)
+			return false
+		}
+		waiting := 0
+		for stack := range strings.SplitSeq(string(stacks[:size]), "\n\n") {
+			state, calls, _ := strings.Cut(stack, "\n")
+			latest, _, _ := strings.Cut(calls, "\n")
+			if strings.Contains(state, "[select") && strings.Contains(latest, function) {
+				waiting++
+			}
+		}
+		return waiting == count
+	})
+}
+
+// wantNoneTwice sorts the ids. A test that fails with the word DUPLICATE is never run again.
+func wantNoneTwice(t testing.TB, ids []int64) {
+	t.Helper()
+	slices.Sort(ids)
+	for i, id := range ids {
+		if i > 0 && id == ids[i-1] {
+			t.Fatalf("DUPLICATE: %d was issued twice", id)
+		}
+	}
+}
+
+func wantAbove(t testing.TB, id, last int64) {
+	t.Helper()
+	if id <= last {
+		t.Fatalf("DUPLICATE or out of order: %d after %d", id, last)
+	}
+}
+
+// wantCollected collects garbage until the object that closes the channel is collected.
+func wantCollected(t testing.TB, released chan struct{}) {
+	t.Helper()
+	until(t, func() bool {
 		runtime.GC()
 		select {
 		case <-released:
-			return
-		case <-deadline:
-			t.Fatal("still in memory after 20 s")
-		case <-time.After(10 * time.Millisecond):
+			return true
+		default:
+			return false
 		}
-	}
+	})
+}
+
+// collectGarbage collects all that there is: a new object is among it.
+func collectGarbage(t testing.TB) {
+	t.Helper()
+	released := make(chan struct{})
+	watched(newFakeClock(), released)
+	wantCollected(t, released)
 }
 
 // fakeClock stands still until it is told to move, or somebody sleeps on it.

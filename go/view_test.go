@@ -124,9 +124,7 @@ func TestSnowflakesDrawnInGoAndInCHaveTheSameFields(t *testing.T) {
 			}
 			id := draw(t, g)
 			after := time.Now()
-			if id <= last {
-				t.Fatalf("%s: %d after %d", row.layout, id, last)
-			}
+			wantAbove(t, id, last)
 			last = id
 			parts, err := g.Decode(id)
 			if err != nil {
@@ -178,15 +176,10 @@ func wantRising(t *testing.T, g *idgen.Generator) {
 	}
 	for ids := range slices.Chunk(all, each) {
 		for i, id := range ids[1:] {
-			if id <= ids[i] {
-				t.Fatalf("a goroutine drew %d after %d", id, ids[i])
-			}
+			wantAbove(t, id, ids[i])
 		}
 	}
-	slices.Sort(all)
-	if distinct := len(slices.Compact(slices.Clone(all))); distinct != goroutines*each {
-		t.Fatalf("%d distinct ids of %d", distinct, goroutines*each)
-	}
+	wantNoneTwice(t, all)
 	stats, err := g.Stats()
 	if err != nil {
 		t.Fatal(err)
@@ -254,11 +247,7 @@ func TestAGeneratorThatIsClosedWhileGoroutinesDrawSaysSoToAll(t *testing.T) {
 				}
 			}
 			running.Wait()
-			all := slices.Concat(drawn...)
-			slices.Sort(all)
-			if len(slices.Compact(slices.Clone(all))) != len(all) {
-				t.Error("an id was issued twice")
-			}
+			wantNoneTwice(t, slices.Concat(drawn...))
 		})
 	}
 }
@@ -297,7 +286,7 @@ func TestNumbersOfAnotherProcessAreNotDrawn(t *testing.T) {
 	for i := range 1000 {
 		id := mustNext(t, generators[i/7%2])
 		if seen[id] {
-			t.Fatalf("%d was issued twice", id)
+			t.Fatalf("DUPLICATE: %d was issued twice", id)
 		}
 		seen[id] = true
 	}
@@ -326,15 +315,16 @@ func TestNoSnowflakeLiesBeyondTheReservedTime(t *testing.T) {
 	defer func() { _ = g.Close(t.Context()) }()
 	store.refuses.Store(true)
 	last := int64(0)
-	for start := time.Now(); err == nil; {
-		var id int64
-		if id, err = g.Next(); err == nil {
+	until(t, func() bool { // the reserved time ends
+		for range 1000 {
+			var id int64
+			if id, err = g.Next(); err != nil {
+				return true
+			}
 			last = id
 		}
-		if time.Since(start) > 20*time.Second {
-			t.Fatal("the reserved time never ends")
-		}
-	}
+		return false
+	})
 	wantStatus(t, err, idgen.ErrHost)
 	parts, err := g.Decode(last)
 	if err != nil {
@@ -351,9 +341,7 @@ func TestTwoGeneratorsOnOneWorkerShareItUntilEachIsClosed(t *testing.T) {
 	for range 100 {
 		for _, g := range []*idgen.Generator{first, second} {
 			id := mustNext(t, g)
-			if id <= last {
-				t.Fatalf("%d after %d", id, last)
-			}
+			wantAbove(t, id, last)
 			last = id
 		}
 	}
@@ -363,9 +351,7 @@ func TestTwoGeneratorsOnOneWorkerShareItUntilEachIsClosed(t *testing.T) {
 	if _, err := first.Next(); !errors.Is(err, idgen.ErrClosed) {
 		t.Errorf("the closed one: %v", err)
 	}
-	if id := mustNext(t, second); id <= last {
-		t.Errorf("%d after %d", id, last)
-	}
+	wantAbove(t, mustNext(t, second), last)
 }
 
 func TestGeneratorsThatOnlyTheCoreCanDrawFromGiveIdsToo(t *testing.T) {
@@ -383,10 +369,7 @@ func TestGeneratorsThatOnlyTheCoreCanDrawFromGiveIdsToo(t *testing.T) {
 				ids = append(ids, mustNext(t, g), mustTryNext(t, g))
 			}
 		})
-		slices.Sort(ids)
-		if len(slices.Compact(ids)) != 2*each {
-			t.Errorf("%s: an id was issued twice", name)
-		}
+		wantNoneTwice(t, ids)
 		if calls < 2*each {
 			t.Errorf("%s: %d ids took %d calls into C", name, 2*each, calls)
 		}
@@ -406,9 +389,7 @@ func TestAQuiescedSnowflakeIsNotDrawnFromUntilTheReset(t *testing.T) {
 	}
 	wantStatus(t, waited, idgen.ErrStoreUnavailable)
 	wantStatus(t, tried, idgen.ErrWouldBlock)
-	if id := mustNext(t, g); id <= last {
-		t.Errorf("%d after %d", id, last)
-	}
+	wantAbove(t, mustNext(t, g), last)
 }
 
 func TestTheFirstIdThatTheStoreDoesNotGrantSaysWhy(t *testing.T) {
