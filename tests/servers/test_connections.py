@@ -1,7 +1,7 @@
 """One connection per store URL and process, however many generators; it ends with the last of them."""
 
 import idgen
-from clients import MODULES, create, new_tag, wait_until
+from clients import MODULES, create, distinct, new_tag, wait_until
 
 
 def test_forty_generators_share_one_connection_until_the_last_one_closes(shared, proxy):
@@ -23,7 +23,7 @@ def test_forty_generators_share_one_connection_until_the_last_one_closes(shared,
         for i, generator in enumerate(generators):
             drawn[tags[i % len(tags)]].append(generator.next())
     for ids in drawn.values():
-        assert len(set(ids)) == len(ids) == 120
+        assert len(distinct(ids)) == 120
     assert len(proxy.connections) == 1
     assert proxy.ended == 0
     for generator in generators[1:]:

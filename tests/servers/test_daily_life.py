@@ -10,7 +10,7 @@ import threading
 
 import idgen
 import pytest
-from clients import MODULES, Asked, create, draw, new_tag, segment, show, wait_until
+from clients import MODULES, Asked, create, draw, new_tag, patience, segment, show, wait_until
 
 import servers
 
@@ -203,7 +203,7 @@ def while_connecting(kind, tag):
     def connect():
         store = f"{kind}://app:x@{servers.HOST}:{listener.getsockname()[1]}/0"
         with contextlib.suppress(idgen.Error):
-            idgen.Generator(kind="segment", tag=tag, store=store, store_timeout="6s", wait_max="1ms")
+            idgen.Generator(kind="segment", tag=tag, store=store, store_timeout=f"{patience(6):.0f}s", wait_max="1ms")
 
     with socket.create_server((servers.HOST, 0)) as listener:
         connecting = threading.Thread(target=connect)
@@ -245,7 +245,7 @@ def test_a_child_that_was_forked_while_its_parent_was_connecting_draws(kind, sta
     with while_connecting(kind, tag):
         child = os.fork()
         if child == 0:
-            signal.alarm(20)
+            signal.alarm(int(patience(60)))
             try:
                 with idgen.Generator(kind="segment", tag=tag, store=server.url(), segment_step=10) as ids:
                     os.write(there, b"".join(b"%d " % ids.next() for _ in range(25)))

@@ -16,6 +16,7 @@ from clients import (
     SECONDS,
     clients,
     create,
+    distinct,
     draw,
     ids_of,
     new_tag,
@@ -236,7 +237,7 @@ def test_a_tag_moves_from_any_store_to_the_next_while_it_is_drawn_from(started, 
             store["now"] = after
         size = len(drawn)
         wait_until(lambda: len(drawn) > size + 300, what="ids of the last store")
-    assert len(set(drawn)) == len(drawn)
+    distinct(drawn)
     for url in stores[:-1]:
         assert "EXHAUSTED" in draw(url, tag).stderr
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import idgen
 import pytest
-from clients import BUILD, MODULES, create, new_tag, run, wait_until
+from clients import BUILD, MODULES, create, distinct, new_tag, run, wait_until
 from proxy import Proxy
 
 COUNT = 1000
@@ -41,7 +41,7 @@ def test_parent_and_children_draw_different_numbers_over_connections_of_their_ow
             assert len(child) == COUNT
             numbers += child
             numbers += drawn(generator)
-    assert len(set(numbers)) == 7 * COUNT
+    assert len(distinct(numbers)) == 7 * COUNT
 
 
 # Process 1 of its own container, which starts a child that is process 1 of another, and waits for it.
@@ -125,7 +125,7 @@ def test_a_child_with_the_process_id_of_its_parent_has_a_connection_of_its_own(k
         done = run([*container, *program, f"module.path={MODULES}"])
         assert done.returncode == 0, done.stderr
         numbers = [int(word) for word in done.stdout.split()]
-        assert len(set(numbers)) == len(numbers) == 15
+        assert len(distinct(numbers)) == 15
         wait_until(lambda: proxy.ended == 2, what="two connections have ended")
 
 

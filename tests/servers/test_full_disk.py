@@ -4,16 +4,15 @@ import contextlib
 import ctypes
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
 from clients import Asked, create, draw, new_tag, segment, show, wait_until
+from test_faults import PATIENT, draw_within_a_second
 
 import servers
 
 CLONE_NEWNS = 0x20000
-PATIENCE = {"store_timeout": "1s", "wait_max": "1s"}
 
 
 @pytest.fixture(scope="module")
@@ -87,17 +86,23 @@ def needs_room(server):
             server.sql("SELECT pg_switch_wal()")
 
 
+def full(client, count):
+    """The failure of a draw, once it is the server's own answer."""
+
+    def found():
+        _, failure = draw_within_a_second(client, count)
+        return failure.startswith("STORE_FULL") and failure
+
+    return wait_until(found)
+
+
 def test_a_full_disk_is_waited_out_and_no_number_is_granted_twice(on_a_small_disk):
     server, disk = on_a_small_disk
     tag = create(server.url(), new_tag())
-    with Asked(server.url(), tag, step=10, prefetch=1, **PATIENCE) as client:
+    with Asked(server.url(), tag, step=10, prefetch=1, **PATIENT) as client:
         assert client.ids(10) == list(range(1, 11))
         disk.fill()
-        deadline = time.monotonic() + 60
-        failure = ""
-        while not failure and time.monotonic() < deadline:
-            _, failure = client.draw(100)
-            needs_room(server)
+        failure = wait_until(lambda: draw_within_a_second(client, 100)[1] or needs_room(server))
         assert failure.partition(" ")[0] in ("STORE_UNAVAILABLE", "STORE_FULL")
         disk.free()
         server.restart()
@@ -118,18 +123,16 @@ class SmallQuotaEtcd(servers.Etcd):
 def test_etcd_above_its_quota_is_full_until_it_has_room_again():
     with SmallQuotaEtcd() as server:
         tag = create(server.url(), new_tag())
-        with Asked(server.url(), tag, step=10, prefetch=1, **PATIENCE) as client:
+        with Asked(server.url(), tag, step=10, prefetch=1, **PATIENT) as client:
             client.ids(10)
             for _ in range(100):
                 try:
                     server.ctl("put", "filler", "x" * 100_000)
                 except subprocess.CalledProcessError:
                     break
-            ids, failure = client.draw(10)
-            assert not ids
-            assert failure.startswith("STORE_FULL")
-            assert "space exceeded" in failure
-            assert draw(server.url(), tag).returncode == 75, "worth another try"
+            assert "space exceeded" in full(client, 10)
+            assert len(client.drawn) == 10
+            assert draw(server.url(), tag, wait_max="1ms").returncode == 75, "worth another try"
             revision = server.ctl("get", "filler", "-w", "json").split('"revision":')[1].split(",")[0]
             server.ctl("compact", revision)
             server.ctl("defrag")
@@ -145,10 +148,9 @@ def test_redis_that_cannot_write_its_log_but_goes_on_is_full_and_not_unavailable
     with Disk(8) as disk, EverySecondRedis() as server:
         url = server.url(accept_loss="appendfsync")
         tag = create(url, new_tag())
-        with Asked(url, tag, step=10, prefetch=1, **PATIENCE) as client:
+        with Asked(url, tag, step=10, prefetch=1, **PATIENT) as client:
             client.ids(10)
             disk.fill()
-            failure = wait_until(lambda: client.draw(100)[1], what="Redis says that it cannot write")
-            assert failure.startswith("STORE_FULL")
+            full(client, 100)
             disk.free()
             wait_until(lambda: client.draw(10)[0], what="issuing goes on")

@@ -5,8 +5,23 @@ import json
 import random
 
 import pytest
-from clients import IDGEN, Asked, clients, create, draw, ids_of, new_tag, run, segment, show, wait_until
+from clients import (
+    IDGEN,
+    Asked,
+    clients,
+    create,
+    draw,
+    ids_of,
+    new_tag,
+    patience,
+    run,
+    segment,
+    show,
+    start_drawing,
+    wait_until,
+)
 from proxy import Proxy
+from test_faults import PATIENT
 
 LOG = {"segment.grant_log": "100000"}
 MARK = {"mysql": b"INSERT INTO idgen_grant", "postgres": b"INSERT INTO idgen_grant"}
@@ -72,7 +87,7 @@ def test_every_id_of_processes_that_are_killed_is_explained_by_who_drew_it(serve
 def test_a_grant_whose_answer_is_lost_is_in_the_log_and_used_by_nobody(server, tag):
     with Proxy(server.port) as proxy:
         lossy = {"tls": "off"}
-        with Asked(server.url(proxy.port, **lossy), tag, step=10, prefetch=1, wait_max="20s", **LOG) as asked:
+        with Asked(server.url(proxy.port, **lossy), tag, step=10, prefetch=1, **PATIENT, **LOG) as asked:
             first = asked.ids(10)
             proxy.lose_answer(b"COMMIT" if server.name == "mysql" else MARK[server.name])
             later = asked.ids(20)
@@ -93,10 +108,12 @@ def test_a_host_that_is_gone_in_the_middle_of_a_grant_does_not_keep_the_tag_lock
     with Proxy(server.port) as proxy:
         proxy.vanish_after(b"FOR UPDATE")
         url = server.url(proxy.port, tls="off", **in_transactions)
-        gone = draw(url, tag, store_timeout="1s", wait_max="0", **settings)
-        assert gone.returncode != 0
-        assert proxy.lost.is_set()
-        done = draw(server.url(**in_transactions), tag, 3, store_timeout="1s", wait_max="20s", **settings)
+        with start_drawing(url, tag, 1, store_timeout="1s", **PATIENT, **settings) as gone:
+            try:
+                assert proxy.lost.wait(patience(60))
+            finally:
+                gone.kill()
+        done = draw(server.url(**in_transactions), tag, 3, **PATIENT, **settings)
         assert done.returncode == 0, done.stderr
 
 
@@ -132,7 +149,7 @@ def test_no_more_than_the_latest_are_kept(server, tag):
 def test_without_its_table_nothing_is_granted_and_the_message_says_how_to_make_it(server, tag):
     server.sql("ALTER TABLE idgen_grant RENAME TO idgen_grant_away")
     try:
-        refused = draw(server.url(), tag, 1, wait_max="1s", **LOG)
+        refused = draw(server.url(), tag, 1, **LOG)
         assert refused.returncode == 1
         assert "STORE_MISSING" in refused.stderr
         assert "idgen_grant" in refused.stderr
@@ -197,7 +214,7 @@ def test_the_rows_of_others_remember_none(server):
 def test_what_another_process_of_the_host_was_granted_is_not_issued_after_a_restore_under_way(started, tmp_path):
     server = started("postgres")
     tag = create(server.url(), new_tag())
-    settings = {"step": 10, "prefetch": 1, "witness": str(tmp_path), "wait_max": "5s"}
+    settings = {"step": 10, "prefetch": 1, "witness": str(tmp_path)}
     with Asked(server.url(), tag, **settings) as one:
         assert one.ids(1) == [1]
         with Asked(server.url(), tag, **settings) as other:
@@ -212,7 +229,7 @@ def test_what_another_process_of_the_host_was_granted_is_not_issued_after_a_rest
 def test_a_generator_whose_own_numbers_may_be_granted_again_stops_at_once(started, tmp_path):
     server = started("postgres")
     tag = create(server.url(), new_tag())
-    with Asked(server.url(), tag, step=100, witness=str(tmp_path), wait_max="5s") as one:
+    with Asked(server.url(), tag, step=100, witness=str(tmp_path)) as one:
         assert one.ids(10) == list(range(1, 11))
         server.sql(f"UPDATE idgen_segment SET max_id = 0 WHERE tag = '{tag}'")
         _, refused = one.draw(10_000)

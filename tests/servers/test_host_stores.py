@@ -2,7 +2,6 @@
 
 import contextlib
 import threading
-import time
 
 import idgen
 import psycopg
@@ -10,7 +9,21 @@ import psycopg_pool as pools
 import pymysql
 import pytest
 import sqlalchemy
-from clients import CAN_BE_RETRIED, Asked, Client, clients, create, ids_of, new_tag, run, show, wait_until
+from clients import (
+    CAN_BE_RETRIED,
+    Asked,
+    Client,
+    ascending,
+    clients,
+    create,
+    distinct,
+    ids_of,
+    new_tag,
+    patience,
+    run,
+    show,
+    wait_until,
+)
 from hosts import LANGUAGES, command
 from idgen.sql import SqlStore
 from proxy import Proxy
@@ -20,7 +33,7 @@ import servers
 
 KINDS = ("mysql", "postgres")
 LARGEST = 2**63 - 1
-SECOND = {"wait_max": "1s"}
+SECOND = {"wait_max": f"{patience(1):.0f}s"}  # for calls that must fail, after all of it
 SECRET = "hunter2-hidden"
 
 
@@ -76,7 +89,7 @@ def only_line(url, tag, language, ends_with=1, **properties):
         def said():
             line = asked.process.stdout.readline().strip()
             assert line.startswith("!"), line
-            status = asked.process.wait(60)
+            status = asked.process.wait(patience(60))
             if status == CAN_BE_RETRIED != ends_with:
                 asked.start_again()
                 return None
@@ -112,9 +125,8 @@ def test_a_commit_that_fails_after_its_statement_was_answered_grants_nothing(sta
     with Asked(postgres.url(), tag, language=language, step=10, prefetch=1, **SECOND, **own) as client:
         assert client.first_ids(10) == list(range(1, 11))
         with commits_that_fail(postgres, tag):
-            ids, failure = client.draw(10)
-            assert not ids
-            assert "not committed" in failure
+            wait_until(lambda: "not committed" in client.draw(10)[1])
+            assert client.drawn == list(range(1, 11))
             assert show(postgres.url(), tag)["max_id"] == 10
         wait_until(lambda: client.draw(10)[0], what="issuing goes on")
         assert client.drawn == list(range(1, 21))
@@ -136,10 +148,9 @@ def test_native_and_host_stores_draw_all_numbers_of_a_tag_and_each_of_them_once(
         for asked in drawing:
             ids, failure = asked.answer()
             assert not failure, failure
-            assert ids == sorted(ids)
-            drawn += ids
+            drawn += ascending(ids)
     # Whole segments, each requested when the one before is used up: nothing is left over.
-    assert sorted(drawn) == list(range(1, len(drawing) * grants * step + 1))
+    assert sorted(distinct(drawn)) == list(range(1, len(drawing) * grants * step + 1))
     assert show(server.url(), tag) == {"max_id": len(drawing) * grants * step, "grants": len(drawing) * grants}
 
 
@@ -215,7 +226,7 @@ def test_a_server_that_is_away_is_unavailable_and_comes_back(server, tag, langua
 
 
 def test_a_tag_that_is_lost_is_named_with_how_to_make_it(server, tag, language):
-    with Asked(server.url(), tag, language=language, step=10, **SECOND) as host:
+    with Asked(server.url(), tag, language=language, step=10) as host:
         host.first_ids(1)
         server.sql(f"DELETE FROM idgen_segment WHERE tag = '{tag}'")
         failure = wait_until(lambda: host.draw(10)[1])
@@ -242,12 +253,12 @@ def test_names_are_the_same_bytes_for_all(server, language):
 
 def test_a_table_that_is_missing_is_said_so(server, tag, language):
     with without_the_table(server):
-        line = only_line(server.url(), tag, language, **SECOND)
+        line = only_line(server.url(), tag, language)
     refused(line, "STORE_MISSING", "table idgen_segment is not there", "idgen segment create")
 
 
 def test_a_wrong_password_is_refused_and_not_shown(server, tag, language):
-    line = only_line(server.url(password=SECRET), tag, language, **SECOND)
+    line = only_line(server.url(password=SECRET), tag, language)
     refused(line, "STORE_PERMISSION", "app")  # the server's own words
 
 
@@ -291,18 +302,18 @@ def scene(name, url, tag, language, **properties):
 
 @pytest.mark.parametrize("autocommit", ["true", "false"])
 def test_a_connection_inside_a_transaction_is_refused_and_left_as_it_is(server, tag, language, autocommit):
-    (line,) = scene("inside", server.url(), tag, language, **{"pool.autocommit": autocommit, "wait_max": "1s"})
+    (line,) = scene("inside", server.url(), tag, language, **{"pool.autocommit": autocommit})
     refused(line[1:], "STORE_UNSAFE", "inside a transaction", "nothing was granted", "pool of its own")
     assert show(server.url(), tag) == {"max_id": 0, "grants": 0}
     assert server.sql(f"SELECT max_id FROM idgen_segment WHERE ns = 'theirs' AND tag = '{tag}'").split() == ["7"]
 
 
 def test_a_pool_that_the_callers_transaction_has_emptied_ends_the_call_at_once_and_says_so(server, tag, language):
-    line, milliseconds, *drawn = scene("emptied", server.url(), tag, language, wait_max="20s")
+    # Neither wait_max is waited for, nor pool_timeout by each of a hundred grants: the test would not be over in time.
+    line, _, *drawn = scene("emptied", server.url(), tag, language, wait_max="1h")
     ids, _, failure = line.partition("!")
     assert len(ids.split()) == 10  # what was reserved before
     refused(failure, "STORE_UNAVAILABLE", "pool of its own")
-    assert int(milliseconds) < 10_000  # one bound, 2 s: not wait_max, nor one for each of a hundred grants
     assert drawn[-1].split() == [str(n) for n in range(11, 21)]
 
 
@@ -339,7 +350,7 @@ def layout_of(server):
 
 def test_the_cause_of_an_error_is_the_drivers(server, tag, language):
     with without_the_table(server):
-        (found,) = scene("cause", server.url(), tag, language, wait_max="1s")
+        (found,) = scene("cause", server.url(), tag, language)
     assert found in ("ProgrammingError", "UndefinedTable", "SQLSyntaxErrorException", "PSQLException", "true")
 
 
@@ -461,42 +472,36 @@ def test_bulk_transactions_that_share_the_pool_with_the_store_fail_once_and_then
     transactions = 10
     shared = engine(pool_size=transactions, max_overflow=0)
     all_in = threading.Barrier(transactions)
-    outcomes = []
+    failed = []
 
     def bulk(generator):
         with shared.begin() as connection:
             connection.execute(sqlalchemy.text("SELECT 1"))
-            all_in.wait(60)
-            began = time.monotonic()
+            all_in.wait(patience(60))
             try:
                 generator.next_batch(1000)
-                outcomes.append(("ok", time.monotonic() - began))
             except idgen.StoreUnavailableError as error:
-                outcomes.append((str(error), time.monotonic() - began))
+                failed.append(str(error))
                 return
         for _ in range(20):
             with shared.begin():
                 generator.next_batch(10)
-            outcomes.append(("ok", 0))
 
-    with orders(SqlStore(shared.raw_connection, pool_timeout=1.0), tag, wait_max="60s") as generator:
+    def go_on():
+        with contextlib.suppress(idgen.StoreUnavailableError):
+            return len(generator.next_batch(1000))
+
+    with orders(SqlStore(shared.raw_connection, pool_timeout=1.0), tag, wait_max="1h") as generator:
         threads = [threading.Thread(target=bulk, args=(generator,)) for _ in range(transactions)]
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(60)
-        failed = [outcome for outcome in outcomes if outcome[0] != "ok"]
+            thread.join(patience(60))
+            assert not thread.is_alive(), "it waits for wait_max"
         assert failed
-        for text, seconds in failed:
+        for text in failed:
             assert "pool of its own" in text
-            assert seconds < 20  # not wait_max
-        deadline = time.monotonic() + 30
-        while True:  # the transactions have ended
-            try:
-                generator.next_batch(1000)
-                break
-            except idgen.StoreUnavailableError:
-                assert time.monotonic() < deadline
+        wait_until(go_on, what="the transactions have ended")
 
 
 def test_transactions_that_fail_and_start_again_at_once_do_not_starve_the_store(engine, server, tag):
@@ -521,11 +526,10 @@ def test_transactions_that_fail_and_start_again_at_once_do_not_starve_the_store(
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(120)
+            thread.join(patience(120))
     served = [id for id in done if id is not None]
     assert len(done) == 160
-    assert len(set(served)) == len(served)
-    assert len(served) >= 100, len(served)
+    assert len(distinct(served)) >= 100, len(served)
 
 
 def test_a_transaction_that_shares_its_connection_with_the_store_loses_no_row(engine, server, tag):
@@ -634,10 +638,9 @@ def test_a_locked_row_is_waited_for_and_its_connection_goes_back_after_a_timeout
     holder = connect(autocommit=False)
     with holder.cursor() as cursor:
         cursor.execute("SELECT max_id FROM idgen_segment WHERE tag = %s FOR UPDATE", (tag,))
-    began = time.monotonic()
     with pytest.raises(idgen.StoreUnavailableError, match=r"(?i)lock"):
         SqlStore(limited).segment_take("default", tag, 10)
-    assert time.monotonic() - began < 20
+    assert log.count("close") == 1, "it was tried once"
     assert log[-1] == "close"
     holder.rollback()
     assert SqlStore(limited).segment_take("default", tag, 10) == 1

@@ -9,7 +9,7 @@ import clients
 import hosts
 import originals
 import pytest
-from clients import Asked, Client, draw, ids_of, new_tag, segment
+from clients import Asked, Client, distinct, draw, ids_of, new_tag, segment
 from test_bad_input import refused
 
 import servers
@@ -458,7 +458,7 @@ def test_the_original_and_idgen_draw_from_one_row_and_the_counter_ends_where_bot
                 process.process.kill()
                 process.__exit__()
     assert len(found) == 4 * EACH - len(ours)
-    assert len(set(found)) == len(found)
+    distinct(found)
     assert min(found) == 1001
     assert max(found) <= shared_row.highest(tag)
 
@@ -475,7 +475,7 @@ def test_processes_of_idgen_alone_share_a_row_and_the_counter_ends_where_they_sa
         for process in ours:
             process.process.kill()
             process.__exit__()
-    assert len(set(found)) == len(found) == 3 * 2999
+    assert len(distinct(found)) == 3 * 2999
     assert min(found) == 1001
     assert max(found) <= 1000 + 3 * 3000
 
@@ -488,7 +488,7 @@ def test_a_tinyid_row_with_a_stride_is_drawn_by_both(started):
         one.ask(3000)
         other.ask(3000)
         found = [*original.answer(), *one.answer()[0], *other.answer()[0]]
-    assert len(set(found)) == len(found) == 9000
+    assert len(distinct(found)) == 9000
     assert all(number % 3 == 2 for number in found)
     assert min(found) == 1001
     assert max(found) <= where.highest(tag)
@@ -516,10 +516,8 @@ def test_clients_that_are_killed_beside_the_original_lose_numbers_and_share_none
             for client in all_of_them:
                 client.close()
         found += original.issue(100)
-    ours = ids_of(all_of_them)
-    assert len(set(found)) == len(found) == EACH + 101
-    assert not ours & set(found)
-    assert max(ours | set(found)) <= shared_row.highest(tag)
+    assert len(distinct(found)) == EACH + 101
+    assert max(distinct([*ids_of(all_of_them), *found])) <= shared_row.highest(tag)
 
 
 # --- CosId's keys in Redis
@@ -534,7 +532,7 @@ def test_a_key_that_cosid_has_made_is_taken_over_by_hand_once(started, cosid_jar
         redis.done(tag, "advance", "--to", "10")
         found += redis.ids(tag, 15)
         found += original.issue(25)
-    assert len(set(found)) == 41
+    assert len(distinct(found)) == 41
 
 
 def test_a_key_that_was_lost_is_not_made_anew_by_drawing(started):
@@ -561,7 +559,7 @@ def test_after_a_restart_of_redis_idgen_stops_and_cosid_goes_on(cosid_jar):
             found += original.issue(5)
         redis.done(tag, "advance", "--to", "100")
         found += redis.ids(tag, 5)
-        assert len(set(found)) == len(found)
+        distinct(found)
         assert redis.draw(tag).returncode == 0
 
 

@@ -5,8 +5,9 @@ import re
 import subprocess
 
 import pytest
-from clients import BUILD
+from clients import BUILD, patience
 from hosts import NATIVE_LIBRARY, ROOT, class_path
+from rotation import one_of
 
 SHARDS = ["db0", "db1", "db2"]
 
@@ -27,7 +28,7 @@ def on_mariadb(started):
     }
 
 
-@pytest.mark.parametrize("shards", [on_sqlite, on_mariadb])
+@pytest.mark.parametrize("shards", one_of([on_sqlite, on_mariadb]))
 def test_every_order_is_found_while_a_shard_is_split_and_taken_back_in_between(shards, started, tmp_path):
     environment = {
         **os.environ,
@@ -38,7 +39,7 @@ def test_every_order_is_found_while_a_shard_is_split_and_taken_back_in_between(s
     }
     done = subprocess.run(
         ["sh", ROOT / "examples/orders/run.sh", "14"],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=300,
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=patience(170),
     )  # fmt: skip
     logs = [path.read_text()[-2000:] for path in (tmp_path / "shop").glob("*.log")]
     assert done.returncode == 0, "\n".join([done.stdout, done.stderr[-2000:], *logs])

@@ -5,9 +5,10 @@ import time
 
 import idgen
 import pytest
-from clients import MODULES, create, draw, new_tag, repeating, wait_until
+from clients import MODULES, create, distinct, draw, new_tag, patience, repeating, wait_until
 from proxy import Proxy
 from test_etcd_tokens import WithSimpleTokens
+from test_faults import PATIENT
 
 import servers
 
@@ -57,7 +58,7 @@ def test_a_worker_is_shared_by_generators_that_name_its_store_in_other_forms(kin
     with idgen.Generator(store=one, **settings) as a, idgen.Generator(store=two, **settings) as b:
         assert a.stats().handles == 2
         ids = [generator.next() for _ in range(1000) for generator in (a, b)]
-        assert len(set(ids)) == len(ids)
+        distinct(ids)
 
 
 def set_password(server, password):
@@ -108,8 +109,9 @@ def test_a_password_is_changed_under_load_and_no_call_fails(kind, server_with_pa
             tag=tag,
             store=f"{kind}://turned@{place}?password_file={file}",
             segment_step=1000,
-            segment_runway="1s",
+            segment_runway=f"{patience(2):.0f}s",  # calls are served from the stock while the password is a wrong one
             module_path=str(MODULES),
+            **PATIENT,
         ) as ids:
             drawn, failures = [], []
 
@@ -122,23 +124,26 @@ def test_a_password_is_changed_under_load_and_no_call_fails(kind, server_with_pa
 
             with repeating(draw, threads=2):
                 for turn in range(3):
-                    refills = ids.stats().refills
+                    before = ids.stats()
                     set_password(server, f"turn-{turn}")
                     proxy.cut()  # whoever connects now still has the old password
-                    time.sleep(0.2)
+                    wait_until(lambda failures=before.refill_failures: ids.stats().refill_failures > failures)
                     fresh = tmp_path / "fresh"
                     fresh.write_text(f"turn-{turn}\n")
                     os.replace(fresh, file)
-                    wait_until(lambda before=refills: ids.stats().refills > before, what="a grant by the new password")
+                    wait_until(lambda refills=before.refills: ids.stats().refills > refills, what="a grant")
+                wait_until(lambda: len(drawn) > 1000)
     assert not failures, failures[0]
-    assert len(set(drawn)) == len(drawn) > 1000
+    distinct(drawn)
 
 
 def test_zookeeper_is_asked_with_the_password_that_the_file_has_now(started, tmp_path):
     """To it user and password are a name: it shows a node to those who had the same when the node was made."""
     file = tmp_path / "password"
     file.write_text("first\n")
-    url = f"zookeeper://app@{servers.HOST}:{started('zookeeper').port}?password_file={file}"
+    server = started("zookeeper")
+    create(server.url(), new_tag())  # so that /idgen is everybody's
+    url = f"zookeeper://app@{servers.HOST}:{server.port}?password_file={file}"
     tag = create(url, new_tag())
     assert draw(url, tag).stdout == "1\n"
     file.write_text("second\n")
