@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from clients import BUILD
+from clients import BUILD, patience
 from images import run
 from services import EXAMPLES
 
@@ -61,18 +61,18 @@ echo ready
 exec cat
 """
 
-# METHOD URL NUMBER...: prints the id of an order for each number, which is {} in the URL.
+# SECONDS METHOD URL NUMBER...: prints the id of an order for each number, which is {} in the URL.
 PLACE = """
 import json, sys, time, urllib.request
-method, url, *numbers = sys.argv[1:]
+seconds, method, url, *numbers = sys.argv[1:]
 body = b'{"customer": "somebody"}' if method == "POST" else None
 headers = {"content-type": "application/json"}
-deadline = time.monotonic() + 90
+deadline = time.monotonic() + float(seconds)
 for number in numbers:
     request = urllib.request.Request(url.replace("{}", number), body, headers, method=method)
     while True:
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=float(seconds)) as answer:
                 print(int(json.load(answer)["id"]))
             break
         except (OSError, ValueError) as error:  # the service, or its database, is not there yet
@@ -119,7 +119,7 @@ class Engine:
     def inside(self, *command, folder="/", **variables):
         """What it prints."""
         enter = ("nsenter", "--target", self.first, "--mount", "--net", "--pid", f"--wdns={folder}", "--")
-        return run(*enter, *command, env={**self.environment, **variables}, timeout=300)
+        return run(*enter, *command, env={**self.environment, **variables}, timeout=patience(300))
 
 
 class Project:
@@ -140,7 +140,7 @@ class Project:
         options = shlex.join(self.engine.images.options)
         # One after another, so that what several services build alike is built once.
         build = ("podman-compose", "--parallel", "1", f"--podman-build-args={options}", "build", *arguments)
-        run(*build, cwd=self.folder, env={**self.engine.environment, **self.variables}, timeout=900)
+        run(*build, cwd=self.folder, env={**self.engine.environment, **self.variables}, timeout=patience(900))
         try:
             self.up()
             yield
@@ -175,7 +175,7 @@ class Project:
         if condition == "service_healthy":
             check = self.services[service]["healthcheck"]
             seconds = int(check["interval"].removesuffix("s"))
-            for _ in range(check["retries"]):
+            for _ in range(round(patience(check["retries"]))):
                 with contextlib.suppress(AssertionError):
                     self.podman("healthcheck", "run", container)
                     return
@@ -204,7 +204,8 @@ class Project:
     def place(self, count=20):
         """Orders, each of which is placed until it is confirmed."""
         numbers = range(len(self.ids), len(self.ids) + count)
-        self.ids += map(int, self.engine.inside("python3", "-c", PLACE, self.method, self.url, *numbers).split())
+        place = ("python3", "-c", PLACE, patience(90), self.method, self.url)
+        self.ids += map(int, self.engine.inside(*place, *numbers).split())
 
     def sql(self, text):
         return self.podman("exec", self.container(self.database), "sh", "-c", SQL[self.kind], "sh", text)

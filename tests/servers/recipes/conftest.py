@@ -2,9 +2,12 @@
 
 import contextlib
 
+import deadline
 import pytest
 from compose import Engine
 from images import store_of_images
+
+deadline.SECONDS = 900  # the first test that needs them builds images, and services start several times
 
 
 @pytest.fixture(scope="session")

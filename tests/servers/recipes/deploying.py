@@ -12,7 +12,7 @@ import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
-from clients import BUILD, new_tag, wait_until
+from clients import BUILD, new_tag, patience, wait_until
 from page import of
 
 import servers
@@ -48,7 +48,7 @@ class Place:
         done = subprocess.run(
             ["bash", "-euc", text],
             cwd=self.folder, env={**self.environment, **variables}, capture_output=True, text=True, check=False,
-            timeout=60,
+            timeout=patience(60),
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
@@ -65,7 +65,7 @@ class Place:
 
 
 @contextlib.contextmanager
-def process(command, folder, environment, name="log", seconds=60, stop=subprocess.Popen.terminate):
+def process(command, folder, environment, name="log", stop=subprocess.Popen.terminate):
     """Ends by SIGTERM, by itself and with success."""
     log = folder / name
     with log.open("ab") as out:
@@ -76,7 +76,7 @@ def process(command, folder, environment, name="log", seconds=60, stop=subproces
     try:
         yield started
         stop(started)
-        assert started.wait(seconds) == 0
+        assert started.wait(patience(60)) == 0
     except BaseException:
         print(f"{log}:\n{log.read_text()[-4000:]}")
         raise
@@ -92,8 +92,8 @@ def wait_for_row(condition, what):
     return wait_until(lambda: time.sleep(0.2) or condition(), what=what)
 
 
-def request(url, method="GET", seconds=60):
-    with urllib.request.urlopen(urllib.request.Request(url, method=method), timeout=seconds) as answer:
+def request(url, method="GET"):
+    with urllib.request.urlopen(urllib.request.Request(url, method=method), timeout=patience(60)) as answer:
         return answer.read().decode()
 
 

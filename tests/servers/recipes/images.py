@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from clients import BUILD
+from clients import BUILD, patience
 from deploying import process
 from hosts import ROOT
 
@@ -57,7 +57,7 @@ class Images:
 
     def buildah(self, *words):
         where = ("--root", self.folder / "images", "--runroot", self.folder / "run", "--storage-driver", self.driver)
-        return run("buildah", *where, *words, timeout=500)
+        return run("buildah", *where, *words, timeout=patience(500))
 
     def build(self, name, context, *options):
         """An image from a Dockerfile, which needs no file that is not in its folder."""
@@ -145,7 +145,7 @@ class Pod:
 
     def run(self, *command):
         """What it prints."""
-        return run(*self.words(command), timeout=120)
+        return run(*self.words(command), timeout=patience(120))
 
     @contextlib.contextmanager
     def start(self, *command):

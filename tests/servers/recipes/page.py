@@ -5,6 +5,7 @@ import re
 import subprocess
 from dataclasses import dataclass
 
+from clients import patience
 from hosts import ROOT
 
 PAGE = ROOT / "docs" / "deploying.md"
@@ -50,7 +51,7 @@ def run_command(text, folder, **environment):
     """What it prints."""
     done = subprocess.run(
         ["bash", "-euc", text], cwd=folder, env={**os.environ, **environment},
-        capture_output=True, text=True, check=False, timeout=900,
+        capture_output=True, text=True, check=False, timeout=patience(900),
     )  # fmt: skip
     assert done.returncode == 0, (text + done.stdout + done.stderr)[-8000:]
     return done.stdout

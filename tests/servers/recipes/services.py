@@ -9,7 +9,7 @@ import urllib.error
 import urllib.request
 
 import yaml
-from clients import BUILD, run, wait_until
+from clients import BUILD, patience, run, wait_until
 from hosts import ROOT
 
 from servers import Postgres, free_port
@@ -24,7 +24,7 @@ def tell(name, folder, **environment):
     """The story of a service, word for word, in that folder. What it printed."""
     done = subprocess.run(
         ["sh", EXAMPLES / name / "run.sh"], cwd=folder, env={**os.environ, **environment},
-        capture_output=True, text=True, check=False, timeout=900,
+        capture_output=True, text=True, check=False, timeout=patience(900),
     )  # fmt: skip
     assert done.returncode == 0, (done.stdout + done.stderr)[-8000:]
     check_story(done.stdout)
@@ -64,7 +64,7 @@ def served(command, folder, log, **environment):
         assert service.poll() is None, log.read_text()
         yield f"http://127.0.0.1:{port}/orders"
         service.terminate()
-        assert service.wait(60) == 0, log.read_text()
+        assert service.wait(patience(60)) == 0, log.read_text()
     finally:
         service.kill()
         service.wait()
@@ -80,7 +80,7 @@ def order(address):
     """Status and answer."""
     request = urllib.request.Request(address, data=b'{"customer": "somebody"}', method="POST")
     try:
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=patience(60)) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as refused:
         return refused.code, refused.read().decode()

@@ -13,7 +13,7 @@ import threading
 
 import idgen
 import pytest
-from clients import MODULES
+from clients import MODULES, patience
 from deploying import OF_OTHER_TESTS, Load, Place, ask_many, request, wait_for, wait_for_row
 from hosts import ROOT
 from page import PAGE, blocks, of
@@ -86,7 +86,7 @@ def test_a_worker_of_gunicorn_that_can_have_no_ids_is_not_started(place):
     done = subprocess.run(
         [*command, "--bind", f"127.0.0.1:{servers.free_port()}"],
         cwd=place.folder, env={**place.environment, "IDGEN_ORDERS_STORE": missing}, capture_output=True, text=True,
-        check=False, timeout=60,
+        check=False, timeout=patience(60),
     )  # fmt: skip
     assert done.returncode != 0
     assert "Worker failed to boot" in done.stderr

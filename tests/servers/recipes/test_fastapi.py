@@ -13,7 +13,7 @@ from pathlib import Path
 import idgen
 import pytest
 import yaml
-from clients import BUILD, IDGEN, new_tag, run
+from clients import BUILD, IDGEN, new_tag, patience, run
 from compose import Project, check_restarts
 from deploying import PATH, Load, process, request, wait_for, wait_for_row
 from hosts import ROOT
@@ -27,7 +27,8 @@ SERVICE = ROOT / "examples" / "fastapi"
 def test_the_script_places_orders_and_again_by_tasks_with_no_id_twice(tmp_path):
     done = subprocess.run(
         ["sh", SERVICE / "run.sh"],
-        cwd=tmp_path, env={**os.environ, "PATH": PATH}, capture_output=True, text=True, check=False, timeout=300,
+        cwd=tmp_path, env={**os.environ, "PATH": PATH}, capture_output=True, text=True, check=False,
+        timeout=patience(300),
     )  # fmt: skip
     logs = [path.read_text()[-2000:] for path in (tmp_path / "shop").glob("*.log")]
     assert done.returncode == 0, "\n".join([done.stdout, done.stderr[-2000:], *logs])

@@ -8,7 +8,7 @@ import sys
 import urllib.request
 
 import pytest
-from clients import BUILD, MODULES, run, wait_until
+from clients import BUILD, MODULES, patience, run, wait_until
 from hosts import ROOT
 from services import MOST_LINES, is_open, lines_of_code
 
@@ -137,7 +137,7 @@ def test_a_new_service_draws_ids_from_postgres_by_ten_lines(language, tmp_path):
         (tmp_path / "idgen.toml").write_text(configuration)
         (tmp_path / name).write_text(text)
         with running(build(tmp_path), tmp_path) as address:
-            answers = [urllib.request.urlopen(address, data=b"", timeout=60) for _ in range(20)]
+            answers = [urllib.request.urlopen(address, data=b"", timeout=patience(60)) for _ in range(20)]
             assert [(answer.status, answer.read()) for answer in answers] == [
                 (201, str(id).encode()) for id in range(1, 21)
             ]

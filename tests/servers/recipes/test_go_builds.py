@@ -6,7 +6,7 @@ import re
 import urllib.request
 
 import pytest
-from clients import run
+from clients import patience, run
 from page import code_of, run_command
 from services import EXAMPLES, is_ignored, on_postgres, order, served
 
@@ -57,7 +57,7 @@ def test_a_program_for_arm64_serves_under_an_emulator_and_refuses_ids_where_a_fo
     assert "AArch64" in run(["readelf", "--file-header", FOLDER / "orders-arm64"]).stdout
     with on_postgres("gorm") as (server, url), served(serve, FOLDER, tmp_path / "log", DATABASE_URL=url) as address:
         server.sql("INSERT INTO orders VALUES(7, 'a customer')")
-        with urllib.request.urlopen(f"{address}/7", timeout=60) as answer:
+        with urllib.request.urlopen(f"{address}/7", timeout=patience(60)) as answer:
             assert json.load(answer) == {"id": 7, "customer": "a customer"}
         status, text = order(address)
         assert status == 503

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import idgen
 import pytest
-from clients import BUILD, MODULES
+from clients import BUILD, MODULES, patience
 
 import servers
 
@@ -60,7 +60,7 @@ def test_a_generator_draws_after_a_migration_without_making_anything(tool, datab
         ["java", "-cp", jars, HERE / "Migrate.java", tool, url, tmp_path],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=patience(300),
         check=False,
         env={**os.environ, "USER_OF_IDS": "app", "PASSWORD_OF_IDS": servers.PASSWORD},
     )

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from clients import BUILD, IDGEN, MODULES, wait_until
+from clients import BUILD, IDGEN, MODULES, patience, wait_until
 from hosts import ROOT
 
 from servers import HOST, free_port
@@ -31,13 +31,13 @@ def blocks(language):
 
 
 def run(*command, **options):
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, **options)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=patience(300), **options)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 def fetch(url):
-    with urllib.request.urlopen(url, timeout=10) as answer:
+    with urllib.request.urlopen(url, timeout=patience(10)) as answer:
         return answer.read().decode()
 
 
