@@ -229,11 +229,14 @@ class IdCipherTest {
                 while (!stop.get()) assertEquals(77, cipher.reveal(cipher.hide(77)));
               }));
     }
-    for (int version = 2; version < 12; version++) {
-      keys.add(new IdKey(version, new byte[16 + version]));
-      cipher.reload();
+    try {
+      for (int version = 2; version < 12; version++) {
+        keys.add(new IdKey(version, new byte[16 + version]));
+        cipher.reload();
+      }
+    } finally {
+      stop.set(true);
     }
-    stop.set(true);
     for (var result : results) result.get();
     threads.shutdown();
     assertEquals(11, cipher.hide(5) >>> 42);

@@ -221,11 +221,14 @@ class RouterTest {
       thread.start();
       threads.add(thread);
     }
-    for (long version = 2; version < 300; version++) {
-      var owner = version % 2 == 0 ? "db0" : "db1";
-      router.swap(RouteTable.of(version, 4, SHARDS, List.of(new RouteRange(15, owner)), List.of()), version - 1);
+    try {
+      for (long version = 2; version < 300; version++) {
+        var owner = version % 2 == 0 ? "db0" : "db1";
+        router.swap(RouteTable.of(version, 4, SHARDS, List.of(new RouteRange(15, owner)), List.of()), version - 1);
+      }
+    } finally {
+      over.set(true);
     }
-    over.set(true);
     for (var thread : threads) thread.join();
     assertNull(wrong.get());
   }
