@@ -17,7 +17,20 @@ import psycopg
 import pymysql
 import pytest
 import sqlalchemy
-from clients import BUILD, IDGEN, MODULES, Client, ids_of, new_tag, run, wait_until
+from clients import (
+    BUILD,
+    IDGEN,
+    MODULES,
+    SECONDS,
+    Client,
+    ascending,
+    checked,
+    ids_of,
+    new_tag,
+    patience,
+    run,
+    wait_until,
+)
 from hosts import LANGUAGES, command
 from idgen.sql import SqlStore
 from proxy import Proxy
@@ -27,7 +40,10 @@ import servers
 
 KINDS = ("mysql", "postgres")
 LAYOUT = "time:41ms worker:10 sequence:1"  # at most 2000 ids per second: files stay small
-SHORT = {"window": "1s", "worker_lease": "2s", "max_ahead": "60s"}
+LONG_S = round(patience(60))
+# Nobody loses a worker for being slow: tests end leases with expire().
+PATIENT = {"worker_lease": f"{LONG_S}s", "wait_max": f"{LONG_S}s"}
+SHORT = {"window": "1s", "max_ahead": "60s"}
 NATIVE = "native"
 
 
@@ -50,7 +66,7 @@ def language(request):
 
 
 def properties(namespace, worker, **others):
-    found = {"kind": "snowflake", "namespace": namespace, "worker": worker, "layout": LAYOUT, **others}
+    found = {"kind": "snowflake", "namespace": namespace, "worker": worker, "layout": LAYOUT, **PATIENT, **others}
     return [f"{key}={value}" for key, value in found.items()]
 
 
@@ -95,7 +111,7 @@ class Asked:
             self.process.stdin.write(f"{count}\n")
             self.process.stdin.flush()
         text, _, failure = self.process.stdout.readline().partition("!")
-        return [int(word) for word in text.split()], failure.strip()
+        return ascending([int(word) for word in text.split()]), failure.strip()
 
     def ids(self, count):
         ids, failure = self.draw(count)
@@ -110,7 +126,8 @@ class Asked:
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
         try:
-            self.process.wait(30)
+            self.process.wait(SECONDS)
+            checked(self.process)
         finally:
             self.process.kill()
             self.process.wait()
@@ -204,7 +221,7 @@ def test_a_row_that_one_store_has_written_is_read_by_the_others(server, language
 def busy(url, language, namespace, worker, **others):
     with Asked(url, language, namespace, worker, worker_wait="0ms", **others) as refused:
         failure = refused.process.stdout.readline()
-        assert refused.process.wait(30) != 0
+        assert refused.process.wait(SECONDS) != 0
         return failure
 
 
@@ -216,70 +233,72 @@ def test_a_worker_of_one_store_is_refused_to_the_other_until_it_is_given_up(serv
             failure = busy(server.url(), second, namespace, 7)
             assert failure.startswith("!WORKER_BUSY worker 7 of namespace"), failure
             assert f"is owned by process {owner.process.pid} on " in failure
-    assert all(before[-1] < after[0] for before, after in itertools.pairwise(drawn))
+    ascending(itertools.chain(*drawn))
     assert one(server.url(), namespace)["fence"] in (3, "3")
 
 
 def test_a_process_that_is_replaced_is_waited_for_by_the_other_store(server, language, namespace, tmp_path):
-    with Asked(server.url(), NATIVE, namespace, 7) as first:
+    with Asked(server.url(), NATIVE, namespace, 7) as first, Counting(server.port, namespace) as proxy:
         drawn = first.ids(10)
-        second = Worker(tmp_path, server.url(), language, namespace, 7, worker_wait="60s")
+        second = Worker(tmp_path, server.url(proxy.port), language, namespace, 7, worker_wait="1h")
         with contextlib.closing(second):
-            time.sleep(2)
+            wait_until(lambda: len(proxy.before) > 4, what="the second one asks again and again")
             assert second.size() == 0
             first.process.stdin.close()
             second.goes_on().kill()
-            assert min(second.ids()) > drawn[-1]
+            ascending([drawn[-1], min(second.ids())])
 
 
 def test_the_worker_of_a_process_that_was_killed_is_taken_when_its_lease_has_ended(
     server, language, namespace, tmp_path
 ):
-    killed = Worker(tmp_path, server.url(), language, namespace, 7, **SHORT)
-    with contextlib.closing(killed):
-        killed.goes_on().kill()
-    for taker in (NATIVE, language):
-        with contextlib.closing(
-            Worker(tmp_path, server.url(), taker, namespace, 7, **SHORT, worker_wait="60s")
-        ) as next_:
-            next_.goes_on().kill()
-            ids_of([killed, next_])
-            assert min(next_.ids()) > max(killed.ids())
-            killed = next_
+    short = {**SHORT, "worker_lease": "1s", "worker_wait": f"{LONG_S}s"}
+    drawn = []
+    for taker in (language, NATIVE, language):
+        with contextlib.closing(Worker(tmp_path, server.url(), taker, namespace, 7, **short)) as worker:
+            worker.goes_on().kill()
+            drawn += worker.ids()
+    ascending(drawn)
 
 
 def test_an_owner_that_draws_nothing_stays_the_owner(server, language, namespace):
-    with Asked(server.url(), language, namespace, 7, window="2s", worker_lease="3s") as idle:
+    with Asked(server.url(), language, namespace, 7, window="500ms") as idle:
         first = idle.ids(1)
         before = int(one(server.url(), namespace)["hw_unix_ms"])
-        for _ in range(14):
-            time.sleep(0.5)
-            assert one(server.url(), namespace)["live"]
-        assert int(one(server.url(), namespace)["hw_unix_ms"]) > before + 2000
-        assert idle.ids(1) > first
+        wait_until(lambda: int(one(server.url(), namespace)["hw_unix_ms"]) > before + 1000, what="two renewals")
+        server.expire(namespace, 7)
+        wait_until(lambda: one(server.url(), namespace)["live"], what="a renewal of the lease")
+        assert one(server.url(), namespace)["fence"] in (1, "1")
+        ascending(first + idle.ids(1))
+
+
+class Counting(Proxy):
+    """At each request that holds a text, as it is or in hexadecimal digits, it counts the round trips before."""
+
+    def __init__(self, target, text):
+        self.texts, self.before = (text.encode(), text.encode().hex().encode()), []
+        super().__init__(target)
+
+    def fate_of(self, data):
+        if any(text in data for text in self.texts):
+            self.before.append(self.round_trips)
+        return super().fate_of(data)
 
 
 def test_a_renewal_is_one_round_trip_where_the_pool_can_tell_that_it_is_committed(server, language, namespace):
     with (
-        Proxy(server.port) as proxy,
-        # Pools look after connections that were idle for longer, which is a round trip of theirs.
-        Asked(server.url(proxy.port), language, namespace, 7, window="600ms", worker_lease="10s") as host,
+        Counting(server.port, namespace) as proxy,
+        Asked(server.url(proxy.port), language, namespace, 7, window="300ms") as host,
     ):
         host.ids(1)
-        seen, begun = [], 0
-        deadline = time.monotonic() + 30
-        while len(seen) < 9 and time.monotonic() < deadline:
-            hw = one(server.url(), namespace)["hw_unix_ms"]
-            if hw not in seen:
-                seen.append(hw)
-                if len(seen) == 3:  # connected, and all statements prepared
-                    begun = proxy.round_trips
-        renewals = len(seen) - 3
-        assert renewals == 6
-        # A commit is seen before its answer has come through.
-        wait_until(lambda: proxy.round_trips - begun >= renewals, what="the answers to what was committed")
-        asked = proxy.round_trips - begun
-    assert asked <= renewals * (4 if language == "go" else 1) + 1, asked  # one may be under way
+        most = 4 if language == "go" else 1
+
+        def eight_in_a_row():
+            """First the statements are prepared, and pools look after connections that were idle for long."""
+            last = proxy.before[-9:]
+            return len(last) == 9 and max(after - before for before, after in itertools.pairwise(last)) <= most
+
+        wait_until(eight_in_a_row, what="eight renewals of so few round trips")
 
 
 def test_another_layout_in_the_namespace_is_refused(server, language, namespace):
@@ -364,8 +383,9 @@ def test_the_hour_that_comes_twice_in_local_time_is_two_hours_for_a_server(minut
         for language in LANGUAGES:
             namespace = new_tag()
             scene("tables", berlin.url(), language, namespace)
+            before = time.time()
             (now,) = scene("clock", berlin.url(), language, namespace)
-            assert abs(int(now) / 1000 - offset - time.time()) < 10, language
+            assert before - 10 < int(now) / 1000 - offset < time.time() + 10, language
         asked = program(berlin.url(), NATIVE, 0, namespace, 7)
         done = run(at_another_time(f"{offset:+.0f}", *asked), input="3\n")
         assert len(done.stdout.split()) == 3, done.stdout + done.stderr
@@ -383,7 +403,7 @@ def kill_sessions(server):
 
 
 def test_sessions_and_servers_that_are_killed_make_no_duplicate(server, language, namespace, tmp_path):
-    options = {"window": "500ms", "worker_lease": "20s", "wait_max": "60s", "max_ahead": "60s"}
+    options = {"window": "500ms", "max_ahead": "60s"}
     with contextlib.ExitStack() as stack:
         both = (language, language, NATIVE)
         all_of_them = [
@@ -402,19 +422,16 @@ def test_sessions_and_servers_that_are_killed_make_no_duplicate(server, language
 
 
 def test_a_window_whose_commit_is_not_acknowledged_is_burned(server, language, namespace):
-    options = {"window": "300ms", "wait_max": "60s", "pool.autocommit": "false"}
+    options = {"window": "300ms", "pool.autocommit": "false"}
     with Proxy(server.port) as proxy, Asked(server.url(proxy.port), language, namespace, 7, **options) as host:
         drawn = host.ids(10)
         for _ in range(5):
             proxy.lose_answer(b"COMMIT")
-            deadline = time.monotonic() + 60
             while not proxy.lost.is_set():
                 drawn += host.ids(10)
-                assert time.monotonic() < deadline
             drawn += host.ids(10)
         assert one(server.url(), namespace)["fence"] in (1, "1")
-    assert len(drawn) == len(set(drawn))
-    assert drawn == sorted(drawn)
+    ascending(drawn)
 
 
 @contextlib.contextmanager
@@ -450,18 +467,26 @@ def test_a_commit_that_fails_after_its_statement_was_answered_grants_nothing(ser
             assert "not committed" in failure
             assert one(server.url(), namespace)["hw_unix_ms"] == hw
         more = wait_until(lambda: host.draw(10)[0], what="issuing goes on")
-        assert min(more) > max(drawn)
+        ascending([max(drawn), min(more)])
 
 
 def test_processes_of_all_languages_lease_workers_and_no_two_the_same_however_they_are_hit(server, namespace, tmp_path):
-    """32 processes, native and host stores, are killed and stopped at random, and new ones take their place."""
+    """8 processes, native and host stores, are killed and stopped at random, and new ones take their place. 32 if
+    IDGEN_TEST_FULL=1."""
     choice = random.Random(11)
-    few = {**SHORT, "worker_lease": "4s", "layout": LAYOUT.replace("worker:10", "worker:6"), "worker_wait": "60s"}
-    kinds = [NATIVE, "python", "go"] * 9 + ["java"] * 5
-    seconds = int(os.environ.get("IDGEN_TEST_SECONDS", "30"))
+    is_full = os.environ.get("IDGEN_TEST_FULL") == "1"
+    kinds = [NATIVE, "python", "go"] * 9 + ["java"] * 5 if is_full else [NATIVE, "python", "go"] * 2 + ["java"] * 2
+    seconds = int(os.environ.get("IDGEN_TEST_SECONDS", "30" if is_full else "6"))
+    bits = 6 if is_full else 4
+    few = {**SHORT, "layout": LAYOUT.replace("worker:10", f"worker:{bits}")}
 
     def start(kind):
-        return Worker(tmp_path, server.url(), kind, namespace, "auto", batch=20, wait_max="60s", **few)
+        return Worker(tmp_path, server.url(), kind, namespace, "auto", batch=20, **few)
+
+    def taken_from(worker):
+        """Its number is another's now, if somebody wants it."""
+        for number in worker.workers()[-1:]:
+            server.expire(namespace, number)
 
     for kind in LANGUAGES:
         command(kind)  # built before, not while others draw
@@ -471,19 +496,20 @@ def test_processes_of_all_languages_lease_workers_and_no_two_the_same_however_th
             drawing.append(start(kind))
             everybody.append(drawing[-1])
         for worker in drawing:
-            wait_until(lambda worker=worker: worker.size() or worker.process.poll() is not None, 180)
-            assert worker.size(), worker.language
+            worker.goes_on()
         deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline or len(everybody) < 75:  # more than there are numbers
+        while time.monotonic() < deadline or len(everybody) <= 2**bits:  # more than there are numbers
             victim = drawing.pop(choice.randrange(len(drawing)))
             if choice.random() < 0.5:
                 victim.kill()
+                taken_from(victim)
                 drawing.append(start(victim.language))
                 everybody.append(drawing[-1])
             else:
                 victim.process.send_signal(signal.SIGSTOP)
-                stopped.append((time.monotonic() + choice.uniform(1, 9), victim))
-            time.sleep(0.5)
+                taken_from(victim)
+                stopped.append((time.monotonic() + choice.uniform(1, seconds / 3), victim))
+            time.sleep(0.5 if is_full else 0.2)
             for until, victim in [pair for pair in stopped if pair[0] < time.monotonic()]:
                 stopped.remove((until, victim))
                 victim.process.send_signal(signal.SIGCONT)
@@ -491,15 +517,14 @@ def test_processes_of_all_languages_lease_workers_and_no_two_the_same_however_th
         for _, victim in stopped:
             victim.process.send_signal(signal.SIGCONT)
             drawing.append(victim)
-        time.sleep(6)  # whoever went on within an old window has used it up
         for worker in drawing:
             worker.goes_on(worker.size() + 100)
 
         def each_has_its_own():
             rows = listed(server.url(), namespace)
             held = {worker.workers()[-1]: worker for worker in drawing}
-            assert len(held) == len(kinds), "no two the same"
-            return all(
+            # Whoever went on within an old window uses it up first.
+            return len(held) == len(kinds) and all(
                 rows[number]["live"] and f"process {worker.process.pid} on " in rows[number]["holder"]
                 for number, worker in held.items()
             )
