@@ -5,7 +5,7 @@ import re
 import subprocess
 
 import pytest
-from clients import BUILD, MODULES
+from clients import BUILD, MODULES, patience
 
 
 def run_suite(kind, url):
@@ -16,7 +16,7 @@ def run_suite(kind, url):
         text=True,
         env=environment,
         check=False,
-        timeout=300,
+        timeout=patience(170),
     )
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     passed = int(re.search(r"\[  PASSED  \] (\d+) test", done.stdout)[1])

@@ -26,6 +26,7 @@ from clients import (
     show,
     wait_until,
 )
+from test_faults import PATIENT
 
 import servers
 
@@ -198,8 +199,8 @@ def test_a_retired_tag_grants_nothing_more(kind, started):
 def test_a_tag_is_retired_though_several_draw_from_it_without_a_pause(kind, started, tmp_path):
     url = started(kind).url()
     tag = create(url, new_tag())
-    with clients(tmp_path, 4, url, tag, step=1, wait_max="1s") as drawing:
-        done = segment(url, tag, "retire", "--force", "--json", wait_max="30s")
+    with clients(tmp_path, 4, url, tag, step=1, **PATIENT) as drawing:
+        done = segment(url, tag, "retire", "--force", "--json", **PATIENT)
         assert done.returncode == 0, done.stderr
         for client in drawing:
             wait_until(lambda client=client: client.process.poll() is not None, what="it has ended")

@@ -4,7 +4,7 @@ import os
 import subprocess
 
 import pytest
-from clients import BUILD, IDGEN
+from clients import BUILD, IDGEN, patience
 from hosts import ROOT
 
 from servers import KINDS
@@ -15,7 +15,12 @@ EXAMPLES = ROOT / "examples"
 def run(name, url):
     environment = {**os.environ, "PATH": f"{BUILD / 'bin'}:{os.environ['PATH']}"}
     return subprocess.run(
-        ["sh", EXAMPLES / f"{name}.sh", url], capture_output=True, text=True, check=False, timeout=120, env=environment
+        ["sh", EXAMPLES / f"{name}.sh", url],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=patience(120),
+        env=environment,
     )
 
 

@@ -8,6 +8,7 @@ import idgen
 import pytest
 from clients import BUILD, MODULES, create, distinct, new_tag, run, wait_until
 from proxy import Proxy
+from test_faults import PATIENT
 
 COUNT = 1000
 
@@ -34,7 +35,7 @@ def drawn_in_a_child(generator):
 
 def test_parent_and_children_draw_different_numbers_over_connections_of_their_own(shared):
     tag = create(shared.url(), new_tag())
-    with idgen.Generator(kind="segment", store=shared.url(), tag=tag, segment_step=100, wait_max="20s") as generator:
+    with idgen.Generator(kind="segment", store=shared.url(), tag=tag, segment_step=100, **PATIENT) as generator:
         numbers = drawn(generator)
         for _ in range(3):
             child = drawn_in_a_child(generator)

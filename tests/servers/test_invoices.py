@@ -5,7 +5,7 @@ import re
 import subprocess
 
 import pytest
-from clients import BUILD
+from clients import BUILD, patience
 from hosts import ROOT
 
 
@@ -30,7 +30,7 @@ def test_four_processes_number_their_invoices_and_a_slip_is_noticed(where, start
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=patience(170),
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"\d{4}: 400 invoices, from 417 to \d+, none twice", done.stdout), done.stdout

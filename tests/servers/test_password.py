@@ -6,7 +6,7 @@ import struct
 import threading
 
 import pytest
-from clients import draw
+from clients import draw, patience
 
 import servers
 
@@ -38,7 +38,7 @@ class Impostor:
 
     def serve(self):
         with contextlib.suppress(OSError), self.listener.accept()[0] as client:
-            client.settimeout(10)
+            client.settimeout(patience(60))
             self.say(client, 0, GREETING)
             self.heard += client.recv(4096)
             self.say(client, 2, b"\xfe" + self.plugin + b"\0" + b"abcdefghijklmnopqrst\0")
@@ -59,7 +59,7 @@ class Impostor:
 
     def __exit__(self, *_):
         self.listener.close()
-        self.thread.join(20)
+        self.thread.join(patience(60))
 
 
 REVEALING = [b"mysql_clear_password", b"dialog", b"sha256_password", b"caching_sha2_password", b"mysql_old_password"]
@@ -68,7 +68,7 @@ REVEALING = [b"mysql_clear_password", b"dialog", b"sha256_password", b"caching_s
 @pytest.mark.parametrize("plugin", REVEALING)
 def test_a_server_that_is_not_verified_is_not_shown_the_password(plugin):
     with Impostor(plugin) as server:
-        done = draw(server.url, "orders", store_timeout="2s", wait_max="1s")
+        done = draw(server.url, "orders")
     assert server.has_asked
     assert done.stderr.startswith("idgen: error: STORE_PERMISSION: cannot connect to mysql://app@"), done.stderr
     assert "tls=verify" in done.stderr
@@ -79,7 +79,7 @@ def test_a_server_that_is_not_verified_is_not_shown_the_password(plugin):
 @pytest.mark.parametrize("tls", ["require", "verify"])
 def test_a_server_that_should_speak_tls_and_does_not_is_not_shown_the_password(tls):
     with Impostor(b"mysql_clear_password") as server:
-        done = draw(f"{server.url}?tls={tls}", "orders", store_timeout="2s", wait_max="1s")
+        done = draw(f"{server.url}?tls={tls}", "orders")
     assert done.returncode == 1
     assert SECRET.encode() not in server.heard
 
@@ -91,7 +91,7 @@ def test_a_way_to_log_in_that_the_url_allows_is_taken_up_and_no_other():
     assert not done.stderr.startswith("idgen: error: STORE_PERMISSION"), "it was not refused, but failed later"
     assert SECRET.encode() not in server.heard, "it asks for a key to encrypt it with"
     with Impostor(b"mysql_clear_password") as server:
-        done = draw(server.url + allowing, "orders", store_timeout="2s", wait_max="1s")
+        done = draw(server.url + allowing, "orders")
     assert done.stderr.startswith("idgen: error: STORE_PERMISSION")
     assert SECRET.encode() not in server.heard
 

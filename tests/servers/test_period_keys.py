@@ -315,7 +315,7 @@ def test_a_right_that_is_missing_is_said_and_burns_nothing(series, right):
         series.server.cli("EXPIRE", series.key(today), "60")
         as_user = Keys(series.server)
         as_user.tag, as_user.url = series.tag, series.url.replace(":s3cr3t%2F%25@", f"{name}:pw@")
-        as_user.refused("STORE_PERMISSION", "user executing the script", wait_max="1s")
+        as_user.refused("STORE_PERMISSION", "user executing the script")
         assert int(series.counter(today)) <= (1 if right != "-expire" else 2)
 
     on_one_day(refused_by_the_server)
