@@ -330,8 +330,10 @@ func TestAnInvalidTellingPanicsWithWhatIsAllowed(t *testing.T) {
 }
 
 func TestOnlyIdsThatWereDrawnCountTowardsAFailure(t *testing.T) {
+	// No second window: if it were requested just while the clock is set back, the next request would be seconds later.
 	ids := idgentest.Snowflake(t, at, 0, idgen.WithLayout("time:30s worker:10 sequence:2"),
-		idgen.WithSequenceStart("zero"), idgen.WithWaitMax(100*time.Millisecond))
+		idgen.WithSequenceStart("zero"), idgen.WithWaitMax(100*time.Millisecond),
+		idgen.WithWindow(3*time.Minute), idgen.WithMaxAhead(3*time.Minute))
 	next := func() error { _, err := ids.Next(); return err }
 	fill := func(n, wantWritten int) func() error {
 		return func() error {
