@@ -110,7 +110,8 @@ static idgen_status_t open_without_room(void *url, idgen_error_t *err) {
   const struct rlimit none = {0, 0};
   if (setrlimit(RLIMIT_FSIZE, &none) != 0) _exit(3);
   idgen_t *g = NULL;
-  idgen_config_t *config = config_with("kind", "segment", "store", (const char *)url, "tag", "t", NULL);
+  idgen_config_t *config =
+      config_with("kind", "segment", "store", (const char *)url, "tag", "t", "wait_max", "50ms", NULL);
   return idgen_create(config, &g, err);
 }
 
@@ -292,7 +293,7 @@ void forked_children(void) {
   int how = 0;
   CHECK(waitpid(child, &how, WUNTRACED) == child && WIFSTOPPED(how));
   REFUSED(IDGEN_E_STORE_UNAVAILABLE, "store_timeout", "kind", "segment", "store", "sqlite:ids.db", "tag", "t",
-          "store_timeout", "50ms");
+          "store_timeout", "50ms", "wait_max", "50ms");
   kill(child, SIGKILL);
   CHECK(waitpid(child, &how, 0) == child);
   close(fd);

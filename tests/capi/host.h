@@ -14,7 +14,7 @@
 struct uses {
   atomic_int given, released;
 };
-/* Waits for it, 10 s at most, and checks it. Takes the part itself. */
+/* Waits for it, a minute at most, and checks it. Takes the part itself. */
 void wait_until_released(const void *part);
 #define RELEASED __attribute__((cleanup(wait_until_released)))
 

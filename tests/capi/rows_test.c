@@ -165,12 +165,13 @@ static idgen_stats_t draw_until_asked(idgen_t *g) {
   idgen_stats_t before = IDGEN_STATS_INIT, stats = IDGEN_STATS_INIT;
   uint64_t id;
   CHECK_CALL(IDGEN_OK, idgen_stats(g, &before, NULL));
-  for (int i = 0; i < 10000; ++i) {
+  for (int i = 0; i < 8 * 60000; ++i) { /* a minute and more */
     CHECK_CALL(IDGEN_OK, idgen_stats(g, &stats, NULL));
-    if (stats.refills + stats.refill_failures > before.refills + before.refill_failures) break;
+    if (stats.refills + stats.refill_failures > before.refills + before.refill_failures) return stats;
     if (idgen_try_next(g, &id)) pause_1_ms();
     if (i % 8 == 0) pause_1_ms();
   }
+  CHECK(!"the background has asked the store");
   return stats;
 }
 

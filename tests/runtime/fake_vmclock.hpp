@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <string>
 
 namespace idgen {
@@ -20,7 +21,7 @@ class FakeVmclock {
                                kGeneration = 0x68, kEnd = 0x70;
 
   explicit FakeVmclock(std::uint64_t generation) {
-    const int fd = mkstemp(path_);
+    const int fd = mkstemp(path_.data());
     EXPECT_GE(fd, 0);
     EXPECT_EQ(ftruncate(fd, kBytes), 0);
     page_ = static_cast<unsigned char*>(mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
@@ -36,10 +37,10 @@ class FakeVmclock {
   FakeVmclock& operator=(const FakeVmclock&) = delete;
   ~FakeVmclock() {
     munmap(page_, kBytes);
-    unlink(path_);
+    unlink(path());
   }
 
-  const char* path() const { return path_; }
+  const char* path() const { return path_.c_str(); }
   template <class T>
   void set(std::size_t offset, T value) {
     __atomic_store_n(reinterpret_cast<T*>(page_ + offset), value, __ATOMIC_RELEASE);
@@ -56,10 +57,10 @@ class FakeVmclock {
     set<std::uint32_t>(kSequence, sequence + 2);
   }
   // The rest of the file is gone.
-  void cut_to(std::size_t bytes) const { EXPECT_EQ(truncate(path_, static_cast<off_t>(bytes)), 0); }
+  void cut_to(std::size_t bytes) const { EXPECT_EQ(truncate(path(), static_cast<off_t>(bytes)), 0); }
 
  private:
-  char path_[32] = "/tmp/idgen-vmclock-XXXXXX";
+  std::string path_ = (std::filesystem::temp_directory_path() / "idgen-vmclock-XXXXXX").string();
   unsigned char* page_ = nullptr;
 };
 
