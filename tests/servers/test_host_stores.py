@@ -28,6 +28,7 @@ from hosts import LANGUAGES, command
 from idgen.sql import SqlStore
 from proxy import Proxy
 from sqlalchemy.ext.asyncio import create_async_engine
+from test_faults import PATIENT
 
 import servers
 
@@ -50,6 +51,11 @@ def tag(server):
 @pytest.fixture(params=LANGUAGES)
 def language(request):
     return request.param
+
+
+def opened(url, tag, **properties):
+    """A client whose first connection may take its time, as that of Java does."""
+    return Asked(url, tag, **{**PATIENT, **properties})
 
 
 def kill_sessions(server):
@@ -84,14 +90,14 @@ def only_line(url, tag, language, ends_with=1, **properties):
     """Of a program whose first call fails: its status and message. As Asked.first_ids() does, one whose first
     connection took longer than its wait_max is started again.
     """
-    with Asked(url, tag, language=language, **properties) as asked:
+    with opened(url, tag, language=language, **properties) as process:
 
         def said():
-            line = asked.process.stdout.readline().strip()
+            line = process.process.stdout.readline().strip()
             assert line.startswith("!"), line
-            status = asked.process.wait(patience(60))
+            status = process.process.wait(patience(60))
             if status == CAN_BE_RETRIED != ends_with:
-                asked.start_again()
+                process.start_again()
                 return None
             assert status == ends_with, line
             return line[1:]
@@ -122,7 +128,7 @@ def test_a_commit_that_fails_after_its_statement_was_answered_grants_nothing(sta
     postgres = started("postgres")
     tag = create(postgres.url(), new_tag())
     own = {"autocommit": autocommit} if language else {}
-    with Asked(postgres.url(), tag, language=language, step=10, prefetch=1, **SECOND, **own) as client:
+    with opened(postgres.url(), tag, language=language, step=10, prefetch=1, **SECOND, **own) as client:
         assert client.first_ids(10) == list(range(1, 11))
         with commits_that_fail(postgres, tag):
             wait_until(lambda: "not committed" in client.draw(10)[1])
@@ -137,9 +143,9 @@ def test_native_and_host_stores_draw_all_numbers_of_a_tag_and_each_of_them_once(
     step, grants = 20, 60
     options = {"step": step, "prefetch": 1, "wait_max": "60s"}
     with contextlib.ExitStack() as stack:
-        drawing = [stack.enter_context(Asked(server.url(), tag, **options)) for _ in range(2)]
+        drawing = [stack.enter_context(opened(server.url(), tag, **options)) for _ in range(2)]
         drawing += [
-            stack.enter_context(Asked(server.url(), tag, language=language, autocommit=autocommit, **options))
+            stack.enter_context(opened(server.url(), tag, language=language, autocommit=autocommit, **options))
             for _ in range(2)
         ]
         for asked in drawing:
@@ -156,15 +162,15 @@ def test_native_and_host_stores_draw_all_numbers_of_a_tag_and_each_of_them_once(
 
 def test_what_is_unused_goes_back_only_if_nobody_has_drawn_since(server, tag, language):
     options = {"step": 100, "prefetch": 1}
-    with Asked(server.url(), tag, language=language, **options) as host:
+    with opened(server.url(), tag, language=language, **options) as host:
         assert host.ids(7) == list(range(1, 8))
     assert show(server.url(), tag)["max_id"] == 7
-    with Asked(server.url(), tag, language=language, **options) as host:
+    with opened(server.url(), tag, language=language, **options) as host:
         assert host.ids(1) == [8]
-        with Asked(server.url(), tag, **options) as native:
+        with opened(server.url(), tag, **options) as native:
             assert native.ids(1) == [108]
         assert show(server.url(), tag)["max_id"] == 108
-        with Asked(server.url(), tag, language=language, **options) as other:
+        with opened(server.url(), tag, language=language, **options) as other:
             assert other.ids(100) == list(range(109, 209))
     assert show(server.url(), tag)["max_id"] == 208  # 8 to 107 are lost
 
@@ -188,7 +194,7 @@ def test_sessions_and_servers_that_are_killed_make_no_duplicate(server, tag, lan
 
 def test_a_grant_whose_commit_is_not_acknowledged_is_burned(server, tag, language):
     options = {"step": 10, "prefetch": 1, "wait_max": "60s", "autocommit": "false"}
-    with Proxy(server.port) as proxy, Asked(server.url(proxy.port), tag, language=language, **options) as host:
+    with Proxy(server.port) as proxy, opened(server.url(proxy.port), tag, language=language, **options) as host:
         assert host.ids(10) == list(range(1, 11))
         for n in range(1, 4):
             proxy.lose_answer(b"COMMIT")
@@ -202,7 +208,7 @@ def test_a_grant_is_one_round_trip_where_the_pool_can_tell_that_it_is_committed(
     grants = 20
     with (
         Proxy(server.port) as proxy,
-        Asked(server.url(proxy.port), tag, language=language, step=10, prefetch=1) as host,
+        opened(server.url(proxy.port), tag, language=language, step=10, prefetch=1) as host,
     ):
         host.ids(200)  # connected, and all statements prepared
         before = proxy.round_trips
@@ -212,7 +218,7 @@ def test_a_grant_is_one_round_trip_where_the_pool_can_tell_that_it_is_committed(
 
 
 def test_a_server_that_is_away_is_unavailable_and_comes_back(server, tag, language):
-    with Asked(server.url(), tag, language=language, step=10, **SECOND) as host:
+    with opened(server.url(), tag, language=language, step=10, **SECOND) as host:
         host.first_ids(3)
         server.kill()
         try:
@@ -226,7 +232,7 @@ def test_a_server_that_is_away_is_unavailable_and_comes_back(server, tag, langua
 
 
 def test_a_tag_that_is_lost_is_named_with_how_to_make_it(server, tag, language):
-    with Asked(server.url(), tag, language=language, step=10) as host:
+    with opened(server.url(), tag, language=language, step=10) as host:
         host.first_ids(1)
         server.sql(f"DELETE FROM idgen_segment WHERE tag = '{tag}'")
         failure = wait_until(lambda: host.draw(10)[1])
@@ -237,16 +243,16 @@ def test_a_tag_made_as_the_message_says_begins_at_1(server, tag, language):
     made = new_tag()
     refused(only_line(server.url(), made, language), "TAG_UNKNOWN", made, "default")
     server.sql(f"INSERT INTO idgen_segment(ns, tag, max_id) VALUES('default', '{made}', 0)")
-    with Asked(server.url(), made, language=language) as host:
+    with opened(server.url(), made, language=language) as host:
         assert host.ids(2) == [1, 2]
 
 
 def test_names_are_the_same_bytes_for_all(server, language):
     name = "Bestellung-Ä-注文'\"\\%s?:x"
     create(server.url(), name)
-    with Asked(server.url(), name, step=10, prefetch=1) as native:
+    with opened(server.url(), name, step=10, prefetch=1) as native:
         native.ids(10)
-        with Asked(server.url(), name, language=language, step=10, prefetch=1) as host:
+        with opened(server.url(), name, language=language, step=10, prefetch=1) as host:
             assert host.ids(10) == list(range(11, 21))
     server.sql("DELETE FROM idgen_segment WHERE tag LIKE 'Bestellung%'")
 
@@ -270,12 +276,12 @@ def test_an_exception_of_the_pool_is_told_without_its_secrets(server, tag, langu
 
 def test_a_counter_stops_at_the_largest_number(server, tag, language):
     server.set_counter(tag, LARGEST - 15)
-    with Asked(server.url(), tag, language=language, step=10, prefetch=1) as host:
+    with opened(server.url(), tag, language=language, step=10, prefetch=1) as host:
         assert host.ids(10) == list(range(LARGEST - 14, LARGEST - 4))
         refused(host.draw(1)[1], "EXHAUSTED", str(LARGEST - 5), "2^63 - 1")
     assert show(server.url(), tag)["max_id"] == LARGEST - 5
     server.set_counter(tag, LARGEST - 10)
-    with Asked(server.url(), tag, language=language, step=10, prefetch=1) as host:
+    with opened(server.url(), tag, language=language, step=10, prefetch=1) as host:
         assert host.ids(10)[-1] == LARGEST
         refused(host.draw(1)[1], "EXHAUSTED", str(LARGEST))
 
@@ -294,7 +300,7 @@ def test_a_counter_that_cannot_be_is_damage(server, tag, language):
 
 def scene(name, url, tag, language, **properties):
     """The lines that one of the programs' scenes prints."""
-    settings = {"segment.step": "10", "segment.runway": "0", "kind": "segment", "tag": tag, **properties}
+    settings = {"segment.step": "10", "segment.runway": "0", "kind": "segment", "tag": tag, **PATIENT, **properties}
     done = run([*command(language), url, name, *(f"{key}={value}" for key, value in settings.items())])
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
