@@ -15,6 +15,7 @@
 #include <sstream>
 #include <thread>
 
+#include "patience.hpp"
 #include "runtime/fake_vmclock.hpp"
 #include "support.hpp"
 
@@ -312,11 +313,10 @@ void draw_beside_the_original(const Settings& settings) {
     for (std::size_t i = 0; i < kMany; ++i) of_original[i] = ids.next();
     return 0;
   });
-  while (is_apart[0] == 0) std::this_thread::yield();
+  EXPECT_TRUE(becomes_true([&] { return is_apart[0] != 0; })) << "the original has no page of its own";
   device.change_generation();
   const auto still_held = [&] { return ids.stats().remaining; };
-  for (int i = 0; i < 1000 && still_held() > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_EQ(still_held(), 0u) << "nobody looked";
+  EXPECT_TRUE(becomes_true([&] { return still_held() == 0; })) << "nobody looked";
   std::vector<std::uint64_t> of_copy;
   for (std::size_t i = 0; i < kMany; ++i) of_copy.push_back(ids.next());
   EXPECT_EQ(wait_for(original), 0);

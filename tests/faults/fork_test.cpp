@@ -247,10 +247,10 @@ TEST_P(Forks, GiveEachOfManyChildrenAWorkerAndASegment) {
 // where the parent's had been ("dup thread with used id").
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 // The lock of the slow path, the store and the background thread are all in use at the moment of the fork.
-TEST(ForkWhileThreadsDraw, GivesTwoHundredChildrenDifferentIds) {
+TEST(ForkWhileThreadsDraw, GivesAHundredChildrenDifferentIds) {
   TempFolder folder;
   make_store(folder.url("ids.db"));
-  constexpr std::size_t kChildren = 200, kDraws = 50, kThreads = 3;
+  constexpr std::size_t kChildren = 100, kDraws = 50, kThreads = 3;
   const std::string url = folder.url("ids.db");
   Ids ids({{"kind", "segment"},
            {"tag", "t"},

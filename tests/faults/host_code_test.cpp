@@ -9,6 +9,7 @@
 #include <optional>
 #include <thread>
 
+#include "patience.hpp"
 #include "support.hpp"
 
 namespace idgen::faults {
@@ -119,11 +120,11 @@ TEST(HostCode, AChildThatAStoreForksInItsCallGivesNothingBackOfItsParents) {
   vtable.segment_return = ForkingStore::give_back;
   ASSERT_EQ(idgen_config_set_store(config.get(), &vtable, &store, nullptr), IDGEN_OK);
   idgen_t* const ids = config.open();
-  while (store.given_back->load() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(becomes_true([&] { return store.given_back->load() != 0; })) << "nothing was given back at max_age";
   store.forks = true;
   std::uint64_t id = 0;
   ASSERT_EQ(idgen_next(ids, &id, nullptr), IDGEN_OK);
-  while (store.child < 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(becomes_true([&] { return store.child >= 0; })) << "the store was not asked again, so it has not forked";
   waitpid(store.child, nullptr, 0);
   EXPECT_EQ(store.given_back_by_child->load(), 0u);
   idgen_destroy(ids);
@@ -373,11 +374,10 @@ TEST(HostCode, AClockThatTakesTheHostsLockClosesNoCircle) {
                            {"max_ahead", "100ms"},
                            {"on_overflow", "borrow"},
                            {"order", order}});
+      // Ten times as fast as the system's, so that its windows pass in a tenth of the time.
       const auto now = [](void*) -> std::int64_t {
         const std::lock_guard lock(big);
-        timespec time;
-        clock_gettime(CLOCK_REALTIME, &time);
-        return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+        return kEpochMs * 1'000'000 + mono_ns() * 10;
       };
       const idgen_clock_t clock{sizeof clock, 0, now, nullptr, nullptr};
       if (idgen_config_set_clock(config.get(), &clock, nullptr, nullptr) != IDGEN_OK) return 1;
@@ -396,9 +396,10 @@ TEST(HostCode, AClockThatTakesTheHostsLockClosesNoCircle) {
           std::uint64_t id = 0;
           while (!stop) waited += idgen_next(generator, &id, nullptr) == IDGEN_OK;
         });
-      // For twenty windows and more: at the end of each, both kinds meet in the slow path. A deadlock ends with the
-      // child's alarm.
-      for (const std::int64_t end = mono_ns() + 2'500'000'000; mono_ns() < end;) usleep(10'000);
+      // For twenty windows: at the end of each, both kinds meet in the slow path. A deadlock ends with the child's
+      // alarm.
+      idgen_stats_t stats = IDGEN_STATS_INIT;
+      while (idgen_stats(generator, &stats, nullptr) == IDGEN_OK && stats.refills < 20) usleep(1000);
       stop = true;
       for (auto& thread : threads) thread.join();
       idgen_destroy(generator);
@@ -454,7 +455,9 @@ TEST(HostCode, AThreadIsCancelledOutsideOfCallsAndTheGeneratorGoesOn) {
     const bool cancelled = cancel_a_waiting_thread(
         snowflake,
         [&] {
-          while (idgen_stats(snowflake, &stats, nullptr) == IDGEN_OK && stats.waits < 5) usleep(1000);
+          EXPECT_TRUE(becomes_true([&] {
+            return idgen_stats(snowflake, &stats, nullptr) != IDGEN_OK || stats.waits >= 5;
+          })) << "no thread waits for the clock";
         },
         [&] { (void)idgen_close(snowflake, nullptr); });
     idgen_destroy(snowflake);

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "patience.hpp"
 #include "support.hpp"
 
 namespace idgen::faults {
@@ -39,34 +40,30 @@ std::size_t draw_all(Ids& ids, std::vector<std::uint64_t>& out, std::size_t most
 // The same after another file replaced the store's. A refill under way at that moment finds its own file missing; a
 // later one opens the new file.
 std::size_t draw_all_after_exchange(Ids& ids, std::vector<std::uint64_t>& out, std::size_t most = 100'000) {
-  const std::int64_t deadline = mono_ns() + 10'000'000'000;
-  std::size_t count = draw_all(ids, out, most);
-  while (count < most && ids.outcome().status == IDGEN_E_STORE_MISSING && mono_ns() < deadline) {
-    usleep(5000);
+  std::size_t count = 0;
+  EXPECT_TRUE(becomes_true([&] {
     count += draw_all(ids, out, most - count);
-  }
+    return count >= most || ids.outcome().status != IDGEN_E_STORE_MISSING;
+  })) << "the file that replaced the store's is not found: "
+      << ids.outcome().message;
   return count;
 }
 
 // Waits until the store is asked again: while it fails, attempts are some time apart.
 bool recovers(Ids& ids, std::vector<std::uint64_t>& out) {
-  const std::int64_t deadline = mono_ns() + 15'000'000'000;
-  while (mono_ns() < deadline) {
-    if (const std::uint64_t id = ids.next()) return out.push_back(id), true;
-    if (!idgen_status_is_retryable(ids.outcome().status) && ids.outcome().status != IDGEN_E_STORE_MISSING &&
-        ids.outcome().status != IDGEN_E_STORE_PERMISSION) {
-      return false;
-    }
-    usleep(20'000);
-  }
-  return false;
+  std::uint64_t id = 0;
+  const bool ended = becomes_true([&] {
+    if ((id = ids.next()) != 0) return true;
+    return !idgen_status_is_retryable(ids.outcome().status) && ids.outcome().status != IDGEN_E_STORE_MISSING &&
+           ids.outcome().status != IDGEN_E_STORE_PERMISSION;
+  });
+  if (id != 0) out.push_back(id);
+  return ended && id != 0;
 }
 
 // Waits until the store has granted that many ranges.
 bool has_granted(Ids& ids, std::uint64_t ranges) {
-  const std::int64_t deadline = mono_ns() + 15'000'000'000;
-  while (ids.stats().refills < ranges && mono_ns() < deadline) usleep(1000);
-  return ids.stats().refills == ranges;
+  return becomes_true([&] { return ids.stats().refills >= ranges; }) && ids.stats().refills == ranges;
 }
 
 TEST(StoreLockedByAnother, IsServedFromStockThenRefusedThenRecovered) {
@@ -80,11 +77,9 @@ TEST(StoreLockedByAnother, IsServedFromStockThenRefusedThenRecovered) {
     Locker locker(folder.file("ids.db"));
     const std::uint64_t stock = ids.stats().remaining;
     const std::uint64_t waits = ids.stats().store_waits;
-    const std::int64_t start = mono_ns();
     const std::size_t served = draw_all(ids, drawn, stock);
     EXPECT_EQ(served, stock) << ids.outcome().message;
-    EXPECT_LT(mono_ns() - start, 2'000'000'000) << "nobody waits while there is stock";
-    EXPECT_EQ(ids.stats().store_waits, waits);
+    EXPECT_EQ(ids.stats().store_waits, waits) << "nobody waits while there is stock";
     std::size_t more = draw_all(ids, drawn);  // one that was on its way may have been granted
     EXPECT_LE(more, 1000u);
     EXPECT_EQ(ids.outcome().status, IDGEN_E_STORE_UNAVAILABLE);
@@ -94,7 +89,7 @@ TEST(StoreLockedByAnother, IsServedFromStockThenRefusedThenRecovered) {
     EXPECT_EQ(ids.next(), 0u);
     const double waited_ms = static_cast<double>(mono_ns() - again) / 1e6;
     EXPECT_GE(waited_ms, 250) << "a retryable failure is waited for, up to wait_max";
-    EXPECT_LT(waited_ms, 2000);
+    EXPECT_NE(ids.outcome().message.find("wait_max"), std::string::npos) << ids.outcome().message;
     EXPECT_GT(ids.stats().store_waits, waits);
     EXPECT_GE(ids.stats().refill_failures, 1u);
     usleep(2'000'000);  // an outage of a few seconds: the fault itself, not a wait for something
@@ -121,7 +116,7 @@ TEST(StoreLockedByAnother, LetsASnowflakeGoOnInsideItsWindow) {
     const std::int64_t start = mono_ns();
     while (const std::uint64_t id = ids.next()) {
       drawn.push_back(id);
-      ASSERT_LT(mono_ns() - start, 5'000'000'000) << "a window of 1 s has lasted for 5 s";
+      ASSERT_LT((id >> 22) - (drawn.front() >> 22), 5000u) << "a window of 1 s has ids of 5 s";
     }
     EXPECT_GT(mono_ns() - start, 800'000'000) << "what was reserved was not used";
     EXPECT_EQ(ids.outcome().status, IDGEN_E_STORE_UNAVAILABLE) << ids.outcome().message;

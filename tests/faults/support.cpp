@@ -11,6 +11,8 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "patience.hpp"
+
 namespace idgen::faults {
 
 Ids::Ids(const Settings& settings, Clock* clock) {
@@ -80,7 +82,7 @@ pid_t spawn(const std::function<int()>& body) {
   fflush(stdout);
   const pid_t child = fork();
   if (child != 0) return child;
-  alarm(250);
+  alarm(static_cast<unsigned>(patience(std::chrono::seconds(250)).count() / 1000));
   int result = 99;
   try {
     result = body();
@@ -129,7 +131,7 @@ std::int64_t mono_ns() {
 std::size_t count_duplicates(std::vector<std::vector<std::uint64_t>> lists) {
   std::vector<std::uint64_t> all;
   for (auto& list : lists) {
-    if (!is_strictly_rising(list)) std::sort(list.begin(), list.end());
+    if (!std::is_sorted(list.begin(), list.end())) std::sort(list.begin(), list.end());
     const auto middle = static_cast<std::ptrdiff_t>(all.size());
     all.insert(all.end(), list.begin(), list.end());
     std::inplace_merge(all.begin(), all.begin() + middle, all.end());
@@ -137,11 +139,16 @@ std::size_t count_duplicates(std::vector<std::vector<std::uint64_t>> lists) {
   }
   std::size_t duplicates = 0;
   for (std::size_t i = 1; i < all.size(); ++i) duplicates += all[i] == all[i - 1];
+  if (duplicates != 0) report("%zu DUPLICATE ids", duplicates);
   return duplicates;
 }
 
 bool is_strictly_rising(const std::vector<std::uint64_t>& ids) {
-  return std::adjacent_find(ids.begin(), ids.end(), std::greater_equal<>()) == ids.end();
+  const auto wrong = std::adjacent_find(ids.begin(), ids.end(), std::greater_equal<>());
+  if (wrong == ids.end()) return true;
+  report("DUPLICATE or a broken order: %llu after %llu", static_cast<unsigned long long>(wrong[1]),
+         static_cast<unsigned long long>(wrong[0]));
+  return false;
 }
 
 void report(const char* format, ...) {

@@ -134,7 +134,7 @@ TEST_F(ClockBack, AcrossARestartIdsStayUniqueWhateverThePolicy) {
           runtime->pass(back_ms * kMs);
           continue;
         }
-        for (int i = 0; i < 5000; ++i) ASSERT_TRUE(ids.insert(handle->next()).second) << "duplicate with " << policy;
+        for (int i = 0; i < 5000; ++i) ASSERT_TRUE(ids.insert(handle->next()).second) << "DUPLICATE with " << policy;
         kill(handle);
         runtime->set_clock_by(-back_ms * kMs);
       }

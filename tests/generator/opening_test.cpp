@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "generator/world.hpp"
+#include "patience.hpp"
 
 namespace idgen::sim {
 namespace {
@@ -80,7 +81,7 @@ TEST_F(Opening, CanBeLeftWhileTheStoreIsDown) {
   settings.runtime = nullptr;  // real threads
   int asked = 0;
   EXPECT_EQ(error_of([&] { Handle(settings, [&] { return ++asked == 3; }); }).status(), Status::cancelled);
-  while (store.use_count() > 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(becomes_true([&] { return store.use_count() <= 2; })) << "the abandoned attempt does not let go";
   is_away = false;
   EXPECT_NO_THROW(Handle(settings).next()) << "nothing of it is left in the way";
 }

@@ -122,7 +122,7 @@ TEST_F(Segment, RelaxedOrderIssuesEveryNumberOnce) {
     runtime->run_all();
   }
   std::sort(ids.begin(), ids.end());
-  EXPECT_EQ(std::adjacent_find(ids.begin(), ids.end()), ids.end());
+  EXPECT_EQ(std::adjacent_find(ids.begin(), ids.end()), ids.end()) << "DUPLICATE";
 }
 
 TEST_F(Segment, TheLastNumbersOfAllAreNotGivenBack) {
@@ -260,7 +260,7 @@ TEST_F(Segment, RelaxedOrderWithAStrideIssuesEveryNumberOfItsShareOnce) {
     runtime->run_all();
   }
   std::sort(ids.begin(), ids.end());
-  EXPECT_EQ(std::adjacent_find(ids.begin(), ids.end()), ids.end());
+  EXPECT_EQ(std::adjacent_find(ids.begin(), ids.end()), ids.end()) << "DUPLICATE";
   for (const std::uint64_t id : ids) ASSERT_EQ(id % 4, 3u);
 }
 

@@ -324,7 +324,7 @@ TEST_F(Snowflake, RelaxedOrderMakesTheSameKindOfIds) {
     if (i % 50 == 0) runtime->pass(kMs);
   }
   std::sort(ids.begin(), ids.end());
-  EXPECT_EQ(std::adjacent_find(ids.begin(), ids.end()), ids.end());
+  EXPECT_EQ(std::adjacent_find(ids.begin(), ids.end()), ids.end()) << "DUPLICATE";
 }
 
 // Errors in a configuration, reported before a store is touched.

@@ -14,6 +14,7 @@
 #include "generator/draw.hpp"
 #include "generator/world.hpp"
 #include "idgen/checkpoint.hpp"
+#include "patience.hpp"
 #include "runtime/lane_threads.hpp"
 #include "temp_folder.hpp"
 
@@ -424,7 +425,7 @@ TEST_P(CopiedWithThreads, EachIdIsDrawnOnceWhileTheGenerationKeepsChanging) {
     }
     EXPECT_GE(all.size(), std::size_t{kThreads} * kDraws);
     std::sort(all.begin(), all.end());
-    EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end());
+    EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end()) << "DUPLICATE";
   }
 }
 
@@ -454,9 +455,7 @@ TEST_P(CopiedWithThreads, AChildLooksForItself) {
     try {
       const std::uint64_t mine = handle->next();
       ++machine->generation;
-      for (int i = 0; i < 1000 && handle->stats().remaining > 0; ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      const bool is_noticed = handle->stats().remaining == 0;
+      const bool is_noticed = becomes_true([&] { return handle->stats().remaining == 0; });
       _exit(!is_noticed ? 1 : handle->next() > mine + 1 ? 0 : 2);
     } catch (...) {
       _exit(3);

@@ -221,7 +221,7 @@ TEST(Counter, ThreadsDrawNothingTwiceAndNothingFromAGapWhileRangesAreOpened) {
     all.insert(all.end(), part.begin(), part.end());
   }
   std::sort(all.begin(), all.end());
-  EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end()) << "a number was drawn twice";
+  EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end()) << "DUPLICATE: a number was drawn twice";
   for (const std::uint64_t n : all) {
     const std::uint64_t offset = n % 1000, pair = n / 1000 % 2;
     ASSERT_TRUE(pair == 1 || offset < 2 * kSize - 1000) << n << " lies between two ranges";

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <thread>
 
+#include "patience.hpp"
 #include "route/tables.hpp"
 #include "store/store_test_support.hpp"
 #include "vectors/expect_error.hpp"
@@ -200,7 +201,10 @@ TEST_F(RouteFile, OfTwoProcessesThatReplaceOneVersionExactlyOneWins) {
     return [=, this](int report) {
       std::string won;
       for (std::uint64_t version = 1; version <= kRounds; ++version) {
-        while (read_route_table(path).version() < version) usleep(100);
+        if (!becomes_true([&] { return read_route_table(path).version() >= version; })) {
+          won += "waited in vain for version " + std::to_string(version);
+          break;
+        }
         RouteData data = two_shards(version + 1);
         data.moves = {{which, which, 1, 100}};
         const Error error = error_of([&] { write_route_table(path, RouteTable(data), version); });

@@ -8,6 +8,8 @@
 #include <string>
 #include <thread>
 
+#include "patience.hpp"
+
 namespace idgen {
 
 inline std::size_t threads_of_lanes() {
@@ -20,15 +22,17 @@ inline std::size_t threads_of_lanes() {
   return count;
 }
 
-// Waits until the wanted number has been seen for 100 ms, 20 s at most, and returns the number last seen. Once is not
-// enough: a thread that has just been started has no name yet.
+// Waits until the wanted number has been seen for 100 ms, and returns the number last seen. Once is not enough: a thread
+// that has just been started has no name yet.
 inline std::size_t threads_once_there_are(std::size_t wanted) {
-  std::size_t count = threads_of_lanes();
-  for (int looks = 0, in_a_row = 0; looks < 2000 && in_a_row < 10; ++looks) {
+  std::size_t count = 0;
+  int in_a_row = 0;
+  (void)becomes_true([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     count = threads_of_lanes();
     in_a_row = count == wanted ? in_a_row + 1 : 0;
-  }
+    return in_a_row == 10;
+  });
   return count;
 }
 
