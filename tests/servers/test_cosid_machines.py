@@ -7,15 +7,17 @@ import time
 
 import idgen
 import pytest
-from clients import new_tag, wait_until
+from clients import new_tag, patience, wait_until
 from originals import EPOCH_MS, cosid_machine
-from test_workers import LAYOUT
+from test_workers import LAYOUT, LONG_S
 from worker_sources import (
     HOUR_MS,
     SHORT,
+    ascending,
     distinct,
     draw_once,
     drawing,
+    expire,
     faked,
     fork_and_draw,
     generator,
@@ -26,8 +28,8 @@ from worker_sources import (
 )
 
 TWO = "time:41ms worker:1 sequence:2"
-# CosId's processes of these tests count as dead after this.
-GUARD_MS = 5_000
+# A process that has not reported for so long counts as dead.
+GUARD_MS = round(patience(7_000))
 # In the name of an instance that nobody is (cosid_left_behind).
 LEFT_BEHIND = "~"
 COSID = {"worker_source": "cosid", "worker_guard": f"{GUARD_MS}ms", **SHORT}
@@ -111,6 +113,17 @@ class Machines:
             f" WHERE name = '{self.namespace}.{number:08}'"
         )
 
+    def forget(self, number):
+        """Its owner counts as dead from now on: its latest report is set back."""
+        who, _ = self.holders()[number]
+        stamp = now_ms() - GUARD_MS - 100
+        if self.server.name == "redis":
+            self.server.cli("HSET", f"cosid:{{{self.namespace}}}:itc_idx", who, f"{number}|{stamp}")
+        else:
+            self.server.sql(
+                f"UPDATE cosid_machine SET last_timestamp = {stamp} WHERE name = '{self.namespace}.{number:08}'"
+            )
+
 
 @pytest.fixture
 def machines(cosids, namespace):
@@ -149,9 +162,11 @@ def test_cosids_own_processes_run_beside_ours(started, windows, namespace, tmp_p
         theirs = [one.issue(1000), other.issue(1000)]
         for process in ours:
             process.goes_on(process.size())
-        # Longer than the guard: whoever did not report would be taken for dead.
-        until = time.monotonic() + 1.6 * GUARD_MS / 1000
-        while time.monotonic() < until:
+        machines = Machines(server, namespace)
+        held = {number: stamp for number, (_, stamp) in machines.holders().items()}
+        assert len(held) == 4
+        # Whoever did not report would be taken for dead.
+        while any(machines.holders()[number][1] < stamp + 1.2 * GUARD_MS for number, stamp in held.items()):
             theirs[0] += one.issue(100)
             with cosid_machine(cosid_jar, server, new_tag(), namespace, guard_ms=GUARD_MS) as brief:
                 theirs.append(brief.issue(100))
@@ -185,8 +200,7 @@ def test_a_number_of_ours_that_was_killed_goes_to_cosid_after_the_guard_and_back
         (number,) = numbers(killed.ids(), TWO)
         with pytest.raises((RuntimeError, BrokenPipeError)):  # both are in use, or may be
             cosid_machine(cosid_jar, server, "early", namespace, bits=1, guard_ms=GUARD_MS).issue(1)
-        stamp = machines.holders()[number][1]
-        wait_until(lambda: now_ms() > stamp + GUARD_MS + 100, what="the guard")
+        machines.forget(number)
         with cosid_machine(cosid_jar, server, "late", namespace, bits=1, guard_ms=GUARD_MS) as cosid_:
             theirs = cosid_.issue(100)
             assert numbers(theirs, TWO) == {number}
@@ -194,13 +208,15 @@ def test_a_number_of_ours_that_was_killed_goes_to_cosid_after_the_guard_and_back
             assert "WORKER_BUSY" in refused.stderr
             assert "all 2 machine ids" in refused.stderr
             cosid_.process.kill()  # without giving it back
-        with drawing(tmp_path, namespace, 1, **settings, worker_wait="60s") as (heir,):
+        machines.forget(number)
+        expire(server, settings, namespace, number)
+        with drawing(tmp_path, namespace, 1, **settings) as (heir,):
             heir.goes_on().stop()
             assert numbers(heir.ids(), TWO) == {number}
         lives.goes_on(lives.size()).stop()
         assert lives.failures() == []
         distinct(killed.ids(), theirs, heir.ids(), lives.ids())
-        assert max(killed.ids()) < min(theirs) < max(theirs) < min(heir.ids())
+        ascending(killed.ids(), theirs, heir.ids())
 
 
 def test_a_number_that_was_given_back_is_the_next_ones_at_once_and_above(cosid, machines, namespace, tmp_path):
@@ -210,22 +226,26 @@ def test_a_number_that_was_given_back_is_the_next_ones_at_once_and_above(cosid, 
             process.goes_on().stop()
             drawn.append(process.ids())
         assert numbers(drawn[-1]) == {0}
-    distinct(*drawn)
-    assert joined(drawn) == sorted(joined(drawn))
+    ascending(*drawn)
     assert set(machines.given_back()) == {0}
 
 
 def test_a_process_that_was_stopped_for_longer_than_the_guard_goes_on_with_another_number(
     cosids, machines, namespace, tmp_path
 ):
-    settings = settle({"store": cosids.url(), **COSID, "layout": TWO, "worker_wait": "60s"})
+    settings = settle({"store": cosids.url(), **COSID, "layout": TWO})
     with drawing(tmp_path, namespace, 2, **settings) as (paused, other):
         (lost,) = numbers(paused.goes_on().ids(), TWO)
         other.goes_on()
+        (others,) = numbers(other.ids(), TWO)
         os.kill(paused.process.pid, signal.SIGSTOP)
-        with drawing(tmp_path, namespace, 1, **settings) as (heir,):  # waits for the guard
+        machines.forget(lost)
+        expire(cosids, settings, namespace, lost)
+        with drawing(tmp_path, namespace, 1, **settings) as (heir,):
             assert numbers(heir.ids(), TWO) == {lost}
             other.kill()
+            machines.forget(others)
+            expire(cosids, settings, namespace, others)
             os.kill(paused.process.pid, signal.SIGCONT)
             wait_until(lambda: numbers(paused.ids(), TWO) == {0, 1}, what="another number")
             for process in (paused, heir):
@@ -250,14 +270,14 @@ def test_a_number_that_cosid_has_taken_away_is_not_used_any_more(cosid, machines
         assert numbers(process.ids()) == {mine}
 
 
-def test_an_address_has_its_number_again_after_kill_9(cosid, machines, namespace, tmp_path):
-    # Its window's lease ends first, where windows have leases.
-    here = {**cosid, "worker_address": "10.0.0.1:8080", "worker_wait": "30s"}
+def test_an_address_has_its_number_again_after_kill_9(cosids, cosid, machines, namespace, tmp_path):
+    here = {**cosid, "worker_address": "10.0.0.1:8080"}
     drawn = []
     for _ in range(3):
         with drawing(tmp_path, namespace, 1, **here) as (process,):
             process.goes_on().kill()
             drawn.append(process.ids())
+            expire(cosids, here, namespace, 0)
     distinct(*drawn)
     assert {who for who, _ in machines.holders().values()} >= {"10.0.0.1:8080"}
     if cosid["store"].startswith("sqlite"):
@@ -296,15 +316,15 @@ def test_a_forked_child_has_a_machine_id_of_its_own(cosid, machines, namespace):
 
 
 def test_an_outage_of_cosids_server_shorter_than_the_guard_is_not_noticed(started, namespace, tmp_path, cosids):
-    settings = {"worker_url": cosids.url(), "worker_source": "cosid", "worker_guard": "60s", **SHORT}
-    settings |= {"store_timeout": "1s", "wait_max": "60s"}
+    settings = {"worker_url": cosids.url(), "worker_source": "cosid", "worker_guard": f"{LONG_S}s", **SHORT}
+    settings |= {"store_timeout": "1s"}
+    layout = idgen.Layout(LAYOUT, epoch=str(EPOCH_MS))
     with drawing(tmp_path, namespace, 2, f"sqlite:{tmp_path}/ids.db", **settings) as processes:
         cosids.kill()
         try:
-            sizes = [process.size() for process in processes]
-            time.sleep(2)
-            for process, size in zip(processes, sizes, strict=True):
-                process.goes_on(size)
+            down = now_ms()
+            for process in processes:
+                wait_until(lambda process=process: layout.decode(process.ids()[-1]).unix_ms > down + 2000, what="ids")
                 assert process.failures() == []
         finally:
             cosids.start()

@@ -3,13 +3,14 @@
 import time
 from pathlib import Path
 
+import clients
 import idgen
 import test_workers
 from clients import IDGEN, new_tag, run, wait_until
 from originals import EPOCH_MS
 from test_workers import LAYOUT, properties, working
 
-SHORT = {"window": "200ms", "max_ahead": "500ms", "worker_lease": "1s", "epoch": str(EPOCH_MS)}
+SHORT = {"window": "1s", "max_ahead": "2s", "epoch": str(EPOCH_MS)}
 HOUR_MS = 3_600_000
 
 
@@ -31,8 +32,14 @@ def worker_of(number, layout=LAYOUT):
 
 def settle(settings):
     """Makes the tables. A Redis that is new grants no time for its first seconds."""
-    wait_until(lambda: draw_once(namespace=new_tag(), **settings).returncode == 0, seconds=30, what="the first id")
+    wait_until(lambda: draw_once(namespace=new_tag(), **settings).returncode == 0, what="the first id")
     return settings
+
+
+def expire(server, settings, namespace, worker):
+    """Ends the lease of a window whose owner is dead or stopped, where windows have leases."""
+    if not settings["store"].startswith("sqlite:"):
+        server.expire(namespace, worker)
 
 
 def numbers(ids, layout=LAYOUT):
@@ -45,8 +52,11 @@ def joined(lists):
 
 
 def distinct(*lists):
-    found = joined(lists)
-    assert len(set(found)) == len(found), f"{len(found) - len(set(found))} of {len(found)} ids twice"
+    clients.distinct(joined(lists))
+
+
+def ascending(*lists):
+    clients.ascending(joined(lists))
 
 
 def drawing(folder, namespace, count, store, **others):

@@ -96,7 +96,7 @@ public final class LeafSnowflake {
             event -> {
               if (event.getState() == Watcher.Event.KeeperState.SyncConnected) connected.countDown();
             });
-    if (!connected.await(4, TimeUnit.SECONDS)) throw new IllegalStateException("no connection");
+    if (!connected.await(60, TimeUnit.SECONDS)) throw new IllegalStateException("no connection");
     return server;
   }
 
