@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import gc
+import importlib
 import itertools
 import os
 import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import weakref
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import idgen
 import pytest
 
+REPOSITORY = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(REPOSITORY / "tests" / "support"))
+
+from patience import patience, wait_until  # noqa: E402
+
+pytest_runtest_protocol = importlib.import_module("deadline").pytest_runtest_protocol
+
 # A shell starts background jobs with Ctrl-C ignored, and ignored signals are inherited: not by the programs under test.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 _numbers = itertools.count()
 
 
@@ -84,34 +92,27 @@ def vectors(name: str) -> list[list[str]]:
     return rows
 
 
-@contextmanager
-def repeating(work: Callable[[], object], threads: int = 1) -> Iterator[None]:
-    """Threads that do the work again and again until the block ends, also when it fails: Python does not end before
-    they do.
-    """
-    is_over = threading.Event()
-
-    def repeat() -> None:
-        while not is_over.is_set():
-            work()
-
-    workers = [threading.Thread(target=repeat) for _ in range(threads)]
-    for worker in workers:
-        worker.start()
-    try:
-        yield
-    finally:
-        is_over.set()
-        for worker in workers:
-            worker.join()
+def distinct(*lists: Iterable[Any]) -> int:
+    """How many ids there are in all of the lists, of which none may be there twice."""
+    ids = [id for each in lists for id in each]
+    assert len(set(ids)) == len(ids), f"DUPLICATE: {len(ids)} ids, {len(set(ids))} different"
+    return len(ids)
 
 
-def run_python(code: str, *arguments: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+def wait_until_forgotten(reference: weakref.ref[Any]) -> None:
+    def is_gone() -> bool:
+        gc.collect()
+        return reference() is None
+
+    wait_until(is_gone, what="it is forgotten")
+
+
+def run_python(code: str, *arguments: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
     """A separate Python, for what must not happen in the test's process."""
     return subprocess.run(
         [sys.executable, "-W", "error", "-c", code, *arguments],
         capture_output=True,
         text=True,
-        timeout=timeout,
+        timeout=patience(timeout),
         env={**os.environ, "PYTHONFAULTHANDLER": "1"},
     )

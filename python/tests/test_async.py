@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -12,11 +11,12 @@ from typing import Any
 
 import idgen
 import pytest
-from conftest import ManualClock
+from conftest import ManualClock, distinct
+from patience import patience
 
 
 def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    return asyncio.run(asyncio.wait_for(coroutine, timeout=30))
+    return asyncio.run(asyncio.wait_for(coroutine, timeout=patience(60)))
 
 
 def test_await_gives_ids_in_order(segment: idgen.Generator) -> None:
@@ -33,7 +33,7 @@ def test_many_tasks_never_get_the_same_id(snowflake: idgen.Generator) -> None:
 
         return [id for ids in await asyncio.gather(*(worker() for _ in range(20))) for id in ids]
 
-    assert len(set(run(draw()))) == 10_000
+    assert distinct(run(draw())) == 10_000
 
 
 def test_async_for_lets_other_tasks_have_their_turn(segment: idgen.Generator) -> None:
@@ -75,22 +75,20 @@ def test_the_loop_goes_on_while_an_id_is_waited_for(memory_store: str, manual_cl
 
 
 def test_cancelling_a_task_ends_its_wait(memory_store: str, manual_clock: ManualClock) -> None:
-    async def draw() -> float:
-        options: dict[str, Any] = {"clock": manual_clock, "on_clock_back": "wait", "wait_max": "60s"}
+    async def draw() -> None:
+        options: dict[str, Any] = {"clock": manual_clock, "on_clock_back": "wait", "wait_max": "1h"}
         with idgen.Generator(worker=1, store=memory_store, **options) as generator:
             generator.next()
             manual_clock.advance_ms(-1)
             waiting = asyncio.ensure_future(generator.next_async())
             await asyncio.sleep(0.05)
-            start = time.monotonic()
             waiting.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await waiting
             # The thread of the executor is free again: otherwise this would wait for wait_max.
             await asyncio.get_running_loop().shutdown_default_executor()
-            return time.monotonic() - start
 
-    assert run(draw()) < 10
+    run(draw())
 
 
 Stuck = Callable[..., idgen.Generator]
@@ -120,59 +118,55 @@ TASKS = 200
 
 def test_many_tasks_wait_in_one_thread_and_all_get_an_id(stuck: Stuck, manual_clock: ManualClock) -> None:
     async def draw() -> list[int]:
-        generator = stuck(wait_max="60s")
+        generator = stuck(wait_max="1h")
         loop = asyncio.get_running_loop()
         loop.set_default_executor(ThreadPoolExecutor(2))
         tasks = [asyncio.ensure_future(generator.next_async()) for _ in range(TASKS)]
         await asyncio.sleep(0.05)
         # The executor has a thread left for others.
-        assert await asyncio.wait_for(loop.run_in_executor(None, lambda: 42), timeout=10) == 42
+        assert await asyncio.wait_for(loop.run_in_executor(None, lambda: 42), timeout=patience(60)) == 42
         assert not any(task.done() for task in tasks)
         manual_clock.advance_ms(2)
         return list(await asyncio.gather(*tasks))
 
-    assert len(set(run(draw()))) == TASKS
+    assert distinct(run(draw())) == TASKS
 
 
 def test_wait_max_bounds_every_task(stuck: Stuck) -> None:
-    async def draw() -> tuple[list[Any], float]:
+    async def draw() -> list[Any]:
         generator = stuck(wait_max=timedelta(milliseconds=400))
-        start = time.monotonic()
         first = [asyncio.ensure_future(generator.next_async()) for _ in range(TASKS)]
         await asyncio.sleep(0.2)
         late = [asyncio.ensure_future(generator.next_async()) for _ in range(TASKS)]
         errors = await asyncio.gather(*first, *late, return_exceptions=True)
         assert generator._async_waits == {}
-        return errors, time.monotonic() - start
+        return errors
 
-    errors, seconds = run(draw())
+    errors = run(draw())  # one after the other, they would take two minutes
     assert {type(error) for error in errors} == {idgen.ClockBackError}
     assert len({id(error) for error in errors}) == 2 * TASKS, "each task has an exception of its own"
-    assert seconds < 5
 
 
 def test_wait_max_bounds_a_task_that_finds_the_executor_full(stuck: Stuck) -> None:
-    async def draw() -> float:
+    async def draw() -> None:
         generator = stuck(wait_max="50ms")
         executor = ThreadPoolExecutor(1)
         asyncio.get_running_loop().set_default_executor(executor)
         release = threading.Event()
         executor.submit(release.wait)
-        start = time.monotonic()
         try:
             with pytest.raises(idgen.OverloadedError, match=r"50ms \(wait_max\)") as caught:
                 await generator.next_async()
             assert caught.value.retryable
         finally:
             release.set()
-        return time.monotonic() - start
 
-    assert run(draw()) < 5
+    run(draw())
 
 
 def test_a_cancelled_task_does_not_end_the_wait_of_the_others(stuck: Stuck, manual_clock: ManualClock) -> None:
     async def draw() -> list[int]:
-        generator = stuck(wait_max="60s")
+        generator = stuck(wait_max="1h")
         tasks = [asyncio.ensure_future(generator.next_async()) for _ in range(6)]
         await asyncio.sleep(0.05)
         for task in tasks[:3]:  # the one that began the wait among them
@@ -182,61 +176,57 @@ def test_a_cancelled_task_does_not_end_the_wait_of_the_others(stuck: Stuck, manu
         manual_clock.advance_ms(2)
         return list(await asyncio.gather(*tasks[3:]))
 
-    assert len(set(run(draw()))) == 3
+    assert distinct(run(draw())) == 3
 
 
 def test_the_last_task_that_is_cancelled_ends_the_wait(stuck: Stuck) -> None:
-    async def draw() -> float:
-        generator = stuck(wait_max="60s")
+    async def draw() -> None:
+        generator = stuck(wait_max="1h")
         tasks = [asyncio.ensure_future(generator.next_async()) for _ in range(6)]
         await asyncio.sleep(0.05)
-        start = time.monotonic()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         assert generator._async_waits == {}
         await asyncio.get_running_loop().shutdown_default_executor()
-        return time.monotonic() - start
 
-    assert run(draw()) < 10
+    run(draw())
 
 
 def test_a_coroutine_that_is_thrown_away_ends_its_wait(stuck: Stuck) -> None:
-    async def draw() -> float:
-        generator = stuck(wait_max="60s")
+    async def draw() -> None:
+        generator = stuck(wait_max="1h")
         coroutine: Any = generator.next_async()
         coroutine.send(None)  # to where it waits
-        start = time.monotonic()
         coroutine.close()  # GeneratorExit, not CancelledError
         assert generator._async_waits == {}
         await asyncio.get_running_loop().shutdown_default_executor()
-        return time.monotonic() - start
 
-    assert run(draw()) < 10
+    run(draw())
 
 
 def test_loops_of_several_threads_wait_each_for_itself(stuck: Stuck, manual_clock: ManualClock) -> None:
-    generator = stuck(wait_max="60s")
+    generator = stuck(wait_max="1h")
     waiting = threading.Barrier(4)
 
     async def draw() -> list[int]:
         tasks = [asyncio.ensure_future(generator.next_async()) for _ in range(20)]
         await asyncio.sleep(0.05)
-        waiting.wait(timeout=30)
+        waiting.wait(timeout=patience(60))
         return list(await asyncio.gather(*tasks))
 
     with ThreadPoolExecutor(3) as threads:
         results = [threads.submit(run, draw()) for _ in range(3)]
-        waiting.wait(timeout=30)
+        waiting.wait(timeout=patience(60))
         manual_clock.advance_ms(2)
-        ids = [id for result in results for id in result.result(timeout=30)]
-    assert len(set(ids)) == 60
+        ids = [id for result in results for id in result.result(timeout=patience(60))]
+    assert distinct(ids) == 60
     assert generator._async_waits == {}
 
 
 def test_closing_ends_the_wait_of_all_tasks(stuck: Stuck) -> None:
     async def draw() -> list[Any]:
-        generator = stuck(wait_max="60s")
+        generator = stuck(wait_max="1h")
         tasks = [asyncio.ensure_future(generator.next_async()) for _ in range(5)]
         await asyncio.sleep(0.05)
         await asyncio.to_thread(generator.close)

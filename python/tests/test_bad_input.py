@@ -107,7 +107,7 @@ def test_a_store_without_permission_says_so() -> None:
     # In a separate process, which becomes another user first, because root may read any file.
     code = """
 import os, pathlib, sys, tempfile, idgen
-with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+with tempfile.TemporaryDirectory() as folder:
     os.chmod(folder, 0o755)
     path = pathlib.Path(folder, "ids.db")
     idgen.Generator(worker=1, store=f"sqlite:{path}", store_create=True).close()

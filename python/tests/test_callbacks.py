@@ -14,7 +14,7 @@ from typing import Any
 
 import idgen
 import pytest
-from conftest import ManualClock, SleepingClock, run_python
+from conftest import ManualClock, SleepingClock, distinct, run_python
 
 
 def test_ids_carry_the_time_of_the_given_clock(memory_store: str, manual_clock: ManualClock) -> None:
@@ -27,7 +27,7 @@ def test_ids_carry_the_time_of_the_given_clock(memory_store: str, manual_clock: 
 def test_a_wait_uses_sleep_ns_of_the_clock(memory_store: str, sleeping_clock: SleepingClock) -> None:
     with idgen.Generator(worker=1, store=memory_store, clock=sleeping_clock) as generator:
         ids = generator.next_batch(4096 * 20)
-        assert len(set(ids.tolist())) == 4096 * 20
+        assert distinct(ids) == 4096 * 20
         assert generator.decode(ids[-1]).unix_ms >= 1_767_225_600_000 + 19
     assert sleeping_clock.slept_ns > 0
 
@@ -47,7 +47,7 @@ def test_a_clock_works_from_many_threads(memory_store: str, sleeping_clock: Slee
         for thread in threads:
             thread.join(timeout=60)
             assert not thread.is_alive(), "a lock of the core and the GIL wait for each other"
-        assert len({id for mine in ids for id in mine}) == 8_000
+        assert distinct(*ids) == 8_000
 
 
 @pytest.mark.parametrize("clock", [5, "now", lambda: 1.5, lambda: None])
@@ -216,7 +216,7 @@ def test_collecting_while_other_threads_draw_disturbs_nobody(memory_store: str) 
     for thread in threads:
         thread.join(timeout=60)
         assert not thread.is_alive()
-    assert len({id for mine in ids for id in mine}) == 6_000
+    assert distinct(*ids) == 6_000
 
 
 def test_an_interpreter_ends_cleanly_with_generators_and_their_callbacks_alive() -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 import idgen
 import numpy as np
 import pytest
-from conftest import REPOSITORY, repeating, vectors
+from conftest import REPOSITORY, vectors
+from patience import repeating
 
 FIRST = "1 2B7E151628AED2A6ABF7158809CF4F3C\n"
 SECOND = "2 000102030405060708090a0b0c0d0e0f\n"

@@ -8,7 +8,6 @@ import itertools
 import math
 import pickle
 import threading
-import time
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import idgen
 import numpy as np
 import pytest
+from conftest import ManualClock, SleepingClock, distinct
 
 
 def test_next_gives_increasing_ids_of_the_configured_worker(snowflake: idgen.Generator) -> None:
@@ -173,7 +173,7 @@ def test_four_threads_never_get_the_same_id(snowflake: idgen.Generator) -> None:
     for thread in threads:
         thread.join()
     assert all(mine == sorted(mine) for mine in ids)
-    assert len(set(itertools.chain(*ids))) == 4 * 40_000
+    assert distinct(*ids) == 4 * 40_000
 
 
 def test_closing_while_other_threads_draw_ends_them_with_closed(memory_store: str) -> None:
@@ -229,11 +229,11 @@ def test_describe_and_stats_say_what_is_going_on(segment: idgen.Generator) -> No
     assert stats.stock_seconds == math.inf or stats.rate > 0
 
 
-def test_a_snowflake_says_how_long_its_window_lasts(memory_store: str) -> None:
-    with idgen.Generator(worker=1, store=memory_store, window="10s") as generator:
+def test_a_snowflake_says_how_long_its_window_lasts(memory_store: str, manual_clock: ManualClock) -> None:
+    with idgen.Generator(worker=1, store=memory_store, window="10s", clock=manual_clock) as generator:
         generator.next()
         assert generator.stats().rate == 0
-        assert 5 < generator.stats().stock_seconds < 11
+        assert generator.stats().stock_seconds == pytest.approx(10, abs=0.002)  # this ms is begun
     assert generator.stats().stock_seconds == math.inf
 
 
@@ -243,12 +243,10 @@ def test_name_kind_and_layout_are_those_of_the_configuration(segment: idgen.Gene
     assert repr(segment) == "<idgen.Generator segment 'idgen', tag 'orders' of namespace 'default'>"
 
 
-def test_snowflake_at_the_cap_waits_and_goes_on(snowflake: idgen.Generator) -> None:
-    start = time.monotonic()
-    ids = snowflake.next_batch(3 * 4096 + 2)
-    assert len(set(ids.tolist())) == 3 * 4096 + 2
-    # 4096 a ms: three ticks are needed at least, and a window of seconds is not passed.
-    assert time.monotonic() - start < 5
+def test_snowflake_at_the_cap_waits_and_goes_on(memory_store: str, sleeping_clock: SleepingClock) -> None:
+    with idgen.Generator(worker=7, store=memory_store, clock=sleeping_clock) as snowflake:
+        assert distinct(snowflake.next_batch(3 * 4096 + 2)) == 3 * 4096 + 2
+    assert sleeping_clock.slept_ns == 3_000_000  # 4096 a ms
 
 
 def test_ids_of_one_file_never_repeat_across_restarts(tmp_path: Path) -> None:

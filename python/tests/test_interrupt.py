@@ -9,6 +9,7 @@ import time
 
 import pytest
 from conftest import run_python
+from patience import patience
 
 WAITING = """
 import array, sys, idgen
@@ -18,7 +19,7 @@ class Clock:
     def __call__(self): return self.ns
 
 clock = Clock()
-generator = idgen.Generator(worker=1, store="memory", clock=clock, on_clock_back="wait", wait_max="60s")
+generator = idgen.Generator(worker=1, store="memory", clock=clock, on_clock_back="wait", wait_max="1h")
 last = generator.next()
 clock.ns -= 1_000_000_000
 print("waiting", flush=True)
@@ -32,18 +33,20 @@ except KeyboardInterrupt:
 
 
 def interrupted(program: str) -> str:
-    """What a program prints that is sent Ctrl-C when it has said that it is waiting. It must end well, and at once."""
+    """What a program prints that is sent Ctrl-C when it has said that it is waiting. It must end well, and at once: it
+    would wait for ten minutes and more."""
     process = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "waiting\n"
     time.sleep(0.2)  # so that the signal meets the wait and not the way to it; both must end well
-    start = time.monotonic()
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    try:
+        out, err = process.communicate(timeout=patience(60))
+    finally:
+        process.kill()
     assert process.returncode == 0, err
-    assert time.monotonic() - start < 5, "not at once: it would have waited for a minute"
     return out
 
 
@@ -85,7 +88,7 @@ class Store:
         self.max_id = last - unused
 
 store = Store(%r)
-settings = dict(kind="segment", tag="t", store=store, wait_max="60s", store_timeout="60s", segment_step=10)
+settings = dict(kind="segment", tag="t", store=store, wait_max="1h", store_timeout="10m", segment_step=10)
 """
 
 
@@ -124,7 +127,7 @@ class Clock:
     def __call__(self): return self.ns
 
 clock = Clock()
-generator = idgen.Generator(worker=1, store="memory", clock=clock, on_clock_back="wait", wait_max="60s")
+generator = idgen.Generator(worker=1, store="memory", clock=clock, on_clock_back="wait", wait_max="1h")
 last = generator.next()
 clock.ns -= 1_000_000_000
 
@@ -148,7 +151,7 @@ class Clock:
     def __call__(self): return self.ns
 
 clock = Clock()
-generator = idgen.Generator(worker=1, store="memory", clock=clock, on_clock_back="wait", wait_max="60s")
+generator = idgen.Generator(worker=1, store="memory", clock=clock, on_clock_back="wait", wait_max="1h")
 generator.next()
 clock.ns -= 1_000_000_000
 for _ in range(4):
@@ -161,7 +164,6 @@ print("the end")
 
 @pytest.mark.parametrize("where", ["clock", "log"])
 def test_a_daemon_thread_that_never_leaves_a_callback_does_not_keep_the_process(where: str) -> None:
-    start = time.monotonic()
     result = run_python(f"""
 import threading, idgen
 inside = threading.Event()
@@ -179,15 +181,14 @@ class Clock:
 clock = Clock()
 log = stay if {where == "log"} else None
 policy = "wait" if {where == "clock"} else "continue"
-generator = idgen.Generator(worker=1, store="memory", clock=clock, log=log, on_clock_back=policy, wait_max="60s")
+generator = idgen.Generator(worker=1, store="memory", clock=clock, log=log, on_clock_back=policy, wait_max="1h")
 generator.next()
 clock.ns -= 1_000_000_000
 threading.Thread(target=generator.next_batch, args=(100,), daemon=True).start()
-assert inside.wait(10)
+assert inside.wait(60)
 print("the end")
 """)
     assert (result.returncode, result.stdout) == (0, "the end\n"), result.stderr
-    assert time.monotonic() - start < 30
 
 
 def test_ctrl_c_inside_a_clock_written_in_python_is_not_lost() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import idgen
 import numpy as np
 import pytest
+from conftest import distinct
 
 
 def business(path: Path, **properties: object) -> idgen.Generator:
@@ -40,7 +41,7 @@ def test_ids_of_one_owner_rise_and_none_comes_twice(tmp_path: Path) -> None:
         assert list(batch) == sorted(batch)
         each = orders.next_for_each([f"customer-{n % 10}" for n in range(5000)])
         numbers = orders.next_for_each(np.arange(5000))
-        assert len({*batch, *each, *numbers}) == 15_000
+        assert distinct(batch, each, numbers) == 15_000
         assert [orders.decode(id).gene for id in numbers] == [orders.layout.gene(n) for n in range(5000)]
 
 
@@ -106,7 +107,7 @@ def test_ids_widen_where_the_segment_field_ends(tmp_path: Path) -> None:
 def test_ids_of_sixteen_bytes(tmp_path: Path) -> None:
     with business(tmp_path, layout="business128") as orders:
         ids = orders.next_wide_for_each([*range(500), "acme"])
-        assert len(set(ids)) == 501
+        assert distinct(ids) == 501
         assert all(len(id) == 16 for id in ids)
         assert orders.decode(ids[-1]).gene == orders.layout.gene("acme")
         assert idgen.parse_wide_id(idgen.format_id(ids[0], "base62"), "base62") == ids[0]
@@ -136,4 +137,4 @@ def test_threads_never_get_an_id_twice(tmp_path: Path) -> None:
             thread.start()
         for thread in threads:
             thread.join()
-    assert len({id for ids in drawn for id in ids}) == 20_000
+    assert distinct(*drawn) == 20_000

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import idgen
 import pytest
+from conftest import distinct
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -206,4 +207,4 @@ def test_threads_write_no_id_twice(memory_store: str) -> None:
             thread.start()
         for thread in threads:
             thread.join()
-    assert len({text for texts in made for text in texts}) == 20_000
+    assert distinct(*made) == 20_000

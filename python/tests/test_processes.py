@@ -15,7 +15,8 @@ from typing import Any
 
 import idgen
 import pytest
-from conftest import run_python
+from conftest import distinct, run_python
+from patience import patience
 
 COUNT = 20_000
 
@@ -142,7 +143,7 @@ def test_processes_of_a_pool_never_get_the_same_id(
     with multiprocessing.get_context(method).Pool(3) as pool:
         lists = pool.starmap(draw, [(path, worker) for worker in range(6)], chunksize=2)
     ids = [id for each in lists for id in each]
-    assert len(set(ids)) == len(ids) >= 6 * COUNT
+    assert distinct(ids) >= 6 * COUNT
 
 
 def test_a_generator_made_before_the_pool_works_in_its_forked_workers(tmp_path: Path) -> None:
@@ -156,7 +157,7 @@ def draw(_):
     return generator.next_batch(1000).tolist()
 with multiprocessing.get_context("fork").Pool(3) as pool:
     ids = [id for each in pool.map(draw, range(12), chunksize=1) for id in each] + generator.next_batch(1000).tolist()
-assert len(ids) == len(set(ids)) == 13_000
+assert len(ids) == len(set(ids)) == 13_000, "DUPLICATE"
 print("unique")
 """,
         str(tmp_path / "ids.db"),
@@ -170,31 +171,31 @@ def test_of_processes_that_never_rest_none_keeps_a_store_from_the_others(tmp_pat
     store = f"sqlite:{tmp_path / 'ids.db'}"
     idgen.segment_create(store=store, tag="t")
     context = multiprocessing.get_context("fork")
-    with context.Pool(8, begin_together, (context.Barrier(8),)) as pool:
-        grants = pool.map(grants_of, [store] * 8, chunksize=1)
+    counts = context.Array("q", 8, lock=False)
+    with context.Pool(8, begin_together, (context.Barrier(8), counts)) as pool:
+        pool.starmap(draw_until_all_have, [(store, index) for index in range(8)], chunksize=1)
+    grants = list(counts)
     assert min(grants) >= sum(grants) / 8 / 4, grants
 
 
 all_are_ready: Any = None  # in the processes of the pool: a barrier
+grants_of: Any = None  # how many each of them has
 
 
-def begin_together(barrier: Any) -> None:
-    global all_are_ready
-    all_are_ready = barrier
+def begin_together(barrier: Any, counts: Any) -> None:
+    global all_are_ready, grants_of
+    all_are_ready, grants_of = barrier, counts
 
 
-def grants_of(store: str) -> int:
-    """How many one who always wants the next one gets in two seconds."""
-    count = 0
+def draw_until_all_have(store: str, index: int) -> None:
+    """One who always wants the next one, until all have a hundred, or one has so many that others get none."""
     with idgen.Generator(
         kind="segment", tag="t", store=store, segment_step=10, segment_runway=0, store_timeout="60s", wait_max="60s"
     ) as generator:
-        all_are_ready.wait(60)
-        end = time.monotonic() + 2
-        while time.monotonic() < end:
+        all_are_ready.wait(patience(60))
+        while min(grants_of) < 100 and max(grants_of) < 1000:
             generator.next_batch(10)
-            count += 1
-    return count
+            grants_of[index] += 1
 
 
 def test_a_process_that_was_stopped_while_it_had_the_turn_is_not_waited_for(tmp_path: Path) -> None:
@@ -204,9 +205,9 @@ def test_a_process_that_was_stopped_while_it_had_the_turn_is_not_waited_for(tmp_
         turn = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, (1 << 62) + 1, 25, 0)  # lock_file.hpp
         fcntl.fcntl(lock, fcntl.F_OFD_SETLK, turn)
         began = time.monotonic()
-        with idgen.Generator(kind="segment", tag="t", store=store, store_timeout="60s", wait_max="60s") as generator:
+        with idgen.Generator(kind="segment", tag="t", store=store, store_timeout="10m", wait_max="1h") as generator:
             assert generator.next() == 1
-        assert 0.5 < time.monotonic() - began < 30, "not seen, or waited for until the time is up"
+        assert time.monotonic() - began > 0.5, "not seen"
 
 
 def test_a_second_process_on_the_same_worker_is_refused_until_the_first_is_gone(tmp_path: Path) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import copy
 import os
-import threading
 from array import array
 from pathlib import Path
 
 import idgen
 import numpy as np
 import pytest
-from conftest import REPOSITORY, repeating
+from conftest import REPOSITORY
+from patience import repeating, wait_until
 
 VECTORS = REPOSITORY / "tests" / "vectors"
 ORDER = "time:41ms worker:6 sequence:12 gene:4"
@@ -161,12 +161,7 @@ def test_a_router_takes_a_new_file_by_itself(tmp_path: Path) -> None:
     table(1).write(path, 0)
     router = idgen.Router.open(str(path), reload_seconds=0.01)
     table(2).write(path, 1)
-    pause = threading.Event()
-    for _ in range(2000):
-        if router.version == 2:
-            break
-        pause.wait(0.005)
-    assert router.version == 2
+    wait_until(lambda: router.version == 2, what="the router reads the new file")
 
 
 def test_a_child_goes_on_with_the_table_that_it_has() -> None:

@@ -22,18 +22,33 @@ from pathlib import Path
 from typing import get_type_hints
 
 import idgen
+import pytest
+from patience import patience
 
 HERE = Path(__file__).resolve().parent
 PACKAGE = HERE.parent
 
 
-def mypy(*arguments: str, folder: Path = PACKAGE) -> None:
-    result = subprocess.run([sys.executable, "-m", *arguments], cwd=folder, capture_output=True, text=True, timeout=600)
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What mypy knows of the standard library after its first run."""
+    return tmp_path_factory.mktemp("mypy")
+
+
+def mypy(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", *arguments],
+        cwd=folder,
+        env={**os.environ, "MYPYPATH": str(PACKAGE.parent / "tests" / "support")},
+        capture_output=True,
+        text=True,
+        timeout=patience(120),
+    )
+
+
+def test_package_and_tests_are_strictly_typed(cache: Path) -> None:
+    result = mypy("mypy", "--strict", "--cache-dir", str(cache), "src/idgen", "tests", folder=PACKAGE)
     assert result.returncode == 0, result.stdout + result.stderr
-
-
-def test_package_and_tests_are_strictly_typed(tmp_path: Path) -> None:
-    mypy("mypy", "--strict", "--cache-dir", str(tmp_path), "src/idgen", "tests")
 
 
 def test_the_stubs_of_the_compiled_module_match_it(tmp_path: Path) -> None:
@@ -42,7 +57,10 @@ def test_the_stubs_of_the_compiled_module_match_it(tmp_path: Path) -> None:
     ours = ("CancelToken", "Generator", "IdCipher", "Layout", "RouteTable", "Router", "TextPattern")
     metaclass.write_text("".join(f"idgen._core.{name}\n" for name in ours))
     # From another folder, so that the installed package is checked.
-    mypy("mypy.stubtest", "--ignore-disjoint-bases", "--allowlist", str(metaclass), "idgen._core", folder=tmp_path)
+    result = mypy(
+        "mypy.stubtest", "--ignore-disjoint-bases", "--allowlist", str(metaclass), "idgen._core", folder=tmp_path
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 def test_the_package_says_that_it_is_typed() -> None:
@@ -50,21 +68,14 @@ def test_the_package_says_that_it_is_typed() -> None:
     assert Path(idgen.__file__).with_name("py.typed").exists()
 
 
-def checked(code: str, folder: Path) -> str:
+def checked(code: str, folder: Path, cache: Path) -> str:
     """What mypy --strict says of a user's program."""
     script = folder / "user.py"
     script.write_text(code)
-    result = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(folder / "cache"), str(script)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    return result.stdout
+    return mypy("mypy", "--strict", "--cache-dir", str(cache), str(script), folder=folder).stdout
 
 
-def test_a_user_who_makes_a_mistake_is_told_by_the_type_checker(tmp_path: Path) -> None:
+def test_a_user_who_makes_a_mistake_is_told_by_the_type_checker(tmp_path: Path, cache: Path) -> None:
     mistakes = """import idgen; from array import array
 id: str = idgen.Generator(worker=1).next()
 idgen.format_id(1, "base61")
@@ -76,7 +87,7 @@ idgen.segment_show(tga="orders")
 idgen.Propertys
 source: idgen.IdSource = array("q")
 """
-    found = checked(mistakes, tmp_path)
+    found = checked(mistakes, tmp_path, cache)
     assert "user.py:2: error: Incompatible types in assignment" in found
     assert "user.py:3: error: Argument 2" in found
     assert 'user.py:4: error: Unexpected keyword argument "segment_stpe"' in found
@@ -88,7 +99,7 @@ source: idgen.IdSource = array("q")
     assert "user.py:10: error: Incompatible types in assignment" in found
 
 
-def test_every_kind_of_value_that_a_property_takes_passes_the_type_checker(tmp_path: Path) -> None:
+def test_every_kind_of_value_that_a_property_takes_passes_the_type_checker(tmp_path: Path, cache: Path) -> None:
     found = checked(
         """import logging
 from array import array
@@ -118,6 +129,7 @@ print(idgen.metrics([generator]), idgen.properties(), idgen.statuses())
 print(idgen.sql, idgen.Store, idgen.Stats, idgen.Field)
 """,
         tmp_path,
+        cache,
     )
     assert found.startswith("Success"), found
 

@@ -7,11 +7,11 @@ import resource
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import idgen
 import pytest
+from patience import wait_until
 
 DRAWS_AND_DIES = """
 import idgen, os, signal, sys
@@ -39,10 +39,8 @@ def settings(tmp_path: Path) -> dict[str, str | int]:
 
 def idle(settings: dict[str, str | int], at: int) -> None:
     """Until a generator has given back what it held, and the tag stands there."""
-    until = time.monotonic() + 20
-    while idgen.segment_show(store=str(settings["store"]), tag="orders").max_id != at:
-        assert time.monotonic() < until, "nothing was given back"
-        time.sleep(0.01)
+    store = str(settings["store"])
+    wait_until(lambda: idgen.segment_show(store=store, tag="orders").max_id == at, what="it is given back")
 
 
 def backup(folder: Path) -> None:

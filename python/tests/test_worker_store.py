@@ -13,6 +13,7 @@ from typing import Any
 import idgen
 import pytest
 from idgen.sql import SqlStore
+from patience import wait_until
 
 MINE = "0123456789abcdef" * 2
 
@@ -118,10 +119,7 @@ def test_a_worker_that_is_auto_is_leased(store: Any) -> None:
 def test_a_renewal_reads_nothing() -> None:
     table = Table()
     with events(table, window="200ms"):
-        deadline = time.monotonic() + 20
-        while table.replaced < 4:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(lambda: table.replaced >= 4, what="four renewals")
         assert table.reads == 1
         assert table.rows[7].fence == 1
 
