@@ -221,6 +221,12 @@ def test_nobody_waits_at_a_million_ids_a_second_while_the_server_is_away_for_the
         stats = generator.stats()
         return stats.rate > 0.9 * rate and stats.stock_seconds > runway
 
+    def has_more():
+        found = generator.stats()
+        if found.remaining > 1000:  # enough, perhaps, for nothing to be asked for yet
+            draw_steadily(generator, 1000)
+        return found.granted > after.granted
+
     more = {"segment.runway": f"{runway}s", "module.path": str(MODULES)}
     with idgen.Generator(kind="segment", store=shared.url(), tag=tag, **more) as generator:
         wait_until(has_stock)
@@ -235,7 +241,7 @@ def test_nobody_waits_at_a_million_ids_a_second_while_the_server_is_away_for_the
             shared.go_on()
         assert after.granted == before.granted, "the server was away"
         assert after.issued == before.issued + count
-        wait_until(lambda: generator.stats().granted > after.granted, what="the server is back")
+        wait_until(has_more, what="the server is back")
         draw_steadily(generator, 1000)
         assert generator.stats().store_waits == before.store_waits
 
