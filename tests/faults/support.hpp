@@ -138,8 +138,8 @@ class Shared {
 
 std::int64_t mono_ns();
 
-// Exact: every id of every list once. Lists need not be sorted. Returns how many ids occur more than once. What is wrong
-// is printed with the word DUPLICATE, and so by the next one.
+// Exact: every id of every list once. Lists need not be sorted. Returns how many ids occur more than once. Both print
+// what is wrong, with the word DUPLICATE.
 std::size_t count_duplicates(std::vector<std::vector<std::uint64_t>> lists);
 bool is_strictly_rising(const std::vector<std::uint64_t>& ids);
 

@@ -95,7 +95,7 @@ TEST(Threads, DrawNoSegmentIdTwiceWhenOrderIsRelaxed) { threads_draw_no_id_twice
 TEST(Threads, DrawNoSegmentIdTwiceWhenSegmentsAreSmall) { threads_draw_no_id_twice(kSmallSegment); }
 TEST(Threads, DrawNoSnowflakeTwice) { threads_draw_no_id_twice(kSnowflake); }
 TEST(Threads, DrawNoSnowflakeTwiceWhenOrderIsRelaxed) { threads_draw_no_id_twice(relaxed(kSnowflake)); }
-// At 4096 ids a ms, a second of them.
+// At 4096 ids per ms, a second of them.
 TEST(Threads, DrawNoSnowflakeTwiceAtTheCapOfTheDefaultLayout) {
   threads_draw_no_id_twice({{"worker", "9"}}, kPerThread / 5);
 }

@@ -22,8 +22,8 @@ inline std::size_t threads_of_lanes() {
   return count;
 }
 
-// Waits until the wanted number has been seen for 100 ms, and returns the number last seen. Once is not enough: a thread
-// that has just been started has no name yet.
+// Waits until the wanted number has been seen for 100 ms, and returns the number last seen. Once is not enough: a
+// thread that has just been started has no name yet.
 inline std::size_t threads_once_there_are(std::size_t wanted) {
   std::size_t count = 0;
   int in_a_row = 0;

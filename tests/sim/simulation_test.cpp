@@ -1,7 +1,7 @@
 // The real core on simulated machines: see docs/simulation.md.
 //
-// Each day has seeds of its own, which begin at its number. IDGEN_SIM_SEEDS=N runs N seeds, IDGEN_SIM_FIRST=F those from
-// F on. IDGEN_SIM_SEED=S runs seed S and prints each step.
+// Each day has seeds of its own, which begin at its number. IDGEN_SIM_SEEDS=N runs N seeds, IDGEN_SIM_FIRST=F those
+// from F on. IDGEN_SIM_SEED=S runs seed S and prints each step.
 // IDGEN_SIM_TABLE=N counts in how many of N seeds each fault is caught.
 #include "sim/simulation.hpp"
 
