@@ -398,7 +398,7 @@ class Process:
     def __exit__(self, *_):
         self.process.stdin.close()
         try:
-            self.process.wait(20)
+            self.process.wait(servers.START_SECONDS)
         finally:
             self.process.kill()
             self.process.wait()

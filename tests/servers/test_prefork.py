@@ -12,7 +12,7 @@ import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from clients import MODULES, create, new_tag, wait_until
+from clients import MODULES, SECONDS, create, distinct, new_tag, wait_until
 
 import servers
 
@@ -73,8 +73,8 @@ def program(request, started, tmp_path):
 def check(rows):
     """Of each process a worker of its own, and no id twice."""
     events, orders = [row[2] for row in rows], [row[3] for row in rows]
-    assert len(set(events)) == len(events)
-    assert len(set(orders)) == len(orders)
+    distinct(events)
+    distinct(orders)
     workers = {process: worker for process, worker, *_ in rows}
     assert all(workers[process] == worker for process, worker, *_ in rows)
     return workers
@@ -98,7 +98,7 @@ def test_gunicorn_with_preload_serves_no_id_twice_whatever_happens_to_its_worker
     def ask(_):
         for _ in range(50):
             try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=20) as answer:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=SECONDS) as answer:
                     return json.load(answer)
             except OSError:
                 time.sleep(0.1)  # its worker was killed
@@ -124,7 +124,7 @@ def test_gunicorn_with_preload_serves_no_id_twice_whatever_happens_to_its_worker
         assert master.pid not in workers
     finally:
         master.terminate()
-        master.wait(30)
+        master.wait(SECONDS)
 
 
 def test_celery_tasks_in_forked_processes_draw_no_id_twice(program, started, tmp_path):
@@ -145,25 +145,25 @@ def test_celery_tasks_in_forked_processes_draw_no_id_twice(program, started, tmp
 import json, celery
 from celery import group
 app = celery.Celery("tasks", broker={broker!r}, backend={broker!r})
-answers = group(app.signature("tasks.draw", (40,)) for _ in range(24)).apply_async().get(timeout=90)
+answers = group(app.signature("tasks.draw", (40,)) for _ in range(24)).apply_async().get(timeout={2 * SECONDS})
 print(json.dumps(sum(answers, [])))
 """
     try:
-        done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[-2000:] + (tmp_path / "log").read_text()[-2000:]
         rows = json.loads(done.stdout)
         assert len(rows) == 24 * 40
         assert len(check(rows)) >= 6
     finally:
         worker.terminate()
-        worker.wait(60)
+        worker.wait(SECONDS)
 
 
 @pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
 def test_processes_of_a_pool_draw_from_a_generator_of_the_module(program, method, tmp_path):
     program("pool.py", POOL)
     done = subprocess.run(
-        [sys.executable, "pool.py", method], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "pool.py", method], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
