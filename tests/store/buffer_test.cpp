@@ -72,6 +72,15 @@ TEST_F(Buffer, AStockThatRunsLowIsLoadedInTheBackground) {
   for (std::uint64_t first = 41; first < 80; first += 10) EXPECT_EQ(draw(), first);
 }
 
+TEST_F(Buffer, WhoeverClosesItLastWaitsForTheLoadsInTheBackground) {
+  store->enter();
+  for (int i = 0; i < 3; ++i) draw();
+  EXPECT_EQ(database->calls, 1);
+  store->leave();
+  EXPECT_EQ(database->calls, 2);
+  EXPECT_EQ(runtime->tasks(), 0u);
+}
+
 TEST_F(Buffer, WhoeverFindsItEmptyWhileAnotherLoadsLoadsALittle) {
   redis.another_loads = true;
   draw();

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <map>
@@ -71,6 +72,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
       : options_(parts.options),
         runtime_(std::move(parts.runtime)),
         loads_(runtime_->make_lane()),
+        longest_load_ms_(parts.longest_load_ms),
         queue_(std::move(parts.queue)),
         database_(std::move(parts.database)) {}
   ~BufferStore() override { delete state_->tags; }
@@ -192,6 +194,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
            (database ? database->describe() : std::string("database: not reached yet\n"));
   }
   void disconnect() noexcept override {
+    wait_for_loads();
     if (Queue* const queue = queue_.opened()) queue->disconnect();
     if (Store* const database = database_.opened()) database->disconnect();
   }
@@ -261,6 +264,10 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   Tag& tag_at(const Names& names) IDGEN_REQUIRES(state_->mutex) {
     if (!state_->tags) state_->tags = new std::map<Names, Tag>;
     return (*state_->tags)[names];
+  }
+  bool is_loading() IDGEN_REQUIRES(state_->mutex) {
+    return state_->tags && std::any_of(state_->tags->begin(), state_->tags->end(),
+                                       [](const auto& entry) { return entry.second.loading; });
   }
   Tag known_of(const Names& names) {
     const MutexLock lock(state_->mutex);
@@ -415,6 +422,15 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     return !tag_at(names).loading;
   }
 
+  // A load that went on would be inside a client library while the process ends and takes that library down: libpq then
+  // crashed in OpenSSL. It ends by its own time-outs; a host that must stop waits no longer than those.
+  void wait_for_loads() noexcept {
+    constexpr std::int64_t kSliceNs = 20 * kNsPerMs;
+    const std::int64_t until = runtime_->mono_ns() + longest_load_ms_ * kNsPerMs;
+    MutexLock lock(state_->mutex);
+    while (is_loading() && runtime_->mono_ns() < until) runtime_->wait(lock, state_->loaded, kSliceNs);
+  }
+
   // On a separate lane, since the database may be down while Redis is up; one at a time per tag. The label was read
   // before the database is asked.
   void load_ahead(const Names& names, const QueuePart& part, const SegmentRequest& request) {
@@ -460,6 +476,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   const BufferOptions options_;
   const std::shared_ptr<Runtime> runtime_;
   const std::shared_ptr<Lane> loads_;
+  const std::int64_t longest_load_ms_;
   Side<Queue> queue_;
   Side<Store> database_;
   ForkPage<State> state_;
@@ -513,7 +530,8 @@ std::shared_ptr<Store> open_buffer_store(const std::string& rest, const StoreOpt
       {.queue = [&redis, of_queue] { return open_module_queue(redis, of_queue.buffer.redis, of_queue); },
        .database = [options] { return open_store(options.buffer.database, options); },
        .options = options.buffer,
-       .runtime = options.runtime});
+       .runtime = options.runtime,
+       .longest_load_ms = options.timeout_ms + options.buffer.timeout_ms});
 }
 
 std::string buffer_store_identity(const std::string&, const StoreOptions& options) {

@@ -17,6 +17,7 @@ struct BufferParts {
   std::function<std::shared_ptr<Store>()> database;
   BufferOptions options;
   std::shared_ptr<Runtime> runtime;
+  std::int64_t longest_load_ms = 10'000;  // how long a close waits for a load in the background
 };
 
 // Opens both sides. One of them may be unavailable; it is then opened when it returns. Throws if both are unavailable,
