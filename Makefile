@@ -5,28 +5,31 @@ DESTDIR ?=
 export PREFIX DESTDIR
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-rest test-% sim sim-controls models fuzz setup build dist bench install docs \
+.PHONY: help demo test test-all test-% check sim sim-controls models fuzz setup build dist bench install docs \
   format lint abi-baseline clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
-	@echo "  make test-PART     one part of the tests: $$(scripts/test --list)"
+	@echo "  make test-PART     one part of the tests: $$(scripts/test --list | awk '{ printf "%s ", $$1 }')"
 
 demo: ## four processes (C, Python, Java, Go) on one configuration and one store
 	scripts/setup demo
 	scripts/demo
 
-test: setup ## what a change breaks first, in some ten minutes on two cores
+test: ## what a change breaks first, in some six minutes on two cores
+	scripts/setup servers
 	scripts/test
 
-test-all: setup ## everything: also faults at full length, sanitizers, projects that use idgen
+test-all: ## everything: also real faults of real servers, sanitizers, models, fuzz, projects that use idgen
+	scripts/setup servers
 	scripts/test --all
 
-test-rest: setup ## what `make test` leaves out of `make test-all`
-	scripts/test --rest
-
-test-%: setup
+test-%:
+	scripts/setup servers
 	scripts/test $*
+
+check: setup ## the tests that the changes in the working tree need first
+	scripts/test --check
 
 sim: setup ## the simulation: SEEDS=N runs N seeds, SEED=S shows what one does, step by step (docs/simulation.md)
 	scripts/sim $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),10000))
@@ -45,16 +48,18 @@ fuzz: ## every parser, fed with what nobody would write, for SECONDS=N (60) each
 setup: ## install what is missing; names it first, and does nothing the second time
 	scripts/setup
 
-build: setup ## build/lib/libidgen.so and build/bin/idgen
+build: setup ## build/lib/libidgen.so and build/bin/idgen, as they are tested
 	scripts/build
 
-dist: build ## build/dist/: the Python wheel and sdist, the Java jar
-	scripts/dist
+dist: setup ## build/dist/: the Python wheel and sdist, the Java jar; its library is optimised as a whole
+	scripts/build dist
+	IDGEN_BUILD_DIR=$(CURDIR)/build/whole scripts/dist
 
-bench: build dist ## measure, and write build/bench/report.md
+bench: dist ## measure, and write build/bench/report.md
 	scripts/bench
 
-install: build ## into PREFIX (/usr/local), below DESTDIR if given
+install: setup ## into PREFIX (/usr/local), below DESTDIR if given
+	scripts/build dist
 	scripts/install
 
 docs: setup ## README and docs/ as HTML, in build/site/

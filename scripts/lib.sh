@@ -6,8 +6,9 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export PATH="$root/build/venv/bin:$PATH"
 jobs=$(nproc)
 cd "$root"
-# The wheel is compiled from the same sources as the library, with the same flags, so compiled objects are reused from
-# here. Precompiled headers are identified by what they were made from, as ccache's manual requires.
+# The wheel is compiled from the same sources as the library, with the same flags and from the same units (cmake/
+# units.cmake), so compiled objects are reused from here. Precompiled headers are identified by what they were made
+# from, as ccache's manual requires.
 export CCACHE_DIR=$root/build/ccache CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
 export CC=${CC:-cc} CXX=${CXX:-c++}
 if command -v ccache >/dev/null; then
@@ -25,28 +26,19 @@ fail() {
 
 trap 'trap - EXIT; printf "\nInterrupted. What is finished is kept: run the same command to go on.\n" >&2; exit 130' INT
 
-# quietly NAME COMMAND...: the output goes to build/log/NAME.log; its end is shown if the command fails. If the script
-# sets longest_s, a command that takes longer is ended, and what it was doing is shown too.
+# quietly NAME COMMAND...: the output goes to build/log/NAME.log; its end is shown if the command fails.
 quietly() {
-  local log=$root/build/log/$1.log start=$SECONDS shell=$BASHPID watch='' status=0
+  local log=$root/build/log/$1.log start=$SECONDS status=0
   shift
   mkdir -p "${log%/*}"
   printf '  %s ... ' "$*"
-  if [ -n "${longest_s:-}" ]; then
-    scripts/stuck "$shell" "$longest_s" "${ahead:-}" >"$log.stuck" 2>&1 &
-    watch=$!
-    disown "$watch"
-  fi
   "$@" >"$log" 2>&1 || status=$?
-  [ -z "$watch" ] || kill "$watch" 2>/dev/null || true
   if [ "$status" = 0 ]; then
-    rm -f "$log.stuck"
     printf '%d s\n' $((SECONDS - start))
     return
   fi
   printf 'failed (exit status %d). The end of %s:\n' "$status" "${log#"$root"/}"
   tail -n 40 "$log"
-  if [ -s "$log.stuck" ]; then head -n 400 "$log.stuck"; fi
   return "$status"
 }
 

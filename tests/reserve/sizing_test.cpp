@@ -7,7 +7,7 @@
 namespace idgen {
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 TEST(Sizing, ARateIsNumbersPerSecond) {
@@ -17,12 +17,12 @@ TEST(Sizing, ARateIsNumbersPerSecond) {
     std::uint64_t rate;
   };
   for (const auto& [numbers, ns, rate] : {
-           Case{0, kSecond, 0},
-           Case{1'000, kSecond, 1'000},
-           Case{1'000, 10 * kSecond, 100},
-           Case{1'000, kSecond / 10, 10'000},
-           Case{1, 3 * kSecond, 0},  // rounded down
-           Case{5, 2 * kSecond, 2},
+           Case{0, kSecondNs, 0},
+           Case{1'000, kSecondNs, 1'000},
+           Case{1'000, 10 * kSecondNs, 100},
+           Case{1'000, kSecondNs / 10, 10'000},
+           Case{1, 3 * kSecondNs, 0},  // rounded down
+           Case{5, 2 * kSecondNs, 2},
        })
     EXPECT_EQ(rate_of(numbers, ns), rate) << numbers << " in " << ns << " ns";
 }
@@ -50,10 +50,10 @@ TEST(Sizing, TheRunwayIsWhatIsDrawnInItsTimeWithinStockMax) {
     std::uint64_t runway;
   };
   for (const auto& [rate, runway_ns, stock_max, runway] : {
-           Case{10'000, 10 * kSecond, 1'000'000, 100'000}, Case{10'000, 10 * kSecond, 100'000, 100'000},
-           Case{10'000, 10 * kSecond, 99'999, 99'999}, Case{10'000, kSecond / 1000, 1'000'000, 10},
-           Case{0, 10 * kSecond, 1'000'000, 0}, Case{10'000, 0, 1'000'000, 0},
-           Case{kMost, 3600 * kSecond, 1'000'000, 1'000'000},  // more than 64 bits hold
+           Case{10'000, 10 * kSecondNs, 1'000'000, 100'000}, Case{10'000, 10 * kSecondNs, 100'000, 100'000},
+           Case{10'000, 10 * kSecondNs, 99'999, 99'999}, Case{10'000, kSecondNs / 1000, 1'000'000, 10},
+           Case{0, 10 * kSecondNs, 1'000'000, 0}, Case{10'000, 0, 1'000'000, 0},
+           Case{kMost, 3600 * kSecondNs, 1'000'000, 1'000'000},  // more than 64 bits hold
        }) {
     EXPECT_EQ(runway_of({.runway_ns = runway_ns, .stock_max = stock_max}, rate), runway)
         << rate << " a second for " << runway_ns << " ns, at most " << stock_max;
@@ -69,10 +69,10 @@ struct SizeCase {
 
 TEST(Sizing, TheNextRangeFollowsTheRate) {
   // 10 s at the mark of a tenth, or of a half.
-  const Sizing tenth{.prefetch = 0.1, .runway_ns = 10 * kSecond, .stock_max = 1'000'000};
-  const Sizing half{.prefetch = 0.5, .runway_ns = 10 * kSecond, .stock_max = 1'000'000};
-  const Sizing late{.prefetch = 0.9, .runway_ns = 10 * kSecond, .stock_max = 1'000'000};
-  const Sizing little{.prefetch = 0.1, .runway_ns = 10 * kSecond, .stock_max = 20'000};
+  const Sizing tenth{.prefetch = 0.1, .runway_ns = 10 * kSecondNs, .stock_max = 1'000'000};
+  const Sizing half{.prefetch = 0.5, .runway_ns = 10 * kSecondNs, .stock_max = 1'000'000};
+  const Sizing late{.prefetch = 0.9, .runway_ns = 10 * kSecondNs, .stock_max = 1'000'000};
+  const Sizing little{.prefetch = 0.1, .runway_ns = 10 * kSecondNs, .stock_max = 20'000};
   const Sizing off{.prefetch = 0.1, .runway_ns = 0, .stock_max = 1'000'000};
   for (const SizeCase& with : {
            SizeCase{"steady", tenth, {.rate = 9'000, .last_size = 100'000}, 100'000},
@@ -101,7 +101,7 @@ TEST(Sizing, AnotherRangeIsAskedForUntilTheRunwayIsHeld) {
     Pace pace;
     bool is_short;
   };
-  const Sizing sizing{.prefetch = 0.1, .runway_ns = 10 * kSecond, .stock_max = 50'000};
+  const Sizing sizing{.prefetch = 0.1, .runway_ns = 10 * kSecondNs, .stock_max = 50'000};
   const Pace small{.rate = 4'000, .last_size = 1'000};  // the runway is 40 000 numbers
   for (const Case& with : {
            Case{"little held", 2'000, 1, small, true},

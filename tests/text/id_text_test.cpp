@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 constexpr Encoding kAll[] = {Encoding::decimal, Encoding::hex, Encoding::crockford, Encoding::base58, Encoding::base62};
 constexpr Encoding kFixed[] = {Encoding::hex, Encoding::crockford, Encoding::base58, Encoding::base62};
-constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kMaxId = std::numeric_limits<std::uint64_t>::max();
 
 // As many small ids as large ones.
 std::uint64_t random_id(std::mt19937_64& rng) { return rng() >> (rng() % 64); }
@@ -30,19 +30,19 @@ TEST(IdText, EveryIdReadsBackFromEveryEncoding) {
   }
   for (Encoding encoding : kAll) {
     EXPECT_EQ(parse_id(format_id(0, encoding), encoding), 0u);
-    EXPECT_EQ(parse_id(format_id(kMax, encoding), encoding), kMax);
+    EXPECT_EQ(parse_id(format_id(kMaxId, encoding), encoding), kMaxId);
   }
 }
 
 TEST(IdText, AllEncodingsButDecimalHaveOneWidth) {
-  for (std::uint64_t id : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 32, kMax}) {
+  for (std::uint64_t id : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 32, kMaxId}) {
     EXPECT_EQ(format_id(id, Encoding::hex).size(), 16u);
     EXPECT_EQ(format_id(id, Encoding::crockford).size(), 13u);
     EXPECT_EQ(format_id(id, Encoding::base58).size(), 11u);
     EXPECT_EQ(format_id(id, Encoding::base62).size(), 11u);
   }
   EXPECT_EQ(format_id(0, Encoding::decimal), "0");
-  EXPECT_EQ(format_id(kMax, Encoding::decimal), "18446744073709551615");
+  EXPECT_EQ(format_id(kMaxId, Encoding::decimal), "18446744073709551615");
 }
 
 TEST(IdText, TheOrderOfFixedWidthTextsIsTheOrderOfIds) {
@@ -56,7 +56,7 @@ TEST(IdText, TheOrderOfFixedWidthTextsIsTheOrderOfIds) {
 TEST(IdText, HexIsReadInEitherCase) { EXPECT_EQ(parse_id("DEADBEEFdeadbeef", Encoding::hex), 0xDEADBEEFDEADBEEFu); }
 
 TEST(IdText, CrockfordIsReadInEitherCaseAndForgivesLookAlikes) {
-  EXPECT_EQ(parse_id("fzzzzzzzzzzzz", Encoding::crockford), kMax);
+  EXPECT_EQ(parse_id("fzzzzzzzzzzzz", Encoding::crockford), kMaxId);
   EXPECT_EQ(parse_id("00000000000OI", Encoding::crockford), 1u);
   EXPECT_EQ(parse_id("ooooooooooool", Encoding::crockford), 1u);
   EXPECT_EQ(parse_id("00000000000Li", Encoding::crockford), 33u);

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMaxMs = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 
 TEST(Instant, EveryInstantOfYears0To9999ReadsBack) {
@@ -30,7 +30,7 @@ TEST(Instant, EveryInstantOfYears0To9999ReadsBack) {
 
 TEST(Instant, YearsThatDoNotFitFourDigitsAreClamped) {
   EXPECT_EQ(format_instant(kMin), "0000-01-01T00:00:00.000Z");
-  EXPECT_EQ(format_instant(kMax), "9999-12-31T23:59:59.999Z");
+  EXPECT_EQ(format_instant(kMaxMs), "9999-12-31T23:59:59.999Z");
 }
 
 TEST(Instant, AnOffsetMovesTheInstantTheOtherWay) {
@@ -62,7 +62,7 @@ TEST(Instant, LeapDaysAreThoseOfTheGregorianCalendar) {
 TEST(Instant, ABareNumberIsUnixMilliseconds) {
   EXPECT_EQ(parse_instant("0"), 0);
   EXPECT_EQ(parse_instant("-0"), 0);
-  EXPECT_EQ(parse_instant("9223372036854775807"), kMax);
+  EXPECT_EQ(parse_instant("9223372036854775807"), kMaxMs);
   EXPECT_EQ(parse_instant("-9223372036854775808"), kMin);
   EXPECT_ERROR(VALUE, HasSubstr("must fit 64 bits"), parse_instant("9223372036854775808"));
   EXPECT_ERROR(VALUE, HasSubstr("must fit 64 bits"), parse_instant(std::string(1 << 20, '9')));
@@ -95,7 +95,7 @@ TEST(Duration, EachUnitIsItsNumberOfMilliseconds) {
   EXPECT_EQ(parse_duration_ms("4y"), std::int64_t{1461} * 86400000);
   EXPECT_EQ(parse_duration_ms("0"), 0);
   EXPECT_EQ(parse_duration_ms("0y"), 0);
-  EXPECT_EQ(parse_duration_ms("9223372036854775807ms"), kMax);
+  EXPECT_EQ(parse_duration_ms("9223372036854775807ms"), kMaxMs);
 }
 
 TEST(Duration, IsWrittenInTheLargestUnitThatDividesIt) {
@@ -108,7 +108,7 @@ TEST(Duration, IsWrittenInTheLargestUnitThatDividesIt) {
   EXPECT_EQ(format_duration_ms(7200000), "2h");
   EXPECT_EQ(format_duration_ms(86400000), "1d");
   EXPECT_EQ(format_duration_ms(31557600000), "1y");
-  EXPECT_EQ(format_duration_ms(kMax), "9223372036854775807ms");
+  EXPECT_EQ(format_duration_ms(kMaxMs), "9223372036854775807ms");
   EXPECT_EQ(format_duration_ms(kMin), "-9223372036854775808ms");
 }
 

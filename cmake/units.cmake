@@ -1,0 +1,37 @@
+# idgen_units(OUT NAME OPTIONS PER SOURCE...): sets OUT to sources that include PER of these each, compiled with
+# OPTIONS.
+# Reading headers takes most of the time that a source of the core takes; CMake's UNITY_BUILD leaves out sources that
+# have options of their own. Without IDGEN_UNITS, OUT is the sources themselves. Trees with the same options may share
+# the folder of these files: what is compiled in one of them is then found by ccache in the others.
+set(IDGEN_UNITS_DIR ${PROJECT_BINARY_DIR}/units CACHE PATH "Where sources that include others are written")
+
+function(idgen_units out name options per)
+  set(units)
+  set(sources ${ARGN})
+  list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/]")
+  if(IDGEN_UNITS)
+    set(number 0)
+    set(rest ${sources})
+    while(rest)
+      math(EXPR number "${number} + 1")
+      set(unit ${IDGEN_UNITS_DIR}/${name}_${number}.cpp)
+      list(SUBLIST rest 0 ${per} part)
+      list(TRANSFORM part REPLACE "(.+)" "#include \"\\1\"\n" OUTPUT_VARIABLE text)
+      list(JOIN text "" text)
+      file(CONFIGURE OUTPUT ${unit} CONTENT "${text}" @ONLY)
+      list(APPEND units ${unit})
+      list(LENGTH rest length)
+      if(length GREATER ${per})
+        list(SUBLIST rest ${per} -1 rest)
+      else()
+        set(rest)
+      endif()
+    endwhile()
+  else()
+    set(units ${sources})
+  endif()
+  if(options)
+    set_source_files_properties(${units} PROPERTIES COMPILE_OPTIONS "${options}")
+  endif()
+  set(${out} ${units} PARENT_SCOPE)
+endfunction()
