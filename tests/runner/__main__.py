@@ -1,0 +1,286 @@
+"""scripts/test and scripts/ci: see --help."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import plan
+from jobs import LOGS, ROOT, Job, Result, run, run_again, say
+from parts import BUILD, PARTS, REST, USUAL, builds
+
+FLAKY = ROOT / "tests/flaky.tsv"
+AGAIN = 3  # how often a failed test is run again, alone
+TOOLS_OWN = ("hsperfdata_", "pytest-of-")  # folders that the JVM and pytest keep
+TOO_MANY = 20  # failures are no accident, and none is run again
+
+began = time.monotonic()
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="scripts/test",
+        description="Runs the tests, as many side by side as the machine has cores for. Without arguments: what"
+        " `make test` runs, which tells a user that all works and a developer what a change broke.",
+        epilog="PART is one of: "
+        + ", ".join(PARTS)
+        + ". PART/WHAT is one of its jobs, or what their names begin with: cpp/store, modules/workers.",
+    )
+    parser.add_argument("parts", nargs="*", metavar="PART", help="run only these")
+    parser.add_argument("--all", action="store_true", help="run everything")
+    parser.add_argument("--ci", action="store_true", help="run what `make test` runs, what the changes since the commit"
+                        " in tests/accepted need, and an eighth of the rest")  # fmt: skip
+    parser.add_argument("--check", action="store_true", help="run what the changes of the working tree need first")
+    parser.add_argument("--plan", action="store_true", help="say what would run, and run nothing")
+    parser.add_argument("--list", action="store_true", help="list the parts")
+    parser.add_argument("--changed", nargs="*", metavar="PATH", help="with --ci or --check: as if these had changed")
+    return parser.parse_args()
+
+
+def jobs_of(parts: list[str]) -> list[Job]:
+    """CMake says which tests there are, so its trees come first."""
+    for preset in ["release", *(part for part in ("asan", "tsan") if part in parts)]:
+        log = LOGS / f"configure-{preset}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("wb") as out:
+            done = subprocess.run(["cmake", "--preset", preset], cwd=ROOT, stdout=out, stderr=out, check=False)
+        if done.returncode:
+            sys.exit(f"cmake --preset {preset} failed:\n{log.read_text(errors='replace')[-4000:]}")
+    return [job for part in parts for job in PARTS[part].jobs(part)]
+
+
+def choose(options: argparse.Namespace) -> tuple[list[Job], list[str]]:
+    """The jobs, without what they need, and the lines of the plan."""
+    paths = options.changed
+    rows = []
+    if options.check:
+        paths = plan.changed_here() if paths is None else paths
+        rows = sorted(
+            {name for path in paths for row in [plan.row_of(path)] if row for name in plan.wanted(row[1], path)}
+        )
+    names = rows if options.check else options.parts or USUAL
+    if unknown := {name.split("/")[0] for name in names} - set(PARTS):
+        sys.exit(f"there is no part '{min(unknown)}'; there are: {', '.join(PARTS)}")
+    parts = {name.split("/")[0] for name in names}
+    jobs = jobs_of([part for part in PARTS if options.all or options.ci or part in parts])
+
+    def of(names: list[str]) -> list[Job]:
+        for name in names:
+            if not any(plan.matches(job, name) for job in jobs):
+                sys.exit(f"there is no part or job '{name}'; scripts/test --help lists them")
+        return [job for job in jobs if any(plan.matches(job, name) for name in names)]
+
+    if options.all:
+        return jobs, ["Everything: " + " ".join(PARTS)]
+    if options.check:
+        return of(names), [f"{len(paths)} paths have changed here: {' '.join(names) or 'nothing to run'}"]
+    if not options.ci:
+        return of(names), []
+    said = ["Always: " + " ".join(USUAL)]
+    chosen = of(USUAL)
+    base = plan.base()
+    if paths is None and base is None:
+        needed = {name: ["(tests/accepted names no commit that HEAD grew from)"] for name in REST}
+    else:
+        needed = plan.by_change(plan.changed_since(base) if paths is None else paths)
+        said.append(f"Changed since {base[:9]}:" if paths is None else "As if these had changed:")
+    for name, because in needed.items():
+        chosen += [job for job in of([name]) if job not in chosen]
+        said.append(f"  {name}: {because[0]}" + (f" and {len(because) - 1} more" if len(because) > 1 else ""))
+    turn = plan.turn()
+    rest = [job for job in jobs if job not in chosen]
+    mine = [job for job in rest if plan.slice_of(job) == turn]
+    for job in mine:
+        job.env["IDGEN_TEST_SLICE"] = "all"  # cases too that otherwise take turns
+    left = Counter(job.part for job in rest if job not in mine)
+    said.append(f"Slice {turn} of 0 to {plan.SLICES - 1}, the turn of this submission: "
+                + (" ".join(sorted({job.name for job in mine})) or "nothing that is not chosen already"))  # fmt: skip
+    said.append("Not run, as nothing that they depend on has changed: "
+                + " ".join(f"{part} ({count} jobs)" if part in ("modules", "recipes") else part
+                           for part, count in left.items()))  # fmt: skip
+    return chosen + mine, said
+
+
+def with_needs(chosen: list[Job]) -> list[Job]:
+    """And the builds that they need. Of the tests, only those that are wanted."""
+    known = builds()
+    needed: dict[str, Job] = {}
+
+    def add(names: list[str]) -> None:
+        for name in names:
+            if name not in needed:
+                needed[name] = known[name]
+                add(known[name].needs)
+
+    for job in chosen:
+        add(job.needs)
+    if not {job.part for job in chosen} & {"cpp", "controls"} or all(job.targets for job in chosen):
+        for name in ("build/first", "build/tests"):
+            targets = sorted({target for job in chosen if name in job.needs for target in job.targets})
+            if name in needed and (targets or name == "build/first"):
+                needed[name].command = ["ninja", "-C", "build", *(targets or ["idgen_core"])]
+    return [*needed.values(), *chosen]
+
+
+def measured_patience() -> float:
+    """How much longer this machine takes than the reference for what tests wait for: processes that start, and a disk
+    that writes. Between 1 and 20."""
+    if given := os.environ.get("IDGEN_PATIENCE"):
+        return float(given)
+    start = time.monotonic()
+    for _ in range(5):
+        subprocess.run([sys.executable, "-c", "import json, socket, subprocess"], check=True)
+    with tempfile.TemporaryFile() as file:
+        for _ in range(50):
+            file.write(b"x")
+            file.flush()
+            os.fsync(file.fileno())
+    reference_s = 0.35  # two cores of an AMD EPYC, nothing else running
+    return round(min(20.0, max(1.0, (time.monotonic() - start) / reference_s)), 1)
+
+
+def memory_disk(name: str) -> str | None:
+    """A folder in memory, if this machine has one that holds 2 GB and runs programs."""
+    shared = Path("/dev/shm")
+    if not shared.is_dir() or shutil.disk_usage(shared).free < 2 << 30 or os.statvfs(shared).f_flag & os.ST_NOEXEC:
+        return None
+    return tempfile.mkdtemp(prefix=name, dir=shared)
+
+
+def told(job: Job) -> None:
+    counts = Counter(result.status for result in job.results)
+    at = f"[{time.monotonic() - began:5.0f} s]"
+    if job.state == "not run":
+        say(f"{at} {job.name:36} not run: what it needs has failed")
+        return
+    words = ", ".join(f"{counts[status]} {status}" for status in ("passed", "failed", "skipped") if counts[status])
+    say(f"{at} {job.name:36} {words or job.state:28} {job.took:6.1f} s")
+    for result in job.failed[:5]:
+        say(f"          failed: {result.name}")
+
+
+def rerun(jobs: list[Job], patience: float) -> list[tuple[Job, Result]]:
+    """Runs failed tests again, each job's alone. Those that pass every time are flaky: no longer among the results."""
+    failed = [(job, result) for job in jobs for result in job.failed]
+    candidates = [job for job in jobs if any(not result.is_final for result in job.failed) and job.format != "build"]
+    if not candidates:
+        return []
+    if len(failed) > TOO_MANY:
+        say(f"\n{len(failed)} tests failed: that is no accident, so none is run again.")
+        return []
+    flaky = []
+    for job in candidates:
+        doubtful = [result for result in job.failed if not result.is_final]
+        say(f"\n== Again, alone, {AGAIN} times: {job.name}: {', '.join(result.name for result in doubtful)}")
+        for number in range(1, AGAIN + 1):
+            bad = {result.name for result in run_again(job, doubtful, number, patience)}
+            if bad & {result.name for result in doubtful}:
+                doubtful = [result for result in doubtful if result.name not in bad]
+            elif bad:
+                doubtful = []
+            if not doubtful:
+                break
+        for result in doubtful:
+            job.results.remove(result)
+            flaky.append((job, result))
+    return flaky
+
+
+def note_flaky(flaky: list[tuple[Job, Result]]) -> None:
+    commit = plan.git("rev-parse", "--short", "HEAD").strip()
+    with FLAKY.open("a") as file:
+        for job, result in flaky:
+            file.write(f"{job.part}: {result.name}\t{commit}\tunknown\n")
+
+
+def summary(jobs: list[Job], flaky: list[tuple[Job, Result]], temporary: list[str]) -> int:
+    tested = [job for job in jobs if job.format != "build"]
+    say("\n== What ran")
+    for part in [*dict.fromkeys(job.part for job in tested)]:
+        own = [job for job in tested if job.part == part]
+        counts = Counter(result.status for job in own for result in job.results)
+        counts["flaky"] = sum(job.part == part for job, _ in flaky)
+        counts["not run"] = sum(job.state == "not run" for job in own)
+        words = ", ".join(
+            f"{counts[word]} {word}" for word in ("failed", "flaky", "skipped", "not run") if counts[word]
+        )
+        say(f"{part:12} {counts['passed']:5} passed{', ' + words if words else '':32} "
+            f"{sum(job.took for job in own):5.0f} s   {PARTS[part].title}")  # fmt: skip
+    built = ", ".join(f"{job.name.split('/')[1]} {job.took:.0f} s" for job in jobs if job.format == "build")
+    say(f"builds: {built}")
+    slowest = sorted(((result.seconds, f"{job.part}: {result.name}") for job in tested for result in job.results),
+                     reverse=True)[:10]  # fmt: skip
+    say("\n== The longest tests")
+    for seconds, name in slowest:
+        say(f"{seconds:7.1f} s  {name}")
+    failed = [(job, result) for job in jobs for result in job.failed]
+    if failed:
+        say("\n== Failed")
+    for job, result in failed[:40]:
+        say(f"\n{job.part}: {result.name}   ({os.path.relpath(job.log, ROOT)})")
+        say("    " + "\n    ".join(result.text.strip().splitlines()[-25:]))
+    if temporary:
+        say("\nLeft behind in the temporary folder, and removed: " + " ".join(temporary[:20]))
+    if flaky:
+        say("\n== Flaky: failed once, then passed three times alone. Find the cause; it is noted in tests/flaky.tsv")
+        for job, result in flaky:
+            say(f"flaky: {job.part}: {result.name}   ({os.path.relpath(job.log, ROOT)})")
+            say("    " + "\n    ".join(result.text.strip().splitlines()[-10:]))
+    counts = Counter(result.status for job in tested for result in job.results)
+    bad = len(failed) + sum(job.state == "not run" for job in tested)
+    skipped = f", {counts['skipped']} skipped" if counts["skipped"] else ""
+    say(f"\n{time.monotonic() - began:.0f} s in all\n\n{counts['passed']} passed, {bad} failed{skipped}")
+    return 1 if bad else 0
+
+
+def main() -> int:
+    options = arguments()
+    if options.list:
+        for name, part in PARTS.items():
+            say(f"{name:12} {part.title}")
+        return 0
+    chosen, said = choose(options)
+    if said:
+        say("== Plan\n" + "\n".join(said))
+    if options.plan or not chosen:
+        return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
+    patience = measured_patience()
+    memory = memory_disk("idgen-")
+    on_disk = tempfile.mkdtemp(prefix="tmp-", dir=BUILD)
+    folder = memory or on_disk
+    for each in {folder, on_disk}:
+        os.chmod(each, 0o1777)  # servers run as somebody else
+    os.environ |= {"TMPDIR": folder, "IDGEN_DISK_DIR": on_disk, "IDGEN_PATIENCE": str(patience)}
+    os.environ.setdefault("IDGEN_TEST_SLICE", str(plan.turn()))  # which store a test takes that takes one by turns
+    if options.all:
+        os.environ["IDGEN_TEST_FULL"] = "1"  # and at their full length those that are shortened
+    say(f"\n== Run: {len(chosen)} jobs; temporary files in {'memory' if memory else 'build/'}; patience {patience}")
+    jobs = with_needs(chosen)
+    flaky: list[tuple[Job, Result]] = []
+    left: list[str] = []
+    try:
+        run(jobs, told, patience)
+        flaky = rerun(jobs, patience)
+        left = sorted(path.name for path in Path(folder).iterdir() if not path.name.startswith(TOOLS_OWN))
+    finally:
+        for each in {folder, on_disk}:
+            shutil.rmtree(each, ignore_errors=True)
+    if flaky:
+        note_flaky(flaky)
+    return summary(jobs, flaky, left)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("\nInterrupted. What is finished is kept: run the same command to go on.")

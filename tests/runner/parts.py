@@ -1,0 +1,258 @@
+"""The parts of the tests: what each is for, and its jobs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from jobs import CORES, LOGS, ROOT, Job
+from results import Result
+
+BUILD = ROOT / "build"
+
+
+@dataclass
+class Part:
+    title: str
+    jobs: Callable[[str], list[Job]]
+
+
+def shell(script: str) -> list[str]:
+    """With the functions and the environment of scripts/lib.sh."""
+    return ["bash", "-c", f"source scripts/lib.sh\nset -x\n{script}"]
+
+
+# --- Builds: what jobs need. Each takes the whole machine: nothing compiles beside tests. The longer a job's seconds,
+# the earlier it begins.
+
+# Small test programs, which give the first results.
+FIRST = ["layout_test", "text_test", "standard_test", "calendar_test", "config_test", "route_test", "reserve_test"]
+
+
+def builds() -> dict[str, Job]:
+    def job(name: str, command: list[str], *needs: str, cores: float = CORES, seconds: float = 30) -> Job:
+        return Job(f"build/{name}", command, "build", [f"build/{need}" for need in needs], cores, seconds)
+
+    def ninja(*targets: str) -> list[str]:
+        return ["ninja", "-C", "build", "-j", str(CORES), *targets]
+
+    jobs = [
+        job("servers", ["scripts/setup", "servers"], cores=1, seconds=1000),
+        job("recipes", ["scripts/setup", "recipes"], "servers", cores=1, seconds=1000),
+        job("first", ninja(*FIRST), seconds=900),
+        job("library", ninja("idgen", "idgen_tool", "idgen_modules", "idgen_share"), "first", seconds=700),
+        job("tests", ninja(), "first", seconds=600),
+        job("wheel", ["scripts/dist", "python"], "library", seconds=500),
+        job("jar", ["scripts/dist", "java"], "library", seconds=400),
+        job("hosts", ["python", "tests/servers/hosts.py"], "library", "jar", "wheel", "servers"),
+        job("whole", ["scripts/build", "dist"]),
+        job("asan", ["scripts/build", "asan"], "servers", seconds=20),
+        job("tsan", ["scripts/build", "tsan"], seconds=15),
+    ]
+    return {job.name: job for job in jobs}
+
+
+# --- Jobs by the tool that runs the tests.
+
+
+def lines(name: str, command: list[str], *needs: str, cores: float = 1, seconds: float = 10) -> Job:
+    return Job(name, command, "lines", [f"build/{need}" for need in needs], cores, seconds)
+
+
+def pytest(name: str, paths: list[str], *needs: str, cores: float = 1, seconds: float = 10, **env: str) -> Job:
+    report = LOGS / f"{name.replace('/', '-')}.xml"
+    base = ["python", "-m", "pytest", "-v", "-p", "no:cacheprovider", f"--rootdir={ROOT}"]
+    base += ["-o", "tmp_path_retention_policy=failed"]
+    command = [*base, f"--junitxml={report}", "--durations=10", *paths]
+    return Job(
+        name, command, "pytest", [f"build/{need}" for need in needs], cores, seconds, env, report,
+        again=lambda failed: [*base, f"--junitxml={report}", *(result.name for result in failed)],
+    )  # fmt: skip
+
+
+def gtest(part: str, tree: Path, needs: str, controls: bool) -> list[Job]:
+    """A job for each shard of a GoogleTest program."""
+    jobs = []
+    for line in (tree / "tests.tsv").read_text().splitlines():
+        test, name, arguments, environment, labels = line.split("\t")
+        if ("controls" in labels) != controls:
+            continue
+        program = str(tree / "bin" / name)
+        is_first = name in FIRST and tree == BUILD
+
+        def again(failed: list[Result], program: str = program) -> list[str]:
+            names = ":".join(result.name for result in failed)
+            return ["env", "-u", "GTEST_TOTAL_SHARDS", "-u", "GTEST_SHARD_INDEX", program, f"--gtest_filter={names}"]
+
+        command = [program, *arguments.split(";")] if arguments else [program]
+        job = Job(f"{part}/{test}", command, "gtest", ["build/first" if is_first else needs])
+        job.cores = 0.7
+        job.seconds = 800 if is_first else 60 if "simulation" in name else 20
+        job.env = dict(pair.split("=", 1) for pair in environment.split(";"))
+        job.again = again
+        job.targets = [name]
+        jobs.append(job)
+    return jobs
+
+
+def ctest(name: str, tree: Path, needs: str, *options: str, cores: float = 1, seconds: float = 60) -> Job:
+    report = LOGS / f"{name.replace('/', '-')}.xml"
+    base = ["ctest", "--test-dir", str(tree), "--output-on-failure", "--output-junit", str(report),
+            "--test-output-size-passed", "100000"]  # fmt: skip
+    return Job(
+        name, [*base, *options], "ctest", [needs], cores, seconds, report=report,
+        again=lambda failed: [*base, "-R", "|".join(f"^{re.escape(result.name)}$" for result in failed)],
+    )  # fmt: skip
+
+
+def compared_ids(job: Job) -> list[Result]:
+    """The faults compare ids of threads, processes, killed processes and forks exactly, and say how many."""
+    log = job.report.read_text(errors="replace")
+    ids = sum(map(int, re.findall(r"\[ CHECKED  \] (\d+) ids .*all different", log, re.M)))
+    enough = ids >= 100_000_000
+    return [Result(f"{ids} ids were compared; at least 10^8 are", "passed" if enough else "failed", log[-1000:])]
+
+
+# --- The parts.
+
+
+def cpp(part: str) -> list[Job]:
+    faults = ctest(f"{part}/faults", BUILD, "build/tests", "-L", "faults", "-j", "2", cores=CORES, seconds=90)
+    faults.then = compared_ids
+    return [
+        *gtest(part, BUILD, "build/tests", controls=False),
+        faults,
+        # The golden vectors are a part of their own.
+        ctest(f"{part}/c", BUILD, "build/tests", "-LE", "gtest|faults", "-E", "^vectors_", cores=1),
+    ]
+
+
+def sanitized(part: str, *options: str) -> list[Job]:
+    tree = BUILD / part
+    return [
+        *gtest(part, tree, f"build/{part}", controls=False),
+        ctest(f"{part}/faults", tree, f"build/{part}", "-L", "faults", "-j", "2", cores=CORES, seconds=90),
+        ctest(f"{part}/c", tree, f"build/{part}", "-LE", "gtest|faults", "-E", "^vectors_"),
+    ]
+
+
+def asan(part: str) -> list[Job]:
+    conformance = pytest(f"{part}/conformance", ["tests/servers/test_conformance.py"], "asan", "servers",
+                         IDGEN_BUILD_DIR=str(BUILD / "asan"))  # fmt: skip
+    return [*sanitized(part), conformance]
+
+
+def java(part: str) -> list[Job]:
+    report = ROOT / "java/target/surefire-reports"
+    command = shell("rm -rf java/target/surefire-reports; mvn -B -f java/pom.xml surefire:test")
+    return [
+        Job(
+            f"{part}/tests",
+            command,
+            "maven",
+            ["build/jar"],
+            1,
+            45,
+            report=report,
+            again=lambda failed: [
+                *("mvn", "-B", "-f", "java/pom.xml", "surefire:test"),
+                "-Dtest=" + ",".join(sorted({re.sub(r"[\[({].*", "", result.name).strip() for result in failed})),
+            ],
+        )
+    ]
+
+
+def go(part: str) -> list[Job]:
+    """Against the library that was built; the part go-race compiles it into the package, as users do."""
+    prepare = """
+mkdir -p build/go-system
+cat >build/go-system/idgen.pc <<END
+Name: idgen
+Description: the library that was built
+Version: 0
+Cflags: -I$root/capi/include
+Libs: -L$root/build/lib -lidgen
+END
+export PKG_CONFIG_PATH=$root/build/go-system LD_LIBRARY_PATH=$root/build/lib CGO_CXXFLAGS=-O2
+"""
+    return [go_tests(f"{part}/tests", prepare, '-tags "idgen_system libsqlite3"', ["build/library"], 1.5, 40)]
+
+
+def go_tests(name: str, prepare: str, options: str, needs: list[str], cores: float, seconds: float) -> Job:
+    base = f"{prepare}go test -json -vet=all -count=1 -timeout 600s {options}"
+
+    def again(failed: list[Result]) -> list[str]:
+        names = "|".join(f"^{result.name.split()[-1]}$" for result in failed)
+        packages = " ".join(sorted({result.name.split()[0] for result in failed}))
+        return shell(f"{base} -run '{names}' {packages}")
+
+    every = shell(f"{base} $(go list ./go/... | grep -v /internal/consumer)")
+    return Job(name, every, "go", needs, cores, seconds, again=again)
+
+
+def go_consumer(name: str) -> Job:
+    command = shell("go test -json -vet=all -count=1 -timeout 900s ./go/internal/consumer")
+    return Job(name, command, "go", cores=CORES, seconds=60)
+
+
+def modules(part: str) -> list[Job]:
+    seconds = {"host_workers": 300, "workers": 150, "cosid_machines": 150, "faults": 95, "worker_chaos": 100}
+    jobs = []
+    for path in sorted((ROOT / "tests/servers").glob("test_*.py")):
+        name = path.stem.removeprefix("test_")
+        if name != "conformance":
+            cores = CORES if name == "thousand" else 0.6
+            jobs.append(pytest(f"{part}/{name}", [f"tests/servers/{path.name}"], "hosts", "tests", cores=cores,
+                               seconds=seconds.get(name, 40)))  # fmt: skip
+    return jobs
+
+
+PARTS = {
+    # What `make test` runs.
+    "cpp": Part("C++ and C tests of every folder, against the release build", cpp),
+    "python": Part("Python tests, against the installed wheel", lambda part: [
+        pytest(f"{part}/tests", ["python/tests"], "wheel", "library", seconds=45)]),
+    "java": Part("Java tests", java),
+    "go": Part("Go tests and vet, against the library that was built", go),
+    "cli": Part("the idgen command", lambda part: [
+        pytest(f"{part}/tests", ["tests/cli"], "library", "wheel", seconds=50)]),
+    "vectors": Part("golden vectors, against the slow reference", lambda part: [
+        Job(f"{part}/reference", ["python", "tests/vectors/reference.py", "--check"], "files", seconds=2)]),
+    "abi": Part("the C ABI: header, symbols, dependencies, baseline", lambda part: [
+        lines(f"{part}/check", ["tests/abi/check"], "library")]),
+    "consistency": Part("every fact the same everywhere; no line is too long", lambda part: [
+        lines(f"{part}/check", ["tests/consistency/check"], "library", "wheel", "jar")]),
+    "runner": Part("the runner of the tests itself", lambda part: [
+        pytest(f"{part}/tests", ["tests/runner"], seconds=5)]),
+    "docs": Part("every code sample in README and docs, but for Go's", lambda part: [
+        lines(f"{part}/samples", ["docs/check"], "library", "wheel", "jar", seconds=15)]),
+    "servers": Part("every store over a network, against a real server, without faults", lambda part: [
+        pytest(f"{part}/conformance", ["tests/servers/test_conformance.py"], "tests", "servers", seconds=15)]),
+    # What is chosen by change or by rotation.
+    "controls": Part("planted faults, each of which the simulation or the search must catch", lambda part:
+        gtest(part, BUILD, "build/tests", controls=True)),
+    "models": Part("models of the protocols, every state of them, and with each rule left out", lambda part: [
+        lines(f"{part}/spin", shell("scripts/setup models && scripts/models"), cores=CORES, seconds=120)]),
+    "go-race": Part("Go tests with the core compiled in, under the race detector", lambda part: [
+        go_tests(f"{part}/tests", "", "-race", [], CORES, 120)]),
+    "programs": Part("Go programs outside the package, those of the documentation too", lambda part: [
+        go_consumer(f"{part}/consumer"),
+        lines(f"{part}/docs", ["docs/check", "go"], "library", "wheel", "jar", cores=CORES)]),
+    "consumers": Part("projects that use idgen: CMake, pkg-config, sdist, jar, Go module", lambda part: [
+        lines(f"{part}/check", ["tests/consumers/check"], "tests", "wheel", "jar", cores=CORES, seconds=60)]),
+    "dist": Part("what `make dist` makes: the library optimised as a whole, and its size", lambda part: [
+        lines(f"{part}/abi", ["tests/abi/check", "build/whole"], "whole", seconds=5)]),
+    "recipes": Part("deploying and the services of examples/, on real servers", lambda part: [
+        pytest(f"{part}/{path.stem.removeprefix('test_')}", [str(path.relative_to(ROOT))], "hosts", "tests",
+               "recipes", seconds=60)
+        for path in sorted((ROOT / "tests/servers/recipes").glob("test_*.py"))]),
+    "modules": Part("stores over a network, against real servers with real faults", modules),
+    "fuzz": Part("every parser, fed with what nobody would write", lambda part: [
+        lines(f"{part}/parsers", shell("scripts/setup fuzz && scripts/fuzz --runs 30000"), cores=CORES, seconds=150)]),
+    "asan": Part("C++ tests under the address and undefined-behaviour sanitizers", asan),
+    "tsan": Part("C++ tests under the thread sanitizer", sanitized),
+}  # fmt: skip
+USUAL = ["cpp", "python", "java", "go", "cli", "vectors", "abi", "consistency", "runner", "docs", "servers"]
+REST = [part for part in PARTS if part not in USUAL]

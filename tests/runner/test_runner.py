@@ -1,0 +1,149 @@
+"""The runner takes a slow machine for no fault, and a fault for nothing else."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import jobs
+import plan
+import pytest
+import results
+from jobs import Job
+from patience import wait_until
+
+
+@pytest.fixture(autouse=True)
+def logs(monkeypatch, tmp_path):
+    monkeypatch.setattr(jobs, "LOGS", tmp_path / "log")
+
+
+@pytest.fixture
+def runner(monkeypatch, tmp_path):
+    """The runner's main module, with its files in a folder of the test."""
+    spec = importlib.util.spec_from_file_location("runner_main", Path(__file__).with_name("__main__.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "FLAKY", tmp_path / "flaky.tsv")
+    return module
+
+
+def job(name, script, *needs, kind="lines", **options):
+    return Job(name, ["bash", "-c", script], kind, list(needs), **options)
+
+
+def ran(*all_jobs, patience=1.0):
+    told = []
+    jobs.run(list(all_jobs), lambda job: told.append(job.name), patience)
+    return told
+
+
+def test_a_job_that_fails_stops_only_those_that_need_it():
+    bad = job("build/a", "exit 3", kind="build")
+    needs_it = job("cpp/b", "echo ok - b", "build/a")
+    other = job("java/c", "echo ok - c")
+    ran(bad, needs_it, other)
+    assert [needs_it.state, other.state] == ["not run", "done"]
+    assert [result.status for result in other.results] == ["passed"]
+    assert "status 3" in bad.failed[0].text
+
+
+def test_a_failure_that_passes_three_times_alone_is_flaky_and_noted(runner, tmp_path):
+    once = job(
+        "cpp/x", f"test -e {tmp_path}/ran && echo ok - x; touch {tmp_path}/ran || exit 1; echo not ok - x; exit 1"
+    )
+    once.again = lambda failed: ["bash", "-c", f"echo ok - {failed[0].name}"]
+    ran(once)
+    flaky = runner.rerun([once], 1.0)
+    assert [result.name for _, result in flaky] == ["x"]
+    assert not once.failed
+    runner.note_flaky(flaky)
+    assert runner.FLAKY.read_text().startswith("cpp: x\t")
+    assert runner.summary([once], flaky, []) == 0
+
+
+def test_a_failure_that_fails_again_is_red(runner):
+    bad = job("cpp/x", "echo not ok - x; exit 1")
+    bad.again = lambda failed: ["bash", "-c", "echo not ok - x; exit 1"]
+    ran(bad)
+    assert runner.rerun([bad], 1.0) == []
+    assert runner.summary([bad], [], []) == 1
+
+
+@pytest.mark.parametrize(
+    "said", ["DUPLICATE id 7", "ERROR: AddressSanitizer: heap-use-after-free", "idgen: not kept: I4", "DATA RACE"]
+)
+def test_a_failure_of_safety_is_never_run_again(runner, said):
+    bad = job("cpp/x", f"echo 'not ok - x'; echo '{said}'; exit 1")
+    bad.again = lambda failed: ["bash", "-c", "echo ok - x"]
+    ran(bad)
+    assert runner.rerun([bad], 1.0) == []
+    assert bad.failed
+
+
+def test_a_process_that_crashes_is_red_at_once():
+    crashed = job("cpp/x", "echo '[ RUN      ] A.B'; kill -SEGV $$", kind="gtest")
+    ran(crashed)
+    assert [(result.name, result.is_final) for result in crashed.failed] == [("A.B", True)]
+
+
+def test_what_says_nothing_for_too_long_is_ended_and_says_what_it_did():
+    hangs = job("cpp/x", "echo '[ RUN      ] A.B'; sleep 1000", kind="gtest")
+    ran(hangs, patience=0.01)
+    assert "sleep 1000" in "".join(result.text for result in hangs.failed)
+    assert all(result.is_final for result in hangs.failed)
+
+
+def test_nothing_that_a_job_started_goes_on(tmp_path):
+    leaves = job("cpp/x", f"sleep 1000 & echo $! >{tmp_path}/pid; echo ok - x")
+    ran(leaves)
+    pid = (tmp_path / "pid").read_text().strip()
+
+    def has_ended():
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z"
+        except OSError:
+            return True
+
+    assert wait_until(has_ended)
+
+
+def test_a_command_that_runs_no_test_has_failed():
+    empty = job("cpp/x", "true")
+    ran(empty)
+    assert "ran no test" in empty.failed[0].text
+
+
+def test_every_format_finds_what_failed(tmp_path):
+    report = tmp_path / "TEST-a.xml"
+    report.write_text(
+        '<testsuite><testcase classname="A" name="b" time="1.5"/><testcase classname="A" name="c">'
+        '<failure message="no">why</failure></testcase></testsuite>'
+    )
+    found = {
+        "gtest": results.gtest(
+            "[ RUN      ] A.B\n[       OK ] A.B (3 ms)\n[ RUN      ] A.C\nwhy\n[  FAILED  ] A.C (4 ms)\n"
+        ),
+        "maven": results.maven("", tmp_path),
+        "pytest": results.pytest("t/a.py::b PASSED [ 1%]\nt/a.py::c[x y] FAILED [ 2%]\n", report),
+        "go": results.go(
+            '{"Action":"pass","Package":"p","Test":"B"}\n{"Action":"output","Package":"p","Test":"C","Output":"why"}\n'
+            '{"Action":"fail","Package":"p","Test":"C"}\n{"Action":"fail","Package":"p"}\n'
+        ),
+        "lines": results.lines("ok - b\nnot ok - c\n"),
+    }
+    for name, each in found.items():
+        assert [result.status for result in each] == ["passed", "failed"], name
+
+
+def test_every_path_of_the_repository_has_a_row_and_every_row_names_what_exists():
+    paths = plan.git("ls-files").split()
+    assert [path for path in paths if plan.row_of(path) is None] == []
+    unused = [glob for glob, _, _ in plan.table() if not any(plan.fnmatchcase(path, glob) for path in paths)]
+    assert unused == []
+
+
+def test_no_test_is_flaky_twice_for_an_unknown_cause():
+    rows = [line.split("\t") for line in (jobs.ROOT / "tests/flaky.tsv").read_text().splitlines()[1:]]
+    unknown = [name for name, _, cause in rows if cause == "unknown"]
+    assert sorted(name for name in set(unknown) if unknown.count(name) > 1) == []
