@@ -1,5 +1,3 @@
-//go:build !idgen_system
-
 package idgen_test
 
 import (
@@ -9,9 +7,6 @@ import (
 	"strings"
 	"testing"
 )
-
-// What Go says of the second [[range]] of a file, if that has a key "until".
-const unknownKey = "'until' is not a key of [[range]] 2"
 
 // A source that CMake compiles and Go does not causes an undefined symbol at best, and old behaviour at worst.
 func TestEverySourceOfTheCoreIsCompiledExactlyOnce(t *testing.T) {

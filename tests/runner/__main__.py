@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,7 +17,8 @@ from pathlib import Path
 
 import plan
 from jobs import LOGS, ROOT, Job, Result, run, run_again, say
-from parts import BUILD, PARTS, REST, USUAL, builds
+from parts import PARTS, REST, USUAL, builds
+from results import FORMATS
 
 FLAKY = ROOT / "tests/flaky.tsv"
 AGAIN = 3  # how often a failed test is run again, alone
@@ -54,7 +57,10 @@ def jobs_of(parts: list[str]) -> list[Job]:
             done = subprocess.run(["cmake", "--preset", preset], cwd=ROOT, stdout=out, stderr=out, check=False)
         if done.returncode:
             sys.exit(f"cmake --preset {preset} failed:\n{log.read_text(errors='replace')[-4000:]}")
-    return [job for part in parts for job in PARTS[part].jobs(part)]
+    jobs = [job for part in parts for job in PARTS[part].jobs(part)]
+    for job in jobs:
+        job.setup = PARTS[job.part].setup
+    return jobs
 
 
 def choose(options: argparse.Namespace) -> tuple[list[Job], list[str]]:
@@ -88,7 +94,7 @@ def choose(options: argparse.Namespace) -> tuple[list[Job], list[str]]:
     chosen = of(USUAL)
     base = plan.base()
     if paths is None and base is None:
-        needed = {name: ["(tests/accepted names no commit that HEAD grew from)"] for name in REST}
+        needed = {name: ["(tests/accepted names no ancestor of HEAD)"] for name in REST}
     else:
         needed = plan.by_change(plan.changed_since(base) if paths is None else paths)
         said.append(f"Changed since {base[:9]}:" if paths is None else "As if these had changed:")
@@ -98,12 +104,13 @@ def choose(options: argparse.Namespace) -> tuple[list[Job], list[str]]:
     turn = plan.turn()
     rest = [job for job in jobs if job not in chosen]
     mine = [job for job in rest if plan.slice_of(job) == turn]
-    for job in mine:
-        job.env["IDGEN_TEST_SLICE"] = "all"  # cases too that otherwise take turns
+    for job in jobs:
+        if job.part in REST and plan.slice_of(job) == turn:
+            job.env["IDGEN_TEST_SLICE"] = "all"  # cases too that otherwise take turns
     left = Counter(job.part for job in rest if job not in mine)
-    said.append(f"Slice {turn} of 0 to {plan.SLICES - 1}, the turn of this submission: "
+    said.append(f"By turn, slice {turn} of 0 to {plan.SLICES - 1}: "
                 + (" ".join(sorted({job.name for job in mine})) or "nothing that is not chosen already"))  # fmt: skip
-    said.append("Not run, as nothing that they depend on has changed: "
+    said.append("Not run, neither chosen by a change nor by turn: "
                 + " ".join(f"{part} ({count} jobs)" if part in ("modules", "recipes") else part
                            for part, count in left.items()))  # fmt: skip
     return chosen + mine, said
@@ -120,13 +127,21 @@ def with_needs(chosen: list[Job]) -> list[Job]:
                 needed[name] = known[name]
                 add(known[name].needs)
 
-    for job in chosen:
+    for job in sorted(chosen, key=lambda job: job.part in REST):
+        before = set(needed)
         add(job.needs)
-    if not {job.part for job in chosen} & {"cpp", "controls"} or all(job.targets for job in chosen):
-        for name in ("build/first", "build/tests"):
-            targets = sorted({target for job in chosen if name in job.needs for target in job.targets})
-            if name in needed and (targets or name == "build/first"):
-                needed[name].command = ["ninja", "-C", "build", *(targets or ["idgen_core"])]
+        job.comes_later = job.part in REST
+        for name in set(needed) - before:
+            needed[name].comes_later = job.comes_later
+    for name in ("build/first", "build/tests"):
+        users = [job for job in [*chosen, *needed.values()] if name in job.needs]
+        if name in needed and all(job.targets for job in users):
+            needed[name].command = [
+                "ninja",
+                "-C",
+                "build",
+                *sorted({target for job in users for target in job.targets}),
+            ]
     return [*needed.values(), *chosen]
 
 
@@ -155,6 +170,15 @@ def memory_disk(name: str) -> str | None:
     return tempfile.mkdtemp(prefix=name, dir=shared)
 
 
+def forget_faketime() -> None:
+    """What libfaketime shares between processes outlives those that are killed."""
+    for path in Path("/dev/shm").glob("*faketime*"):
+        pid = re.search(r"_(\d+)$", path.name)
+        if pid and not Path(f"/proc/{pid[1]}").exists():
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
 def told(job: Job) -> None:
     counts = Counter(result.status for result in job.results)
     at = f"[{time.monotonic() - began:5.0f} s]"
@@ -168,27 +192,20 @@ def told(job: Job) -> None:
 
 
 def rerun(jobs: list[Job], patience: float) -> list[tuple[Job, Result]]:
-    """Runs failed tests again, each job's alone. Those that pass every time are flaky: no longer among the results."""
+    """Runs failed tests again, alone. Those that pass every time are flaky: no longer among the results."""
     failed = [(job, result) for job in jobs for result in job.failed]
-    candidates = [job for job in jobs if any(not result.is_final for result in job.failed) and job.format != "build"]
-    if not candidates:
-        return []
+    doubtful = [
+        (job, result)
+        for job, result in failed
+        if job.again and job.can_run_again and FORMATS[job.format].can_run_again and not result.is_final
+    ]
     if len(failed) > TOO_MANY:
-        say(f"\n{len(failed)} tests failed: that is no accident, so none is run again.")
+        say(f"\n{len(failed)} tests failed, too many to be flaky; none is run again.")
         return []
     flaky = []
-    for job in candidates:
-        doubtful = [result for result in job.failed if not result.is_final]
-        say(f"\n== Again, alone, {AGAIN} times: {job.name}: {', '.join(result.name for result in doubtful)}")
-        for number in range(1, AGAIN + 1):
-            bad = {result.name for result in run_again(job, doubtful, number, patience)}
-            if bad & {result.name for result in doubtful}:
-                doubtful = [result for result in doubtful if result.name not in bad]
-            elif bad:
-                doubtful = []
-            if not doubtful:
-                break
-        for result in doubtful:
+    for job, result in doubtful:
+        say(f"\n== Again, alone, {AGAIN} times: {job.part}: {result.name}")
+        if all(result.name in run_again(job, [result], number, patience) for number in range(1, AGAIN + 1)):
             job.results.remove(result)
             flaky.append((job, result))
     return flaky
@@ -252,28 +269,40 @@ def main() -> int:
         say("== Plan\n" + "\n".join(said))
     if options.plan or not chosen:
         return 0
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(130))
+    for purpose in dict.fromkeys(job.setup for job in chosen if job.setup):
+        if subprocess.run(["scripts/setup", purpose], cwd=ROOT, check=False).returncode:
+            return 1
     patience = measured_patience()
-    memory = memory_disk("idgen-")
-    on_disk = tempfile.mkdtemp(prefix="tmp-", dir=BUILD)
-    folder = memory or on_disk
+    on_disk = tempfile.mkdtemp(prefix="idgen-")
+    folder = memory_disk("idgen-") or on_disk
     for each in {folder, on_disk}:
         os.chmod(each, 0o1777)  # servers run as somebody else
-    os.environ |= {"TMPDIR": folder, "IDGEN_DISK_DIR": on_disk, "IDGEN_PATIENCE": str(patience)}
+    os.environ |= {"TMPDIR": folder, "IDGEN_PATIENCE": str(patience)}
+    for job in chosen:
+        if job.part == "recipes":
+            job.env["TMPDIR"] = on_disk  # images of containers do not fit into memory
     os.environ.setdefault("IDGEN_TEST_SLICE", str(plan.turn()))  # which store a test takes that takes one by turns
     if options.all:
         os.environ["IDGEN_TEST_FULL"] = "1"  # and at their full length those that are shortened
-    say(f"\n== Run: {len(chosen)} jobs; temporary files in {'memory' if memory else 'build/'}; patience {patience}")
+    say(f"\n== Run: {len(chosen)} jobs; temporary files in {folder}; patience {patience}")
     jobs = with_needs(chosen)
     flaky: list[tuple[Job, Result]] = []
     left: list[str] = []
     try:
         run(jobs, told, patience)
         flaky = rerun(jobs, patience)
-        left = sorted(path.name for path in Path(folder).iterdir() if not path.name.startswith(TOOLS_OWN))
+        left = sorted(
+            path.name
+            for each in {folder, on_disk}
+            for path in Path(each).iterdir()
+            if not path.name.startswith(TOOLS_OWN)
+        )
     finally:
         for each in {folder, on_disk}:
             shutil.rmtree(each, ignore_errors=True)
+        forget_faketime()
     if flaky:
         note_flaky(flaky)
     return summary(jobs, flaky, left)
@@ -283,4 +312,4 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except KeyboardInterrupt:
-        sys.exit("\nInterrupted. What is finished is kept: run the same command to go on.")
+        sys.exit("\nInterrupted. Finished builds are kept.")

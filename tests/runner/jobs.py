@@ -12,15 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from results import FORMATS, Result
+from results import FORMATS, Format, Result
 
 ROOT = Path(__file__).resolve().parents[2]
-LOGS = ROOT / "build" / "log"
-CORES = os.cpu_count() or 2
-# A command that prints nothing for so long waits for what will not come. Tests of Python, Java and Go have deadlines of
-# their own, which end earlier, and let the others go on; GoogleTest has none.
-SILENCE_S = {"gtest": 200}
-OTHERS_SILENCE_S = 400
+LOGS = ROOT / "build" / "log" / "jobs"
+CORES = len(os.sched_getaffinity(0))
+LONGEST_S = 2700  # a job that takes longer does not end
 
 
 @dataclass
@@ -32,10 +29,13 @@ class Job:
     cores: float = 1.0  # how much of the machine it takes; all: nothing runs beside it
     seconds: float = 10.0  # about how long: the longest begins first
     env: dict[str, str] = field(default_factory=dict)
-    report: Path = Path()  # what its runner writes, if its format reads that
+    report: Path = Path("/nonexistent")  # what its test runner writes, if its format reads that
     again: Callable[[list[Result]], list[str]] | None = None  # the command that runs these tests alone
-    then: Callable[[Job], list[Result]] | None = None  # what is checked when it is over
+    then: Callable[[Job], list[Result]] | None = None  # what is checked when all of it has passed
+    can_run_again: bool = True  # False: what fails cannot depend on time
+    setup: str = ""  # what scripts/setup must have installed
     targets: list[str] = field(default_factory=list)  # what of build/tests it needs; none: all of it
+    comes_later: bool = False  # than what `make test` runs
 
     results: list[Result] = field(default_factory=list)
     took: float = 0.0
@@ -60,21 +60,24 @@ class Running:
     def __init__(self, job: Job, command: list[str], log: Path, patience: float):
         self.job = job
         self.log = log
-        self.patience = patience
+        self.limit_s = FORMATS[job.format].silence_s * patience
+        self.longest_s = LONGEST_S * patience
         log.parent.mkdir(parents=True, exist_ok=True)
-        self.file = log.open("wb")
+        if job.report.is_file():
+            job.report.unlink()  # not to be taken for this run's
         self.began = self.last_word = time.monotonic()
         self.size = 0
         self.stuck = ""
-        self.process = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env={**os.environ, **job.env},
-            stdin=subprocess.DEVNULL,
-            stdout=self.file,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        with log.open("wb") as file:
+            self.process = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env={**os.environ, **job.env},
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
 
     def is_over(self) -> bool:
         if self.process.poll() is not None:
@@ -83,36 +86,47 @@ class Running:
         now = time.monotonic()
         if size != self.size:
             self.size, self.last_word = size, now
-        elif now - self.last_word > SILENCE_S.get(self.job.format, OTHERS_SILENCE_S) * self.patience:
+        if now - self.last_word > self.limit_s or now - self.began > self.longest_s:
             said = subprocess.run(
                 ["scripts/stuck", str(self.process.pid)], cwd=ROOT, capture_output=True, text=True, check=False
             )
-            self.stuck = f"It said nothing for {now - self.last_word:.0f} s and was ended.\n{said.stdout}"
+            self.stuck = f"no output for {now - self.last_word:.0f} s, {now - self.began:.0f} s in all; terminated\n"
+            self.stuck += said.stdout
             self.end()
         return False
 
-    def end(self) -> None:
+    def signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+            os.killpg(self.process.pid, number)
+
+    def end(self) -> None:
+        """Servers that tests have started are stopped by what started them, if it is given the time."""
+        self.signal(signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(15)
+        self.signal(signal.SIGKILL)
         self.process.wait()
 
     def results(self) -> list[Result]:
         """And nothing that it started goes on."""
-        self.file.close()
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+        self.signal(signal.SIGKILL)
         text = self.log.read_text(errors="replace")
-        found = list(FORMATS[self.job.format](text, report=self.job.report))
-        status = self.process.returncode
-        if self.job.then and status == 0:
-            found += self.job.then(self.job)
+        kind: Format = FORMATS[self.job.format]
+        name, status = self.job.name, self.process.returncode
+        try:
+            found = list(kind.parse(text, self.job.report))
+        except Exception as error:  # a report that nobody has thought of fails this job, and no other
+            found = [Result(name, "failed", f"CRASHED: its output is not understood: {error!r}\n{text[-3000:]}")]
         if self.stuck:
-            found.append(Result(f"{self.job.name} hangs", "failed", self.stuck + text[-3000:]))
+            found.append(Result(f"{name} does not end", "failed", f"CRASHED: {self.stuck}{text[-3000:]}"))
+        elif status not in kind.statuses:
+            how = f"by signal {-status}" if status < 0 else f"with status {status}"
+            mark = "" if kind.statuses == (0,) else "CRASHED: "
+            found.append(Result(name, "failed", f"{mark}it ended {how}:\n{text[-6000:]}"))
         elif status != 0 and not any(result.status == "failed" for result in found):
-            how = f"by signal {-status} (CRASHED)" if status < 0 else f"with status {status}"
-            found.append(Result(self.job.name, "failed", f"ended {how}:\n{text[-6000:]}"))
-        elif status == 0 and not found and self.job.format != "build":
-            found.append(Result(self.job.name, "failed", f"ran no test:\n{text[-2000:]}"))
+            found.append(Result(name, "failed", f"CRASHED: it failed without naming a test:\n{text[-6000:]}"))
+        elif self.job.format != "build" and all(result.status == "skipped" for result in found):
+            found.append(Result(name, "failed", f"no test passed:\n{text[-2000:]}"))
         return found
 
 
@@ -131,6 +145,8 @@ def run(all_jobs: list[Job], told: Callable[[Job], None], patience: float) -> No
                 running.remove(each)
                 job = each.job
                 job.results = each.results()
+                if job.then and not job.failed:
+                    job.results += job.then(job)
                 job.took = time.monotonic() - each.began
                 job.state = "failed" if job.format == "build" and job.failed else "done"
                 told(job)
@@ -141,11 +157,15 @@ def run(all_jobs: list[Job], told: Callable[[Job], None], patience: float) -> No
             waiting = [job for job in jobs.values() if job.state == "waits" and ready(job, jobs)]
             if not waiting and not running:
                 return
-            for job in sorted(waiting, key=lambda job: -job.seconds):
+            for job in sorted(waiting, key=lambda job: (job.comes_later, -job.seconds)):
                 used = sum(each.job.cores for each in running)
                 if not running or used + job.cores <= CORES + 0.01:
                     job.state = "runs"
-                    running.append(Running(job, job.command, job.log, patience))
+                    try:
+                        running.append(Running(job, job.command, job.log, patience))
+                    except OSError as error:
+                        job.state, job.results = "failed", [Result(job.name, "failed", f"CRASHED: {error}")]
+                        told(job)
                 elif job.format == "build":
                     break  # it waits for the whole machine, which it would never get
             time.sleep(0.05)
@@ -154,18 +174,18 @@ def run(all_jobs: list[Job], told: Callable[[Job], None], patience: float) -> No
             each.end()
 
 
-def run_again(job: Job, failed: list[Result], number: int, patience: float) -> list[Result]:
-    """What these tests of the job say when they run alone."""
-    command = job.again(failed) if job.again else job.command
+def run_again(job: Job, failed: list[Result], number: int, patience: float) -> set[str]:
+    """The names of those that pass when they run alone, in a run that ends well."""
     log = job.log.with_suffix(f".again-{number}.log")
-    running = Running(job, command, log, patience)
+    running = Running(job, job.again(failed), log, patience)
     try:
         while not running.is_over():
             time.sleep(0.05)
     finally:
         running.end()
     results = running.results()
-    return [result for result in results if result.status == "failed"]
+    is_bad = running.process.returncode != 0 or any(result.status == "failed" for result in results)
+    return set() if is_bad else {result.name for result in results if result.status == "passed"}
 
 
 def say(text: str = "") -> None:

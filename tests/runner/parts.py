@@ -17,6 +17,7 @@ BUILD = ROOT / "build"
 class Part:
     title: str
     jobs: Callable[[str], list[Job]]
+    setup: str = ""  # for what scripts/setup installs, besides what is built with
 
 
 def shell(script: str) -> list[str]:
@@ -39,16 +40,14 @@ def builds() -> dict[str, Job]:
         return ["ninja", "-C", "build", "-j", str(CORES), *targets]
 
     jobs = [
-        job("servers", ["scripts/setup", "servers"], cores=1, seconds=1000),
-        job("recipes", ["scripts/setup", "recipes"], "servers", cores=1, seconds=1000),
         job("first", ninja(*FIRST), seconds=900),
         job("library", ninja("idgen", "idgen_tool", "idgen_modules", "idgen_share"), "first", seconds=700),
         job("tests", ninja(), "first", seconds=600),
         job("wheel", ["scripts/dist", "python"], "library", seconds=500),
         job("jar", ["scripts/dist", "java"], "library", seconds=400),
-        job("hosts", ["python", "tests/servers/hosts.py"], "library", "jar", "wheel", "servers"),
+        job("hosts", ["python", "tests/servers/hosts.py"], "library", "jar", "wheel"),
         job("whole", ["scripts/build", "dist"]),
-        job("asan", ["scripts/build", "asan"], "servers", seconds=20),
+        job("asan", ["scripts/build", "asan"], seconds=20),
         job("tsan", ["scripts/build", "tsan"], seconds=15),
     ]
     return {job.name: job for job in jobs}
@@ -64,11 +63,13 @@ def lines(name: str, command: list[str], *needs: str, cores: float = 1, seconds:
 def pytest(name: str, paths: list[str], *needs: str, cores: float = 1, seconds: float = 10, **env: str) -> Job:
     report = LOGS / f"{name.replace('/', '-')}.xml"
     base = ["python", "-m", "pytest", "-v", "-p", "no:cacheprovider", f"--rootdir={ROOT}"]
-    base += ["-o", "tmp_path_retention_policy=failed"]
-    command = [*base, f"--junitxml={report}", "--durations=10", *paths]
+    for option in ("tmp_path_retention_policy=failed", "junit_family=xunit1", "junit_logging=all",
+                   "junit_log_passing_tests=false"):  # fmt: skip
+        base += ["-o", option]
+    base.append(f"--junitxml={report}")
     return Job(
-        name, command, "pytest", [f"build/{need}" for need in needs], cores, seconds, env, report,
-        again=lambda failed: [*base, f"--junitxml={report}", *(result.name for result in failed)],
+        name, [*base, *paths], "pytest", [f"build/{need}" for need in needs], cores, seconds, env, report,
+        again=lambda failed: [*base, *(result.name for result in failed)],
     )  # fmt: skip
 
 
@@ -97,12 +98,12 @@ def gtest(part: str, tree: Path, needs: str, controls: bool) -> list[Job]:
     return jobs
 
 
-def ctest(name: str, tree: Path, needs: str, *options: str, cores: float = 1, seconds: float = 60) -> Job:
+def ctest(name: str, tree: Path, needs: str, *options: str, cores: float = 1, seconds: float = 60, **env: str) -> Job:
     report = LOGS / f"{name.replace('/', '-')}.xml"
     base = ["ctest", "--test-dir", str(tree), "--output-on-failure", "--output-junit", str(report),
-            "--test-output-size-passed", "100000"]  # fmt: skip
+            "--test-output-size-passed", "100000", "--no-tests=error"]  # fmt: skip
     return Job(
-        name, [*base, *options], "ctest", [needs], cores, seconds, report=report,
+        name, [*base, *options], "ctest", [f"build/{need}" for need in needs.split()], cores, seconds, env, report,
         again=lambda failed: [*base, "-R", "|".join(f"^{re.escape(result.name)}$" for result in failed)],
     )  # fmt: skip
 
@@ -118,28 +119,45 @@ def compared_ids(job: Job) -> list[Result]:
 # --- The parts.
 
 
+# What is in ctest and no GoogleTest program; the golden vectors are a part of their own.
+IN_C = ("-LE", "gtest|faults", "-E", "^vectors_")
+FAULTS = ("-L", "faults", "-j", str(CORES))
+
+
 def cpp(part: str) -> list[Job]:
-    faults = ctest(f"{part}/faults", BUILD, "build/tests", "-L", "faults", "-j", "2", cores=CORES, seconds=90)
+    faults = ctest(f"{part}/faults", BUILD, "tests", *FAULTS, cores=CORES, seconds=90)
     faults.then = compared_ids
-    return [
-        *gtest(part, BUILD, "build/tests", controls=False),
-        faults,
-        # The golden vectors are a part of their own.
-        ctest(f"{part}/c", BUILD, "build/tests", "-LE", "gtest|faults", "-E", "^vectors_", cores=1),
-    ]
+    return [*gtest(part, BUILD, "build/tests", controls=False), faults, ctest(f"{part}/capi", BUILD, "tests", *IN_C)]
 
 
-def sanitized(part: str, *options: str) -> list[Job]:
+def sanitized(part: str) -> list[Job]:
     tree = BUILD / part
     return [
         *gtest(part, tree, f"build/{part}", controls=False),
-        ctest(f"{part}/faults", tree, f"build/{part}", "-L", "faults", "-j", "2", cores=CORES, seconds=90),
-        ctest(f"{part}/c", tree, f"build/{part}", "-LE", "gtest|faults", "-E", "^vectors_"),
+        ctest(f"{part}/faults", tree, part, *FAULTS, cores=CORES, seconds=90),
+        ctest(f"{part}/capi", tree, part, *IN_C),
     ]
 
 
+def dist(part: str) -> list[Job]:
+    """The library that users get, where the tests look for the one that was built without optimising it as a whole."""
+    library = {"LD_LIBRARY_PATH": str(BUILD / "whole/lib")}
+    return [
+        lines(f"{part}/abi", ["tests/abi/check", "build/whole"], "whole", seconds=5),
+        ctest(f"{part}/faults", BUILD, "tests whole", *FAULTS, cores=CORES, **library),
+        ctest(f"{part}/capi", BUILD, "tests whole", "-R", "^capi_test$", **library),
+    ]
+
+
+def controls(part: str) -> list[Job]:
+    jobs = gtest(part, BUILD, "build/tests", controls=True)
+    for job in jobs:
+        job.can_run_again = False
+    return jobs
+
+
 def asan(part: str) -> list[Job]:
-    conformance = pytest(f"{part}/conformance", ["tests/servers/test_conformance.py"], "asan", "servers",
+    conformance = pytest(f"{part}/conformance", ["tests/servers/test_conformance.py"], "asan",
                          IDGEN_BUILD_DIR=str(BUILD / "asan"))  # fmt: skip
     return [*sanitized(part), conformance]
 
@@ -194,7 +212,7 @@ def go_tests(name: str, prepare: str, options: str, needs: list[str], cores: flo
 
 def go_consumer(name: str) -> Job:
     command = shell("go test -json -vet=all -count=1 -timeout 900s ./go/internal/consumer")
-    return Job(name, command, "go", cores=CORES, seconds=60)
+    return Job(name, command, "go", ["build/library"], CORES, 60)
 
 
 def modules(part: str) -> list[Job]:
@@ -213,7 +231,8 @@ PARTS = {
     # What `make test` runs.
     "cpp": Part("C++ and C tests of every folder, against the release build", cpp),
     "python": Part("Python tests, against the installed wheel", lambda part: [
-        pytest(f"{part}/tests", ["python/tests"], "wheel", "library", seconds=45)]),
+        pytest(f"{part}/tests", ["python/tests", "--ignore=python/tests/test_types.py"], "wheel", seconds=30),
+        pytest(f"{part}/types", ["python/tests/test_types.py"], "wheel", seconds=20)]),
     "java": Part("Java tests", java),
     "go": Part("Go tests and vet, against the library that was built", go),
     "cli": Part("the idgen command", lambda part: [
@@ -229,29 +248,28 @@ PARTS = {
     "docs": Part("every code sample in README and docs, but for Go's", lambda part: [
         lines(f"{part}/samples", ["docs/check"], "library", "wheel", "jar", seconds=15)]),
     "servers": Part("every store over a network, against a real server, without faults", lambda part: [
-        pytest(f"{part}/conformance", ["tests/servers/test_conformance.py"], "tests", "servers", seconds=15)]),
+        pytest(f"{part}/conformance", ["tests/servers/test_conformance.py"], "tests", seconds=15)], "servers"),
     # What is chosen by change or by rotation.
-    "controls": Part("planted faults, each of which the simulation or the search must catch", lambda part:
-        gtest(part, BUILD, "build/tests", controls=True)),
+    "controls": Part("planted faults, each of which the simulation or the search must catch", controls),
     "models": Part("models of the protocols, every state of them, and with each rule left out", lambda part: [
-        lines(f"{part}/spin", shell("scripts/setup models && scripts/models"), cores=CORES, seconds=120)]),
+        lines(f"{part}/spin", ["scripts/models"], cores=CORES, seconds=120)], "models"),
     "go-race": Part("Go tests with the core compiled in, under the race detector", lambda part: [
         go_tests(f"{part}/tests", "", "-race", [], CORES, 120)]),
     "programs": Part("Go programs outside the package, those of the documentation too", lambda part: [
         go_consumer(f"{part}/consumer"),
         lines(f"{part}/docs", ["docs/check", "go"], "library", "wheel", "jar", cores=CORES)]),
     "consumers": Part("projects that use idgen: CMake, pkg-config, sdist, jar, Go module", lambda part: [
-        lines(f"{part}/check", ["tests/consumers/check"], "tests", "wheel", "jar", cores=CORES, seconds=60)]),
-    "dist": Part("what `make dist` makes: the library optimised as a whole, and its size", lambda part: [
-        lines(f"{part}/abi", ["tests/abi/check", "build/whole"], "whole", seconds=5)]),
+        lines(f"{part}/check", ["tests/consumers/check"], "whole", "wheel", "jar", cores=CORES, seconds=60)]),
+    "dist": Part("what `make dist` makes: the library optimised as a whole, and its size", dist),
+    # One at a time: they build images and start services on ports of their own.
     "recipes": Part("deploying and the services of examples/, on real servers", lambda part: [
         pytest(f"{part}/{path.stem.removeprefix('test_')}", [str(path.relative_to(ROOT))], "hosts", "tests",
-               "recipes", seconds=60)
-        for path in sorted((ROOT / "tests/servers/recipes").glob("test_*.py"))]),
-    "modules": Part("stores over a network, against real servers with real faults", modules),
+               cores=1.3, seconds=60)
+        for path in sorted((ROOT / "tests/servers/recipes").glob("test_*.py"))], "recipes"),
+    "modules": Part("stores over a network, against real servers with real faults", modules, "servers"),
     "fuzz": Part("every parser, fed with what nobody would write", lambda part: [
-        lines(f"{part}/parsers", shell("scripts/setup fuzz && scripts/fuzz --runs 30000"), cores=CORES, seconds=150)]),
-    "asan": Part("C++ tests under the address and undefined-behaviour sanitizers", asan),
+        lines(f"{part}/parsers", ["scripts/fuzz", "--runs", "30000"], cores=CORES, seconds=150)], "fuzz"),
+    "asan": Part("C++ tests under the address and undefined-behaviour sanitizers", asan, "servers"),
     "tsan": Part("C++ tests under the thread sanitizer", sanitized),
 }  # fmt: skip
 USUAL = ["cpp", "python", "java", "go", "cli", "vectors", "abi", "consistency", "runner", "docs", "servers"]

@@ -12,6 +12,11 @@ import results
 from jobs import Job
 from patience import wait_until
 
+GTEST_FAILED = (
+    "echo '[ RUN      ] A.B'; echo '[  FAILED  ] A.B (1 ms)'; echo '[==========] 1 test from 1 test suite ran.'; exit 1"
+)
+GTEST_PASSED = GTEST_FAILED.replace("  FAILED  ", "       OK ").replace("exit 1", "exit 0")
+
 
 @pytest.fixture(autouse=True)
 def logs(monkeypatch, tmp_path):
@@ -48,23 +53,21 @@ def test_a_job_that_fails_stops_only_those_that_need_it():
     assert "status 3" in bad.failed[0].text
 
 
-def test_a_failure_that_passes_three_times_alone_is_flaky_and_noted(runner, tmp_path):
-    once = job(
-        "cpp/x", f"test -e {tmp_path}/ran && echo ok - x; touch {tmp_path}/ran || exit 1; echo not ok - x; exit 1"
-    )
-    once.again = lambda failed: ["bash", "-c", f"echo ok - {failed[0].name}"]
+def test_a_failure_that_passes_three_times_alone_is_flaky_and_noted(runner):
+    once = job("cpp/x", GTEST_FAILED, kind="gtest")
+    once.again = lambda failed: ["bash", "-c", GTEST_PASSED]
     ran(once)
     flaky = runner.rerun([once], 1.0)
-    assert [result.name for _, result in flaky] == ["x"]
+    assert [result.name for _, result in flaky] == ["A.B"]
     assert not once.failed
     runner.note_flaky(flaky)
-    assert runner.FLAKY.read_text().startswith("cpp: x\t")
-    assert runner.summary([once], flaky, []) == 0
+    assert runner.FLAKY.read_text().startswith("cpp: A.B\t")
+    assert runner.summary([once, job("java/y", "", kind="lines")], flaky, []) == 0
 
 
 def test_a_failure_that_fails_again_is_red(runner):
-    bad = job("cpp/x", "echo not ok - x; exit 1")
-    bad.again = lambda failed: ["bash", "-c", "echo not ok - x; exit 1"]
+    bad = job("cpp/x", GTEST_FAILED, kind="gtest")
+    bad.again = lambda failed: ["bash", "-c", GTEST_FAILED]
     ran(bad)
     assert runner.rerun([bad], 1.0) == []
     assert runner.summary([bad], [], []) == 1
@@ -74,8 +77,8 @@ def test_a_failure_that_fails_again_is_red(runner):
     "said", ["DUPLICATE id 7", "ERROR: AddressSanitizer: heap-use-after-free", "idgen: not kept: I4", "DATA RACE"]
 )
 def test_a_failure_of_safety_is_never_run_again(runner, said):
-    bad = job("cpp/x", f"echo 'not ok - x'; echo '{said}'; exit 1")
-    bad.again = lambda failed: ["bash", "-c", "echo ok - x"]
+    bad = job("cpp/x", GTEST_FAILED.replace("; echo '[  F", f"; echo '{said}'; echo '[  F"), kind="gtest")
+    bad.again = lambda failed: ["bash", "-c", GTEST_PASSED]
     ran(bad)
     assert runner.rerun([bad], 1.0) == []
     assert bad.failed
@@ -84,7 +87,7 @@ def test_a_failure_of_safety_is_never_run_again(runner, said):
 def test_a_process_that_crashes_is_red_at_once():
     crashed = job("cpp/x", "echo '[ RUN      ] A.B'; kill -SEGV $$", kind="gtest")
     ran(crashed)
-    assert [(result.name, result.is_final) for result in crashed.failed] == [("A.B", True)]
+    assert [(result.name, result.is_final) for result in crashed.failed] == [("A.B", True), ("cpp/x", True)]
 
 
 def test_what_says_nothing_for_too_long_is_ended_and_says_what_it_did():
@@ -111,29 +114,68 @@ def test_nothing_that_a_job_started_goes_on(tmp_path):
 def test_a_command_that_runs_no_test_has_failed():
     empty = job("cpp/x", "true")
     ran(empty)
-    assert "ran no test" in empty.failed[0].text
+    assert "no test passed" in empty.failed[0].text
 
 
 def test_every_format_finds_what_failed(tmp_path):
-    report = tmp_path / "TEST-a.xml"
+    report = tmp_path / "TEST-dev.idgen.A.xml"
     report.write_text(
         '<testsuite><testcase classname="A" name="b" time="1.5"/><testcase classname="A" name="c">'
         '<failure message="no">why</failure></testcase></testsuite>'
     )
     found = {
         "gtest": results.gtest(
-            "[ RUN      ] A.B\n[       OK ] A.B (3 ms)\n[ RUN      ] A.C\nwhy\n[  FAILED  ] A.C (4 ms)\n"
+            "[ RUN      ] A.B\n[       OK ] A.B (3 ms)\n[ RUN      ] A.C\nwhy[  FAILED  ] A.C (4 ms)\n"
+            "[==========] 2 tests from 1 test suite ran. (7 ms total)\n",
+            report,
         ),
-        "maven": results.maven("", tmp_path),
-        "pytest": results.pytest("t/a.py::b PASSED [ 1%]\nt/a.py::c[x y] FAILED [ 2%]\n", report),
+        "maven": results.maven("[INFO] Running dev.idgen.A\n", tmp_path),
+        "pytest": results.pytest("", report),
         "go": results.go(
             '{"Action":"pass","Package":"p","Test":"B"}\n{"Action":"output","Package":"p","Test":"C","Output":"why"}\n'
-            '{"Action":"fail","Package":"p","Test":"C"}\n{"Action":"fail","Package":"p"}\n'
+            '{"Action":"fail","Package":"p","Test":"C"}\n{"Action":"fail","Package":"p"}\n',
+            report,
         ),
-        "lines": results.lines("ok - b\nnot ok - c\n"),
+        "lines": results.lines("ok - b\nnot ok - c\n", report),
     }
     for name, each in found.items():
         assert [result.status for result in each] == ["passed", "failed"], name
+
+
+@pytest.mark.parametrize(
+    ("kind", "script"),
+    [
+        ("gtest", "echo '[ RUN      ] A.B'; echo '[  FAILED  ] A.B (1 ms)'; kill -SEGV $$"),
+        ("gtest", "echo '[ RUN      ] A.B'; echo '[       OK ] A.B (1 ms)'"),  # the others were never run
+        ("gtest", "echo '[ RUN      ] A.B'; echo '[ RUN      ] A.C'; echo '[       OK ] A.C (1 ms)'"),
+        ("go", """echo '{"Action":"run","Package":"p","Test":"A"}'; exit 1"""),
+        ("go", """echo '{"Action":"pass","Package":"p","Test":"A"}'; echo 42; exit 2"""),
+        ("pytest", "echo 'tests/a.py::b PASSED'; echo 'tests/a.py::c '; kill -ABRT $$"),
+        ("maven", "echo '[INFO] Running dev.idgen.ATest'; exit 1"),
+        ("lines", "echo ok - a; exit 1"),
+        ("lines", "echo 'ERROR: AddressSanitizer'; echo not ok - a; exit 1"),
+    ],
+)
+def test_what_ends_too_early_is_a_failure_that_is_not_run_again(runner, kind, script, tmp_path):
+    bad = job("cpp/x", script, kind=kind, report=tmp_path / "none")
+    bad.again = lambda failed: ["true"]
+    ran(bad)
+    assert bad.failed
+    assert runner.rerun([bad], 1.0) == []
+
+
+def test_a_test_that_does_not_run_again_is_not_flaky(runner, tmp_path):
+    bad = job("cpp/x", GTEST_FAILED, kind="gtest")
+    bad.again = lambda failed: ["bash", "-c", "echo '[==========] 0 tests from 0 test suites ran.'"]
+    ran(bad)
+    assert runner.rerun([bad], 1.0) == []
+
+
+def test_a_crash_that_ctest_reports_is_final(tmp_path):
+    report = tmp_path / "report.xml"
+    report.write_text('<testsuite><testcase name="a" status="fail"><failure message=""/></testcase></testsuite>')
+    log = "1/1 Test #1: a ................***Exception: SegFault  0.10 sec\n"
+    assert [result.is_final for result in results.ctest(log, report)] == [True]
 
 
 def test_every_path_of_the_repository_has_a_row_and_every_row_names_what_exists():

@@ -74,11 +74,16 @@ TEST_F(Buffer, AStockThatRunsLowIsLoadedInTheBackground) {
 
 TEST_F(Buffer, WhoeverClosesItLastWaitsForTheLoadsInTheBackground) {
   store->enter();
+  store->enter();
   for (int i = 0; i < 3; ++i) draw();
-  EXPECT_EQ(database->calls, 1);
   store->leave();
-  EXPECT_EQ(database->calls, 2);
+  EXPECT_EQ(runtime->tasks(), 1u);  // another generator is open
+  store->leave();
   EXPECT_EQ(runtime->tasks(), 0u);
+  EXPECT_EQ(database->calls, 1);  // it had not begun, so it is dropped
+  EXPECT_EQ(draw(), 31u);
+  runtime->run_all();
+  EXPECT_EQ(database->calls, 2);  // and whoever draws afterwards posts the next one
 }
 
 TEST_F(Buffer, WhoeverFindsItEmptyWhileAnotherLoadsLoadsALittle) {

@@ -224,10 +224,15 @@ class Store {
   // Gives connections back; the next call opens a new one.
   virtual void disconnect() noexcept {}
 
+  // Waits for calls in the background that nobody waits for, at most as long as their time-outs.
+  virtual void wait_until_idle() noexcept {}
+
   // Open generators on this store: when the last one closes, it is disconnected.
   void enter() noexcept { ++users_; }
   void leave() noexcept {
-    if (--users_ == 0) disconnect();
+    if (--users_ > 0) return;
+    wait_until_idle();
+    disconnect();
   }
 
   // The lane for background work on this store. The first caller's runtime makes it.

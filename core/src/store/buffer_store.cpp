@@ -193,8 +193,17 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
            "advance` has raised the tag\n" +
            (database ? database->describe() : std::string("database: not reached yet\n"));
   }
+  // Loads that have not begun are dropped. One that has would otherwise be inside a client library while the process
+  // ends and takes that library down: libpq crashed in OpenSSL. It ends by its own time-outs.
+  void wait_until_idle() noexcept override {
+    constexpr std::int64_t kSliceNs = 20 * kNsPerMs;
+    const std::int64_t until = runtime_->mono_ns() + longest_load_ms_ * kNsPerMs;
+    MutexLock lock(state_->mutex);
+    state_->is_closing = true;
+    while (is_loading() && runtime_->mono_ns() < until) runtime_->wait(lock, state_->loaded, kSliceNs);
+    state_->is_closing = false;
+  }
   void disconnect() noexcept override {
-    wait_for_loads();
     if (Queue* const queue = queue_.opened()) queue->disconnect();
     if (Store* const database = database_.opened()) database->disconnect();
   }
@@ -252,6 +261,7 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     Breaker queue IDGEN_GUARDED_BY(mutex);
     Breaker database IDGEN_GUARDED_BY(mutex);
     std::uint64_t stock IDGEN_GUARDED_BY(mutex);
+    bool is_closing IDGEN_GUARDED_BY(mutex);
     std::map<Names, Tag>* tags IDGEN_GUARDED_BY(mutex);
   };
 
@@ -268,6 +278,10 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   bool is_loading() IDGEN_REQUIRES(state_->mutex) {
     return state_->tags && std::any_of(state_->tags->begin(), state_->tags->end(),
                                        [](const auto& entry) { return entry.second.loading; });
+  }
+  bool is_closing() {
+    const MutexLock lock(state_->mutex);
+    return state_->is_closing;
   }
   Tag known_of(const Names& names) {
     const MutexLock lock(state_->mutex);
@@ -422,15 +436,6 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     return !tag_at(names).loading;
   }
 
-  // A load that went on would be inside a client library while the process ends and takes that library down: libpq then
-  // crashed in OpenSSL. It ends by its own time-outs; a host that must stop waits no longer than those.
-  void wait_for_loads() noexcept {
-    constexpr std::int64_t kSliceNs = 20 * kNsPerMs;
-    const std::int64_t until = runtime_->mono_ns() + longest_load_ms_ * kNsPerMs;
-    MutexLock lock(state_->mutex);
-    while (is_loading() && runtime_->mono_ns() < until) runtime_->wait(lock, state_->loaded, kSliceNs);
-  }
-
   // On a separate lane, since the database may be down while Redis is up; one at a time per tag. The label was read
   // before the database is asked.
   void load_ahead(const Names& names, const QueuePart& part, const SegmentRequest& request) {
@@ -446,11 +451,12 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     };
     try {
       loads_->post([self = shared_from_this(), names, part, request, stock, ended] {
+        if (self->is_closing()) return ended(*self);
         try {
           const SegmentGrant grant =
               self->draw(names, {.step = stock, .rate = request.rate, .holder = request.holder}, stock, 0, {part, ""});
           self->load(names, part, grant.first, grant.count);
-        } catch (const std::exception&) {  // the breaker knows, and the next caller will get the error
+        } catch (...) {  // the breaker knows, and the next caller will get the error
         }
         ended(*self);
       });
@@ -531,7 +537,7 @@ std::shared_ptr<Store> open_buffer_store(const std::string& rest, const StoreOpt
        .database = [options] { return open_store(options.buffer.database, options); },
        .options = options.buffer,
        .runtime = options.runtime,
-       .longest_load_ms = options.timeout_ms + options.buffer.timeout_ms});
+       .longest_load_ms = 2 * options.timeout_ms + options.buffer.timeout_ms});
 }
 
 std::string buffer_store_identity(const std::string&, const StoreOptions& options) {
