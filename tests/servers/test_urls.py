@@ -3,6 +3,7 @@
 import os
 import tempfile
 import time
+from pathlib import Path
 
 import idgen
 import pytest
@@ -12,7 +13,6 @@ from test_etcd_tokens import WithSimpleTokens
 from test_faults import PATIENT
 
 import servers
-from pathlib import Path
 
 PASSWORD = "s3cr3t%2F%25"
 
