@@ -170,13 +170,20 @@ def memory_disk(name: str) -> str | None:
     return tempfile.mkdtemp(prefix=name, dir=shared)
 
 
-def forget_faketime() -> None:
-    """What libfaketime shares between processes outlives those that are killed."""
-    for path in Path("/dev/shm").glob("*faketime*"):
-        pid = re.search(r"_(\d+)$", path.name)
-        if pid and not Path(f"/proc/{pid[1]}").exists():
-            with contextlib.suppress(OSError):
-                path.unlink()
+def shared_memory() -> set[Path]:
+    """What outlives the processes of libfaketime and PostgreSQL that tests kill."""
+    return {path for path in Path("/dev/shm").glob("*") if re.search("faketime|PostgreSQL", path.name)}
+
+
+def forget(shared: set[Path]) -> None:
+    """Removes those that no process uses."""
+    used = ""
+    for maps in Path("/proc").glob("[0-9]*/maps"):
+        with contextlib.suppress(OSError):
+            used += maps.read_text(errors="replace")
+    for path in shared:
+        if str(path) not in used:
+            path.unlink(missing_ok=True)
 
 
 def told(job: Job) -> None:
@@ -290,6 +297,7 @@ def main() -> int:
     jobs = with_needs(chosen)
     flaky: list[tuple[Job, Result]] = []
     left: list[str] = []
+    shared = shared_memory()
     try:
         run(jobs, told, patience)
         flaky = rerun(jobs, patience)
@@ -302,7 +310,7 @@ def main() -> int:
     finally:
         for each in {folder, on_disk}:
             shutil.rmtree(each, ignore_errors=True)
-        forget_faketime()
+        forget(shared_memory() - shared)
     if flaky:
         note_flaky(flaky)
     return summary(jobs, flaky, left)
