@@ -103,13 +103,15 @@ def choose(options: argparse.Namespace) -> tuple[list[Job], list[str]]:
         said.append(f"  {name}: {because[0]}" + (f" and {len(because) - 1} more" if len(because) > 1 else ""))
     turn = plan.turn()
     rest = [job for job in jobs if job not in chosen]
-    mine = [job for job in rest if plan.slice_of(job) == turn]
-    for job in jobs:
-        if job.part in REST and plan.slice_of(job) == turn:
+    slices = plan.slices(jobs)
+    due = [job for job in jobs if slices.get(plan.unit_of(job)) == turn]
+    mine = [job for job in rest if job in due]
+    for job in due:
+        if job.part == "modules":
             job.env["IDGEN_TEST_SLICE"] = "all"  # cases too that otherwise take turns
     left = Counter(job.part for job in rest if job not in mine)
-    said.append(f"By turn, slice {turn} of 0 to {plan.SLICES - 1}: "
-                + (" ".join(sorted({job.name for job in mine})) or "nothing that is not chosen already"))  # fmt: skip
+    units = " ".join(sorted({plan.unit_of(job) for job in mine}))
+    said.append(f"By turn, slice {turn} of 0 to {plan.SLICES - 1}: {units or 'nothing that is not chosen already'}")
     said.append("Not run, neither chosen by a change nor by turn: "
                 + " ".join(f"{part} ({count} jobs)" if part in ("modules", "recipes") else part
                            for part, count in left.items()))  # fmt: skip

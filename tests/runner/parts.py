@@ -18,6 +18,7 @@ class Part:
     title: str
     jobs: Callable[[str], list[Job]]
     setup: str = ""  # for what scripts/setup installs, besides what is built with
+    build_s: float = 0  # core seconds that only this part's build takes
 
 
 def shell(script: str) -> list[str]:
@@ -90,7 +91,7 @@ def gtest(part: str, tree: Path, needs: str, controls: bool) -> list[Job]:
         command = [program, *arguments.split(";")] if arguments else [program]
         job = Job(f"{part}/{test}", command, "gtest", ["build/first" if is_first else needs])
         job.cores = 0.7
-        job.seconds = 800 if is_first else 60 if "simulation" in name else 20
+        job.seconds = 800 if is_first else 30 if "sim" in name or "search" in name else 6
         job.env = dict(pair.split("=", 1) for pair in environment.split(";"))
         job.again = again
         job.targets = [name]
@@ -260,7 +261,7 @@ PARTS = {
         lines(f"{part}/docs", ["docs/check", "go"], "library", "wheel", "jar", cores=CORES)]),
     "consumers": Part("projects that use idgen: CMake, pkg-config, sdist, jar, Go module", lambda part: [
         lines(f"{part}/check", ["tests/consumers/check"], "whole", "wheel", "jar", cores=CORES, seconds=60)]),
-    "dist": Part("what `make dist` makes: the library optimised as a whole, and its size", dist),
+    "dist": Part("what `make dist` makes: the library optimised as a whole, and its size", dist, build_s=130),
     # One at a time: they build images and start services on ports of their own.
     "recipes": Part("deploying and the services of examples/, on real servers", lambda part: [
         pytest(f"{part}/{path.stem.removeprefix('test_')}", [str(path.relative_to(ROOT))], "hosts", "tests",
@@ -269,8 +270,8 @@ PARTS = {
     "modules": Part("stores over a network, against real servers with real faults", modules, "servers"),
     "fuzz": Part("every parser, fed with what nobody would write", lambda part: [
         lines(f"{part}/parsers", ["scripts/fuzz", "--runs", "30000"], cores=CORES, seconds=150)], "fuzz"),
-    "asan": Part("C++ tests under the address and undefined-behaviour sanitizers", asan, "servers"),
-    "tsan": Part("C++ tests under the thread sanitizer", sanitized),
+    "asan": Part("C++ tests under the address and undefined-behaviour sanitizers", asan, "servers", 250),
+    "tsan": Part("C++ tests under the thread sanitizer", sanitized, build_s=200),
 }  # fmt: skip
 USUAL = ["cpp", "python", "java", "go", "cli", "vectors", "abi", "consistency", "runner", "docs", "servers"]
 REST = [part for part in PARTS if part not in USUAL]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import zlib
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -80,12 +79,24 @@ def turn() -> int:
         return 0
 
 
-def slice_of(job: Job) -> int:
-    """Files of tests have turns of their own; what is built for one job of a part serves the others."""
-    unit = job.name if job.part in ("modules", "recipes") else job.part
-    if unit in PARTS:
-        return REST.index(unit) % SLICES
-    return zlib.crc32(unit.encode()) % SLICES
+def unit_of(job: Job) -> str:
+    """Files of tests have turns of their own; what is built for one job of another part serves all of its jobs."""
+    return job.name if job.part in ("modules", "recipes") else job.part
+
+
+def slices(jobs: list[Job]) -> dict[str, int]:
+    """The slice of each unit of the rest: the longest first, each into the one that takes the least time so far."""
+    cost: dict[str, float] = {}
+    for job in jobs:
+        if job.part in REST:
+            unit = unit_of(job)
+            cost[unit] = cost.get(unit, PARTS[job.part].build_s) + job.seconds * job.cores
+    totals = [0.0] * SLICES
+    found = {}
+    for unit in sorted(cost, key=lambda unit: (-cost[unit], unit)):
+        found[unit] = min(range(SLICES), key=lambda number: totals[number])
+        totals[found[unit]] += cost[unit]
+    return found
 
 
 def matches(job: Job, name: str) -> bool:
