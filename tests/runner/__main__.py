@@ -64,7 +64,7 @@ def jobs_of(parts: list[str]) -> list[Job]:
 
 
 def choose(options: argparse.Namespace) -> tuple[list[Job], list[str]]:
-    """The jobs, without what they need, and the lines of the plan."""
+    """The jobs, without the builds that they need, and the lines of the plan."""
     paths = options.changed
     rows = []
     if options.check:
@@ -119,7 +119,7 @@ def choose(options: argparse.Namespace) -> tuple[list[Job], list[str]]:
 
 
 def with_needs(chosen: list[Job]) -> list[Job]:
-    """And the builds that they need. Of the tests, only those that are wanted."""
+    """Adds the builds that they need, and narrows these to the wanted test programs."""
     known = builds()
     needed: dict[str, Job] = {}
 
@@ -287,14 +287,14 @@ def main() -> int:
     on_disk = tempfile.mkdtemp(prefix="idgen-")
     folder = memory_disk("idgen-") or on_disk
     for each in {folder, on_disk}:
-        os.chmod(each, 0o1777)  # servers run as somebody else
+        os.chmod(each, 0o1777)  # servers run as another user
     os.environ |= {"TMPDIR": folder, "IDGEN_PATIENCE": str(patience)}
     for job in chosen:
         if job.part == "recipes":
             job.env["TMPDIR"] = on_disk  # images of containers do not fit into memory
-    os.environ.setdefault("IDGEN_TEST_SLICE", str(plan.turn()))  # which store a test takes that takes one by turns
+    os.environ.setdefault("IDGEN_TEST_SLICE", str(plan.turn()))  # which store a test uses that uses one in each run
     if options.all:
-        os.environ["IDGEN_TEST_FULL"] = "1"  # and at their full length those that are shortened
+        os.environ["IDGEN_TEST_FULL"] = "1"  # and the long form of tests that have a short one
     say(f"\n== Run: {len(chosen)} jobs; temporary files in {folder}; patience {patience}")
     jobs = with_needs(chosen)
     flaky: list[tuple[Job, Result]] = []

@@ -1,4 +1,4 @@
-"""Jobs: commands of the project that test something or build what others test; how they run beside one another."""
+"""Jobs: commands of the project that test something or build what others test; how several run at once."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Running:
         name, status = self.job.name, self.process.returncode
         try:
             found = list(kind.parse(text, self.job.report))
-        except Exception as error:  # a report that nobody has thought of fails this job, and no other
+        except Exception as error:  # an unexpected report fails this job alone
             found = [Result(name, "failed", f"CRASHED: its output is not understood: {error!r}\n{text[-3000:]}")]
         if self.stuck:
             found.append(Result(f"{name} does not end", "failed", f"CRASHED: {self.stuck}{text[-3000:]}"))

@@ -26,7 +26,7 @@ def shell(script: str) -> list[str]:
     return ["bash", "-c", f"source scripts/lib.sh\nset -x\n{script}"]
 
 
-# --- Builds: what jobs need. Each takes the whole machine: nothing compiles beside tests. The longer a job's seconds,
+# --- Builds: what jobs need. Each takes the whole machine, so that tests do not run while it compiles. The longer a job's seconds,
 # the earlier it begins.
 
 # Small test programs, which give the first results.
@@ -120,7 +120,7 @@ def compared_ids(job: Job) -> list[Result]:
 # --- The parts.
 
 
-# What is in ctest and no GoogleTest program; the golden vectors are a part of their own.
+# What is in ctest and no GoogleTest program; the golden vectors are another part.
 IN_C = ("-LE", "gtest|faults", "-E", "^vectors_")
 FAULTS = ("-L", "faults", "-j", str(CORES))
 
@@ -246,7 +246,7 @@ PARTS = {
         lines(f"{part}/check", ["tests/consistency/check"], "library", "wheel", "jar")]),
     "runner": Part("the runner of the tests itself", lambda part: [
         pytest(f"{part}/tests", ["tests/runner"], seconds=5)]),
-    "docs": Part("every code sample in README and docs, but for Go's", lambda part: [
+    "docs": Part("every code sample in README and docs, except Go's", lambda part: [
         lines(f"{part}/samples", ["docs/check"], "library", "wheel", "jar", seconds=15)]),
     "servers": Part("every store over a network, against a real server, without faults", lambda part: [
         pytest(f"{part}/conformance", ["tests/servers/test_conformance.py"], "tests", seconds=15)], "servers"),
@@ -268,7 +268,7 @@ PARTS = {
                cores=1.3, seconds=60)
         for path in sorted((ROOT / "tests/servers/recipes").glob("test_*.py"))], "recipes"),
     "modules": Part("stores over a network, against real servers with real faults", modules, "servers"),
-    "fuzz": Part("every parser, fed with what nobody would write", lambda part: [
+    "fuzz": Part("every parser, fed with unlikely input", lambda part: [
         lines(f"{part}/parsers", ["scripts/fuzz", "--runs", "30000"], cores=CORES, seconds=150)], "fuzz"),
     "asan": Part("C++ tests under the address and undefined-behaviour sanitizers", asan, "servers", 250),
     "tsan": Part("C++ tests under the thread sanitizer", sanitized, build_s=200),

@@ -1,6 +1,6 @@
 """What a finished command says about its tests: one Result for each, from what its test runner writes.
 
-A log or a report that ends too early is a failure of its own: a test that is lost must not look like one that passed.
+A log or a report that ends too early is a failure: a lost test must not look like one that passed.
 """
 
 from __future__ import annotations

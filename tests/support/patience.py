@@ -18,7 +18,7 @@ PATIENCE = float(os.environ.get("IDGEN_PATIENCE", "1"))
 
 
 def patience(seconds: float) -> float:
-    """A deadline of so many seconds on the reference machine; for deadlines, and for settings that must not expire."""
+    """This many seconds on the reference machine: for deadlines, and for settings that must not expire."""
     return seconds * PATIENCE
 
 
@@ -33,8 +33,7 @@ def wait_until(condition: Callable[[], T], seconds: float = 60, what: str = "") 
 
 @contextlib.contextmanager
 def repeating(work: Callable[[], object], threads: int = 1) -> Iterator[None]:
-    """Threads that do the work again and again until the block ends, also when it fails: Python does not end before
-    they do."""
+    """Threads that repeat the work until the block ends, even if it fails: Python does not end before they do."""
     is_over = threading.Event()
 
     def repeat() -> None:
