@@ -26,8 +26,8 @@ def shell(script: str) -> list[str]:
     return ["bash", "-c", f"source scripts/lib.sh\nset -x\n{script}"]
 
 
-# --- Builds: what jobs need. Each takes the whole machine, so that tests do not run while it compiles. The longer a job's seconds,
-# the earlier it begins.
+# --- Builds: what jobs need. Each takes the whole machine, so that tests do not run while it compiles. The longer a
+# job's seconds, the earlier it begins.
 
 # Small test programs, which give the first results.
 FIRST = ["layout_test", "text_test", "standard_test", "calendar_test", "config_test", "route_test", "reserve_test"]
