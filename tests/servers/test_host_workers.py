@@ -488,6 +488,11 @@ def test_processes_of_all_languages_lease_workers_and_no_two_the_same_however_th
         for number in worker.workers()[-1:]:
             server.expire(namespace, number)
 
+    def is_one_used_again():
+        """A number of those who were killed, or stopped for long."""
+        used = [number for worker in everybody for number in set(worker.workers())]
+        return len(used) > len(set(used))
+
     for kind in LANGUAGES:
         command(kind)  # built before, not while others draw
     everybody, drawing, stopped = [], [], []
@@ -498,7 +503,7 @@ def test_processes_of_all_languages_lease_workers_and_no_two_the_same_however_th
         for worker in drawing:
             worker.goes_on()
         deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline or len(everybody) <= 2**bits:  # more than there are numbers
+        while time.monotonic() < deadline or not is_one_used_again():
             victim = drawing.pop(choice.randrange(len(drawing)))
             if choice.random() < 0.5:
                 victim.kill()
@@ -534,8 +539,6 @@ def test_processes_of_all_languages_lease_workers_and_no_two_the_same_however_th
         for worker in everybody:
             worker.close()
     ids_of(everybody)
-    used = [number for worker in everybody for number in set(worker.workers())]
-    assert len(used) > len(set(used))  # numbers of those who were killed, or stopped for long, are used again
 
 
 # What Python's store does with a connection, seen from inside.
