@@ -22,7 +22,7 @@ from results import FORMATS
 
 FLAKY = ROOT / "tests/flaky.tsv"
 AGAIN = 3  # how often a failed test is run again, alone
-TOOLS_OWN = ("hsperfdata_", "pytest-of-")  # folders that the JVM and pytest keep
+TOOLS_OWN = ("hsperfdata_", "pytest-of-")  # folders that the JVM and pytest keep; numbers are pytest's too
 TOO_MANY = 20  # failures are no accident, and none is run again
 
 began = time.monotonic()
@@ -307,7 +307,7 @@ def main() -> int:
             path.name
             for each in {folder, on_disk}
             for path in Path(each).iterdir()
-            if not path.name.startswith(TOOLS_OWN)
+            if not (path.name.startswith(TOOLS_OWN) or path.name.isdigit())
         )
     finally:
         for each in {folder, on_disk}:

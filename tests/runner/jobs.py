@@ -68,11 +68,12 @@ class Running:
         self.began = self.last_word = time.monotonic()
         self.size = 0
         self.stuck = ""
+        environment = {**os.environ, **job.env}
         with log.open("wb") as file:
             self.process = subprocess.Popen(
-                command,
+                [word.replace("{TMPDIR}", environment.get("TMPDIR", "/tmp")) for word in command],
                 cwd=ROOT,
-                env={**os.environ, **job.env},
+                env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=subprocess.STDOUT,

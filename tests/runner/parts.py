@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -61,13 +62,17 @@ def lines(name: str, command: list[str], *needs: str, cores: float = 1, seconds:
     return Job(name, command, "lines", [f"build/{need}" for need in needs], cores, seconds)
 
 
+numbers = itertools.count(1)
+
+
 def pytest(name: str, paths: list[str], *needs: str, cores: float = 1, seconds: float = 10, **env: str) -> Job:
     report = LOGS / f"{name.replace('/', '-')}.xml"
     base = ["python", "-m", "pytest", "-v", "-p", "no:cacheprovider", f"--rootdir={ROOT}"]
     for option in ("tmp_path_retention_policy=failed", "junit_family=xunit1", "junit_logging=all",
                    "junit_log_passing_tests=false"):  # fmt: skip
         base += ["-o", option]
-    base.append(f"--junitxml={report}")
+    # Short paths: podman loses a container's restart where its sockets have long ones.
+    base += [f"--junitxml={report}", f"--basetemp={{TMPDIR}}/{next(numbers)}"]
     return Job(
         name, [*base, *paths], "pytest", [f"build/{need}" for need in needs], cores, seconds, env, report,
         again=lambda failed: [*base, *(result.name for result in failed)],
