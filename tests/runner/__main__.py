@@ -172,6 +172,14 @@ def memory_disk(name: str) -> str | None:
     return tempfile.mkdtemp(prefix=name, dir=shared)
 
 
+def remove(folder: str) -> None:
+    """A job that was ended may have left images of containers mounted there."""
+    mounted = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
+    for place in sorted((place for place in mounted if place.startswith(f"{folder}/")), reverse=True):
+        subprocess.run(["umount", "--lazy", place], check=False)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 def shared_memory() -> set[Path]:
     """What outlives the processes of libfaketime and PostgreSQL that tests kill."""
     return {path for path in Path("/dev/shm").glob("*") if re.search("faketime|PostgreSQL", path.name)}
@@ -311,7 +319,7 @@ def main() -> int:
         )
     finally:
         for each in {folder, on_disk}:
-            shutil.rmtree(each, ignore_errors=True)
+            remove(each)
         forget(shared_memory() - shared)
     if flaky:
         note_flaky(flaky)
