@@ -36,6 +36,7 @@ class Job:
     setup: str = ""  # what scripts/setup must have installed
     targets: list[str] = field(default_factory=list)  # what of build/tests it needs; none: all of it
     comes_later: bool = False  # than what `make test` runs
+    one_at_a_time: bool = False  # of its part
 
     results: list[Result] = field(default_factory=list)
     took: float = 0.0
@@ -159,6 +160,8 @@ def run(all_jobs: list[Job], told: Callable[[Job], None], patience: float) -> No
             if not waiting and not running:
                 return
             for job in sorted(waiting, key=lambda job: (job.comes_later, -job.seconds)):
+                if job.one_at_a_time and any(each.job.part == job.part for each in running):
+                    continue
                 used = sum(each.job.cores for each in running)
                 if not running or used + job.cores <= CORES + 0.01:
                     job.state = "runs"

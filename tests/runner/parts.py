@@ -255,6 +255,8 @@ def files_of(part: str, folder: str, cores: float) -> list[Job]:
             alone = CORES if name == "modules/thousand" else cores
             paths = [str(path.relative_to(ROOT))]
             jobs.append(pytest(name, paths, "hosts", "tests", cores=alone, seconds=SECONDS.get(name, 8)))
+            # The recipes build images and start services on fixed ports.
+            jobs[-1].one_at_a_time = part == "recipes"
     return jobs
 
 
@@ -290,9 +292,8 @@ PARTS = {
     "consumers": Part("projects that use idgen: CMake, pkg-config, sdist, jar, Go module", lambda part: [
         lines(f"{part}/check", ["tests/consumers/check"], "whole", "wheel", "jar", cores=CORES, seconds=130)]),
     "dist": Part("what `make dist` makes: the library optimised as a whole, and its size", dist, build_s=130),
-    # One at a time: they build images and start services on fixed ports.
     "recipes": Part("deploying and the services of examples/, on real servers", lambda part:
-        files_of(part, "tests/servers/recipes", 1.3), "recipes"),
+        files_of(part, "tests/servers/recipes", 1), "recipes"),
     "modules": Part("stores over a network, against real servers with real faults", lambda part:
         files_of(part, "tests/servers", 0.6), "servers"),
     "fuzz": Part("every parser, fed with unlikely input", lambda part: [

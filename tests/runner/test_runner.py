@@ -97,6 +97,13 @@ def test_what_says_nothing_for_too_long_is_ended_and_says_what_it_did():
     assert all(result.is_final for result in hangs.failed)
 
 
+def test_jobs_of_a_part_that_share_ports_run_one_at_a_time(tmp_path):
+    script = f"mkdir {tmp_path}/port && sleep 0.3 && rmdir {tmp_path}/port && echo ok - x"
+    several = [job(f"recipes/{name}", script, cores=0.1, one_at_a_time=True) for name in "abc"]
+    ran(*several)
+    assert [each.failed for each in several] == [[], [], []]
+
+
 def test_nothing_that_a_job_started_goes_on(tmp_path):
     leaves = job("cpp/x", f"sleep 1000 & echo $! >{tmp_path}/pid; echo ok - x")
     ran(leaves)
