@@ -151,6 +151,8 @@ def measured_patience() -> float:
     """How much longer this machine takes than the reference for what tests wait for: processes that start, and a disk
     that writes. Between 1 and 20."""
     if given := os.environ.get("IDGEN_PATIENCE"):
+        if not re.fullmatch(r"\d+(\.\d+)?", given) or not 1 <= float(given) <= 100:
+            sys.exit(f"IDGEN_PATIENCE is '{given}'; a number from 1 to 100 is allowed, or none, and it is measured")
         return float(given)
     start = time.monotonic()
     for _ in range(5):
