@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -70,9 +71,11 @@ class Running:
         self.size = 0
         self.stuck = ""
         environment = {**os.environ, **job.env}
+        # A tool ends one hung test before the runner ends them all.
+        words = {"{TMPDIR}": environment.get("TMPDIR", "/tmp"), "{TEST_SECONDS}": str(round(0.7 * self.limit_s))}
         with log.open("wb") as file:
             self.process = subprocess.Popen(
-                [word.replace("{TMPDIR}", environment.get("TMPDIR", "/tmp")) for word in command],
+                [re.sub("{[A-Z_]+}", lambda found: words.get(found[0], found[0]), word) for word in command],
                 cwd=ROOT,
                 env=environment,
                 stdin=subprocess.DEVNULL,

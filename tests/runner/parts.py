@@ -107,7 +107,7 @@ def gtest(part: str, tree: Path, needs: str, controls: bool) -> list[Job]:
 def ctest(name: str, tree: Path, needs: str, *options: str, cores: float = 1, seconds: float = 60, **env: str) -> Job:
     report = LOGS / f"{name.replace('/', '-')}.xml"
     base = ["ctest", "--test-dir", str(tree), "--output-on-failure", "--output-junit", str(report),
-            "--test-output-size-passed", "100000", "--no-tests=error"]  # fmt: skip
+            "--test-output-size-passed", "100000", "--no-tests=error", "--timeout", "{TEST_SECONDS}"]  # fmt: skip
     return Job(
         name, [*base, *options], "ctest", [f"build/{need}" for need in needs.split()], cores, seconds, env, report,
         again=lambda failed: [*base, "-R", "|".join(f"^{re.escape(result.name)}$" for result in failed)],
@@ -217,7 +217,7 @@ export PKG_CONFIG_PATH=$root/build/go-system LD_LIBRARY_PATH=$root/build/lib CGO
 
 
 def go_tests(name: str, prepare: str, options: str, needs: list[str], cores: float, seconds: float) -> Job:
-    base = f"{prepare}go test -json -vet=all -count=1 -timeout 600s {options}"
+    base = f"{prepare}go test -json -vet=all -count=1 -timeout {{TEST_SECONDS}}s {options}"
 
     def again(failed: list[Result]) -> list[str]:
         names = "|".join(f"^{result.name.split()[-1]}$" for result in failed)
