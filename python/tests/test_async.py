@@ -81,7 +81,7 @@ def test_cancelling_a_task_ends_its_wait(memory_store: str, manual_clock: Manual
             generator.next()
             manual_clock.advance_ms(-1)
             waiting = asyncio.ensure_future(generator.next_async())
-            await asyncio.sleep(0.05)
+            await until_waiting(generator)
             waiting.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await waiting
@@ -89,6 +89,11 @@ def test_cancelling_a_task_ends_its_wait(memory_store: str, manual_clock: Manual
             await asyncio.get_running_loop().shutdown_default_executor()
 
     run(draw())
+
+
+async def until_waiting(generator: idgen.Generator) -> None:
+    while not generator._async_waits:
+        await asyncio.sleep(0)
 
 
 Stuck = Callable[..., idgen.Generator]
@@ -122,7 +127,7 @@ def test_many_tasks_wait_in_one_thread_and_all_get_an_id(stuck: Stuck, manual_cl
         loop = asyncio.get_running_loop()
         loop.set_default_executor(ThreadPoolExecutor(2))
         tasks = [asyncio.ensure_future(generator.next_async()) for _ in range(TASKS)]
-        await asyncio.sleep(0.05)
+        await until_waiting(generator)
         # The executor has a thread left for others.
         assert await asyncio.wait_for(loop.run_in_executor(None, lambda: 42), timeout=patience(60)) == 42
         assert not any(task.done() for task in tasks)
@@ -136,7 +141,7 @@ def test_wait_max_bounds_every_task(stuck: Stuck) -> None:
     async def draw() -> list[Any]:
         generator = stuck(wait_max=timedelta(milliseconds=400))
         first = [asyncio.ensure_future(generator.next_async()) for _ in range(TASKS)]
-        await asyncio.sleep(0.2)
+        await until_waiting(generator)
         late = [asyncio.ensure_future(generator.next_async()) for _ in range(TASKS)]
         errors = await asyncio.gather(*first, *late, return_exceptions=True)
         assert generator._async_waits == {}
@@ -168,10 +173,10 @@ def test_a_cancelled_task_does_not_end_the_wait_of_the_others(stuck: Stuck, manu
     async def draw() -> list[int]:
         generator = stuck(wait_max="1h")
         tasks = [asyncio.ensure_future(generator.next_async()) for _ in range(6)]
-        await asyncio.sleep(0.05)
+        await until_waiting(generator)
         for task in tasks[:3]:  # the one that began the wait among them
             task.cancel()
-        await asyncio.sleep(0.05)
+        await asyncio.wait(tasks[:3])
         assert [task.done() for task in tasks] == [True] * 3 + [False] * 3
         manual_clock.advance_ms(2)
         return list(await asyncio.gather(*tasks[3:]))
@@ -183,7 +188,7 @@ def test_the_last_task_that_is_cancelled_ends_the_wait(stuck: Stuck) -> None:
     async def draw() -> None:
         generator = stuck(wait_max="1h")
         tasks = [asyncio.ensure_future(generator.next_async()) for _ in range(6)]
-        await asyncio.sleep(0.05)
+        await until_waiting(generator)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -211,7 +216,7 @@ def test_loops_of_several_threads_wait_each_for_itself(stuck: Stuck, manual_cloc
 
     async def draw() -> list[int]:
         tasks = [asyncio.ensure_future(generator.next_async()) for _ in range(20)]
-        await asyncio.sleep(0.05)
+        await until_waiting(generator)
         waiting.wait(timeout=patience(60))
         return list(await asyncio.gather(*tasks))
 
@@ -228,7 +233,7 @@ def test_closing_ends_the_wait_of_all_tasks(stuck: Stuck) -> None:
     async def draw() -> list[Any]:
         generator = stuck(wait_max="1h")
         tasks = [asyncio.ensure_future(generator.next_async()) for _ in range(5)]
-        await asyncio.sleep(0.05)
+        await until_waiting(generator)
         await asyncio.to_thread(generator.close)
         return list(await asyncio.gather(*tasks, return_exceptions=True))
 

@@ -127,13 +127,15 @@ def test_a_renewal_reads_nothing() -> None:
 def test_a_worker_that_is_held_is_waited_for(store: Any) -> None:
     first = events(store)
     second: list[idgen.Generator] = []
-    waiting = threading.Thread(target=lambda: second.append(events(store, worker_wait="30s")))
+    reads: list[int] = []
+    read = store.worker_read
+    store.worker_read = lambda *row: (reads.append(1), read(*row))[1]
+    waiting = threading.Thread(target=lambda: second.append(events(store, worker_wait="1h")))
     waiting.start()
-    time.sleep(0.1)
+    wait_until(lambda: len(reads) >= 3, what="the second asks again")
     assert not second
     first.close()
-    waiting.join(30)
-    assert second
+    wait_until(lambda: second, what="the second has the worker")
     second[0].close()
 
 
