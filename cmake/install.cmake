@@ -17,4 +17,12 @@ install(FILES ${PROJECT_BINARY_DIR}/idgenConfig.cmake ${PROJECT_BINARY_DIR}/idge
 
 file(RELATIVE_PATH idgen_pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(cmake/idgen.pc.in idgen.pc @ONLY)
+# pkg-config prefers it while PKG_CONFIG_PATH names the build folder.
+file(CONFIGURE OUTPUT idgen-uninstalled.pc CONTENT [[
+Name: idgen
+Description: idgen as it was built, before it is installed
+Version: @PROJECT_VERSION@
+Libs: -L@PROJECT_BINARY_DIR@/lib -lidgen -Wl,-rpath,@PROJECT_BINARY_DIR@/lib
+Cflags: -I@PROJECT_SOURCE_DIR@/capi/include
+]] @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/idgen.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

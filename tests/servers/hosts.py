@@ -30,7 +30,8 @@ def build(made, sources, *command, folder=ROOT):
     with (BUILD / "tests" / "builds").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if changed(made) < max(map(changed, sources), default=math.inf):
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+            environment = {**os.environ, "PKG_CONFIG_PATH": str(BUILD)}  # idgen as it was built
+            done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
             assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
             made.touch()
     return made
@@ -54,9 +55,9 @@ def command(language):
     if language == "python":
         return [sys.executable, HERE / "host_drawing.py"]
     if language == "go":
-        # Go knows its sources. With -race, as in the Go tests: what these have compiled is not compiled again.
         program = BUILD / "tests" / "host-drawing"
-        return [build(program, [], "go", "build", "-race", "-o", program, ".", folder=HERE / "host_go")]
+        words = ("go", "build", "-race", "-tags", "idgen_system libsqlite3", "-o", program, ".")
+        return [build(program, [], *words, folder=HERE / "host_go")]  # Go knows its sources
     limits = ["-Xmx128m", "-XX:TieredStopAtLevel=1"]
     return ["java", *limits, NATIVE_LIBRARY, "-cp", class_path(), "dev.idgen.HostDrawing"]
 
