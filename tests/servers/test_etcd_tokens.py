@@ -4,15 +4,15 @@ import subprocess
 import time
 
 import pytest
-from clients import IDGEN, Asked, create, draw, native_settings, new_tag, run, segment
+from clients import IDGEN, Asked, create, draw, native_settings, new_tag, patience, run, segment
 
 import servers
 
-TTL_SECONDS = 1
+TTL_SECONDS = round(patience(1))
 
 
 class WithUsers(servers.Etcd):
-    """An etcd that asks for a password, and whose tokens live for a second."""
+    """An etcd that asks for a password, and whose tokens live for a second; longer where each request takes longer."""
 
     def prepare(self):
         super().prepare()

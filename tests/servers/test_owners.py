@@ -11,30 +11,31 @@ import sys
 import idgen
 import numpy as np
 import pytest
-from hosts import BUILD, ROOT, run
+from hosts import BUILD, ROOT
 
 HERE = ROOT / "tests" / "servers" / "owners"
 IDS = int(os.environ.get("IDGEN_OWNED", 16_000_000))
 OWNERS = 1_000_003
 PROCESSES = 8
+PATIENT = 'wait_max = "10m"\nstore_timeout = "10m"\n'
 SHARDS = 12
 
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
     """How each language's process is started."""
+
+    def run(*words):
+        done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
     folder = tmp_path_factory.mktemp("owners")
     library = BUILD / "lib"
     headers = ROOT / "capi" / "include"
     run("cc", "-O2", f"-I{headers}", HERE / "draw.c", "-o", folder / "draw-c", f"-L{library}", "-lidgen",
         f"-Wl,-rpath,{library}")  # fmt: skip
     run("javac", "-cp", ROOT / "java/target/classes", "-d", folder, HERE / "Draw.java")
-    # Go compiles the library from source unless it is told of an installed one. What pkg-config says is no part of what
-    # its cache goes by, but CGO_LDFLAGS is.
-    (folder / "idgen.pc").write_text(
-        f"Name: idgen\nDescription: for a test\nVersion: 0\nCflags: -I{headers}\nLibs: -L{library} -lidgen\n"
-    )
-    variables = ["env", f"PKG_CONFIG_PATH={folder}", f"CGO_LDFLAGS=-L{library} -Wl,-rpath,{library}"]
+    variables = ["env", f"PKG_CONFIG_PATH={BUILD}", f"CGO_LDFLAGS=-Wl,-rpath,{library}"]
     run(*variables, "go", "build", "-tags", "idgen_system", "-o", folder / "draw-go", "./tests/servers/owners/go")
     classes = os.pathsep.join(map(str, (ROOT / "java/target/classes", folder)))
     return (
@@ -52,7 +53,7 @@ def genes_of_all_owners():
 
 def test_processes_in_four_languages_never_get_an_id_twice_and_agree_on_each_owners_shard(programs, tmp_path):
     toml = tmp_path / "idgen.toml"
-    toml.write_text('[orders]\nkind = "business"\nstore = "sqlite:ids.db"\nsegment.step = 100000\n')
+    toml.write_text('[orders]\nkind = "business"\nstore = "sqlite:ids.db"\nsegment.step = 100000\n' + PATIENT)
     idgen.segment_create(store=f"sqlite:{tmp_path}/ids.db", store_create=True, tag="orders")
     each = IDS // PROCESSES // 4096 * 4096
     seeds = [place * 123_457 for place in range(PROCESSES)]

@@ -90,7 +90,7 @@ def test_numbers_of_five_days_come_once_though_processes_are_killed(started, kin
     enough = 1_000_000 if FULL else 100_000
     made = run(command(server.url(), tag, "segment", "create", kind="serial", pattern=PATTERN, schema=schema))
     assert made.returncode == 0, made.stderr
-    clock = Clock(tmp_path / "clock", f"@{FIRST_DAY:%Y-%m-%d} 23:59:50")
+    clock = Clock(tmp_path / "clock", f"@{FIRST_DAY:%Y-%m-%d} 12:00:00")
     choice = random.Random(21)
     processes = []
 
@@ -101,6 +101,7 @@ def test_numbers_of_five_days_come_once_though_processes_are_killed(started, kin
 
     running = [start() for _ in range(4)]
     try:
+        wait_until(lambda: all(process.has_drawn() for process in running), what="numbers of the first day")
         for day in range(5):
             # So midnight comes by itself, while all draw.
             clock.set(f"@{FIRST_DAY + timedelta(days=day):%Y-%m-%d} 23:59:59")

@@ -35,15 +35,15 @@ final class HostDrawing {
     String broken = properties.get("pool.broken");
     properties.keySet().removeIf(key -> key.startsWith("pool."));
     if (Set.of("tags", "inside", "emptied", "cause", "tables", "rows", "workers", "clock").contains(arguments[1])) {
-      var pool = pool(URI.create(arguments[0]), Boolean.parseBoolean(autocommit));
-      pool.setConnectionTimeout(PATIENCE.toMillis());
-      scene(arguments[1], pool, properties);
+      scene(arguments[1], pool(URI.create(arguments[0]), Boolean.parseBoolean(autocommit), PATIENCE), properties);
       return;
     }
     var builder = Generator.builder();
     if (!arguments[0].equals("native")) {
       DataSource pool =
-          broken == null ? pool(URI.create(arguments[0]), Boolean.parseBoolean(autocommit)) : brokenPool(broken);
+          broken == null
+              ? pool(URI.create(arguments[0]), Boolean.parseBoolean(autocommit), Duration.ofSeconds(2))
+              : brokenPool(broken);
       builder.store(new SqlStore(pool, PATIENCE));
     }
     String table = properties.remove("table");
@@ -234,7 +234,7 @@ final class HostDrawing {
     System.out.flush();
   }
 
-  private static HikariDataSource pool(URI url, boolean autocommit) {
+  private static HikariDataSource pool(URI url, boolean autocommit, Duration timeout) {
     String scheme = url.getScheme().equals("mysql") ? "mariadb" : "postgresql";
     // The tests' proxy reads the statements: without a threshold each carries its text.
     String limits =
@@ -249,7 +249,7 @@ final class HostDrawing {
     config.setAutoCommit(autocommit);
     config.setMaximumPoolSize(1);
     config.setInitializationFailTimeout(-1);
-    config.setConnectionTimeout(2000);
+    config.setConnectionTimeout(timeout.toMillis());
     config.setValidationTimeout(1000);
     return new HikariDataSource(config);
   }
