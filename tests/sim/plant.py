@@ -6,7 +6,8 @@
 Writes OUT/FILE for each FILE below ROOT, and OUT/planted_faults.inc, the table of faults. The sources themselves know
 nothing of this: what users get is compiled from the files as they are. In a copy
 
-  - every std::atomic of the hot page is one whose steps the test sees (planted.hpp);
+  - every std::atomic of the hot page, and every one that says which page that is, is one whose steps the test sees
+    (planted.hpp);
   - every text that faults.txt names is replaced by one with a switch, which is off unless a test turns it on.
 
 A text that faults.txt names and that is not in its file, or is there twice, is an error: the line has changed, and its
@@ -19,8 +20,13 @@ import sys
 from pathlib import Path
 
 FAULTS = Path(__file__).with_name("faults.txt")
-# Those whose atomics are the hot page's.
-STEPPED = {"core/src/reserve/counter.hpp", "core/src/reserve/hot_page.hpp"}
+# Those whose atomics a test steps through.
+STEPPED = {
+    "core/include/idgen/handle.hpp",
+    "core/src/generator/generator.hpp",
+    "core/src/reserve/counter.hpp",
+    "core/src/reserve/hot_page.hpp",
+}
 
 
 class Mistake(Exception):
@@ -54,7 +60,7 @@ def read_faults(text: str) -> tuple[list[tuple[str, str, str]], list[tuple[str, 
             faults[-1] = (*faults[-1][:2], line.strip())
         elif not line.strip() or line.startswith("#"):
             end_edit()
-        elif found := re.fullmatch(r"fault (\w+) (search|simulation)( in the simulator)?", line):
+        elif found := re.fullmatch(r"fault (\w+) (search|simulation|relaxed)( in the simulator)?", line):
             end_edit()
             faults.append((found[1], found[2], ""))
             if found[3]:

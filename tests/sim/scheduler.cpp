@@ -40,7 +40,7 @@ Task& Scheduler::start(Image& image, const std::string& name, std::function<void
 }
 
 bool Scheduler::may_run(const Task& task) const noexcept {
-  return task.wakes <= now && task.wants == nullptr && task.image->thaws <= now;
+  return std::max(task.wakes, task.held_until) <= now && task.wants == nullptr && task.image->thaws <= now;
 }
 
 void Scheduler::run(const std::function<bool()>& done, const std::function<void()>& between) {
@@ -62,7 +62,8 @@ void Scheduler::run(const std::function<bool()>& done, const std::function<void(
       // Nobody can go on before this.
       std::int64_t next = events_.empty() ? kNever : events_.begin()->first;
       for (const auto& task : tasks_)
-        if (task->wants == nullptr) next = std::min(next, std::max(task->wakes, task->image->thaws));
+        if (task->wants == nullptr)
+          next = std::min(next, std::max({task->wakes, task->held_until, task->image->thaws}));
       if (next == kNever) break;
       now = next;
     }
@@ -131,7 +132,12 @@ void Scheduler::leave() { Fiber::leave(); }
 void Scheduler::step() noexcept {
   ++steps;
   if (current_ == nullptr || current_->is_unseen || current_->image->is_dead) return;
-  if (--left_ > 0) return;
+  if (holds_one_in != 0 && random.below(holds_one_in) == 0) {
+    current_->held_until = now + random.between(0, 20 * kSecond);
+    ++holds;
+  } else if (--left_ > 0) {
+    return;
+  }
   leave();
 }
 

@@ -63,6 +63,7 @@ struct Task {
   Fiber fiber;
   unsigned stripe = 0;
   std::int64_t wakes = 0;           // not before
+  std::int64_t held_until = 0;      // nor before this, whatever wakes it: the others go on meanwhile
   const void* wants = nullptr;      // a lock that another one holds
   const void* listens = nullptr;    // to a condition variable
   std::vector<const void*> held{};  // locks
@@ -84,6 +85,8 @@ class Scheduler {
   std::uint64_t steps = 0;
   std::uint64_t run_length = 8;         // steps until somebody else may go on, on average
   std::int64_t most_passes = 50 * kUs;  // of time, between two who run
+  std::uint64_t holds_one_in = 0;       // so many steps: a thread stands still there while others go on; 0: never
+  std::uint64_t holds = 0;
 
   Task& start(Image& image, const std::string& name, std::function<void()> body);
   Task* current() const noexcept { return current_; }

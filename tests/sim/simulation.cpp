@@ -10,9 +10,9 @@
 namespace idgen::sim {
 
 const char* name_of(Fault fault) {
-  static constexpr const char* kNames[kFaults] = {"kill",        "pause",     "suspend", "clock",          "drift",
-                                                  "fork",        "cut off",   "lost",    "server's clock", "no threads",
-                                                  "stale lists", "went back", "evicted"};
+  static constexpr const char* kNames[kFaults] = {
+      "kill", "pause",          "suspend",    "clock",       "drift",     "fork",    "cut off",
+      "lost", "server's clock", "no threads", "stale lists", "went back", "evicted", "held"};
   return kNames[static_cast<std::size_t>(fault)];
 }
 
@@ -46,14 +46,16 @@ struct Plan {
   std::uint64_t worker = 0;
   std::int64_t max_ahead_ms = 20'000;
   unsigned threads = 1;
+  bool has_two_handles = false;
   std::int64_t pause = 0;  // between calls, at most
 };
 
 // An open generator, and the threads that use it.
 struct Opened {
   std::unique_ptr<Handle> handle;
-  std::uint64_t number = 0;   // of the generator, counted through the run
-  std::uint64_t highest = 0;  // id that a finished call returned
+  std::unique_ptr<Handle> other;  // of the same generator; null: it has one handle only
+  std::uint64_t number = 0;       // of the generator, counted through the run
+  std::uint64_t highest = 0;      // id that a finished call returned
   unsigned users = 0;
   bool is_over = false;
 };
@@ -102,6 +104,7 @@ class Simulation {
     outcome_.ns = scheduler_.now;
     outcome_.faults[static_cast<std::size_t>(Fault::lost)] = server_.lost;
     outcome_.faults[static_cast<std::size_t>(Fault::stale_lists)] = server_.old_lists;
+    outcome_.faults[static_cast<std::size_t>(Fault::hold)] = scheduler_.holds;
     for (Host& host : hosts_) kill(host);
     if (!outcome_.violation) outcome_.violation = scheduler_.violation();
     return outcome_;
@@ -123,6 +126,7 @@ class Simulation {
       network.repeated = pick({0u, 20u});
       network.disconnected = 50;
     }
+    if (has(Fault::hold)) scheduler_.holds_one_in = pick({300u, 3'000u});
     if (has(Fault::stale_lists)) network.stale_lists = 40;
     network.slowest = pick({kUs, 2 * kMs, 300 * kMs, 3 * kSecond});
     network.timeout = pick({200 * kMs, 5 * kSecond});
@@ -134,6 +138,10 @@ class Simulation {
     layout_ =
         pick({"time:41ms worker:3 sequence:4", "time:39x10ms worker:3 sequence:3", "time:41ms worker:2 sequence:8"});
     hosts_.resize(2 + random_.below(3));
+    if (options_.loses_workers) {
+      has(Fault::cut_off) = true;
+      scheduler_.holds_one_in = 300;
+    }
     if (options_.is_copied) {
       hosts_.resize(1);
       hosts_[0].machine.generation = 1;
@@ -152,7 +160,7 @@ class Simulation {
     old.row.holder = "somebody before";
     oracle_.acknowledged(0, {"", 1}, old.row.hw - 10'000, old.row.hw);
     server_.remember();
-    segments_ = random_.below(3) == 0;
+    segments_ = !options_.loses_workers && random_.below(3) == 0;
     snowflakes_ = !segments_ || random_.chance(50);
     if (scheduler_.is_traced) {
       std::string faults;
@@ -174,16 +182,17 @@ class Simulation {
     Plan plan;
     const auto set = [&](const char* key, const std::string& value) { plan.settings.emplace_back(key, value); };
     const bool timed = snowflakes_ && (!segments_ || random_.chance(60));
-    plan.strict = random_.chance(70);
-    plan.threads = 1 + static_cast<unsigned>(random_.below(3));
+    plan.strict = !options_.loses_workers && random_.chance(70);
+    plan.threads = options_.loses_workers ? 3 : 1 + static_cast<unsigned>(random_.below(3));
     plan.pause = pick({std::int64_t{0}, 200 * kUs, 20 * kMs, kSecond, 12 * kSecond});
     set("kind", timed ? "snowflake" : "segment");
     set("order", plan.strict ? "strict" : "relaxed");
     set("wait_max", pick({"0", "200ms", "2s"}));
     if (random_.chance(15)) set("on_fork", "error");
     if (timed) {
+      plan.has_two_handles = random_.chance(50);
       set("layout", layout_);
-      plan.is_leased = random_.chance(50);
+      plan.is_leased = options_.loses_workers || random_.chance(50);
       plan.worker = random_.below(2);
       set("worker", plan.is_leased ? "auto" : std::to_string(plan.worker));
       set("on_clock_back", pick({"wait", "continue", "fail"}));
@@ -300,6 +309,7 @@ class Simulation {
     try {
       auto opened = std::make_shared<Opened>();
       opened->handle = std::make_unique<Handle>(config);
+      if (app.plan.has_two_handles) opened->other = std::make_unique<Handle>(config);
       opened->number = ++numbers_;
       opened->users = 1;
       app.opened = std::move(opened);
@@ -374,6 +384,7 @@ class Simulation {
     trace(*app.process, "close()");
     ++app.changes;
     opened.handle->close();
+    if (opened.other) opened.other->close();
     --app.changes;
     opened.is_over = true;
   }
@@ -392,28 +403,29 @@ class Simulation {
       host.progress += written;
     };
     const std::size_t most = 1 + random_.below(40);
+    Handle& handle = opened.other && random_.chance(50) ? *opened.other : *opened.handle;
     try {
       switch (random_.below(5)) {
         case 0:
-          opened.handle->fill({ids, most}, written);
+          handle.fill({ids, most}, written);
           break;
         case 1: {
-          const Status status = opened.handle->try_next(ids[0]);
+          const Status status = handle.try_next(ids[0]);
           written = status == Status::ok;
           if (status == Status::would_block) scheduler_.sleep(kMs);
           if (status != Status::ok && status != Status::would_block) throw Error(status, "try_next()");
           break;
         }
         case 2: {
-          const Block block = opened.handle->next_block(most);
+          const Block block = handle.next_block(most);
           for (; written < block.count; ++written) ids[written] = block.first + written * block.stride;
           break;
         }
         case 3:
-          if (random_.chance(10)) opened.handle->stats();
+          if (random_.chance(10)) handle.stats();
           [[fallthrough]];
         default:
-          ids[written++] = opened.handle->next();
+          ids[written++] = handle.next();
       }
     } catch (...) {
       done();
@@ -601,6 +613,7 @@ class Simulation {
       case Fault::fork:
       case Fault::lost:
       case Fault::stale_lists:
+      case Fault::hold:
         break;  // they happen elsewhere
     }
   }
@@ -614,6 +627,7 @@ class Simulation {
     is_healed_ = true;
     scheduler_.trace("all faults end");
     server_.network = {};
+    scheduler_.holds_one_in = 0;
     server_.cut_off.clear();
     server_.clock_ahead_ms = 0;
     std::erase_if(server_.locks, [this](const auto& lock) {  // of those whose forked children are here
@@ -639,7 +653,8 @@ class Simulation {
       host.app->process->runtime->has_no_threads = false;
       host.app->plan.pause = std::min(host.app->plan.pause, kSecond);
     }
-    scheduler_.most_passes = std::max(scheduler_.most_passes, 500 * kUs);
+    // That machines are slow ends too: where an answer takes as long as a window, each window is over when it comes.
+    scheduler_.most_passes = std::clamp(scheduler_.most_passes, 500 * kUs, 2 * kMs);
     scheduler_.run_length = std::max<std::uint64_t>(scheduler_.run_length, 30);
     // Leases, retries and waits take seconds; what a wrong clock has reserved must pass.
     // And what a request with a wrong time has reserved that is still on its way.

@@ -31,8 +31,9 @@ enum class Fault : std::uint8_t {
   stale_lists,
   go_back,  // the store loses what it acknowledged
   evict,    // the store loses rows
+  hold,     // a thread stands still while the others of its process go on
 };
-inline constexpr std::size_t kFaults = 13;
+inline constexpr std::size_t kFaults = 14;
 const char* name_of(Fault fault);
 
 struct Outcome {
@@ -58,6 +59,8 @@ struct Options {
   MakeRival rival{};  // in place of idgen
   // One machine alone, which says now and then that it was copied: whoever uses it starts over.
   bool is_copied = false;
+  // Generators of order = relaxed that lose their leased workers, and have threads that stand still meanwhile.
+  bool loses_workers = false;
 };
 
 Outcome simulate(std::uint64_t seed, const Options& options = {});

@@ -29,6 +29,15 @@ class SteppedAtomic : public std::atomic<T> {
     step_of_atomic();
     return std::atomic<T>::fetch_add(value, order);
   }
+  T operator=(T value) noexcept {
+    store(value);
+    return value;
+  }
+  operator T() const noexcept { return load(); }
+  bool compare_exchange_strong(T& expected, T value, std::memory_order order = std::memory_order_seq_cst) noexcept {
+    step_of_atomic();
+    return std::atomic<T>::compare_exchange_strong(expected, value, order);
+  }
   bool compare_exchange_weak(T& expected, T value, std::memory_order order = std::memory_order_seq_cst) noexcept {
     step_of_atomic();
     return std::atomic<T>::compare_exchange_strong(expected, value, order);

@@ -469,7 +469,9 @@ void Generator::close() noexcept {
 
 Generator::Fed Generator::feed_stripe(std::size_t index, std::uint64_t want, bool may_wait) noexcept {
   if (is_alive() && feed().supply->was_copied()) return Fed::no;
-  Stripe& stripe = page().stripes()[index];
+  // Read once: another thread may begin the next page meanwhile, whose numbers belong to another node.
+  HotPage& page = this->page();
+  Stripe& stripe = page.stripes()[index];
   std::uint64_t tick = 0;
   for (;;) {
     if (shape_.timed) tick = tick_at(shape_, wall_ms(shape_));  // not under the lock: the clock may be the host's
@@ -481,7 +483,7 @@ Generator::Fed Generator::feed_stripe(std::size_t index, std::uint64_t want, boo
   if (stripe.counter.next() < stripe.counter.limit() && is_current(stripe, shape_, tick))
     return Fed::yes;  // another thread was faster
   std::uint64_t first;
-  const std::uint64_t count = draw_numbers(page(), shape_, tick, std::max(want, shape_.stripe_block), first);
+  const std::uint64_t count = draw_numbers(page, shape_, tick, std::max(want, shape_.stripe_block), first);
   if (count) stripe.counter.open(first, first + count);
   return count ? Fed::yes : Fed::no;
 }

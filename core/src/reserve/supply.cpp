@@ -96,9 +96,10 @@ std::uint64_t Supply::drawn() const { return stats_.granted - unused_ - held(); 
 
 // A counter says less than it is for a moment while a thread skips numbers, and this must not fall.
 [[gnu::cold]] std::uint64_t Supply::issued_ids() const {
-  std::uint64_t sum = 0;
-  for (const Stripe& stripe : std::span(page_.stripes(), options_.stripes))
-    sum += stripe.counter.drawn(stripe.counter.next());
+  std::uint64_t sum = stripes_issued_;  // before the stripes: none is counted twice
+  for (const Stripe& stripe : std::span(page_.stripes(), options_.stripes)) {
+    if (const std::uint64_t next = stripe.counter.next(); next < Counter::kParked) sum += stripe.counter.drawn(next);
+  }
   if (options_.stripes == 0)
     sum = options_.draws_first ? drawn() : page_.counter.drawn(closed_ ? closed_at_ : page_.counter.next());
   return most_issued_ = std::max(most_issued_, sum);
@@ -551,7 +552,7 @@ void Supply::seal() noexcept {
   lock.unlock();
   for (Stripe& stripe : std::span(page_.stripes(), options_.stripes)) {
     const MutexLock fed(stripe.mutex);  // by who drew from the counter before it was sealed
-    stripe.counter.set_limit(0);
+    stripes_issued_ += stripe.counter.drawn(stripe.counter.seal());
   }
 }
 
