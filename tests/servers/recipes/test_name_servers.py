@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from clients import BUILD, patience, run
 
-# One that writes down what it hears, and says nothing. The command and what it prints follow, and all of it ends with the first process.
+# One that writes down what it hears, and says nothing. The command and what it prints follow, and all of it ends with
+# the first process.
 INSIDE = """
 ip link set lo up
 mount --bind "$1/resolv.conf" /etc/resolv.conf
