@@ -410,7 +410,7 @@ TEST(BufferUrl, WhatCannotBeMeantIsRefusedWithoutTheSecret) {
   EXPECT_FAILS(open("", "sqlite:ids.db"), Status::value, "buffer.redis");
   EXPECT_FAILS(open("mysql://app:secret@db/ids", "sqlite:ids.db"), Status::value,
                "not shown, it may hold a password); allowed: redis://");
-  for (const char* database : {"", "memory", "memory:x", "buffer"})
+  for (const char* database : {"", "memory", "memory:x", "buffer", "buffer:", "jdbc:buffer", "jdbc:memory"})
     EXPECT_FAILS(open("redis://cache", database), Status::value, "buffer.database");
   EXPECT_FAILS(open_store("buffer:redis", {}), Status::value, "alone");
   StoreOptions harmless;

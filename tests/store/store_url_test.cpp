@@ -135,6 +135,33 @@ TEST(StoreUrl, ARelativePathStartsFromTheDirectoryElseFromTheWorkingDirectory) {
   EXPECT_EQ(store_identity("sqlite:ids.db", relative), "sqlite:" + here + "/ids.db");
 }
 
+// What depends on the kind of a store asks for its name, so another spelling of the name must not change the answer.
+TEST(StoreUrl, AConfigurationHasOneNameForAStoreHoweverItIsWritten) {
+  const std::pair<const char*, const char*> names[] = {
+      {"buffer", "buffer"},
+      {"buffer:", "buffer"},
+      {"jdbc:buffer", "buffer"},
+      {"jdbc:buffer:", "buffer"},
+      {"memory:", "memory"},
+      {"jdbc:memory:here", "memory:here"},
+      {"jdbc:sqlite:ids.db", "sqlite:ids.db"},
+      {"sqlite:", "sqlite:"},
+      {"jdbc:postgresql://db/ids", "postgres://db/ids"},
+      {"postgresql+psycopg://app@db/ids", "postgres://app@db/ids"},
+      {"mysql+pymysql://app@db/ids", "mysql://app@db/ids"},
+      {"rediss://cache", "rediss://cache"},
+      {"jdbc:oracle:thin", "jdbc:oracle:thin"},
+      {"Buffer", "Buffer"},
+  };
+  for (const auto& [written, name] : names) {
+    for (const char* key : {"store", "buffer.database", "worker_url"}) {
+      Config config;
+      config.set(key, written);
+      EXPECT_EQ(config.get(key), name) << key << " = " << written;
+    }
+  }
+}
+
 TEST(StoreUrl, MemoryStoresAreKnownByTheirName) {
   EXPECT_EQ(store_identity("memory", {}), "memory");
   EXPECT_EQ(store_identity("memory:", {}), "memory");

@@ -118,8 +118,7 @@ int move_tag(const SegmentArguments& arguments) {
   const auto with_store = [&](const std::string& url) {
     Config config = configuration(arguments);
     set(config, "store", url);
-    if (const std::string store = value(config, "store");
-        store.starts_with("memory") || store.starts_with("jdbc:memory")) {
+    if (value(config, "store").starts_with("memory")) {
       throw UsageError("a store in memory ends with this command: nothing can be moved from or to it");
     }
     return config;

@@ -303,4 +303,8 @@ void check_options_of_host(const StoreOptions& options);
 // The same name for two URLs of the same store: scheme and resolved path. For the process registry.
 std::string store_identity(const std::string& url, const StoreOptions& options);
 
+// The one way to write a store's name, in which its scheme can be compared: "buffer" for "buffer:" and "jdbc:buffer",
+// "postgres://..." for "postgresql+psycopg://...". What names no store is left as it is.
+std::string plain_store(const std::string& url);
+
 }  // namespace idgen

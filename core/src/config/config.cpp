@@ -124,7 +124,9 @@ void Config::set(std::string_view key, std::string_view value) {
   if (value.empty() && *property.default_value == '\0') {
     values_.erase(property.name);
   } else {
-    values_.insert_or_assign(property.name, std::string(value));
+    const std::string_view name = property.name;
+    const bool is_store = name == "store" || name == "buffer.database" || name == "worker_url";
+    values_.insert_or_assign(property.name, is_store ? plain_store(std::string(value)) : std::string(value));
   }
   // The latest setting of the store overrides a store object given before.
   if (std::string_view(property.name) == "store") store.reset();

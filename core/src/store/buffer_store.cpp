@@ -494,7 +494,7 @@ const StoreScheme& checked(const BufferOptions& options) {
     throw Error(Status::value, "store = \"buffer\" with buffer.redis " +
                                    (options.redis.empty() ? "missing" : not_shown) + "; allowed: redis://HOST");
   }
-  const std::string database = options.database.substr(0, options.database.find(':'));
+  const std::string plain = plain_store(options.database), database = plain.substr(0, plain.find(':'));
   if (database.empty() || database == "buffer" || database == "memory") {
     throw Error(Status::value, "store = \"buffer\" with buffer.database " +
                                    (database.empty() ? "missing" : "\"" + database + "\"") +

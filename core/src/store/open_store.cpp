@@ -103,6 +103,20 @@ static NamedStore parse_store_name(const std::string& url) {
   throw_no_such_store(url);
 }
 
+std::string plain_store(const std::string& url) {
+  std::string_view text = url;
+  const std::string_view name = plain_scheme(text);
+  const std::size_t colon = text.find(':');
+  const std::string_view rest = colon == std::string_view::npos ? "" : text.substr(colon);
+  for (const StoreScheme& scheme : store_schemes()) {
+    // "rediss" says more than which store it is.
+    if (scheme.name != name || text.starts_with("rediss:")) continue;
+    const bool is_bare = rest == ":" && !scheme.usage.starts_with(concat({name, ":"}));
+    return concat({name, is_bare ? "" : rest});
+  }
+  return url;
+}
+
 static bool knows_schema(const StoreScheme& scheme, const std::string& schema) {
   return schema == "idgen" || ("," + std::string(scheme.schemas) + ",").find("," + schema + ",") != std::string::npos;
 }
