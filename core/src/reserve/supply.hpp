@@ -225,7 +225,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   std::uint64_t tickets_ IDGEN_GUARDED_BY(page_.mutex) = 0;
   std::uint64_t rate_ IDGEN_GUARDED_BY(page_.mutex) = 0;      // numbers per second, between the last two measurements
   std::uint64_t measured_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // numbers drawn until the last one
-  std::atomic<std::uint64_t> stripes_issued_{0};  // by stripes that are sealed
+  std::atomic<std::uint64_t> stripes_issued_{0};              // by stripes that are sealed
   mutable std::uint64_t most_issued_ IDGEN_GUARDED_BY(page_.mutex) = 0;
   std::int64_t measured_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;
   std::int64_t measured_over_ns_ IDGEN_GUARDED_BY(page_.mutex) = 1'000'000'000;
