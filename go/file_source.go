@@ -8,6 +8,7 @@ package idgen
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,19 +91,9 @@ func Names(path string) ([]string, error) {
 
 // readTOML returns the tables of a file in the file's order, each with its settings sorted by name.
 func readTOML(path string) ([]tomlTable, error) {
-	content, err := os.ReadFile(path)
+	values, meta, err := decodeTOML(path)
 	if err != nil {
-		return nil, configFileError("%s: the file cannot be read: %s", path, reasonOf(err))
-	}
-	var values map[string]any
-	meta, err := toml.Decode(string(content), &values)
-	if err != nil {
-		var parse toml.ParseError
-		if errors.As(err, &parse) {
-			return nil, configFileError("%s: line %d, column %d: %s", path, parse.Position.Line, parse.Position.Col,
-				parse.Message)
-		}
-		return nil, configFileError("%s: %v", path, err)
+		return nil, err
 	}
 	var tables []tomlTable
 	seen := map[string]bool{}
@@ -121,6 +112,88 @@ func readTOML(path string) ([]tomlTable, error) {
 		tables = append(tables, table)
 	}
 	return tables, nil
+}
+
+const mostBytes, mostLevels = 64 << 20, 32
+
+func decodeTOML(path string) (values map[string]any, meta toml.MetaData, err error) {
+	opened, err := os.Open(path)
+	if err == nil {
+		defer opened.Close()
+	}
+	var content []byte
+	if err == nil {
+		content, err = io.ReadAll(io.LimitReader(opened, mostBytes+1))
+	}
+	if err != nil {
+		return nil, meta, configFileError("%s: the file cannot be read: %s", path, reasonOf(err))
+	}
+	if len(content) > mostBytes {
+		return nil, meta, configFileError("%s: the file has more than 64 MiB, the most that is read", path)
+	}
+	text := string(content)
+	if err := checkLevels(path, text); err != nil {
+		return nil, meta, err
+	}
+	if meta, err = toml.Decode(text, &values); err != nil {
+		var parse toml.ParseError
+		if errors.As(err, &parse) {
+			return nil, meta, configFileError("%s: line %d, column %d: %s", path, parse.Position.Line,
+				parse.Position.Col, parse.Message)
+		}
+		return nil, meta, configFileError("%s: %v", path, err)
+	}
+	return values, meta, nil
+}
+
+// checkLevels refuses a file whose tables, lists and names with dots would use up the stack; as toml_file.cpp does.
+func checkLevels(path, text string) error {
+	line, open, dots := 1, 0, 0
+	for at := 0; at < len(text); {
+		next := at + 1
+		switch c := text[at]; c {
+		case '"', '\'':
+			next = endOfText(text, at)
+		case '#':
+			if next = strings.IndexByte(text[at:], '\n') + at; next < at {
+				next = len(text)
+			}
+		case '.':
+			dots++
+		case '=', ',', '[', ']', '{', '}', '\n':
+			dots = 0
+			if c == '[' || c == '{' {
+				open++
+			} else if (c == ']' || c == '}') && open > 0 {
+				open--
+			}
+		}
+		if open+dots > mostLevels {
+			return configFileError("%s: line %d: more than 32 levels of tables, lists and parts of a name; "+
+				"allowed are 32", path, line)
+		}
+		line += strings.Count(text[at:next], "\n")
+		at = next
+	}
+	return nil
+}
+
+// endOfText returns where a text ends that begins at a quote, or the line, if it has no end there.
+func endOfText(text string, at int) int {
+	end := text[at : at+1]
+	long := strings.HasPrefix(text[at:], strings.Repeat(end, 3))
+	if long {
+		end = strings.Repeat(end, 3)
+	}
+	for at += len(end); at < len(text) && (long || text[at] != '\n'); at++ {
+		if strings.HasPrefix(text[at:], end) {
+			return at + len(end)
+		}
+		if text[at] == '\\' && end[0] == '"' {
+			at++
+		}
+	}
+	return min(at, len(text))
 }
 
 func (t *tomlTable) flatten(values map[string]any, prefix, path string) {

@@ -108,6 +108,14 @@ func TestAMistakeInTheFileIsNamedWithItsPlace(t *testing.T) {
 			"PATH [c]: worker is an array or a time of day; a text, number, boolean or instant is wanted"},
 		{"a time of day", "[c]\nepoch = 07:32:00\n", "c", idgen.ErrConfigFile,
 			"PATH [c]: epoch is an array or a time of day; a text, number, boolean or instant is wanted"},
+		{"a name of many parts", "[c]\n\na" + strings.Repeat(".a", 33) + " = 1\n", "c", idgen.ErrConfigFile,
+			"PATH: line 3: more than 32 levels of tables, lists and parts of a name; allowed are 32"},
+		{"a header of many parts", "[c" + strings.Repeat(". 'a'", 100_000) + "]\n", "c", idgen.ErrConfigFile,
+			"PATH: line 1: more than 32 levels"},
+		{"lists in lists", "[c]\nd = " + strings.Repeat("[", 100_000), "c", idgen.ErrConfigFile,
+			"PATH: line 2: more than 32 levels"},
+		{"dots elsewhere", "[c] # DOTS\na = \"\\\"DOTS\"\nb = [" + strings.Repeat("1.5, ", 100) + "]\n" +
+			"c = '''\nDOTS'''\n", "d", idgen.ErrConfigFile, "PATH has no table [d]"},
 		{"malformed", "[c]\nworker = = 3\n", "c", idgen.ErrConfigFile, "PATH: line 2, column "},
 		{"a key that does not exist", "[c]\nwroker = 3\n", "c", idgen.ErrUnknownKey,
 			"PATH [c]: unknown property 'wroker'; the nearest is 'worker'"},
@@ -117,7 +125,7 @@ func TestAMistakeInTheFileIsNamedWithItsPlace(t *testing.T) {
 			"PATH [c]: segment.step = '0' is out of range"},
 	} {
 		t.Run(c.about, func(t *testing.T) {
-			path := writeConfig(t, c.content)
+			path := writeConfig(t, strings.ReplaceAll(c.content, "DOTS", strings.Repeat(".", 100)))
 			_, err := idgen.Open(t.Context(), path, c.name)
 			wantStatus(t, err, c.want)
 			if want := strings.ReplaceAll(c.message, "PATH", path); !strings.HasPrefix(err.Error(), want) {

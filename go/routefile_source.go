@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,20 +28,11 @@ func readRouteTable(path string) (table *RouteTable, err error) {
 			err = e
 		}
 	}()
-	content, err := os.ReadFile(path)
+	values, meta, err := decodeTOML(path)
 	if err != nil {
-		return nil, configFileError("%s: the file cannot be read: %s", path, reasonOf(err))
+		return nil, err
 	}
-	r := routeReader{path: path}
-	meta, err := toml.Decode(string(content), &r.values)
-	if err != nil {
-		var parse toml.ParseError
-		if errors.As(err, &parse) {
-			return nil, configFileError("%s: line %d, column %d: %s", path, parse.Position.Line, parse.Position.Col,
-				parse.Message)
-		}
-		return nil, configFileError("%s: %v", path, err)
-	}
+	r := routeReader{path: path, values: values}
 	data := r.read(meta)
 	table, err = NewRouteTable(data)
 	var failure *Error

@@ -54,6 +54,34 @@ TEST_F(TomlTest, AHeaderThatDoesNotBeginWithAKeyIsAnError) {
   }
 }
 
+TEST_F(TomlTest, AFileThatIsNestedTooDeeplyIsRefusedBeforeItUsesUpTheStack) {
+  const auto many = [](const std::string& part, int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += part;
+    return text;
+  };
+  for (const std::string& text : {
+           "[orders]\na" + many(".a", 100'000) + " = 1\n",
+           "[orders]\n\"a\"" + many(" . 'a'", 100'000) + " = 1\n",
+           "[orders" + many(".a", 100'000) + "]\n",
+           "[orders]\na = " + many("[", 100'000),
+           "[orders]\na = " + many("{ a = ", 100'000),
+           "[orders]\na = " + many("{ a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a = ", 20),
+       }) {
+    EXPECT_THAT(message_of(Status::config_file, write(text)), HasSubstr("line "));
+  }
+  EXPECT_THAT(message_of(Status::config_file, write("[orders]\n\n\na" + many(".a", 33) + " = 1\n")),
+              HasSubstr("line 4: more than 32 levels of tables, lists and parts of a name; allowed are 32"));
+  EXPECT_THAT(message_of(Status::config_file, "/dev/zero"), HasSubstr("more than 64 MiB"));
+  // Dots elsewhere are no levels.
+  const std::string dots = many(".", 100);
+  Config config;
+  config.load(write("[orders]  # " + dots + "\nmodule.path = \"" + dots + "\\\"" + dots + "\"\n[others]\na = '" + dots +
+                    "'\nb = \"\"\"\n" + dots + "\n\"\"\"\nc = '''" + dots + "'''\nd = [" + many("1.5, ", 100) + "]\n"),
+              "orders");
+  EXPECT_EQ(config.get("module.path"), dots + "\"" + dots);
+}
+
 TEST_F(TomlTest, NestedTablesAndDottedKeysAreTheSame) {
   Config a, b;
   a.load(write("[orders]\nsegment.step = 500\n"), "orders");

@@ -72,12 +72,60 @@ void flatten(const toml::table& table, const std::string& prefix, const std::str
   }
 }
 
+constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+constexpr std::size_t kMostLevels = 32;
+
+// Where a text ends that begins at `at`, or the line, if it has no end there.
+std::size_t end_of_text(std::string_view toml, std::size_t at) {
+  const char quote = toml[at];
+  const bool is_long = toml.substr(at, 3) == std::string(3, quote);
+  const std::string_view end = toml.substr(at, is_long ? 3 : 1);
+  for (at += end.size(); at < toml.size() && (is_long || toml[at] != '\n'); ++at) {
+    if (toml.substr(at, end.size()) == end) return at + end.size();
+    if (toml[at] == '\\' && quote == '"') ++at;
+  }
+  return std::min(at, toml.size());
+}
+
+// Tables, lists and names with dots are read, and freed, by functions that call themselves once for each level: a file
+// of a few kilobytes could use up a thread's stack. toml++ has a limit for tables and lists, and none for dots.
+void check_levels(const std::string& path, std::string_view toml) {
+  std::size_t line = 1, open = 0, dots = 0;
+  for (std::size_t at = 0; at < toml.size();) {
+    const char c = toml[at];
+    std::size_t next = at + 1;
+    if (c == '"' || c == '\'') {
+      next = end_of_text(toml, at);
+    } else if (c == '#') {
+      next = std::min(toml.find('\n', at), toml.size());
+    } else if (c == '.') {
+      ++dots;
+    } else if (std::string_view("=,[]{}\n").find(c) != std::string_view::npos) {
+      dots = 0;
+      if (c == '[' || c == '{') ++open;
+      if ((c == ']' || c == '}') && open > 0) --open;
+    }
+    if (open + dots > kMostLevels) {
+      throw Error(Status::config_file,
+                  path + ": line " + std::to_string(line) +
+                      ": more than 32 levels of tables, lists and parts of a name; allowed are 32");
+    }
+    line += static_cast<std::size_t>(std::count(toml.begin() + static_cast<std::ptrdiff_t>(at),
+                                                toml.begin() + static_cast<std::ptrdiff_t>(next), '\n'));
+    at = next;
+  }
+}
+
 // Not read by toml++, which cannot say why a file does not open, and ends the process if there is no memory to open it.
 std::string read_text(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
   std::string text;
   char part[4096];
-  for (std::size_t got = 1; file && got > 0;) text.append(part, got = std::fread(part, 1, sizeof part, file.get()));
+  for (std::size_t got = 1; file && got > 0;) {
+    text.append(part, got = std::fread(part, 1, sizeof part, file.get()));
+    if (text.size() > kMostBytes)
+      throw Error(Status::config_file, path + ": the file has more than 64 MiB, the most that is read");
+  }
   if (!file || std::ferror(file.get())) {
     if (errno == ENOMEM) throw std::bad_alloc();
     throw Error(Status::config_file, path + ": the file cannot be read: " + std::generic_category().message(errno));
@@ -87,7 +135,9 @@ std::string read_text(const std::string& path) {
 
 toml::table parse(const std::string& path) {
   try {
-    return toml::parse(read_text(path), path);
+    const std::string text = read_text(path);
+    check_levels(path, text);
+    return toml::parse(text, path);
   } catch (const toml::parse_error& error) {
     std::ostringstream message;
     const toml::source_position at = error.source().begin;
