@@ -115,22 +115,6 @@ func wantDistinct(t *testing.T, g *idgen.Generator) {
 	wantNoneTwice(t, all)
 }
 
-func TestAnIdSurvivesAReopenedStore(t *testing.T) {
-	store := sqliteStore(t)
-	highest := int64(0)
-	for range 3 {
-		g := newSegment(t, idgen.WithStore(store), idgen.WithSegmentStep(100))
-		for range 150 {
-			id := mustNext(t, g)
-			wantAbove(t, id, highest)
-			highest = id
-		}
-		if err := g.Close(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 func TestNextDoesNotAllocate(t *testing.T) {
 	for name, g := range map[string]*idgen.Generator{
 		"segment":   newSegment(t, idgen.WithSegmentStep(1_000_000)),

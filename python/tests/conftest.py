@@ -92,6 +92,11 @@ def vectors(name: str) -> list[list[str]]:
     return rows
 
 
+def settings_of(properties: str) -> dict[str, Any]:
+    """Properties as the vectors write them."""
+    return dict(part.split("=", 1) for part in properties.split("; ") if part)
+
+
 def distinct(*lists: Iterable[Any]) -> int:
     """How many ids there are in all of the lists, of which none may be there twice."""
     ids = [id for each in lists for id in each]

@@ -62,22 +62,9 @@ static void keys_and_values(void) {
 
 void bad_configurations(void) {
   keys_and_values();
-  REFUSED(IDGEN_E_LAYOUT, "63", "store", "memory", "worker", "1", "layout", "time:41ms worker:10 sequence:22");
-  REFUSED(IDGEN_E_LAYOUT, "did you mean 'worker'", "store", "memory", "layout", "time:41ms wroker:10 sequence:12");
-  REFUSED(IDGEN_E_LAYOUT, "twitter", "store", "memory", "layout", "twiter");
+  /* These messages have the present time in them. tests/vectors/calls.tsv has the others. */
   REFUSED(IDGEN_E_LIFETIME, "in the future", "store", "memory", "worker", "1", "epoch", "2200-01-01T00:00:00Z");
-  REFUSED(IDGEN_E_LIFETIME, "is over", "store", "memory", "worker", "1", "layout", "uid-generator");
   REFUSED(IDGEN_E_LIFETIME, "lifetime_min", "store", "memory", "worker", "1", "lifetime_min", "900y");
-  REFUSED(IDGEN_E_VALUE, "0 to 1023", "store", "memory", "worker", "1024");
-  REFUSED(IDGEN_E_VALUE, "0 to 31", "store", "memory", "layout", "twitter", "datacenter", "32", "worker", "1");
-  REFUSED(IDGEN_E_VALUE, "worker is not set", "store", "memory");
-  REFUSED(IDGEN_E_VALUE, "no such field", "store", "memory", "worker", "1", "shard", "1");
-  REFUSED(IDGEN_E_VALUE, "max_ahead", "store", "memory", "worker", "1", "window", "10s", "max_ahead", "1s");
-  REFUSED(IDGEN_E_UNSUPPORTED, "kind = business", "store", "memory", "layout", "time:51ms sequence:8 version:4");
-  REFUSED(IDGEN_E_UNSUPPORTED, "no time", "store", "memory", "layout", "business64");
-  REFUSED(IDGEN_E_UNSUPPORTED, "layout", "store", "memory", "kind", "segment", "tag", "t", "layout", "twitter");
-  REFUSED(IDGEN_E_VALUE, "sqlite:PATH", "store", "mongo://x", "worker", "1");
-  REFUSED(IDGEN_E_VALUE, "sqlite:ids.db", "store", "ids.db", "worker", "1");
 }
 
 static void write_bytes(const char *path, long offset, const unsigned char *bytes, size_t count) {

@@ -138,18 +138,5 @@ TEST(Names, MayBeWrittenWithHyphens) {
   EXPECT_THROW(config.set("segment-step", "7"), Error) << "a dot is a dot";
 }
 
-TEST(Names, AFileThatGivesAPropertyTwiceIsRefused) {
-  const TempFolder folder;
-  std::ofstream(folder.file("idgen.toml")) << "[a]\nwait-max = \"1s\"\nwait_max = \"2s\"\n";
-  Config config;
-  try {
-    config.load(folder.file("idgen.toml"), "a");
-    ADD_FAILURE() << "accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.status(), Status::config_file);
-    EXPECT_THAT(error.message(), AllOf(HasSubstr("[a]"), HasSubstr("'wait_max' is given twice")));
-  }
-}
-
 }  // namespace
 }  // namespace idgen

@@ -10,7 +10,6 @@
 namespace idgen {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class TomlTest : public ::testing::Test {
@@ -112,23 +111,6 @@ TEST_F(TomlTest, AMissingFileIsNamed) {
 
 TEST_F(TomlTest, AMalformedFileNamesTheLine) {
   EXPECT_THAT(message_of(Status::config_file, write("[orders]\nkind = \n")), HasSubstr("line 2"));
-}
-
-TEST_F(TomlTest, AMissingTableNamesTheOnesThatAreThere) {
-  EXPECT_THAT(message_of(Status::config_file, write("[orders]\n[events]\n"), "order"),
-              AllOf(HasSubstr("[order]"), HasSubstr("orders, events")));
-}
-
-TEST_F(TomlTest, ABadPropertyNamesFileAndTable) {
-  EXPECT_THAT(message_of(Status::unknown_key, write("[orders]\nwrker = 1\n")),
-              AllOf(HasSubstr("[orders]"), HasSubstr("'worker'")));
-  EXPECT_THAT(message_of(Status::value, write("[orders]\nsegment.step = -1\n")),
-              AllOf(HasSubstr("[orders]"), HasSubstr("segment.step")));
-}
-
-TEST_F(TomlTest, AnArrayOrAKeyOutsideATableIsRefused) {
-  EXPECT_THAT(message_of(Status::config_file, write("[orders]\nworker = [1, 2]\n")), HasSubstr("worker"));
-  EXPECT_THAT(message_of(Status::config_file, write("kind = \"segment\"\n[orders]\n")), HasSubstr("kind"));
 }
 
 TEST_F(TomlTest, AMistakeInOneTableLeavesTheOthersUsable) {

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.lang.reflect.Modifier;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -59,70 +58,6 @@ class ConfigurationTest {
   }
 
   @Test
-  void aValueOutOfRangeNamesTheValueAndTheRange() {
-    assertMentions(
-        refusal(ConfigException.class, Status.VALUE, memory().segmentStep(0)), "segment.step", "0", "1000000000");
-    assertMentions(
-        refusal(ConfigException.class, Status.VALUE, memory().order("sorted")), "sorted", "strict", "relaxed");
-  }
-
-  @Test
-  void aWorkerTooLargeForItsFieldNamesTheField() {
-    var refusal = refusal(ConfigException.class, Status.VALUE, Generator.builder().store("memory").worker(1024));
-    assertMentions(refusal, "1024", "worker", "1023");
-  }
-
-  @Test
-  void aLayoutThatDoesNotAddUpIsRefused() {
-    var refusal =
-        refusal(ConfigException.class, Status.LAYOUT, Generator.builder().store("memory").layout("time:41ms"));
-    assertMentions(refusal, "time:41ms");
-  }
-
-  @Test
-  void anEpochInTheFutureAndALayoutPastItsLifeAreRefused() {
-    var future = Instant.now().plus(Duration.ofDays(400)).truncatedTo(java.time.temporal.ChronoUnit.MILLIS);
-    refusal(ConfigException.class, Status.LIFETIME, Generator.builder().store("memory").worker(1).epoch(future));
-    refusal(
-        ConfigException.class, Status.LIFETIME, Generator.builder().store("memory").worker(1).layout("uid-generator"));
-  }
-
-  @Test
-  void aMissingStoreIsNotMadeUnlessAskedFor() {
-    var builder = Generator.builder().kind("segment").store("sqlite:ids.db").directory(folder).tag("orders");
-    refusal(StoreException.class, Status.STORE_MISSING, builder);
-    assertFalse(Files.exists(folder.resolve("ids.db")));
-  }
-
-  @Test
-  void aTagThatWasNotCreatedIsRefused() {
-    Generator.builder().store("sqlite:ids.db").directory(folder).tag("other").kind("segment").createSegment();
-    refusal(StoreException.class, Status.TAG_UNKNOWN,
-        Generator.builder().kind("segment").store("sqlite:ids.db").directory(folder).tag("orders"));
-  }
-
-  @Test
-  void aFileThatIsNoStoreIsCalledDamaged() throws Exception {
-    Files.writeString(
-        folder.resolve("ids.db"), "this is no database, but it is long enough to be read as a header ".repeat(20));
-    refusal(StoreException.class, Status.STORE_DAMAGED, memory().store("sqlite:ids.db").directory(folder));
-  }
-
-  @Test
-  void aConfigurationFileThatIsMissingOrMalformedIsNamed() throws Exception {
-    var missing = folder.resolve("none.toml");
-    assertMentions(refusal(ConfigException.class, Status.CONFIG_FILE, Generator.builder().load(missing, "orders")),
-        missing.toString());
-    var malformed = Files.writeString(folder.resolve("bad.toml"), "[orders\nkind = 1\n");
-    refusal(ConfigException.class, Status.CONFIG_FILE, Generator.builder().load(malformed, "orders"));
-    var noSection = Files.writeString(folder.resolve("other.toml"), "[orders]\nkind = \"segment\"\n");
-    assertMentions(
-        refusal(ConfigException.class, Status.CONFIG_FILE, Generator.builder().load(noSection, "ordres")), "ordres");
-    var names = assertThrows(ConfigException.class, () -> Idgen.names(missing));
-    assertEquals(Status.CONFIG_FILE, names.status());
-  }
-
-  @Test
   void messagesKeepEveryCharacterOfAPath() {
     var missing = Path.of("größer \uD83D\uDE00.toml");
     var refused = refusal(ConfigException.class, Status.CONFIG_FILE, Generator.builder().load(missing, "orders"));
@@ -133,6 +68,8 @@ class ConfigurationTest {
   void textThatUtf8CannotCarryIsRefusedBeforeTheLibrarySeesIt() {
     assertThrows(IllegalArgumentException.class, () -> memory().tag("or\0ders").build());
     assertThrows(IllegalArgumentException.class, () -> memory().tag("\uD83D").build());
+    assertThrows(IllegalArgumentException.class, () -> memory().segmentMaxOf("or\0ders", "id"));
+    assertThrows(IllegalArgumentException.class, () -> memory().segmentMaxOf("orders", "i\0d"));
     assertThrows(NullPointerException.class, () -> memory().tag(null));
     assertThrows(NullPointerException.class, () -> Layout.parse(null));
   }

@@ -73,16 +73,6 @@ class GeneratorTest {
   }
 
   @Test
-  void aSegmentGoesOnAfterCloseWhereItStopped() {
-    try (var orders = segment().build()) {
-      assertEquals(1, orders.next());
-    }
-    try (var orders = segment().build()) {
-      assertEquals(2, orders.next());
-    }
-  }
-
-  @Test
   void aSnowflakeIdHasTheTimeAndTheWorkerInIt() {
     var before = Instant.now().toEpochMilli();
     try (var events = snowflake().build()) {
@@ -213,144 +203,6 @@ class GeneratorTest {
   }
 
   @Test
-  void aStoreIsMadeWithoutATagAndAgainWithoutHarm() {
-    snowflake().storeCreate(false).createStore();
-    assertEquals(List.of(), segment().listSegments());
-    long last;
-    try (var events = snowflake().storeCreate(false).build()) {
-      last = events.next();
-    }
-    segment().createSegment();
-    segment().advanceSegment(7);
-    segment().createStore();
-    assertEquals(7, segment().showSegment().maxId());
-    try (var events = snowflake().storeCreate(false).build()) {
-      assertTrue(events.next() > last);
-    }
-    segment().store("memory").createStore();
-  }
-
-  @Test
-  void aStoreThatIsLostIsNotMadeAnew() throws Exception {
-    segment().createStore();
-    Files.delete(folder.resolve("ids.db"));
-    for (boolean create : new boolean[] {false, true}) {
-      var lost = assertThrows(StoreException.class, () -> segment().storeCreate(create).createStore());
-      assertEquals(Status.STORE_MISSING, lost.status());
-      assertTrue(lost.getMessage().contains("is lost: its lock file is there"), lost.getMessage());
-    }
-    assertFalse(Files.exists(folder.resolve("ids.db")));
-  }
-
-  @Test
-  void aStoreOfTheHostIsNotMadeByIdgen() {
-    Store own = (namespace, tag, count) -> 1;
-    var refused = assertThrows(ConfigException.class, segment().store(own)::createStore);
-    assertEquals(Status.UNSUPPORTED, refused.status());
-    assertTrue(refused.getMessage().contains("own store is made by the host"), refused.getMessage());
-  }
-
-  @Test
-  void aTagIsMadeAboveANumber() {
-    var negative = assertThrows(ConfigException.class, () -> segment().createSegment(-1));
-    assertEquals(Status.VALUE, negative.status());
-    segment().createSegment(500);
-    assertEquals(Status.TAG_EXISTS, assertThrows(StoreException.class, () -> segment().createSegment(900)).status());
-    try (var orders = segment().storeCreate(false).build()) {
-      assertEquals(501, orders.next());
-    }
-  }
-
-  @Test
-  void theCountersOfATagAreCreatedShownAndLifted() {
-    segment().createSegment();
-    var exists = assertThrows(StoreException.class, () -> segment().createSegment());
-    assertEquals(Status.TAG_EXISTS, exists.status());
-    assertEquals(0, segment().showSegment().maxId());
-    assertEquals(1000, segment().advanceSegment(1000).maxId());
-    assertEquals(1001, segment().advanceSegment(10).maxId());
-    assertEquals(50, segment().setSegmentStep(50).step());
-    assertThrows(ConfigException.class, () -> segment().setSegmentStep(1_000_000_001));
-    try (var orders = segment().storeCreate(false).build()) {
-      assertEquals(1002, orders.next());
-    }
-    var info = segment().showSegment();
-    assertTrue(info.updated().isAfter(Instant.now().minus(Duration.ofHours(1))), info::toString);
-  }
-
-  @Test
-  void aTagThatNobodyHasDrawnFromHasNoHolder() {
-    segment().createSegment();
-    var info = segment().showSegment();
-    assertEquals(0, info.step());
-    assertEquals(0, info.rate());
-    assertEquals("", info.holder());
-  }
-
-  @Test
-  void allTagsOfAStoreAreListed() {
-    var missing = assertThrows(StoreException.class, () -> segment().listSegments());
-    assertEquals(Status.STORE_MISSING, missing.status());
-    segment().namespace("b").createSegment();
-    segment().namespace("a").createSegment();
-    segment().namespace("a").tag("caf\u00e9").createSegment();
-    segment().namespace("b").advanceSegment(7);
-    var rows = segment().listSegments();
-    assertEquals(
-        List.of("a caf\u00e9 0", "a orders 0", "b orders 7"),
-        rows.stream().map(row -> row.namespace() + " " + row.tag() + " " + row.maxId()).toList());
-    for (var row : rows) {
-      var info = new SegmentInfo(row.maxId(), row.grants(), row.updated(), row.step(), row.rate(), row.holder());
-      assertEquals(segment().namespace(row.namespace()).tag(row.tag()).showSegment(), info);
-    }
-  }
-
-  @Test
-  void whatWouldMakeATagIsToldWithoutMakingIt() throws Exception {
-    var statements = segment().namespace("'".repeat(128)).tag("caf\u00e9").segmentStatements();
-    assertTrue(statements.contains("CREATE TABLE idgen_segment"), statements);
-    assertTrue(statements.contains("VALUES('" + "''".repeat(128) + "', 'caf\u00e9', 0, 0"), statements);
-    assertTrue(statements.endsWith(");\n"), statements);
-    assertFalse(Files.exists(folder.resolve("ids.db")));
-    assertEquals("", segment().store("memory").segmentStatements());
-  }
-
-  @Test
-  void statementsAreRefusedWhereThereCanBeNone() {
-    Store own = (namespace, tag, count) -> 1;
-    var postgres = segment().store("postgres://app@h.invalid/ids").set("module.path", folder.toString());
-    var cases =
-        Map.of(
-            "own makes its tags itself", segment().store(own),
-            "mysql, mariadb, postgres", segment().store("memory").segmentSchema("leaf"),
-            "libidgen_postgres.so", postgres);
-    cases.forEach(
-        (part, builder) -> {
-          var refused = assertThrows(ConfigException.class, builder::segmentStatements);
-          assertEquals(Status.UNSUPPORTED, refused.status());
-          assertTrue(refused.getMessage().contains(part), refused.getMessage());
-        });
-    var unknown = assertThrows(ConfigException.class, () -> segment().store("oracle:ids").segmentStatements());
-    assertEquals(Status.VALUE, unknown.status());
-  }
-
-  @Test
-  void aStoreWithoutOtherTablesCannotReadOne() {
-    Store own = (namespace, tag, count) -> 1;
-    for (var builder : List.of(segment(), segment().store("memory"), segment().store(own))) {
-      var refused = assertThrows(ConfigException.class, () -> builder.segmentMaxOf("orders", "id"));
-      assertEquals(Status.UNSUPPORTED, refused.status());
-      var part = "'orders' cannot be read: only the stores mysql, mariadb";
-      assertTrue(refused.getMessage().contains(part), refused.getMessage());
-    }
-    var memory = segment().store("memory");
-    assertThrows(IllegalArgumentException.class, () -> memory.segmentMaxOf("or\0ders", "id"));
-    assertThrows(IllegalArgumentException.class, () -> memory.segmentMaxOf("orders", "i\0d"));
-    var typo = assertThrows(ConfigException.class, () -> segment().set("stor", "memory").segmentMaxOf("orders", "id"));
-    assertEquals(Status.UNKNOWN_KEY, typo.status());
-  }
-
-  @Test
   void statsCountWhatWasGranted() {
     try (var orders = segment().segmentStep(100).build()) {
       orders.nextBatch(30);
@@ -389,15 +241,6 @@ class GeneratorTest {
     try (var first = snowflake().build(); var second = snowflake().build()) {
       assertEquals(2, first.stats().handles());
       assertNotEquals(first.next(), second.next());
-    }
-  }
-
-  @Test
-  void aSecondGeneratorOnTheSameWorkerThatDiffersIsRefused() {
-    try (var first = snowflake().build()) {
-      assertTrue(first.next() > 0);
-      var busy = assertThrows(WorkerBusyException.class, () -> snowflake().onOverflow("borrow").build());
-      assertEquals(Status.WORKER_BUSY, busy.status());
     }
   }
 

@@ -41,4 +41,16 @@ final class Vectors {
   static long unsigned(String text) {
     return text.equals("-") ? 0 : Long.parseUnsignedLong(text);
   }
+
+  /** A builder with the properties that a row gives; the store {@code HOST} is one of the program's own. */
+  static Generator.Builder builder(String properties) {
+    var builder = Generator.builder();
+    if (properties.isEmpty()) return builder;
+    for (String property : properties.split("; ")) {
+      String[] parts = property.split("=", 2);
+      Store own = (namespace, tag, count) -> 1;
+      builder = parts[1].equals("HOST") ? builder.store(own) : builder.set(parts[0], parts[1]);
+    }
+    return builder;
+  }
 }
