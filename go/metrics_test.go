@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,100 +13,54 @@ import (
 	"github.com/idgen/idgen/go"
 )
 
-var (
-	helpLine   = regexp.MustCompile(`^# HELP (\w+) \S.*$`)
-	typeLine   = regexp.MustCompile(`^# TYPE (\w+) (counter|gauge)$`)
-	sampleLine = regexp.MustCompile(`^(\w+)({\w+="(?:[^"\\]|\\[\\"n])*"(?:,\w+="(?:[^"\\]|\\[\\"n])*")*})` +
-		` (\+Inf|[0-9.e+-]+)$`)
-)
+func TestMetricsHaveTheSamplesOfTheVectors(t *testing.T) {
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	process := strconv.Itoa(os.Getpid()) + "@" + host
+	var generators []*idgen.Generator
+	var samples map[string]string
+	for _, r := range vectors(t, "metrics.tsv", 20) {
+		what, value := r.text("what"), r.text("value")
+		if r.text("row") != "sample" {
+			g := mustNew(t, options(t, what), idgen.WithStore("memory:metrics"), idgen.WithStoreCreate(true))
+			if _, err := g.Fill(make([]int64, r.unsigned("value"))); err != nil {
+				t.Fatal(err)
+			}
+			if r.text("row") == "closed" {
+				g.Close(t.Context())
+			}
+			generators = append(generators, g)
+			continue
+		}
+		if samples == nil {
+			samples = samplesOf(t, append(generators, generators[0]))
+		}
+		found, there := samples[strings.ReplaceAll(what, "PROCESS", process)]
+		if least, atLeast := strings.CutSuffix(value, "+"); atLeast {
+			number, _ := strconv.ParseFloat(found, 64)
+			if wanted, err := strconv.ParseFloat(least, 64); err != nil || !there || number < wanted {
+				t.Errorf("%s: got %q", r.line, found)
+			}
+		} else if there != (value != "-") || there && found != value {
+			t.Errorf("%s: got %q", r.line, found)
+		}
+	}
+}
 
-// parseMetrics reads every sample by its name and labels, and takes nothing that Prometheus refuses.
-func parseMetrics(t *testing.T, generators ...*idgen.Generator) map[string]float64 {
+func samplesOf(t *testing.T, generators []*idgen.Generator) map[string]string {
 	t.Helper()
 	text, err := idgen.Metrics(generators...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		t.Fatalf("the last line has no end: %q", text)
-	}
-	samples, described := map[string]float64{}, map[string]bool{}
-	metric, lines := "", strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	for i := 0; i < len(lines) && text != ""; i++ {
-		if help := helpLine.FindStringSubmatch(lines[i]); help != nil && i+1 < len(lines) {
-			metric = help[1]
-			i++
-			kind := typeLine.FindStringSubmatch(lines[i])
-			if described[metric] || kind == nil || kind[1] != metric ||
-				(kind[2] == "counter") != strings.HasSuffix(metric, "_total") {
-				t.Fatalf("%q is not the type of %s, or it was described before", lines[i], metric)
-			}
-			described[metric] = true
-			continue
-		}
-		sample := sampleLine.FindStringSubmatch(lines[i])
-		if sample == nil || sample[1] != metric {
-			t.Fatalf("%q is not a sample of %s", lines[i], metric)
-		}
-		value, err := strconv.ParseFloat(sample[3], 64)
-		if _, twice := samples[metric+sample[2]]; err != nil || twice {
-			t.Fatalf("%q is there twice, or its value is none: %v", lines[i], err)
-		}
-		samples[metric+sample[2]] = value
+	samples := map[string]string{}
+	for line := range strings.Lines(text) {
+		value := strings.LastIndexByte(line, ' ')
+		samples[line[:value]] = strings.TrimSpace(line[value:])
 	}
 	return samples
-}
-
-func processLabel(t *testing.T) string {
-	t.Helper()
-	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return `process="` + strconv.Itoa(os.Getpid()) + "@" + host + `"}`
-}
-
-func TestMetricsAreTheStatsOfEachGenerator(t *testing.T) {
-	orders := newSegment(t, idgen.WithName("orders"))
-	events := newSnowflake(t, idgen.WithName("events"))
-	if _, err := orders.Fill(make([]int64, 30)); err != nil {
-		t.Fatal(err)
-	}
-	mustNext(t, events)
-	samples := parseMetrics(t, orders, events)
-	ofOrders := `{name="orders",namespace="default",kind="segment",` + processLabel(t)
-	ofEvents := `{name="events",namespace="` + t.Name() + `",kind="snowflake",` + processLabel(t)
-	if samples["idgen_issued_total"+ofOrders] != 30 || samples["idgen_stock"+ofOrders] <= 0 ||
-		samples["idgen_handles"+ofOrders] != 1 {
-		t.Errorf("of a segment that issued 30: %v", samples)
-	}
-	if left := samples["idgen_stock_seconds"+ofEvents]; left <= 0 || left > 60 {
-		t.Errorf("a window lasts %v s", left)
-	}
-	if samples["idgen_issued_total"+ofEvents] != 1 || samples["idgen_granted_seconds_total"+ofEvents] < 10 {
-		t.Errorf("of a snowflake that issued one: %v", samples)
-	}
-	orders.Close(t.Context())
-	samples = parseMetrics(t, orders)
-	if samples["idgen_issued_total"+ofOrders] != 30 || samples["idgen_handles"+ofOrders] != 0 {
-		t.Errorf("once closed: %v", samples)
-	}
-}
-
-func TestGeneratorsThatShareAWorkerAreOneSample(t *testing.T) {
-	a, b := newSnowflake(t), newSnowflake(t)
-	label := `{name="idgen",namespace="` + t.Name() + `",kind="snowflake",` + processLabel(t)
-	if got := parseMetrics(t, a, b, a)["idgen_handles"+label]; got != 2 {
-		t.Errorf("%v handles, want 2", got)
-	}
-}
-
-func TestANameOfAnyCharactersIsOneLabel(t *testing.T) {
-	g := newSegment(t, idgen.WithName("a \"b\" \\ c\nd, caf\u00e9"))
-	label := `{name="a \"b\" \\ c\nd, café",namespace="default",kind="segment",` + processLabel(t)
-	if _, there := parseMetrics(t, g)["idgen_stock"+label]; !there {
-		t.Errorf("no sample with the labels %s", label)
-	}
 }
 
 func TestNoGeneratorsAreNoText(t *testing.T) {
@@ -168,36 +121,5 @@ func TestAGeneratorSaysWhichItIs(t *testing.T) {
 	var none *idgen.Generator
 	if got := none.String(); got != "no generator" {
 		t.Errorf("got %s", got)
-	}
-}
-
-func TestAllSegmentsOfAStoreAreListed(t *testing.T) {
-	store := idgen.WithStore(sqliteStore(t))
-	_, err := idgen.ListSegments(store)
-	wantStatus(t, err, idgen.ErrStoreMissing)
-	for _, row := range [][2]string{{"b", "orders"}, {"a", "orders"}, {"a", "café"}} {
-		if err := idgen.CreateSegment(store, idgen.WithNamespace(row[0]), idgen.WithTag(row[1])); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := idgen.AdvanceSegment(7, store, idgen.WithNamespace("b"), idgen.WithTag("orders")); err != nil {
-		t.Fatal(err)
-	}
-	rows, err := idgen.ListSegments(store)
-	if err != nil || len(rows) != 3 {
-		t.Fatalf("%+v, %v", rows, err)
-	}
-	for i, want := range []string{"a café 0", "a orders 0", "b orders 7"} {
-		row := rows[i]
-		if got := row.Namespace + " " + row.Tag + " " + strconv.FormatInt(row.MaxID, 10); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-		info, err := idgen.ShowSegment(store, idgen.WithNamespace(row.Namespace), idgen.WithTag(row.Tag))
-		if err != nil || info != row.SegmentInfo {
-			t.Errorf("listed as %+v, shown as %+v, %v", row.SegmentInfo, info, err)
-		}
-		if info.Step != 0 || info.Rate != 0 || info.Holder != "" {
-			t.Errorf("nobody has drawn from it: %+v", info)
-		}
 	}
 }

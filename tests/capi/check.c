@@ -149,7 +149,6 @@ int main(void) {
   RUN(texts_and_layouts);
   RUN(snowflakes);
   RUN(views);
-  RUN(metrics);
   RUN(segments);
   RUN(configuration_files);
   RUN(host_clock);

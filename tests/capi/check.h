@@ -37,7 +37,6 @@ void struct_sizes_and_buffers(void);
 void texts_and_layouts(void);
 void snowflakes(void);
 void views(void);
-void metrics(void);
 void segments(void);
 void configuration_files(void);
 void host_clock(void);

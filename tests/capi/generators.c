@@ -1,7 +1,6 @@
 /* Making ids, the plain way: layouts and texts, snowflakes, segments, configuration files. */
 #define _GNU_SOURCE
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -173,50 +172,6 @@ void snowflakes(void) {
   idgen_destroy(g);
 }
 
-/* The value of a sample of this process, or -1. */
-static double sample(const char *text, const char *name, const char *labels) {
-  char host[128] = "", line[512];
-  gethostname(host, sizeof host - 1);
-  snprintf(line, sizeof line, "\n%s{%s,process=\"%d@%s\"} ", name, labels, (int)getpid(), host);
-  const char *at = strstr(text, line);
-  return at ? strtod(at + strlen(line), NULL) : -1;
-}
-
-void metrics(void) {
-  idgen_error_t err = IDGEN_ERROR_INIT;
-  idgen_t *orders = GENERATOR(config_with("name", "orders", "kind", "segment", "store", "memory:metrics",
-                                          "store_create", "true", "segment.step", "1000", NULL));
-  idgen_t *events = GENERATOR(config_with("name", "events", "worker", "3", "store", "memory:metrics", NULL));
-  idgen_t *same = GENERATOR(config_with("name", "other", "worker", "3", "store", "memory:metrics", NULL));
-  if (!orders || !events || !same) return;
-  uint64_t ids[30];
-  size_t written = 0;
-  CHECK_ERR(IDGEN_OK, idgen_next_batch(orders, ids, 30, &written, &err));
-  CHECK_ERR(IDGEN_OK, idgen_next_batch(events, ids, 30, &written, &err));
-  CHECK_ERR(IDGEN_OK, idgen_close(orders, &err)); /* a closed one is reported too */
-
-  const idgen_t *all[] = {orders, events, same, events};
-  char text[16384];
-  size_t size = sizeof text;
-  CHECK_ERR(IDGEN_OK, idgen_metrics(all, 4, text, &size, &err));
-  CHECK(size == strlen(text) + 1 && text[size - 2] == '\n' && strncmp(text, "# HELP idgen_", 13) == 0);
-  const char *of_orders = "name=\"orders\",namespace=\"default\",kind=\"segment\"";
-  const char *of_events = "name=\"events\",namespace=\"default\",kind=\"snowflake\"";
-  CHECK(sample(text, "idgen_issued_total", of_orders) == 30);
-  CHECK(sample(text, "idgen_issued_total", of_events) > 0);
-  CHECK(sample(text, "idgen_handles", of_orders) == 0);
-  CHECK(sample(text, "idgen_handles", of_events) == 2);
-  CHECK(sample(text, "idgen_granted_seconds_total", of_events) >= 10);
-  CHECK(strstr(text, "\"other\"") == NULL); /* the state is that of events */
-
-  size = sizeof text;
-  CHECK_ERR(IDGEN_OK, idgen_metrics(NULL, 0, text, &size, &err));
-  CHECK(size == 1 && *text == '\0');
-  idgen_destroy(orders);
-  idgen_destroy(events);
-  idgen_destroy(same);
-}
-
 struct listed {
   int rows;
   uint64_t max_id;
@@ -239,9 +194,6 @@ void segments(void) {
   CHECK_ERR(IDGEN_E_STORE_MISSING, idgen_create(config, &g, &err));
   CHECK_ERR(IDGEN_E_STORE_MISSING, idgen_segment_show(config, &info, &err));
   CHECK_ERR(IDGEN_E_STORE_MISSING, idgen_segment_advance(config, 1, &info, &err));
-  CHECK_ERR(IDGEN_OK, idgen_store_create(config, &err));
-  CHECK_ERR(IDGEN_OK, idgen_store_create(config, &err)); /* stays as it is */
-  CHECK_ERR(IDGEN_E_TAG_UNKNOWN, idgen_segment_show(config, &info, &err));
   CHECK_ERR(IDGEN_OK, idgen_segment_create(config, &err));
   CHECK_ERR(IDGEN_E_TAG_EXISTS, idgen_segment_create(config, &err));
   CHECK_ERR(IDGEN_OK, idgen_segment_show(config, &info, &err));
@@ -310,16 +262,6 @@ void segments(void) {
   CHECK_ERR(IDGEN_E_EXHAUSTED, idgen_next(g, &id, &err));
   CHECK_ERR(IDGEN_E_EXHAUSTED, idgen_segment_retire(config, &info, &err));
   CHECK_SAYS("was retired at ");
-  idgen_destroy(g);
-
-  /* Another one that goes on above it. */
-  CHECK_ERR(IDGEN_OK, idgen_config_set(config, "tag", "successor", &err));
-  CHECK_ERR(IDGEN_E_VALUE, idgen_segment_create_above(config, (uint64_t)INT64_MAX + 1, &err));
-  CHECK_ERR(IDGEN_OK, idgen_segment_create_above(config, granted, &err));
-  CHECK_ERR(IDGEN_E_TAG_EXISTS, idgen_segment_create_above(config, granted, &err));
-  CHECK_ERR(IDGEN_OK, idgen_create(config, &g, &err));
-  CHECK_ERR(IDGEN_OK, idgen_next(g, &id, &err));
-  CHECK(id == granted + 1);
   idgen_destroy(g);
   idgen_config_destroy(config);
 }
