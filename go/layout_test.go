@@ -32,18 +32,6 @@ func TestACopyKeepsALayoutAlive(t *testing.T) {
 	}
 }
 
-func TestATwitterIdDecodesToItsKnownParts(t *testing.T) {
-	parts, err := mustLayout(t, "twitter", "").Decode(1541815603606036480)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The example from Twitter's own documentation: posted on 2022-06-28 at 16:07:40.105 UTC.
-	want := time.Date(2022, 6, 28, 16, 7, 40, 105_000_000, time.UTC)
-	if !parts.Timestamp().Equal(want) || parts.Sequence != 0 {
-		t.Errorf("got %s, %+v", parts.Timestamp(), parts)
-	}
-}
-
 func TestInfoSaysWhatALayoutCanDo(t *testing.T) {
 	layout := mustLayout(t, "time:41ms worker:10 sequence:12", "2025-01-01T00:00:00Z")
 	info, err := layout.InfoAt(time.UnixMilli(1735689600000))

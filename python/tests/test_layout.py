@@ -11,16 +11,11 @@ import idgen
 import pytest
 
 
-def test_a_known_twitter_id_decodes_to_its_moment() -> None:
-    parts = idgen.Layout("twitter").decode(1541815603606036480)
-    assert parts.time == datetime(2022, 6, 28, 16, 7, 40, 105000, tzinfo=timezone.utc)
-    assert (parts.datacenter, parts.worker, parts.sequence) == (11, 26, 0)
-
-
 def test_encode_takes_the_time_in_three_forms() -> None:
     layout = idgen.Layout("twitter")
     id = 1541815603606036480
     parts = layout.decode(id)
+    assert parts.time == datetime(2022, 6, 28, 16, 7, 40, 105000, tzinfo=timezone.utc)
     node: Any = {"datacenter": parts.datacenter, "worker": parts.worker, "sequence": parts.sequence}
     assert layout.encode(time=parts.time, **node) == id
     assert layout.encode(unix_ms=parts.unix_ms, **node) == id

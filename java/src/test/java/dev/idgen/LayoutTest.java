@@ -64,12 +64,6 @@ class LayoutTest {
   }
 
   @Test
-  void anIdWithBitsOutsideTheLayoutIsRefused() {
-    var refusal = assertThrows(ConfigException.class, () -> Layout.parse("default").decode(-1));
-    assertEquals(Status.VALUE, refusal.status());
-  }
-
-  @Test
   void partsWithoutTimeHaveNoInstant() {
     var parts = Parts.of(Map.of(Field.SEGMENT, 5L));
     assertFalse(parts.has(Field.TIME));
