@@ -93,7 +93,8 @@ func TestAMalformedFileIsNamedWithItsPlace(t *testing.T) {
 		"[d" + strings.Repeat(". 'a'", 100_000) + "]\n": "PATH: line 1: more than 32 levels",
 		"[c]\nd = " + strings.Repeat("[", 100_000):      "PATH: line 2: more than 32 levels",
 		// Dots elsewhere are no levels.
-		"[d] # DOTS\na = \"\\\"DOTS\"\nb = [" + strings.Repeat("1.5, ", 100) + "]\nc = '''\nDOTS'''\n": "PATH has no table [c]",
+		"[d] # DOTS\na = \"\\\"DOTS\"\nb = [" + strings.Repeat("1.5, ", 100) + "]\n" +
+			"c = '''\nDOTS'''\n": "PATH has no table [c]",
 	} {
 		path := writeConfig(t, strings.ReplaceAll(content, "DOTS", strings.Repeat(".", 100)))
 		_, err := idgen.Open(t.Context(), path, "c")
