@@ -8,15 +8,20 @@ import java.util.Arrays;
 import java.util.List;
 
 /** The golden vectors that the tests of all languages read; tests/vectors/README.md describes their format. */
-final class Vectors {
+public final class Vectors {
   /** Where tests/, docs/ and the READMEs are. */
   static final Path REPOSITORY = Path.of(System.getProperty("idgen.test.repository")).toAbsolutePath().normalize();
 
   private Vectors() {}
 
+  /** Where a file of the vectors is. */
+  public static Path file(String name) {
+    return REPOSITORY.resolve("tests/vectors").resolve(name);
+  }
+
   /** The rows of a file, each with as many columns as the file's header names. Never empty. */
-  static List<String[]> rows(String file) {
-    Path path = REPOSITORY.resolve("tests/vectors").resolve(file);
+  public static List<String[]> rows(String name) {
+    Path path = file(name);
     try {
       var lines = Files.readAllLines(path);
       int columns = 0;
