@@ -2,7 +2,6 @@
 #pragma once
 
 #include <hiredis.h>
-#include <sys/time.h>
 
 #include <charconv>
 #include <map>
@@ -20,6 +19,7 @@
 #include "sql.hpp"
 #include "store/nonce_text.hpp"
 #include "tls.hpp"
+#include "wire.hpp"
 #include "with_windows.hpp"
 #include "worker_scripts.hpp"
 
@@ -64,19 +64,20 @@ class RedisConnection {
     const StoreHost& host = settings.url.hosts.front();
     const std::string user = parameters.secret("user", settings.url.user);
     const std::string password = parameters.secret("password", settings.url.password);
-    const timeval timeout{static_cast<time_t>(settings.timeout_ms / 1000),
-                          static_cast<suseconds_t>(settings.timeout_ms % 1000 * 1000)};
-    context_.reset(redisConnectWithTimeout(host.name.c_str(), host.port == 0 ? kPort : host.port, timeout));
+    context_.reset(redisConnectNonBlock(host.name.c_str(), host.port == 0 ? kPort : host.port));
     if (!context_) throw std::bad_alloc();
     if (context_->err) {
       throw Error(Status::store_unavailable, "cannot connect to " + shown_ + ": " + context_->errstr);
     }
     close_on_exec(context_->fd);
+    wire_.emplace(context_->fd, settings.timeout_ms);
+    if (!wire_->is_connected()) {
+      throw Error(Status::store_unavailable, "cannot connect to " + shown_ + ": " + wire_->reason());
+    }
     keep_alive(context_->fd);
-    redisSetTimeout(context_.get(), timeout);
     const std::string ca = parameters.file("tls_ca");
     if (const std::string tls = parameters.choice("tls", kTls); tls != "off")
-      tls_ = std::make_unique<Tls>(shown_, context_->fd, host.name, tls == "verify", ca);
+      tls_ = std::make_unique<Tls>(shown_, *wire_, host.name, tls == "verify", ca);
 
     if (!password.empty()) {
       const Reply reply =
@@ -107,13 +108,18 @@ class RedisConnection {
       pointers.push_back(argument.data());
       sizes.push_back(argument.size());
     }
-    const int count = static_cast<int>(arguments.size());
-    void* const reply = tls_ ? command_over_tls(count, pointers.data(), sizes.data())
-                             : redisCommandArgv(context_.get(), count, pointers.data(), sizes.data());
+    char* text = nullptr;
+    const int size = redisFormatCommandArgv(&text, static_cast<int>(arguments.size()), pointers.data(), sizes.data());
+    if (size < 0) throw std::bad_alloc();
+    const std::unique_ptr<char, decltype(&redisFreeCommand)> owned(text, redisFreeCommand);
+    wire_->begin();
+    void* const reply = answer_to(text, static_cast<std::size_t>(size));
     if (reply == nullptr) {
       usable_ = false;
-      throw Error(Status::store_unavailable,
-                  shown_ + ": no answer to " + what + ": " + (tls_ ? Tls::reason() : context_->errstr));
+      const std::string why = context_->reader->err ? context_->reader->errstr
+                              : tls_                ? tls_->reason()
+                                                    : wire_->reason();
+      throw Error(Status::store_unavailable, shown_ + ": no answer to " + what + ": " + why);
     }
     return Reply(static_cast<redisReply*>(reply));
   }
@@ -312,18 +318,15 @@ class RedisConnection {
     return {kWorkerPrefix + std::to_string(worker) + ":" + name_space, kWorkerStore};
   }
 
-  // redisCommandArgv(), with hiredis's formatter and its reader.
-  void* command_over_tls(int count, const char** arguments, const std::size_t* sizes) {
-    char* text = nullptr;
-    const int size = redisFormatCommandArgv(&text, count, arguments, sizes);
-    if (size < 0) throw std::bad_alloc();
-    const std::unique_ptr<char, decltype(&redisFreeCommand)> owned(text, redisFreeCommand);
-    if (!tls_->send(text, static_cast<std::size_t>(size))) return nullptr;
+  // Null: there is none.
+  void* answer_to(const char* text, std::size_t size) {
+    if (!(tls_ ? tls_->send(text, size) : wire_->send(text, size))) return nullptr;
     for (char received[4096];;) {
       void* reply = nullptr;
       if (redisReaderGetReply(context_->reader, &reply) != REDIS_OK) return nullptr;
       if (reply != nullptr) return reply;
-      const std::size_t got = tls_->receive(received, sizeof received);
+      const std::size_t got =
+          tls_ ? tls_->receive(received, sizeof received) : wire_->receive(received, sizeof received);
       if (got == 0 || redisReaderFeed(context_->reader, received, got) != REDIS_OK) return nullptr;
     }
   }
@@ -377,6 +380,7 @@ class RedisConnection {
   bool usable_ = true;
   std::map<const char*, std::string> hashes_;
   std::unique_ptr<redisContext, decltype(&redisFree)> context_;
+  std::optional<Wire> wire_;
   std::unique_ptr<Tls> tls_;  // null: plain
 };
 
