@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+
 import idgen
 import pytest
-from conftest import vectors
+from conftest import ManualClock, vectors
 
 FIELDS = ("time", "datacenter", "worker", "process", "shard", "sequence", "gene", "version", "segment", "fixed")
 ENCODINGS = ("decimal", "hex", "crockford", "base58", "base62")
@@ -98,6 +100,53 @@ def test_every_text_form_of_the_wide_vectors_formats_and_parses() -> None:
         for encoding, text in zip(ENCODINGS, texts, strict=True):
             assert idgen.format_id(id, encoding) == text  # type: ignore[arg-type]
             assert idgen.parse_wide_id(text, encoding) == id  # type: ignore[arg-type]
+def next_ids(of: idgen.Generator, owner: int | str | bytes, count: int, calls: str, way: str) -> list[int | bytes]:
+    """So many, or as many as there are before a refusal, which is raised with them."""
+    if way == "for each owner":
+        owners = [owner] * count
+        return [*(of.next_for_each(owners) if calls == "narrow" else of.next_wide_for_each(owners))]
+    if way == "for one owner" and calls == "narrow":
+        return [*of.next_batch_for(owner, count)]
+    ids: list[int | bytes] = []
+    try:
+        for _ in range(count):
+            ids.append(of.next_for(owner) if calls == "narrow" else of.next_wide_for(owner))
+    except idgen.Error as refusal:
+        refusal.ids = ids  # type: ignore[assignment]
+        raise
+    return ids
+
+
+def as_written(id: int | bytes) -> str:
+    return str(id) if isinstance(id, int) else str(int.from_bytes(id, "big")) if len(id) == 8 else id.hex()
+
+
+def test_every_call_that_takes_an_owner_makes_the_ids_and_the_refusals_of_the_vectors() -> None:
+    stores = itertools.count()
+    for properties, used, which, kind, text, count, ids, status, message in vectors("owners.tsv"):
+        owner = owner_of(kind, text)
+        forms = {owner, text, text.encode()} if kind != "bytes" else {owner}
+        ways = ("one by one", "for one owner", "for each owner")
+        calls = ("narrow", "wide") if which == "both" else (which,)
+        for form, call, way in itertools.product(forms, calls, ways):
+            store = {"store": f"memory:owners{next(stores)}", "store_create": True, "tag": "orders"}
+            if used != "0":
+                idgen.segment_create(**store)  # type: ignore[arg-type]
+                idgen.segment_advance(int(used), **store)  # type: ignore[arg-type]
+            settings = dict(setting.split("=", 1) for setting in properties.split("; "))
+            found, why = [], ("", "")
+            try:
+                with idgen.Generator(**settings, **store, clock=ManualClock()) as generator:  # type: ignore[arg-type]
+                    found = next_ids(generator, form, int(count), call, way)
+                    layouts = {16: idgen.Layout("business128"), 8: generator.layout}
+                    for id in found:
+                        layout = layouts[len(id) if isinstance(id, bytes) else 8]
+                        assert generator.decode(id).fields == layout.decode(id).fields, (properties, id)
+            except idgen.Error as refusal:
+                found, why = [*(refusal.ids or [])], (refusal.name, str(refusal))
+            assert (",".join(map(as_written, found)), *why) == (ids, status, message), (properties, form, call, way)
+
+
 
 
 def test_every_text_form_of_the_vectors_formats_and_parses() -> None:

@@ -1,4 +1,5 @@
-// Ids that have an owner: kind = business, and snowflakes whose layout has a gene.
+// Ids that have an owner: kind = business, and snowflakes whose layout has a gene. Which ids, and which refusals:
+// tests/vectors/owners.tsv.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -39,18 +40,6 @@ TEST_F(Business, AnIdSaysItsOwnersGeneAndItsNumberInTheTag) {
     EXPECT_EQ(parts.gene, gene_of(owner, GeneRule::hash, 16));
     EXPECT_EQ(parts.version, 0u);
     EXPECT_EQ(parts.segment, number);
-  }
-}
-
-TEST_F(Business, AllSplitsOfSixtyThreeBitsWork) {
-  for (const char* layout : {"gene:14 version:7 segment:42", "gene:15 version:6 segment:42", "gene:4 segment:59",
-                             "segment:42 version:5 gene:16"}) {
-    auto handle = with({{"layout", layout}, {"namespace", layout}, {"tag", layout}});
-    const unsigned bits = handle->layout().find(FieldKind::gene)->bits;
-    for (int i = 0; i < 50; ++i) {
-      const std::string owner = std::to_string(i);
-      EXPECT_EQ(handle->layout().decode(handle->next_for(owner)).gene, gene_of(owner, GeneRule::hash, bits)) << layout;
-    }
   }
 }
 
@@ -137,18 +126,6 @@ TEST_F(Business, AnOwnerIsRefusedWhereIdsHaveNone) {
   EXPECT_EQ(handle->next(), 1u);
 }
 
-TEST_F(Business, TheSegmentFieldEndsWithExhausted) {
-  disk.tags["orders"] = (std::uint64_t{1} << 42) - 4;
-  auto handle = with({{"counters", "1"}, {"segment.step", "10"}});
-  for (std::uint64_t left = 3; left > 0; --left)
-    EXPECT_EQ(handle->layout().decode(handle->next_for("a")).segment, (std::uint64_t{1} << 42) - left);
-  const Error error = error_of([&] { handle->next_for("a"); });
-  EXPECT_EQ(error.status(), Status::exhausted);
-  EXPECT_THAT(error.message(), ::testing::HasSubstr("all ids up to 4398046511103 are used up"));
-  std::uint64_t id;
-  EXPECT_EQ(handle->try_next_for("a", id), Status::exhausted);
-}
-
 TEST_F(Business, WidenGoesOnWithIdsOfSixteenBytesOfTheSameNumbersAndGene) {
   disk.tags["orders"] = (std::uint64_t{1} << 42) - 51;
   auto handle = with({{"counters", "1"}, {"segment.step", "30"}, {"on_full", "widen"}});
@@ -179,18 +156,6 @@ TEST_F(Business, NarrowCallsGetTheLastIdsOfEightBytesFromABatch) {
   EXPECT_EQ(error.status(), Status::exhausted);
   EXPECT_EQ(written, 50u);
   EXPECT_EQ(wide(*handle, "a").bytes, 16u);
-}
-
-TEST_F(Business, ALayoutOfSixteenBytesMakesNothingElse) {
-  auto handle = with({{"layout", "business128"}, {"counters", "1"}});
-  const WideId id = wide(*handle, "acme");
-  EXPECT_EQ(id.bytes, 16u);
-  const Parts parts = handle->decode(id);
-  EXPECT_EQ(parts.gene, gene_of("acme", GeneRule::hash, 23));
-  EXPECT_EQ(parts.segment, 1u);
-  EXPECT_EQ(error_of([&] { handle->next_for("acme"); }).status(), Status::unsupported);
-  std::uint64_t narrow;
-  EXPECT_EQ(handle->try_next_for("acme", narrow), Status::unsupported);
 }
 
 TEST_F(Business, AnIdOfTheWrongLengthIsNotDecoded) {

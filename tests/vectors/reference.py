@@ -579,9 +579,13 @@ def murmur64a(data: bytes) -> int:
     return total ^ (total >> 47)
 
 
-def owner_row(kind: str, owner: str) -> list[str]:
+def hashed(kind: str, owner: str) -> int:
     data = bytes.fromhex(owner) if kind == "bytes" else owner.encode()
-    gene = xxh64(data) ^ murmur64a(data)
+    return xxh64(data) ^ murmur64a(data)
+
+
+def owner_row(kind: str, owner: str) -> list[str]:
+    gene = hashed(kind, owner)
     is_number = kind != "bytes" and owner.isascii() and owner.isdigit() and str(int(owner)) == owner
     low = str(int(owner) % 16) if is_number and int(owner) < 2**64 else "-"
     return [kind, owner, low] + [str(gene % 2**bits) for bits in (4, 16, 23, 63)]
@@ -600,6 +604,84 @@ def genes_tsv() -> list[list[str]]:
     for size in [*range(1, 41), 63, 64, 65, 100]:
         rows.append(owner_row("bytes", rng.randbytes(size).hex()))
     rows.append(owner_row("bytes", "00"))
+    return rows
+
+
+# ------------------------------------------------------------------------------------------------ owners
+
+OWNERS = [("integer", str(number)) for number in (0, 42, -1, 2**63 - 1, -(2**63))]
+OWNERS += [("text", "acme"), ("text", "Zürich"), ("text", "?"), ("text", "😀"), ("text", "x" * 2000)]
+OWNERS += [("bytes", "00"), ("bytes", "61006200ff")]
+OWNERS_CLOCK = 1767225600000  # where their clock stands: 2026-01-01T00:00:00Z
+LAST_SEGMENT = 2**42 - 1  # of business64
+
+
+def business_ids(layout: str, kind: str, owner: str, segments: range) -> list[str]:
+    fields, _ = fields_of(layout)
+    gene = hashed(kind, owner) % 2 ** dict(fields)["gene"]
+    ids = [glue(fields, {"gene": gene, "version": 0, "segment": segment}) for segment in segments]
+    return [f"{id:032x}" if sum(width for _, width in fields) == 127 else str(id) for id in ids]
+
+
+def order_ids(gene: int) -> list[str]:
+    fields, _ = fields_of("order")
+    values = {"time": OWNERS_CLOCK - EPOCH_2025, "worker": 5, "gene": gene}
+    return [str(glue(fields, {**values, "sequence": sequence})) for sequence in range(3)]
+
+
+def owners_tsv() -> list[list[str]]:
+    rows = []
+
+    def add(properties: str, used: int, calls: str, owner: tuple[str, str], ids: list[str], why: str = "") -> None:
+        """Where there is a refusal, three ids more than there are are wanted."""
+        status, _, message = why.partition(" ")
+        wanted = len(ids) + (3 if why else 0)
+        rows.append([properties, str(used), calls, *owner, str(wanted), ",".join(ids), status, message])
+
+    texts = {name: text for name, text, _ in PRESETS}
+    acme = ("text", "acme")
+    business = "kind=business; counters=1"
+    for owner in OWNERS:
+        add(business, 0, "both", owner, business_ids("business64", *owner, range(1, 4)))
+    for layout in ("gene:14 version:7 segment:42", "gene:15 version:6 segment:42", "gene:4 segment:59"):
+        add(f"{business}; layout={layout}", 0, "both", acme, business_ids(layout, *acme, range(1, 4)))
+    layout = "segment:42 version:5 gene:16"
+    add(f"{business}; layout={layout}", 0, "both", acme, business_ids(layout, *acme, range(1, 4)))
+    wide_layout = f"{business}; layout=business128"
+    add(wide_layout, 0, "wide", acme, business_ids("business128", *acme, range(1, 4)))
+    why = f"business tag 'orders': layout '{texts['business128']}' makes ids of 16 bytes; call next_wide_for"
+    add(wide_layout, 0, "narrow", acme, [], f"UNSUPPORTED {why}")
+
+    narrow = business_ids("business64", *acme, range(LAST_SEGMENT - 2, LAST_SEGMENT + 1))
+    wide = business_ids("business128", *acme, range(LAST_SEGMENT + 1, LAST_SEGMENT + 4))
+    why = f"EXHAUSTED tag 'orders': all ids up to {LAST_SEGMENT} are used up, the last that the "
+    why += "layout's segment field holds. Set on_full = widen to go on with ids of 16 bytes, or use another tag"
+    add(business, LAST_SEGMENT - 3, "both", acme, narrow, why)
+    add(business, LAST_SEGMENT, "both", acme, [], why)
+    widening = f"{business}; on_full=widen"
+    add(widening, LAST_SEGMENT - 3, "wide", acme, narrow + wide)
+    add(widening, LAST_SEGMENT, "wide", acme, wide)
+    why = (
+        f"EXHAUSTED business tag 'orders': the numbers that 8 bytes hold are used up (layout '{texts['business64']}'), "
+    )
+    why += "and on_full = widen goes on with ids of 16 bytes; call next_wide_for"
+    add(widening, LAST_SEGMENT - 3, "narrow", acme, narrow, why)
+
+    order = "layout=order; worker=5; sequence_start=zero"
+    for owner in [("integer", "1820"), ("integer", "16"), ("integer", str(2**63 - 1)), ("text", str(2**64 - 1))]:
+        add(order, 0, "both", owner, order_ids(int(owner[1]) % 16))
+    add(f"{order}; gene=hash", 0, "both", acme, order_ids(hashed(*acme) % 16))
+    for owner in [acme, ("integer", "-1"), ("text", str(2**64))]:
+        why = f"VALUE the owner '{owner[1]}' is no integer from 0 to {2**64 - 1} in decimal, and gene = mod takes the "
+        add(order, 0, "both", owner, [], why + "low bits of one; set gene = hash for other owners")
+
+    why = "VALUE the owner is empty; an id with a gene needs one: an integer, or at least one byte"
+    for properties in (business, order):
+        add(properties, 0, "both", ("text", ""), [], why)
+    why = "has no gene, so its ids have no owner; call next, or choose a layout with one"
+    add("kind=segment", 0, "both", acme, [], f"UNSUPPORTED segment tag 'orders': layout 'segment:63' {why}")
+    why = f"UNSUPPORTED worker 5 of namespace 'default': layout '{texts['default']}' {why}"
+    add("worker=5", 0, "both", acme, [], why)
     return rows
 
 
@@ -773,6 +855,7 @@ FILES = {
     "instants.tsv": (["text", "unix_ms", "canonical"], instants_tsv),
     "routes.tsv": (["table", "kind", "value", "node", "shard", "second", "state"], routes_tsv),
     "genes.tsv": (["kind", "owner", "mod4", "hash4", "hash16", "hash23", "hash63"], genes_tsv),
+    "owners.tsv": (["properties", "used", "calls", "kind", "owner", "count", "ids", "status", "message"], owners_tsv),
     "hidden.tsv": (["mode", "namespace", "layout", "version", "id", "hidden"], hidden_tsv),
 }
 

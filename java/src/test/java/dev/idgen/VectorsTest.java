@@ -1,27 +1,37 @@
 package dev.idgen;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.idgen.testing.ManualClock;
 import java.math.BigInteger;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
 /** The same input gives the same result as in the other languages. */
 class VectorsTest {
   private static final Field[] FIELDS = Field.values();
+  private static final AtomicInteger STORES = new AtomicInteger();
 
   @Test
   void everyPresetHasTheSameTextEpochAndCapacity() {
@@ -146,6 +156,82 @@ class VectorsTest {
       case "bytes" -> layout.gene(HexFormat.of().parseHex(row[1]), rule);
       default -> throw new IllegalStateException(row[0] + " is no kind of owner");
     };
+  }
+
+  @Test
+  void everyCallThatTakesAnOwnerMakesTheSameIdsAndRefusals() {
+    forEach(
+        Vectors.rows("owners.tsv"),
+        row -> {
+          byte[] bytes = row[3].equals("bytes") ? HexFormat.of().parseHex(row[4]) : row[4].getBytes(UTF_8);
+          var forms = new ArrayList<Object>(List.of(bytes));
+          if (!row[3].equals("bytes")) forms.add(row[4]);
+          if (row[3].equals("integer")) forms.add(Long.valueOf(row[4]));
+          for (Object owner : forms) {
+            for (int call = row[2].equals("wide") ? 4 : 0; call < (row[2].equals("narrow") ? 4 : 7); call++) {
+              assertEquals(String.join("\t", row[6], row[7], row[8]), drawn(row, owner, call), "call " + call);
+            }
+          }
+        });
+  }
+
+  /** The ids that one of {@link #callsFor} makes in a store of its own, and the refusal that ends them. */
+  private static String drawn(String[] row, Object owner, int call) {
+    var builder =
+        Generator.builder().store("memory:owners" + STORES.incrementAndGet()).storeCreate(true).tag("orders");
+    if (!row[1].equals("0")) {
+      builder.createSegment();
+      builder.advanceSegment(Long.parseLong(row[1]));
+    }
+    for (String property : row[0].split("; ")) {
+      int sign = property.indexOf('=');
+      builder.set(property.substring(0, sign), property.substring(sign + 1));
+    }
+    var ids = new long[Integer.parseInt(row[5])];
+    var wide = new WideId[ids.length];
+    String refusal = "\t";
+    try (var made = builder.clock(new ManualClock()).build()) {
+      callsFor(owner, made, ids, wide).get(call).run();
+      if (call >= 4) {
+        for (WideId id : wide) {
+          var layout = id.size() == 16 ? Layout.parse("business128") : made.layout();
+          assertEquals(id, layout.encodeWide(made.decode(id)));
+        }
+      }
+    } catch (IdgenException refused) {
+      refusal = refused.statusName() + "\t" + refused.getMessage();
+    }
+    var narrow = Arrays.stream(ids).filter(id -> id != 0).mapToObj(Long::toString);
+    var either = Arrays.stream(wide).filter(Objects::nonNull);
+    var texts = either.map(id -> id.size() == 16 ? IdText.HEX.format(id) : Long.toString(id.toLong()));
+    return Stream.concat(narrow, texts).collect(Collectors.joining(",")) + "\t" + refusal;
+  }
+
+  /** The calls that take an owner: four that fill ids of 8 bytes, and three that fill ids of either length. */
+  private static List<Runnable> callsFor(Object owner, Generator made, long[] ids, WideId[] wide) {
+    if (owner instanceof Long number) {
+      var each = new long[ids.length];
+      Arrays.fill(each, number);
+      return List.of(() -> Arrays.setAll(ids, at -> made.nextFor(number)),
+          () -> Arrays.setAll(ids, at -> made.tryNextFor(number).orElseGet(() -> made.nextFor(number))),
+          () -> made.fillFor(number, ids), () -> made.fillForEach(each, ids),
+          () -> Arrays.setAll(wide, at -> made.nextWideFor(number)), () -> made.fillWideFor(number, wide),
+          () -> made.fillWideForEach(each, wide));
+    } else if (owner instanceof String text) {
+      var each = Collections.nCopies(ids.length, text).toArray(String[]::new);
+      return List.of(() -> Arrays.setAll(ids, at -> made.nextFor(text)),
+          () -> Arrays.setAll(ids, at -> made.tryNextFor(text).orElseGet(() -> made.nextFor(text))),
+          () -> made.fillFor(text, ids), () -> made.fillForEach(each, ids),
+          () -> Arrays.setAll(wide, at -> made.nextWideFor(text)), () -> made.fillWideFor(text, wide),
+          () -> made.fillWideForEach(each, wide));
+    }
+    var bytes = (byte[]) owner;
+    var each = Collections.nCopies(ids.length, bytes).toArray(byte[][]::new);
+    return List.of(() -> Arrays.setAll(ids, at -> made.nextFor(bytes)),
+        () -> Arrays.setAll(ids, at -> made.tryNextFor(bytes).orElseGet(() -> made.nextFor(bytes))),
+        () -> made.fillFor(bytes, ids), () -> made.fillForEach(each, ids),
+        () -> Arrays.setAll(wide, at -> made.nextWideFor(bytes)), () -> made.fillWideFor(bytes, wide),
+        () -> made.fillWideForEach(each, wide));
   }
 
   @Test

@@ -1,0 +1,122 @@
+// The golden vectors for ids that have an owner, through the C border. Columns: tests/vectors/README.md.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "idgen/idgen.h"
+#include "vectors/tsv.hpp"
+
+namespace idgen {
+namespace {
+
+using Row = std::vector<std::string>;
+using ConfigOwner = std::unique_ptr<idgen_config_t, decltype(&idgen_config_destroy)>;
+
+std::int64_t the_first_of_2026(void*) { return 1'767'225'600'000'000'000; }
+
+// Of a row, in a store of its own.
+ConfigOwner configured(const Row& row) {
+  static int stores = 0;
+  idgen_config_t* config = nullptr;
+  EXPECT_EQ(idgen_config_create(&config, nullptr), IDGEN_OK);
+  std::string rest = row[0] + "; tag=orders; store_create=true; store=memory:owners" + std::to_string(++stores) + "; ";
+  for (std::size_t end; (end = rest.find("; ")) != std::string::npos; rest.erase(0, end + 2)) {
+    const std::size_t sign = rest.find('=');
+    const std::string key = rest.substr(0, sign), value = rest.substr(sign + 1, end - sign - 1);
+    EXPECT_EQ(idgen_config_set(config, key.c_str(), value.c_str(), nullptr), IDGEN_OK) << key;
+  }
+  const idgen_clock_t clock = {sizeof clock, 0, the_first_of_2026, nullptr, nullptr};
+  EXPECT_EQ(idgen_config_set_clock(config, &clock, nullptr, nullptr), IDGEN_OK);
+  if (row[1] != "0") {
+    EXPECT_EQ(idgen_segment_create(config, nullptr), IDGEN_OK);
+    EXPECT_EQ(idgen_segment_advance(config, std::stoull(row[1]), nullptr, nullptr), IDGEN_OK);
+  }
+  return {config, idgen_config_destroy};
+}
+
+std::string text_of(std::uint64_t id) { return std::to_string(id); }
+std::string text_of(const idgen_wide_id_t& id) {
+  std::uint64_t number = 0;
+  std::string digits;
+  for (std::size_t i = 0; i < id.size; ++i) {
+    number = number << 8 | id.bytes[i];
+    for (const int digit : {id.bytes[i] >> 4, id.bytes[i] & 15}) digits += "0123456789abcdef"[digit];
+  }
+  return id.size == 8 ? std::to_string(number) : digits;
+}
+
+constexpr auto batch_of(const idgen_owner_t&, std::uint64_t) { return idgen_next_batch_for; }
+constexpr auto batch_of(const idgen_owner_t&, const idgen_wide_id_t&) { return idgen_next_wide_for; }
+constexpr auto batch_of(std::int64_t, std::uint64_t) { return idgen_next_batch_for_ints; }
+constexpr auto batch_of(std::int64_t, const idgen_wide_id_t&) { return idgen_next_wide_for_ints; }
+
+idgen_status_t next(idgen_t* of, const idgen_owner_t& owner, std::uint64_t& id, idgen_error_t& error) {
+  const idgen_status_t status = idgen_next_for(of, owner.data, owner.size, &id, &error);
+  if (status != IDGEN_OK && idgen_try_next_for(of, owner.data, owner.size, &id) != status) ADD_FAILURE();
+  return status;
+}
+idgen_status_t next(idgen_t* of, std::int64_t owner, std::uint64_t& id, idgen_error_t& error) {
+  return idgen_next_for_int(of, owner, &id, &error);
+}
+template <class Owner>
+idgen_status_t next(idgen_t* of, const Owner& owner, idgen_wide_id_t& id, idgen_error_t& error) {
+  std::size_t written = 0;
+  return batch_of(owner, id)(of, &owner, 1, &id, 1, &written, nullptr, nullptr, &error);
+}
+
+// What a row's generator makes, as the row says it. owner_count: of a batch; 0: one by one.
+template <class Id, class Owner>
+std::string drawn(const Row& row, const Owner& owner, std::size_t owner_count) {
+  idgen_error_t error = IDGEN_ERROR_INIT;
+  idgen_t* made = nullptr;
+  const ConfigOwner config = configured(row);
+  idgen_status_t status = idgen_create(config.get(), &made, &error);
+  std::vector<Id> ids(std::stoul(row[5]));
+  std::size_t written = 0;
+  if (status == IDGEN_OK && owner_count > 0) {
+    const std::vector<Owner> owners(owner_count, owner);
+    status = batch_of(owner, ids[0])(made, owners.data(), owner_count, ids.data(), ids.size(), &written, nullptr,
+                                     nullptr, &error);
+  }
+  while (status == IDGEN_OK && written < ids.size()) {
+    status = next(made, owner, ids[written], error);
+    written += status == IDGEN_OK;
+  }
+  idgen_destroy(made);
+  std::string text;
+  for (std::size_t i = 0; i < written; ++i) text += (i > 0 ? "," : "") + text_of(ids[i]);
+  return text + (status == IDGEN_OK ? "\t\t" : std::string("\t") + idgen_status_name(status) + "\t" + error.message);
+}
+
+template <class Owner>
+void check(const Row& row, const Owner& owner) {
+  const std::string wanted = row[6] + "\t" + row[7] + "\t" + row[8];
+  for (const std::size_t owner_count : {std::size_t{0}, std::size_t{1}, std::stoul(row[5])}) {
+    const std::string about = row[0] + ", used " + row[1] + ", owner " + row[4];
+    if (row[2] != "wide") {
+      EXPECT_EQ(drawn<std::uint64_t>(row, owner, owner_count), wanted) << about;
+    }
+    if (row[2] != "narrow") {
+      EXPECT_EQ(drawn<idgen_wide_id_t>(row, owner, owner_count), wanted) << about;
+    }
+  }
+}
+
+TEST(OwnerVectors, EveryCallThatTakesAnOwnerMakesTheIdsAndTheRefusalsOfTheReference) {
+  for (const Row& row : vectors::read_tsv(std::string(IDGEN_VECTORS_DIR) + "/owners.tsv")) {
+    ASSERT_EQ(row.size(), 9u) << row[0];
+    std::string bytes = row[4];
+    if (row[3] == "bytes") {
+      bytes.clear();
+      for (std::size_t i = 0; i < row[4].size(); i += 2)
+        bytes += static_cast<char>(std::stoi(row[4].substr(i, 2), nullptr, 16));
+    }
+    check(row, idgen_owner_t{bytes.data(), bytes.size()});
+    if (row[3] == "integer") check(row, static_cast<std::int64_t>(std::stoll(row[4])));
+  }
+}
+
+}  // namespace
+}  // namespace idgen
