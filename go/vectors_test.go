@@ -298,6 +298,11 @@ func TestStandardIdsReadAndDecodeAsTheVectorsSay(t *testing.T) {
 		if got, err := idgen.DecodeStandard(standard, id); err != nil || got != want {
 			t.Errorf("%s: decodes to %+v, %v", r.line, got, err)
 		}
+		for called := idgen.StandardUUID; called <= idgen.StandardUUID7 && standard <= idgen.StandardUUID7; called++ {
+			if got, err := idgen.DecodeStandard(called, id); err != nil || got != want {
+				t.Errorf("%s: as %s it decodes to %+v, %v", r.line, called, got, err)
+			}
+		}
 		text, err := idgen.FormatStandard(standard, id)
 		if err != nil || text != r.text("canonical") {
 			t.Errorf("%s: the text is %s, %v", r.line, text, err)

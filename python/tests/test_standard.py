@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import threading
-import time
 import uuid
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, cast
 
 import idgen
@@ -27,20 +24,6 @@ MAKERS: dict[str, Callable[[], object]] = {
 }
 
 
-def in_child(work: Callable[[], str]) -> str:
-    """What work() returns, a str, in a forked child."""
-    end, other = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.write(other, work().encode())
-        os._exit(0)
-    os.close(other)
-    with os.fdopen(end, "rb") as pipe:
-        text = pipe.read().decode()
-    assert os.waitpid(child, 0)[1] == 0
-    return text
-
-
 @pytest.mark.parametrize("version", [4, 7])
 def test_a_uuid_is_what_the_constructor_would_have_made(version: int) -> None:
     made = idgen.uuid4() if version == 4 else idgen.uuid7()
@@ -54,27 +37,17 @@ def test_a_uuid_is_what_the_constructor_would_have_made(version: int) -> None:
         made.int = 5  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("name", ["uuid7", "ulid", "object_id"])
-def test_it_holds_the_time_at_which_it_was_made(name: str) -> None:
-    tick = 1000 if name == "object_id" else 1
-    before = int(time.time() * 1000) // tick * tick
-    parts = idgen.decode_standard(str(MAKERS[name]()))
-    assert parts.standard == name
-    assert parts.unix_ms is not None
-    assert before <= parts.unix_ms <= time.time() * 1000 + 1
-    assert parts.time == datetime.fromtimestamp(parts.unix_ms / 1000, timezone.utc)
-
-
-@pytest.mark.parametrize("name", ["uuid7", "ulid", "object_id"])
-def test_they_rise_one_by_one_and_in_batches(name: str) -> None:
-    one_by_one = [idgen.parse_standard(str(MAKERS[name]())) for _ in range(10_000)]
-    assert one_by_one == sorted(one_by_one)
+@pytest.mark.parametrize("name", MAKERS)
+def test_each_is_made_one_by_one_and_in_batches(name: str) -> None:
     size = 12 if name == "object_id" else 16
-    batch = idgen.standard_ids(cast("_MadeStandard", name), 10_000)
-    ids = [batch[at : at + size] for at in range(0, len(batch), size)]
-    assert ids == sorted(ids)
-    assert ids[0] > one_by_one[-1]
-    assert distinct(ids) == distinct(one_by_one) == 10_000
+    standard = cast("_MadeStandard", name)
+    texts = [str(MAKERS[name]())]
+    batch = idgen.standard_ids(standard, 3)
+    texts += [idgen.format_standard(batch[at : at + size], standard) for at in range(0, 3 * size, size)]
+    texts.append(str(MAKERS[name]()))
+    assert [idgen.decode_standard(text).standard for text in texts] == [name] * 5
+    assert distinct(texts) == 5
+    assert name == "uuid4" or texts == sorted(texts)
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -90,37 +63,12 @@ def test_threads_make_none_twice(name: str) -> None:
     assert distinct(*made) == 80_000
 
 
-@pytest.mark.parametrize("name", MAKERS)
-def test_a_forked_child_makes_none_of_its_parents(name: str) -> None:
-    def work() -> str:
-        return " ".join(str(MAKERS[name]()) for _ in range(500))
-
-    MAKERS[name]()  # the parent's randomness is at hand
-    ids = [id for _ in range(4) for id in in_child(work).split()]
-    ids += work().split()
-    assert len({*ids}) == 2500
-    if name == "object_id":
-        assert len({idgen.decode_standard(id).process for id in ids}) == 5
-
-
-def test_a_uuid_of_any_kind_is_decoded() -> None:
-    began = time.time() * 1000
-    made = uuid.uuid1()
-    parts = idgen.decode_standard(made)
-    assert (parts.standard, parts.version, parts.process, parts.counter) == ("uuid", 1, None, None)
-    assert parts.unix_ms is not None
-    assert began - 10_000 < parts.unix_ms < time.time() * 1000 + 10_000
-    assert idgen.decode_standard(made.bytes) == idgen.decode_standard(str(made)) == parts
-    assert idgen.decode_standard(uuid.UUID(int=0)).time is None
-
-
 def test_bytes_are_a_uuid_or_an_object_id_by_their_length_and_a_ulid_if_that_is_said() -> None:
     # Not one made here: the random bits of one ULID in 32 read as a UUID of version 4 or 7.
     raw = bytes.fromhex("017f22e279b00cc398c4dc0c0c07398f")
     assert idgen.decode_standard(raw).standard == "uuid"
     parts = idgen.decode_standard(raw, "ulid")
     assert (parts.standard, parts.version) == ("ulid", None)
-    assert idgen.parse_standard(idgen.format_standard(raw, "ulid")) == raw
     raw = idgen.standard_ids("object_id", 1)
     assert idgen.format_standard(raw) == raw.hex()
     assert idgen.decode_standard(raw).standard == "object_id"
@@ -139,8 +87,6 @@ def test_mistakes_are_refused_with_what_is_allowed() -> None:
         idgen.format_standard(bytes(16), "object_id")
     with pytest.raises(TypeError, match=r"a uuid\.UUID, a str or bytes, not int"):
         idgen.decode_standard(5)  # type: ignore[arg-type]
-    with pytest.raises(idgen.TextError, match="it has 3 characters"):
-        idgen.parse_standard("abc")
     with pytest.raises(TypeError, match="standard is a str, not int"):
         idgen.decode_standard(bytes(16), 5)  # type: ignore[arg-type]
     with pytest.raises(UnicodeEncodeError):

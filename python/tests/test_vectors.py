@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import uuid
+from datetime import datetime, timedelta, timezone
 
 import idgen
 import pytest
@@ -11,6 +13,8 @@ from conftest import ManualClock, vectors
 FIELDS = ("time", "datacenter", "worker", "process", "shard", "sequence", "gene", "version", "segment", "fixed")
 ENCODINGS = ("decimal", "hex", "crockford", "base58", "base62")
 INT64_MAX = 2**63 - 1
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+YEAR_10000 = 253402300800000  # Unix ms; no datetime holds it
 
 
 def test_presets_are_the_known_ones_in_their_order() -> None:
@@ -208,3 +212,9 @@ def test_standard_ids_are_read_taken_apart_and_written_as_the_reference_does() -
         assert parts.unix_ms == (int(unix_ms) if unix_ms else None), text
         assert parts.process == (int(process) if process else None), text
         assert parts.counter == (int(counter) if counter else None), text
+        if not unix_ms or int(unix_ms) < YEAR_10000:
+            assert parts.time == (EPOCH + timedelta(milliseconds=int(unix_ms)) if unix_ms else None), text
+        if standard.startswith("uuid"):
+            assert idgen.decode_standard(uuid.UUID(text)) == idgen.decode_standard(bytes.fromhex(raw)) == parts, text
+        else:
+            assert idgen.decode_standard(bytes.fromhex(raw), standard) == parts, text  # type: ignore[arg-type]

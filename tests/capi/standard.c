@@ -86,12 +86,15 @@ static void children_make_others(void) {
     idgen_error_t err = IDGEN_ERROR_INIT;
     uint8_t parents[16];
     CHECK_ERR(IDGEN_OK, idgen_standard_make(standard, parents, 1, &err)); /* randomness is at hand */
-    char made[4][33];
-    for (int i = 0; i < 4; ++i) {
-      CHECK(in_child(make_in_child, &standard, &err) == IDGEN_E_HOST);
+    char made[5][33];
+    for (int i = 0; i < 5; ++i) { /* the last one in the parent */
+      CHECK((i < 4 ? in_child(make_in_child, &standard, &err) : make_in_child(&standard, &err)) == IDGEN_E_HOST);
       memcpy(made[i], err.message, 32);
       made[i][32] = '\0';
       for (int j = 0; j < i; ++j) CHECK(strcmp(made[i], made[j]) != 0);
+      if (standard == IDGEN_STANDARD_OBJECT_ID) { /* each child is another process */
+        for (int j = 0; j < i; ++j) CHECK(strncmp(made[i] + 8, made[j] + 8, 10) != 0);
+      }
     }
   }
 }

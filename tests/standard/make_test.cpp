@@ -142,6 +142,21 @@ TEST_P(EachStandard, CanBeMadeInTheLastDestructorsOfAThread) {
 
 TEST_P(EachStandard, OfNoneIsNothing) { make_standard(GetParam(), nullptr, 0); }
 
+TEST(Standards, ObjectIdsOfAProcessHaveItsNumberAndCount) {
+  std::vector<std::uint8_t> ids(1000 * 12);
+  make_standard(Standard::object_id, ids.data(), 1000);
+  StandardParts first;
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    StandardId id{};
+    std::copy_n(ids.begin() + i * 12, 12, id.begin());
+    const StandardParts parts = decode_standard(Standard::object_id, id);
+    if (i == 0) first = parts;
+    EXPECT_EQ(parts.process, first.process);
+    EXPECT_EQ(parts.process >> 40, 0u);
+    EXPECT_EQ(parts.counter, (first.counter + i) & 0xFFFFFF);
+  }
+}
+
 TEST(Standards, OfNoVersionAreNotMade) {
   StandardId id;
   try {
