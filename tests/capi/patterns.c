@@ -29,7 +29,6 @@ static void an_id_is_written_and_read_back(void) {
   CHECK(memcmp(&parts.number, &parts.id, sizeof parts.id) == 0);
   CHECK(parts.unit == IDGEN_UNIT_NONE && parts.year == 1970 && parts.month == 1 && parts.day == 1);
   CHECK_ERR(IDGEN_E_TEXT, idgen_pattern_parse(pattern, "ORD-00fFgnDxSe7-8", SIZE_MAX, &parts, &err));
-  CHECK(strstr(err.message, "its check character '8' at position 16") != NULL);
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_pattern_parse(pattern, NULL, 0, &parts, &err));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_pattern_format(pattern, NULL, text, &size, &err));
   parts.struct_size = 0;
@@ -110,8 +109,33 @@ static void a_generator_writes_its_ids_by_its_pattern(void) {
   idgen_config_destroy(config);
 }
 
+static void a_text_has_the_date_of_its_id_and_no_owner(void) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  idgen_config_t *config = config_with("worker", "1", "store", "memory", "namespace", "dated", "pattern",
+                                       "{yyyy-MM-dd}/{decimal}", "zone", "+05:30", NULL);
+  idgen_t *generator = NULL;
+  idgen_pattern_t *pattern = NULL;
+  CHECK_ERR(IDGEN_OK, idgen_create(config, &generator, &err));
+  CHECK_ERR(IDGEN_OK, idgen_pattern_of(config, &pattern, &err));
+  char text[64];
+  size_t size = sizeof text;
+  idgen_text_parts_t parts = IDGEN_TEXT_PARTS_INIT;
+  CHECK_ERR(IDGEN_OK, idgen_next_text(generator, text, &size, &err));
+  CHECK_ERR(IDGEN_OK, idgen_pattern_parse(pattern, text, SIZE_MAX, &parts, &err)); /* refuses the date of another id */
+  CHECK(parts.unit == IDGEN_UNIT_DAY);
+  idgen_pattern_destroy(pattern);
+  idgen_destroy(generator);
+  idgen_config_destroy(config);
+  generator =
+      GENERATOR(config_with("kind", "business", "store", "memory", "store_create", "true", "tag", "texts", NULL));
+  size = sizeof text;
+  CHECK_ERR(IDGEN_E_UNSUPPORTED, idgen_next_text(generator, text, &size, &err));
+  idgen_destroy(generator);
+}
+
 void patterns(void) {
   an_id_is_written_and_read_back();
   the_date_is_that_of_the_id();
   a_generator_writes_its_ids_by_its_pattern();
+  a_text_has_the_date_of_its_id_and_no_owner();
 }

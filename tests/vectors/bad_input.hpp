@@ -14,6 +14,8 @@
 #include "idgen/standard.hpp"
 #include "idgen/status.hpp"
 #include "idgen/text.hpp"
+#include "idgen/text_form.hpp"
+#include "idgen/zone.hpp"
 
 namespace idgen::vectors {
 
@@ -56,11 +58,15 @@ inline Outcome answer_to_bad_text(const std::vector<std::string>& row) {
   return outcome_of([&row, encoding] { parse_id(row.at(1), encoding); });
 }
 
-// A pattern, and a text that does not fit; "-": the pattern itself is refused.
+// A pattern for the ids of a layout, or of any, and an id or a text that does not fit. Neither: the pattern itself is
+// refused.
 inline Outcome answer_to_bad_pattern(const std::vector<std::string>& row) {
   return outcome_of([&row] {
-    const TextPattern pattern = TextPattern::parse(row.at(0));
-    if (row.at(1) != "-") pattern.read(row.at(1));
+    const auto layout = row.at(1).empty() ? std::nullopt : std::optional(Layout::parse(row.at(1)));
+    const TextForm form(row.at(0), open_zone("UTC"), layout);
+    char text[TextPattern::kMostText];
+    if (row.at(2) != "-") form.write({std::stoull(row.at(2)), 8}, text);
+    if (row.at(3) != "-") form.read(row.at(3));
   });
 }
 

@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
       record(directory + "/bad_layouts.tsv", "layout\tepoch\tstatus\tmessage", 2, idgen::vectors::answer_to_bad_layout);
   const bool texts =
       record(directory + "/bad_texts.tsv", "encoding\ttext\tstatus\tmessage", 2, idgen::vectors::answer_to_bad_text);
-  const bool patterns = record(directory + "/bad_patterns.tsv", "pattern\ttext\tstatus\tmessage", 2,
+  const bool patterns = record(directory + "/bad_patterns.tsv", "pattern\tlayout\tid\ttext\tstatus\tmessage", 4,
                                idgen::vectors::answer_to_bad_pattern);
   const bool answers = record(directory + "/calls.tsv", "call\tproperties\targument\tstatus\tanswer", 3,
                               [&](const std::vector<std::string>& row) { return calls.answer(row); });

@@ -339,11 +339,12 @@ class VectorsTest {
         Vectors.rows("bad_patterns.tsv"),
         row ->
             assertRefusal(
-                row[2],
-                row[3],
+                row[4],
+                row[5],
                 () -> {
-                  var pattern = TextPattern.of(row[0]);
-                  if (!row[1].equals("-")) pattern.parse(row[1]);
+                  var pattern = TextPattern.of(row[0], "UTC", row[1].isEmpty() ? null : Layout.parse(row[1]));
+                  if (!row[2].equals("-")) pattern.format(Long.parseUnsignedLong(row[2]));
+                  if (!row[3].equals("-")) pattern.parse(row[3]);
                 }));
   }
 
