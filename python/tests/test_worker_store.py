@@ -129,7 +129,12 @@ def test_a_worker_that_is_held_is_waited_for(store: Any) -> None:
     second: list[idgen.Generator] = []
     reads: list[int] = []
     read = store.worker_read
-    store.worker_read = lambda *row: (reads.append(1), read(*row))[1]
+
+    def counted(*row: Any) -> idgen.WorkerRow:
+        reads.append(1)
+        return read(*row)  # type: ignore[no-any-return]
+
+    store.worker_read = counted
     waiting = threading.Thread(target=lambda: second.append(events(store, worker_wait="1h")))
     waiting.start()
     wait_until(lambda: len(reads) >= 3, what="the second asks again")
