@@ -63,8 +63,9 @@ Hyphens in names stand for underscores: `wait-max` is `wait_max`.
 
 Durations are `"250ms"`, `"10s"`, `"5m"`, `"2h"`, `"1d"`, `"3y"` or a bare number of milliseconds; instants are RFC 3339
 or a number of Unix milliseconds. An unknown name, a value of the wrong type and a value out of range are errors that
-say what is allowed; nothing is ignored. `idgen doctor --config idgen.toml` opens every generator of a file and says
-what its configuration protects against and what not.
+say what is allowed; nothing is ignored. A file has at most 64 MiB and 32 levels of tables, lists and parts of a name.
+`idgen doctor --config idgen.toml` opens every generator of a file and says what its configuration protects against and
+what not.
 )";
 
 std::string code(const std::string& text) { return text.empty() ? "" : "`" + text + "`"; }
