@@ -135,6 +135,17 @@ def program(url, tag, batch, properties, language=None, native=False):
     ]
 
 
+def other_clock(**environment):
+    """The environment of a process whose clock libfaketime moves, and nobody else's."""
+    (fake,) = Path("/usr/lib").glob("*/faketime/libfaketime.so.1")
+    return {"LD_PRELOAD": str(fake), "DONT_FAKE_MONOTONIC": "1", **environment}
+
+
+def at(offset):
+    """The words before a command that runs at another time."""
+    return ["env", *(f"{name}={value}" for name, value in other_clock(FAKETIME=offset).items())]
+
+
 class Client:
     """A process that keeps drawing until it is told to stop, or killed."""
 

@@ -7,7 +7,7 @@ import time
 
 import idgen
 import pytest
-from clients import new_tag, patience, wait_until
+from clients import at, new_tag, patience, wait_until
 from originals import EPOCH_MS, cosid_machine
 from test_workers import LAYOUT, LONG_S
 from worker_sources import (
@@ -18,7 +18,6 @@ from worker_sources import (
     draw_once,
     drawing,
     expire,
-    faked,
     fork_and_draw,
     generator,
     joined,
@@ -286,11 +285,11 @@ def test_an_address_has_its_number_again_after_kill_9(cosids, cosid, machines, n
 
 def test_a_clock_that_is_an_hour_off_has_no_number(cosid, machines, namespace):
     store = cosid.pop("store")
-    back = draw_once(store, namespace, *faked(-1), **cosid, wait_max="0ms")
+    back = draw_once(store, namespace, *at("-1h"), **cosid, wait_max="0ms")
     assert back.returncode != 0
     assert "CLOCK_BACK" in back.stderr
     assert "ms behind the server's" in back.stderr
-    ahead = draw_once(store, namespace, *faked(1), **cosid, wait_max="0ms")
+    ahead = draw_once(store, namespace, *at("+1h"), **cosid, wait_max="0ms")
     assert ahead.returncode != 0
     assert "CLOCK_LEAP" in ahead.stderr
     assert "ms ahead of the server's" in ahead.stderr

@@ -7,7 +7,7 @@ import os
 
 import idgen
 import pytest
-from clients import new_tag, wait_until
+from clients import at, new_tag, wait_until
 from originals import LeafSnowflake
 from proxy import Proxy
 from worker_sources import (
@@ -18,7 +18,6 @@ from worker_sources import (
     draw_once,
     drawing,
     expire,
-    faked,
     generator,
     joined,
     now_ms,
@@ -169,7 +168,7 @@ def test_a_start_while_zookeeper_is_down_has_the_number_of_the_last_one(namespac
 def test_a_clock_that_went_back_an_hour_is_refused_with_the_milliseconds(zookeeper, leaf, namespace):
     settings = leaf(1, wait_max="0ms")
     assert draw_once(namespace=namespace, **settings).returncode == 0
-    done = draw_once(settings.pop("store"), namespace, *faked(-1), **settings)
+    done = draw_once(settings.pop("store"), namespace, *at("-1h"), **settings)
     assert done.returncode != 0
     assert "CLOCK_BACK" in done.stderr
     assert f"'{address(1)}' was reported in use at" in done.stderr
@@ -188,7 +187,7 @@ def test_a_clock_off_the_others_mean_is_refused_and_makes_no_node(
         original.issue(1)
         ours.goes_on()
         settings = leaf(3, wait_max="0ms")
-        done = draw_once(settings.pop("store"), namespace, *faked(hours), **settings)
+        done = draw_once(settings.pop("store"), namespace, *at(f"{hours:+d}h"), **settings)
         assert done.returncode != 0, done.stdout
         assert status in done.stderr
         assert f"ms {words} the mean of those that the 2 other processes" in done.stderr

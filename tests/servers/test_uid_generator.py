@@ -2,7 +2,7 @@
 once, no id twice, whatever is killed or down."""
 
 import pytest
-from clients import new_tag
+from clients import at, new_tag
 from originals import uid_generator
 from worker_sources import (
     SHORT,
@@ -10,7 +10,6 @@ from worker_sources import (
     distinct,
     draw_once,
     drawing,
-    faked,
     fork_and_draw,
     generator,
     numbers,
@@ -145,7 +144,7 @@ def test_a_wrapped_number_whose_time_is_ahead_of_a_clock_that_went_back_an_hour_
     first = draw_once(namespace=namespace, **uid)
     assert worker_of(first.stdout, FEW) == 1
     next_row(database, 9)  # 9 = 1, modulo 8
-    done = draw_once(uid.pop("store"), namespace, *faked(-1), **uid, wait_max="0ms")
+    done = draw_once(uid.pop("store"), namespace, *at("-1h"), **uid, wait_max="0ms")
     assert done.returncode == 0, done.stderr
     assert worker_of(done.stdout, FEW) == 2
 

@@ -16,10 +16,9 @@ from pathlib import Path
 
 import idgen
 import pytest
-from clients import BUILD, IDGEN, Client, ids_of, new_tag, patience, run, wait_until
+from clients import BUILD, IDGEN, Client, at, ids_of, new_tag, other_clock, patience, run, wait_until
 from proxy import Proxy
 from test_workers import properties
-from worker_sources import faked
 
 DEFAULT = "12,8" if os.environ.get("IDGEN_TEST_FULL") == "1" else "6,2"
 PROCESSES, SECONDS = (int(word) for word in os.environ.get("IDGEN_CHAOS", DEFAULT).split(","))
@@ -83,13 +82,7 @@ class Restless(Client):
         self.is_stopped = False
         if not self.clock.exists():
             self.set_clock(0)
-        (fake,) = Path("/usr/lib").glob("*/faketime/libfaketime.so.1")
-        clock = {
-            "LD_PRELOAD": str(fake),
-            "FAKETIME_TIMESTAMP_FILE": str(self.clock),
-            "FAKETIME_CACHE_DURATION": "1",
-            "DONT_FAKE_MONOTONIC": "1",
-        }
+        clock = other_clock(FAKETIME_TIMESTAMP_FILE=str(self.clock), FAKETIME_CACHE_DURATION="1")
         drawing = Path(__file__).with_name("drawing.py")
         with self.path.open("wb") as out:
             self.process = subprocess.Popen(
@@ -226,7 +219,7 @@ def test_a_clock_that_is_ahead_is_refused_although_the_answer_that_tells_the_tim
     with Proxy(server.port) as proxy:
         settings = [*settings_for("zookeeper", server.url(proxy.port), new_tag(), tmp_path, 0), "worker=7"]
         proxy.lose_answer(b"/live-")
-        failed = next_id(settings, *faked(1))
+        failed = next_id(settings, *at("+1h"))
         assert proxy.lost.is_set()
         assert "CLOCK_LEAP" in failed.stderr
         done = next_id(settings)

@@ -1,7 +1,6 @@
 """What tests of worker_source with other generators' rows have in common."""
 
 import time
-from pathlib import Path
 
 import clients
 import idgen
@@ -12,12 +11,6 @@ from test_workers import LAYOUT, properties, working
 
 SHORT = {"window": "1s", "max_ahead": "2s", "epoch": str(EPOCH_MS)}
 HOUR_MS = 3_600_000
-
-
-def faked(hours):
-    """By libfaketime, which moves the clock of one process."""
-    (fake,) = Path("/usr/lib").glob("*/faketime/libfaketime.so.1")
-    return ["env", f"LD_PRELOAD={fake}", f"FAKETIME={hours:+d}h", "DONT_FAKE_MONOTONIC=1"]
 
 
 def draw_once(store, namespace, *prefix, count=1, **others):
