@@ -1,6 +1,7 @@
 """Processes that draw ids, and what tests ask about them."""
 
 import contextlib
+import ctypes
 import itertools
 import json
 import os
@@ -144,6 +145,28 @@ def other_clock(**environment):
 def at(offset):
     """The words before a command that runs at another time."""
     return ["env", *(f"{name}={value}" for name, value in other_clock(FAKETIME=offset).items())]
+
+
+class Generator:
+    """One of segments in this process, by the C interface."""
+
+    def __init__(self, **properties):
+        self.library = ctypes.CDLL(BUILD / "lib" / "libidgen.so")
+        self.pointer, config = ctypes.c_void_p(), ctypes.c_void_p()
+        assert self.library.idgen_config_create(ctypes.byref(config), None) == 0
+        for pair in native_settings({"kind": "segment", **properties}):
+            key, value = pair.split("=", 1)
+            assert self.library.idgen_config_set(config, key.encode(), value.encode(), None) == 0
+        assert self.library.idgen_create(config, ctypes.byref(self.pointer), None) == 0
+
+    def call(self, name, *arguments):
+        assert getattr(self.library, f"idgen_{name}")(self.pointer, *arguments, None) == 0
+
+    def ids(self, count):
+        ids, written = (ctypes.c_uint64 * count)(), ctypes.c_size_t()
+        self.call("next_batch", ids, ctypes.c_size_t(count), ctypes.byref(written))
+        assert written.value == count
+        return list(ids)
 
 
 class Client:
@@ -304,7 +327,8 @@ class Asked:
         return self
 
     def __exit__(self, *_):
-        self.process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # by what it was asked and has not read
+            self.process.stdin.close()
         try:
             self.process.wait(SECONDS)
             checked(self.process)

@@ -57,6 +57,11 @@ def shared(request, started):
     return started(request.param)
 
 
+@pytest.fixture(params=hosts.LANGUAGES)
+def language(request):
+    return request.param
+
+
 @pytest.fixture
 def proxy(shared):
     with Proxy(shared.port) as made:

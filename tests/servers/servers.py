@@ -195,11 +195,35 @@ class Server:
         self.close()
 
 
-class MariaDB(Server):
-    name = "mysql"
-    grant = b"UPDATE idgen_segment SET max_id = LAST_INSERT_ID"
+class Database(Server):
     drops_root = True
     options = ()
+
+    def sql(self, text, database="ids"):
+        raise NotImplementedError
+
+    def set_counter(self, tag, number):
+        self.sql(f"UPDATE idgen_segment SET max_id = {number} WHERE tag = '{tag}'")
+
+    def url(self, port=None, user="app", password="s3cr3t%2F%25", **parameters):
+        return f"{self.name}://{user}:{password}@{HOST}:{port or self.port}/ids" + query(parameters)
+
+    @contextlib.contextmanager
+    def without(self, *tables):
+        """Without what has the tables' names at the end, too."""
+        for table in tables:
+            self.sql(f"ALTER TABLE {table} RENAME TO {table}_away")
+        try:
+            yield
+        finally:
+            for table in tables:
+                self.sql(f"DROP TABLE IF EXISTS {table}")
+                self.sql(f"ALTER TABLE {table}_away RENAME TO {table}")
+
+
+class MariaDB(Database):
+    name = "mysql"
+    grant = b"UPDATE idgen_segment SET max_id = LAST_INSERT_ID"
 
     def prepare(self):
         self.socket = self.folder / "socket"
@@ -241,19 +265,22 @@ class MariaDB(Server):
         base = ["mariadb", "--no-defaults", f"--socket={self.socket}", "--user=root", "--batch", "--skip-column-names"]
         return self.run(*base, *([database] if database else []), "--execute", text).stdout
 
-    def set_counter(self, tag, number):
-        self.sql(f"UPDATE idgen_segment SET max_id = {number} WHERE tag = '{tag}'")
+    def make_database(self, name):
+        """Another one, which is the application's too."""
+        self.sql(f"CREATE DATABASE {name}; GRANT ALL ON {name}.* TO app", database="")
 
-    def url(self, port=None, user="app", password="s3cr3t%2F%25", **parameters):
-        return f"mysql://{user}:{password}@{HOST}:{port or self.port}/ids" + query(parameters)
+    def kill_sessions(self):
+        """All of the application's, whatever they do."""
+        self.sql("KILL HARD CONNECTION USER app", database="")
+
+    def layout(self, table):
+        return self.sql(f"SHOW CREATE TABLE {table}")
 
 
-class Postgres(Server):
+class Postgres(Database):
     name = "postgres"
     stop_signal = signal.SIGINT  # "fast": it does not wait for its clients
     grant = b"UPDATE idgen_segment SET max_id = max_id + "
-    drops_root = True
-    options = ()
     initdb_options = ()
 
     def prepare(self):
@@ -281,7 +308,7 @@ class Postgres(Server):
         self.sql("SELECT 1", database="postgres")
         if not (self.folder / "made").exists():
             self.sql(f"CREATE ROLE app LOGIN PASSWORD '{PASSWORD}'", database="postgres")
-            self.sql("CREATE DATABASE ids OWNER app", database="postgres")
+            self.make_database("ids")
             (self.folder / "made").touch()
         return True
 
@@ -315,11 +342,34 @@ class Postgres(Server):
                 os.kill(child, number)
         return children
 
-    def set_counter(self, tag, number):
-        self.sql(f"UPDATE idgen_segment SET max_id = {number} WHERE tag = '{tag}'")
+    def make_database(self, name):
+        self.sql(f"CREATE DATABASE {name} OWNER app", database="postgres")
 
-    def url(self, port=None, user="app", password="s3cr3t%2F%25", **parameters):
-        return f"postgres://{user}:{password}@{HOST}:{port or self.port}/ids" + query(parameters)
+    def kill_sessions(self):
+        self.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'")
+
+    def layout(self, table):
+        columns = "column_name, data_type, character_maximum_length, is_nullable, column_default"
+        checks = f"SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = '{table}'::regclass ORDER BY 1"
+        return self.sql(
+            f"SELECT {columns} FROM information_schema.columns WHERE table_name = '{table}' ORDER BY 1"
+        ) + self.sql(checks)
+
+    @contextlib.contextmanager
+    def commits_that_fail(self, table, condition):
+        """The statement succeeds, but its commit fails: a deferred constraint."""
+        self.sql(
+            "CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN RAISE EXCEPTION 'not committed'; END $$"
+        )
+        self.sql(
+            f"CREATE CONSTRAINT TRIGGER refuse AFTER INSERT OR UPDATE ON {table} DEFERRABLE INITIALLY DEFERRED "
+            f"FOR EACH ROW WHEN ({condition}) EXECUTE FUNCTION refuse()"
+        )
+        try:
+            yield
+        finally:
+            self.sql(f"DROP TRIGGER refuse ON {table}")
 
 
 class Redis(Server):
@@ -337,10 +387,16 @@ class Redis(Server):
     def is_ready(self):
         return self.cli("PING").strip() == "PONG"
 
-    def cli(self, *command):
-        return self.run(
-            "redis-cli", "-h", HOST, "-p", str(self.port), *command, env={**os.environ, "REDISCLI_AUTH": PASSWORD}
-        ).stdout
+    def cli(self, *command, **options):
+        words = ("redis-cli", "-h", HOST, "-p", str(self.port), *command)
+        return self.run(*words, env={**os.environ, "REDISCLI_AUTH": PASSWORD}, **options).stdout
+
+    def follow(self, port):
+        self.cli("REPLICAOF", HOST, str(port))
+        wait_until(lambda: "master_link_status:up" in self.cli("INFO", "replication"))
+
+    def lead(self):
+        self.cli("REPLICAOF", "NO", "ONE")
 
     def set_counter(self, tag, number):
         self.cli("HSET", f"idgen:default:{tag}", "max_id", str(number))

@@ -180,15 +180,12 @@ def test_a_database_that_is_not_there_is_said_with_what_to_do(started):
     refused(draw(postgres.url().replace("/ids", "/nowhere"), "orders"), "STORE_MISSING", "nowhere")
 
 
-def test_a_table_that_is_not_there_is_said_with_what_to_do(started):
-    mysql = started("mysql")
-    mysql.sql("CREATE DATABASE IF NOT EXISTS bare; GRANT ALL ON bare.* TO app")
-    postgres = started("postgres")
-    if "bare" not in postgres.sql("SELECT datname FROM pg_database"):
-        postgres.sql("CREATE DATABASE bare OWNER app")
-    for server in (mysql, postgres):
-        url = server.url().replace("/ids", "/bare")
-        refused(draw(url, "orders"), "STORE_MISSING", "idgen_segment", "idgen segment create", "store_create = true")
+@pytest.mark.parametrize("kind", ["mysql", "postgres"])
+def test_a_table_that_is_not_there_is_said_with_what_to_do(kind, started):
+    server = started(kind)
+    server.make_database("bare")
+    url = server.url().replace("/ids", "/bare")
+    refused(draw(url, "orders"), "STORE_MISSING", "idgen_segment", "idgen segment create", "store_create = true")
 
 
 def test_a_tag_that_is_not_there_is_said_with_how_to_make_it(shared, tag):
@@ -201,29 +198,35 @@ def test_a_tag_that_is_not_there_is_said_with_how_to_make_it(shared, tag):
 
 
 @contextlib.contextmanager
-def read_only(server):
-    """A server that takes no writes for a while."""
-    if server.name == "mysql":
-        begin, end = ["SET GLOBAL read_only = 1"], ["SET GLOBAL read_only = 0"]
-    else:
-        begin = ["ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()"]
-        end = ["ALTER SYSTEM RESET default_transaction_read_only", "SELECT pg_reload_conf()"]
+def setting(server, name, value, usual):
+    """It has another value for a while."""
+
+    def configure(value):
+        if server.name == "mysql":
+            server.sql(f"SET GLOBAL {name} = {value}")
+        elif server.name == "redis":
+            server.cli("CONFIG", "SET", name, value)
+        else:
+            server.sql(f"ALTER SYSTEM SET {name} = {value}")
+            server.sql("SELECT pg_reload_conf()")
+
+    configure(value)
     try:
-        for text in begin:
-            server.sql(text)
         yield
     finally:
-        for text in end:
-            server.sql(text)
+        configure(usual)
 
 
-@pytest.mark.parametrize("kind", ["mysql", "postgres"])
-def test_a_server_that_takes_no_writes_is_refused_at_the_start_and_later(kind, started):
+@pytest.mark.parametrize(
+    ("kind", "name", "value", "usual"),
+    [("mysql", "read_only", "1", "0"), ("postgres", "default_transaction_read_only", "on", "off")],
+)
+def test_a_server_that_takes_no_writes_is_refused_at_the_start_and_later(kind, name, value, usual, started):
     server = started(kind)
     tag = create(server.url(), new_tag())
     with Asked(server.url(), tag, step=10, prefetch=1) as client:
         client.ids(10)
-        with read_only(server):
+        with setting(server, name, value, usual):
             refused(draw(server.url(), tag), "STORE_PERMISSION")
             ids, failure = client.draw(1)
             assert not ids
@@ -240,50 +243,36 @@ LOSSES = [
 ]
 
 
-def configure(server, name, value):
-    if server.name == "mysql":
-        server.sql(f"SET GLOBAL {name} = {value}")
-    elif server.name == "redis":
-        server.cli("CONFIG", "SET", name, value)
-    else:
-        server.sql(f"ALTER SYSTEM SET {name} = {value}")
-        server.sql("SELECT pg_reload_conf()")
-
-
 @pytest.mark.parametrize(("kind", "name", "value", "safe"), LOSSES)
 def test_a_setting_that_can_lose_a_commit_is_refused_unless_that_is_accepted(kind, name, value, safe, started):
     server = started(kind)
     tag = create(server.url(), new_tag())
-    configure(server, name, value)
-    try:
+    with setting(server, name, value, safe):
         refused(draw(server.url(), tag), "STORE_UNSAFE", f"{name} = {value}", f"?accept_loss={name}")
         done = draw(server.url(accept_loss=name), tag)
         assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
         refused(draw(server.url(accept_loss="another"), tag), "STORE_UNSAFE")
-    finally:
-        configure(server, name, safe)
     assert draw(server.url(), tag).returncode == 0
 
 
-def test_a_table_that_can_lose_a_commit_is_refused(started):
+@pytest.mark.parametrize(
+    ("change", "status", "said"),
+    [
+        ("ENGINE = Aria", "STORE_UNSAFE", ("Aria", "ENGINE = InnoDB")),
+        *(
+            (f"MODIFY max_id {rounded} NOT NULL", "STORE_VERSION", ("max_id", "must be bigint"))
+            for rounded in ("FLOAT", "DOUBLE", "VARCHAR(30)")
+        ),
+    ],
+)
+def test_a_table_that_can_lose_a_commit_or_rounds_its_counter_is_refused(started, change, status, said):
     mysql = started("mysql")
-    mysql.sql("CREATE DATABASE IF NOT EXISTS loose; GRANT ALL ON loose.* TO app")
-    url = mysql.url().replace("/ids", "/loose")
-    create(url, "orders")
-    mysql.sql("ALTER TABLE idgen_segment ENGINE = Aria", database="loose")
-    refused(draw(url, "orders"), "STORE_UNSAFE", "Aria", "ENGINE = InnoDB")
-    mysql.sql("DROP DATABASE loose")
-
-
-@pytest.mark.parametrize("type_of_counter", ["FLOAT", "DOUBLE", "VARCHAR(30)"])
-def test_a_counter_that_is_rounded_is_refused(started, type_of_counter):
-    mysql = started("mysql")
-    mysql.sql("CREATE DATABASE loose; GRANT ALL ON loose.* TO app")
+    mysql.make_database("loose")
     try:
         url = mysql.url().replace("/ids", "/loose")
         create(url, "orders")
-        mysql.sql(f"ALTER TABLE idgen_segment MODIFY max_id {type_of_counter} NOT NULL", database="loose")
-        refused(draw(url, "orders"), "STORE_VERSION", "max_id", "must be bigint")
+        mysql.sql(f"ALTER TABLE idgen_segment {change}", database="loose")
+        refused(draw(url, "orders"), status, *said)
     finally:
         mysql.sql("DROP DATABASE loose")
 

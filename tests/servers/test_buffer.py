@@ -4,26 +4,13 @@ D1 to D6 are the ways in which such a buffer makes duplicates if Redis makes num
 """
 
 import contextlib
-import ctypes
 import os
 import re
 import time
 
 import pytest
-from clients import (
-    BUILD,
-    Asked,
-    clients,
-    distinct,
-    draw,
-    ids_of,
-    native_settings,
-    new_tag,
-    patience,
-    run,
-    segment,
-    wait_until,
-)
+from clients import BUILD, Asked, Generator, clients, distinct, draw, ids_of, native_settings, new_tag, run, segment
+from patience import patience, wait_until
 from proxy import Proxy
 from test_faults import draw_within_a_second
 
@@ -41,13 +28,6 @@ class Forgetful(servers.Redis):
     """A Redis that keeps only what it is told to dump, and may throw everything away."""
 
     options = FORGETFUL
-
-    def follow(self, port):
-        self.cli("REPLICAOF", servers.HOST, str(port))
-        wait_until(lambda: "master_link_status:up" in self.cli("INFO", "replication"))
-
-    def lead(self):
-        self.cli("REPLICAOF", "NO", "ONE")
 
     def entries(self, tag):
         found = re.findall(r"(\d+):(\d+)", self.cli("HGET", f"idgen-buffer:default:{tag}", "entries"))
@@ -370,28 +350,8 @@ def test_under_load_redis_and_the_database_come_and_go(redis, started, tmp_path,
         assert max(found) <= buffer.max_id()
 
 
-class Generator:
-    """In this process, without a separate binding."""
-
-    def __init__(self, properties):
-        self.library = ctypes.CDLL(BUILD / "lib" / "libidgen.so")
-        self.pointer, config = ctypes.c_void_p(), ctypes.c_void_p()
-        assert self.library.idgen_config_create(ctypes.byref(config), None) == 0
-        for pair in properties:
-            key, value = pair.split("=", 1)
-            assert self.library.idgen_config_set(config, key.encode(), value.encode(), None) == 0
-        assert self.library.idgen_create(config, ctypes.byref(self.pointer), None) == 0
-
-    def ids(self, count):
-        ids, written = (ctypes.c_uint64 * count)(), ctypes.c_size_t()
-        status = self.library.idgen_next_batch(self.pointer, ids, ctypes.c_size_t(count), ctypes.byref(written), None)
-        assert (status, written.value) == (0, count)
-        return list(ids)
-
-
 def test_parent_and_children_draw_different_ids(buffer):
-    properties = buffer.properties(kind="segment", store="buffer", tag=buffer.tag)
-    generator = Generator(native_settings(properties))
+    generator = Generator(store="buffer", tag=buffer.tag, **buffer.properties())
     found = generator.ids(15 * STEP)
     for _ in range(3):
         here, there = os.pipe()

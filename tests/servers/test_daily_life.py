@@ -46,11 +46,7 @@ def connections(server):
 
 def cut(server):
     """From the server's side, as an idle timeout or an administrator does."""
-    if server.name == "mysql":
-        ids = server.sql("SELECT id FROM information_schema.processlist WHERE user = 'app'").split()
-        server.sql("".join(f"KILL {number};" for number in ids) or "DO 0")
-    else:
-        server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'idgen'")
+    server.kill_sessions()
     wait_until(lambda: connections(server) == 0)
 
 

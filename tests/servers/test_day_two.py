@@ -125,7 +125,7 @@ FOREIGN = {  # how a tag's row is made to stand at a number, and how many above 
 @pytest.mark.parametrize("schema", FOREIGN)
 def test_all_tags_of_another_generator_are_imported_at_once(schema, started):
     server, database = started("mysql"), new_tag()  # a database without the rows of other tests
-    server.sql(f"CREATE DATABASE {database}; GRANT ALL ON {database}.* TO app", database="")
+    server.make_database(database)
     url = server.url().replace("/ids", "/" + database)
     raise_to, above = FOREIGN[schema]
     names = sorted(new_tag() for _ in range(3))

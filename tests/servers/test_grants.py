@@ -147,8 +147,7 @@ def test_no_more_than_the_latest_are_kept(server, tag):
 
 
 def test_without_its_table_nothing_is_granted_and_the_message_says_how_to_make_it(server, tag):
-    server.sql("ALTER TABLE idgen_grant RENAME TO idgen_grant_away")
-    try:
+    with server.without("idgen_grant"):
         refused = draw(server.url(), tag, 1, **LOG)
         assert refused.returncode == 1
         assert "STORE_MISSING" in refused.stderr
@@ -160,8 +159,6 @@ def test_without_its_table_nothing_is_granted_and_the_message_says_how_to_make_i
         draw(server.url(), tag, 1)
         out = run([IDGEN, "explain", "--store", server.url(), "--tag", tag, "1"])
         assert "to whom is not known" in out.stdout
-    finally:
-        server.sql("ALTER TABLE idgen_grant_away RENAME TO idgen_grant")
     assert draw(server.url(), tag, 1, **LOG).returncode == 0
 
 

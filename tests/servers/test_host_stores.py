@@ -1,31 +1,20 @@
 """Stores of the host's language over its own connections, beside the native modules, on the same tags."""
 
 import contextlib
+import functools
+import itertools
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import idgen
-import psycopg
 import psycopg_pool as pools
-import pymysql
 import pytest
 import sqlalchemy
-from clients import (
-    CAN_BE_RETRIED,
-    Asked,
-    Client,
-    ascending,
-    clients,
-    create,
-    distinct,
-    ids_of,
-    new_tag,
-    patience,
-    run,
-    show,
-    wait_until,
-)
+from clients import CAN_BE_RETRIED, Asked, Client, ascending, clients, create, distinct, ids_of, new_tag, run, show
 from hosts import LANGUAGES, command
 from idgen.sql import SqlStore
+from own_connections import Asking, Watched, connect_to
+from patience import patience, wait_until
 from proxy import Proxy
 from sqlalchemy.ext.asyncio import create_async_engine
 from test_faults import PATIENT
@@ -48,31 +37,9 @@ def tag(server):
     return create(server.url(), new_tag())
 
 
-@pytest.fixture(params=LANGUAGES)
-def language(request):
-    return request.param
-
-
 def opened(url, tag, **properties):
     """A client whose first connection may take its time, as that of Java does."""
     return Asked(url, tag, **{**PATIENT, **properties})
-
-
-def kill_sessions(server):
-    """All of the application's, whatever they do."""
-    if server.name == "mysql":
-        server.sql("KILL HARD CONNECTION USER app", database="")
-    else:
-        server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'")
-
-
-@contextlib.contextmanager
-def without_the_table(server):
-    server.sql("ALTER TABLE idgen_segment RENAME TO idgen_segment_away")
-    try:
-        yield
-    finally:
-        server.sql("ALTER TABLE idgen_segment_away RENAME TO idgen_segment")
 
 
 def refused(line, status, *parts):
@@ -105,23 +72,6 @@ def only_line(url, tag, language, ends_with=1, **properties):
         return wait_until(said)
 
 
-@contextlib.contextmanager
-def commits_that_fail(postgres, tag):
-    """The statement succeeds, but its commit fails: a deferred constraint."""
-    postgres.sql(
-        "CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
-        "$$ BEGIN RAISE EXCEPTION 'not committed'; END $$"
-    )
-    postgres.sql(
-        "CREATE CONSTRAINT TRIGGER refuse AFTER UPDATE ON idgen_segment DEFERRABLE INITIALLY DEFERRED "
-        f"FOR EACH ROW WHEN (NEW.tag = '{tag}') EXECUTE FUNCTION refuse()"
-    )
-    try:
-        yield
-    finally:
-        postgres.sql("DROP TRIGGER refuse ON idgen_segment")
-
-
 @pytest.mark.parametrize("autocommit", ["true", "false"])
 @pytest.mark.parametrize("language", [None, *LANGUAGES])
 def test_a_commit_that_fails_after_its_statement_was_answered_grants_nothing(started, language, autocommit):
@@ -130,7 +80,7 @@ def test_a_commit_that_fails_after_its_statement_was_answered_grants_nothing(sta
     own = {"autocommit": autocommit} if language else {}
     with opened(postgres.url(), tag, language=language, step=10, prefetch=1, **SECOND, **own) as client:
         assert client.first_ids(10) == list(range(1, 11))
-        with commits_that_fail(postgres, tag):
+        with postgres.commits_that_fail("idgen_segment", f"NEW.tag = '{tag}'"):
             wait_until(lambda: "not committed" in client.draw(10)[1])
             assert client.drawn == list(range(1, 11))
             assert show(postgres.url(), tag)["max_id"] == 10
@@ -180,8 +130,8 @@ def test_sessions_and_servers_that_are_killed_make_no_duplicate(server, tag, lan
     options = {"step": step, "wait_max": "60s"}
     with clients(tmp_path, 2, server.url(), tag, language=language, **options) as all_of_them:
         all_of_them.append(Client(tmp_path, server.url(), tag, **options).goes_on())
-        for hit in (kill_sessions, kill_sessions, servers.Server.restart, kill_sessions):
-            hit(server)
+        for hit in (server.kill_sessions, server.kill_sessions, server.restart, server.kill_sessions):
+            hit()
             for client in all_of_them:
                 client.goes_on(client.size() + 400)
         for client in all_of_them:
@@ -258,7 +208,7 @@ def test_names_are_the_same_bytes_for_all(server, language):
 
 
 def test_a_table_that_is_missing_is_said_so(server, tag, language):
-    with without_the_table(server):
+    with server.without("idgen_segment"):
         line = only_line(server.url(), tag, language)
     refused(line, "STORE_MISSING", "table idgen_segment is not there", "idgen segment create")
 
@@ -335,27 +285,16 @@ def test_tags_are_made_and_shown_and_advanced_through_the_store(server, language
 
 def test_the_table_is_the_one_that_the_native_stores_make(server, language):
     tag = new_tag()
-    with without_the_table(server):
+    with server.without("idgen_segment"):
         create(server.url(), tag)
-        native = layout_of(server)
+        native = server.layout("idgen_segment")
         server.sql("DROP TABLE idgen_segment")
         assert scene("tags", server.url(), tag, language)[0] == "None"
-        assert layout_of(server) == native
-        server.sql("DROP TABLE idgen_segment")
-
-
-def layout_of(server):
-    if server.name == "mysql":
-        return server.sql("SHOW CREATE TABLE idgen_segment")
-    columns = "column_name, data_type, character_maximum_length, is_nullable, column_default"
-    checks = "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'idgen_segment'::regclass ORDER BY 1"
-    return server.sql(
-        f"SELECT {columns} FROM information_schema.columns WHERE table_name = 'idgen_segment' ORDER BY 1"
-    ) + server.sql(checks)
+        assert server.layout("idgen_segment") == native
 
 
 def test_the_cause_of_an_error_is_the_drivers(server, tag, language):
-    with without_the_table(server):
+    with server.without("idgen_segment"):
         (found,) = scene("cause", server.url(), tag, language)
     assert found in ("ProgrammingError", "UndefinedTable", "SQLSyntaxErrorException", "PSQLException", "true")
 
@@ -363,43 +302,20 @@ def test_the_cause_of_an_error_is_the_drivers(server, tag, language):
 # What Python's store does with a connection, seen from inside.
 
 
-class Watched:
-    """A connection that records what was done with it."""
-
-    def __init__(self, connection, log):
-        self.driver_connection = connection
-        self.log = log
-
-    def __getattr__(self, name):
-        if name in ("commit", "rollback", "close"):
-            self.log.append(name)
-        return getattr(self.driver_connection, name)
-
-
 @pytest.fixture
 def connect(server):
-    def connect(**options):
-        options = {"host": servers.HOST, "port": server.port, "user": "app", "password": servers.PASSWORD, **options}
-        if server.name == "mysql":
-            return pymysql.connect(database="ids", **options)
-        return psycopg.connect(dbname="ids", **options)
-
-    return connect
+    return functools.partial(connect_to, server)
 
 
 def test_threads_on_one_pool_take_every_number_once(connect, server, tag):
     store = SqlStore(connect)
-    firsts = []
 
     def take(count):
-        firsts.extend((store.segment_take("default", tag, count), count) for _ in range(50))
+        firsts = [store.segment_take("default", tag, count) for _ in range(50)]
+        return [number for first in firsts for number in range(first, first + count)]
 
-    threads = [threading.Thread(target=take, args=(count,)) for count in (1, 2, 3, 7)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    taken = sorted(number for first, count in firsts for number in range(first, first + count))
+    with ThreadPoolExecutor(4) as threads:
+        taken = sorted(itertools.chain(*threads.map(take, (1, 2, 3, 7))))
     assert taken == list(range(1, 50 * 13 + 1))
     assert show(server.url(), tag) == {"max_id": 650, "grants": 200}
 
@@ -513,26 +429,20 @@ def test_bulk_transactions_that_share_the_pool_with_the_store_fail_once_and_then
 def test_transactions_that_fail_and_start_again_at_once_do_not_starve_the_store(engine, server, tag):
     """Each holds a connection of the pool while it draws an id, so all are always lent."""
     shared = engine(pool_size=4, max_overflow=0)
-    done = []
 
     def request(generator):
-        with shared.begin() as connection:
+        with shared.begin() as connection, contextlib.suppress(idgen.StoreUnavailableError):
             connection.execute(sqlalchemy.text("SELECT 1"))
-            try:
-                done.append(generator.next())
-            except idgen.StoreUnavailableError:
-                done.append(None)
+            return generator.next()
 
     def requests(generator):
-        for _ in range(40):
-            request(generator)
+        return [request(generator) for _ in range(40)]
 
-    with orders(SqlStore(shared.raw_connection, pool_timeout=0.5), tag, segment_step=100) as generator:
-        threads = [threading.Thread(target=requests, args=(generator,)) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(patience(120))
+    with (
+        orders(SqlStore(shared.raw_connection, pool_timeout=0.5), tag, segment_step=100) as generator,
+        ThreadPoolExecutor(4) as threads,
+    ):
+        done = list(itertools.chain(*threads.map(requests, [generator] * 4)))
     served = [id for id in done if id is not None]
     assert len(done) == 160
     assert len(distinct(served)) >= 100, len(served)
@@ -604,18 +514,8 @@ def test_a_grant_of_postgresql_is_durable_whatever_the_session_says(started):
     server = started("postgres")
     tag = create(server.url(), new_tag())
     seen = []
-
-    class Asking(Watched):
-        def commit(self):
-            with self.driver_connection.cursor() as cursor:
-                seen.append(cursor.execute("SHOW synchronous_commit").fetchone()[0])
-            self.driver_connection.commit()
-
-    def connect():
-        address = f"host={servers.HOST} port={server.port} user=app dbname=ids options='-c synchronous_commit=off'"
-        return Asking(psycopg.connect(address, password=servers.PASSWORD), [])
-
-    SqlStore(connect).segment_take("default", tag, 10)
+    store = SqlStore(lambda: Asking(connect_to(server, options="-c synchronous_commit=off"), seen))
+    store.segment_take("default", tag, 10)
     assert seen == ["on"]
 
 

@@ -2,38 +2,27 @@
 
 import contextlib
 import datetime
+import functools
 import itertools
 import json
 import os
 import random
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
 
+import clients
 import idgen
-import psycopg
 import pymysql
 import pytest
 import sqlalchemy
-from clients import (
-    BUILD,
-    IDGEN,
-    MODULES,
-    SECONDS,
-    Client,
-    ascending,
-    checked,
-    ids_of,
-    new_tag,
-    patience,
-    run,
-    wait_until,
-)
+from clients import BUILD, IDGEN, MODULES, SECONDS, Client, ascending, at, ids_of, new_tag, patience, run, wait_until
 from hosts import LANGUAGES, command
 from idgen.sql import SqlStore
+from own_connections import Asking, connect_to
 from proxy import Proxy
+from psycopg.rows import dict_row
 from pymysql.constants import CLIENT
 
 import servers
@@ -60,11 +49,6 @@ def namespace(server):
     return new_tag()
 
 
-@pytest.fixture(params=LANGUAGES)
-def language(request):
-    return request.param
-
-
 def properties(namespace, worker, **others):
     found = {"kind": "snowflake", "namespace": namespace, "worker": worker, "layout": LAYOUT, **PATIENT, **others}
     return [f"{key}={value}" for key, value in found.items()]
@@ -88,9 +72,8 @@ class Worker(Client):
         self.path = Path(folder) / new_tag()
         self.language = language
         self.layout = others.get("layout", LAYOUT)
-        with self.path.open("wb") as out:
-            asked = program(url, language, batch, namespace, worker, **others)
-            self.process = subprocess.Popen(asked, stdout=out, stderr=subprocess.DEVNULL)
+        self.program = program(url, language, batch, namespace, worker, **others)
+        self.start()
 
     def workers(self):
         """Those that it has had, in that order."""
@@ -98,40 +81,20 @@ class Worker(Client):
         return [layout.decode(number).worker for number in self.ids()]
 
 
-class Asked:
-    """A process that draws as many ids as requested, and gives its worker up at the end."""
+class Asked(clients.Asked):
+    """Gives its worker up at the end."""
 
     def __init__(self, url, language, namespace, worker, **others):
-        asked = program(url, language, 0, namespace, worker, **others)
-        self.process = subprocess.Popen(asked, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.program, self.drawn = program(url, language, 0, namespace, worker, **others), []
+        self.start()
 
-    def draw(self, count):
-        """The ids, and "" or STATUS and message."""
+    def ask(self, count):
         with contextlib.suppress(BrokenPipeError):  # it has ended, and said why
-            self.process.stdin.write(f"{count}\n")
-            self.process.stdin.flush()
-        text, _, failure = self.process.stdout.readline().partition("!")
-        return ascending([int(word) for word in text.split()]), failure.strip()
+            super().ask(count)
 
-    def ids(self, count):
-        ids, failure = self.draw(count)
-        assert not failure, failure
-        assert len(ids) == count
-        return ids
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        with contextlib.suppress(BrokenPipeError):
-            self.process.stdin.close()
-        try:
-            self.process.wait(SECONDS)
-            checked(self.process)
-        finally:
-            self.process.kill()
-            self.process.wait()
-            self.process.stdout.close()
+    def answer(self):
+        ids, failure = super().answer()
+        return ascending(ids), failure
 
 
 def scene(name, url, language, namespace, **others):
@@ -158,31 +121,11 @@ def one(url, namespace):
 
 
 def test_the_tables_are_those_that_the_native_stores_make(server, language, namespace):
-    native = layouts_of(server)
     tables = ("idgen_segment", "idgen_worker", "idgen_namespace")
-    for table in tables:
-        server.sql(f"ALTER TABLE {table} RENAME TO {table}_away")
-    try:
+    native = [server.layout(table) for table in tables]
+    with server.without(*tables):
         assert scene("tables", server.url(), language, namespace) == ["None", "None"]
-        own = layouts_of(server)
-    finally:
-        for table in tables:
-            server.sql(f"DROP TABLE IF EXISTS {table}")
-            server.sql(f"ALTER TABLE {table}_away RENAME TO {table}")
-    assert own == native
-
-
-def layouts_of(server):
-    tables = ("idgen_segment", "idgen_worker", "idgen_namespace")
-    if server.name == "mysql":
-        return [server.sql(f"SHOW CREATE TABLE {table}") for table in tables]
-    columns = "column_name, data_type, character_maximum_length, is_nullable, column_default"
-    checks = "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = '{}'::regclass ORDER BY 1"
-    return [
-        server.sql(f"SELECT {columns} FROM information_schema.columns WHERE table_name = '{table}' ORDER BY 1")
-        + server.sql(checks.format(table))
-        for table in tables
-    ]
+        assert [server.layout(table) for table in tables] == native
 
 
 @pytest.mark.parametrize("autocommit", ["true", "false"])
@@ -315,15 +258,12 @@ def test_another_layout_in_the_namespace_is_refused(server, language, namespace)
 
 def test_tables_that_are_missing_are_said_so(server, language, namespace):
     for table in ("idgen_worker", "idgen_namespace"):
-        server.sql(f"ALTER TABLE {table} RENAME TO {table}_away")
-        try:
+        with server.without(table):
             for worker in ("7", "auto"):
                 failure = busy(server.url(), language, namespace, worker, wait_max="1s")
                 assert failure.startswith("!STORE_MISSING "), failure
                 assert f"the table {table} is not there" in failure
                 assert "idgen store create" in failure
-        finally:
-            server.sql(f"ALTER TABLE {table}_away RENAME TO {table}")
         namespace = new_tag()
 
 
@@ -336,20 +276,13 @@ def test_a_row_that_cannot_be_is_damage(server, language, namespace):
 
 # Clocks.
 
-(FAKETIME,) = Path("/usr/lib").glob("*/faketime/libfaketime.so.1")
-
-
-def at_another_time(offset, *arguments):
-    environment = {"LD_PRELOAD": str(FAKETIME), "FAKETIME": offset, "DONT_FAKE_MONOTONIC": "1"}
-    return ["env", *(f"{key}={value}" for key, value in environment.items()), *arguments]
-
 
 def server_at(kind, offset, *more):
     """A server whose clock is off. A JVM whose clock is off by libfaketime hangs in timed waits."""
 
     class Shifted(servers.KINDS[kind]):
         def command(self):
-            return at_another_time(offset, *more, *super().command())
+            return [*at(offset), *more, *super().command()]
 
     return Shifted()
 
@@ -387,19 +320,12 @@ def test_the_hour_that_comes_twice_in_local_time_is_two_hours_for_a_server(minut
             (now,) = scene("clock", berlin.url(), language, namespace)
             assert before - 10 < int(now) / 1000 - offset < time.time() + 10, language
         asked = program(berlin.url(), NATIVE, 0, namespace, 7)
-        done = run(at_another_time(f"{offset:+.0f}", *asked), input="3\n")
+        done = run([*at(f"{offset:+.0f}"), *asked], input="3\n")
         assert len(done.stdout.split()) == 3, done.stdout + done.stderr
         assert abs(int(one(berlin.url(), namespace)["clock_ahead_ms"])) < 10_000
 
 
 # What breaks.
-
-
-def kill_sessions(server):
-    if server.name == "mysql":
-        server.sql("KILL HARD CONNECTION USER app", database="")
-    else:
-        server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'app'")
 
 
 def test_sessions_and_servers_that_are_killed_make_no_duplicate(server, language, namespace, tmp_path):
@@ -412,8 +338,8 @@ def test_sessions_and_servers_that_are_killed_make_no_duplicate(server, language
         ]
         for worker in all_of_them:
             worker.goes_on()
-        for hit in (kill_sessions, servers.Server.restart, kill_sessions, kill_sessions):
-            hit(server)
+        for hit in (server.kill_sessions, server.restart, server.kill_sessions, server.kill_sessions):
+            hit()
             for worker in all_of_them:
                 worker.goes_on(worker.size() + 20_000)
         for worker in all_of_them:
@@ -434,34 +360,17 @@ def test_a_window_whose_commit_is_not_acknowledged_is_burned(server, language, n
     ascending(drawn)
 
 
-@contextlib.contextmanager
-def commits_that_fail(postgres, namespace):
-    """The statement succeeds, but its commit fails: a deferred constraint."""
-    postgres.sql(
-        "CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
-        "$$ BEGIN RAISE EXCEPTION 'not committed'; END $$"
-    )
-    postgres.sql(
-        "CREATE CONSTRAINT TRIGGER refuse AFTER INSERT OR UPDATE ON idgen_worker DEFERRABLE INITIALLY DEFERRED "
-        f"FOR EACH ROW WHEN (NEW.ns = '{namespace}') EXECUTE FUNCTION refuse()"
-    )
-    try:
-        yield
-    finally:
-        postgres.sql("DROP TRIGGER refuse ON idgen_worker")
-
-
 @pytest.mark.parametrize("autocommit", ["true", "false"])
 @pytest.mark.parametrize("server", ["postgres"], indirect=True)
 def test_a_commit_that_fails_after_its_statement_was_answered_grants_nothing(server, language, namespace, autocommit):
     own = {"pool.autocommit": autocommit, "wait_max": "1s"}
-    with commits_that_fail(server, namespace):
+    with server.commits_that_fail("idgen_worker", f"NEW.ns = '{namespace}'"):
         failure = busy(server.url(), language, namespace, 7, **own)
         assert "not committed" in failure
         assert listed(server.url(), namespace) == {}
     with Asked(server.url(), language, namespace, 7, window="300ms", **own) as host:
         drawn = host.ids(10)
-        with commits_that_fail(server, namespace):
+        with server.commits_that_fail("idgen_worker", f"NEW.ns = '{namespace}'"):
             hw = one(server.url(), namespace)["hw_unix_ms"]
             failure = wait_until(lambda: host.draw(1000)[1], what="the window is used up")
             assert "not committed" in failure
@@ -546,13 +455,7 @@ def test_processes_of_all_languages_lease_workers_and_no_two_the_same_however_th
 
 @pytest.fixture
 def connect(server):
-    def connect(**options):
-        options = {"host": servers.HOST, "port": server.port, "user": "app", "password": servers.PASSWORD, **options}
-        if server.name == "mysql":
-            return pymysql.connect(database="ids", **options)
-        return psycopg.connect(dbname="ids", **options)
-
-    return connect
+    return functools.partial(connect_to, server)
 
 
 def change_of(store, namespace, **values):
@@ -591,20 +494,7 @@ def test_the_clock_is_the_databases_whatever_the_time_zone_of_the_session_is(con
 @pytest.mark.parametrize("server", ["postgres"], indirect=True)
 def test_a_window_of_postgresql_is_durable_whatever_the_session_says(connect, server, namespace):
     seen = []
-
-    class Asking:
-        def __init__(self, connection):
-            self.driver_connection = connection
-
-        def __getattr__(self, name):
-            return getattr(self.driver_connection, name)
-
-        def commit(self):
-            with self.driver_connection.cursor() as cursor:
-                seen.append(cursor.execute("SHOW synchronous_commit").fetchone()[0])
-            self.driver_connection.commit()
-
-    store = SqlStore(lambda: Asking(connect(options="-c synchronous_commit=off")))
+    store = SqlStore(lambda: Asking(connect(options="-c synchronous_commit=off"), seen))
     first = change_of(store, namespace)
     seen.clear()
     assert store.worker_replace(namespace, first)
@@ -614,14 +504,9 @@ def test_a_window_of_postgresql_is_durable_whatever_the_session_says(connect, se
     assert seen == ["on", "on"]
 
 
-def test_rows_that_are_mappings_are_read_too(server, namespace):
-    def connect():
-        options = {"host": servers.HOST, "port": server.port, "user": "app", "password": servers.PASSWORD}
-        if server.name == "mysql":
-            return pymysql.connect(database="ids", cursorclass=pymysql.cursors.DictCursor, **options)
-        return psycopg.connect(dbname="ids", row_factory=psycopg.rows.dict_row, **options)
-
-    store = SqlStore(connect)
+def test_rows_that_are_mappings_are_read_too(connect, server, namespace):
+    mappings = {"cursorclass": pymysql.cursors.DictCursor} if server.name == "mysql" else {"row_factory": dict_row}
+    store = SqlStore(functools.partial(connect, **mappings))
     assert store.worker_replace(namespace, change_of(store, namespace))
     (row,) = store.worker_list(namespace)
     assert (row.worker, row.fence, row.owner, row.holder) == (7, 1, "a" * 32, "process 1 on a")
