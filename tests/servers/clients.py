@@ -172,9 +172,9 @@ class Generator:
 class Client:
     """A process that keeps drawing until it is told to stop, or killed."""
 
-    def __init__(self, folder, url, tag, batch=25, language=None, native=False, **properties):
+    def __init__(self, folder, url, tag, batch=25, language=None, native=False, prefix=(), **properties):
         self.path = Path(folder) / uuid.uuid4().hex
-        self.program = program(url, tag, batch, properties, language, native)
+        self.program = [*prefix, *program(url, tag, batch, properties, language, native)]
         self.start()
 
     def start(self):
@@ -263,8 +263,8 @@ def ids_of(all_of_them):
 class Asked:
     """A process that draws as many ids as requested."""
 
-    def __init__(self, url, tag, language=None, **properties):
-        self.program = program(url, tag, 0, properties, language)
+    def __init__(self, url, tag, language=None, prefix=(), **properties):
+        self.program = [*prefix, *program(url, tag, 0, properties, language)]
         self.start()
         self.drawn = []
 

@@ -1,15 +1,10 @@
 """The originals whose tables idgen draws from, as a team runs them: partners for tests in which both run at once.
 
-In this process:
+In this process, Leaf(server).issue(tag, count) or Tinyid(server).issue(biz_type, count): the ids, in the order of
+issue. As separate processes, all used in the same way:
 
-    Leaf(server).issue(tag, count)          the ids, in the order of issue
-    Tinyid(server).issue(biz_type, count)
-
-As separate processes, all used in the same way:
-
-    with leaf(server, tag) as process:      or tinyid(server, biz_type), key_producer(server, "TABLE.COLUMN"),
-                                            incr(server, tag), or cosid(jar, server, name)
-        process.issue(count)                the ids; or ask(count), and later answer()
+    with rewritten("leaf", server, tag) as process:      or cosid(jar, server, name)
+        process.issue(count)                             the ids; or ask(count), and later answer()
 
 Snowflakes, whose workers' numbers are in the originals' rows:
 
@@ -25,6 +20,7 @@ numbers drawn are known exactly.
     originals.py leaf|tinyid|key_producer|incr PORT TAG       for each number N on standard input: N ids, one per line
 """
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -33,17 +29,35 @@ import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import SimpleNamespace
 
 import pymysql
 
 import servers
+
+JAVA = ("java", "-Xmx128m", "-XX:TieredStopAtLevel=1")
 
 
 def connect(port):
     return pymysql.connect(host=servers.HOST, port=port, user="app", password=servers.PASSWORD, database="ids")
 
 
-class Leaf:
+@contextlib.contextmanager
+def rolled_back_on_error(connection):
+    """What was not committed, that is."""
+    try:
+        yield
+    except BaseException:
+        connection.rollback()
+        raise
+
+
+class Original:
+    def issue(self, tag, count):
+        return [self.next_id(tag) for _ in range(count)]
+
+
+class Leaf(Original):
     """Leaf's segment mode: rows of leaf_alloc. A segment is max_id - step up to, but without, max_id.
 
     The row's step applies to the first two segments. After that each is twice as large as the one before if that lasted
@@ -58,30 +72,6 @@ class Leaf:
         self.connection = connect(server.port)
         self.clock = clock
         self.buffers = {}
-
-    @staticmethod
-    def create_table(server):
-        server.sql("""CREATE TABLE IF NOT EXISTS leaf_alloc (
-            biz_tag varchar(128) NOT NULL DEFAULT '',
-            max_id bigint(20) NOT NULL DEFAULT '1',
-            step int(11) NOT NULL,
-            description varchar(256) DEFAULT NULL,
-            update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP,
-            PRIMARY KEY (biz_tag)) ENGINE=InnoDB""")
-
-    @staticmethod
-    def create(server, tag, step, max_id=1):
-        """As an operator does, with an INSERT: Leaf itself makes no row."""
-        Leaf.create_table(server)
-        server.sql(f"INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('{tag}', {max_id}, {step})")
-        return tag
-
-    @staticmethod
-    def max_id(server, tag):
-        return int(server.sql(f"SELECT max_id FROM leaf_alloc WHERE biz_tag = '{tag}'"))
-
-    def issue(self, tag, count):
-        return [self.next_id(tag) for _ in range(count)]
 
     def next_id(self, tag):
         buffer = self.buffers.get(tag)
@@ -100,17 +90,10 @@ class Leaf:
             buffer.current, buffer.next = buffer.next, None
 
     def load(self, buffer):
-        if buffer.current is None:
-            max_id, buffer.step = self.draw(buffer.tag)
-            buffer.min_step = buffer.step
-        elif buffer.loaded_at is None:
-            max_id, buffer.step = self.draw(buffer.tag)
-            buffer.min_step = buffer.step
-            buffer.loaded_at = self.clock()
-        else:
-            step = self.next_step(buffer)
-            max_id, buffer.min_step = self.draw(buffer.tag, step)
-            buffer.step = step
+        step = None if buffer.loaded_at is None else self.next_step(buffer)
+        max_id, buffer.min_step = self.draw(buffer.tag, step)
+        buffer.step = step or buffer.min_step
+        if buffer.current is not None:
             buffer.loaded_at = self.clock()
         return LeafSegment(max_id - buffer.step, max_id, buffer.step)
 
@@ -124,20 +107,16 @@ class Leaf:
 
     def draw(self, tag, step=None):
         """max_id and step of the row, in one transaction at the server's isolation."""
-        try:
-            with self.connection.cursor() as cursor:
-                if step is None:
-                    cursor.execute("UPDATE leaf_alloc SET max_id = max_id + step WHERE biz_tag = %s", (tag,))
-                else:
-                    cursor.execute("UPDATE leaf_alloc SET max_id = max_id + %s WHERE biz_tag = %s", (step, tag))
-                cursor.execute("SELECT biz_tag, max_id, step FROM leaf_alloc WHERE biz_tag = %s", (tag,))
-                row = cursor.fetchone()
+        with rolled_back_on_error(self.connection), self.connection.cursor() as cursor:
+            if step is None:
+                cursor.execute("UPDATE leaf_alloc SET max_id = max_id + step WHERE biz_tag = %s", (tag,))
+            else:
+                cursor.execute("UPDATE leaf_alloc SET max_id = max_id + %s WHERE biz_tag = %s", (step, tag))
+            cursor.execute("SELECT biz_tag, max_id, step FROM leaf_alloc WHERE biz_tag = %s", (tag,))
+            row = cursor.fetchone()
             if row is None:
                 raise KeyError(tag)
             self.connection.commit()
-        except BaseException:
-            self.connection.rollback()
-            raise
         return row[1], row[2]
 
 
@@ -179,38 +158,6 @@ class Tinyid:
         self.buffers = {}
         self.conflicts = 0
 
-    @staticmethod
-    def create_table(server):
-        server.sql("""CREATE TABLE IF NOT EXISTS tiny_id_info (
-            id bigint(20) NOT NULL AUTO_INCREMENT,
-            biz_type varchar(63) NOT NULL DEFAULT '',
-            begin_id bigint(20) NOT NULL DEFAULT '0',
-            max_id bigint(20) NOT NULL DEFAULT '0',
-            step int(11) DEFAULT '0',
-            delta int(11) NOT NULL DEFAULT '1',
-            remainder int(11) NOT NULL DEFAULT '0',
-            create_time timestamp NOT NULL DEFAULT '2010-01-01 00:00:00',
-            update_time timestamp NOT NULL DEFAULT '2010-01-01 00:00:00',
-            version bigint(20) NOT NULL DEFAULT '0',
-            PRIMARY KEY (id), UNIQUE KEY uniq_biz_type (biz_type)) ENGINE=InnoDB DEFAULT CHARSET=utf8""")
-
-    @staticmethod
-    def create(server, biz_type, step, begin_id=1, delta=1, remainder=0):
-        """As an operator does, with an INSERT: tinyid itself makes no row. begin_id 1 is what its script has."""
-        Tinyid.create_table(server)
-        server.sql(
-            "INSERT INTO tiny_id_info"
-            " (biz_type, begin_id, max_id, step, delta, remainder, create_time, update_time, version) VALUES"
-            f" ('{biz_type}', {begin_id}, {begin_id}, {step}, {delta}, {remainder}, now(), now(), 1)"
-        )
-        return biz_type
-
-    @staticmethod
-    def row(server, biz_type):
-        """max_id and version."""
-        found = server.sql(f"SELECT max_id, version FROM tiny_id_info WHERE biz_type = '{biz_type}'")
-        return tuple(int(word) for word in found.split())
-
     def issue(self, biz_type, count):
         ids = []
         while len(ids) < count:
@@ -240,7 +187,7 @@ class Tinyid:
 
     def draw(self, biz_type):
         """Reads the row and replaces what it has read, all tries in one transaction."""
-        try:
+        with rolled_back_on_error(self.connection):
             for _ in range(self.RETRIES):
                 number, old, step, delta, remainder, version = self.read(biz_type)
                 if self.replace(number, old + step, old, version, biz_type):
@@ -248,9 +195,6 @@ class Tinyid:
                     loading = old + step * self.LOADING_PERCENT // 100
                     return TinyidSegment(old, old + step, loading, delta, remainder)
             raise Conflict(biz_type)
-        except BaseException:
-            self.connection.rollback()
-            raise
 
     def read(self, biz_type):
         with self.connection.cursor() as cursor:
@@ -307,7 +251,7 @@ class TinyidBuffer:
     next: TinyidSegment | None = None
 
 
-class KeyProducer:
+class KeyProducer(Original):
     """Rows of key_producer with DATEFMT yyyyMMdd and NOFMT 00000000. A segment is what lies above the old MAXSERIALNO,
     up to and with the new one. Where its code is not published, it does what is right: a new day ends a segment.
     """
@@ -321,10 +265,7 @@ class KeyProducer:
         self.connection = connect(server.port)
         self.day, self.number, self.end = "", 0, 0
 
-    def issue(self, name, count):
-        return [self.next_serial(name) for _ in range(count)]
-
-    def next_serial(self, name):
+    def next_id(self, name):
         today = time.strftime("%Y%m%d", time.gmtime())
         if today != self.day or self.number == self.end:
             self.day, self.number = today, self.draw(*name.split("."), today)
@@ -335,7 +276,7 @@ class KeyProducer:
     def draw(self, table, column, today):
         """The old number. In one transaction, that of the second try begins where the first one gave up."""
         keys = (table, column, self.DATE_FORMAT, self.NUMBER_FORMAT)
-        try:
+        with rolled_back_on_error(self.connection):
             for _ in range(self.TRIES):
                 with self.connection.cursor() as cursor:
                     old = self.read(cursor, keys)
@@ -347,9 +288,6 @@ class KeyProducer:
                 if changed == 1:
                     return start
             raise Conflict(table)
-        except BaseException:
-            self.connection.rollback()
-            raise
 
     def read(self, cursor, keys):
         cursor.execute(f"SELECT MaxSerialNo FROM key_producer WHERE {self.KEYS} FOR UPDATE", keys)
@@ -405,7 +343,7 @@ class Process:
             self.process.stdout.close()
 
 
-class Incr:
+class Incr(Original):
     """A program that numbers its orders by INCR on one key a day, TAG:DATE, which expires."""
 
     SECONDS = 2 * 86_400  # after its first number
@@ -414,10 +352,7 @@ class Incr:
         self.server = server
         self.run("AUTH", servers.PASSWORD)
 
-    def issue(self, tag, count):
-        return [self.next_serial(tag) for _ in range(count)]
-
-    def next_serial(self, tag):
+    def next_id(self, tag):
         today = time.strftime("%Y%m%d", time.gmtime())
         key = f"{tag}:{today}"
         number = int(self.run("INCR", key))
@@ -440,59 +375,25 @@ class Incr:
         return answer[1:]
 
 
-def leaf(server, tag):
-    return Process([sys.executable, __file__, "leaf", str(server.port), tag])
+def rewritten(kind, server, tag, **environment):
+    """leaf, tinyid, incr, or key_producer, whose tag is TABLE.COLUMN."""
+    return Process([sys.executable, __file__, kind, str(server.port), tag], **environment)
 
 
-def tinyid(server, biz_type):
-    return Process([sys.executable, __file__, "tinyid", str(server.port), biz_type])
-
-
-def key_producer(server, name):
-    return Process([sys.executable, __file__, "key_producer", str(server.port), name])
-
-
-def incr(server, tag):
-    return Process([sys.executable, __file__, "incr", str(server.port), tag])
+def java(program, server, *arguments):
+    """Of a program for a MariaDB or a Redis."""
+    place = f"{servers.HOST}:{server.port}"
+    url = f"redis://{place}" if server.name == "redis" else f"jdbc:mariadb://{place}/ids?maxPoolSize=2"
+    command = [*JAVA, *program, url, *map(str, arguments)]
+    return Process(command, COSID_USER="app", COSID_PASSWORD=servers.PASSWORD)
 
 
 def cosid(jar, server, name, namespace="cosid", offset=0, step=10, kind="segment"):
-    """The row or key of NAMESPACE.NAME in a MariaDB or a Redis; CosId makes it if it is not there.
+    """The row or key of NAMESPACE.NAME; CosId makes it if it is not there.
 
     kind "segment" (SegmentId) draws a step when it needs one; "chain" (SegmentChainId) draws several at a time, ahead.
     """
-    place = f"{servers.HOST}:{server.port}"
-    url = f"redis://{place}" if server.name == "redis" else f"jdbc:mariadb://{place}/ids?maxPoolSize=2"
-    return Process(
-        [
-            "java",
-            "-Xmx128m",
-            "-XX:TieredStopAtLevel=1",
-            "-jar",
-            jar,
-            url,
-            namespace,
-            name,
-            str(offset),
-            str(step),
-            kind,
-        ],
-        COSID_USER="app",
-        COSID_PASSWORD=servers.PASSWORD,
-    )
-
-
-def jdbc_or_redis(server):
-    place = f"{servers.HOST}:{server.port}"
-    return f"redis://{place}" if server.name == "redis" else f"jdbc:mariadb://{place}/ids?maxPoolSize=2"
-
-
-def snowflake(main_class, jar, *arguments):
-    return Process(
-        ["java", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", jar, f"dev.idgen.tests.{main_class}", *arguments],
-        COSID_USER="app",
-        COSID_PASSWORD=servers.PASSWORD,
-    )
+    return java(("-jar", jar), server, namespace, name, offset, step, kind)
 
 
 EPOCH_MS = 1735689600000  # 2025-01-01
@@ -501,15 +402,14 @@ EPOCH_DAY = "2025-01-01"
 
 def cosid_machine(jar, server, instance, namespace, bits=10, guard_ms=300_000):
     """A CosId process with a machine id in cosid_machine or in Redis, which reports five times in each guard."""
-    return snowflake(
-        "CosIdMachine", jar, jdbc_or_redis(server), namespace, instance, str(bits), str(guard_ms), str(EPOCH_MS)
-    )
+    program = ("-cp", jar, "dev.idgen.tests.CosIdMachine")
+    return java(program, server, namespace, instance, bits, guard_ms, EPOCH_MS)
 
 
 def uid_generator(jar, server, time_bits=31, worker_bits=22, sequence_bits=10):
     """Baidu's own classes, with a row in WORKER_NODE."""
-    bits = (str(time_bits), str(worker_bits), str(sequence_bits))
-    return snowflake("BaiduUid", jar, jdbc_or_redis(server), *bits, EPOCH_DAY)
+    program = ("-cp", jar, "dev.idgen.tests.BaiduUid")
+    return java(program, server, time_bits, worker_bits, sequence_bits, EPOCH_DAY)
 
 
 class LeafSnowflake(Process):
@@ -520,21 +420,18 @@ class LeafSnowflake(Process):
         program = Path(__file__).with_name("leaf") / "LeafSnowflake.java"
         super().__init__(
             [
-                *("java", "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", servers.JARS, program),
+                *(*JAVA, "-cp", servers.JARS, program),
                 *(f"{servers.HOST}:{server.port}", name, ip, port, str(cache), str(EPOCH_MS)),
             ]
         )
         self.worker = int(self.process.stdout.readline() or self.ended())
 
 
-@dataclass
-class Port:
-    port: int
-
-
 def main():
     kind, port, tag = sys.argv[1:]
-    original = {"leaf": Leaf, "tinyid": Tinyid, "key_producer": KeyProducer, "incr": Incr}[kind](Port(int(port)))
+    original = {"leaf": Leaf, "tinyid": Tinyid, "key_producer": KeyProducer, "incr": Incr}[kind](
+        SimpleNamespace(port=int(port))
+    )
     for line in sys.stdin:
         print(*original.issue(tag, int(line)), sep="\n", flush=True)
 
