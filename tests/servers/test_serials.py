@@ -1,15 +1,11 @@
 """kind = serial on real servers: a day's numbers come once, whatever happens at midnight."""
 
-import os
 import random
-import subprocess
-import sys
 import time
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import pytest
-from clients import BUILD, MODULES, Asked, ascending, command, create, new_tag, run, wait_until
+from clients import Asked, Client, ascending, command, create, new_tag, run, wait_until
 from hosts import LANGUAGES
 from rotation import FULL, one_of
 from serials import EPOCH, NUMBER_BITS, Clock, distinct
@@ -25,53 +21,17 @@ def server(request, started):
     return started(request.param)
 
 
-class Process:
+class Process(Client):
     """Draws batches of a day's numbers by a clock that a file says."""
 
-    def __init__(self, folder, number, url, tag, clock, schema):
-        self.path = folder / f"{number}.txt"
-        settings = {
-            "kind": "serial",
-            "store": url,
-            "tag": tag,
-            "pattern": PATTERN,
-            "segment.schema": schema,
-            "segment.step": "1000",
-            **PATIENT,
-            "module.path": str(MODULES),
-        }
-        with self.path.open("wb") as out:
-            self.process = subprocess.Popen(
-                [
-                    sys.executable,
-                    str(Path(__file__).with_name("drawing.py")),
-                    str(BUILD / "lib" / "libidgen.so"),
-                    "500",
-                    *(f"{key}={value}" for key, value in settings.items()),
-                ],
-                stdout=out,
-                env={**os.environ, **clock.environment, "PAUSE": "0.01"},
-            )
-
-    def ids(self):
-        """Of whole lines."""
-        found = []
-        for line in self.path.read_text().split("\n")[:-1]:
-            assert "!" not in line, line
-            found += [int(word) for word in line.split()]
-        return found
-
-    def has_drawn(self, size=0):
-        return self.path.stat().st_size > size
+    def __init__(self, folder, url, tag, clock, schema):
+        serial = {"kind": "serial", "pattern": PATTERN, "schema": schema, "step": 1000, "runway": "10s", **PATIENT}
+        super().__init__(folder, url, tag, batch=500, prefix=(*clock.prefix, "PAUSE=0.01"), **serial)
 
     def day(self):
         """Of its latest whole line; -1 if there is none."""
         lines = self.path.read_bytes()[-100_000:].rsplit(b"\n", 2)
         return int(lines[-2].split()[-1]) >> NUMBER_BITS if len(lines) > 1 else -1
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
 
 
 @pytest.mark.parametrize(
@@ -95,9 +55,8 @@ def test_numbers_of_five_days_come_once_though_processes_are_killed(started, kin
     processes = []
 
     def start():
-        process = Process(tmp_path, len(processes), server.url(), tag, clock, schema)
-        processes.append(process)
-        return process
+        processes.append(Process(tmp_path, server.url(), tag, clock, schema))
+        return processes[-1]
 
     running = [start() for _ in range(4)]
     try:
@@ -107,18 +66,18 @@ def test_numbers_of_five_days_come_once_though_processes_are_killed(started, kin
             clock.set(f"@{FIRST_DAY + timedelta(days=day):%Y-%m-%d} 23:59:59")
             for _ in range(4):
                 victim = running.pop(choice.randrange(len(running)))
-                wait_until(victim.has_drawn)
-                victim.kill()
+                victim.goes_on().kill()
                 running.append(start())
             wait_until(lambda day=day: any(process.day() > FIRST + day for process in running), what="midnight")
             victim = running.pop(choice.randrange(len(running)))
             victim.kill()
             running.append(start())
-        wait_until(lambda: sum(process.path.stat().st_size for process in processes) > 19 * enough, what="numbers")
+        wait_until(lambda: sum(process.size() for process in processes) > 19 * enough, what="numbers")
     finally:
         for process in running:
             process.kill()
 
+    assert not [failure for process in processes for failure in process.failures()]
     drawn = [number for process in processes for number in process.ids()]
     assert len(distinct(drawn)) >= enough
     for process in processes:
