@@ -122,6 +122,11 @@ def show(url, tag):
     return {key: int(found[key]) for key in ("max_id", "grants")}
 
 
+def drawing_py(batch):
+    """The program drawing.py, whose properties follow."""
+    return [sys.executable, Path(__file__).with_name("drawing.py"), BUILD / "lib" / "libidgen.so", str(batch)]
+
+
 def program(url, tag, batch, properties, language=None, native=False):
     """drawing.py or, for a language, the program that draws from its own store or from the native one."""
     if language and native:
@@ -129,11 +134,7 @@ def program(url, tag, batch, properties, language=None, native=False):
         return [*hosts.command(language), "native", str(batch), "kind=segment", f"tag={tag}", *settled]
     if language:
         return [*hosts.command(language), url, str(batch), "kind=segment", f"tag={tag}", *settings(properties)]
-    library = BUILD / "lib" / "libidgen.so"
-    return [
-        *(sys.executable, Path(__file__).with_name("drawing.py"), library, str(batch)),
-        *("kind=segment", f"store={url}", f"tag={tag}", *native_settings(properties)),
-    ]
+    return [*drawing_py(batch), "kind=segment", f"store={url}", f"tag={tag}", *native_settings(properties)]
 
 
 def other_clock(**environment):

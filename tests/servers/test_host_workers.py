@@ -8,7 +8,6 @@ import json
 import os
 import random
 import signal
-import sys
 import time
 from pathlib import Path
 
@@ -17,10 +16,11 @@ import idgen
 import pymysql
 import pytest
 import sqlalchemy
-from clients import BUILD, IDGEN, MODULES, SECONDS, Client, ascending, at, ids_of, new_tag, patience, run, wait_until
+from clients import IDGEN, MODULES, SECONDS, Client, ascending, at, drawing_py, ids_of, new_tag, run
 from hosts import LANGUAGES, command
 from idgen.sql import SqlStore
 from own_connections import Asking, connect_to
+from patience import patience, wait_until
 from proxy import Proxy
 from psycopg.rows import dict_row
 from pymysql.constants import CLIENT
@@ -57,9 +57,7 @@ def properties(namespace, worker, **others):
 def program(url, language, batch, namespace, worker, **others):
     """drawing.py, or the program of a language over its own connections."""
     if language == NATIVE:
-        drawing = Path(__file__).with_name("drawing.py")
-        own = [f"store={url}", f"module.path={MODULES}"]
-        asked = [sys.executable, drawing, BUILD / "lib" / "libidgen.so", str(batch), *own]
+        asked = [*drawing_py(batch), f"store={url}", f"module.path={MODULES}"]
     else:
         asked = [*command(language), url, str(batch)]
     return [*asked, *properties(namespace, worker, **others)]

@@ -10,13 +10,12 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import idgen
 import pytest
-from clients import BUILD, IDGEN, Client, at, ids_of, new_tag, other_clock, patience, run, wait_until
+from clients import IDGEN, Client, at, drawing_py, ids_of, new_tag, other_clock, patience, run, wait_until
 from proxy import Proxy
 from test_workers import properties
 
@@ -83,10 +82,9 @@ class Restless(Client):
         if not self.clock.exists():
             self.set_clock(0)
         clock = other_clock(FAKETIME_TIMESTAMP_FILE=str(self.clock), FAKETIME_CACHE_DURATION="1")
-        drawing = Path(__file__).with_name("drawing.py")
         with self.path.open("wb") as out:
             self.process = subprocess.Popen(
-                [sys.executable, drawing, BUILD / "lib" / "libidgen.so", "3", *settings],
+                [*drawing_py(3), *settings],
                 stdout=out,
                 # Many on one machine would otherwise leave nobody the time to start.
                 env={**os.environ, **clock, "PAUSE": "0.005" if PROCESSES > 16 else "0"},

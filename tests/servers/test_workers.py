@@ -7,13 +7,11 @@ import os
 import random
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import idgen
 import pytest
 from clients import (
-    BUILD,
     IDGEN,
     MODULES,
     SECONDS,
@@ -21,6 +19,7 @@ from clients import (
     ascending,
     at,
     distinct,
+    drawing_py,
     ids_of,
     new_tag,
     patience,
@@ -52,11 +51,7 @@ class Worker(Client):
 
     def __init__(self, folder, url, namespace, worker, batch=50, **others):
         self.path = Path(folder) / new_tag()
-        drawing = Path(__file__).with_name("drawing.py")
-        self.program = [
-            *(sys.executable, drawing, BUILD / "lib" / "libidgen.so", str(batch)),
-            *properties(url, namespace, worker, **others),
-        ]
+        self.program = [*drawing_py(batch), *properties(url, namespace, worker, **others)]
         self.start()
 
 
@@ -176,10 +171,7 @@ def test_a_process_that_is_being_replaced_is_waited_for(shared, namespace, tmp_p
 def test_an_owner_that_draws_nothing_stays_the_owner(shared, namespace, tmp_path):
     store = shared.url()
     with subprocess.Popen(
-        [
-            *(sys.executable, Path(__file__).with_name("drawing.py"), BUILD / "lib" / "libidgen.so", "0"),
-            *properties(store, namespace, 7, window="500ms"),
-        ],
+        [*drawing_py(0), *properties(store, namespace, 7, window="500ms")],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
