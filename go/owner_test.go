@@ -106,7 +106,7 @@ func (o sameOwner) draw(ctx context.Context, g *idgen.Generator, call string) (i
 
 var stores atomic.Int64
 
-// open makes the generator of the row, in a store of its own.
+// open makes the generator of the row, in a new store.
 func (r row) open() (*idgen.Generator, error) {
 	r.t.Helper()
 	store := fmt.Sprint("memory:owners", stores.Add(1))

@@ -1,5 +1,5 @@
 // The bytes of a connection that hiredis has opened. A command has one deadline, whatever happens meanwhile: each of
-// the host's signals ends a call that waits for a socket, and a limit for each call would begin anew after it.
+// the host's signals ends a call that waits for a socket, and a limit for each call would start over after it.
 #pragma once
 
 #include <poll.h>

@@ -16,7 +16,7 @@ using ConfigOwner = std::unique_ptr<idgen_config_t, decltype(&idgen_config_destr
 
 std::int64_t the_first_of_2026(void*) { return 1'767'225'600'000'000'000; }
 
-// Of a row, in a store of its own.
+// Of a row, in a new store.
 ConfigOwner configured(const Row& row) {
   static int stores = 0;
   idgen_config_t* config = nullptr;

@@ -138,7 +138,7 @@ def program(url, tag, batch, properties, language=None, native=False):
 
 
 def other_clock(**environment):
-    """The environment of a process whose clock libfaketime moves, and nobody else's."""
+    """The environment of a process whose clock alone libfaketime moves."""
     (fake,) = Path("/usr/lib").glob("*/faketime/libfaketime.so.1")
     return {"LD_PRELOAD": str(fake), "DONT_FAKE_MONOTONIC": "1", **environment}
 

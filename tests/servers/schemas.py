@@ -27,7 +27,7 @@ class Schema:
     begins = 1000  # where they begin
     to, label = "--to", "max_id"  # the option of `segment advance`, and what stands before its result
     kills = 3  # in a test
-    without_step = "segment.step"  # what the refusal of a step of its own says
+    without_step = "segment.step"  # what the refusal of a separate step says
     clock = None  # of all processes that draw, if it is not the system's
 
     def __init__(self, server, statements=""):
@@ -264,7 +264,7 @@ class KeyProducer(Serial):
 
 
 class Incr(Serial):
-    """A key for each day, and a row of idgen's beside them."""
+    """A key for each day, and a row of idgen's next to them."""
 
     name = "incr"
 

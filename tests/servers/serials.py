@@ -37,7 +37,7 @@ class Clock:
         staged.rename(self.path)
 
     def time(self, days=0):
-        """What it says, so many days later."""
+        """What it says that many days later."""
         return datetime.fromisoformat(self.text) + timedelta(days)
 
     def day(self, shift=0):

@@ -151,7 +151,7 @@ def test_a_row_that_nobody_has_drawn_from_is_neither_advanced_nor_imported(row):
     assert row.ids(1) == [418]
 
 
-# --- beside the original whose clock differs
+# --- with the original, whose clock differs
 
 
 def test_an_original_whose_clock_is_behind_begins_the_day_before_again_and_idgen_stops(row, tmp_path):

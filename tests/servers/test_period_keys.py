@@ -53,7 +53,7 @@ def test_at_or_below_where_it_is_an_advance_passes_one_number(series):
     assert series.counter() == "417"
     assert series.ttl() > 3 * DAY - 60
     assert series.ids(1) == [418]
-    # What somebody holds is not given back any more.
+    # What another process holds is not given back any more.
     assert f"serial      {series.text(419)}" in series.advance(1)
     yesterday = ("segment", "advance", "--above", f"{series.clock.day(-1)}00000900")
     assert f"serial      {series.text(420)}" in series.done(*yesterday)

@@ -392,7 +392,7 @@ def answers(row, theirs, ours):
 
 
 def drawn_alone(row, cosid_jar):
-    """How far the original's EACH ids move a counter that nobody else moves."""
+    """How far the original's EACH ids move a counter that only it moves."""
     row.create(highest=row.begins, step=STEP)
     with row.original(cosid_jar) as process:
         process.issue(EACH)

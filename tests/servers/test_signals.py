@@ -1,5 +1,5 @@
 """A program with a timer: a profiler, a heartbeat. Each of its signals ends the call in which a thread waits for a
-socket, and must not begin the wait anew."""
+socket, and must not start the wait over."""
 
 import socket
 import subprocess

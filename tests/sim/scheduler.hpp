@@ -63,7 +63,7 @@ struct Task {
   Fiber fiber;
   unsigned stripe = 0;
   std::int64_t wakes = 0;           // not before
-  std::int64_t held_until = 0;      // nor before this, whatever wakes it: the others go on meanwhile
+  std::int64_t held_until = 0;      // nor before this, whatever wakes it; others run until then
   const void* wants = nullptr;      // a lock that another one holds
   const void* listens = nullptr;    // to a condition variable
   std::vector<const void*> held{};  // locks

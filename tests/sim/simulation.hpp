@@ -31,7 +31,7 @@ enum class Fault : std::uint8_t {
   stale_lists,
   go_back,  // the store loses what it acknowledged
   evict,    // the store loses rows
-  hold,     // a thread stands still while the others of its process go on
+  hold,     // a thread stands still while others of its process run
 };
 inline constexpr std::size_t kFaults = 14;
 const char* name_of(Fault fault);

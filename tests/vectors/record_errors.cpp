@@ -18,7 +18,7 @@ namespace {
 
 using idgen::vectors::Outcome;
 
-// Of so many columns of input.
+// The first `inputs` columns are input.
 bool record(const std::string& path, const std::string& columns, std::size_t inputs,
             const std::function<Outcome(const std::vector<std::string>& row)>& answer) {
   const auto rows = idgen::vectors::read_tsv(path);

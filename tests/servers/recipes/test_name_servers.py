@@ -1,5 +1,5 @@
 """What stores ask a name server that does not answer, as docs/stores.md says: each time they ask, they wait as long as
-the resolver is told. It has a network of its own."""
+the resolver is told. The test has its own network."""
 
 import re
 import subprocess
@@ -63,7 +63,7 @@ IPV4 = b"\0\1\0\1"  # how such a question ends
 
 
 def told_by(folder, command, resolver, hosts=""):
-    """What the command says beside a name server that does not answer, and the questions that this server hears."""
+    """What the command says with a name server that does not answer, and the questions that this server hears."""
     alone = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child"]
     if run([*alone, "true"]).returncode != 0:
         pytest.skip("this machine gives no namespaces")

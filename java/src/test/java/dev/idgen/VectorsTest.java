@@ -175,7 +175,7 @@ class VectorsTest {
         });
   }
 
-  /** The ids that one of {@link #callsFor} makes in a store of its own, and the refusal that ends them. */
+  /** The ids that one of {@link #callsFor} makes in a new store, and the refusal that ends them. */
   private static String drawn(String[] row, Object owner, int call) {
     var builder =
         Generator.builder().store("memory:owners" + STORES.incrementAndGet()).storeCreate(true).tag("orders");
