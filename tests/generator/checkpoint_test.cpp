@@ -3,7 +3,12 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <thread>
+
+#include "generator/live_generators.hpp"
 #include "generator/world.hpp"
+#include "store/store_test_support.hpp"
 
 namespace idgen::sim {
 namespace {
@@ -83,6 +88,51 @@ TEST_F(Checkpoint, OrderAndUniquenessHoldAcrossManyOfThem) {
     last_id = id;
     runtime->pass(i % 5 * kMs);
   }
+}
+
+TEST(CheckpointWithThreads, NoCallSaysClosedWhileTheProcessIsResetAgainAndAgain) {
+  for (const char* const kind : {"segment", "snowflake"}) {
+    Config config;
+    for (const auto& [key, value] : Settings{{"kind", kind},
+                                             {"store", "memory:reset"},
+                                             {"store_create", "true"},
+                                             {"wait_max", "1h"},
+                                             {"segment.step", "10"},
+                                             {"segment.runway", "0"}})
+      config.set(key, value);
+    config.get("kind") == "segment" ? config.set("tag", "t") : config.set("worker", "1");
+    Handle handle(config);
+    std::atomic<bool> is_over{false};
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        try {
+          while (!is_over) handle.next();
+        } catch (const Error& error) {
+          ADD_FAILURE() << kind << ": " << error.message();
+        }
+      });
+    }
+    for (int i = 0; i < 300; ++i) {
+      if (i % 2) quiesce();
+      reset();
+    }
+    is_over = true;
+  }
+}
+
+TEST_F(Checkpoint, AChildThatIsForkedMeanwhileNeedsNoReset) {
+  const TempFolder folder;
+  Config config;
+  config.set("kind", "segment");
+  config.set("tag", "t");
+  config.set("store", folder.url());
+  config.set("store_create", "true");
+  Handle handle(config);
+  const std::uint64_t first = handle.next();
+  quiesce();
+  EXPECT_EQ(in_child([&] { return std::to_string(handle.next() > first) + std::to_string(is_quiesced()); }), "10");
+  EXPECT_TRUE(is_quiesced());
 }
 
 TEST_F(Checkpoint, AClosedGeneratorStaysClosed) {

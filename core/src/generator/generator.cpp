@@ -447,7 +447,7 @@ std::string Generator::until_copy_is_noticed() const {
 }
 
 bool Generator::has_just_ended(const Feed& feed, const Error& error) const noexcept {
-  return error.status() == Status::closed && !closed_ && (feed.has_ended || feed.supply->was_copied());
+  return error.status() == Status::closed && !closed_ && feed.supply->is_sealed();
 }
 
 Claim Generator::claim(std::uint64_t drawn, Patience& patience) {

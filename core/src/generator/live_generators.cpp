@@ -8,6 +8,7 @@
 #include "idgen/standard.hpp"
 #include "runtime/fork_page.hpp"
 #include "runtime/made_once.hpp"
+#include "runtime/process_image.hpp"
 #include "runtime/vm_generation.hpp"
 
 namespace idgen {
@@ -16,7 +17,8 @@ namespace {
 // Replaced, never changed, so that a child forked at that moment finds either the old or the new one, intact.
 using List = std::vector<std::weak_ptr<Generator>>;
 constinit std::atomic<const List*> list{nullptr};
-constinit std::atomic<bool> quiesced{false};
+// The process image that is quiesced; 0: none. A child of that process is not.
+constinit std::atomic<std::uint64_t> quiesced_in{0};
 
 Mutex& list_mutex() {
   static constinit MadeOnce<ForkPage<Mutex>> page;
@@ -35,7 +37,14 @@ std::vector<std::shared_ptr<Generator>> live_generators() {
 
 }  // namespace
 
-bool is_quiesced() noexcept { return quiesced.load(); }
+bool is_quiesced() noexcept {
+  std::uint64_t image = quiesced_in.load();
+  if (image == 0) return false;
+  if (image == process_image_if_known()) return true;
+  // A child, which has inherited this. It looks for copies of the machine again.
+  if (quiesced_in.compare_exchange_strong(image, 0)) system_vm_generation.map_again();
+  return false;
+}
 
 void add_live_generator(const std::shared_ptr<Generator>& generator) {
   {
@@ -75,7 +84,7 @@ void abandon_in_copy() {
 }
 
 void quiesce() {
-  quiesced = true;
+  quiesced_in = process_image();
   abandon_in_copy();
   for (const std::shared_ptr<Generator>& generator : live_generators()) generator->rest();
   system_vm_generation.unmap();
@@ -87,7 +96,7 @@ void reset() {
   const std::vector<std::shared_ptr<Generator>> live = live_generators();
   for (const std::shared_ptr<Generator>& generator : live) generator->seal();
   for (const std::shared_ptr<Generator>& generator : live) generator->abandon();
-  quiesced = false;
+  quiesced_in = 0;
 }
 
 }  // namespace idgen

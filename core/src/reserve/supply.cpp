@@ -584,6 +584,11 @@ void Supply::end(bool gives_back) noexcept {
   source_.reset();  // release the host's objects now, not when the loader's task is destroyed
 }
 
+bool Supply::is_sealed() const {
+  const MutexLock lock(page_.mutex);
+  return closed_;
+}
+
 std::uint64_t Supply::closed_at() const {
   const MutexLock lock(page_.mutex);
   return closed_at_;

@@ -156,6 +156,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   // True, and sealed, once Options::is_copied has said so.
   bool was_copied() noexcept;
   std::uint64_t claims_from() const noexcept { return options_.claims_from; }
+  bool is_sealed() const;
   // Once sealed: the number after the last one that was drawn.
   std::uint64_t closed_at() const;
 
