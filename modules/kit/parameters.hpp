@@ -71,7 +71,7 @@ class Parameters {
                   "store = \"" + shown_ + "\": " + key + "_file, and another " + key + " beside it; give one of them");
     }
     if (variable.empty()) return given;
-    const char* const value = std::getenv(variable.c_str());
+    const char* const value = ::secure_getenv(variable.c_str());
     if (value != nullptr) return value;
     // It is an easy mistake to write the secret itself instead of the name.
     const bool is_name = std::all_of(variable.begin(), variable.end(), [](char c) {

@@ -284,6 +284,19 @@ TEST_F(NumberAtHand, OfASlotIsTheNextIfTheLowestOnesRowIsFarAhead) {
   EXPECT_THAT(lines, Contains(HasSubstr("another number is tried, because of reserved too far ahead")));
 }
 
+TEST_F(NumberAtHand, OfASlotMayBeLockedByEveryUserWhoMayWriteInItsFolder) {
+  const mode_t before = umask(077);
+  for (const mode_t mode : {01777u, 0775u, 0700u}) {
+    const TempFolder folder;
+    ASSERT_EQ(chmod(folder.path().c_str(), mode), 0);
+    open({{"worker", "auto"}, {"worker_source", "slot"}, {"worker_slots", folder.path()}})->close();
+    struct stat file {};
+    ASSERT_EQ(stat(folder.file("idgen-slots").c_str(), &file), 0);
+    EXPECT_EQ(file.st_mode & 0777, mode & 0666);
+  }
+  umask(before);
+}
+
 TEST_F(NumberAtHand, OfASlotNeedsAFolder) {
   EXPECT_THAT(refusal({{"worker_source", "slot"}}).message(), HasSubstr("needs worker_slots"));
   const Error missing = refusal({{"worker_source", "slot"}, {"worker_slots", "/nowhere/at/all"}});

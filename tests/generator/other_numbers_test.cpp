@@ -542,6 +542,18 @@ TEST_F(LeafCache, WithoutANumberAStartWithZooKeeperDownFails) {
   EXPECT_EQ(refusal("zookeeper", cached({{"wait_max", "0ms"}})).status(), Status::store_unavailable);
 }
 
+TEST_F(LeafCache, IsNotWrittenThroughALinkThatSomebodyElseHasMade) {
+  const std::string victim = folder.file("victim");
+  std::ofstream(victim) << "important";
+  ASSERT_EQ(symlink(victim.c_str(), path.c_str()), 0);
+  ASSERT_EQ(symlink(victim.c_str(), (path + ".new-" + std::to_string(getpid())).c_str()), 0);
+  rows.rows[4] = {kAddress, 0};
+  opened("zookeeper", cached());
+  EXPECT_THAT(content(), HasSubstr("workerID=4"));
+  std::ifstream file(victim);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "important");
+}
+
 TEST_F(LeafCache, AFileOfAnotherProcessIsRefused) {
   opened("zookeeper", cached());
   renew();

@@ -1,4 +1,5 @@
 // Properties from the environment: IDGEN_ORDERS_STORE_TIMEOUT is store_timeout of the generator "orders".
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,6 +42,10 @@ void Config::load_environment(const std::string& name) {
   for (const Property& property : properties()) names.push_back(as_variable(property.name));
   Config next = *this;
   next.set("name", name);
+  if (getauxval(AT_SECURE) != 0) {  // a setuid program: the variables are those of the user who started it
+    *this = std::move(next);
+    return;
+  }
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::size_t equals = text.find('=');

@@ -68,18 +68,14 @@ class NumberCache {
     if (path_.empty()) return;
     const std::string text = std::string(kNumber) + std::to_string(number) + "\n" + std::string(kName) + name_space_ +
                              "\n" + std::string(kAddress) + address_ + "\n";
-    const std::string fresh = path_ + ".new-" + std::to_string(getpid());
-    const int fd = above_standard_streams(::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    bool is_done =
+    NewFile fresh(path_);
+    const int fd = fresh.open(0644);
+    const bool is_written =
         fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(fd) == 0;
-    int error = is_done ? 0 : errno;
+    int error = is_written ? 0 : errno;
     if (fd >= 0) ::close(fd);
-    if (is_done && ::rename(fresh.c_str(), path_.c_str()) != 0) {
-      is_done = false;
-      error = errno;
-    }
-    if (is_done) return;
-    ::unlink(fresh.c_str());
+    if (is_written) error = fresh.replace(path_);
+    if (error == 0) return;
     throw Error(Status::store_permission, concat({"worker_cache: the file ", in_quotes(path_), " cannot be written (",
                                                   system_error_text(error), "). Name one in an existing folder"}));
   }

@@ -1,6 +1,7 @@
 #include "generator/worker_source.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -88,18 +89,37 @@ class LockedSlots final : public WorkerSource {
  private:
   // Empty; only its locks mean something. Others may have another user's processes in it.
   void make_file() const {
-    const int fd = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    const int error = errno;
-    if (fd >= 0) {
-      ::close(fd);
-      return;
+    const auto existing = [this] { return ::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK); };
+    int fd = existing();
+    int error = fd < 0 ? errno : 0;
+    if (error == ENOENT) {
+      error = make_shared();
+      if (error == EEXIST) {  // another process was faster
+        fd = existing();
+        error = fd < 0 ? errno : 0;
+      }
     }
+    if (fd >= 0) ::close(fd);
+    if (error == 0) return;
     const bool is_missing = error == ENOENT || error == ENOTDIR;
     throw Error(
         is_missing ? Status::store_missing : Status::store_permission,
         concat({"worker_source = slot: the file ", in_quotes(path_), " cannot be opened (", system_error_text(error),
                 "). Give worker_slots an existing folder that all processes of this "
-                "host can write"}));
+                "host can write, and let them write the file"}));
+  }
+  // Every user who may write in the folder may write the file, whatever the umask of the process that makes it. 0 or an
+  // errno.
+  int make_shared() const {
+    NewFile fresh(path_);
+    const int fd = fresh.open(0600);
+    if (fd < 0) return errno;
+    struct stat folder {};
+    int error = ::stat(path_.substr(0, path_.rfind('/')).c_str(), &folder) == 0 ? 0 : errno;
+    const bool has_group = ::fchown(fd, static_cast<uid_t>(-1), folder.st_gid) == 0;
+    if (error == 0 && ::fchmod(fd, folder.st_mode & (has_group ? 0666 : 0606)) != 0) error = errno;
+    ::close(fd);
+    return error == 0 ? fresh.move_to(path_) : error;
   }
 
   const LeasedField field_;

@@ -62,7 +62,8 @@ std::string Runtime::host_name() {
 }
 
 std::optional<std::string> Runtime::environment(const std::string& name) {
-  const char* const value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): said in the header
+  // Not of the user who started a setuid program.
+  const char* const value = ::secure_getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): said in the header
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
