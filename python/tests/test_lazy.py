@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import gc
 import multiprocessing
 import pickle
 import re
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -392,6 +394,19 @@ print(shown, draw(), rows.name)
 """
     assert run_python(code).stdout == "<idgen.LazyGenerator name='r' kind='segment', not open> 1 r\n"
     rows.close()
+
+
+def test_handles_that_come_with_tasks_are_freed_but_for_the_latest(memory_store: str) -> None:
+    handles = []
+    for _ in range(100):
+        rows = idgen.lazy(kind="segment", store=memory_store, tag="t", store_create=True)
+        data = pickle.dumps(rows)
+        handles.append(weakref.ref(rows))
+        del rows
+        handles.append(weakref.ref(pickle.loads(data)))
+    gc.collect()
+    assert sum(handle() is not None for handle in handles) == 16
+    assert handles[-1]() is not None
 
 
 def test_a_bound_method_asked_for_before_opening_draws_after_it_and_after_a_fork(tmp_path: Path) -> None:

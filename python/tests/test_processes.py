@@ -7,6 +7,7 @@ import contextlib
 import fcntl
 import multiprocessing
 import os
+import re
 import struct
 import time
 from collections.abc import Callable
@@ -84,6 +85,41 @@ def test_a_forked_child_of_an_event_loop_awaits_ids_on_a_loop_of_its_own(tmp_pat
         mine, theirs = asyncio.run(draw_and_fork())
         assert theirs.isdigit(), theirs
         assert int(theirs) != mine
+
+
+def test_a_fork_waits_until_another_thread_has_imported_what_its_call_needs(tmp_path: Path) -> None:
+    code = f"""
+import importlib.abc, os, sys, threading
+import idgen
+
+class Slow(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "idgen._values" and threading.current_thread() is not threading.main_thread():
+            begun.set()
+            forks.wait(0.2)  # the fork comes meanwhile, or waits
+
+begun, forks = threading.Event(), threading.Event()
+sys.meta_path.insert(0, Slow())
+orders = idgen.lazy(kind="segment", tag="t", store="sqlite:{tmp_path}/ids.db", store_create=True)
+threading.Thread(target=orders.next).start()
+begun.wait()
+child = os.fork()
+if child == 0:
+    orders.next()
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert run_python(code).stdout == "0\n"
+
+
+def test_the_extension_module_imports_under_the_lock_that_a_fork_waits_for() -> None:
+    sources = Path(__file__).resolve().parents[2] / "bindings/python/src"
+    imported = {
+        name
+        for path in sources.glob("*pp")
+        for name in re.findall(r"module_::import\((.*?)\)", path.read_text())
+    }
+    assert imported == {'"builtins"', '"idgen"', "name"}, "use module_named()"
 
 
 def test_on_fork_error_is_kept(tmp_path: Path) -> None:

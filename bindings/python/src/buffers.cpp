@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "self.hpp"
+
 namespace idgen_python {
 namespace {
 
@@ -32,7 +34,7 @@ const py::object& one_zero(bool is_unsigned) {
   static py::gil_safe_call_once_and_store<py::object> made[2];
   return made[is_unsigned ? 1 : 0]
       .call_once_and_store_result(
-          [&] { return py::module_::import("array").attr("array")(is_unsigned ? "Q" : "q", py::make_tuple(0)); })
+          [&] { return module_named("array").attr("array")(is_unsigned ? "Q" : "q", py::make_tuple(0)); })
       .get_stored();
 }
 

@@ -12,6 +12,7 @@
 
 #include "config.hpp"
 #include "gil.hpp"
+#include "self.hpp"
 
 namespace idgen_python {
 namespace {
@@ -300,7 +301,7 @@ void set_clock(idgen_config_t* config, const py::object& clock, Callables* calla
 }
 
 void set_store(idgen_config_t* config, const py::object& store, Callables* callables) {
-  const auto mine = std::make_shared<Callable>(py::module_::import("idgen._store").attr("Sink")(store));
+  const auto mine = std::make_shared<Callable>(module_named("idgen._store").attr("Sink")(store));
   const auto has = [&](const char* name) { return !optional_attribute(store, name).is_none(); };
   idgen_store_t table{};
   table.struct_size = sizeof table;

@@ -241,7 +241,7 @@ void bind_cipher(py::module_& module) {
           "hide_array",
           [](const py::object& self, const py::object& ids) {
             checked<IdCipher>(self);
-            return py::module_::import("idgen._arrays").attr("apply_cipher")(self, ids, false);
+            return module_named("idgen._arrays").attr("apply_cipher")(self, ids, false);
           },
           py::arg("ids"), py::pos_only(),
           "hide_array(ids) -> numpy.ndarray\n\n"
@@ -253,7 +253,7 @@ void bind_cipher(py::module_& module) {
           "reveal_array",
           [](const py::object& self, const py::object& hidden) {
             checked<IdCipher>(self);
-            return py::module_::import("idgen._arrays").attr("apply_cipher")(self, hidden, true);
+            return module_named("idgen._arrays").attr("apply_cipher")(self, hidden, true);
           },
           py::arg("hidden"), py::pos_only(),
           "reveal_array(hidden) -> numpy.ndarray\n\nThe ids of a column of hidden forms, as hide_array. Raises as "

@@ -1,5 +1,7 @@
 #include "config.hpp"
 
+#include "self.hpp"
+
 namespace idgen_python {
 namespace {
 
@@ -37,7 +39,7 @@ void Config::load(const py::object& toml_path, const std::string& name) {
 }
 
 void Config::set(const py::kwargs& keywords) {
-  const py::object to_text = py::module_::import("idgen._values").attr("to_text");
+  const py::object to_text = module_named("idgen._values").attr("to_text");
   for (const auto& [key, value] : keywords) {
     const std::string keyword = text_bytes(py::reinterpret_borrow<py::object>(key));
     const auto object = py::reinterpret_borrow<py::object>(value);
@@ -75,7 +77,7 @@ std::string Config::get(const char* key) const {
 }
 
 std::string path_bytes(const py::object& path, const char* what) {
-  auto bytes = py::cast<std::string>(py::module_::import("os").attr("fsencode")(path));
+  auto bytes = py::cast<std::string>(module_named("os").attr("fsencode")(path));
   if (bytes.find('\0') != std::string::npos) {
     throw_error(IDGEN_E_ARGUMENT, std::string(what) + " " + std::string(py::repr(path)) + " has a NUL character");
   }

@@ -492,7 +492,7 @@ py::object next_block(const py::object& self, const py::object& want) {
   }
   throw_if_interrupted();
   check(status, error);
-  return py::module_::import("idgen._types").attr("Block")(block.first, block.count, block.stride);
+  return module_named("idgen._types").attr("Block")(block.first, block.count, block.stride);
 }
 
 py::object next_until(const py::object& self, const py::object& token_object) {
@@ -552,7 +552,7 @@ py::object stats(const py::object& self) {
   const auto known = [](std::uint64_t left) {
     return left == UINT64_MAX ? py::object(py::none()) : py::object(py::int_(left));
   };
-  return py::module_::import("idgen._types")
+  return module_named("idgen._types")
       .attr("Stats")(counts.handles, counts.granted, counts.remaining, counts.refills, counts.refill_failures,
                      counts.refill_ns_max, counts.waits, counts.wait_ns, counts.store_waits, counts.clock_back_events,
                      counts.forks, counts.lead_ms, counts.issued, counts.rate, counts.stock_seconds,
@@ -650,7 +650,7 @@ void bind_generator(py::module_& module) {
           "next_async",
           [](const py::object& self) {
             checked_generator(self);
-            return py::module_::import("idgen._async").attr("next_async")(self);
+            return module_named("idgen._async").attr("next_async")(self);
           },
           "next_async() -> Awaitable[int]\n\n"
           "await generator.next_async(): one id for asyncio. Returns at once if it can; otherwise it waits, up to\n"
@@ -660,7 +660,7 @@ void bind_generator(py::module_& module) {
           "__aiter__",
           [](const py::object& self) {
             checked_generator(self);
-            return py::module_::import("idgen._async").attr("iterate")(self);
+            return module_named("idgen._async").attr("iterate")(self);
           },
           "async for id in generator: endless ids, as next_async; other tasks get their turn in between.")
       .def("_next_until", &next_until, py::arg("token"), py::pos_only(),
@@ -671,7 +671,7 @@ void bind_generator(py::module_& module) {
       .def(
           "decode_array",
           [](const py::object& self, const py::object& ids) {
-            return py::module_::import("idgen._arrays").attr("decode_array")(layout_of(self), ids);
+            return module_named("idgen._arrays").attr("decode_array")(layout_of(self), ids);
           },
           py::arg("ids"), py::pos_only(),
           "decode_array(ids) -> dict[str, numpy.ndarray]\n\nA column of ids as columns of fields; see "

@@ -41,7 +41,7 @@ std::uint64_t* member(idgen_parts_t& parts, std::uint32_t kind) {
 // `time` is a datetime in Python; the raw number has another name.
 const char* python_name(const idgen_field_t& field) { return field.kind == IDGEN_FIELD_TIME ? "ticks" : field.name; }
 
-py::module_ values_module() { return py::module_::import("idgen._values"); }
+py::module_ values_module() { return module_named("idgen._values"); }
 std::unique_ptr<Layout> parse(const std::string& text, const py::object& epoch) {
   if (text.find('\0') != std::string::npos) throw_error(IDGEN_E_ARGUMENT, "a layout has no NUL characters");
   std::string epoch_text;
@@ -240,7 +240,7 @@ py::object Layout::parts_object(const py::object& id, const idgen_parts_t& parts
   if (parts.segment_high != 0)
     values["segment"] = (py::int_(parts.segment_high) << py::int_(64)) | py::int_(parts.segment);
   const py::object unix_ms = has(IDGEN_FIELD_TIME) ? py::object(py::int_(parts.unix_ms)) : py::object(py::none());
-  return py::module_::import("idgen._parts").attr("Parts")(id, unix_ms, values);
+  return module_named("idgen._parts").attr("Parts")(id, unix_ms, values);
 }
 
 std::uint64_t id_bits(const py::object& id) {
@@ -279,7 +279,7 @@ void bind_layout(py::module_& module) {
       .def(
           "decode_array",
           [](const py::object& self, const py::object& ids) {
-            return py::module_::import("idgen._arrays").attr("decode_array")(self, ids);
+            return module_named("idgen._arrays").attr("decode_array")(self, ids);
           },
           py::arg("ids"), py::pos_only(),
           "decode_array(ids) -> dict[str, numpy.ndarray]\n\n"

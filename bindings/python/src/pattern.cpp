@@ -124,7 +124,7 @@ py::tuple reduce_pattern(const TextPattern& pattern) {
   py::dict keywords;
   keywords["zone"] = arguments[1];
   keywords["layout"] = arguments[2];
-  const py::object make = py::module_::import("functools").attr("partial")(py::type::of<TextPattern>(), **keywords);
+  const py::object make = module_named("functools").attr("partial")(py::type::of<TextPattern>(), **keywords);
   return py::make_tuple(make, py::make_tuple(arguments[0]));
 }
 

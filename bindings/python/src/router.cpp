@@ -461,7 +461,7 @@ void reload(Router& router) {
 
 auto in_arrays(const char* function) {
   return [function](const py::object& self, const py::object& values) {
-    return py::module_::import("idgen._routing").attr(function)(self, values);
+    return module_named("idgen._routing").attr(function)(self, values);
   };
 }
 

@@ -35,8 +35,16 @@ T& checked(const py::object& self) {
   return *value;
 }
 
+// What a call needs and `import idgen` does not load: under the lock of idgen/__init__.py, for which a fork waits.
+inline py::module_ module_named(const char* name) {
+  const auto known = py::reinterpret_steal<py::object>(PyImport_GetModule(py::str(name).ptr()));
+  if (known) return py::module_::import(name);
+  if (PyErr_Occurred()) throw py::error_already_set();
+  return py::module_::import("idgen").attr("_import")(name);
+}
+
 // A class of idgen/_types.py, by name.
-inline py::object type_named(const char* name) { return py::module_::import("idgen._types").attr(name); }
+inline py::object type_named(const char* name) { return module_named("idgen._types").attr(name); }
 
 // Makes a function on a T a method of its Python class.
 template <typename T, typename Result, typename... Arguments>

@@ -49,7 +49,7 @@ std::atomic<const UuidClass*> uuid_class{nullptr};
 const UuidClass* find_uuid_class() noexcept {
   if (const UuidClass* const found = uuid_class.load(std::memory_order_acquire)) return found;
   try {
-    const py::module_ module = py::module_::import("uuid");
+    const py::module_ module = module_named("uuid");
     const py::object type = module.attr("UUID");
     auto made = std::make_unique<UuidClass>(UuidClass{
         .type = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr()),

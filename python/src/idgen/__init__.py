@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import atexit
 import os
+from _thread import RLock
 
 from . import _core
 from ._core import (
@@ -95,10 +96,24 @@ from ._errors import (
     WouldBlockError,
 )
 
+# What calls load when they first need it is imported under a lock that a fork waits for: a child would wait for ever for
+# a module that a thread of its parent was just importing.
+_imports = RLock()
+
+
+def _import(module: str) -> ModuleType:
+    with _imports:
+        from importlib import import_module
+
+        return import_module(module)
+
+
 # What is below loads when it is first asked for: an import of idgen costs all programs alike, and to load typing alone
 # costs more than all that is above. For type checkers, who take TYPE_CHECKING for true, these are plain imports.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from . import sql as sql, testing as testing
     from ._lazy import LazyGenerator, lazy as lazy
     from ._parts import Parts
@@ -141,13 +156,11 @@ else:
     }
 
     def __getattr__(name):
-        from importlib import import_module
-
         if name in ("sql", "testing"):
-            return import_module("." + name, __name__)  # which makes it an attribute of this module
+            return _import("idgen." + name)  # which makes it an attribute of this module
         if name not in _MODULE_OF:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = globals()[name] = getattr(import_module("." + _MODULE_OF[name], __name__), name)
+        value = globals()[name] = getattr(_import("idgen." + _MODULE_OF[name]), name)
         return value
 
     def __dir__():
@@ -243,4 +256,8 @@ __all__ = [
 
 # Threads of the core, and daemon threads that wait in it, must not come back into an interpreter that is going.
 atexit.register(_core._detach)
+
+os.register_at_fork(
+    before=_imports.acquire, after_in_parent=_imports.release, after_in_child=_imports._at_fork_reinit  # type: ignore[attr-defined]
+)
 os.register_at_fork(after_in_child=_core._forget_other_threads)

@@ -256,9 +256,9 @@ def from_core(
     retry_after = retry_after_ns / 1e9 if retry_after_ns else None
     exception = CLASS_BY_NAME.get(name, Error)(message, status, name, retryable, retry_after, written)
     if cause:
-        from ._store import cause_of
+        from . import _import
 
-        exception.__cause__ = cause_of(cause)
+        exception.__cause__ = _import("idgen._store").cause_of(cause)
     return exception
 
 

@@ -104,9 +104,11 @@ def _is_store(value: object) -> bool:
 
 
 def error(kind: type[_Kind], message: str) -> _Kind:
-    from . import _store  # which loads much that a program without errors does not need
+    from . import _import
 
-    return _store.error(kind, message)
+    # It loads much that a program without errors does not need.
+    made: _Kind = _import("idgen._store").error(kind, message)
+    return made
 
 
 def _for_this_caller(failure: Exception) -> Exception:
@@ -442,9 +444,12 @@ class LazyGenerator:
 
 
 _handles: weakref.WeakSet[LazyGenerator] = weakref.WeakSet()
-# What was pickled, or unpickled, in this process or an ancestor. A handle that is sent with each task of a pool is thus
-# one handle in each worker, and not one for each task.
-_pickled: dict[str, LazyGenerator] = {}
+# What was pickled, or unpickled, in this process or an ancestor, as long as the program has it. A handle that is sent
+# with each task of a pool is thus one handle in each worker, and not one for each task: of those that no task has any
+# more, the latest are kept.
+_pickled: weakref.WeakValueDictionary[str, LazyGenerator] = weakref.WeakValueDictionary()
+_latest: dict[str, LazyGenerator] = {}
+_MOST_KEPT = 16
 
 
 def _unpickled(
@@ -452,7 +457,12 @@ def _unpickled(
 ) -> LazyGenerator:
     made = LazyGenerator(table, open_wait, properties)
     made._key = key
-    return _pickled.setdefault(key, made)
+    handle = _pickled.setdefault(key, made)
+    _latest.pop(key, None)
+    _latest[key] = handle
+    for old in list(_latest)[:-_MOST_KEPT]:
+        _latest.pop(old, None)
+    return handle
 
 
 def _forget_parent() -> None:
