@@ -3,6 +3,7 @@
 #include <string>
 
 #include "idgen/config.hpp"
+#include "idgen/url.hpp"
 #include "store/store_test_support.hpp"
 
 namespace idgen {
@@ -56,7 +57,10 @@ TEST(StoreUrl, AUrlWithASlipIsNeverShownWithItsPassword) {
                                "mysql://app:x@s3cret%40db:y/ids",
                                "mysql://app:s3cret%zz@db/ids",
                                "mysql://app:s3cret/ids",
-                               "etcd:// s3cret"};
+                               "etcd:// s3cret",
+                               "host=db user=app password=s3cret dbname=ids",
+                               "Server=db;Password=s3cret",
+                               "user id=app;password=s3cret"};
   for (const std::string& url : slips) {
     for (const bool is_opened : {true, false}) {
       try {
@@ -83,6 +87,27 @@ TEST(StoreUrl, AUrlWithASlipIsNeverShownWithItsPassword) {
       ADD_FAILURE() << url << " was accepted";
     } catch (const Error& error) {
       EXPECT_EQ(error.message().find("s3cret"), std::string::npos) << error.message();
+    }
+  }
+}
+
+TEST(StoreUrl, WhatFollowsTheNameOfADatabaseIsNotShown) {
+  for (const char* const scheme : {"mysql", "postgres", "redis", "jdbc:mysql"})
+    EXPECT_EQ(StoreUrl::parse(std::string(scheme) + "://db/ids;user=app;password=s3cret").shown().find("s3cret"),
+              std::string::npos);
+}
+
+TEST(StoreUrl, AUrlIsShownByNoPropertyThatItWasGivenToByMistake) {
+  for (const Property& property : properties()) {
+    if (property.type == PropertyType::text) continue;
+    for (const char* const url :
+         {"mysql://app:s3cret@db/ids", "host=db password=s3cret", "Server=db;Password=s3cret"}) {
+      try {
+        Config().set(property.name, url);
+        ADD_FAILURE() << property.name << " was accepted";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.message().find("s3cret"), std::string::npos) << error.message();
+      }
     }
   }
 }

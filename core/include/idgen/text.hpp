@@ -56,6 +56,8 @@ std::string_view nearest(std::string_view text, std::span<const std::string_view
 // A user's text for an error message: in single quotes, cut after 80 characters, with everything but printable ASCII as
 // \xNN, so that a message is always one line of valid UTF-8.
 std::string in_quotes(std::string_view text);
+// It looks like the address of a server: such a text is not repeated in a message, because a password may be in it.
+bool may_hold_secret(std::string_view text) noexcept;
 // Copies text into `size` bytes (at least 1), NUL included: cut between characters if it is too long, bytes that are
 // not UTF-8 as '?'. Returns how many bytes were written before the NUL. Allocates nothing.
 std::size_t copy_text(std::string_view text, char* out, std::size_t size) noexcept;

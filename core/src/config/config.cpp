@@ -48,7 +48,7 @@ std::vector<std::string_view> choices(const Property& property) {
 
 // A text is not shown: it may be a URL with a password, and its length says enough.
 [[noreturn]] void refuse(const Property& property, std::string_view value, const std::string& why) {
-  const bool is_shown = property.type != PropertyType::text;
+  const bool is_shown = property.type != PropertyType::text && !may_hold_secret(value);
   throw Error(Status::value, concat({property.name, (is_shown ? " = " + in_quotes(value) : ""), " ", why,
                                      "; allowed: ", property.range}));
 }
@@ -96,7 +96,7 @@ void check(const Property& property, std::string_view value) {
         }
       } catch (const Error& error) {
         if (error.message().starts_with(property.name)) throw;
-        refuse(property, value, "is not understood: " + error.message());
+        refuse(property, value, "is not understood" + (may_hold_secret(value) ? "" : ": " + error.message()));
       }
       return;
     case PropertyType::text: {

@@ -62,15 +62,14 @@ static const StoreScheme* nearest_scheme(const std::string& word) {
 // Throws Error{value}. A URL with a typo may hold a password anywhere. So the text is shown only if it can only be a
 // word or a path.
 [[noreturn]] static void throw_no_such_store(const std::string& url) {
-  const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
   const std::string word = url.substr(0, url.find_first_of(":/@;,? "));
   const StoreScheme* const nearest = nearest_scheme(word);
   const bool is_server = nearest != nullptr && !nearest->module.empty();
   const std::size_t colon = url.find(':');
   const std::string rest = colon == std::string::npos ? "" : url.substr(colon + 1);
-  bool is_shown = !has(url, "@") && !has(url, "//");
+  bool is_shown = !may_hold_secret(url);
   if (is_server && url != word) is_shown = false;
-  if (colon != std::string::npos && (nearest == nullptr || has(rest, ":"))) is_shown = false;
+  if (colon != std::string::npos && (nearest == nullptr || rest.find(':') != std::string::npos)) is_shown = false;
 
   std::string hint;
   if (is_shown && colon == std::string::npos && url.find_first_of("./") != std::string::npos) {

@@ -50,6 +50,10 @@ std::string_view nearest(std::string_view text, std::span<const std::string_view
   return best;
 }
 
+bool may_hold_secret(std::string_view text) noexcept {
+  return text.find_first_of("@;=") != std::string_view::npos || text.find("//") != std::string_view::npos;
+}
+
 std::string in_quotes(std::string_view text) {
   // Limit of the result, so that a message with two quotes still fits idgen_error_t if every byte is escaped.
   constexpr std::size_t kLongest = 80;

@@ -47,11 +47,13 @@ std::string decoded(const std::string& scheme, std::string_view text) {
   return out;
 }
 
-// For people: as in a URL, and cut off where a password may begin that was encoded too often.
+// For people: as in a URL, and cut off where a password may begin that was encoded too often, or written as others do:
+// `DATABASE;password=...`.
 std::string shown_part(const std::string& text) {
   constexpr char kHex[] = "0123456789ABCDEF";
   std::string out;
-  for (const char c : text.substr(0, text.find_first_of(":@"))) {
+  const std::size_t end = text.find_first_of(":@;=");
+  for (const char c : text.substr(0, end)) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte > 0x20 && byte < 0x7F && c != '%') {
       out += c;
@@ -59,7 +61,7 @@ std::string shown_part(const std::string& text) {
       out += {'%', kHex[byte >> 4], kHex[byte & 15]};
     }
   }
-  return out + (text.find_first_of(":@") == std::string::npos ? "" : "...");
+  return out + (end == std::string::npos ? "" : "...");
 }
 
 // A name, an address or a socket's path; "" is reported separately.
