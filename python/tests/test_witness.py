@@ -11,6 +11,7 @@ from pathlib import Path
 
 import idgen
 import pytest
+from test_processes import in_child
 from patience import wait_until
 
 DRAWS_AND_DIES = """
@@ -101,3 +102,19 @@ def test_too_many_open_files_are_waited_for(settings: dict[str, str | int]) -> N
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         assert generator.next() > 1
+
+
+def test_relative_paths_mean_the_same_files_after_the_program_has_gone_to_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("witness", "elsewhere/witness"):
+        (tmp_path / folder).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    with idgen.Generator(
+        kind="segment", tag="t", store="sqlite:ids.db", store_create=True, witness="witness", segment_step=10
+    ) as orders:
+        first = orders.next()
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        assert int(in_child(lambda: str(orders.next()))) > first
+    assert len(list(tmp_path.glob("witness/idgen-witness-*"))) == 1
+    assert list(tmp_path.glob("elsewhere/**/idgen-*")) == []

@@ -193,6 +193,19 @@ TEST_F(RouterOfAFile, AnExplicitReloadThrowsWhatTheTimerOnlyNotes) {
   EXPECT_ERROR(UNSUPPORTED, HasSubstr("from data"), Router::make(RouteTable(two_shards()), {})->reload());
 }
 
+TEST_F(RouterOfAFile, ItsFileIsTheSameOneAfterTheProgramHasGoneToAnotherFolder) {
+  write(two_shards(1));
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(std::filesystem::path(path).parent_path());
+  RouterOptions options;
+  options.reload_ms = 0;
+  const auto router = Router::open(std::filesystem::path(path).filename(), options);
+  std::filesystem::current_path(before);
+  write(two_shards(2));
+  router->reload();
+  EXPECT_EQ(router->map().version(), 2u);
+}
+
 TEST_F(RouterOfAFile, TheTimerEndsWithItsRouter) {
   write(two_shards(1));
   auto router = open();

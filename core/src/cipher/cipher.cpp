@@ -172,7 +172,7 @@ std::string description_of(const idgen_module_cipher_t& cipher) {
 
 }  // namespace
 
-Cipher::Cipher(const Config& config) : config_(config), module_(open_cipher(config, true)) {}
+Cipher::Cipher(const Config& config) : config_(config.with_absolute_directory()), module_(open_cipher(config_, true)) {}
 Cipher::~Cipher() { module_.close(module_.ctx); }
 
 void Cipher::apply(bool reveals, const std::uint64_t* ids, std::uint64_t* out, std::size_t count) const {

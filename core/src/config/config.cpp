@@ -218,6 +218,14 @@ StoreOptions Config::store_options() const {
   return options;
 }
 
+Config Config::with_absolute_directory() const {
+  Config next = *this;
+  std::error_code failed;
+  const std::filesystem::path here = std::filesystem::current_path(failed);
+  if (!failed) next.set("directory", get("directory").empty() ? here.string() : (here / get("directory")).string());
+  return next;  // else whatever uses a relative path says why it cannot
+}
+
 bool Config::operator==(const Config& other) const {
   if (runtime != other.runtime || store != other.store || keys != other.keys) return false;
   return std::all_of(properties().begin(), properties().end(),

@@ -48,7 +48,8 @@ std::shared_ptr<Generator> new_generator(std::shared_ptr<Generator> generator) {
 
 }  // namespace
 
-std::shared_ptr<Generator> acquire_generator(const Config& config, const Cancelled& cancelled) {
+std::shared_ptr<Generator> acquire_generator(const Config& given, const Cancelled& cancelled) {
+  const Config config = given.with_absolute_directory();
   Patience patience(config.duration_ms("wait_max") * 1'000'000, cancelled);
   wait_for_reset(config.runtime ? *config.runtime : system_runtime(), config.get("name"), patience);
   if (config.get("kind") != "snowflake") return new_generator(make_segment_generator(config, patience));
