@@ -1,4 +1,5 @@
 // Several processes on one store: real processes, real kills.
+#include <ctime>
 #include <set>
 #include <vector>
 
@@ -40,6 +41,31 @@ TEST(Processes, SixteenThatDrawAtOnceGetDisjointRanges) {
     expected += kCount;
   }
   EXPECT_EQ(open_store(folder.url(), not_creating())->segment_show("ns", "t").max_id, kProcesses * kGrants * kCount);
+}
+
+// In a container the first process is always process 1, so the next one has the name of the one that was killed.
+TEST(Processes, OneThatHasTheNameOfAnOwnerThatIsGoneIsNotTakenForIt) {
+  const TempFolder folder;
+  const Child another([](int) { pause(); });
+  const std::int64_t now_ms = std::time(nullptr) * 1000;
+  const auto row_is_live = [&](std::uint64_t worker, pid_t process, std::int64_t at_ms) {
+    WindowRequest request = window_request(worker, at_ms);
+    char here[256] = "";
+    gethostname(here, sizeof here - 1);
+    request.holder = "process " + std::to_string(process) + " on " + here;
+    EXPECT_EQ(in_child([&] {
+                open_store(folder.url(), creating())->window_take(request);
+                _exit(0);  // as if it was killed
+                return std::string();
+              }),
+              "");
+    const WindowInfo row = open_store(folder.url(), not_creating())->window_show(request.name_space, worker);
+    EXPECT_EQ(row.holder, request.holder);
+    return row.is_live;
+  };
+  EXPECT_FALSE(row_is_live(1, getpid(), now_ms)) << "it is this process, which would have a lock";
+  EXPECT_FALSE(row_is_live(2, another.pid(), now_ms - 3'600'000)) << "it had not begun when that time was reserved";
+  EXPECT_TRUE(row_is_live(3, another.pid(), now_ms)) << "it may have lost its lock";
 }
 
 TEST(Processes, SeveralThatRaceToCreateTheStoreMakeOne) {

@@ -19,6 +19,7 @@
 #include "store/grant_rules.hpp"
 #include "store/lock_file.hpp"
 #include "store/owner_locks.hpp"
+#include "store/process_start.hpp"
 #include "store/sqlite_connection.hpp"
 #include "store/sqlite_file.hpp"
 #include "store/store_schemes.hpp"
@@ -725,18 +726,22 @@ class SqliteStore final : public Store {
     if (owners.claim(name_space, worker, this) != OwnerLocks::Claim::granted) return true;
     owners.release(name_space, worker, 0);
     // It may be alive and have lost its lock: the host closed all descriptors, or somebody deleted the lock file.
-    return row.owned && is_process_here(row.holder);
+    return row.owned && may_be_process_here(row.holder, row.hw);
   }
 
-  // "process 4711 on db-3", as holder_text() writes it. True if that is this machine or container, and the process
-  // runs.
-  static bool is_process_here(const std::string& holder) {
+  // "process 4711 on db-3", as holder_text() writes it. True if that is this machine or container, and the process runs
+  // and may be the one that reserved time up to `hw_ms`. In a container other processes have the same name later on:
+  // the first one is always process 1.
+  static bool may_be_process_here(const std::string& holder, std::int64_t hw_ms) {
     int process = 0;
     char host[256] = "", here[256] = "";
     // NOLINTNEXTLINE(cert-err34-c): a number that does not fit is nobody's
     if (std::sscanf(holder.c_str(), "process %d on %255s", &process, host) != 2 || process <= 0) return false;
     if (gethostname(here, sizeof here - 1) != 0 || std::strcmp(host, here) != 0) return false;
-    return kill(process, 0) == 0 || errno == EPERM;
+    if (process == getpid()) return false;  // which owns what it has a lock for
+    if (kill(process, 0) != 0 && errno != EPERM) return false;
+    const std::optional<std::int64_t> began_ms = process_began_ms(process);
+    return !began_ms || *began_ms <= hw_ms;
   }
 
   // The kernel does not say who has the lock. The row does, unless its owner has died and left a raw clone that keeps
