@@ -115,9 +115,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 def test_the_extension_module_imports_under_the_lock_that_a_fork_waits_for() -> None:
     sources = Path(__file__).resolve().parents[2] / "bindings/python/src"
     imported = {
-        name
-        for path in sources.glob("*pp")
-        for name in re.findall(r"module_::import\((.*?)\)", path.read_text())
+        name for path in sources.glob("*pp") for name in re.findall(r"module_::import\((.*?)\)", path.read_text())
     }
     assert imported == {'"builtins"', '"idgen"', "name"}, "use module_named()"
 

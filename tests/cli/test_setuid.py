@@ -33,10 +33,8 @@ def test_a_setuid_program_takes_no_settings_from_the_environment(tmp_path):
     program, configuration = tmp_path / "program", tmp_path / "idgen.toml"
     configuration.write_text(CONFIGURATION)
     library = ROOT / "build" / "lib"
-    subprocess.run(
-        ["cc", "-x", "c", "-", f"-I{ROOT}/capi/include", f"-L{library}", "-lidgen", f"-Wl,-rpath,{library}", "-o", program],
-        input=PROGRAM, text=True, check=True,
-    )  # fmt: skip
+    words = ["cc", "-x", "c", "-", f"-I{ROOT}/capi/include", f"-L{library}", "-lidgen", f"-Wl,-rpath,{library}"]
+    subprocess.run([*words, "-o", program], input=PROGRAM, text=True, check=True)
     program.chmod(0o755)
     for folder in (tmp_path, *tmp_path.parents):
         if folder.stat().st_mode & 0o001 == 0:

@@ -66,8 +66,8 @@ class Config {
 
   // What opening the store needs to know.
   StoreOptions store_options() const;
-  // The same with an absolute `directory`, from which relative paths start: for a handle, whose paths must mean the same
-  // files after the program has changed its working directory.
+  // The same with an absolute `directory`, from which relative paths start: for a handle, whose paths must name the
+  // same files after the program has changed its working directory.
   Config with_absolute_directory() const;
 
   // [name] of a TOML file; see idgen_config_load. Throws Error{config_file, unknown_key, value}; then nothing has

@@ -7,6 +7,7 @@
 
 #include "config/paths.hpp"
 #include "idgen/text.hpp"
+#include "runtime/absolute_path.hpp"
 #include "runtime/made_once.hpp"
 
 namespace idgen {
@@ -220,10 +221,8 @@ StoreOptions Config::store_options() const {
 
 Config Config::with_absolute_directory() const {
   Config next = *this;
-  std::error_code failed;
-  const std::filesystem::path here = std::filesystem::current_path(failed);
-  if (!failed) next.set("directory", get("directory").empty() ? here.string() : (here / get("directory")).string());
-  return next;  // else whatever uses a relative path says why it cannot
+  next.set("directory", absolute_path(get("directory")));
+  return next;
 }
 
 bool Config::operator==(const Config& other) const {

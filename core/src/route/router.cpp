@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 
 #include "idgen/text.hpp"
+#include "runtime/absolute_path.hpp"
 #include "runtime/fork_page.hpp"
 #include "runtime/process_image.hpp"
 
@@ -92,10 +92,7 @@ std::shared_ptr<Router> Router::make(const RouteTable& table, RouterOptions opti
 
 std::shared_ptr<Router> Router::open(const std::string& path, RouterOptions options) {
   if (path.empty()) throw Error(Status::value, "the path of the table's file is empty");
-  const RouteTable table = read_route_table(path);
-  std::error_code failed;  // of a working directory that is gone
-  const std::filesystem::path absolute = std::filesystem::absolute(path, failed);
-  std::shared_ptr<Router> router(new Router(std::move(options), failed ? path : absolute.string(), table));
+  std::shared_ptr<Router> router(new Router(std::move(options), absolute_path(path), read_route_table(path)));
   router->keep_watching();
   return router;
 }

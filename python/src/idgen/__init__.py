@@ -96,8 +96,8 @@ from ._errors import (
     WouldBlockError,
 )
 
-# What calls load when they first need it is imported under a lock that a fork waits for: a child would wait for ever for
-# a module that a thread of its parent was just importing.
+# Modules that calls load when they first need them are imported under a lock, for which a fork waits. A child would
+# otherwise wait without end for a module that a thread of its parent was importing.
 _imports = RLock()
 
 
@@ -258,6 +258,8 @@ __all__ = [
 atexit.register(_core._detach)
 
 os.register_at_fork(
-    before=_imports.acquire, after_in_parent=_imports.release, after_in_child=_imports._at_fork_reinit  # type: ignore[attr-defined]
+    before=_imports.acquire,
+    after_in_parent=_imports.release,
+    after_in_child=_imports._at_fork_reinit,  # type: ignore[attr-defined]
 )
 os.register_at_fork(after_in_child=_core._forget_other_threads)
