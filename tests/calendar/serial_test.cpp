@@ -124,6 +124,12 @@ TEST_F(Serial, ATagKeepsItsPatternButForTheWidth) {
   EXPECT_EQ(next(*with({{"pattern", "A{yyyyMMdd}{decimal:3+}"}})), "A20261121003");
 }
 
+TEST_F(Serial, TagsKeepTheirPatternsApartWhateverSlashesTheirNamesHave) {
+  set_clock("2026-11-21T12:00:00Z");
+  EXPECT_EQ(next(*with({{"namespace", "a"}, {"tag", "b/c"}, {"pattern", "A{000}"}})), "A001");
+  EXPECT_EQ(next(*with({{"namespace", "a/b"}, {"tag", "c"}, {"pattern", "B{000}"}})).substr(0, 1), "B");
+}
+
 TEST_F(Serial, ARowWithAStrideIsRefused) {
   disk.stride = 2;
   disk.offset = 1;

@@ -224,7 +224,8 @@ class SegmentSource final : public Source {
   }
   std::string record_name() const {
     constexpr std::size_t kLongest = 100;
-    const std::string name = concat({name_space_, "/", tag_});
+    // The length tells tag b/c of namespace a from tag c of namespace a/b.
+    const std::string name = concat({std::to_string(name_space_.size()), ":", name_space_, "/", tag_});
     if (name.size() <= kLongest) return "serial " + name;
     return "serial " + format_id(xxh64(name), Encoding::hex) + format_id(murmur64a(name), Encoding::hex);
   }
