@@ -1038,8 +1038,10 @@ class Key(Cli):
         self.file.chmod(0o600)
         self.assertIn("30 hexadecimal digits", self.refused("CONFIG_FILE", "key", "rotate", "ids.key"))
         self.assertEqual(self.file.read_text(), "1 00112233445566778899aabbccddee\n")
-        self.file.write_text("1 00112233445566778899aabbccddeeff")  # without a line end
         (self.dir / "ids.key.new").touch()
+        at_work = self.run_tool("key", "rotate", "ids.key").err
+        self.assertIn("another `idgen key` is at work", at_work, "nothing is read that may be replaced meanwhile")
+        self.file.write_text("1 00112233445566778899aabbccddeeff")  # without a line end
         self.assertIn("another `idgen key` is at work", self.run_tool("key", "rotate", "ids.key").err)
         (self.dir / "ids.key.new").unlink()
         self.good("key", "rotate", "ids.key")

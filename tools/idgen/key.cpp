@@ -65,21 +65,44 @@ void sync(const std::string& path, int flags) {
   close(file);
 }
 
-// Makes a file that is not there yet, on disk when this returns. Nobody else can read it at any moment.
-void make_file(const std::string& path, const Secret& keys, mode_t mode, const std::string& if_there) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-  if (file < 0 && errno == EEXIST) fail(path, if_there);
-  if (file < 0) fail_with_errno(path);
-  const bool is_written = fchmod(file, mode) == 0 &&
-                          write(file, keys.text.data(), keys.text.size()) == static_cast<ssize_t>(keys.text.size()) &&
-                          fsync(file) == 0;
-  const int why = errno;
-  close(file);
-  if (is_written) return sync(folder_of(path), O_RDONLY | O_DIRECTORY);
-  unlink(path.c_str());
-  errno = why;
-  fail_with_errno(path);
-}
+// A file that was not there, and that nobody else can read at any moment. It is removed unless it is kept or renamed.
+class NewFile {
+ public:
+  NewFile(std::string path, const std::string& if_there)
+      : path_(std::move(path)), file_(open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)) {
+    if (file_ < 0 && errno == EEXIST) fail(path_, if_there);
+    if (file_ < 0) fail_with_errno(path_);
+  }
+  ~NewFile() {
+    close(file_);
+    if (!is_kept_) unlink(path_.c_str());
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  void write(const Secret& keys, mode_t mode) const {
+    const bool is_written =
+        fchmod(file_, mode) == 0 &&
+        ::write(file_, keys.text.data(), keys.text.size()) == static_cast<ssize_t>(keys.text.size()) &&
+        fsync(file_) == 0;
+    if (!is_written) fail_with_errno(path_);
+  }
+  // On disk when these return.
+  void keep() {
+    is_kept_ = true;
+    sync(folder_of(path_), O_RDONLY | O_DIRECTORY);
+  }
+  void rename_to(const std::string& path) {
+    if (rename(path_.c_str(), path.c_str()) != 0) fail_with_errno(path);
+    keep();
+  }
+
+ private:
+  const std::string path_;
+  const int file_;
+  bool is_kept_ = false;
+};
 
 std::string checked(const Config& config) {
   return read_text([&](char* buffer, std::size_t* size, idgen_error_t* error) {
@@ -119,8 +142,10 @@ int create(const KeyArguments& arguments) {
   Secret keys;
   keys.text = "# Keys of hidden ids: VERSION HEXDIGITS [retired]. Add one with `idgen key rotate`.\n";
   add_key(keys, 1);
-  make_file(arguments.file, keys, 0400,
-            "the file exists; a key that is in use is never overwritten. Add one with `idgen key rotate`");
+  NewFile file(arguments.file,
+               "the file exists; a key that is in use is never overwritten. Add one with `idgen key rotate`");
+  file.write(keys, 0400);
+  file.keep();
   print(one_line(arguments.file) +
         ": key version 1. Keep a copy in a safe place: without it, no hidden id can be "
         "revealed\n");
@@ -140,10 +165,13 @@ int check(const KeyArguments& arguments) {
   return kExitOk;
 }
 
-// Replaces the file by one with the text that `change` makes of it, after the library has accepted that.
+// Replaces the file by one with the text that `change` makes of it, after the library has accepted that. The new file
+// is the lock: it is made before anything is read, so that two changes at once never begin with the same text.
 template <class Change>
 void replace(const KeyArguments& arguments, Change&& change) {
   const std::string& path = arguments.file;
+  NewFile next(path + ".new",
+               "the file exists: another `idgen key` is at work, or one was interrupted. If none is, remove it");
   const std::vector<Version> before = versions_in(checked(path));  // also: it is ours alone
   Secret keys;
   const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -156,22 +184,14 @@ void replace(const KeyArguments& arguments, Change&& change) {
   if (!keys.text.empty() && keys.text.back() != '\n') keys.text += '\n';
   change(keys, before);
 
-  const std::string next = path + ".new";
-  make_file(next, keys, found.st_mode & 0600,
-            "the file exists: another `idgen key` is at work, or one was interrupted. If none is, remove it");
-  try {
-    checked(next);
-    if (has_configuration(arguments.settings)) {
-      const Config config = arguments.settings.make();
-      set(config, "cipher.key", "file:" + next);
-      checked(config);
-    }
-    if (rename(next.c_str(), path.c_str()) != 0) fail_with_errno(path);
-  } catch (...) {
-    unlink(next.c_str());
-    throw;
+  next.write(keys, found.st_mode & 0600);
+  checked(next.path());
+  if (has_configuration(arguments.settings)) {
+    const Config config = arguments.settings.make();
+    set(config, "cipher.key", "file:" + next.path());
+    checked(config);
   }
-  sync(folder_of(path), O_RDONLY | O_DIRECTORY);
+  next.rename_to(path);
 }
 
 int rotate(const KeyArguments& arguments) {
