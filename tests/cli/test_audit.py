@@ -539,6 +539,12 @@ sys.modules["pyarrow"].__path__ = []
         records = self.read(self.parquet("int64", id=[1, None, 1]))
         self.assertEqual([records[0]["ids"], records[0]["duplicated"], records[0]["broken_rows"]], [2, 1, 1])
 
+    def test_no_code_of_the_working_directory_runs(self) -> None:
+        for module in ("pyarrow", "json", "array"):
+            (self.dir / f"{module}.py").write_text("open('it ran', 'w')\n")
+        self.assertEqual(self.read(self.parquet("int64", id=[7]))[0]["ids"], 1)
+        self.assertFalse((self.dir / "it ran").exists())
+
     def test_its_column_is_named_or_numbered_or_called_id(self) -> None:
         columns = {"name": ["a", "b"], "order_id": ["5", "5"]}
         for column in ("order_id", 2):
