@@ -115,7 +115,7 @@ class Machines:
     def forget(self, number):
         """Its owner counts as dead from now on: its latest report is set back."""
         who, _ = self.holders()[number]
-        stamp = now_ms() - GUARD_MS - 100
+        stamp = now_ms() - HOUR_MS - GUARD_MS
         if self.server.name == "redis":
             self.server.cli("HSET", f"cosid:{{{self.namespace}}}:itc_idx", who, f"{number}|{stamp}")
         else:
@@ -192,15 +192,16 @@ def test_a_number_of_ours_that_was_killed_goes_to_cosid_after_the_guard_and_back
     started, windows, namespace, tmp_path, cosid_jar, real
 ):
     server = started(real)
-    settings = settle({**windows(server), **COSID, "layout": TWO})
+    # However slowly a process starts, the guard is over only when the test says so.
+    settings = {**settle({**windows(server), **COSID, "layout": TWO}), "worker_guard": "1h"}
     machines = Machines(server, namespace)
     with drawing(tmp_path, namespace, 2, **settings) as (killed, lives):
         killed.goes_on().kill()
         (number,) = numbers(killed.ids(), TWO)
         with pytest.raises((RuntimeError, BrokenPipeError)):  # both are in use, or may be
-            cosid_machine(cosid_jar, server, "early", namespace, bits=1, guard_ms=GUARD_MS).issue(1)
+            cosid_machine(cosid_jar, server, "early", namespace, bits=1, guard_ms=HOUR_MS).issue(1)
         machines.forget(number)
-        with cosid_machine(cosid_jar, server, "late", namespace, bits=1, guard_ms=GUARD_MS) as cosid_:
+        with cosid_machine(cosid_jar, server, "late", namespace, bits=1, guard_ms=HOUR_MS) as cosid_:
             theirs = cosid_.issue(100)
             assert numbers(theirs, TWO) == {number}
             refused = draw_once(namespace=namespace, **settings, worker_wait="0ms")

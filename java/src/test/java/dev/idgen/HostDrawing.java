@@ -42,7 +42,7 @@ final class HostDrawing {
     if (!arguments[0].equals("native")) {
       DataSource pool =
           broken == null
-              ? pool(URI.create(arguments[0]), Boolean.parseBoolean(autocommit), Duration.ofSeconds(2))
+              ? pool(URI.create(arguments[0]), Boolean.parseBoolean(autocommit), PATIENCE.dividedBy(3))
               : brokenPool(broken);
       builder.store(new SqlStore(pool, PATIENCE));
     }
