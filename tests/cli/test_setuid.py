@@ -1,4 +1,4 @@
-"""A program with the rights of another user obeys that user's files, not the variables of who starts it."""
+"""A program with the rights of another user obeys that user's files, not the environment of the user who starts it."""
 
 import os
 import subprocess

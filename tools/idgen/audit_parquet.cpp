@@ -19,7 +19,7 @@ namespace {
 
 // Writes one line, "binary COLUMN", "lines COLUMN" or what is wrong, and then the ids: 8 bytes each, least significant
 // first, or as text. A null is a line that is no id.
-// Python would take modules from the working directory first, where somebody else may have put them.
+// Python would take modules from the working directory first, where another user may have put them.
 constexpr const char* kScript = R"(
 import sys
 sys.path[:] = [folder for folder in sys.path if folder]

@@ -65,7 +65,8 @@ void sync(const std::string& path, int flags) {
   close(file);
 }
 
-// A file that was not there, and that nobody else can read at any moment. It is removed unless it is kept or renamed.
+// A file that did not exist before. No other user can read it at any moment. It is removed unless it is kept or
+// renamed.
 class NewFile {
  public:
   NewFile(std::string path, const std::string& if_there)

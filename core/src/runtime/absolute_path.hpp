@@ -8,8 +8,8 @@
 
 namespace idgen {
 
-// `path` from the root; "": the working directory. Where that is gone, a relative path stays as it is: whoever uses it
-// then says why it cannot.
+// `path` from the root; "": the working directory. If that is gone, a relative path stays as it is, and opening it
+// fails with the reason.
 //
 // TRAP: std::filesystem's does the same, but leaks where there is no memory (libstdc++ 12).
 inline std::string absolute_path(const std::string& path) {
