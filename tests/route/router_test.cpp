@@ -228,18 +228,21 @@ TEST(RouterInAChild, GoesOnWithItsTableAndLooksAtTheFileAgainAfterACall) {
   const TempFolder folder;
   const std::string path = folder.file("routes.toml");
   std::ofstream(path) << RouteTable(two_shards(1)).text();
-  std::atomic<bool> has_logged{false}, is_forked{false};
+  struct Timer {
+    std::atomic<bool> has_logged{false}, is_forked{false};
+  };
+  const auto timer = std::make_shared<Timer>();  // the timer's thread may outlive this test by a moment
   RouterOptions options;
   options.reload_ms = 5;
-  options.log = std::make_shared<const Log>([&](LogLevel, const std::string&) {
-    has_logged = true;
-    while (!is_forked) usleep(1'000);
+  options.log = std::make_shared<const Log>([timer](LogLevel, const std::string&) {
+    timer->has_logged = true;
+    while (!timer->is_forked) usleep(1'000);
   });
   const auto router = Router::open(path, options);
   write_route_table(path, RouteTable(two_shards(2)), 1);
-  ASSERT_TRUE(becomes_true([&] { return has_logged.load(); }));
+  ASSERT_TRUE(becomes_true([&] { return timer->has_logged.load(); }));
   EXPECT_EQ(in_child([&]() -> std::string {
-              is_forked = true;
+              timer->is_forked = true;
               if (router->route_node(0).version != 2) return "the table is gone";
               write_route_table(path, RouteTable(two_shards(3)), 2);
               (void)router->stats();  // the timer starts over
@@ -247,7 +250,7 @@ TEST(RouterInAChild, GoesOnWithItsTableAndLooksAtTheFileAgainAfterACall) {
               return "version " + std::to_string(router->route_node(0).version);
             }),
             "version 3");
-  is_forked = true;
+  timer->is_forked = true;
 }
 
 }  // namespace
