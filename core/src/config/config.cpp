@@ -175,7 +175,8 @@ void Config::load(const std::string& toml_path, const std::string& name) {
   if (!found->error.empty()) throw Error(Status::config_file, found->error);
   Config next = *this;
   next.set("name", name);
-  next.set("directory", std::filesystem::absolute(toml_path).parent_path().string());
+  const std::string file = absolute_path(toml_path);
+  next.set("directory", file.substr(0, std::max<std::size_t>(file.rfind('/'), 1)));
   std::set<std::string> given;
   for (const auto& [key, value] : found->settings) {
     try {
@@ -193,8 +194,9 @@ void Config::load(const std::string& toml_path, const std::string& name) {
 }
 
 std::string path_of(const Config& config, std::string_view key) {
-  const std::filesystem::path start = config.get("directory").empty() ? "." : config.get("directory");
-  return std::filesystem::absolute(start / config.get(key)).lexically_normal();
+  const std::string& path = config.get(key);
+  const std::string start = absolute_path(config.get("directory"));
+  return std::filesystem::path(path.starts_with('/') ? path : concat({start, "/", path})).lexically_normal();
 }
 
 StoreOptions Config::store_options() const {

@@ -106,13 +106,11 @@ void check_levels(const std::string& path, std::string_view toml) {
       if ((c == ']' || c == '}') && open > 0) --open;
     }
     if (open + dots > kMostLevels) {
-      throw Error(Status::config_file,
-                  path + ": line " + std::to_string(line) +
-                      ": more than 32 levels of tables, lists and parts of a name; allowed are 32");
+      throw Error(Status::config_file, concat({path, ": line ", std::to_string(line),
+                                               ": more than 32 levels of tables, lists and parts of a name; "
+                                               "allowed are 32"}));
     }
-    line += static_cast<std::size_t>(std::count(toml.begin() + static_cast<std::ptrdiff_t>(at),
-                                                toml.begin() + static_cast<std::ptrdiff_t>(next), '\n'));
-    at = next;
+    for (; at < next; ++at) line += toml[at] == '\n';
   }
 }
 
@@ -139,12 +137,10 @@ toml::table parse(const std::string& path) {
     check_levels(path, text);
     return toml::parse(text, path);
   } catch (const toml::parse_error& error) {
-    std::ostringstream message;
     const toml::source_position at = error.source().begin;
-    message << path << ": ";
-    if (at.line > 0) message << "line " << at.line << ", column " << at.column << ": ";
-    message << error.description();
-    throw Error(Status::config_file, message.str());
+    const std::string place =
+        at.line > 0 ? concat({"line ", std::to_string(at.line), ", column ", std::to_string(at.column), ": "}) : "";
+    throw Error(Status::config_file, concat({path, ": ", place, error.description()}));
   }
 }
 
