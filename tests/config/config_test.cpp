@@ -1,7 +1,12 @@
 #include "idgen/config.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "config/paths.hpp"
+#include "temp_folder.hpp"
 
 namespace idgen {
 namespace {
@@ -89,6 +94,21 @@ TEST(Config, DurationsAreReadInMilliseconds) {
   EXPECT_EQ(config.duration_ms("window"), 250);
   config.set("window", "3000");
   EXPECT_EQ(config.duration_ms("window"), 3'000);
+}
+
+TEST(Config, ARelativePathWhoseFolderIsGoneIsNotTakenForOneFromTheRoot) {
+  const int before = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  {
+    const TempFolder folder;
+    ASSERT_EQ(chdir(folder.path().c_str()), 0);
+  }
+  Config config;
+  config.set("witness", "seen");
+  EXPECT_EQ(path_of(config.with_absolute_directory(), "witness"), "seen");
+  config.set("directory", "/srv/shop");
+  EXPECT_EQ(path_of(config, "witness"), "/srv/shop/seen");
+  ASSERT_EQ(fchdir(before), 0);
+  close(before);
 }
 
 TEST(Config, TwoConfigurationsAreEqualIfTheyMeanTheSame) {

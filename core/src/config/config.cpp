@@ -194,9 +194,9 @@ void Config::load(const std::string& toml_path, const std::string& name) {
 }
 
 std::string path_of(const Config& config, std::string_view key) {
-  const std::string& path = config.get(key);
-  const std::string start = absolute_path(config.get("directory"));
-  return std::filesystem::path(path.starts_with('/') ? path : concat({start, "/", path})).lexically_normal();
+  const std::string &path = config.get(key), &start = config.get("directory");
+  const bool is_whole = start.empty() || path.starts_with('/');
+  return std::filesystem::path(absolute_path(is_whole ? path : concat({start, "/", path}))).lexically_normal();
 }
 
 StoreOptions Config::store_options() const {
