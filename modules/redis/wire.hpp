@@ -44,11 +44,12 @@ class Wire {
     for (;;) {
       const ssize_t done = ::recv(socket_, data, size, 0);
       if (done > 0) return static_cast<std::size_t>(done);
-      if (done == 0) error_ = ECONNRESET;
+      if (done == 0) error_ = 0;
       if (done == 0 || !may_go_on(POLLIN)) return 0;
     }
   }
   std::string reason() const {
+    if (error_ == 0) return "the server has closed the connection";
     if (error_ == ETIMEDOUT) return "it took longer than " + std::to_string(timeout_.count()) + " ms (store_timeout)";
     return std::generic_category().message(error_);
   }
@@ -64,7 +65,7 @@ class Wire {
   bool is_ready(short events) {
     for (;;) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(ends_ - Clock::now()).count();
-      error_ = ETIMEDOUT;
+      error_ = left > 0 ? 0 : ETIMEDOUT;
       if (left <= 0) return false;
       pollfd wanted{socket_, events, 0};
       const int found =
@@ -80,7 +81,7 @@ class Wire {
   const int socket_;
   const std::chrono::milliseconds timeout_;
   Clock::time_point ends_;
-  int error_ = 0;
+  int error_ = 0;  // of the latest call; 0: none
 };
 
 }  // namespace idgen::module

@@ -85,7 +85,7 @@ class Scheduler {
   std::uint64_t steps = 0;
   std::uint64_t run_length = 8;         // steps until somebody else may go on, on average
   std::int64_t most_passes = 50 * kUs;  // of time, between two who run
-  std::uint64_t holds_one_in = 0;       // so many steps: a thread stands still there while others go on; 0: never
+  std::uint64_t holds_one_in = 0;       // steps, in which a thread stands still while others run; 0: never
   std::uint64_t holds = 0;
 
   Task& start(Image& image, const std::string& name, std::function<void()> body);

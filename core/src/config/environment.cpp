@@ -42,11 +42,8 @@ void Config::load_environment(const std::string& name) {
   for (const Property& property : properties()) names.push_back(as_variable(property.name));
   Config next = *this;
   next.set("name", name);
-  if (getauxval(AT_SECURE) != 0) {  // a setuid program: the variables are those of the user who started it
-    *this = std::move(next);
-    return;
-  }
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+  // A setuid program has the variables of the user who started it.
+  for (char** entry = getauxval(AT_SECURE) != 0 ? nullptr : environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const std::size_t equals = text.find('=');
     if (!text.starts_with(prefix) || equals == std::string_view::npos) continue;
