@@ -109,7 +109,8 @@ std::int64_t realtime_ns() {
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-// Ids of whole ticks divided by their time: from the first id of one tick to the first id of another.
+// Ids of whole ticks divided by their time: from the first id of one tick to the first id of another. Where the thread
+// was stopped before it looked at the clock, the clock says less than the ticks, and the ticks count.
 double share_of_cap() {
   constexpr int tick_shift = 22;
   const Generator generator =
@@ -121,14 +122,15 @@ double share_of_cap() {
   while (id >> tick_shift == first >> tick_shift) check(idgen_next(generator.get(), &id, error), error);
   const auto begin = Clock::now();
   std::uint64_t count = 0;
-  std::uint64_t tick = id >> tick_shift;
+  const std::uint64_t first_tick = id >> tick_shift;
+  std::uint64_t tick = first_tick;
   for (;;) {
     ++count;
     check(idgen_next(generator.get(), &id, error), error);
     if (id >> tick_shift == tick) continue;
     tick = id >> tick_shift;
     const double ms = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-    if (ms >= 500) return static_cast<double>(count) / (ms * 4096);
+    if (ms >= 500) return static_cast<double>(count) / (std::max(ms, static_cast<double>(tick - first_tick)) * 4096);
   }
 }
 
