@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <thread>
+#include <utility>
 
 #include "generator/live_generators.hpp"
 #include "generator/world.hpp"
@@ -88,6 +89,84 @@ TEST_F(Checkpoint, OrderAndUniquenessHoldAcrossManyOfThem) {
     last_id = id;
     runtime->pass(i % 5 * kMs);
   }
+}
+
+// Another thread resets the process: its copies may receive the same answer.
+TEST_F(Checkpoint, AGrantThatWasOnItsWayDuringAResetIsNotUsed) {
+  bool is_on_its_way = true;
+  store->after = [&] {
+    if (std::exchange(is_on_its_way, false)) reset();
+  };
+  auto handle = open({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "100"}, {"segment.runway", "0"}});
+  EXPECT_EQ(handle->next(), 101u) << "the first, when it opens";
+  is_on_its_way = true;
+  std::uint64_t id = 101;
+  while (is_on_its_way) id = handle->next();
+  if (id <= 200) id = handle->next();
+  EXPECT_EQ(id, 301u) << "the next one";
+  reset();
+  is_on_its_way = true;
+  EXPECT_EQ(handle->next(), 501u) << "the first, when it starts over";
+}
+
+TEST_F(Checkpoint, ACallThatComesWhileTheProcessIsBeingResetGivesNothingBack) {
+  auto snowflake = open({{"worker", "1"}});
+  auto segment = open({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "100"}, {"segment.runway", "0"}});
+  snowflake->next();
+  segment->next();
+  const std::uint64_t granted = disk.tags["t"];
+  std::uint64_t id = 0;
+  store->before = [&, is_first = true]() mutable {  // reset() gives up the worker, and the segment is next
+    if (std::exchange(is_first, false)) id = segment->next();
+  };
+  reset();
+  EXPECT_EQ(id, granted + 1);
+}
+
+// Counts how often a thread waits for another.
+class CountedWaits final : public Runtime {
+ public:
+  std::int64_t wall_ns() noexcept override { return system_.wall_ns(); }
+  std::int64_t mono_ns() noexcept override { return system_.mono_ns(); }
+  void sleep_ns(std::int64_t ns) override { system_.sleep_ns(ns); }
+  void nonce(std::span<std::uint8_t> out) override { system_.nonce(out); }
+  std::shared_ptr<Lane> make_lane() override { return system_.make_lane(); }
+  void wait(MutexLock& lock, std::condition_variable& changed, std::int64_t timeout_ns) override {
+    ++waits;
+    system_.wait(lock, changed, timeout_ns);
+  }
+  std::atomic<int> waits{0};
+
+ private:
+  Runtime& system_ = system_runtime();
+};
+
+TEST(CheckpointWithThreads, QuiescingWaitsForACallThatIsStartingOver) {
+  SimDisk disk;
+  const auto store = std::make_shared<SimStore>(disk);
+  const auto runtime = std::make_shared<CountedWaits>();
+  Config config;
+  config.store = store;
+  config.runtime = runtime;
+  for (const auto& [key, value] :
+       Settings{{"kind", "segment"}, {"tag", "t"}, {"wait_max", "1h"}, {"segment.step", "100"}})
+    config.set(key, value);
+  Handle handle(config);
+  reset();
+  std::atomic<bool> is_asking{false}, is_over{false};
+  store->after = [&] {
+    if (is_asking.exchange(true)) return;
+    while (runtime->waits == 0 && !is_over) std::this_thread::yield();
+  };
+  std::uint64_t id = 0;
+  std::jthread caller([&] { id = handle.next(); });
+  while (!is_asking) std::this_thread::yield();
+  quiesce();
+  EXPECT_EQ(disk.tags["t"], 100u) << "what the call was granted has been given back";
+  is_over = true;
+  reset();
+  caller.join();
+  EXPECT_EQ(id, 101u);
 }
 
 TEST(CheckpointWithThreads, NoCallSaysClosedWhileTheProcessIsResetAgainAndAgain) {

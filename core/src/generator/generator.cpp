@@ -199,6 +199,11 @@ HotPage& Generator::page() const noexcept {
 
 void Generator::log(LogLevel level, const std::string& message) const { logs_->say(level, subject_ + ": " + message); }
 
+void Generator::open(Patience& patience) {
+  add_live_generator(shared_from_this());
+  start_over(nullptr, patience);
+}
+
 void Generator::begin(Patience& patience) {
   const bool is_first = !is_alive();  // in this process image
   const Feed* const before = is_first ? nullptr : feed_.load();
@@ -221,8 +226,9 @@ void Generator::begin(Patience& patience) {
   const Feed* const begun = feed.release();
   feed_ = begun;
   (*home_)->alive.store(true, std::memory_order_release);
-  if (closed_) settle(*begun);  // by another thread, which has closed the one before
-  if (is_quiesced()) rest();
+  // By another thread, which knew the one before.
+  if (closed_ || begun->supply->was_copied()) settle(*begun);
+  if (is_quiesced()) rest_in_turn();
   watch_for_copy();
 }
 
@@ -238,13 +244,12 @@ std::unique_ptr<Generator::Feed> Generator::primed_feed(Page page, const Feed* b
                           .stripes = shape_.stripes,
                           .subject = subject_,
                           .lane = store_->lane(*runtime_)};
-  // Read before anything is asked for: what is granted from here on is ours as long as it does not change.
-  if (const std::optional<std::uint64_t> here = runtime_->vm_generation()) {
-    options.is_copied = [runtime = runtime_, here = *here] {
-      const std::optional<std::uint64_t> now = runtime->vm_generation();
-      return now && *now != here;
-    };
-  }
+  // Read before anything is asked for: what is granted from here on is ours as long as neither changes.
+  options.is_copied = [runtime = runtime_, resets_here = resets(), here = runtime_->vm_generation()] {
+    if (resets() != resets_here) return true;
+    const std::optional<std::uint64_t> now = here ? runtime->vm_generation() : std::nullopt;
+    return now && *now != *here;
+  };
   set_options(options, feed->page);
   if (before != nullptr) continue_after(*before, options, **feed->page);
   // Not make_shared: a timer that holds a weak_ptr would keep its memory.
@@ -274,31 +279,32 @@ bool Generator::ensure_alive(Patience& patience) {
 
 bool Generator::start_over(const Feed* ended, Patience& patience) {
   if (!patience.may_wait()) return false;
-  wait_for_reset(*runtime_, subject_, patience);
-  HotPage& home = **home_;
-  const auto has_begun = [&] { return home.alive.load(std::memory_order_acquire) && feed_.load() != ended; };
   // One thread starts over, the others wait for it.
-  MutexLock lock(home.mutex);
-  while (home.beginning) {
+  for (;;) {
+    wait_for_reset(*runtime_, subject_, patience);
+    const std::int64_t before = runtime_->mono_ns();
+    const bool is_ours = take_turn(patience.slice_ns());
+    if ((*home_)->alive.load(std::memory_order_acquire) && feed_.load() != ended) {
+      if (is_ours) leave_turn();
+      return true;
+    }
+    if (is_ours) {
+      if (!is_quiesced()) break;  // from here on quiesce() waits until we have begun
+      leave_turn();
+      continue;
+    }
+    patience.spend(runtime_->mono_ns() - before);
     if (patience.left_ns() <= 0) {
       throw Error(Status::store_unavailable,
                   subject_ + ": waited " + std::to_string(patience.waited_ns() / kMs) +
                       " ms (wait_max) for another thread, which " +
                       (ended == nullptr ? "draws this forked child's first reservation" : "starts over"));
     }
-    const std::int64_t before = runtime_->mono_ns();
-    runtime_->wait(lock, home.changed, patience.slice_ns());
-    patience.spend(runtime_->mono_ns() - before);
-    lock.unlock();
     patience.check(subject_);
-    lock.lock();
   }
-  if (has_begun()) return true;
-  home.beginning = true;
-  lock.unlock();
-  if (ended == nullptr) {
-    is_copy_ = true;
-  } else {
+  const bool is_child = ended == nullptr && feed_.load() != nullptr;
+  if (is_child) is_copy_ = true;
+  if (ended != nullptr) {
     const std::int64_t before = runtime_->mono_ns();
     settle(*ended);
     patience.spend(runtime_->mono_ns() - before);
@@ -310,10 +316,21 @@ bool Generator::start_over(const Feed* ended, Patience& patience) {
     throw;
   }
   leave_turn();
-  if (ended == nullptr) {
+  if (is_child) {
     ++forks_;
     log(LogLevel::info, "forked child: drew its own reservation");
   }
+  return true;
+}
+
+bool Generator::take_turn(std::int64_t most_ns) noexcept {
+  HotPage& home = **home_;
+  const std::int64_t deadline = runtime_->mono_ns() + most_ns;
+  MutexLock lock(home.mutex);
+  while (home.beginning && runtime_->mono_ns() < deadline)
+    runtime_->wait(lock, home.changed, std::min(most_ns, Patience::kSliceNs));
+  if (home.beginning) return false;
+  home.beginning = true;
   return true;
 }
 
@@ -347,6 +364,14 @@ bool Generator::replace(const Feed& feed, Patience& patience) {
 }
 
 void Generator::rest() noexcept {
+  seal();
+  // Who begins a feed meanwhile rests it, in its turn, and may be at the store.
+  const bool is_ours = take_turn(wait_max_ns_);
+  rest_in_turn();
+  if (is_ours) leave_turn();
+}
+
+void Generator::rest_in_turn() noexcept {
   if (!is_alive()) return;
   seal();
   settle(*feed_.load());
@@ -355,11 +380,17 @@ void Generator::rest() noexcept {
 
 void Generator::abandon() noexcept {
   is_copy_ = true;
-  if (!is_alive()) return;
   seal();
-  const Feed& feed = *feed_.load();
-  if (!feed.is_settled.exchange(true)) feed.supply->abandon();
-  store_->disconnect();
+  settle_sealed();
+}
+
+// Whoever has the turn settles it, too.
+void Generator::settle_sealed() noexcept {
+  if (!take_turn(0)) return;
+  if (is_alive()) {
+    if (const Feed& feed = *feed_.load(); feed.has_ended) settle(feed);
+  }
+  leave_turn();
 }
 
 void Generator::seal() noexcept {
@@ -391,14 +422,7 @@ void Generator::settle_soon() noexcept {
       self->log(LogLevel::warning,
                 "this machine was restored from a snapshot or cloned (its generation has changed): what was reserved "
                 "before is not issued here, and the next call reserves anew");
-      HotPage& home = **self->home_;
-      {
-        const MutexLock lock(home.mutex);
-        if (home.beginning) return;  // who starts over settles it
-        home.beginning = true;
-      }
-      if (const Feed& feed = *self->feed_.load(); feed.has_ended) self->settle(feed);
-      self->leave_turn();
+      self->settle_sealed();
     });
   } catch (const std::exception&) {  // no thread can be had: the next call settles it
   }
@@ -462,8 +486,10 @@ Claim Generator::claim(std::uint64_t drawn, Patience& patience) {
 }
 
 void Generator::close() noexcept {
-  closed_ = true;
+  closed_ = true;  // first: who starts over meanwhile gives up
+  const bool is_ours = take_turn(wait_max_ns_);
   if (is_alive()) settle(*feed_.load());
+  if (is_ours) leave_turn();
   if (has_entered_.exchange(false)) store_->leave();
 }
 

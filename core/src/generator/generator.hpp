@@ -17,8 +17,8 @@ class Generator : public std::enable_shared_from_this<Generator> {
  public:
   virtual ~Generator();
 
-  // Draws the first reservation. Before that only describe() works.
-  void begin(Patience& patience) IDGEN_RUNS_HOST_CODE;
+  // Draws the first reservation. Before that only describe() works. From here on quiesce() and reset() know of it.
+  void open(Patience& patience) IDGEN_RUNS_HOST_CODE;
 
   // Slow path: the counter gave nothing. True: try again. False: only waiting would help, and the caller may not.
   virtual bool make_room(Patience& patience) IDGEN_RUNS_HOST_CODE = 0;
@@ -33,11 +33,11 @@ class Generator : public std::enable_shared_from_this<Generator> {
   void close() noexcept IDGEN_RUNS_HOST_CODE;
   // Gives back what is reserved, and the worker. The next call waits for reset(), then starts over.
   void rest() noexcept IDGEN_RUNS_HOST_CODE;
-  // The same without giving anything back: it may belong to the original of which this process is a copy.
+  // After reset(). Nothing is given back: it may belong to the original of which this process is a copy.
   void abandon() noexcept IDGEN_RUNS_HOST_CODE;
   // Nothing more is drawn from what is reserved. Waits for nobody and calls nobody. Then rest() or abandon().
   void seal() noexcept;
-  // The same if this machine was copied since; true for the one call that finds it so. Then settle_soon().
+  // The same if this process was copied since; true for the one call that finds it so. Then settle_soon().
   bool seal_if_copied() noexcept;
   // Says so in the log and gives up the worker, in the background: it does not need another call.
   void settle_soon() noexcept;
@@ -61,7 +61,7 @@ class Generator : public std::enable_shared_from_this<Generator> {
   };
   Fed feed_stripe(std::size_t index, std::uint64_t want, bool may_wait) noexcept IDGEN_RUNS_HOST_CODE;
 
-  std::atomic<std::uint32_t> handles{0};
+  std::atomic<std::uint32_t> handles{1};
   std::string
       place;  // its key in the registry, kept from when it was made: a relative path may mean another file by now
 
@@ -127,13 +127,20 @@ class Generator : public std::enable_shared_from_this<Generator> {
   std::atomic<std::uint64_t> forks_{0};
 
  private:
-  // Begins a feed in place of `ended`, or, in a child, of nothing.
+  // Begins a feed in place of `ended`, or, when it opens and in a child, of nothing.
   bool start_over(const Feed* ended, Patience& patience) IDGEN_RUNS_HOST_CODE;
   // Null: this machine was copied meanwhile, so the first reservation may also be the original's.
   std::unique_ptr<Feed> primed_feed(Page page, const Feed* before, std::uint64_t claims_from,
                                     Patience& patience) IDGEN_RUNS_HOST_CODE;
-  void leave_turn() noexcept;  // in which one thread begins or settles a feed
+  // In its turn.
+  void begin(Patience& patience) IDGEN_RUNS_HOST_CODE;
+  // The turn in which one thread begins or settles a feed. False: another thread still had it after `most_ns`.
+  bool take_turn(std::int64_t most_ns) noexcept;
+  void leave_turn() noexcept;
+  // In its turn, if that can be had in time.
   void settle(const Feed& feed) noexcept IDGEN_RUNS_HOST_CODE;
+  void settle_sealed() noexcept IDGEN_RUNS_HOST_CODE;
+  void rest_in_turn() noexcept IDGEN_RUNS_HOST_CODE;
   // Ends what all generators of this process have reserved, if this machine was copied.
   void look_for_copy();
   void watch_for_copy() noexcept;
@@ -142,7 +149,7 @@ class Generator : public std::enable_shared_from_this<Generator> {
   std::atomic<bool> is_replacing_{false};     // posted to the lane
   std::atomic<std::uint64_t> watched_in_{0};  // the process image that has the timer of watch_for_copy()
   std::shared_ptr<Lane> watch_lane_;          // constant once it is set
-  std::atomic<const Feed*> feed_{nullptr};    // the latest; replaced only while `beginning` is true
+  std::atomic<const Feed*> feed_{nullptr};    // the latest; replaced only in a turn
   std::atomic<bool> closed_{false};
   std::atomic<bool> is_copy_{false};
   std::atomic<bool> has_other_pages_{false};  // than home_, in this process image or in one that it comes from

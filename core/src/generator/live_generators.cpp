@@ -19,6 +19,7 @@ using List = std::vector<std::weak_ptr<Generator>>;
 constinit std::atomic<const List*> list{nullptr};
 // The process image that is quiesced; 0: none. A child of that process is not.
 constinit std::atomic<std::uint64_t> quiesced_in{0};
+constinit std::atomic<std::uint64_t> resets_called{0};
 
 Mutex& list_mutex() {
   static constinit MadeOnce<ForkPage<Mutex>> page;
@@ -37,6 +38,8 @@ std::vector<std::shared_ptr<Generator>> live_generators() {
 
 }  // namespace
 
+std::uint64_t resets() noexcept { return resets_called; }
+
 bool is_quiesced() noexcept {
   std::uint64_t image = quiesced_in.load();
   if (image == 0) return false;
@@ -47,19 +50,16 @@ bool is_quiesced() noexcept {
 }
 
 void add_live_generator(const std::shared_ptr<Generator>& generator) {
-  {
-    std::unique_ptr<const List> old;  // destroyed with no lock held
-    const MutexLock lock(list_mutex());
-    const List* const before = list.load();
-    auto next = std::make_unique<List>();
-    if (before != nullptr) {
-      std::copy_if(before->begin(), before->end(), std::back_inserter(*next),
-                   [](const std::weak_ptr<Generator>& each) { return !each.expired(); });
-    }
-    next->push_back(generator);
-    old.reset(list.exchange(next.release()));
+  std::unique_ptr<const List> old;  // destroyed with no lock held
+  const MutexLock lock(list_mutex());
+  const List* const before = list.load();
+  auto next = std::make_unique<List>();
+  if (before != nullptr) {
+    std::copy_if(before->begin(), before->end(), std::back_inserter(*next),
+                 [](const std::weak_ptr<Generator>& each) { return !each.expired(); });
   }
-  if (is_quiesced()) generator->rest();  // quiesce() may have missed it
+  next->push_back(generator);
+  old.reset(list.exchange(next.release()));
 }
 
 void wait_for_reset(Runtime& runtime, const std::string& subject, Patience& patience) {
@@ -93,6 +93,7 @@ void quiesce() {
 void reset() {
   system_vm_generation.map_again();
   forget_standard_randomness();
+  ++resets_called;  // first: what a thread has asked for and not yet received may be granted to the original, too
   const std::vector<std::shared_ptr<Generator>> live = live_generators();
   for (const std::shared_ptr<Generator>& generator : live) generator->seal();
   for (const std::shared_ptr<Generator>& generator : live) generator->abandon();

@@ -8,9 +8,11 @@
 
 namespace idgen {
 
-// Counted from here on, until it is destroyed. It has reserved something, which is given back if the process was
-// quiesced meanwhile.
-void add_live_generator(const std::shared_ptr<Generator>& generator) IDGEN_RUNS_HOST_CODE;
+// Counted from here on, until it is destroyed. It has reserved nothing yet.
+void add_live_generator(const std::shared_ptr<Generator>& generator);
+
+// How often reset() was called. What was asked for before the latest is not used.
+std::uint64_t resets() noexcept;
 
 // Between quiesce() and reset(). A child inherits it.
 bool is_quiesced() noexcept;

@@ -40,19 +40,13 @@ std::shared_ptr<Generator> shared(const std::shared_ptr<Generator>& generator, c
   return generator;
 }
 
-std::shared_ptr<Generator> new_generator(std::shared_ptr<Generator> generator) {
-  generator->handles = 1;
-  add_live_generator(generator);
-  return generator;
-}
-
 }  // namespace
 
 std::shared_ptr<Generator> acquire_generator(const Config& given, const Cancelled& cancelled) {
   const Config config = given.with_absolute_directory();
   Patience patience(config.duration_ms("wait_max") * 1'000'000, cancelled);
   wait_for_reset(config.runtime ? *config.runtime : system_runtime(), config.get("name"), patience);
-  if (config.get("kind") != "snowflake") return new_generator(make_segment_generator(config, patience));
+  if (config.get("kind") != "snowflake") return make_segment_generator(config, patience);
   Runtime& runtime = config.runtime ? *config.runtime : system_runtime();
   const std::string key = snowflake_identity(config);
   const std::shared_ptr<Slot<Generator>> slot = slot_of(key);
@@ -76,7 +70,7 @@ std::shared_ptr<Generator> acquire_generator(const Config& given, const Cancelle
   }
   SlotTurn turn(*slot);
   lock.unlock();
-  auto generator = new_generator(make_snowflake_generator(config, patience));
+  auto generator = make_snowflake_generator(config, patience);
   generator->place = key;
   turn.set(generator);
   return generator;

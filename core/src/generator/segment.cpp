@@ -267,7 +267,8 @@ class SegmentSource final : public Source {
                   concat({"tag ", quote(tag_), ": the store granted ", grant.count, " numbers from ", grant.first,
                           " on, stride ", grant.stride, "; that is invalid"}));
     }
-    const bool was_settled = std::exchange(stride_->is_settled, true);
+    const bool was_settled = stride_->is_settled;
+    if (!was_settled) stride_->is_settled = true;
     if (grant.stride == 1) return;  // the row has no stride
     const Stride row{grant.stride, grant.offset, true};
     if (*stride_ == row) return;
@@ -385,22 +386,21 @@ class SegmentGenerator final : public Generator {
  public:
   SegmentGenerator(const Config& config, Patience& patience)
       : Generator(config, segment_layout(config), config.get("kind") + " tag " + in_quotes(tag_of(config)), patience) {
-    if (stride_->offset >= stride_->stride) {
-      throw Error(Status::value, concat({"segment.offset = ", stride_->offset,
-                                         " with segment.stride = ", stride_->stride, "; allowed: 0 to stride - 1"}));
+    if (stride_.offset >= stride_.stride) {
+      throw Error(Status::value, concat({"segment.offset = ", stride_.offset, " with segment.stride = ", stride_.stride,
+                                         "; allowed: 0 to stride - 1"}));
     }
     shape_.is_lasting = config.duration_ms("segment.max_age") == 0;
     shape_.calendar = serials_.calendar.get();
     if (serials_ && !runtime_->is_system_clock()) shape_.host_clock = runtime_.get();
     if (is_business(config)) shape_for_owners();
     shape_.stripe_block = std::clamp<std::uint64_t>(step_ / 64, 1, 1024);
-    take_stride();
+    shape_stride();
   }
-  // Once it has begun, because the row may have its own.
+  // Once it is open, because the row may have its own.
   void take_stride() {
-    shape_.stride = stride_->stride;
-    shape_.offset = stride_->offset;
-    if (narrow_last_id_ < kLastId) shape_.last_number = stride_->number_from(narrow_last_id_ + 1) - 1;
+    stride_ = *learned_;
+    shape_stride();
   }
 
   bool make_room(Patience& patience) override {
@@ -420,7 +420,8 @@ class SegmentGenerator final : public Generator {
   std::string place_text() const override { return "tag " + in_quotes(tag_of(config_)); }
   void complete(Stats& stats, const SupplyStats& supply) const override;
   std::unique_ptr<Source> make_source(const Page&) override {
-    return std::make_unique<SegmentSource>(store_, config_.get("namespace"), tag_of(config_), step_, stride_,
+    learned_ = std::make_shared<Stride>(stride_);
+    return std::make_unique<SegmentSource>(store_, config_.get("namespace"), tag_of(config_), step_, learned_,
                                            shape_.widens ? kLastId : narrow_last_id_, serials_,
                                            witness_of(config_, *runtime_));
   }
@@ -453,6 +454,11 @@ class SegmentGenerator final : public Generator {
   }
 
  private:
+  void shape_stride() {
+    shape_.stride = stride_.stride;
+    shape_.offset = stride_.offset;
+    if (narrow_last_id_ < kLastId) shape_.last_number = stride_.number_from(narrow_last_id_ + 1) - 1;
+  }
   void shape_for_owners() {
     const Field& segment = *layout_.find(FieldKind::segment);
     shape_.segment_shift = segment.shift;
@@ -469,9 +475,10 @@ class SegmentGenerator final : public Generator {
   const std::uint64_t step_ = config_.integer("segment.step");
   const std::uint64_t stock_max_ = config_.integer("segment.stock_max");
   const Serials serials_ = serials_of(config_, runtime_);
-  // Shared with the source, which may outlive us if the store hangs.
-  const std::shared_ptr<Stride> stride_ =
-      std::make_shared<Stride>(Stride{config_.integer("segment.stride"), config_.integer("segment.offset")});
+  Stride stride_{config_.integer("segment.stride"), config_.integer("segment.offset")};
+  // The latest source's, which learns it from its first grant. An earlier source may still be at the store, with its
+  // own.
+  std::shared_ptr<Stride> learned_;
 };
 
 [[gnu::cold]] void SegmentGenerator::complete(Stats& stats, const SupplyStats& supply) const {
@@ -546,7 +553,7 @@ std::string SegmentGenerator::describe() const {
 
 std::shared_ptr<Generator> make_segment_generator(const Config& config, Patience& patience) {
   auto generator = std::make_shared<SegmentGenerator>(config, patience);
-  generator->begin(patience);
+  generator->open(patience);
   generator->take_stride();
   return generator;
 }

@@ -520,7 +520,7 @@ std::shared_ptr<Generator> make_snowflake_generator(const Config& config, Patien
   Node node = node_of(config, layout);
   check_worker_source(config, node);
   auto generator = std::make_shared<SnowflakeGenerator>(config, layout, std::move(node), patience);
-  generator->begin(patience);
+  generator->open(patience);
   return generator;
 }
 

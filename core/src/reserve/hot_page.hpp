@@ -35,7 +35,7 @@ struct HotPage {
   // middle of a call; then the child's own.
   std::atomic<const Supply*> supply;
   alignas(64) Mutex mutex;
-  bool beginning IDGEN_GUARDED_BY(mutex);  // a thread of a child draws the first reservation
+  bool beginning IDGEN_GUARDED_BY(mutex);  // a thread has the turn to begin or settle a feed
   std::condition_variable changed;
 
   // As many as the page was made with room for, right behind it. Those without a block have a limit of 0.

@@ -528,13 +528,6 @@ void Supply::load_failed(const Error& error) {
   if (next < current_.end) page_.counter.set_limit(std::min(page_.counter.limit(), next + (current_.end - next) / 2));
 }
 
-void Supply::close() noexcept { end(true); }
-
-void Supply::abandon() noexcept {
-  is_copy_ = true;
-  end(false);
-}
-
 void Supply::seal() noexcept {
   MutexLock lock(page_.mutex);
   if (closed_) return;
@@ -556,7 +549,7 @@ void Supply::seal() noexcept {
   }
 }
 
-void Supply::end(bool gives_back) noexcept {
+void Supply::close() noexcept {
   seal();
   MutexLock lock(page_.mutex);
   if (ended_) return;
@@ -572,10 +565,10 @@ void Supply::end(bool gives_back) noexcept {
   if (loading_) return;  // everything is burned; the loader releases the source when it returns
   lock.unlock();
   try {
-    if (gives_back && !was_copied()) {
-      give_back(rest, ready);
-    } else {
+    if (was_copied()) {
       source_->abandon();
+    } else {
+      give_back(rest, ready);
     }
   } catch (const std::exception& error) {
     say(LogLevel::warning,

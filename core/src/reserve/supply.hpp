@@ -151,8 +151,6 @@ class Supply : public std::enable_shared_from_this<Supply> {
   // Seals, and gives back what is unused, except in a copy. What the store does not take back is a gap and a line in
   // the log, not a failure.
   void close() noexcept IDGEN_RUNS_HOST_CODE;
-  // The same, but gives nothing back.
-  void abandon() noexcept IDGEN_RUNS_HOST_CODE;
   // True, and sealed, once Options::is_copied has said so.
   bool was_copied() noexcept;
   std::uint64_t claims_from() const noexcept { return options_.claims_from; }
@@ -185,7 +183,6 @@ class Supply : public std::enable_shared_from_this<Supply> {
   void let_source_go() IDGEN_RUNS_HOST_CODE;
   void release_source() IDGEN_RUNS_HOST_CODE;
   std::vector<Range> take_ready() IDGEN_REQUIRES(page_.mutex);  // which is not issued, then
-  void end(bool gives_back) noexcept IDGEN_RUNS_HOST_CODE;
   void watch_age() IDGEN_REQUIRES(page_.mutex);
   void watch_renewal() IDGEN_REQUIRES(page_.mutex);
   void renew() IDGEN_RUNS_HOST_CODE;  // on the lane
