@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int passed, failed;
-static unsigned char seen[256];
+static _Atomic int passed, failed; /* host code of the tests runs in threads of the library, too */
+static _Atomic unsigned char seen[256];
 
 int check_that(int ok, const char *file, int line, const char *what) {
   if (ok) {
