@@ -116,10 +116,10 @@ func WithShard(value int64) Option { return With("shard", value) }
 
 // WithWorkerSource sets worker_source (store | ordinal | env | slot | uid_generator | cosid | zookeeper; default
 // store). Where the number comes from, of the field that is auto. store: leased by the rows of the store. ordinal: of a
-// StatefulSet's pod, from the host name NAME-N, or from the variable worker_env. env: from the variable worker_env.
-// slot: the lowest that no running process of this host has locked in worker_slots. uid_generator, cosid, zookeeper: by
-// the rows of Baidu's uid-generator, CosId or Leaf (in ZooKeeper), beside whose processes idgen can then run; see
-// worker_url. Whatever it is, its window in the store guards it.
+// StatefulSet's pod NAME-N, from the variable POD_NAME or worker_env, or from the host's name if `store` is a server.
+// env: from the variable worker_env. slot: the lowest that no running process of this host has locked in worker_slots.
+// uid_generator, cosid, zookeeper: by the rows of Baidu's uid-generator, CosId or Leaf (in ZooKeeper), beside whose
+// processes idgen can then run; see worker_url. Whatever it is, its window in the store guards it.
 func WithWorkerSource(value string) Option { return With("worker_source", value) }
 
 // WithWorkerUrl sets worker_url (mysql://... | postgres://... | redis://... | zookeeper://...). The server with the

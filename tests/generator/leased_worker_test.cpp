@@ -184,6 +184,7 @@ class NumberAtHand : public LeasedWorker {
     Config config = this->config(settings);
     config.set("worker", "auto");
     config.runtime = named;
+    if (config.is_set("store")) config.store.reset();
     Handle handle(config);
     const std::uint64_t worker = worker_of(handle, handle.next());
     described = handle.describe();
@@ -208,19 +209,56 @@ TEST_F(NumberAtHand, IsTheOrdinalOfAStatefulSetsPod) {
   }
 }
 
-TEST_F(NumberAtHand, IsNotGuessedFromAnyOtherHostName) {
-  for (const char* name :
-       {"box", "", "web-", "-3", "web-07", "web-x1", "web-1x", "10.0.0.7", "web-99999999999999999999"}) {
-    named->name = name;
-    const Error error = refusal({{"worker_source", "ordinal"}});
-    EXPECT_EQ(error.status(), Status::value) << name;
-    EXPECT_THAT(error.message(), AllOf(HasSubstr("does not end in a hyphen and a number"), HasSubstr("0 to 1023"),
-                                       HasSubstr("worker_env")));
+TEST_F(NumberAtHand, IsTheOrdinalOfThePodWhateverItsHostIsCalled) {
+  named->name = "ip-10-0-1-17.ec2.internal";
+  for (const auto& [name, ordinal] :
+       std::map<std::string, std::uint64_t>{{"web-7", 7}, {"web2-0", 0}, {"shard-1-3", 3}, {"10-0-1", 1}}) {
+    named->variables["POD_NAME"] = name;
+    EXPECT_EQ(worker_with({{"worker_source", "ordinal"}, {"store", "memory:" + name}}), ordinal) << name;
+    EXPECT_THAT(described, HasSubstr("the ordinal of the pod '" + name + "'"));
   }
+}
+
+TEST_F(NumberAtHand, IsNotGuessedFromAnyOtherName) {
+  for (const char* name : {"box", "web-", "-3", "web-07", "web-x1", "web-1x", "10.0.0.7", "web-99999999999999999999",
+                           "web-5d8f7c9b6-24567"}) {
+    for (const bool is_pod : {false, true}) {
+      named->name = is_pod ? "web-0" : name;
+      if (is_pod) named->variables["POD_NAME"] = name;
+      const Error error = refusal({{"worker_source", "ordinal"}});
+      EXPECT_EQ(error.status(), Status::value) << name;
+      EXPECT_THAT(error.message(), AllOf(HasSubstr("does not end in a hyphen and an ordinal"), HasSubstr("0 to 1023"),
+                                         HasSubstr(is_pod ? "POD_NAME is '" : "host name '"), HasSubstr("worker_env")));
+    }
+    named->variables.clear();
+  }
+  named->name = "";
+  EXPECT_THAT(refusal({{"worker_source", "ordinal"}}).message(), HasSubstr("does not end in a hyphen and an ordinal"));
   named->name = "web-1024";
   EXPECT_THAT(
       refusal({{"worker_source", "ordinal"}}).message(),
       AllOf(HasSubstr("worker = 1024, the ordinal of the host name 'web-1024', does not fit"), HasSubstr("0 to 1023")));
+}
+
+// hostNetwork: true gives a pod the name of its node.
+TEST_F(NumberAtHand, IsNotTakenFromTheNameOfAMachine) {
+  for (const char* name :
+       {"ip-10-0-1-17.ec2.internal", "ip-10-0-1-17", "10-0-1-17", "rack1-node-7", "web2-0", "a-1-7"}) {
+    named->name = name;
+    EXPECT_THAT(refusal({{"worker_source", "ordinal"}}).message(),
+                AllOf(HasSubstr("has several numbers, as the names of machines have"), HasSubstr("POD_NAME")));
+  }
+  named->variables["POD_NAME"] = "web-ip-10-0-1-17";  // a static pod, named after its node
+  EXPECT_THAT(refusal({{"worker_source", "ordinal"}}).message(), HasSubstr("POD_NAME is 'web-ip-10-0-1-17'"));
+}
+
+TEST_F(NumberAtHand, IsNotTakenFromAHostNameWhereNoOtherHostSeesTheStore) {
+  named->name = "node-7";
+  for (const char* own : {"memory", "memory:other", "sqlite:windows.db", "jdbc:sqlite:windows.db"}) {
+    EXPECT_THAT(refusal({{"worker_source", "ordinal"}, {"store", own}}).message(),
+                AllOf(HasSubstr("may be that of a node"), HasSubstr("is this host's own"), HasSubstr("POD_NAME")))
+        << own;
+  }
 }
 
 TEST_F(NumberAtHand, IsReadFromAVariable) {

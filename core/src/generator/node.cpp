@@ -9,9 +9,11 @@
 namespace idgen {
 namespace {
 
+constexpr const char* kPodName = "POD_NAME";
+
 struct FoundNumber {
   std::uint64_t value = 0;
-  std::string origin;  // "the ordinal of the host name 'web-7'"
+  std::string origin;  // "the ordinal of the pod 'web-7'"
 };
 
 // Digits alone, without a leading zero: "07" may be somebody's octal.
@@ -37,29 +39,68 @@ FoundNumber number_in_variable(Runtime& runtime, const std::string& source, cons
   return {*value, "the environment variable " + in_quotes(name)};
 }
 
-// "web-7", "web-7.web.default.svc.cluster.local": 7.
-FoundNumber number_in_host_name(Runtime& runtime, const std::string& range) {
+bool has_digit(std::string_view text) { return text.find_first_of("0123456789") != std::string_view::npos; }
+
+// "ip-10-0-1-17", as clouds name the machines of a cluster.
+bool ends_in_address(std::string_view name) {
+  for (int part = 0; part < 4; ++part) {
+    const std::size_t hyphen = name.rfind('-');
+    if (parse_ordinal(name.substr(hyphen + 1)).value_or(256) > 255) return false;
+    if (hyphen == std::string_view::npos) return part == 3;
+    name.remove_suffix(name.size() - hyphen);
+  }
+  return true;
+}
+
+// "web-7": 7. Other pods' names end in five random letters and digits, which may all be digits.
+std::optional<std::uint64_t> ordinal_of_pod(std::string_view name) {
+  constexpr std::size_t kMostDigits = 4;
+  const std::size_t hyphen = name.rfind('-');
+  if (hyphen == std::string_view::npos || hyphen == 0 || ends_in_address(name)) return std::nullopt;
+  const std::string_view number = name.substr(hyphen + 1);
+  return number.size() > kMostDigits ? std::nullopt : parse_ordinal(number);
+}
+
+// The name of the pod, where the pod says it. Its host's name is the pod's too, unless the pod shares the network of
+// its node: then it is the node's. Nodes may be called node-7, too, and another cluster's store may have a node-7: so
+// without the pod's word the number is taken only where the store tells whether another host has it.
+FoundNumber number_of_pod(const Config& config, Runtime& runtime, const std::string& range) {
+  const std::string how = "; allowed: " + range +
+                          ". Set the variable POD_NAME to the name of the StatefulSet's pod (metadata.name), give "
+                          "worker_env a variable that holds its index (the label apps.kubernetes.io/pod-index), or "
+                          "choose another worker_source";
+  const std::string pod = runtime.environment(kPodName).value_or("");
+  if (!pod.empty()) {
+    if (const auto ordinal = ordinal_of_pod(pod)) return {*ordinal, "the ordinal of the pod " + in_quotes(pod)};
+    throw Error(Status::value, concat({"worker_source = ordinal: the variable POD_NAME is ", in_quotes(pod),
+                                       ", which does not end in a hyphen and an ordinal, as the names of a "
+                                       "StatefulSet's pods do ('web-0')",
+                                       how}));
+  }
   const std::string whole = runtime.host_name();
   const std::string_view name = std::string_view(whole).substr(0, whole.find('.'));
-  const std::size_t hyphen = name.rfind('-');
-  const std::optional<std::uint64_t> value =
-      hyphen == std::string_view::npos || hyphen == 0 ? std::nullopt : parse_ordinal(name.substr(hyphen + 1));
-  if (!value) {
-    throw Error(Status::value, concat({"worker_source = ordinal: the host name ", in_quotes(whole),
-                                       " does not end in a hyphen and a number, as those of a StatefulSet's pods do "
-                                       "('web-0'); allowed: ",
-                                       range,
-                                       ". Give worker_env the variable that holds the pod's index, or choose "
-                                       "another worker_source"}));
+  const std::string host = "worker_source = ordinal: the host name " + in_quotes(whole);
+  const std::optional<std::uint64_t> ordinal = ordinal_of_pod(name);
+  if (!ordinal && !ends_in_address(name)) {
+    throw Error(Status::value, concat({host, " does not end in a hyphen and an ordinal, as those of a StatefulSet's ",
+                                       "pods do ('web-0')", how}));
   }
-  return {*value, "the ordinal of the host name " + in_quotes(whole)};
+  if (!ordinal || has_digit(name.substr(0, name.rfind('-')))) {
+    throw Error(Status::value, concat({host, " has several numbers, as the names of machines have", how}));
+  }
+  if (!config.store && is_local_store(config.get("store"))) {
+    throw Error(Status::value, concat({host, " may be that of a node (hostNetwork: true), and nothing would notice ",
+                                       "a process of another host with the same number: store = ",
+                                       in_quotes(config.get("store")), " is this host's own", how}));
+  }
+  return {*ordinal, "the ordinal of the host name " + in_quotes(whole)};
 }
 
 FoundNumber number_at_hand(const Config& config, NumberSource source, const std::string& range) {
   Runtime& runtime = config.runtime ? *config.runtime : system_runtime();
   const std::string& variable = config.get("worker_env");
   if (!variable.empty()) return number_in_variable(runtime, config.get("worker_source"), variable, range);
-  if (source == NumberSource::ordinal) return number_in_host_name(runtime, range);
+  if (source == NumberSource::ordinal) return number_of_pod(config, runtime, range);
   throw Error(Status::value,
               "worker_source = env needs worker_env: the name of the environment variable that holds "
               "this process's number");

@@ -116,6 +116,14 @@ std::string plain_store(const std::string& url) {
   return url;
 }
 
+bool is_local_store(const std::string& url) {
+  std::string_view text = url;
+  const std::string_view name = plain_scheme(text);
+  const auto schemes = store_schemes();
+  return std::any_of(schemes.begin(), schemes.end(),
+                     [&](const StoreScheme& scheme) { return scheme.name == name && scheme.module.empty(); });
+}
+
 static bool knows_schema(const StoreScheme& scheme, const std::string& schema) {
   return schema == "idgen" || ("," + std::string(scheme.schemas) + ",").find("," + schema + ",") != std::string::npos;
 }

@@ -83,7 +83,9 @@ class Cluster:
         environment = {"PATH": "/shop/venv/bin:/usr/bin:/bin"}
         for source in container["envFrom"]:
             environment |= manifest("ConfigMap", source["configMapRef"]["name"])["data"]
-        environment |= {variable["name"]: variable["value"] for variable in container.get("env", [])}
+        for variable in container.get("env", []):
+            named = variable.get("valueFrom") == {"fieldRef": {"fieldPath": "metadata.name"}}
+            environment[variable["name"]] = host if named else variable["value"]
         for name, value in environment.items():
             for there, here in self.addresses:
                 value = value.replace(there, here)
