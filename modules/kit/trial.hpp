@@ -38,7 +38,7 @@ class Trial {
     }
     lock.unlock();
     const std::shared_ptr<Attempt> over = std::exchange(attempt_, nullptr);
-    if (over->failure) std::rethrow_exception(over->failure);
+    if (over->failure) std::rethrow_exception(std::exchange(over->failure, nullptr));
     return std::move(over->made);
   }
 

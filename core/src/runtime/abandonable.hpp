@@ -53,7 +53,7 @@ T run_abandonably(Runtime& runtime, const std::string& subject, const std::funct
       MutexLock lock(state->mutex);
       if (!state->is_abandoned) {
         state->made = std::move(made);
-        state->failure = failure;
+        state->failure = std::move(failure);
         state->changed.notify_all();
         return;
       }
@@ -70,7 +70,7 @@ T run_abandonably(Runtime& runtime, const std::string& subject, const std::funct
     if (!here->load()) {
       throw Error(Status::forked, subject + ": this process was forked in the middle of this call; call again");
     }
-    if (state->failure) std::rethrow_exception(state->failure);
+    if (state->failure) std::rethrow_exception(std::exchange(state->failure, nullptr));
     if (state->made) return std::move(*state->made);
     lock.unlock();
     if (!says(cancelled)) continue;
