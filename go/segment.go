@@ -127,8 +127,9 @@ func SetSegmentStep(step int64, options ...Option) (SegmentInfo, error) {
 	return segmentInfo(C.idgen_go_segment_set_step(c.handle, C.uint64_t(step)))
 }
 
-// SegmentMaxOf returns the largest number in a column of any table in the store's database, 0 to 2^63 - 1; 0 if there
-// is none. A tag that takes over from an AUTO_INCREMENT or a sequence begins above it. The table may be SCHEMA.TABLE.
+// SegmentMaxOf returns the largest number that may be in use of a column of any table in the store's database, 0 to
+// 2^63 - 1: in a row, or issued by its AUTO_INCREMENT or sequence to rows that are deleted. A tag that takes over from
+// there begins above it. The table may be SCHEMA.TABLE.
 // Reads the options store and module.path. May block on the store. Errors: ErrUnsupported (no SQL server), ErrValue
 // (no such table or column, or its largest number is out of range), those of the store.
 func SegmentMaxOf(table, column string, options ...Option) (int64, error) {

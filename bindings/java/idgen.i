@@ -225,6 +225,7 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
 %ignore idgen_describe;
 %ignore idgen_summary;
 %ignore idgen_metrics;
+%ignore idgen_segment_column_of;
 %ignore idgen_segment_grant_of;
 %ignore idgen_segment_list;
 %ignore idgen_segment_statements;

@@ -135,7 +135,24 @@ idgen_status_t idgen_segment_max_of(const idgen_config_t* config, const char* ta
     require(table, "table");
     require(column, "column");
     require(max_id, "max_id");
-    *max_id = tag_of(config, false).store->segment_max_of(table, column);
+    *max_id = tag_of(config, false).store->segment_column(table, column, std::nullopt).highest_in_use();
+  });
+}
+
+idgen_status_t idgen_segment_column_of(const idgen_config_t* config, const char* table, const char* column,
+                                       const char* sequence, idgen_segment_column_t* out, idgen_error_t* err) {
+  return guard_waiting(err, [&] {
+    require(table, "table");
+    require(column, "column");
+    check_struct(out, "out");
+    const NumberedColumn found =
+        tag_of(config, false)
+            .store->segment_column(table, column, sequence ? std::optional<std::string>(sequence) : std::nullopt);
+    idgen_segment_column_t is{
+        sizeof is, found.is_always, found.largest, found.issued, found.increment, found.highest_in_use(), "", ""};
+    copy_text(found.counter, is.counter, sizeof is.counter);
+    copy_text(found.others, is.others, sizeof is.others);
+    write_struct(out, is, "out");
   });
 }
 

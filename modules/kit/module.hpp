@@ -354,11 +354,17 @@ void open(const Settings& settings, idgen_module_store* out) {
   out->describe = [](void* ctx, idgen_module_text_fn text, void* to, idgen_module_error* e) -> std::int32_t {
     return guard(e, [&] { text(to, static_cast<SegmentStore*>(ctx)->describe().c_str()); });
   };
-  if constexpr (requires(S & s) { s.max_of(std::string(), std::string()); }) {
-    out->segment_max_of = [](void* ctx, const char* table, const char* column, std::uint64_t* max_id,
-                             idgen_module_error* e) -> std::int32_t {
-      return guard(
-          e, [&] { *max_id = static_cast<S*>(static_cast<SegmentStore*>(ctx))->max_of(std::string(table), column); });
+  if constexpr (requires(S & s) { s.column_of(std::string(), std::string(), std::nullopt); }) {
+    out->segment_column = [](void* ctx, const char* table, const char* column, const char* sequence,
+                             idgen_module_column* found, idgen_module_error* e) -> std::int32_t {
+      return guard(e, [&] {
+        const NumberedColumn is =
+            static_cast<S*>(static_cast<SegmentStore*>(ctx))
+                ->column_of(table, column, sequence ? std::optional<std::string>(sequence) : std::nullopt);
+        *found = {is.largest, is.issued, is.increment, is.is_always, "", ""};
+        std::strncpy(found->counter, is.counter.c_str(), sizeof found->counter - 1);
+        std::strncpy(found->others, is.others.c_str(), sizeof found->others - 1);
+      });
     };
   }
   if constexpr (requires(S & s) { s.grant_of(std::string(), std::string(), 0); }) {
@@ -383,8 +389,8 @@ void open(const Settings& settings, idgen_module_store* out) {
 }
 
 // S has a constructor S(const Settings&), which connects, and S::statements(settings, name_space, tag), the text of
-// what create() runs. It may have max_of(table, column) and grant_of(name_space, tag, number). A type S::Serials is the
-// store of the schema S::Serials::kSchema.
+// what create() runs. It may have column_of(table, column, sequence) and grant_of(name_space, tag, number). A type
+// S::Serials is the store of the schema S::Serials::kSchema.
 template <class S>
 constexpr idgen_module interface_of(const char* name) {
   return {IDGEN_MODULE_ABI, 0, name,

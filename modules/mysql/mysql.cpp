@@ -173,13 +173,24 @@ class MysqlStore final
       return now.info;
     });
   }
-  std::uint64_t max_of(const std::string& table, const std::string& column) {
+  // The rows first: the counter, read later, has issued what they have meanwhile, too.
+  NumberedColumn column_of(const std::string& table, const std::string& column,
+                           const std::optional<std::string>& sequence) {
     return use([&](MysqlConnection& server) {
       if (column.empty()) throw Error(Status::value, "the column's name is empty");
-      Rows rows = server.query("SELECT MAX(" + identifier(column) + ") FROM " + table_identifier(table),
-                               MysqlConnection::About::users_table, table);
+      const auto ask = [&](const std::string& sql) {
+        return server.query(sql, MysqlConnection::About::users_table, table);
+      };
+      NumberedColumn found;
+      Rows rows = ask("SELECT MAX(" + identifier(column) + ") FROM " + table_identifier(table));
       check_column(table, column, rows.is_exact(0));
-      return rows.next() ? largest_of(table, column, rows.text(0)) : 0;
+      if (rows.next()) found.largest = largest_of(table, column, rows.text(0));
+      if (!sequence) {
+        read_auto_increment(ask, server, table, column, found);
+      } else if (!sequence->empty()) {
+        read_sequence(ask, server, *sequence, found);
+      }
+      return found;
     });
   }
   std::string describe() override {
@@ -197,6 +208,51 @@ class MysqlStore final
   }
 
  private:
+  // The place of a table in information_schema: "'shop'" or "DATABASE()", and "'orders'".
+  static std::pair<std::string, std::string> place_of(MysqlConnection& server, const std::string& what,
+                                                      const std::string& name) {
+    const std::vector<std::string> parts = parts_of_name(what, name);
+    return {parts.size() > 1 ? server.quoted(parts[0]) : "DATABASE()", server.quoted(parts.back())};
+  }
+  template <class Ask>
+  static void read_auto_increment(Ask&& ask, MysqlConnection& server, const std::string& table,
+                                  const std::string& column, NumberedColumn& found) {
+    // MySQL 8 remembers what it says of a table for a day, unless it is told not to.
+    if (ask("SHOW VARIABLES LIKE 'information_schema_stats_expiry'").next())
+      server.run("SET SESSION information_schema_stats_expiry = 0");
+    const auto [database, name] = place_of(server, "table", table);
+    Rows own =
+        ask("SELECT COALESCE(t.AUTO_INCREMENT, 1) FROM information_schema.COLUMNS c JOIN information_schema.TABLES t "
+            "ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME WHERE c.TABLE_SCHEMA = " +
+            database + " AND c.TABLE_NAME = " + name + " AND c.COLUMN_NAME = " + server.quoted(column) +
+            " AND c.EXTRA LIKE '%auto_increment%'");
+    if (own.next()) {
+      found.counter = "AUTO_INCREMENT";
+      found.issued = std::max<std::uint64_t>(largest_of(table, "AUTO_INCREMENT", own.text(0)), 1) - 1;
+      found.increment = 1;
+      return;
+    }
+    Rows others = ask(
+        "SELECT t.TABLE_NAME FROM information_schema.TABLES t WHERE t.TABLE_SCHEMA = " + database +
+        " AND (t.TABLE_TYPE = 'SEQUENCE' OR EXISTS (SELECT 1 FROM information_schema.COLUMNS c WHERE c.TABLE_SCHEMA = "
+        "t.TABLE_SCHEMA AND c.TABLE_NAME = t.TABLE_NAME AND c.COLUMN_NAME = 'next_val')) ORDER BY 1 LIMIT 5");
+    while (others.next()) found.others += (found.others.empty() ? "" : ", ") + others.text(0);
+  }
+  // A sequence of MariaDB, or a table of Hibernate's, whose increment only Hibernate knows. What stands there is the
+  // next number, one increment above the latest: so a block of the latest ends below it.
+  template <class Ask>
+  static void read_sequence(Ask&& ask, MysqlConnection& server, const std::string& sequence, NumberedColumn& found) {
+    const auto [database, name] = place_of(server, "sequence", sequence);
+    Rows kind = ask("SELECT TABLE_TYPE FROM information_schema.TABLES WHERE TABLE_SCHEMA = " + database +
+                    " AND TABLE_NAME = " + name);
+    const std::string next = kind.next() && kind.text(0) == "SEQUENCE" ? "next_not_cached_value" : "next_val";
+    Rows row = ask("SELECT MAX(" + next + ") FROM " + table_identifier(sequence));
+    const std::uint64_t number = row.next() ? largest_of(sequence, next, row.text(0)) : 0;
+    found.counter = sequence;
+    found.issued = number == 0 ? 0 : number - 1;
+    found.increment = 1;
+  }
+
   // Takes effect if the row's terms are still these. `rest` is what else is set, and where.
   std::optional<std::uint64_t> take_at_once(MysqlConnection& server, const std::string& rest, const RowTerms& terms,
                                             std::uint64_t above, std::uint64_t count) const {

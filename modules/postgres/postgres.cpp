@@ -505,15 +505,34 @@ class PostgresStore final
       throw_unchanged(schema_, shown_, tag);
     });
   }
-  std::uint64_t max_of(const std::string& table, const std::string& column) {
+  // The rows first: the counter, read later, has issued what they have meanwhile, too.
+  NumberedColumn column_of(const std::string& table, const std::string& column,
+                           const std::optional<std::string>& sequence) {
     return use([&](PostgresConnection& server) {
-      std::string from;
-      for (const std::string& part : parts_of_name("table", table))
-        from += (from.empty() ? "" : ".") + server.identifier(part);
-      const Result rows = server.query("SELECT MAX(" + server.identifier(column) + ") FROM " + from,
-                                       PostgresConnection::About::users_table, table);
+      const std::string from = path_of(server, "table", table);
+      const auto ask = [&](const std::string& sql) {
+        return server.query(sql, PostgresConnection::About::users_table, table);
+      };
+      NumberedColumn found;
+      const Result rows = ask("SELECT MAX(" + server.identifier(column) + ") FROM " + from);
       check_column(table, column, rows.is_exact(0));
-      return rows.rows() == 1 ? largest_of(table, column, rows.text(0, 0)) : 0;
+      if (rows.rows() == 1) found.largest = largest_of(table, column, rows.text(0, 0));
+      const Result own = ask(own_sequence(server.quoted(from), server.quoted(column)));
+      if (own.rows() == 1) found.is_always = own.text(0, 0) == "t";
+      std::string counter;
+      if (sequence) {
+        if (!sequence->empty()) counter = path_of(server, "sequence", *sequence);
+      } else if (own.rows() == 1) {
+        counter = own.text(0, 1);
+      }
+      if (!counter.empty()) {
+        read_sequence(server, counter, found);
+      } else if (!sequence) {
+        const Result others = ask(ownerless_sequences(server.quoted(from)));
+        for (int row = 0; row < others.rows(); ++row)
+          found.others += (found.others.empty() ? "" : ", ") + others.text(row, 0);
+      }
+      return found;
     });
   }
   std::string describe() override {
@@ -538,6 +557,54 @@ class PostgresStore final
   }
 
  private:
+  static std::string path_of(PostgresConnection& server, const std::string& what, const std::string& name) {
+    std::string path;
+    for (const std::string& part : parts_of_name(what, name))
+      path += (path.empty() ? "" : ".") + server.identifier(part);
+    return path;
+  }
+  // Whether the column is GENERATED ALWAYS, and its sequence: the one in its default, or that it owns (SERIAL,
+  // IDENTITY).
+  static std::string own_sequence(const std::string& table, const std::string& column) {
+    return "SELECT a.attidentity = 'a', COALESCE((SELECT quote_ident(n.nspname) || '.' || quote_ident(s.relname) FROM "
+           "(SELECT d.refobjid AS id, 1 AS place FROM pg_attrdef f JOIN pg_depend d ON d.objid = f.oid AND d.classid = "
+           "'pg_attrdef'::regclass AND d.refclassid = 'pg_class'::regclass WHERE f.adrelid = a.attrelid AND f.adnum = "
+           "a.attnum UNION ALL SELECT d.objid, 2 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND "
+           "d.refclassid = 'pg_class'::regclass AND d.refobjid = a.attrelid AND d.refobjsubid = a.attnum AND d.deptype "
+           "IN ('a', 'i')) AS found JOIN pg_class s ON s.oid = found.id AND s.relkind = 'S' JOIN pg_namespace n ON "
+           "n.oid = s.relnamespace ORDER BY found.place LIMIT 1), '') FROM pg_attribute a WHERE a.attrelid = " +
+           table + "::regclass AND a.attname = " + column;
+  }
+  // Of the table's schema, that no column owns: programs may number rows from them.
+  static std::string ownerless_sequences(const std::string& table) {
+    return "SELECT s.relname FROM pg_class s WHERE s.relkind = 'S' AND s.relnamespace = (SELECT relnamespace FROM "
+           "pg_class WHERE oid = " +
+           table +
+           "::regclass) AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = "
+           "s.oid AND d.refobjsubid > 0 AND d.deptype IN ('a', 'i')) ORDER BY 1 LIMIT 5";
+  }
+  // What a session has taken into its cache counts as issued.
+  static void read_sequence(PostgresConnection& server, const std::string& counter, NumberedColumn& found) {
+    const Result row = [&] {
+      try {
+        return server.query("SELECT CASE WHEN is_called THEN last_value ELSE 0 END, seqincrement FROM " + counter +
+                                ", pg_sequence WHERE seqrelid = " + server.quoted(counter) + "::regclass",
+                            PostgresConnection::About::users_table, counter);
+      } catch (const Error& error) {
+        if (error.status() != Status::store_permission) throw;
+        throw Error(error.status(), std::string(error.message()) +
+                                        ". The column is numbered by that sequence; this user must be allowed to read "
+                                        "it: GRANT SELECT ON SEQUENCE " +
+                                        counter);
+      }
+    }();
+    if (row.rows() != 1) throw Error(Status::value, counter + " is not a sequence");
+    found.counter = counter;
+    if (row.text(0, 1)[0] == '-') return;  // it counts down, so the rows have the highest
+    found.issued = largest_of(counter, "last_value", row.text(0, 0));
+    found.increment = row.number(0, 1);
+  }
+
   // An UPDATE ... RETURNING of a tag's row, and with it, if there is a log of grants, what log(the updated row) says:
   // one statement, which commits both or neither. `names`: what the columns of RETURNING are called there.
   template <class Log>

@@ -124,6 +124,10 @@ TEST(SegmentInfoAtTheBorder, WhatIsRequiredIsAskedFor) {
   EXPECT_EQ(idgen_segment_max_of(&config, nullptr, "id", &max_id, nullptr), IDGEN_E_ARGUMENT);
   EXPECT_EQ(idgen_segment_max_of(&config, "orders", nullptr, &max_id, nullptr), IDGEN_E_ARGUMENT);
   EXPECT_EQ(idgen_segment_max_of(&config, "orders", "id", nullptr, nullptr), IDGEN_E_ARGUMENT);
+  idgen_segment_column_t column = IDGEN_SEGMENT_COLUMN_INIT;
+  EXPECT_EQ(idgen_segment_column_of(&config, nullptr, "id", nullptr, &column, nullptr), IDGEN_E_ARGUMENT);
+  EXPECT_EQ(idgen_segment_column_of(&config, "orders", nullptr, nullptr, &column, nullptr), IDGEN_E_ARGUMENT);
+  EXPECT_EQ(idgen_segment_column_of(&config, "orders", "id", nullptr, nullptr, nullptr), IDGEN_E_ARGUMENT);
   EXPECT_EQ(idgen_segment_statements(&config, nullptr, nullptr, nullptr), IDGEN_E_ARGUMENT);
   std::size_t size = 0;
   EXPECT_EQ(idgen_segment_statements(&config, nullptr, &size, nullptr), IDGEN_E_BUFFER);

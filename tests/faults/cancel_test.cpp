@@ -399,6 +399,12 @@ const std::vector<Call> kCalls = {
        return idgen_segment_max_of(s.segment.get(), "idgen_segment", "max_id", &largest, nullptr);
      },
      IDGEN_E_UNSUPPORTED},
+    {"idgen_segment_column_of", WaitsFor::nothing,
+     [](Scene& s) {
+       idgen_segment_column_t column = IDGEN_SEGMENT_COLUMN_INIT;
+       return idgen_segment_column_of(s.segment.get(), "idgen_segment", "max_id", nullptr, &column, nullptr);
+     },
+     IDGEN_E_UNSUPPORTED},
     {"idgen_segment_statements", WaitsFor::nothing,
      [](Scene& s) {
        char text[4096];

@@ -2,14 +2,16 @@
 
 Old pods, which insert without an id, run beside new pods, which insert ids of idgen. No key may occur twice."""
 
+import json
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import idgen
 import psycopg
 import pymysql
 import pytest
-from clients import Asked, new_tag, segment
+from clients import IDGEN, Asked, new_tag, run, segment
 
 import servers
 
@@ -49,13 +51,24 @@ class Shop:
         self.is_mysql = server.name == "mysql"
         self.tag = new_tag()
         self.table = ("ids." if self.is_mysql else "public.") + "orders_" + self.tag
+        self.sequence = self.table + "_numbers"
+        self.next_number = f"nextval({self.sequence})" if self.is_mysql else f"nextval('{self.sequence}')"
+        self.counter = "AUTO_INCREMENT" if self.is_mysql else f"{self.table}_id_seq"
         key = "bigint AUTO_INCREMENT" if self.is_mysql else "bigserial"
         self.run(f"CREATE TABLE {self.table} (id {key} PRIMARY KEY, pod text)")
         if not self.is_mysql:
-            self.run(f"GRANT ALL ON {self.table} TO app")
+            self.run(f"GRANT ALL ON {self.table} TO app; GRANT SELECT ON SEQUENCE {self.table}_id_seq TO app")
         with self.connect() as connection:
             for _ in range(rows):
                 self.insert(connection)
+
+    def number_by_programs(self, increment):
+        if self.is_mysql:
+            self.run(f"ALTER TABLE {self.table} MODIFY id bigint")
+        else:
+            self.run(f"ALTER TABLE {self.table} ALTER COLUMN id DROP DEFAULT; DROP SEQUENCE {self.table}_id_seq")
+        self.run(f"CREATE SEQUENCE {self.sequence} INCREMENT BY {increment}" + (" NOCACHE" if self.is_mysql else ""))
+        self.run(f"GRANT SELECT ON {self.sequence} TO app" + ("@'%'" if self.is_mysql else ""))
 
     def connect(self, *session):
         if self.is_mysql:
@@ -81,11 +94,14 @@ class Shop:
     def ids(self):
         return {pod: [row[0] for row in self.run(f"SELECT id FROM {self.table} WHERE pod = '{pod}'")] for pod in POD}
 
-    def import_ids(self, *arguments):
-        """What the command prints."""
-        done = segment(
+    def try_import(self, *arguments):
+        return segment(
             self.server.url(), self.tag, "import", "--from-table", self.table, "--from-column", "id", *arguments
         )
+
+    def import_ids(self, *arguments):
+        """What the command prints."""
+        done = self.try_import(*arguments)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -261,6 +277,131 @@ def test_a_last_import_lifts_the_tag_above_the_rows_of_both(either_shop):
         assert ids.ids(1)[0] > max(shop.ids()["old"]) > GAP
 
 
+def test_no_id_comes_again_that_a_deleted_row_had(either_shop):
+    shop = either_shop
+    shop.run(f"DELETE FROM {shop.table} WHERE id > 90")
+    assert json.loads(shop.import_ids("--json"))["found"] == 100
+    shop.run(f"DELETE FROM {shop.table}")
+    shop.tag += "_of_an_emptied_table"
+    printed = shop.import_ids()
+    assert f"found 100, which {shop.counter} has issued for id of {shop.table}; the largest row is 0\n" in printed
+    with shop.draws() as ids:
+        assert ids.ids(1) == [101]
+    assert idgen.segment_max_of(shop.table, "id", store=shop.server.url()) == 100
+
+
+def test_doctor_counts_the_rows_that_are_deleted(either_shop):
+    shop = either_shop
+    assert segment(shop.server.url(), shop.tag, "create", "--above", "95").returncode == 0
+    shop.run(f"DELETE FROM {shop.table} WHERE id > 90")
+    where = ("--store", shop.server.url(), "--tag", shop.tag, "--above-table", f"{shop.table}.id")
+    told = run([IDGEN, "doctor", *where])
+    assert told.returncode == 1
+    assert f"the largest id of {shop.table} is 90, its counter ({shop.counter}) has issued up to 100" in told.stdout
+    assert "5 numbers that may be in use" in told.stdout
+
+
+class Application:
+    """Numbers rows itself, in blocks, as the optimizers of Hibernate and EF Core's HiLo do; one value of its counter a
+    block."""
+
+    def __init__(self, shop, first_id, ids):
+        self.shop, self.first_id, self.ids = shop, first_id, ids
+
+    def start_block(self):
+        value = self.shop.run(f"SELECT {self.shop.next_number}")[0][0]
+        first = self.first_id(value)
+        return iter(range(first, first + self.ids))
+
+    def insert(self, block, rows):
+        with self.shop.connect() as connection:
+            for _ in range(rows):
+                self.shop.insert(connection, next(block))
+
+
+POOLED_LO = (lambda value: value, 50), ("--sequence", "{sequence}")  # EF Core's HiLo, too
+POOLED = (lambda value: value - 49, 50), ("--sequence", "{sequence}")
+HILO = (lambda value: (value - 1) * 50 + 1, 50), ("--sequence", "{sequence}", "--hilo", "50")
+LEGACY_HILO = (lambda value: value * 50, 50), ("--sequence", "{sequence}", "--hilo", "50")
+
+
+@pytest.mark.parametrize(
+    "blocks", [POOLED_LO, POOLED, HILO, LEGACY_HILO], ids=["pooled-lo", "pooled", "hilo", "legacy"]
+)
+@pytest.mark.parametrize("server", ["postgres", "mysql"])
+def test_a_program_that_holds_a_block_meets_no_id_of_idgen(request, started, server, blocks):
+    (first_id, ids), arguments = blocks
+    shop = Shop(started("postgres") if server == "postgres" else request.getfixturevalue("mysql"), rows=0)
+    arguments = [argument.format(sequence=shop.sequence) for argument in arguments]
+    shop.number_by_programs(increment=1 if "--hilo" in arguments else 50)
+    request.addfinalizer(lambda: shop.run(f"DROP SEQUENCE {shop.sequence}"))
+    application = Application(shop, first_id, ids)
+    for _ in range(3):
+        application.insert(application.start_block(), 50)
+    held = application.start_block()
+    application.insert(held, 3)
+
+    refuses(shop, f"{shop.sequence.split('.')[1]}. A program (Hibernate, EF Core) may hold numbers of one of them")
+    if "--hilo" in arguments:
+        refuses(shop, "If a program multiplies its numbers (hilo), it holds more: say --hilo N", *arguments[:2])
+        refuses(shop, "--hilo is too small", *arguments[:2], "--hilo", "2")
+    printed = shop.import_ids(*arguments)
+    new_pods(shop)
+    application.insert(held, 47)
+    if server == "postgres":
+        (statement,) = blocks_of(printed)  # the only way that is printed
+        application.start_block()
+        with pytest.raises(psycopg.errors.RaiseException, match="run the import again, with a margin"):
+            shop.run(statement)
+        shop.run(*blocks_of(shop.import_ids(*arguments, "--margin", "1000")))
+        application.insert(application.start_block(), 1)
+        assert max(shop.ids()["new"]) > GAP
+
+
+def refuses(shop, why, *arguments):
+    refused = shop.try_import(*arguments)
+    assert refused.returncode == 1
+    assert why in refused.stderr
+    assert "Nothing was imported" in refused.stderr
+
+
+def blocks_of(printed):
+    return re.findall(r"(?ms)^   (DO .*?\$idgen\$;$)", printed)
+
+
+def test_ids_above_the_sequence_are_asked_for_once(sequenced_shop):
+    shop = sequenced_shop
+    with shop.connect() as connection:
+        shop.insert(connection, 5000)
+    refuses(shop, "stands at 100, below the largest id, 5000")
+    shop.import_ids("--hilo", "1")
+    shop.import_ids()  # they may be idgen's own
+    with shop.draws() as ids:
+        assert ids.ids(1)[0] > 5000
+
+
+def test_a_sequence_that_may_not_be_read_is_not_passed_over(sequenced_shop):
+    shop = sequenced_shop
+    shop.run(f"REVOKE ALL ON SEQUENCE {shop.table}_id_seq FROM app")
+    refused = shop.try_import()
+    assert refused.returncode == 1, refused.stderr
+    assert f"GRANT SELECT ON SEQUENCE {shop.table}_id_seq" in refused.stderr
+
+
+def test_a_column_that_is_generated_always_takes_ids_of_idgen_after_the_printed_statement(sequenced_shop):
+    shop = sequenced_shop
+    shop.run(f"ALTER TABLE {shop.table} ALTER COLUMN id DROP DEFAULT; DROP SEQUENCE {shop.table}_id_seq")
+    shop.run(f"ALTER TABLE {shop.table} ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (START WITH 101)")
+    shop.run(f"GRANT SELECT ON SEQUENCE {shop.table}_id_seq TO app")
+    (statement,) = re.findall(r"(?m)^   (ALTER TABLE .* SET GENERATED BY DEFAULT;)$", shop.import_ids("--hilo", "1"))
+    with shop.connect() as connection, shop.draws() as ids:
+        number = ids.ids(1)[0]
+        with pytest.raises(psycopg.errors.GeneratedAlways):
+            shop.insert(connection, number)
+        shop.run(statement)
+        shop.insert(connection, number)
+
+
 def test_the_json_of_an_import_has_no_advice(either_shop):
     assert either_shop.import_ids("--json").count("\n") == 1
 
@@ -268,7 +409,7 @@ def test_the_json_of_an_import_has_no_advice(either_shop):
 def test_no_statement_is_printed_for_a_name_with_a_line_break(shop):
     shop.run("CREATE TABLE IF NOT EXISTS `a\n;b` (id bigint)")
     shop.table = "a\n;b"
-    printed = shop.import_ids()
+    printed = shop.import_ids("--sequence", "none")
     assert "ALTER TABLE" not in printed
     assert "so none is shown" in printed
     assert "\n;b" not in printed

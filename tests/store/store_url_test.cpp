@@ -222,7 +222,8 @@ TEST(StoreUrl, WhatWouldMakeATagIsToldWithoutMakingIt) {
 }
 
 TEST(StoreUrl, AStoreWithoutOtherTablesCannotReadOne) {
-  EXPECT_FAILS(open_store("memory", {})->segment_max_of("orders", "id"), Status::unsupported, "idgen segment advance");
+  EXPECT_FAILS(open_store("memory", {})->segment_column("orders", "id", {}), Status::unsupported,
+               "idgen segment advance");
 }
 
 }  // namespace

@@ -114,11 +114,14 @@ std::string compared(const Config& config, const std::string& above_table) {
   ErrorSlot error;
   idgen_segment_info_t info = IDGEN_SEGMENT_INFO_INIT;
   check(idgen_segment_show(config.get(), &info, error), error);
-  std::uint64_t highest = 0;
-  check(idgen_segment_max_of(config.get(), table.c_str(), column.c_str(), &highest, error), error);
-  const std::string stand = "the largest " + one_line(column) + " of " + one_line(table) + " is " +
-                            std::to_string(highest) + ", and " + shown_tag(config) + " has granted up to " +
-                            std::to_string(info.max_id);
+  idgen_segment_column_t found = IDGEN_SEGMENT_COLUMN_INIT;
+  check(idgen_segment_column_of(config.get(), table.c_str(), column.c_str(), nullptr, &found, error), error);
+  const std::uint64_t highest = found.in_use;
+  std::string stand =
+      "the largest " + one_line(column) + " of " + one_line(table) + " is " + std::to_string(found.largest);
+  if (highest > found.largest)
+    stand += ", its counter (" + one_line(found.counter) + ") has issued up to " + std::to_string(highest);
+  stand += ", and " + shown_tag(config) + " has granted up to " + std::to_string(info.max_id);
   if (highest <= info.max_id) return stand;  // also with a stride: the mark is an id
   throw Failure(IDGEN_E_STORE_REGRESSED,
                 stand + ": " + std::to_string(highest - info.max_id) +

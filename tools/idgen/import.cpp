@@ -1,4 +1,5 @@
 // idgen segment import: a tag that continues above existing numbers, and what is left to do after that.
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace {
 struct Source {
   std::uint64_t end = 0;  // the highest of its numbers
   std::string name;
+  idgen_segment_column_t column = IDGEN_SEGMENT_COLUMN_INIT;
 };
 
 Config source_configuration(const SegmentArguments& arguments) {
@@ -77,7 +79,47 @@ Source read_tag(const SegmentArguments& arguments, const Config& config) {
                                            "was imported. Draw from it once before; it then begins above the highest "
                                            "number of its table");
   }
-  return {info.max_id, name};
+  return {.end = info.max_id, .name = name};
+}
+
+// Throws Failure unless all that a program may have made of the counter is known. Each of its numbers may stand for a
+// block, whose rest the program still holds: `increment` numbers that begin there, which in_use says; or --hilo numbers
+// that begin at their product, which nothing in the database says.
+std::uint64_t highest_in_use(const SegmentArguments& arguments, const Config& config,
+                             const idgen_segment_column_t& column) {
+  const auto& from = arguments.from;
+  const std::string name = one_line(from.column) + " of " + one_line(from.table);
+  const std::string_view counter = column.counter;
+  if (counter.empty()) {
+    if (from.hilo != 0) throw UsageError("--hilo needs the counter: name it with --sequence");
+    if (*column.others == '\0') return column.in_use;
+    throw Failure(IDGEN_E_VALUE, "the database does not number " + name +
+                                     " itself, and has counters that no column owns: " + one_line(column.others) +
+                                     ". A program (Hibernate, EF Core) may hold numbers of one of them. Name it with "
+                                     "--sequence, or say --sequence none. Nothing was imported");
+  }
+  ErrorSlot error;
+  idgen_segment_info_t tag = IDGEN_SEGMENT_INFO_INIT;
+  // Then they may be ids of idgen, from an import before this one.
+  const bool are_granted = idgen_segment_show(config.get(), &tag, error) == IDGEN_OK && column.largest <= tag.max_id;
+  if (from.hilo < 2) {
+    const bool are_issued = column.largest < column.issued + std::max<std::uint64_t>(column.increment, 1);
+    if (are_issued || are_granted || from.hilo == 1) return column.in_use;
+    throw Failure(IDGEN_E_VALUE,
+                  "the counter of " + name + ", " + one_line(column.counter) + ", stands at " +
+                      std::to_string(column.issued) + ", below the largest id, " + std::to_string(column.largest) +
+                      ". If a program multiplies its numbers (hilo), it holds more: say --hilo N, the ids of a block "
+                      "(allocationSize; or max_lo + 1). If those ids were inserted by hand, say --hilo 1. Nothing was "
+                      "imported");
+  }
+  if (column.issued >= kLargestNumber / from.hilo)
+    throw UsageError("--hilo " + std::to_string(from.hilo) + " exceeds 2^63 - 1");
+  const std::uint64_t held = (column.issued + 1) * from.hilo;
+  if (column.largest <= held || are_granted) return std::max(held, column.largest);
+  throw Failure(IDGEN_E_VALUE, one_line(column.counter) + " stands at " + std::to_string(column.issued) +
+                                   ", so blocks of " + std::to_string(from.hilo) + " end at " + std::to_string(held) +
+                                   ", and the largest " + name + " is " + std::to_string(column.largest) +
+                                   ": --hilo is too small, or the sequence is another's. Nothing was imported");
 }
 
 Source read_table(const SegmentArguments& arguments, const Config& config) {
@@ -85,9 +127,21 @@ Source read_table(const SegmentArguments& arguments, const Config& config) {
   if (from.table.empty()) throw UsageError("--from-column needs --from-table");
   if (from.column.empty()) throw UsageError("--from-table needs --from-column, the column with the ids");
   ErrorSlot error;
-  std::uint64_t max_id = 0;
-  check(idgen_segment_max_of(config.get(), from.table.c_str(), from.column.c_str(), &max_id, error), error);
-  return {max_id, "the largest " + one_line(from.column) + " of " + one_line(from.table)};
+  Source source;
+  const std::string sequence = from.sequence == "none" ? "" : from.sequence;
+  check(idgen_segment_column_of(config.get(), from.table.c_str(), from.column.c_str(),
+                                from.sequence.empty() ? nullptr : sequence.c_str(), &source.column, error),
+        error);
+  const std::string name = one_line(from.column) + " of " + one_line(from.table);
+  source.end = highest_in_use(arguments, config, source.column);
+  source.name = source.end == source.column.largest ? "the largest " + name
+                : source.end == source.column.issued
+                    ? "which " + one_line(source.column.counter) + " has issued for " + name + "; the largest row is " +
+                          std::to_string(source.column.largest)
+                    : "the end of the block that a program may hold of " + one_line(source.column.counter) +
+                          ", which stands at " + std::to_string(source.column.issued) + "; the largest " + name +
+                          " is " + std::to_string(source.column.largest);
+  return source;
 }
 
 // The URL of the store that has the tables.
@@ -166,6 +220,10 @@ int import_one(const SegmentArguments& arguments, const Config& config, Output& 
   if (arguments.json) {
     JsonObject object;
     object.text("source", source.name).number("found", source.end).number("margin", from.margin);
+    if (by_table) {
+      object.number("largest", source.column.largest).text("counter", source.column.counter);
+      object.number("issued", source.column.issued).number("increment", source.column.increment);
+    }
     object.text("namespace", value(config, "namespace")).text("tag", tag_of(config));
     object.boolean("created", is_new).number("max_id", info.max_id);
     out.line(object.str());
@@ -173,7 +231,9 @@ int import_one(const SegmentArguments& arguments, const Config& config, Output& 
     out.line("found " + std::to_string(source.end) + ", " + source.name);
     out.line((is_new ? "created " : "raised ") + shown_tag(config) + "; its max_id is " + std::to_string(info.max_id) +
              ", the next range begins above it");
-    if (by_table) out.write('\n' + moving_over({database_of(config), from.table, from.column, info.max_id}));
+    if (by_table)
+      out.write('\n' +
+                moving_over({database_of(config), from.table, from.column, info.max_id, source.column, from.hilo}));
   }
   return kExitOk;
 }
@@ -187,11 +247,17 @@ Command import_command() {
       .name = "import",
       .summary = "Make or raise a tag, so that it continues above existing numbers.",
       .usage = {"--store URL --tag TAG --from-table TABLE --from-column COLUMN [--margin N]",
+                "--store URL --tag TAG --from-table TABLE --from-column COLUMN --sequence NAME [--hilo N]",
                 "--store URL --tag TAG --from-tag TAG [--from-schema SCHEMA] [--margin N]",
                 "--store URL --all --from-schema leaf|tinyid|cosid [--margin N]"},
       .details = R"(
 Reads where the numbers of a table of your own, or of another tag in the same store, end. Makes the tag if it
 is missing. Then raises it as `advance` does; never lowers it.
+
+The numbers of a table end with its largest id, or with what its AUTO_INCREMENT or sequence has issued, to rows that
+are deleted too, whichever is larger. If a sequence counts in larger steps, a program may hold a block of its
+numbers, and the tag begins above that. Programs that number the rows themselves are asked for: --sequence says
+from where, and --hilo how many ids they make of one number.
 
 With --all: every tag of the table of Leaf, tinyid or CosId, each under its own name.
 
@@ -199,7 +265,8 @@ Stop everything that still makes numbers at the source first, whatever the margi
 get their ids from AUTO_INCREMENT or a sequence it prints the two ways in which both can insert at once, with
 the statements for that table.
 
-With --json: source, found, margin, namespace, tag, created, max_id.
+With --json: source, found, margin, namespace, tag, created, max_id; of a table also largest, counter, issued and
+increment.
 )",
       .examples =
           {"idgen segment import --store mysql://app@db/ids --tag orders --from-table shop.orders --from-column id",
@@ -210,6 +277,15 @@ With --json: source, found, margin, namespace, tag, created, max_id.
             .help = "A table of the store's database, or DATABASE.TABLE.",
             .target = &from.table},
            {.names = "--from-column", .placeholder = "COLUMN", .help = "Its column of ids.", .target = &from.column},
+           {.names = "--sequence",
+            .placeholder = "NAME",
+            .help = "The sequence, or Hibernate's table, from which programs number the column; none: no program "
+                    "does.",
+            .target = &from.sequence},
+           {.names = "--hilo",
+            .placeholder = "N",
+            .help = "Programs make N ids of each number of the counter, by multiplying; 1: they do not.",
+            .target = &from.hilo},
            {.names = "--from-tag",
             .placeholder = "TAG",
             .help = "A tag of the same store; the tag's own name if not given.",

@@ -32,19 +32,36 @@ std::string quoted_path(const std::string& path, char quote) {
 // A name with a line break, or with the end of a PostgreSQL block, would change the statement.
 bool can_be_quoted(const std::string& name) { return one_line(name) == name && name.find(kBlockEnd) == name.npos; }
 
+std::string counter_of(const NumberedColumn& from) { return from.numbering.counter; }
+
 // `why`: why a margin does not keep both apart.
-std::string introduction(const std::string& table, const std::string& numbers, const std::string& why) {
-  return "If nothing inserts into " + table + " without an id any more, you are done.\n" +
-         "Else choose one of two ways before the first id of idgen is inserted. A margin alone does not help:\n" + why +
-         "\n\n1. Share the numbers: odd ones from " + numbers + ", even ones from idgen.\n\n";
+std::string introduction(const std::string& table, const std::string& ways, const std::string& why) {
+  return "If nothing inserts into " + table + " without an id any more, you are done.\n" + "Else " + ways +
+         " before the first id of idgen is inserted. A margin alone does not help:\n" + why + "\n\n";
+}
+std::string share(const std::string& numbers) {
+  return "1. Share the numbers: odd ones from " + numbers + ", even ones from idgen.\n\n";
+}
+constexpr const char* kTwoWays = "choose one of two ways";
+
+// The database does not number the rows: programs do, if anything does.
+std::string by_programs(const std::string& table, const std::string& counter) {
+  if (counter.empty())
+    return "The database does not number " + table + ". If no program does any more, you are done.\n";
+  return "If no program takes numbers of " + counter + " for " + table +
+         " any more, you are done.\nElse stop all that do before the first id of idgen is inserted, and run this "
+         "import "
+         "again.\n";
 }
 
 std::string mysql(const NumberedColumn& from) {
   const std::string table = quoted_path(from.table, '`');
   const std::string column = quoted(from.column, '`');
+  if (counter_of(from) != "AUTO_INCREMENT") return by_programs(table, counter_of(from));
   std::string text =
-      introduction(table, "AUTO_INCREMENT",
+      introduction(table, kTwoWays,
                    "InnoDB raises AUTO_INCREMENT above each id that is inserted, into the range that idgen holds.") +
+      share("AUTO_INCREMENT") +
       "   SET GLOBAL auto_increment_increment = 2, GLOBAL auto_increment_offset = 1;\n"
       "\n"
       "   Put both into the configuration of this server, and of every replica that may take its place.\n"
@@ -66,42 +83,55 @@ std::string mysql(const NumberedColumn& from) {
          above + ".\n" + "   After it, run this import again.\n";
 }
 
+// Of what a program may have made of the sequence's last value.
+std::string in_use(const NumberedColumn& from) {
+  if (from.hilo > 1) return "(last_value + 1) * " + std::to_string(from.hilo);
+  const std::uint64_t increment = from.numbering.increment;
+  return increment > 1 ? "last_value + " + std::to_string(increment - 1) : "last_value";
+}
+
 // The sequence moves to `first`, if it has given no number above the tag. ALTER SEQUENCE locks: others wait in
 // nextval().
 std::string move_sequence(const NumberedColumn& from, const std::string& change, std::uint64_t first) {
-  const std::string table = quoted_path(from.table, '"');
-  const std::string reached = std::to_string(from.max_id);
+  const std::string sequence = counter_of(from);
   return std::string("   DO ") + kBlockEnd + "\n" +
          "   DECLARE\n"
-         "     numbers text := pg_get_serial_sequence(" +
-         quoted(table, '\'') + ", " + quoted(from.column, '\'') +
-         ");\n"
          "     latest bigint;\n"
          "   BEGIN\n"
-         "     IF numbers IS NULL THEN RAISE EXCEPTION 'the column owns no sequence: name it here'; END IF;\n"
-         "     EXECUTE 'ALTER SEQUENCE ' || numbers || ' " +
-         change + "';\n" +
-         "     EXECUTE 'SELECT last_value - (NOT is_called)::int FROM ' || numbers INTO latest;\n"
+         "     ALTER SEQUENCE " +
+         sequence + ' ' + change + ";\n" + "     SELECT CASE WHEN is_called THEN " + in_use(from) +
+         " ELSE 0 END INTO latest FROM " + sequence +
+         ";\n"
          "     IF latest > " +
-         reached + " THEN\n" +
-         "       RAISE EXCEPTION 'the sequence stands at %: run the import again, with a margin', latest;\n"
+         std::to_string(from.max_id) + " THEN\n" +
+         "       RAISE EXCEPTION 'numbers up to % may be in use: run the import again, with a margin', latest;\n"
          "     END IF;\n"
-         "     EXECUTE 'ALTER SEQUENCE ' || numbers || ' RESTART WITH " +
-         std::to_string(first) + "';\n" + "   END " + kBlockEnd + ";\n";
+         "     ALTER SEQUENCE " +
+         sequence + " RESTART WITH " + std::to_string(first) + ";\n" + "   END " + kBlockEnd + ";\n";
 }
 
 std::string postgres(const NumberedColumn& from) {
-  std::string text = introduction(quoted_path(from.table, '"'), "the sequence", "the sequence grows into it.") +
-                     move_sequence(from, "INCREMENT BY 2", from.max_id + 1 + from.max_id % 2) +
-                     "\n"
-                     "   Then start the writers with segment.stride = 2 and segment.offset = 0.\n"
-                     "   Not for Hibernate and others that take the increment for a block of ids: use way 2.\n";
+  const std::string table = quoted_path(from.table, '"');
+  std::string text;
+  if (from.numbering.is_always != 0) {
+    text += "The column is GENERATED ALWAYS, so PostgreSQL refuses ids of idgen (428C9), until:\n\n   ALTER TABLE " +
+            table + " ALTER COLUMN " + quoted(from.column, '"') + " SET GENERATED BY DEFAULT;\n\n";
+  }
+  if (counter_of(from).empty()) return text + by_programs(table, "");
+  const bool has_blocks = from.numbering.increment > 1 || from.hilo > 1;
+  text += introduction(table, has_blocks ? "separate the numbers" : kTwoWays, "the sequence grows into it.");
+  if (!has_blocks) {
+    text += share("the sequence") + move_sequence(from, "INCREMENT BY 2", from.max_id + 1 + from.max_id % 2) +
+            "\n"
+            "   Then start the writers with segment.stride = 2 and segment.offset = 0.\n"
+            "   Not for programs that multiply the numbers (hilo): use way 2.\n\n";
+  }
   if (from.max_id > kLargestNumber - kGap) return text;
   const std::uint64_t above = from.max_id + kGap;
-  return text +
-         "\n2. Separate the numbers: the sequence continues far above idgen.\n"
+  return text + (has_blocks ? "" : "2. ") +
+         "Separate the numbers: the sequence continues far above idgen.\n"
          "\n" +
-         move_sequence(from, "NO CYCLE", above) +
+         move_sequence(from, "NO CYCLE", from.hilo > 1 ? above / from.hilo + 2 : above) +
          "\n"
          "   Then start the writers. The column's type must hold such numbers (integer ends at 2147483647), and the\n"
          "   last insert without an id must come before idgen reaches " +
@@ -111,8 +141,9 @@ std::string postgres(const NumberedColumn& from) {
 }  // namespace
 
 std::string moving_over(const NumberedColumn& from) {
-  if (!can_be_quoted(from.table) || !can_be_quoted(from.column)) {
-    return "The name of the table or column has characters that end a line or a statement, so none is shown: see\n"
+  if (!can_be_quoted(from.table) || !can_be_quoted(from.column) || !can_be_quoted(counter_of(from))) {
+    return "The name of the table, column or sequence has characters that end a line or a statement, so none is shown: "
+           "see\n"
            "docs/stores.md, Moving over from AUTO_INCREMENT and sequences.\n";
   }
   const std::string scheme = from.store.substr(0, from.store.find(':'));

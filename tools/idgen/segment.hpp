@@ -30,6 +30,8 @@ struct SegmentArguments {
   bool resumes = false;
   struct {
     std::string schema, name_space, tag, table, column, store;
+    std::string sequence;
+    std::uint64_t hilo = 0;  // ids of a block; 0: not said
     std::uint64_t margin = 0;
   } from;
 };

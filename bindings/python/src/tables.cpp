@@ -327,8 +327,9 @@ void bind_tables(py::module_& module) {
              "to each generator's segment_step. May block. Raises as segment_show, and ConfigError above 1000000000.");
   module.def("segment_max_of", &segment_max_of, py::arg("table"), py::arg("column"),
              "segment_max_of(table, column, **properties) -> int\n\n"
-             "The largest number in a column of any table in the store's database, 0 to 2**63 - 1; 0 if there is\n"
-             "none. A tag that takes over from an AUTO_INCREMENT or a sequence begins above it. The table may be\n"
+             "The largest number that may be in use of a column of any table in the store's database, 0 to 2**63 - 1:\n"
+             "in a row, or issued by its AUTO_INCREMENT or sequence to rows that are deleted. A tag that takes over\n"
+             "from there begins above it. The table may be\n"
              "SCHEMA.TABLE. Reads store and module_path. May block. Raises UnsupportedError (no SQL server),\n"
              "InvalidValueError (no such table or column, or its largest number is out of range), StoreError.");
   module.def("segment_statements", &segment_statements,

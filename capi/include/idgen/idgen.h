@@ -991,11 +991,34 @@ typedef struct idgen_segment_grant {
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_grant_of(const idgen_config_t *config, uint64_t number,
                                                                 idgen_segment_grant_t *out, idgen_error_t *err);
 
-/* The largest number in a column of any table in the store's database, 0 if there is none. A tag that takes over from
- * an AUTO_INCREMENT or a sequence begins above it. If rows still get ids from there meanwhile, see docs/stores.md.
- * `table` may be "SCHEMA.TABLE".
- * Errors: IDGEN_E_VALUE (no such table or column, or it holds no whole numbers up to 2^63 - 1), IDGEN_E_UNSUPPORTED (no
- * SQL server), 60..79, any. Blocks: on the store. Threads: one. */
+/* Where the numbers of a column come from, and which are in use. */
+typedef struct idgen_segment_column {
+  uint32_t struct_size;
+  int32_t is_always;  /* 1: GENERATED ALWAYS, so the server refuses ids of idgen */
+  uint64_t largest;   /* in a row; 0: none */
+  uint64_t issued;    /* the largest that the counter may have issued, to rows that are deleted too; 0: none */
+  uint64_t increment; /* of the counter. If above 1, programs may take each number for the first of so many */
+  uint64_t in_use;    /* all that may be in use is at most this: rows, and blocks of `increment` numbers */
+  char counter[256];  /* what numbers the column: "AUTO_INCREMENT", or the sequence's name; "": nothing is known to */
+  char others[256];   /* without a counter: sequences from which programs may number the column */
+} idgen_segment_column_t;
+
+#define IDGEN_SEGMENT_COLUMN_INIT \
+  { (uint32_t)sizeof(idgen_segment_column_t), 0, 0, 0, 0, 0, "", "" }
+
+/* How a column of any table in the store's database is numbered. A tag that takes over from it begins above in_use. If
+ * rows still get ids from there meanwhile, see docs/stores.md. `table` may be "SCHEMA.TABLE". `sequence`: NULL for the
+ * column's own counter, if it has one (AUTO_INCREMENT, SERIAL, IDENTITY, a default with nextval); "" for none; or the
+ * sequence, or Hibernate's table (next_val), from which programs number it.
+ * Errors: IDGEN_E_VALUE (no such table, column or sequence, or no whole numbers up to 2^63 - 1),
+ * IDGEN_E_STORE_PERMISSION (also to read the sequence), IDGEN_E_UNSUPPORTED (no SQL server), 60..79, any. Blocks: on
+ * the store. Threads: one. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_column_of(const idgen_config_t *config, const char *table,
+                                                                 const char *column, const char *sequence,
+                                                                 idgen_segment_column_t *out, idgen_error_t *err);
+
+/* in_use of idgen_segment_column_of, for the column's own counter.
+ * Errors, Blocks, Threads: as there. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_max_of(const idgen_config_t *config, const char *table,
                                                               const char *column, uint64_t *max_id, idgen_error_t *err);
 

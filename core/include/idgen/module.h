@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 /* Raised with every change of this file: library and module must agree. */
-#define IDGEN_MODULE_ABI 13
+#define IDGEN_MODULE_ABI 14
 
 typedef struct idgen_module_error {
   int32_t status; /* of idgen.h */
@@ -62,6 +62,15 @@ typedef struct idgen_module_logged_grant {
   int64_t granted_unix_ms;
   char holder[512];
 } idgen_module_logged_grant;
+
+typedef struct idgen_module_column {
+  uint64_t largest;
+  uint64_t issued;
+  uint64_t increment;
+  int32_t is_always;
+  char counter[512];
+  char others[512];
+} idgen_module_column;
 
 typedef struct idgen_module_queue_request {
   uint64_t count;
@@ -159,9 +168,9 @@ typedef struct idgen_module_store {
   int32_t (*segment_list)(void *ctx, idgen_module_row_fn row, void *to, idgen_module_error *err);
   int32_t (*describe)(void *ctx, idgen_module_text_fn text, void *to, idgen_module_error *err);
   void (*close)(void *ctx);
-  /* May be NULL: there are no other tables. */
-  int32_t (*segment_max_of)(void *ctx, const char *table, const char *column, uint64_t *max_id,
-                            idgen_module_error *err);
+  /* May be NULL: there are no other tables. `sequence` may be NULL. */
+  int32_t (*segment_column)(void *ctx, const char *table, const char *column, const char *sequence,
+                            idgen_module_column *found, idgen_module_error *err);
   /* The class Queue in core/src/store/queue.hpp. NULL in a module that has none. A queue is opened with the setting
    * queue = 1; then only describe and close of the other functions are called. */
   int32_t (*queue_take)(void *ctx, const char *name_space, const char *tag, const idgen_module_queue_request *request,

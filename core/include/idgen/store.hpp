@@ -131,6 +131,19 @@ struct BufferStats {
   std::uint64_t database_failures = 0;
 };
 
+// Where the numbers of a column come from, and which are in use.
+struct NumberedColumn {
+  std::uint64_t largest = 0;    // in a row; 0: none
+  std::string counter{};        // what issues them; "": nothing is known to
+  std::uint64_t issued = 0;     // the largest that the counter may have issued, to rows that are deleted too; 0: none
+  std::uint64_t increment = 0;  // of the counter
+  bool is_always = false;       // the server refuses a number that it has not made
+  std::string others{};         // without a counter: some that programs may number the column from
+
+  // A program may take a number of the counter for a block of as many as the increment, which begins there.
+  std::uint64_t highest_in_use() const;
+};
+
 class Store {
  public:
   Store() = default;
@@ -207,9 +220,10 @@ class Store {
   virtual SegmentInfo segment_set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) = 0;
   // The latest grant that has the number, as far as the store remembers. Throws Error{unsupported} if it never does.
   virtual LoggedGrant segment_grant_of(const std::string& name_space, const std::string& tag, std::uint64_t number);
-  // The largest number in a column of any table of the same database, 0 if it has none. Throws Error{unsupported} where
-  // there are no tables.
-  virtual std::uint64_t segment_max_of(const std::string& table, const std::string& column);
+  // Any table's of the same database. `sequence`: the counter that programs number it from; empty: the database's own,
+  // if it has one. Throws Error{unsupported} where there are no tables.
+  virtual NumberedColumn segment_column(const std::string& table, const std::string& column,
+                                        const std::optional<std::string>& sequence);
 
   // What a crash, a power loss and a lost file mean with this store: sentences for idgen_describe, one per line.
   virtual std::string describe() const = 0;

@@ -161,8 +161,9 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   std::vector<SegmentInfo> segment_list() override {
     return ask_database([&](Store& database) { return database.segment_list(); });
   }
-  std::uint64_t segment_max_of(const std::string& table, const std::string& column) override {
-    return ask_database([&](Store& database) { return database.segment_max_of(table, column); });
+  NumberedColumn segment_column(const std::string& table, const std::string& column,
+                                const std::optional<std::string>& sequence) override {
+    return ask_database([&](Store& database) { return database.segment_column(table, column, sequence); });
   }
   SegmentInfo segment_set_step(const std::string& name_space, const std::string& tag, std::uint64_t step) override {
     return ask_database([&](Store& database) { return database.segment_set_step(name_space, tag, step); });

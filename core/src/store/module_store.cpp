@@ -198,13 +198,16 @@ class ModuleStore final : public Store {
       return store_.segment_set_step(store_.ctx, name_space.c_str(), tag.c_str(), step, row, to, err);
     });
   }
-  std::uint64_t segment_max_of(const std::string& table, const std::string& column) override {
-    if (store_.segment_max_of == nullptr) return Store::segment_max_of(table, column);
-    std::uint64_t found = 0;
+  NumberedColumn segment_column(const std::string& table, const std::string& column,
+                                const std::optional<std::string>& sequence) override {
+    if (store_.segment_column == nullptr) return Store::segment_column(table, column, sequence);
+    idgen_module_column found{};
     call_module([&](idgen_module_error* err) {
-      return store_.segment_max_of(store_.ctx, table.c_str(), column.c_str(), &found, err);
+      return store_.segment_column(store_.ctx, table.c_str(), column.c_str(), sequence ? sequence->c_str() : nullptr,
+                                   &found, err);
     });
-    return found;
+    found.counter[sizeof found.counter - 1] = found.others[sizeof found.others - 1] = '\0';
+    return {found.largest, found.counter, found.issued, found.increment, found.is_always != 0, found.others};
   }
   LoggedGrant segment_grant_of(const std::string& name_space, const std::string& tag, std::uint64_t number) override {
     if (store_.segment_grant_of == nullptr) return Store::segment_grant_of(name_space, tag, number);

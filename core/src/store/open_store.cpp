@@ -169,7 +169,12 @@ void check_options_of_host(const StoreOptions& options) {
 
 void Store::create() { throw_made_with_its_first_tag(); }
 
-std::uint64_t Store::segment_max_of(const std::string& table, const std::string&) {
+std::uint64_t NumberedColumn::highest_in_use() const {
+  const std::uint64_t more = increment > 1 && issued > 0 ? increment - 1 : 0;
+  return std::max(largest, issued + std::min(more, kLargestNumber - std::min(issued, kLargestNumber)));
+}
+
+NumberedColumn Store::segment_column(const std::string& table, const std::string&, const std::optional<std::string>&) {
   throw Error(Status::unsupported,
               concat({"the table ", in_quotes(table),
                       " cannot be read: only the stores mysql, mariadb and postgres have tables beside "
