@@ -17,7 +17,6 @@ struct NumberDialect {
   std::string_view create_uid_generator;
   std::string_view create_cosid;
   std::string_view now_ms;     // as WorkerDialect
-  std::string_view durably;    // as WorkerDialect
   std::string_view if_absent;  // after an INSERT into cosid_machine
   std::string_view returning;  // after an INSERT into WORKER_NODE
 };
@@ -46,8 +45,8 @@ class SqlNumbers {
     const std::string row = where(server, request, held.number);
     const std::string now = number_text(request.now_ms);
     const bool is_changed =
-        server.change_numbers("UPDATE cosid_machine SET last_timestamp = GREATEST(last_timestamp, " + now + ")" +
-                              std::string(dialect_.durably) + row + ours(server, request)) == 1;
+        server.change_numbers("UPDATE cosid_machine SET last_timestamp = GREATEST(last_timestamp, " + now + ")" + row +
+                              ours(server, request)) == 1;
     if (!is_changed) {  // also if the row says so already
       const auto found = server.number_rows("SELECT instance_id FROM cosid_machine" + row);
       if (found.empty()) {
@@ -67,8 +66,8 @@ class SqlNumbers {
     const std::string set = used_ms ? "instance_id = '', last_timestamp = GREATEST(last_timestamp, " +
                                           number_text(*used_ms) + "), revert_time = " + number_text(request.now_ms)
                                     : "instance_id = " + server.quoted(cosid_left_behind(request.address, held.number));
-    server.change_numbers("UPDATE cosid_machine SET " + set + std::string(dialect_.durably) +
-                          where(server, request, held.number) + ours(server, request));
+    server.change_numbers("UPDATE cosid_machine SET " + set + where(server, request, held.number) +
+                          ours(server, request));
   }
 
  private:
@@ -78,10 +77,10 @@ class SqlNumbers {
     const AddressParts who = parts_of_address(request.address);
     constexpr int kActual = 2;  // WorkerNodeType: not a container
     ClaimedNumber claimed;
-    claimed.number = server.insert_number(
-        "INSERT INTO WORKER_NODE (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED) SELECT " +
-        server.quoted(who.host) + ", " + server.quoted(who.port) + ", " + std::to_string(kActual) +
-        ", CURRENT_DATE, NOW(), NOW()" + std::string(dialect_.durably) + std::string(dialect_.returning));
+    claimed.number =
+        server.insert_number("INSERT INTO WORKER_NODE (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED) SELECT " +
+                             server.quoted(who.host) + ", " + server.quoted(who.port) + ", " + std::to_string(kActual) +
+                             ", CURRENT_DATE, NOW(), NOW()" + std::string(dialect_.returning));
     if (claimed.number < request.numbers) return claimed;
     // Whose rows leave the same number, whether they came before or after ours: of two that meet, at least the second
     // one sees the other. The original refuses to start with an id beyond its field.
@@ -158,11 +157,11 @@ class SqlNumbers {
     // Its report may be ahead of our clock, and is then left; so this changes the row in any case.
     const std::string stamp = "GREATEST(last_timestamp, " + now + ")";
     const std::string distributed = is_own ? "" : ", distribute_time = " + now;
-    const std::uint64_t changed = server.change_numbers(
-        "UPDATE cosid_machine SET instance_id = " + server.quoted(request.address) + ", last_timestamp = " + stamp +
-        distributed + std::string(dialect_.durably) + where(server, request, machine.number) +
-        " AND instance_id = " + server.quoted(machine.instance) + " AND last_timestamp = " +
-        number_text(static_cast<std::int64_t>(stored_number(shown_, machine.stamp.c_str()))));
+    const std::uint64_t changed =
+        server.change_numbers("UPDATE cosid_machine SET instance_id = " + server.quoted(request.address) +
+                              ", last_timestamp = " + stamp + distributed + where(server, request, machine.number) +
+                              " AND instance_id = " + server.quoted(machine.instance) + " AND last_timestamp = " +
+                              number_text(static_cast<std::int64_t>(stored_number(shown_, machine.stamp.c_str()))));
     // MySQL counts no row that was as asked for already: ours, reported ahead of our clock.
     return changed == 1 || (is_own && machine.stamp.size() >= now.size() && machine.stamp >= now);
   }
@@ -173,7 +172,7 @@ class SqlNumbers {
                "revert_time) SELECT " +
                server.quoted(cosid_name(request.name_space, number)) + ", " + server.quoted(request.name_space) + ", " +
                std::to_string(number) + ", " + now + ", " + server.quoted(request.address) + ", " + now + ", 0" +
-               std::string(dialect_.durably) + std::string(dialect_.if_absent)) == 1;
+               std::string(dialect_.if_absent)) == 1;
   }
   ClaimedNumber claimed_of(const NumberRequest& request, const Machine& machine) const {
     ClaimedNumber claimed;

@@ -20,7 +20,6 @@ struct WorkerDialect {
   std::string_view create_namespaces;
   std::string_view create_workers;
   std::string_view now_ms;     // of the server, an expression of whole Unix milliseconds
-  std::string_view durably;    // between SET and WHERE, or in place of a FROM: what makes the commit durable
   std::string_view if_absent;  // after an INSERT: nothing happens if the row is there
 };
 
@@ -76,7 +75,7 @@ class SqlWorkers {
                                      server.quoted(name_space) + ", " + std::to_string(worker) + ", " + fence + ", " +
                                      owner + ", " + hw + ", " + lease + ", " +
                                      (request != nullptr ? std::to_string(request->now_ms) + " - " + now : "0") + ", " +
-                                     holder + std::string(dialect_.durably) + std::string(dialect_.if_absent));
+                                     holder + std::string(dialect_.if_absent));
     } else {
       std::string sql = std::string("UPDATE ") + kWorkerTable + " SET fence = " + fence + ", owner = " + owner +
                         ", hw = " + hw + ", lease_until = " + lease + ", holder = " + holder;
@@ -86,11 +85,10 @@ class SqlWorkers {
         sql += ", clock_ahead = " + ahead;
         where_clock = " AND " + ahead + " <= " + std::to_string(request->max_lead_ms);
       }
-      changed =
-          server.change_worker(sql + std::string(dialect_.durably) + " WHERE " + where(server, name_space, worker, "") +
-                               " AND fence = " + std::to_string(held.row.fence) +
-                               " AND owner = " + server.quoted(held.row.owned ? hex_of(held.row.owner) : "") +
-                               " AND hw = " + std::to_string(held.row.hw) + where_clock);
+      changed = server.change_worker(sql + " WHERE " + where(server, name_space, worker, "") +
+                                     " AND fence = " + std::to_string(held.row.fence) +
+                                     " AND owner = " + server.quoted(held.row.owned ? hex_of(held.row.owner) : "") +
+                                     " AND hw = " + std::to_string(held.row.hw) + where_clock);
     }
     if (changed != 1) return false;
     held.row = next;
@@ -104,7 +102,7 @@ class SqlWorkers {
     auto rows = read();
     if (rows.empty() && !format.empty()) {
       server.change_worker("INSERT INTO idgen_namespace(ns, format) SELECT " + ns + ", " + server.quoted(format) +
-                           std::string(dialect_.durably) + std::string(dialect_.if_absent));
+                           std::string(dialect_.if_absent));
       rows = read();
       if (rows.empty()) {
         throw Error(Status::store_permission,

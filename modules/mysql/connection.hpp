@@ -39,7 +39,6 @@ inline constexpr WorkerDialect kWorkers = {
   PRIMARY KEY (ns, worker)) ENGINE = InnoDB)",
     // By UTC: a local time comes twice in the hour when clocks go back.
     .now_ms = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)",
-    .durably = "",
     .if_absent = " ON DUPLICATE KEY UPDATE ns = VALUES(ns)"};
 
 inline constexpr NumberDialect kNumbers = {.create_uid_generator = R"(CREATE TABLE IF NOT EXISTS WORKER_NODE (
@@ -63,7 +62,6 @@ inline constexpr NumberDialect kNumbers = {.create_uid_generator = R"(CREATE TAB
   KEY idx_namespace (namespace),
   KEY idx_instance_id (instance_id)) ENGINE = InnoDB)",
                                            .now_ms = kWorkers.now_ms,
-                                           .durably = "",
                                            .if_absent = " ON DUPLICATE KEY UPDATE name = VALUES(name)",
                                            .returning = ""};
 

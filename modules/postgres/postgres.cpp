@@ -20,12 +20,6 @@ constexpr std::string_view kParameters[] = {"user_env", "password_env", "passwor
 constexpr std::string_view kTls[] = {"prefer", "off", "require", "verify"};
 constexpr std::uint16_t kPort = 5432;
 
-// For an UPDATE: the commit is on disk before it is acknowledged, and a warning about it is sent, whatever the session
-// says. A pooler may have handed out another session than the one that was set up.
-constexpr const char* kDurably =
-    " FROM (SELECT set_config('synchronous_commit', 'on', true), set_config('client_min_messages', 'warning', true))"
-    " AS durable";
-
 constexpr WorkerDialect kWorkers = {.create_namespaces = R"(CREATE TABLE IF NOT EXISTS idgen_namespace (
   ns varchar(128) NOT NULL PRIMARY KEY,
   format varchar(1024) NOT NULL))",
@@ -40,7 +34,6 @@ constexpr WorkerDialect kWorkers = {.create_namespaces = R"(CREATE TABLE IF NOT 
   holder varchar(512) NOT NULL,
   PRIMARY KEY (ns, worker)))",
                                     .now_ms = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
-                                    .durably = kDurably,
                                     .if_absent = " ON CONFLICT DO NOTHING"};
 
 // As below: their MySQL tables.
@@ -61,7 +54,6 @@ constexpr NumberDialect kNumbers = {.create_uid_generator = R"(CREATE TABLE IF N
   distribute_time bigint NOT NULL DEFAULT 0,
   revert_time bigint NOT NULL DEFAULT 0))",
                                     .now_ms = kWorkers.now_ms,
-                                    .durably = kDurably,
                                     .if_absent = " ON CONFLICT DO NOTHING",
                                     .returning = " RETURNING ID"};
 
@@ -187,9 +179,7 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
     const std::string seconds =
         std::to_string(std::max<std::int64_t>(2, (timeout_ms_ + 999) / 1000));  // libpq's minimum is 2
     const std::string milliseconds = std::to_string(timeout_ms_);
-    const std::string options =
-        "-c synchronous_commit=on -c statement_timeout=" + milliseconds + " -c lock_timeout=" + milliseconds;
-    const std::array<std::pair<const char*, std::string>, 13> wanted{{
+    const std::array<std::pair<const char*, std::string>, 12> wanted{{
         {"host", hosts},
         {"port", ports},
         {"dbname", settings.url.path},
@@ -201,7 +191,6 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
         {"sslrootcert", ca},
         {"connect_timeout", seconds},
         {"tcp_user_timeout", milliseconds},
-        {"options", options},
         {"application_name", "idgen"},
         {"target_session_attrs", "read-write"},
         {"client_encoding", "UTF8"},
@@ -233,18 +222,17 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
 
   Result query(const std::string& sql, About about = About::segments, const std::string& users_table = "") {
     not_replicated_ = false;
-    if (!PQsendQueryParams(connection_.get(), sql.c_str(), 0, nullptr, nullptr, nullptr, nullptr, 0)) {
+    if (!PQsendQuery(connection_.get(), (terms_ + sql).c_str())) {
       throw Error(Status::store_unavailable, shown_ + ": " + message());
     }
-    // The server sends the rows, and that the statement is complete, before it commits: a failed commit is an error
-    // after them.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(2 * timeout_ms_ + 100);
     const std::string_view read_from = about == About::segments || about == About::grants ? schema_.table
                                        : about == About::workers ? std::string_view(kWorkerTable)
                                                                  : std::string_view(users_table);
     Result result(next_result(deadline), read_from);
     while (PGresult* const more = next_result(deadline)) {
-      if (Result later(more, read_from); later.failed()) result = std::move(later);
+      Result later(more, read_from);
+      if (!result.failed()) result = std::move(later);
     }
     if (result.failed()) fail(result, about, read_from);
     if (not_replicated_) {
@@ -373,8 +361,8 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
 
   void check_settings(const Parameters& parameters) {
     const Result found = query(
-        "SELECT current_setting('fsync'), current_setting('full_page_writes'), pg_is_in_recovery(), "
-        "current_setting('synchronous_commit'), (SELECT relpersistence FROM pg_class WHERE oid = to_regclass('" +
+        "SELECT current_setting('fsync'), current_setting('full_page_writes'), pg_is_in_recovery(), (SELECT "
+        "relpersistence FROM pg_class WHERE oid = to_regclass('" +
         std::string(schema_.table) + "'))");
     for (int column = 0; column < 2; ++column) {
       const char* const setting = column == 0 ? "fsync" : "full_page_writes";
@@ -389,13 +377,7 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
       throw Error(Status::store_permission,
                   shown_ + ": the server is in recovery (a standby), it cannot grant anything; name the primary");
     }
-    if (found.text(0, 3) == "off") {
-      throw Error(Status::store_unsafe, shown_ +
-                                            ": synchronous_commit is off although this session has set it on "
-                                            "(a connection pooler in between?); set it for the role: ALTER ROLE ... "
-                                            "SET synchronous_commit = on");
-    }
-    if (found.text(0, 4) == "u") {
+    if (found.text(0, 3) == "u") {
       const std::string table(schema_.table);
       throw Error(Status::store_unsafe, shown_ + ": the table " + table +
                                             " is UNLOGGED: a crash empties it, and standbys do not have it: ALTER "
@@ -408,6 +390,13 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
   const std::string shown_;
   const Schema& schema_;
   const std::int64_t timeout_ms_;
+  // Of the transaction that each statement is, in the same message: a pooler may hand out another session for each, and
+  // other programs set sessions up. The commit is on disk before it is acknowledged, a warning about that is sent, and
+  // what was given up is not executed later.
+  const std::string terms_ =
+      "SET LOCAL synchronous_commit = on; SET LOCAL client_min_messages = warning; SET LOCAL "
+      "statement_timeout = " +
+      std::to_string(timeout_ms_) + "; SET LOCAL lock_timeout = " + std::to_string(timeout_ms_) + "; ";
   bool not_replicated_ = false;
   bool timed_out_ = false;
   std::unique_ptr<PGconn, decltype(&PQfinish)> connection_;
@@ -447,9 +436,8 @@ class PostgresStore final
             update() + from + " + " + count +
                 filled(dialect_.granted,
                        {{"rate", number(request.rate)}, {"holder", server.quoted(request.holder)}, {"now", now()}}) +
-                kDurably + where +
-                (schema_.has_stride ? " AND delta > 0 AND remainder >= 0 AND remainder < delta" : "") + " AND " +
-                counter_ + " BETWEEN " + number(schema_.next_free) + " AND 9223372036854775807 - " + count +
+                where + (schema_.has_stride ? " AND delta > 0 AND remainder >= 0 AND remainder < delta" : "") +
+                " AND " + counter_ + " BETWEEN " + number(schema_.next_free) + " AND 9223372036854775807 - " + count +
                 " RETURNING " + counter_ + ", " + terms,
             [&](const std::string& granted) {
               return insert_grant(settings_.grant_log, "max_id - " + count + " + 1", "max_id", granted) +
@@ -492,10 +480,9 @@ class PostgresStore final
   SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
     const std::uint64_t wanted = counter_above(schema_, target);
     return use([&](PostgresConnection& server) {
-      const Result row =
-          server.query(update() + "GREATEST(" + counter_ + " + 1, " + number(wanted) + ")" +
-                       changed(dialect_.advanced) + kDurably + where_tag(server, name_space, tag) + " AND " + counter_ +
-                       " < 9223372036854775807 RETURNING " + std::string(dialect_.columns));
+      const Result row = server.query(update() + "GREATEST(" + counter_ + " + 1, " + number(wanted) + ")" +
+                                      changed(dialect_.advanced) + where_tag(server, name_space, tag) + " AND " +
+                                      counter_ + " < 9223372036854775807 RETURNING " + std::string(dialect_.columns));
       if (row.rows() == 1) {
         const SchemaRow now = row_of(row, 0);
         if (now.counter < wanted) throw_unchanged(schema_, shown_, tag);
