@@ -341,14 +341,19 @@ class RedisConnection {
       usable_ = false;
       throw Error(Status::store_permission, text + " Name the master");
     }
-    if (says("MOVED") || says("CLUSTERDOWN")) {
-      throw Error(Status::unsupported,
-                  text + ". A cluster is not supported; name a server that stands alone or a master");
-    }
+    if (says("MOVED") || says("CLUSTERDOWN") || says("CROSSSLOT")) throw_cluster(text);
     if (says("OOM")) throw Error(Status::store_full, text);
     if (says("WRONGTYPE")) throw Error(Status::store_damaged, text + ". A key that idgen uses is somebody else's");
     if (says("MISCONF")) throw Error(Status::store_full, text);  // it cannot write to its disk
     throw Error(Status::store_unavailable, text);
+  }
+
+  // A grant changes two keys, which a cluster may keep on two servers.
+  [[noreturn]] static void throw_cluster(const std::string& text) {
+    throw Error(Status::unsupported,
+                text +
+                    ". A cluster is not supported; name a server that stands alone, or the master of a group of "
+                    "replicas, with cluster-enabled no");
   }
 
   void demand(const Parameters& parameters, const char* name, const char* wanted, const char* why) {
@@ -362,8 +367,10 @@ class RedisConnection {
                                           wanted + ", or give that up with ?accept_loss=" + name);
   }
   void check_role() {
-    const Reply reply = command({"INFO", "replication"}, "INFO");
+    const Reply reply = command({"INFO"}, "INFO");  // INFO takes one section before Redis 7
     if (reply.is_error()) fail(reply.text());
+    if (reply.text().find("cluster_enabled:1") != std::string::npos)
+      throw_cluster(shown_ + ": the server is part of a cluster (cluster-enabled yes)");
     if (reply.text().find("role:master") == std::string::npos) {
       throw Error(Status::store_permission,
                   shown_ + ": the server is a replica, it cannot grant anything; name the master");

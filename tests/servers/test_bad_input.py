@@ -306,6 +306,26 @@ def test_a_session_that_another_program_has_set_to_commit_asynchronously_is_over
         postgres.sql("DROP FUNCTION see CASCADE; DROP TABLE seen")
 
 
+class RedisOfACluster(servers.Redis):
+    options = (*servers.Redis.options, "--cluster-enabled", "yes")
+
+
+def test_a_server_of_a_redis_cluster_is_refused_by_every_call_at_once():
+    with RedisOfACluster() as redis:
+        redis.cli("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
+        wait_until(lambda: "cluster_state:ok" in redis.cli("CLUSTER", "INFO"))
+        url = redis.url()
+        snowflakes = ("next", "--kind", "snowflake", "--set", "worker=auto")
+        for call in (("store", "create"), ("segment", "create", "--tag", "t"), ("segment", "show", "--tag", "t"),
+                     ("next", "--kind", "segment", "--tag", "t"), ("worker", "list"), snowflakes):  # fmt: skip
+            refused(run([IDGEN, *call, "--store", url]), "UNSUPPORTED", "part of a cluster")
+        cosid = ("--set", "worker_source=cosid", "--set", f"worker_url={url}", "--store", "sqlite:windows.db")
+        refused(run([IDGEN, *snowflakes, *cosid, "--set", "store_create=true"]), "UNSUPPORTED", "part of a cluster")
+        serial = ("--set", "segment.schema=incr", "--set", "pattern={yyyy}{MM}{dd}{000000}")
+        counter = ("next", "--kind", "serial", "--tag", "t", "--store", url, *serial)
+        refused(run([IDGEN, *counter]), "UNSUPPORTED", "part of a cluster")
+
+
 def test_a_table_that_a_crash_empties_is_refused(started):
     postgres = started("postgres")
     tag = create(postgres.url(), new_tag())
