@@ -40,6 +40,19 @@ local function counted(day)
   end
   return found, not found or is_number(found)
 end
+-- The key of a period as other programs may write it, with the date's parts apart; nil if none is there.
+local function counted_elsewhere(day)
+  for _, year in ipairs({string.sub(day, 1, 4), string.sub(day, 3, 4)}) do
+    local parts = {year}
+    for i = 5, #day, 2 do table.insert(parts, string.sub(day, i, i + 1)) end
+    for _, gap in ipairs({'', ':', '-', '/', '.', '_', ' '}) do
+      for _, joint in ipairs({':', '-', '/', '.', '_', ''}) do
+        local name = ARGV[1] .. joint .. table.concat(parts, gap)
+        if name ~= counter_of(day) and redis.pcall('EXISTS', name) == 1 then return name end
+      end
+    end
+  end
+end
 local function no_counter(day, found)
   return {'refused', 'the key ' .. counter_of(day) .. ' holds "' .. string.sub(found, 1, 40)
     .. '", which is no number below 2^40. Set it at or above all numbers in use'}
@@ -100,6 +113,8 @@ local stands, is_good = counted(day)
 if not is_good then return no_counter(day, stands) end
 if not begins and not stands then return {'gone', day, floor} end
 if not begins and below(stands, floor) then return {'lowered', day, floor, stands} end
+local other = date == '' and not stands and counted_elsewhere(day)
+if other then return {'elsewhere', day, other} end
 local from = stands or '0'
 if day == asked and below(from, above) then from = above end
 local step = ARGV[4]
@@ -370,6 +385,14 @@ class PeriodKeys final : public WithWindows<ConnectedStore<RedisConnection>, Red
                   concat({"tag ", quote(tag), ": the key ", quote(key), " stands at ", reply[2],
                           ", the last number that the pattern holds, or above. It goes on with the next period. Give "
                           "the number more digits, or let it widen with a '+' behind its width"}));
+    }
+    if (outcome == "elsewhere") {
+      throw Error(Status::format_mismatch,
+                  concat({shown_, ": tag ", quote(tag), " counts in the key ", quote(key), ", which is not there, and ",
+                          quote(reply[2]),
+                          " is. If programs count there, their numbers would come again: let them count in the first "
+                          "one. If none does, delete that key, or raise the tag above all serials in use with `idgen "
+                          "segment advance --above`"}));
     }
     const bool has_gone = outcome == "gone";  // or "lowered"
     throw Error(Status::store_regressed,

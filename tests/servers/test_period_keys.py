@@ -60,6 +60,20 @@ def test_at_or_below_where_it_is_an_advance_passes_one_number(series):
     assert series.ids(1) == [421]
 
 
+@pytest.mark.parametrize("form", ["{}:{}:{}:{}", "{}:{}-{}-{}", "{}-{}{}{}", "{}_{}_{}_{}", "{}{}{}{}", "{}:{}/{}/{}"])
+@pytest.mark.parametrize("year", ["yyyy", "yy"])
+def test_a_key_with_the_date_in_another_form_is_not_passed_over(series, form, year):
+    series = series.another()
+    assert f"it begins above the number in the key {series.tag}:yyyyMMdd" in series.done(*CREATE)
+    today = series.today
+    other = form.format(series.tag, today[:4] if year == "yyyy" else today[2:4], today[4:6], today[6:])
+    series.server.cli("SET", other, "41")
+    series.refused("FORMAT_MISMATCH", f"counts in the key '{series.day_key()}', which is not there, and '{other}' is")
+    assert series.server.cli("EXISTS", series.day_key()).strip() == "0"
+    series.advance(41)
+    assert series.ids(1) == [42]
+
+
 def run_by_hand(series, printed):
     replid = series.server.cli("INFO", "replication").split("master_replid:")[1].split()[0]
     for line in printed.replace("MASTER_REPLID", replid).splitlines():

@@ -109,6 +109,17 @@ std::string statements(const Config& config) {
   return text;
 }
 
+// The date in the name of a period's key, by the finest part of the pattern's date.
+std::string_view key_date(const std::string& pattern) {
+  std::string letters;
+  for (std::size_t begin = pattern.find('{'); begin != pattern.npos; begin = pattern.find('{', begin + 1)) {
+    const std::string inside = pattern.substr(begin + 1, pattern.find('}', begin) - begin - 1);
+    if (inside.find_first_not_of("yMdDH-/.:_ T") == inside.npos) letters += inside;
+  }
+  const auto has = [&](const char* some) { return letters.find_first_of(some) != letters.npos; };
+  return has("H") ? "yyyyMMddHH" : has("dD") ? "yyyyMMdd" : has("M") ? "yyyyMM" : "yyyy";
+}
+
 int create(const SegmentArguments& arguments) {
   const Config config = configuration(arguments);
   const bool is_server = value(config, "store").find("://") != std::string::npos;
@@ -138,9 +149,11 @@ int create(const SegmentArguments& arguments) {
   if (is_server && above == 0) out.line(statements(config));
   out.line("created " + shown_tag(config) + " of " + store_shown(config) +
            (value(config, "segment.schema") == "key_producer" ? "; it begins above the highest number in its table"
-            : value(config, "segment.schema") == "incr"       ? "; it begins above the number in its period's key"
-            : above > 0                                       ? "; it begins above " + std::to_string(above)
-                                                              : "; its first id is 1"));
+            : value(config, "segment.schema") == "incr"
+                ? "; it begins above the number in the key " + one_line(tag_of(config)) + ":" +
+                      std::string(key_date(value(config, "pattern")))
+            : above > 0 ? "; it begins above " + std::to_string(above)
+                        : "; its first id is 1"));
   out.flush();
   return kExitOk;
 }
