@@ -15,9 +15,10 @@
 namespace idgen::module {
 namespace {
 
-constexpr std::string_view kParameters[] = {"user_env", "password_env", "password_file",
-                                            "tls",      "tls_ca",       "accept_loss"};
+constexpr std::string_view kParameters[] = {"user_env", "password_env",    "password_file", "tls",
+                                            "tls_ca",   "channel_binding", "accept_loss"};
 constexpr std::string_view kTls[] = {"prefer", "off", "require", "verify"};
+constexpr std::string_view kChannelBinding[] = {"prefer", "disable", "require"};  // libpq's
 constexpr std::uint16_t kPort = 5432;
 
 constexpr WorkerDialect kWorkers = {.create_namespaces = R"(CREATE TABLE IF NOT EXISTS idgen_namespace (
@@ -179,7 +180,7 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
     const std::string seconds =
         std::to_string(std::max<std::int64_t>(2, (timeout_ms_ + 999) / 1000));  // libpq's minimum is 2
     const std::string milliseconds = std::to_string(timeout_ms_);
-    const std::array<std::pair<const char*, std::string>, 12> wanted{{
+    const std::array<std::pair<const char*, std::string>, 13> wanted{{
         {"host", hosts},
         {"port", ports},
         {"dbname", settings.url.path},
@@ -189,6 +190,7 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
                     : tls == "verify" ? "verify-full"
                                       : tls},
         {"sslrootcert", ca},
+        {"channel_binding", parameters.choice("channel_binding", kChannelBinding)},
         {"connect_timeout", seconds},
         {"tcp_user_timeout", milliseconds},
         {"application_name", "idgen"},

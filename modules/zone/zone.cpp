@@ -28,7 +28,21 @@ const date::tzdb& database() {
   }
 }
 
+// "GMT+8", "UTC+08:00": the offset behind the name, as it is written alone. The zone Etc/GMT-8 has the other sign.
+std::string offset_in(std::string_view name) {
+  const std::size_t sign = name.find_first_of("+-");
+  const std::string_view before = name.substr(0, sign);
+  if (sign == name.npos || (before != "GMT" && before != "UTC" && before != "UT" && before != "Z")) return "";
+  std::string offset(name.substr(sign));
+  if (offset.size() == 2 || offset.find(':') == 2) offset.insert(1, "0");
+  if (offset.size() == 3) offset += ":00";
+  for (std::size_t i = 1; i < offset.size(); ++i)
+    if ((i == 3) != (offset[i] == ':') || (i != 3 && (offset[i] < '0' || offset[i] > '9'))) return "";
+  return offset.size() == 6 ? offset : "";
+}
+
 std::string meant(const date::tzdb& known, std::string_view name) {
+  if (const std::string offset = offset_in(name); !offset.empty()) return "did you mean '" + offset + "'?";
   std::string best;
   std::size_t least = name.size() / 3 + 1;
   for (const date::time_zone& zone : known.zones) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <map>
 #include <string>
 
 #include "idgen/status.hpp"
@@ -13,6 +14,7 @@ namespace idgen {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::string shown(const Zone& zone, const char* instant) {
   const LocalTime when = zone.local_time(parse_instant(instant));
@@ -91,6 +93,10 @@ TEST(Zone, TheVariableTzIsNotLookedAt) {
 TEST(Zone, AnUnknownNameIsAnErrorThatSaysWhatIsMeant) {
   EXPECT_THAT(refused(Status::value, "Europe/Berln", IDGEN_TEST_MODULES),
               HasSubstr("has no zone 'Europe/Berln'; did you mean 'Europe/Berlin'?"));
+  for (const auto& [name, offset] : std::map<std::string, std::string>{
+           {"GMT+8", "+08:00"}, {"UTC+8", "+08:00"}, {"GMT+08:00", "+08:00"}, {"UTC-3:30", "-03:30"}})
+    EXPECT_THAT(refused(Status::value, name, IDGEN_TEST_MODULES), HasSubstr("did you mean '" + offset + "'?"));
+  EXPECT_THAT(refused(Status::value, "GMT+8x", IDGEN_TEST_MODULES), Not(HasSubstr("+08:00'?")));
   EXPECT_THAT(refused(Status::value, "../../../etc/passwd", IDGEN_TEST_MODULES), HasSubstr("has no zone"));
 }
 #endif

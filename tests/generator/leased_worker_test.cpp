@@ -228,7 +228,7 @@ TEST_F(NumberAtHand, IsNotGuessedFromAnyOtherName) {
       const Error error = refusal({{"worker_source", "ordinal"}});
       EXPECT_EQ(error.status(), Status::value) << name;
       EXPECT_THAT(error.message(), AllOf(HasSubstr("does not end in a hyphen and an ordinal"), HasSubstr("0 to 1023"),
-                                         HasSubstr(is_pod ? "POD_NAME is '" : "host name '"), HasSubstr("worker_env")));
+                                         HasSubstr(is_pod ? "the pod '" : "host name '"), HasSubstr("worker_env")));
     }
     named->variables.clear();
   }
@@ -249,14 +249,15 @@ TEST_F(NumberAtHand, IsNotTakenFromTheNameOfAMachine) {
                 AllOf(HasSubstr("has several numbers, as the names of machines have"), HasSubstr("POD_NAME")));
   }
   named->variables["POD_NAME"] = "web-ip-10-0-1-17";  // a static pod, named after its node
-  EXPECT_THAT(refusal({{"worker_source", "ordinal"}}).message(), HasSubstr("POD_NAME is 'web-ip-10-0-1-17'"));
+  EXPECT_THAT(refusal({{"worker_source", "ordinal"}}).message(), HasSubstr("the pod 'web-ip-10-0-1-17' does not end"));
 }
 
 TEST_F(NumberAtHand, IsNotTakenFromAHostNameWhereNoOtherHostSeesTheStore) {
   named->name = "node-7";
   for (const char* own : {"memory", "memory:other", "sqlite:windows.db", "jdbc:sqlite:windows.db"}) {
-    EXPECT_THAT(refusal({{"worker_source", "ordinal"}, {"store", own}}).message(),
-                AllOf(HasSubstr("may be that of a node"), HasSubstr("is this host's own"), HasSubstr("POD_NAME")))
+    EXPECT_THAT(
+        refusal({{"worker_source", "ordinal"}, {"store", own}}).message(),
+        AllOf(HasSubstr("may be that of a node"), HasSubstr("the store is this host's own"), HasSubstr("POD_NAME")))
         << own;
   }
 }

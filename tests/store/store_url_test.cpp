@@ -116,7 +116,11 @@ TEST(StoreUrl, APathThatCannotBeMeantIsRefused) {
   EXPECT_FAILS(open_store("sqlite:", {}), Status::value, "the path is missing");
   EXPECT_FAILS(open_store("sqlite", {}), Status::value, "the path is missing");
   EXPECT_FAILS(open_store("sqlite://host/ids.db", {}), Status::value, "a file has no host");
-  EXPECT_FAILS(open_store("sqlite::memory:", {}), Status::value, "store = \"memory\"");
+  for (const char* const url : {"sqlite::memory:", "sqlite:///:memory:", "jdbc:sqlite::memory:", "sqlite:////:memory:",
+                                "sqlite:/tmp/:memory:", "sqlite:file::memory:?cache=shared"})
+    EXPECT_FAILS(open_store(url, {}), Status::value, "store = \"memory\"");
+  EXPECT_FAILS(open_store("sqlite:file:ids.db", {}), Status::value, "without file:");
+  EXPECT_FAILS(open_store("sqlite:~/ids.db", {}), Status::value, "~ is not expanded");
   EXPECT_FAILS(open_store("sqlite:ids.db?mode=rwc", {}), Status::value, "store_timeout");
   EXPECT_FAILS(open_store("sqlite:folder/", {}), Status::value, "that is a folder");
   EXPECT_FAILS(open_store(std::string("sqlite:a\0b", 10), {}), Status::value, "NUL");

@@ -24,6 +24,7 @@ TEST(Instant, EveryInstantOfYears0To9999ReadsBack) {
   for (int i = 0; i < 50000; ++i) {
     const std::int64_t ms = any(rng);
     ASSERT_EQ(parse_instant(format_instant(ms)), ms);
+    if (std::abs(ms) < 100'000'000'000) continue;  // see below
     ASSERT_EQ(parse_instant(std::to_string(ms)), ms);
   }
 }
@@ -66,6 +67,13 @@ TEST(Instant, ABareNumberIsUnixMilliseconds) {
   EXPECT_EQ(parse_instant("-9223372036854775808"), kMin);
   EXPECT_ERROR(VALUE, HasSubstr("must fit 64 bits"), parse_instant("9223372036854775808"));
   EXPECT_ERROR(VALUE, HasSubstr("must fit 64 bits"), parse_instant(std::string(1 << 20, '9')));
+}
+
+TEST(Instant, ABareNumberOfSecondsOrADateIsNotTakenForMilliseconds) {
+  EXPECT_ERROR(VALUE, HasSubstr("as Unix ms it would be 1970-01-21T02:08:09.600Z"), parse_instant("1735689600"));
+  EXPECT_ERROR(VALUE, HasSubstr("Unix seconds, which lack 000 at the end"), parse_instant("946684800"));
+  EXPECT_ERROR(VALUE, HasSubstr("it may be a date"), parse_instant("20250101"));
+  EXPECT_EQ(parse_instant("946684800000"), parse_instant("2000-01-01T00:00:00Z"));
 }
 
 TEST(Instant, WhatIsNoInstantIsRefusedWithTheReasonAndAnExample) {

@@ -131,6 +131,9 @@ TEST(UrlsOfOthers, WhatTheySayOfTlsIsMeant) {
   EXPECT_EQ(tls("jdbc:mysql://h/d?useSSL=false"), "off");
   EXPECT_EQ(tls("jdbc:mysql://h/d?useSSL=true&verifyServerCertificate=true&requireSSL=true"), "verify");
   EXPECT_EQ(tls("jdbc:mysql://h/d?sslMode=VERIFY_IDENTITY"), "verify");
+  EXPECT_EQ(tls("jdbc:mysql://h/d?sslMode=disabled"), "off");
+  EXPECT_EQ(tls("jdbc:mysql://h/d?useSSL=FALSE"), "off");
+  EXPECT_EQ(tls("postgresql://h/d?sslmode=no-verify"), "require");
   EXPECT_EQ(tls("jdbc:mariadb://h/d?sslMode=trust"), "require");
   EXPECT_EQ(tls("mysql://h/d?tls=off&useSSL=true"), "off") << "idgen's own word stands";
   EXPECT_EQ(tls("rediss://h"), "verify");
@@ -152,9 +155,12 @@ TEST(UrlsOfOthers, SocketsAreFound) {
 
 TEST(UrlsOfOthers, SettingsThatMeanNothingHereArePassedOverAndOthersAreKeptToBeRefused) {
   EXPECT_EQ(StoreUrl::parse("jdbc:mysql://h/d?useUnicode=true&characterEncoding=utf8&serverTimezone=UTC"
-                            "&rewriteBatchedStatements=true&currentSchema=x")
+                            "&rewriteBatchedStatements=true&characterSetResults=utf8&tinyInt1isBit=false"
+                            "&useJDBCCompliantTimezoneShift=true&nullCatalogMeansCurrent=true&currentSchema=x")
                 .parameters,
             (Parameters{{"currentSchema", "x"}}));
+  EXPECT_EQ(StoreUrl::parse("postgres://h/d?pgbouncer=true&connection_limit=5&options=-csearch_path%3Dx").parameters,
+            (Parameters{{"options", "-csearch_path=x"}}));
   EXPECT_EQ(StoreUrl::parse("redis://h?charset=x&user=y").parameters, (Parameters{{"charset", "x"}, {"user", "y"}}))
       << "of databases only";
 }

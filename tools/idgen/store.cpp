@@ -19,8 +19,8 @@ std::string name_and_identity(const Config& config) {
   });
   const std::size_t begin = text.find("\nstore ");
   const std::size_t identity = text.find(", identity ", begin);  // after a path, which may contain anything
-  const std::size_t end = text.find(": ", identity == std::string::npos ? begin : identity);
-  if (end == std::string::npos) return "store " + one_line(without_secrets(value(config, "store")));
+  if (identity == std::string::npos) return "store " + one_line(without_secrets(value(config, "store")));  // a server
+  const std::size_t end = text.find(": ", identity);
   return one_line(text.substr(begin + 1, end - begin - 1));
 }
 

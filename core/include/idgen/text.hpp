@@ -48,6 +48,9 @@ std::int64_t parse_duration_ms(std::string_view text);
 // The shortest exact form of the above.
 std::string format_duration_ms(std::int64_t ms);
 
+// Of ASCII; what is no capital letter stays as it is.
+char lower(char c) noexcept;
+
 // Edit distance, for "did you mean": small is near. Swapping two neighbours counts once; a text of over 64 bytes is
 // near nothing.
 std::size_t edit_distance(std::string_view a, std::string_view b);

@@ -9,8 +9,6 @@
 namespace idgen {
 namespace {
 
-constexpr const char* kPodName = "POD_NAME";
-
 struct FoundNumber {
   std::uint64_t value = 0;
   std::string origin;  // "the ordinal of the pod 'web-7'"
@@ -61,39 +59,36 @@ std::optional<std::uint64_t> ordinal_of_pod(std::string_view name) {
   return number.size() > kMostDigits ? std::nullopt : parse_ordinal(number);
 }
 
+[[noreturn, gnu::noinline]] void refuse_ordinal(const std::string& name, std::string_view why,
+                                                const std::string& range) {
+  throw Error(Status::value,
+              concat({"worker_source = ordinal: ", name, why, "; allowed: ", range,
+                      ". Set the variable POD_NAME to the name of the StatefulSet's pod (metadata.name), "
+                      "give worker_env a variable that holds its index (the label "
+                      "apps.kubernetes.io/pod-index), or choose another worker_source"}));
+}
+
 // The name of the pod, where the pod says it. Its host's name is the pod's too, unless the pod shares the network of
 // its node: then it is the node's. Nodes may be called node-7, too, and another cluster's store may have a node-7: so
 // without the pod's word the number is taken only where the store tells whether another host has it.
 FoundNumber number_of_pod(const Config& config, Runtime& runtime, const std::string& range) {
-  const std::string how = "; allowed: " + range +
-                          ". Set the variable POD_NAME to the name of the StatefulSet's pod (metadata.name), give "
-                          "worker_env a variable that holds its index (the label apps.kubernetes.io/pod-index), or "
-                          "choose another worker_source";
-  const std::string pod = runtime.environment(kPodName).value_or("");
-  if (!pod.empty()) {
-    if (const auto ordinal = ordinal_of_pod(pod)) return {*ordinal, "the ordinal of the pod " + in_quotes(pod)};
-    throw Error(Status::value, concat({"worker_source = ordinal: the variable POD_NAME is ", in_quotes(pod),
-                                       ", which does not end in a hyphen and an ordinal, as the names of a "
-                                       "StatefulSet's pods do ('web-0')",
-                                       how}));
-  }
-  const std::string whole = runtime.host_name();
-  const std::string_view name = std::string_view(whole).substr(0, whole.find('.'));
-  const std::string host = "worker_source = ordinal: the host name " + in_quotes(whole);
+  const std::string pod = runtime.environment("POD_NAME").value_or("");
+  const std::string whole = pod.empty() ? runtime.host_name() : pod;
+  const std::string_view name = pod.empty() ? std::string_view(whole).substr(0, whole.find('.')) : whole;
+  const std::string shown = (pod.empty() ? "the host name " : "the pod ") + in_quotes(whole);
   const std::optional<std::uint64_t> ordinal = ordinal_of_pod(name);
-  if (!ordinal && !ends_in_address(name)) {
-    throw Error(Status::value, concat({host, " does not end in a hyphen and an ordinal, as those of a StatefulSet's ",
-                                       "pods do ('web-0')", how}));
+  if (!ordinal && !(pod.empty() && ends_in_address(name)))
+    refuse_ordinal(shown, " does not end in a hyphen and an ordinal, as a StatefulSet's pods do ('web-0')", range);
+  if (pod.empty()) {
+    if (!ordinal || has_digit(name.substr(0, name.rfind('-'))))
+      refuse_ordinal(shown, " has several numbers, as the names of machines have", range);
+    if (!config.store && is_local_store(config.get("store")))
+      refuse_ordinal(shown,
+                     " may be that of a node (hostNetwork: true), and the store is this host's own, so nothing would "
+                     "notice a process of another host with the same number",
+                     range);
   }
-  if (!ordinal || has_digit(name.substr(0, name.rfind('-')))) {
-    throw Error(Status::value, concat({host, " has several numbers, as the names of machines have", how}));
-  }
-  if (!config.store && is_local_store(config.get("store"))) {
-    throw Error(Status::value, concat({host, " may be that of a node (hostNetwork: true), and nothing would notice ",
-                                       "a process of another host with the same number: store = ",
-                                       in_quotes(config.get("store")), " is this host's own", how}));
-  }
-  return {*ordinal, "the ordinal of the host name " + in_quotes(whole)};
+  return {*ordinal, "the ordinal of " + shown};
 }
 
 FoundNumber number_at_hand(const Config& config, NumberSource source, const std::string& range) {

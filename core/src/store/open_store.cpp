@@ -1,6 +1,9 @@
 // From a URL to a store: the table of schemes.
+#include <algorithm>
+
 #include "idgen/text.hpp"
 #include "idgen/url.hpp"
+#include "store/grant_rules.hpp"
 #include "store/module_store.hpp"
 #include "store/store_schemes.hpp"
 #include "text/url_forms.hpp"

@@ -68,7 +68,10 @@ std::string resolve_sqlite_path(const std::string& rest, const std::string& dire
     path = path.substr(2);
   }
   if (path.empty()) throw reject("the path is missing");
-  if (path == ":memory:") throw reject("for a store in memory write store = \"memory\"");
+  if (path == ":memory:" || path.ends_with("/:memory:") || path.starts_with("file::memory:"))
+    throw reject("for a store in memory write store = \"memory\"");
+  if (path.starts_with("file:")) throw reject("write the path itself, without file:");
+  if (path.starts_with("~")) throw reject("~ is not expanded; write the path of the home folder");
   if (path.find('?') != std::string::npos)
     throw reject("parameters are not known here; use the properties store_timeout and store_create");
   if (path.back() == '/') throw reject("that is a folder");

@@ -11,9 +11,9 @@ namespace {
 // Names are short; a longer text is not a misspelling of one, and must not cost a table of its length squared.
 constexpr std::size_t kLongestName = 64;
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 }  // namespace
+
+char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   if (a.size() > kLongestName || b.size() > kLongestName) return a == b ? 0 : std::max(a.size(), b.size());

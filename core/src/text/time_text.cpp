@@ -164,6 +164,10 @@ std::int64_t parse_instant(std::string_view text) {
     if (std::from_chars(text.data(), text.data() + text.size(), ms).ec != std::errc{}) {
       bad_instant(text, "Unix ms must fit 64 bits with a sign");
     }
+    if (ms > 0 && digits.size() >= 8 && digits.size() <= 11) {
+      bad_instant(text, "as Unix ms it would be " + format_instant(ms) +
+                            ", so it may be a date, or Unix seconds, which " + "lack 000 at the end");
+    }
     return ms;
   }
   return InstantReader(text).read();

@@ -18,7 +18,8 @@ constexpr std::string_view kSchemes =
 
 // "theirs:ours" keeps the value; "theirs:ours:A=a,B=b" translates it.
 constexpr std::string_view kOfPostgres =
-    "sslmode:tls:disable=off,allow=prefer,prefer=prefer,require=require,verify-ca=verify,verify-full=verify "
+    "sslmode:tls:disable=off,allow=prefer,prefer=prefer,require=require,no-verify=require,verify-ca=verify,"
+    "verify-full=verify "
     "ssl:tls:true=verify,false=prefer "
     "sslrootcert:tls_ca";
 constexpr std::string_view kOfMysql =
@@ -33,11 +34,19 @@ constexpr std::string_view kTls = "off prefer require verify";  // rising
 // Settings of other programs' connections that mean nothing for idgen's own: their text and times, pools and prepared
 // statements, and waits, for which store_timeout stands.
 constexpr std::string_view kPassedOver =
-    " ApplicationName TimeZone allowMultiQueries allowPublicKeyRetrieval application_name autoReconnect cachePrepStmts "
-    "characterEncoding charset client_encoding collation connectTimeout connect_timeout connectionCollation "
-    "connectionTimeZone keepalives loc loginTimeout parseTime prepStmtCacheSize prepStmtCacheSqlLimit prepareThreshold "
-    "reWriteBatchedInserts rewriteBatchedStatements serverTimezone socketTimeout stringtype targetServerType "
-    "target_session_attrs tcpKeepAlive useLegacyDatetimeCode useServerPrepStmts useUnicode zeroDateTimeBehavior ";
+    " ApplicationName TimeZone allowLoadLocalInfile allowMultiQueries allowPublicKeyRetrieval application_name "
+    "autoReconnect "
+    "autoReconnectForPools cachePrepStmts cacheResultSetMetadata cacheServerConfiguration characterEncoding "
+    "characterSetResults charset client_encoding collation connectTimeout connect_timeout connectionAttributes "
+    "connectionCollation connectionTimeZone connection_limit defaultFetchSize defaultRowFetchSize elideSetAutoCommits "
+    "failOverReadOnly jdbcCompliantTruncation keepalives keepalives_count keepalives_idle keepalives_interval loc "
+    "loginTimeout maintainTimeStats maxReconnects nullCatalogMeansCurrent nullDatabaseMeansCurrent parseTime pgbouncer "
+    "pool_timeout preparedStatementCacheQueries prepStmtCacheSize prepStmtCacheSqlLimit prepareThreshold readTimeout "
+    "reWriteBatchedInserts rewriteBatchedStatements serverTimezone socketTimeout statement_cache_size stringtype "
+    "targetServerType target_session_attrs tcpKeepAlive timeout tinyInt1isBit transformedBitIsBoolean useAffectedRows "
+    "useCompression useCursorFetch useInformationSchema useJDBCCompliantTimezoneShift useLegacyDatetimeCode "
+    "useLocalSessionState useLocalTransactionState useServerPrepStmts useUnicode writeTimeout yearIsDateType "
+    "zeroDateTimeBehavior ";
 
 // Cuts the part before `end` from a text.
 std::string_view cut(std::string_view& text, char end) {
@@ -57,7 +66,7 @@ std::string translated(const StoreUrl& url, std::string_view key, const std::str
   while (!values.empty()) {
     std::string_view meant = cut(values, ',');
     const std::string_view theirs = cut(meant, '=');
-    if (theirs == value) return std::string(meant);
+    if (std::ranges::equal(theirs, value, {}, lower, lower)) return std::string(meant);  // as Connector/J compares them
     allowed += concat({allowed.empty() ? "" : ", ", theirs});
   }
   refuse(url, concat({key, " = ", in_quotes(value), "; allowed: ", allowed}));

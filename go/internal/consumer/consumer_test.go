@@ -242,7 +242,11 @@ func TestAnInstalledLibraryIsUsedIfAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := newModule(t, usesAStore)
-	environment := []string{"PKG_CONFIG_PATH=" + packages, "LD_LIBRARY_PATH=" + library}
+	// What pkg-config says is no part of the go command's key for its cache, and the flags are: without those of its own
+	// this build could be given one that was made with another idgen.pc.
+	environment := []string{
+		"PKG_CONFIG_PATH=" + packages, "LD_LIBRARY_PATH=" + library, "CGO_LDFLAGS=-O2 -g -L" + packages,
+	}
 	build := []string{"go", "build", "-tags", "idgen_system", "-o", "consumer", "."}
 	if r := execute(t, folder, environment, build...); r.failed != nil {
 		t.Fatalf("%v\n%s", r.failed, r.stderr)
