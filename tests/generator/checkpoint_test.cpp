@@ -124,21 +124,13 @@ TEST_F(Checkpoint, ACallThatComesWhileTheProcessIsBeingResetGivesNothingBack) {
 }
 
 // Counts how often a thread waits for another.
-class CountedWaits final : public Runtime {
+class CountedWaits final : public SystemOfATest {
  public:
-  std::int64_t wall_ns() noexcept override { return system_.wall_ns(); }
-  std::int64_t mono_ns() noexcept override { return system_.mono_ns(); }
-  void sleep_ns(std::int64_t ns) override { system_.sleep_ns(ns); }
-  void nonce(std::span<std::uint8_t> out) override { system_.nonce(out); }
-  std::shared_ptr<Lane> make_lane() override { return system_.make_lane(); }
   void wait(MutexLock& lock, std::condition_variable& changed, std::int64_t timeout_ns) override {
     ++waits;
-    system_.wait(lock, changed, timeout_ns);
+    SystemOfATest::wait(lock, changed, timeout_ns);
   }
   std::atomic<int> waits{0};
-
- private:
-  Runtime& system_ = system_runtime();
 };
 
 TEST(CheckpointWithThreads, QuiescingWaitsForACallThatIsStartingOver) {

@@ -361,22 +361,11 @@ TEST_F(CopiedMachine, OrderAndUniquenessHoldAcrossManyOfThem) {
 
 // --- With threads.
 
-// The system's, on a machine that the test copies.
-class Machine final : public Runtime {
+// That the test copies.
+class Machine final : public SystemOfATest {
  public:
-  std::int64_t wall_ns() noexcept override { return system_.wall_ns(); }
-  std::int64_t mono_ns() noexcept override { return system_.mono_ns(); }
-  void sleep_ns(std::int64_t ns) override { system_.sleep_ns(ns); }
-  void nonce(std::span<std::uint8_t> out) override { system_.nonce(out); }
-  std::shared_ptr<Lane> make_lane() override { return system_.make_lane(); }
-  void wait(MutexLock& lock, std::condition_variable& changed, std::int64_t timeout_ns) override {
-    system_.wait(lock, changed, timeout_ns);
-  }
   std::optional<std::uint64_t> vm_generation() noexcept override { return generation.load(); }
   std::atomic<std::uint64_t> generation{0};
-
- private:
-  Runtime& system_ = system_runtime();
 };
 
 class CopiedWithThreads : public testing::TestWithParam<const char*> {

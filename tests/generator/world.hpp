@@ -57,4 +57,20 @@ class World : public ::testing::Test {
   std::shared_ptr<SimStore> store = std::make_shared<SimStore>(disk);
 };
 
+// The system's, for tests with threads; a test overrides what it watches or changes.
+class SystemOfATest : public Runtime {
+ public:
+  std::int64_t wall_ns() noexcept override { return system_.wall_ns(); }
+  std::int64_t mono_ns() noexcept override { return system_.mono_ns(); }
+  void sleep_ns(std::int64_t ns) override { system_.sleep_ns(ns); }
+  void nonce(std::span<std::uint8_t> out) override { system_.nonce(out); }
+  std::shared_ptr<Lane> make_lane() override { return system_.make_lane(); }
+  void wait(MutexLock& lock, std::condition_variable& changed, std::int64_t timeout_ns) override {
+    system_.wait(lock, changed, timeout_ns);
+  }
+
+ private:
+  Runtime& system_ = system_runtime();
+};
+
 }  // namespace idgen::sim

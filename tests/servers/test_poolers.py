@@ -12,7 +12,7 @@ import servers
 
 
 class PgBouncer(servers.Server):
-    """As its package installs it, but for what it needs to find the server."""
+    """As its package installs it, except for what it needs to find the server."""
 
     name = "pgbouncer"
     drops_root = True  # it refuses to run as root
@@ -95,5 +95,5 @@ def test_what_was_given_up_is_not_executed_later(either, started):
         assert given_up.returncode == CAN_BE_RETRIED
         waiting = "wait_event_type = 'Lock' AND query LIKE '%idgen_segment%'"
         waiters = f"SELECT count(*) FROM pg_stat_activity WHERE {waiting}"
-        wait_until(lambda: server.sql(waiters).strip() == "0", what="nobody waits for the row any more")
+        wait_until(lambda: server.sql(waiters).strip() == "0", what="no session waits for the row any more")
     assert draw(either.url(), tag).stdout == "1\n"

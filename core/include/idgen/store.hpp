@@ -321,7 +321,7 @@ std::string store_identity(const std::string& url, const StoreOptions& options);
 // "postgres://..." for "postgresql+psycopg://...". What names no store is left as it is.
 std::string plain_store(const std::string& url);
 
-// Of this process or this host alone: nobody on another host can see what is in it.
+// Of this process or this host alone: processes of other hosts cannot see what is in it.
 bool is_local_store(const std::string& url);
 
 }  // namespace idgen

@@ -365,7 +365,7 @@ bool Generator::replace(const Feed& feed, Patience& patience) {
 
 void Generator::rest() noexcept {
   seal();
-  // Who begins a feed meanwhile rests it, in its turn, and may be at the store.
+  // A thread that begins a feed meanwhile rests it, in its turn, and may be at the store.
   const bool is_ours = take_turn(wait_max_ns_);
   rest_in_turn();
   if (is_ours) leave_turn();
@@ -486,7 +486,7 @@ Claim Generator::claim(std::uint64_t drawn, Patience& patience) {
 }
 
 void Generator::close() noexcept {
-  closed_ = true;  // first: who starts over meanwhile gives up
+  closed_ = true;  // first: a thread that starts over meanwhile gives up
   const bool is_ours = take_turn(wait_max_ns_);
   if (is_alive()) settle(*feed_.load());
   if (is_ours) leave_turn();

@@ -242,8 +242,8 @@ func TestAnInstalledLibraryIsUsedIfAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := newModule(t, usesAStore)
-	// What pkg-config says is no part of the go command's key for its cache, and the flags are: without those of its own
-	// this build could be given one that was made with another idgen.pc.
+	// The key of the go command's cache has the flags, and not what pkg-config says: without flags of its own this build
+	// could be given one that was made with another idgen.pc.
 	environment := []string{
 		"PKG_CONFIG_PATH=" + packages, "LD_LIBRARY_PATH=" + library, "CGO_LDFLAGS=-O2 -g -L" + packages,
 	}
