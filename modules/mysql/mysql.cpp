@@ -232,6 +232,17 @@ class MysqlStore final
       found.increment = 1;
       return;
     }
+    // MariaDB: nextval(`ids`.`numbers`)
+    Rows made = ask("SELECT COLUMN_DEFAULT FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = " + database +
+                    " AND TABLE_NAME = " + name + " AND COLUMN_NAME = " + server.quoted(column) +
+                    " AND COLUMN_DEFAULT LIKE 'nextval(%)'");
+    if (made.next()) {
+      std::string sequence = made.text(0).substr(8);
+      sequence.pop_back();
+      std::erase(sequence, '`');
+      read_sequence(ask, server, sequence, found);
+      return;
+    }
     Rows others = ask(
         "SELECT t.TABLE_NAME FROM information_schema.TABLES t WHERE t.TABLE_SCHEMA = " + database +
         " AND (t.TABLE_TYPE = 'SEQUENCE' OR EXISTS (SELECT 1 FROM information_schema.COLUMNS c WHERE c.TABLE_SCHEMA = "
@@ -239,18 +250,21 @@ class MysqlStore final
     while (others.next()) found.others += (found.others.empty() ? "" : ", ") + others.text(0);
   }
   // A sequence of MariaDB, or a table of Hibernate's, whose increment only Hibernate knows. What stands there is the
-  // next number, one increment above the latest: so a block of the latest ends below it.
+  // next number.
   template <class Ask>
   static void read_sequence(Ask&& ask, MysqlConnection& server, const std::string& sequence, NumberedColumn& found) {
     const auto [database, name] = place_of(server, "sequence", sequence);
     Rows kind = ask("SELECT TABLE_TYPE FROM information_schema.TABLES WHERE TABLE_SCHEMA = " + database +
                     " AND TABLE_NAME = " + name);
-    const std::string next = kind.next() && kind.text(0) == "SEQUENCE" ? "next_not_cached_value" : "next_val";
-    Rows row = ask("SELECT MAX(" + next + ") FROM " + table_identifier(sequence));
-    const std::uint64_t number = row.next() ? largest_of(sequence, next, row.text(0)) : 0;
+    const bool is_sequence = kind.next() && kind.text(0) == "SEQUENCE";
+    const std::string next = is_sequence ? "next_not_cached_value" : "next_val";
+    Rows row = ask("SELECT MAX(" + next + "), MAX(" + (is_sequence ? "increment" : "1") + ") FROM " +
+                   table_identifier(sequence));
+    if (!row.next() || row.text(1)[0] == '-') return;  // it counts down, so the rows have the highest
     found.counter = sequence;
-    found.issued = number == 0 ? 0 : number - 1;
-    found.increment = 1;
+    found.increment = std::max<std::uint64_t>(largest_of(sequence, "increment", row.text(1)), 1);
+    const std::uint64_t number = largest_of(sequence, next, row.text(0));
+    found.issued = number - std::min(number, found.increment);
   }
 
   // Takes effect if the row's terms are still these. `rest` is what else is set, and where.

@@ -566,19 +566,35 @@ class PostgresStore final
   }
   // Of the table's schema, that no column owns: programs may number rows from them.
   static std::string ownerless_sequences(const std::string& table) {
-    return "SELECT s.relname FROM pg_class s WHERE s.relkind = 'S' AND s.relnamespace = (SELECT relnamespace FROM "
+    return "SELECT s.relname FROM pg_class s WHERE (s.relkind = 'S' OR (s.relkind = 'r' AND EXISTS (SELECT 1 FROM "
+           "pg_attribute a WHERE a.attrelid = s.oid AND a.attname = 'next_val'))) AND s.relnamespace = (SELECT "
+           "relnamespace FROM "
            "pg_class WHERE oid = " +
            table +
            "::regclass) AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = "
            "s.oid AND d.refobjsubid > 0 AND d.deptype IN ('a', 'i')) ORDER BY 1 LIMIT 5";
   }
-  // What a session has taken into its cache counts as issued.
+  // What a session has taken into its cache counts as issued, and what is below a number that it was set to. A table is
+  // Hibernate's: what stands there is the next number, which only Hibernate knows how to count on.
   static void read_sequence(PostgresConnection& server, const std::string& counter, NumberedColumn& found) {
+    const Result kind =
+        server.query("SELECT relkind FROM pg_class WHERE oid = " + server.quoted(counter) + "::regclass",
+                     PostgresConnection::About::users_table, counter);
+    if (kind.rows() == 1 && kind.text(0, 0) == "r") {
+      const Result next =
+          server.query("SELECT MAX(next_val) FROM " + counter, PostgresConnection::About::users_table, counter);
+      found.counter = counter;
+      found.issued = std::max<std::uint64_t>(largest_of(counter, "next_val", next.text(0, 0)), 1) - 1;
+      found.increment = 1;
+      return;
+    }
     const Result row = [&] {
       try {
-        return server.query("SELECT CASE WHEN is_called THEN last_value ELSE 0 END, seqincrement FROM " + counter +
-                                ", pg_sequence WHERE seqrelid = " + server.quoted(counter) + "::regclass",
-                            PostgresConnection::About::users_table, counter);
+        return server.query(
+            "SELECT CASE WHEN is_called THEN last_value ELSE GREATEST(last_value - seqincrement, 0) END, "
+            "seqincrement FROM " +
+                counter + ", pg_sequence WHERE seqrelid = " + server.quoted(counter) + "::regclass",
+            PostgresConnection::About::users_table, counter);
       } catch (const Error& error) {
         if (error.status() != Status::store_permission) throw;
         throw Error(error.status(), std::string(error.message()) +
@@ -588,8 +604,8 @@ class PostgresStore final
       }
     }();
     if (row.rows() != 1) throw Error(Status::value, counter + " is not a sequence");
-    found.counter = counter;
     if (row.text(0, 1)[0] == '-') return;  // it counts down, so the rows have the highest
+    found.counter = counter;
     found.issued = largest_of(counter, "last_value", row.text(0, 0));
     found.increment = row.number(0, 1);
   }

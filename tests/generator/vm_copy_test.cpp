@@ -162,8 +162,8 @@ TEST_F(CopiedMachine, SaysSoOnceInTheLogOfEach) {
   copy();
   wait_for_look();
   wait_for_look();
-  EXPECT_THAT(lines, ElementsAre(AllOf(HasSubstr("segment tag 't': this machine was restored from a snapshot"),
-                                       HasSubstr("reserves anew"))));
+  EXPECT_THAT(lines,
+              ElementsAre(AllOf(HasSubstr("segment tag 't': this process was copied"), HasSubstr("reserves anew"))));
   EXPECT_THAT(of_other, ElementsAre(HasSubstr("segment tag 'other'")));
 }
 

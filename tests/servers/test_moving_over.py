@@ -284,7 +284,10 @@ def test_no_id_comes_again_that_a_deleted_row_had(either_shop):
     shop.run(f"DELETE FROM {shop.table}")
     shop.tag += "_of_an_emptied_table"
     printed = shop.import_ids()
-    assert f"found 100, which {shop.counter} has issued for id of {shop.table}; the largest row is 0\n" in printed
+    assert (
+        f"found 100, the last number that {shop.counter} has issued for id of {shop.table}; the largest row has 0\n"
+        in printed
+    )
     with shop.draws() as ids:
         assert ids.ids(1) == [101]
     assert idgen.segment_max_of(shop.table, "id", store=shop.server.url()) == 100
@@ -343,9 +346,14 @@ def test_a_program_that_holds_a_block_meets_no_id_of_idgen(request, started, ser
 
     refuses(shop, f"{shop.sequence.split('.')[1]}. A program (Hibernate, EF Core) may hold numbers of one of them")
     if "--hilo" in arguments:
-        refuses(shop, "If a program multiplies its numbers (hilo), it holds more: say --hilo N", *arguments[:2])
+        shop.run(f"CREATE TABLE {shop.table}_kept AS SELECT * FROM {shop.table}; ".rstrip("; "))
+        for _ in range(2):  # also of a table whose rows are gone
+            refuses(shop, "If a program multiplies its numbers (hilo), it holds more: say --hilo N", *arguments[:2])
+            shop.run(f"DELETE FROM {shop.table}")
+        shop.run(f"INSERT INTO {shop.table} SELECT * FROM {shop.table}_kept")
         refuses(shop, "--hilo is too small", *arguments[:2], "--hilo", "2")
     printed = shop.import_ids(*arguments)
+    assert "If no program takes numbers of " in printed
     new_pods(shop)
     application.insert(held, 47)
     if server == "postgres":
@@ -373,11 +381,65 @@ def test_ids_above_the_sequence_are_asked_for_once(sequenced_shop):
     shop = sequenced_shop
     with shop.connect() as connection:
         shop.insert(connection, 5000)
-    refuses(shop, "stands at 100, below the largest id, 5000")
+    refuses(shop, "stands at 100, and the largest id is 5000")
     shop.import_ids("--hilo", "1")
     shop.import_ids()  # they may be idgen's own
     with shop.draws() as ids:
         assert ids.ids(1)[0] > 5000
+
+
+def test_numbers_below_one_that_the_sequence_was_set_to_are_not_issued_again(sequenced_shop):
+    shop = sequenced_shop
+    shop.run(f"DELETE FROM {shop.table} WHERE id > 90; SELECT setval('{shop.table}_id_seq', 101, false)")
+    printed = shop.import_ids()
+    assert f"found 100, the last number that {shop.counter} has issued" in printed
+    shop.run(f"SELECT setval('{shop.table}_id_seq', 300, false)")
+    for way in (1, 2):
+        with pytest.raises(psycopg.errors.RaiseException, match="numbers up to 299 may be in use"):
+            shop.run(*statements(printed, way))
+
+
+def test_a_table_of_hibernates_is_asked_for_and_read(either_shop, request):
+    shop = either_shop
+    shop.number_by_programs(increment=1)
+    shop.run(f"DROP SEQUENCE {shop.sequence}")
+    shop.run(f"CREATE TABLE {shop.sequence} (sequence_name varchar(99), next_val bigint)")
+    request.addfinalizer(lambda: shop.run(f"DROP TABLE {shop.sequence}"))
+    shop.run(f"INSERT INTO {shop.sequence} VALUES ('orders', 151)")
+    shop.run(f"GRANT SELECT ON {shop.sequence} TO app" + ("@'%'" if shop.is_mysql else ""))
+    refuses(shop, f"{shop.sequence.split('.')[1]}. A program (Hibernate, EF Core) may hold numbers of one of them")
+    refuses(shop, "say --hilo N", "--sequence", shop.sequence)
+    assert json.loads(shop.import_ids("--sequence", shop.sequence, "--hilo", "1", "--json"))["found"] == 150
+    assert json.loads(shop.import_ids("--sequence", shop.sequence, "--hilo", "50", "--json"))["found"] == 151 * 50
+
+
+def test_a_sequence_in_a_columns_default_is_its_own(either_shop, request):
+    shop = either_shop
+    shop.number_by_programs(increment=1)
+    request.addfinalizer(lambda: shop.run(f"DROP SEQUENCE {shop.sequence}" + ("" if shop.is_mysql else " CASCADE")))
+    for _ in range(150):
+        shop.run(f"SELECT {shop.next_number}")
+    alter = (
+        f"MODIFY id bigint DEFAULT ({shop.next_number})"
+        if shop.is_mysql
+        else f"ALTER id SET DEFAULT {shop.next_number}"
+    )
+    shop.run(f"ALTER TABLE {shop.table} {alter}")
+    assert json.loads(shop.import_ids("--json"))["found"] == 150
+    assert idgen.segment_max_of(shop.table, "id", store=shop.server.url()) == 150
+
+
+def test_shared_numbers_are_not_taken_for_blocks(sequenced_shop):
+    shop = sequenced_shop
+    for statement in statements(shop.import_ids("--margin", "10"), 1):
+        shop.run(statement)
+    assert "1. Share the numbers" in shop.import_ids()
+
+
+def test_what_a_table_alone_needs_is_refused_for_a_tag(shop):
+    done = segment(shop.server.url(), shop.tag, "import", "--from-tag", "other", "--sequence", "x")
+    assert done.returncode == 2
+    assert "give --from-table" in done.stderr
 
 
 def test_a_sequence_that_may_not_be_read_is_not_passed_over(sequenced_shop):
@@ -393,7 +455,7 @@ def test_a_column_that_is_generated_always_takes_ids_of_idgen_after_the_printed_
     shop.run(f"ALTER TABLE {shop.table} ALTER COLUMN id DROP DEFAULT; DROP SEQUENCE {shop.table}_id_seq")
     shop.run(f"ALTER TABLE {shop.table} ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (START WITH 101)")
     shop.run(f"GRANT SELECT ON SEQUENCE {shop.table}_id_seq TO app")
-    (statement,) = re.findall(r"(?m)^   (ALTER TABLE .* SET GENERATED BY DEFAULT;)$", shop.import_ids("--hilo", "1"))
+    (statement,) = re.findall(r"(?m)^   (ALTER TABLE .* SET GENERATED BY DEFAULT;)$", shop.import_ids())
     with shop.connect() as connection, shop.draws() as ids:
         number = ids.ids(1)[0]
         with pytest.raises(psycopg.errors.GeneratedAlways):

@@ -29,9 +29,9 @@ With --json: name, verdict (ok, warn or fail), status (OK, or why it could not b
 a failure, else ""), opened_ms (null if it could not), description (what is guaranteed, lines; "" if not known).
 
 --above-table compares the tag of one generator with the column that its ids go to: after a restore, or before a
-first start. If the table has ids above all that the tag granted, the verdict is fail (STORE_REGRESSED), and the
-generator is not opened: it would issue ids that the table has. --config may then be replaced by --store and --tag, for
-a tag whose numbers are the ids (kind = segment).
+first start. If the table has ids above all that the tag granted, or its counter has issued some to rows that are
+deleted, the verdict is fail (STORE_REGRESSED), and the generator is not opened: it would issue those ids again.
+--config may then be replaced by --store and --tag, for a tag whose numbers are the ids (kind = segment).
 
 The exit status is 0 only if every generator could be opened; 75 if all that failed can succeed later.
 )";
@@ -120,7 +120,7 @@ std::string compared(const Config& config, const std::string& above_table) {
   std::string stand =
       "the largest " + one_line(column) + " of " + one_line(table) + " is " + std::to_string(found.largest);
   if (highest > found.largest)
-    stand += ", its counter (" + one_line(found.counter) + ") has issued up to " + std::to_string(highest);
+    stand += ", its counter (" + one_line(found.counter) + ") has issued up to " + std::to_string(found.issued);
   stand += ", and " + shown_tag(config) + " has granted up to " + std::to_string(info.max_id);
   if (highest <= info.max_id) return stand;  // also with a stride: the mark is an id
   throw Failure(IDGEN_E_STORE_REGRESSED,

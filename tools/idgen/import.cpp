@@ -16,6 +16,7 @@ namespace {
 struct Source {
   std::uint64_t end = 0;  // the highest of its numbers
   std::string name;
+  std::string beside{};  // what else there is, for a line
   idgen_segment_column_t column = IDGEN_SEGMENT_COLUMN_INIT;
 };
 
@@ -82,6 +83,13 @@ Source read_tag(const SegmentArguments& arguments, const Config& config) {
   return {.end = info.max_id, .name = name};
 }
 
+// True: the tag has granted as many, so the largest id may be one of idgen's.
+bool are_granted(const Config& config, const idgen_segment_column_t& column) {
+  ErrorSlot error;
+  idgen_segment_info_t tag = IDGEN_SEGMENT_INFO_INIT;
+  return idgen_segment_show(config.get(), &tag, error) == IDGEN_OK && column.largest <= tag.max_id;
+}
+
 // Throws Failure unless all that a program may have made of the counter is known. Each of its numbers may stand for a
 // block, whose rest the program still holds: `increment` numbers that begin there, which in_use says; or --hilo numbers
 // that begin at their product, which nothing in the database says.
@@ -98,27 +106,26 @@ std::uint64_t highest_in_use(const SegmentArguments& arguments, const Config& co
                                      ". A program (Hibernate, EF Core) may hold numbers of one of them. Name it with "
                                      "--sequence, or say --sequence none. Nothing was imported");
   }
-  ErrorSlot error;
-  idgen_segment_info_t tag = IDGEN_SEGMENT_INFO_INIT;
-  // Then they may be ids of idgen, from an import before this one.
-  const bool are_granted = idgen_segment_show(config.get(), &tag, error) == IDGEN_OK && column.largest <= tag.max_id;
+  const std::string stands = one_line(column.counter) + ", which numbers " + name + ", stands at " +
+                             std::to_string(column.issued) + ", and the largest id is " +
+                             std::to_string(column.largest);
   if (from.hilo < 2) {
-    const bool are_issued = column.largest < column.issued + std::max<std::uint64_t>(column.increment, 1);
-    if (are_issued || are_granted || from.hilo == 1) return column.in_use;
+    // Of a step above 1 the block is known. Else only programs know, and a counter of the database's own is asked only
+    // where its ids are not those in the rows; unless they may be of idgen, from an import before this one.
+    const bool is_known = from.hilo == 1 || column.increment > 1;
+    if (is_known || (from.sequence.empty() && (column.largest <= column.issued || are_granted(config, column))))
+      return column.in_use;
     throw Failure(IDGEN_E_VALUE,
-                  "the counter of " + name + ", " + one_line(column.counter) + ", stands at " +
-                      std::to_string(column.issued) + ", below the largest id, " + std::to_string(column.largest) +
-                      ". If a program multiplies its numbers (hilo), it holds more: say --hilo N, the ids of a block "
-                      "(allocationSize; or max_lo + 1). If those ids were inserted by hand, say --hilo 1. Nothing was "
-                      "imported");
+                  stands +
+                      ". If a program multiplies its numbers (hilo), it holds more: say --hilo N, the "
+                      "ids of a block (allocationSize; or max_lo + 1). Else say --hilo 1: the ids are its "
+                      "numbers, or were inserted by hand. Nothing was imported");
   }
   if (column.issued >= kLargestNumber / from.hilo)
     throw UsageError("--hilo " + std::to_string(from.hilo) + " exceeds 2^63 - 1");
   const std::uint64_t held = (column.issued + 1) * from.hilo;
-  if (column.largest <= held || are_granted) return std::max(held, column.largest);
-  throw Failure(IDGEN_E_VALUE, one_line(column.counter) + " stands at " + std::to_string(column.issued) +
-                                   ", so blocks of " + std::to_string(from.hilo) + " end at " + std::to_string(held) +
-                                   ", and the largest " + name + " is " + std::to_string(column.largest) +
+  if (column.largest <= held || are_granted(config, column)) return std::max(held, column.largest);
+  throw Failure(IDGEN_E_VALUE, stands + "; blocks of " + std::to_string(from.hilo) + " end at " + std::to_string(held) +
                                    ": --hilo is too small, or the sequence is another's. Nothing was imported");
 }
 
@@ -134,13 +141,13 @@ Source read_table(const SegmentArguments& arguments, const Config& config) {
         error);
   const std::string name = one_line(from.column) + " of " + one_line(from.table);
   source.end = highest_in_use(arguments, config, source.column);
+  const std::string counter = one_line(source.column.counter);
   source.name = source.end == source.column.largest ? "the largest " + name
                 : source.end == source.column.issued
-                    ? "which " + one_line(source.column.counter) + " has issued for " + name + "; the largest row is " +
-                          std::to_string(source.column.largest)
-                    : "the end of the block that a program may hold of " + one_line(source.column.counter) +
-                          ", which stands at " + std::to_string(source.column.issued) + "; the largest " + name +
-                          " is " + std::to_string(source.column.largest);
+                    ? "the last number that " + counter + " has issued for " + name
+                    : "the end of what programs may hold of " + counter + " for " + name;
+  if (source.end != source.column.largest)
+    source.beside = "; the largest row has " + std::to_string(source.column.largest);
   return source;
 }
 
@@ -213,6 +220,8 @@ int import_one(const SegmentArguments& arguments, const Config& config, Output& 
   if (by_table == (!from.tag.empty() || !from.schema.empty())) {
     throw UsageError("from where? Give --from-table and --from-column, or --from-tag and --from-schema");
   }
+  if (!by_table && (!from.sequence.empty() || from.hilo != 0))
+    throw UsageError("--sequence and --hilo say how a table is numbered: give --from-table");
   const Source source = by_table ? read_table(arguments, config) : read_tag(arguments, config);
   check_margin(source.name, source.end, from.margin, arguments.force);
   const std::uint64_t to = source.end + from.margin;
@@ -228,12 +237,12 @@ int import_one(const SegmentArguments& arguments, const Config& config, Output& 
     object.boolean("created", is_new).number("max_id", info.max_id);
     out.line(object.str());
   } else {
-    out.line("found " + std::to_string(source.end) + ", " + source.name);
+    out.line("found " + std::to_string(source.end) + ", " + source.name + source.beside);
     out.line((is_new ? "created " : "raised ") + shown_tag(config) + "; its max_id is " + std::to_string(info.max_id) +
              ", the next range begins above it");
     if (by_table)
-      out.write('\n' +
-                moving_over({database_of(config), from.table, from.column, info.max_id, source.column, from.hilo}));
+      out.write('\n' + moving_over({database_of(config), from.table, from.column, info.max_id, source.column, from.hilo,
+                                    !from.sequence.empty()}));
   }
   return kExitOk;
 }

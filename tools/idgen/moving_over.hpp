@@ -14,7 +14,8 @@ struct NumberedColumn {
   std::string column;        // of ids
   std::uint64_t max_id = 0;  // of the tag that was raised above them
   idgen_segment_column_t numbering;
-  std::uint64_t hilo = 0;  // ids of a block that programs make of one number of its counter, by multiplying
+  std::uint64_t hilo = 0;    // ids of a block that programs make of one number of its counter, by multiplying
+  bool by_programs = false;  // programs take numbers of the counter, and insert them
 };
 
 // What is left to do, in words and in statements for this column, as lines. "" for a store without SQL.

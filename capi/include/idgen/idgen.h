@@ -428,7 +428,7 @@ IDGEN_API void idgen_destroy(idgen_t *generator);
 
 /* All generators of this process give back what they have reserved, and their workers, and close their connections.
  * Then calls for ids wait for idgen_reset, up to wait_max, and return IDGEN_E_STORE_UNAVAILABLE. What a store does not
- * take back is a gap.
+ * take back is a gap, and so is what a store grants to a call that has waited for it longer than wait_max.
  * Errors: any. Blocks: on the stores. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_quiesce(idgen_error_t *err);
 
@@ -450,8 +450,8 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_create(idgen_config_t **ou
 IDGEN_API void idgen_config_destroy(idgen_config_t *config);
 
 /* Sets one property; docs/configuration.md has the table. Durations are "250ms", "10s", "5m", "2h", "1d", "3y" or a
- * bare number of ms; booleans "true" or "false"; instants RFC 3339 or a number of Unix ms. A failed set changes
- * nothing.
+ * bare number of ms; booleans "true" or "false"; instants RFC 3339 or a number of Unix ms (but
+ * not one of 8 to 11 digits, which may be seconds or a date). A failed set changes nothing.
  * Errors: IDGEN_E_UNKNOWN_KEY, IDGEN_E_VALUE, any. Blocks: no. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_config_set(idgen_config_t *config, const char *key, const char *value,
                                                           idgen_error_t *err);
@@ -997,7 +997,7 @@ typedef struct idgen_segment_column {
   int32_t is_always;  /* 1: GENERATED ALWAYS, so the server refuses ids of idgen */
   uint64_t largest;   /* in a row; 0: none */
   uint64_t issued;    /* the largest that the counter may have issued, to rows that are deleted too; 0: none */
-  uint64_t increment; /* of the counter. If above 1, programs may take each number for the first of so many */
+  uint64_t increment; /* of the counter. Above 1, programs may take each number for the first of so many */
   uint64_t in_use;    /* all that may be in use is at most this: rows, and blocks of `increment` numbers */
   char counter[256];  /* what numbers the column: "AUTO_INCREMENT", or the sequence's name; "": nothing is known to */
   char others[256];   /* without a counter: sequences from which programs may number the column */

@@ -220,6 +220,7 @@ void Generator::begin(Patience& patience) {
                        patience);
     if (feed) break;
     is_copy_ = true;
+    if (is_quiesced()) throw Error(Status::store_unavailable, subject_ + ": this process was quiesced; call again");
   }
   // In a child this forgets the parent's feed, which the fork may have caught in the middle of a change: it is left as
   // it is, not destroyed.
@@ -363,12 +364,13 @@ bool Generator::replace(const Feed& feed, Patience& patience) {
   return false;
 }
 
-void Generator::rest() noexcept {
+bool Generator::rest() noexcept {
   seal();
   // A thread that begins a feed meanwhile rests it, in its turn, and may be at the store.
   const bool is_ours = take_turn(wait_max_ns_);
   rest_in_turn();
   if (is_ours) leave_turn();
+  return is_ours;
 }
 
 void Generator::rest_in_turn() noexcept {
@@ -420,8 +422,8 @@ void Generator::settle_soon() noexcept {
       const std::shared_ptr<Generator> self = weak.lock();
       if (!self) return;
       self->log(LogLevel::warning,
-                "this machine was restored from a snapshot or cloned (its generation has changed): what was reserved "
-                "before is not issued here, and the next call reserves anew");
+                "this process was copied (its machine's generation has changed, or idgen_reset was called): what was "
+                "reserved before is not issued here, and the next call reserves anew");
       self->settle_sealed();
     });
   } catch (const std::exception&) {  // no thread can be had: the next call settles it

@@ -31,8 +31,9 @@ class Generator : public std::enable_shared_from_this<Generator> {
 
   // The last handle was closed: gives the reservation back. In a child: leaves it to the parent. Idempotent.
   void close() noexcept IDGEN_RUNS_HOST_CODE;
-  // Gives back what is reserved, and the worker. The next call waits for reset(), then starts over.
-  void rest() noexcept IDGEN_RUNS_HOST_CODE;
+  // Gives back what is reserved, and the worker. The next call waits for reset(), then starts over. False: after
+  // wait_max another thread was still at the store, to begin anew.
+  bool rest() noexcept IDGEN_RUNS_HOST_CODE;
   // After reset(). Nothing is given back: it may belong to the original of which this process is a copy.
   void abandon() noexcept IDGEN_RUNS_HOST_CODE;
   // Nothing more is drawn from what is reserved. Waits for nobody and calls nobody. Then rest() or abandon().

@@ -53,6 +53,8 @@ void Supply::check_process() const {
   throw Error(Status::forked, options_.subject + ": this process was forked in the middle of this call; call again");
 }
 
+bool Supply::may_give_back() noexcept { return is_ours() && !was_copied(); }
+
 bool Supply::was_copied() noexcept {
   if (is_copy_.load(std::memory_order_relaxed)) return true;
   if (!options_.is_copied || !options_.is_copied()) return false;
@@ -436,7 +438,7 @@ void Supply::retire() {
   loading_ = true;
   lock.unlock();
   try {
-    for (auto range = old.rbegin(); range != old.rend() && is_ours(); ++range) source_->give_back(*range);
+    for (auto range = old.rbegin(); range != old.rend() && may_give_back(); ++range) source_->give_back(*range);
   } catch (...) {  // burned
   }
   if (!is_ours()) return;
@@ -591,12 +593,12 @@ std::uint64_t Supply::closed_at() const {
 void Supply::give_back(const Range& rest, std::span<const Range> ready) {
   std::exception_ptr failure;
   try {
-    for (auto range = ready.rbegin(); range != ready.rend() && is_ours(); ++range) source_->give_back(*range);
-    if (rest.first < rest.end && is_ours()) source_->give_back(rest);
+    for (auto range = ready.rbegin(); range != ready.rend() && may_give_back(); ++range) source_->give_back(*range);
+    if (rest.first < rest.end && may_give_back()) source_->give_back(rest);
   } catch (...) {
     failure = std::current_exception();
   }
-  if (is_ours()) source_->release();
+  if (is_ours()) release_source();
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -179,6 +179,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   Present present() const IDGEN_RUNS_HOST_CODE { return options_.present ? options_.present() : Present{}; }
   void give_back(const Range& rest, std::span<const Range> ready) IDGEN_RUNS_HOST_CODE;
   // The source is free again. True: it is no longer needed; call let_source_go() after releasing the lock.
+  bool may_give_back() noexcept;  // asked before each range: the store may take long
   bool leave_source() IDGEN_REQUIRES(page_.mutex);
   void let_source_go() IDGEN_RUNS_HOST_CODE;
   void release_source() IDGEN_RUNS_HOST_CODE;

@@ -242,8 +242,8 @@ func TestAnInstalledLibraryIsUsedIfAskedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := newModule(t, usesAStore)
-	// The key of the go command's cache has the flags, and not what pkg-config says: without flags of its own this build
-	// could be given one that was made with another idgen.pc.
+	// The key of the go command's cache has the flags, and not what pkg-config says: without separate flags this
+	// build could be given one that was made with another idgen.pc.
 	environment := []string{
 		"PKG_CONFIG_PATH=" + packages, "LD_LIBRARY_PATH=" + library, "CGO_LDFLAGS=-O2 -g -L" + packages,
 	}
