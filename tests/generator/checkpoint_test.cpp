@@ -133,32 +133,62 @@ class CountedWaits final : public SystemOfATest {
   std::atomic<int> waits{0};
 };
 
-TEST(CheckpointWithThreads, QuiescingWaitsForACallThatIsStartingOver) {
+// A segment that starts over in a thread of its own, which is at the store until `goes_on`.
+class StartingOver : public ::testing::Test {
+ protected:
+  void begin(const char* wait_max) {
+    Config config;
+    config.store = store;
+    config.runtime = runtime;
+    for (const auto& [key, value] :
+         Settings{{"kind", "segment"}, {"tag", "t"}, {"wait_max", wait_max}, {"segment.step", "100"}})
+      config.set(key, value);
+    handle = std::make_unique<Handle>(config);
+    reset();
+    store->after = [&] {
+      if (is_asking.exchange(true)) return;
+      while (!goes_on()) std::this_thread::yield();
+    };
+    caller = std::jthread([&] {
+      try {
+        id = handle->next();
+      } catch (const Error& error) {
+        status = error.status();
+      }
+    });
+    while (!is_asking) std::this_thread::yield();
+  }
   SimDisk disk;
-  const auto store = std::make_shared<SimStore>(disk);
-  const auto runtime = std::make_shared<CountedWaits>();
-  Config config;
-  config.store = store;
-  config.runtime = runtime;
-  for (const auto& [key, value] :
-       Settings{{"kind", "segment"}, {"tag", "t"}, {"wait_max", "1h"}, {"segment.step", "100"}})
-    config.set(key, value);
-  Handle handle(config);
-  reset();
+  std::shared_ptr<SimStore> store = std::make_shared<SimStore>(disk);
+  std::shared_ptr<CountedWaits> runtime = std::make_shared<CountedWaits>();
+  std::unique_ptr<Handle> handle;
   std::atomic<bool> is_asking{false}, is_over{false};
-  store->after = [&] {
-    if (is_asking.exchange(true)) return;
-    while (runtime->waits == 0 && !is_over) std::this_thread::yield();
-  };
+  std::function<bool()> goes_on = [this] { return is_over.load(); };
   std::uint64_t id = 0;
-  std::jthread caller([&] { id = handle.next(); });
-  while (!is_asking) std::this_thread::yield();
+  Status status = Status::ok;
+  std::jthread caller;
+};
+
+TEST_F(StartingOver, IsWaitedForByQuiesce) {
+  goes_on = [this] { return runtime->waits > 0 || is_over; };
+  begin("1h");
   quiesce();
   EXPECT_EQ(disk.tags["t"], 100u) << "what the call was granted has been given back";
   is_over = true;
   reset();
   caller.join();
   EXPECT_EQ(id, 101u);
+}
+
+TEST_F(StartingOver, UsesAndGivesBackNothingIfQuiesceCouldNotWaitForIt) {
+  begin("1ms");
+  quiesce();
+  is_over = true;
+  caller.join();
+  EXPECT_EQ(status, Status::store_unavailable);
+  EXPECT_EQ(disk.tags["t"], 200u) << "a copy may receive the same answer";
+  reset();
+  EXPECT_EQ(handle->next(), 201u);
 }
 
 TEST(CheckpointWithThreads, NoCallSaysClosedWhileTheProcessIsResetAgainAndAgain) {
