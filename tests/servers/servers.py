@@ -87,6 +87,20 @@ def unprivileged():
     return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
 
 
+def stop(pid):
+    """Returns once no thread of it runs: a signal is sent before it has stopped all."""
+    os.kill(pid, signal.SIGSTOP)
+
+    def is_stopped():
+        for path in Path(f"/proc/{pid}/task").glob("*/stat"):
+            with contextlib.suppress(OSError):  # a thread that has ended
+                if path.read_text().rpartition(")")[2].split()[0] not in "TtXZ":
+                    return False
+        return True
+
+    wait_until(is_stopped, what=f"process {pid} has stopped")
+
+
 class Server:
     """One server. Subclasses say how to prepare it, start it, and check that it is ready."""
 
@@ -157,7 +171,7 @@ class Server:
         self.process.wait()
 
     def pause(self):
-        self.process.send_signal(signal.SIGSTOP)
+        stop(self.process.pid)
 
     def go_on(self):
         self.process.send_signal(signal.SIGCONT)
@@ -327,7 +341,9 @@ class Postgres(Database):
 
     def pause(self):
         super().pause()
-        self.signal_children(signal.SIGSTOP)
+        for child in self.signal_children(signal.SIGSTOP):
+            with contextlib.suppress(ProcessLookupError):
+                stop(child)
 
     def go_on(self):
         self.signal_children(signal.SIGCONT)
