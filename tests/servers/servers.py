@@ -181,8 +181,10 @@ class Server:
         return self.start()
 
     def expire(self, namespace, worker):
-        """Ends the lease of a worker's owner, which may be alive, as if its time had come."""
-        self.sql(f"UPDATE idgen_worker SET lease_until = 0 WHERE ns = '{namespace}' AND worker = {worker}")
+        """Ends the lease of a worker's owner, which may be alive, as if its time had come. CalledProcessError: a
+        process has had the row locked for long; it may be stopped inside a transaction."""
+        row = f"ns = '{namespace}' AND worker = {worker}"
+        self.sql(f"{self.lock_limit}; UPDATE idgen_worker SET lease_until = 0 WHERE {row}")
 
     def stop(self):
         if self.process is not None and self.process.poll() is None:
@@ -238,6 +240,7 @@ class Database(Server):
 class MariaDB(Database):
     name = "mysql"
     grant = b"UPDATE idgen_segment SET max_id = LAST_INSERT_ID"
+    lock_limit = "SET SESSION innodb_lock_wait_timeout = 10"
 
     def prepare(self):
         self.socket = self.folder / "socket"
@@ -295,6 +298,7 @@ class Postgres(Database):
     name = "postgres"
     stop_signal = signal.SIGINT  # "fast": it does not wait for its clients
     grant = b"UPDATE idgen_segment SET max_id = max_id + "
+    lock_limit = "SET lock_timeout = '10s'"
     initdb_options = ()
 
     def prepare(self):

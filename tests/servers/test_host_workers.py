@@ -8,6 +8,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -391,9 +392,10 @@ def test_processes_of_all_languages_lease_workers_and_no_two_the_same_however_th
         return Worker(tmp_path, server.url(), kind, namespace, "auto", batch=20, **few)
 
     def taken_from(worker):
-        """Its number is another's now, if somebody wants it."""
+        """Its number is another's now, if somebody wants it; unless it was stopped inside a transaction."""
         for number in worker.workers()[-1:]:
-            server.expire(namespace, number)
+            with contextlib.suppress(subprocess.CalledProcessError):
+                server.expire(namespace, number)
 
     def is_one_used_again():
         """A number of those who were killed, or stopped for long."""

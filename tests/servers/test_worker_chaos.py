@@ -154,6 +154,7 @@ class Chaos:
                 self.running[place] = self.start(place)
         before = [process.size() for process in self.running]
         silent = set(range(len(self.running)))
+        last_words = {place: [] for place in silent}  # of each process that has ended
 
         def all_draw():
             for place in sorted(silent):
@@ -163,6 +164,7 @@ class Chaos:
                 if self.server is None and process.said_last().startswith("!CLOCK_BACK"):
                     process.kill()
                 if process.process.poll() is not None:
+                    last_words[place].append(process.said_last())
                     self.running[place] = self.start(place)
                     before[place] = 0
                 elif process.has_drawn_after(before[place]):
@@ -172,7 +174,10 @@ class Chaos:
         try:
             wait_until(all_draw, what="every process draws again")
         except AssertionError as error:
-            said = {self.running[place].said_last() for place in silent}
+            said = [[*last_words[place], self.running[place].said_last()] for place in silent]
+            for place in silent:
+                self.running[place].process.send_signal(signal.SIGABRT)  # Python's faulthandler says where it is
+                self.running[place].process.wait()
             raise AssertionError(f"{error}; {len(silent)} of {len(self.running)} do not: {said}") from None
 
     def close(self):
