@@ -1895,9 +1895,9 @@ public final class Generator implements IdSource {
     }
 
     /**
-     * The largest number in a column of any table in the store's database. A tag that takes over from an AUTO_INCREMENT
-     * or a sequence begins above it. May wait for the store. Reads {@code store} and {@code module.path} of this
-     * configuration.
+     * The largest number that may be in use of a column of any table in the store's database: in a row, or issued by
+     * its AUTO_INCREMENT or sequence to rows that are deleted. A tag that takes over from there begins above it. May
+     * wait for the store. Reads {@code store} and {@code module.path} of this configuration.
      *
      * @param table its name, or {@code SCHEMA.TABLE}
      * @param column its column of ids
