@@ -221,26 +221,24 @@ class MysqlStore final
     if (ask("SHOW VARIABLES LIKE 'information_schema_stats_expiry'").next())
       server.run("SET SESSION information_schema_stats_expiry = 0");
     const auto [database, name] = place_of(server, "table", table);
-    Rows own =
-        ask("SELECT COALESCE(t.AUTO_INCREMENT, 1) FROM information_schema.COLUMNS c JOIN information_schema.TABLES t "
-            "ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND t.TABLE_NAME = c.TABLE_NAME WHERE c.TABLE_SCHEMA = " +
-            database + " AND c.TABLE_NAME = " + name + " AND c.COLUMN_NAME = " + server.quoted(column) +
-            " AND c.EXTRA LIKE '%auto_increment%'");
-    if (own.next()) {
+    Rows own = ask(
+        "SELECT c.EXTRA LIKE '%auto_increment%', COALESCE(t.AUTO_INCREMENT, 1), COALESCE(c.COLUMN_DEFAULT, '') FROM "
+        "information_schema.COLUMNS c JOIN information_schema.TABLES t ON t.TABLE_SCHEMA = c.TABLE_SCHEMA AND "
+        "t.TABLE_NAME = c.TABLE_NAME WHERE c.TABLE_SCHEMA = " +
+        database + " AND c.TABLE_NAME = " + name + " AND c.COLUMN_NAME = " + server.quoted(column));
+    const bool is_known = own.next();
+    if (is_known && own.text(0) == "1") {
       found.counter = "AUTO_INCREMENT";
-      found.issued = std::max<std::uint64_t>(largest_of(table, "AUTO_INCREMENT", own.text(0)), 1) - 1;
+      found.issued = std::max<std::uint64_t>(largest_of(table, "AUTO_INCREMENT", own.text(1)), 1) - 1;
       found.increment = 1;
       return;
     }
     // MariaDB: nextval(`ids`.`numbers`)
-    Rows made = ask("SELECT COLUMN_DEFAULT FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = " + database +
-                    " AND TABLE_NAME = " + name + " AND COLUMN_NAME = " + server.quoted(column) +
-                    " AND COLUMN_DEFAULT LIKE 'nextval(%)'");
-    if (made.next()) {
-      std::string sequence = made.text(0).substr(8);
-      sequence.pop_back();
-      std::erase(sequence, '`');
-      read_sequence(ask, server, sequence, found);
+    constexpr std::string_view kNext = "nextval(";
+    if (std::string made = is_known ? own.text(2) : ""; made.starts_with(kNext) && made.ends_with(')')) {
+      made = made.substr(kNext.size(), made.size() - kNext.size() - 1);
+      std::erase(made, '`');
+      read_sequence(ask, server, made, found);
       return;
     }
     Rows others = ask(

@@ -177,6 +177,7 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
     const std::string password = parameters.secret("password", settings.url.password);
     const std::string tls = parameters.choice("tls", kTls);
     const std::string ca = parameters.file("tls_ca");
+    const std::string binding = parameters.choice("channel_binding", kChannelBinding);
     const std::string seconds =
         std::to_string(std::max<std::int64_t>(2, (timeout_ms_ + 999) / 1000));  // libpq's minimum is 2
     const std::string milliseconds = std::to_string(timeout_ms_);
@@ -190,7 +191,7 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
                     : tls == "verify" ? "verify-full"
                                       : tls},
         {"sslrootcert", ca},
-        {"channel_binding", parameters.choice("channel_binding", kChannelBinding)},
+        {"channel_binding", binding == "prefer" ? "" : binding},  // its default, which an older libpq does not know
         {"connect_timeout", seconds},
         {"tcp_user_timeout", milliseconds},
         {"application_name", "idgen"},

@@ -163,6 +163,14 @@ def test_tls_is_used_without_being_asked_for_where_the_server_has_it(kind, certi
                 assert client.ids(15) == list(range(1, 16))
 
 
+def test_the_password_is_bound_to_the_connection_where_that_is_required(certificates, request):
+    with started("postgres", certificates, certificates.right) as server:
+        store = server.url(tls="require", channel_binding="require")
+        assert draw(store, create(store, new_tag())).stdout == "1\n"
+    plain = request.getfixturevalue("started")("postgres")
+    refused(draw(plain.url(channel_binding="require"), new_tag()), "channel binding")
+
+
 def test_without_tls_such_a_server_is_not_reached(server):
     refused(draw(server.url(tls="off"), new_tag(), store_timeout="2s", wait_max="2s"))
 

@@ -101,9 +101,9 @@ constexpr Property kProperties[] = {
      "Where the number comes from, of the field that is auto. store: leased by the rows of the store. ordinal: of a "
      "StatefulSet's pod NAME-N, from the variable POD_NAME or worker_env, or from the host's name if `store` is a "
      "server. env: from the variable worker_env. slot: the lowest that no running process of this host has locked in "
-     "worker_slots. uid_generator, "
-     "cosid, zookeeper: by the rows of Baidu's uid-generator, CosId or Leaf (in ZooKeeper), beside whose processes "
-     "idgen can then run; see worker_url. Whatever it is, its window in the store guards it.",
+     "worker_slots. uid_generator, cosid, zookeeper: by the rows of Baidu's uid-generator, CosId or Leaf (in "
+     "ZooKeeper), beside whose processes idgen can then run; see worker_url. Whatever it is, its window in the store "
+     "guards it.",
      kSince},
     {"worker_url", text, "", "mysql://... | postgres://... | redis://... | zookeeper://...", "",
      "The server with the rows of uid_generator (a database), cosid (a database or Redis) or zookeeper. Empty = "

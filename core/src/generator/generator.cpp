@@ -227,7 +227,7 @@ void Generator::begin(Patience& patience) {
   const Feed* const begun = feed.release();
   feed_ = begun;
   (*home_)->alive.store(true, std::memory_order_release);
-  // By another thread, which knew the one before.
+  // Another thread may have closed or reset the generator meanwhile: it knew only the feed before.
   if (closed_ || begun->supply->was_copied()) settle(*begun);
   if (is_quiesced()) rest_in_turn();
   watch_for_copy();
