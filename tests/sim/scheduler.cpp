@@ -18,6 +18,7 @@
 namespace idgen::sim {
 namespace {
 
+constexpr std::uint64_t kMostAlone = 1'000'000;
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 Scheduler* the_scheduler = nullptr;
 thread_local std::size_t held_outside = 0;  // by who is no simulated thread
@@ -79,6 +80,7 @@ void Scheduler::run(const std::function<bool()>& done, const std::function<void(
 void Scheduler::resume(Task& task) {
   current_ = &task;
   left_ = 1 + random.below(2 * run_length);
+  alone_ = 0;
   task.fiber.resume();
   current_ = nullptr;
 }
@@ -131,7 +133,11 @@ void Scheduler::leave() { Fiber::leave(); }
 
 void Scheduler::step() noexcept {
   ++steps;
-  if (current_ == nullptr || current_->is_unseen || current_->image->is_dead) return;
+  if (current_ == nullptr) return;
+  if (current_->is_unseen || current_->image->is_dead) {  // nobody else runs, and no time passes
+    if (++alone_ > kMostAlone) fail_here("a thread goes round and round, waiting for another one");
+    return;
+  }
   if (holds_one_in != 0 && random.below(holds_one_in) == 0) {
     current_->held_until = now + random.between(0, 20 * kSecond);
     ++holds;

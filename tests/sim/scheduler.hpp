@@ -135,7 +135,8 @@ class Scheduler {
   std::vector<std::unique_ptr<Task>> gone_;  // dropped: what their stacks hold is never destroyed
   std::multimap<std::int64_t, std::function<void()>> events_;
   Task* current_ = nullptr;
-  std::uint64_t left_ = 1;  // steps until the next choice
+  std::uint64_t left_ = 1;   // steps until the next choice
+  std::uint64_t alone_ = 0;  // steps of a thread that nobody may interrupt
   std::optional<std::string> violation_;
 };
 

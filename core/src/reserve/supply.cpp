@@ -58,8 +58,8 @@ bool Supply::may_give_back() noexcept { return is_ours() && !was_copied(); }
 bool Supply::was_copied() noexcept {
   if (is_copy_.load(std::memory_order_relaxed)) return true;
   if (!options_.is_copied || !options_.is_copied()) return false;
+  seal();  // first: whoever knows of the copy finds nothing to draw
   is_copy_ = true;
-  seal();
   return true;
 }
 
@@ -531,7 +531,7 @@ void Supply::load_failed(const Error& error) {
 }
 
 void Supply::seal() noexcept {
-  MutexLock lock(page_.mutex);
+  const MutexLock lock(page_.mutex);
   if (closed_) return;
   closed_ = true;
   if (posted_ != 0) {  // the lane has not begun it: no grant is on its way
@@ -544,7 +544,7 @@ void Supply::seal() noexcept {
   if (rest_.first < rest_.end) unused_ += rest_.size();
   current_ = {};
   check_guarantees();
-  lock.unlock();
+  // Under the lock: when a second thread that seals returns, no stripe is open either.
   for (Stripe& stripe : std::span(page_.stripes(), options_.stripes)) {
     const MutexLock fed(stripe.mutex);  // by who drew from the counter before it was sealed
     stripes_issued_ += stripe.counter.drawn(stripe.counter.seal());
