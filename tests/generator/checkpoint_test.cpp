@@ -91,6 +91,28 @@ TEST_F(Checkpoint, OrderAndUniquenessHoldAcrossManyOfThem) {
   }
 }
 
+TEST_F(Checkpoint, AStoreThatLosesWhatWasIssuedBeforeAResetIsNotUsedAnyMore) {
+  for (const bool quiesces : {false, true}) {
+    auto handle = open({{"kind", "segment"}, {"tag", "t"}, {"segment.step", "100"}, {"segment.runway", "0"}});
+    const std::uint64_t first = handle->next();
+    handle->next();
+    if (quiesces) quiesce();
+    disk.tags["t"] = first;  // restored from a backup: it has the first id, not the second
+    reset();
+    const auto asked = store->calls.load();
+    for (int i = 0; i < 3; ++i) {
+      const Error error = error_of([&] { handle->next(); });
+      EXPECT_EQ(error.status(), Status::store_regressed) << i;
+      EXPECT_THAT(error.message(), HasSubstr("it has lost a commit")) << i;
+    }
+    EXPECT_EQ(store->calls.load(), asked + 1) << "it is not asked until it grants something higher";
+    reset();
+    EXPECT_EQ(error_of([&] { handle->next(); }).status(), Status::store_regressed) << "after another reset, too";
+    handle->close();
+    disk.tags["t"] = 1000;
+  }
+}
+
 // Another thread resets the process: its copies may receive the same answer.
 TEST_F(Checkpoint, AGrantThatWasOnItsWayDuringAResetIsNotUsed) {
   bool is_on_its_way = true;

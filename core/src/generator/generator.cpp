@@ -252,7 +252,10 @@ std::unique_ptr<Generator::Feed> Generator::primed_feed(Page page, const Feed* b
     return now && *now != *here;
   };
   set_options(options, feed->page);
-  if (before != nullptr) continue_after(*before, options, **feed->page);
+  if (before != nullptr) {
+    options.regressed = before->supply->regressed();
+    continue_after(*before, options, **feed->page);
+  }
   // Not make_shared: a timer that holds a weak_ptr would keep its memory.
   feed->supply.reset(new Supply(runtime_, feed->page, make_source(feed->page), std::move(options),
                                 [logs = logs_](LogLevel level, const std::string& line) { logs->say(level, line); }));

@@ -441,6 +441,7 @@ class SegmentGenerator final : public Generator {
   // A thread may still hold a number that it drew there, or before.
   void continue_after(const Feed& ended, Supply::Options& options, HotPage&) override {
     options.claims_from = std::max(ended.supply->claims_from(), ended.supply->closed_at());
+    options.used_end = ended.supply->used_end();
   }
   std::string fork_obstacle() const override {
     if (!store_->survives_fork()) {

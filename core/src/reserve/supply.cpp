@@ -29,7 +29,9 @@ Supply::Supply(std::shared_ptr<Runtime> runtime, std::shared_ptr<ForkPage<HotPag
       source_(std::move(source)),
       options_(std::move(options)),
       lane_(options_.lane ? options_.lane : runtime_.make_lane()),
-      log_(std::move(log)) {}
+      log_(std::move(log)),
+      highest_end_(options_.used_end),
+      used_end_(options_.used_end) {}
 
 [[gnu::cold]] void SupplyStats::add_ended(const SupplyStats& other) {
   granted += other.granted;
@@ -65,6 +67,12 @@ bool Supply::was_copied() noexcept {
 
 void Supply::prime() {
   page_.supply.store(this, std::memory_order_relaxed);
+  if (options_.regressed) {
+    const MutexLock lock(page_.mutex);
+    failed_for_good_ = true;
+    failure_ = options_.regressed;
+    return;
+  }
   const Range range = source_->draw({});
   if (was_copied()) {
     throw Error(Status::store_unavailable,
@@ -74,7 +82,13 @@ void Supply::prime() {
   MutexLock lock(page_.mutex);
   check_process();
   measured_at_ns_ = runtime_.mono_ns();
-  accept(range);
+  try {
+    accept(range);
+  } catch (const Error& error) {
+    if (!failed_for_good_) throw;
+    load_failed(error);  // each call says so, and none asks the store again
+    return;
+  }
   install(ready_.front(), now);
   watch_renewal();
 }
@@ -163,6 +177,7 @@ void Supply::install(Range range, const Present& present) {
   if (options_.lifted && page_.counter.next() < range.first) options_.lifted(present, range.first);
   if (const std::uint64_t next = page_.counter.next(); options_.leaves_rest && next < current_.end)
     unused_ += current_.end - std::max(next, current_.first);
+  used_end_ = std::max(used_end_, current_.end);
   current_ = range;
   ready_.pop_front();
   page_.counter.open(range.first, range.first + mark_of(options_.sizing, range.size()), options_.carry_mask);
@@ -434,6 +449,7 @@ void Supply::retire() {
   // Nobody was given a number of these, or will be without another grant. What is between them and what was drawn here
   // may belong to others, who may give it back too.
   highest_end_ = current_.end;
+  used_end_ = std::max(used_end_, current_.end);
   check_guarantees();
   loading_ = true;
   lock.unlock();
@@ -542,6 +558,7 @@ void Supply::seal() noexcept {
   closed_at_ = page_.counter.seal();
   rest_ = {std::max(closed_at_, current_.first), current_.end};
   if (rest_.first < rest_.end) unused_ += rest_.size();
+  if (closed_at_ > current_.first) used_end_ = std::max(used_end_, std::min(closed_at_, current_.end));
   current_ = {};
   check_guarantees();
   // Under the lock: when a second thread that seals returns, no stripe is open either.
@@ -582,6 +599,16 @@ void Supply::close() noexcept {
 bool Supply::is_sealed() const {
   const MutexLock lock(page_.mutex);
   return closed_;
+}
+
+std::optional<Error> Supply::regressed() const {
+  const MutexLock lock(page_.mutex);
+  return failed_for_good_ ? failure_ : std::nullopt;
+}
+
+std::uint64_t Supply::used_end() const {
+  const MutexLock lock(page_.mutex);
+  return used_end_;
 }
 
 std::uint64_t Supply::closed_at() const {

@@ -112,14 +112,16 @@ class Supply : public std::enable_shared_from_this<Supply> {
     std::uint64_t carry_mask;  // low bits of numbers that continue from range to range
     bool draws_first;          // numbers are drawn with Counter::draw(n), even if none are left
     Sizing sizing{};
-    std::int64_t renew_ns = 0;       // asks for a range at least this often, even if nobody draws; 0: only on demand
-    std::int64_t max_age_ns = 0;     // grants older than this are given up; 0: never
-    std::int64_t close_wait_ns = 0;  // how long close() waits for a grant on its way
-    std::uint64_t claims_from = 0;   // numbers below this may have been drawn from another page
-    std::size_t stripes = 0;         // of the page
-    bool leaves_rest = false;        // `present` may pass a range before its end: what is left of it is unused
-    std::string subject;             // "tag 'orders'": begins log lines and messages
-    std::shared_ptr<Lane> lane{};    // where loads are made; null: one of its own
+    std::int64_t renew_ns = 0;         // asks for a range at least this often, even if nobody draws; 0: only on demand
+    std::int64_t max_age_ns = 0;       // grants older than this are given up; 0: never
+    std::int64_t close_wait_ns = 0;    // how long close() waits for a grant on its way
+    std::uint64_t claims_from = 0;     // numbers below this may have been drawn from another page
+    std::uint64_t used_end = 0;        // of the generator's supply before: a grant that begins below it is refused (I7)
+    std::optional<Error> regressed{};  // what that supply throws, because the store has gone back: so does this one
+    std::size_t stripes = 0;           // of the page
+    bool leaves_rest = false;          // `present` may pass a range before its end: what is left of it is unused
+    std::string subject;               // "tag 'orders'": begins log lines and messages
+    std::shared_ptr<Lane> lane{};      // where loads are made; null: one of its own
     // True: this process is a copy of the one that asked for this supply's ranges, which are also the original's. Null:
     // nothing says so. Called with no lock held, before anything is granted, opened or given back.
     std::function<bool()> is_copied{};
@@ -155,6 +157,11 @@ class Supply : public std::enable_shared_from_this<Supply> {
   bool was_copied() noexcept;
   std::uint64_t claims_from() const noexcept { return options_.claims_from; }
   bool is_sealed() const;
+  // What it throws since the store has gone back; nothing if it has not.
+  std::optional<Error> regressed() const;
+  // Once sealed: the end of what was drawn here, or is left to nobody. What lies above may have been given back, and be
+  // granted again; what lies below never is, unless the store goes back (I7).
+  std::uint64_t used_end() const;
   // Once sealed: the number after the last one that was drawn.
   std::uint64_t closed_at() const;
 
@@ -234,7 +241,8 @@ class Supply : public std::enable_shared_from_this<Supply> {
   std::uint64_t last_size_ IDGEN_GUARDED_BY(page_.mutex) = 0;     // of the latest range
   bool watching_ IDGEN_GUARDED_BY(page_.mutex) = false;           // retire() is posted
   std::int64_t granted_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // the latest range
-  std::uint64_t highest_end_ IDGEN_GUARDED_BY(page_.mutex) = 0;   // I7: the witness
+  std::uint64_t highest_end_ IDGEN_GUARDED_BY(page_.mutex);       // I7: the witness
+  std::uint64_t used_end_ IDGEN_GUARDED_BY(page_.mutex);          // without what may be given back
   std::optional<Error> failure_ IDGEN_GUARDED_BY(page_.mutex);    // the latest; the latest attempt's if is_failing()
   bool failed_for_good_ IDGEN_GUARDED_BY(page_.mutex) = false;    // issuing has stopped: the store lost commits
   std::uint64_t failures_in_a_row_ IDGEN_GUARDED_BY(page_.mutex) = 0;
