@@ -41,6 +41,7 @@ class SqlNumbers {
 
   ClaimedNumber keep(Server& server, const NumberRequest& request, const ClaimedNumber& held) {
     if (request.kind != kCosid) return held;
+    check_report(request, now_of(server));
     ClaimedNumber kept = held;
     const std::string row = where(server, request, held.number);
     const std::string now = number_text(request.now_ms);
@@ -113,6 +114,8 @@ class SqlNumbers {
     const std::string name_space = server.quoted(request.name_space), me = server.quoted(request.address);
     const std::int64_t expired_ms = cosid_expired_ms(request, store_ms);
     const std::string is_expired = expired_ms < 0 ? "" : "last_timestamp <= " + number_text(expired_ms);
+    const std::string is_free =
+        "instance_id = '' AND last_timestamp <= " + number_text(cosid_usable_ms(request, store_ms));
     const std::string select =
         "SELECT machine_id, last_timestamp, instance_id FROM cosid_machine WHERE namespace = " + name_space;
     const std::string fits = " AND machine_id < " + std::to_string(request.numbers);
@@ -122,7 +125,7 @@ class SqlNumbers {
       const std::string limit = " ORDER BY last_timestamp, machine_id LIMIT 16";
       for (const std::string& rows :
            {select + fits + " AND instance_id = " + me + (is_expired.empty() ? "" : " AND NOT " + is_expired) + limit,
-            select + fits + " AND (instance_id = ''" + (is_expired.empty() ? "" : " OR " + is_expired) + ")" + limit}) {
+            select + fits + " AND (" + is_free + (is_expired.empty() ? "" : " OR " + is_expired) + ")" + limit}) {
         for (const Machine& machine : machines(server, rows)) {
           if (take(server, request, machine)) return claimed_of(request, machine);
         }
@@ -134,6 +137,9 @@ class SqlNumbers {
       if (next.size() != 1) throw_damaged("it has no rows to count");
       const std::uint64_t number = stored_number(shown_, next.front()[0].c_str());
       if (number >= request.numbers) {
+        for (const Machine& machine : machines(server, select + fits + " AND instance_id = ''" + limit)) {
+          if (take(server, request, machine)) return claimed_of(request, machine);
+        }
         throw_no_cosid_number(request, shown_,
                               static_cast<std::int64_t>(stored_number(shown_, next.front()[1].c_str())), store_ms);
       }

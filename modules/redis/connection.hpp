@@ -169,9 +169,10 @@ class RedisConnection {
         static_cast<std::int64_t>(stored_number(shown_, script(kMachinePrelude, kMachineClock, keys, {})[1].c_str()));
     const NumberRequest request = asked.now();
     check_cosid_clock(before, request, server_ms);
-    const Reply reply = script(kMachinePrelude, kMachineClaim, keys,
-                               {request.address, std::to_string(request.numbers - 1), number_text(request.now_ms),
-                                number_text(cosid_expired_ms(request, server_ms))});
+    const Reply reply =
+        script(kMachinePrelude, kMachineClaim, keys,
+               {request.address, std::to_string(request.numbers - 1), number_text(request.now_ms),
+                number_text(cosid_expired_ms(request, server_ms)), number_text(cosid_usable_ms(request, server_ms))});
     if (reply[0] == "none") {
       throw_no_cosid_number(request, shown_, static_cast<std::int64_t>(stored_number(shown_, reply[1].c_str())),
                             server_ms);
@@ -184,7 +185,9 @@ class RedisConnection {
   }
   ClaimedNumber keep(RedisConnection&, const NumberRequest& request, const ClaimedNumber& held) {
     const Reply reply = script(kMachinePrelude, kMachineKeep, machine_keys(request),
-                               {request.address, std::to_string(held.number), number_text(request.now_ms)});
+                               {request.address, std::to_string(held.number), number_text(request.now_ms),
+                                number_text(request.clock_limit_ms)});
+    if (reply[0] == "ahead") check_report(request, static_cast<std::int64_t>(stored_number(shown_, reply[1].c_str())));
     ClaimedNumber kept = held;
     if (reply[0] == "lost") {
       kept.lost = reply[1].empty() ? "no instance " + in_quotes(request.address) +

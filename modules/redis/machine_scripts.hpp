@@ -28,10 +28,11 @@ local function later(a, b) return tonumber(a) < tonumber(b) and b or a end
 
 inline constexpr const char* kMachineClock = "return {'ok', text(server)}";
 
-// ARGV: instance, the highest id of the field, now, the stamp up to which reports are of the dead or '-1'. Answers
-// 'ok', id, and up to when others have reported it; or 'none' and the oldest stamp.
+// ARGV: instance, the highest id of the field, now, the stamp up to which reports are of the dead or '-1', the stamp up
+// to which what was given back is usable. Answers 'ok', id, and up to when others have reported it; or 'none' and the
+// oldest stamp.
 inline constexpr const char* kMachineClaim = R"(
-local me, most, now, expired = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
+local me, most, now, expired, usable = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local id, stamp = state_of(me)
 if id and tonumber(id) <= most then
   put(me, id, later(stamp, now))
@@ -53,11 +54,12 @@ local free = oldest(reverted, function(field, value)
   if not string.find(field, '^%d+$') or not string.find(value, '^%d+$') then return nil end
   return {id = field, stamp = value}
 end)
-if free then
+local function take()
   redis.call('HDEL', reverted, free.id)
   put(me, free.id, later(free.stamp, now))
   return {'ok', free.id, free.stamp}
 end
+if free and tonumber(free.stamp) <= usable then return take() end
 if tonumber(redis.call('GET', adder) or '-1') < most then
   redis.call('SETNX', adder, '-1')
   local fresh = text(redis.call('INCR', adder))
@@ -74,13 +76,16 @@ if old and tonumber(old.stamp) <= expired then
   put(me, old.id, later(old.stamp, now))
   return {'ok', old.id, old.stamp}
 end
+if free then return take() end
 return {'none', old and old.stamp or '0'}
 )";
 
-// ARGV: instance, id, now. Answers 'ok', or 'lost' and what it has instead.
+// ARGV: instance, id, now, how far that may be ahead. Answers 'ok'; 'lost' and what it has instead; or 'ahead' and the
+// server's clock.
 inline constexpr const char* kMachineKeep = R"(
 local id, stamp = state_of(ARGV[1])
 if id ~= ARGV[2] then return {'lost', id or ''} end
+if ARGV[3] - server > tonumber(ARGV[4]) then return {'ahead', text(server)} end
 put(ARGV[1], id, later(stamp, ARGV[3]))
 return {'ok'}
 )";

@@ -223,7 +223,7 @@ class ZooKeeperConnection {
       if (reported_ms) others.add(*reported_ms, found->written_ms, server_now_ms);
     }
     check_leaf_clock(now, others, server_now_ms);
-    check_leaf_report(now, server_now_ms);
+    check_report(now, server_now_ms);
     ClaimedNumber claimed;
     if (own) {
       const std::optional<Held> found = read_path(leaf_path(asked, *own));
@@ -251,7 +251,7 @@ class ZooKeeperConnection {
   // Written only if it is as this process left it: so a second process with the same address is noticed.
   ClaimedNumber keep(ZooKeeperConnection&, const NumberRequest& request, const ClaimedNumber& held) {
     const std::string path = leaf_path(request, held.number);
-    check_leaf_report(request, server_ms(kLeafRoot + ("/" + request.name_space), request.address));
+    check_report(request, server_ms(kLeafRoot + ("/" + request.name_space), request.address));
     ClaimedNumber kept = held;
     const auto lost = [&] {
       kept.lost = "its node " + path + " was deleted";

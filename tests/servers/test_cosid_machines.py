@@ -7,7 +7,7 @@ import time
 
 import idgen
 import pytest
-from clients import at, new_tag, patience, wait_until
+from clients import at, new_tag, other_clock, patience, wait_until
 from originals import EPOCH_MS, cosid_machine
 from test_workers import LAYOUT, LONG_S
 from worker_sources import (
@@ -297,13 +297,42 @@ def test_a_clock_that_is_an_hour_off_has_no_number(cosid, machines, namespace):
     assert machines.holders() == {}
 
 
-def test_a_number_that_was_used_ahead_of_the_clock_is_refused_with_the_milliseconds(cosid, machines, namespace):
+def test_a_number_that_was_used_ahead_of_the_clock_is_left_while_there_is_another(cosid, machines, namespace):
     machines.put(0, "", now_ms() + HOUR_MS)
+    done = draw_once(namespace=namespace, **cosid, layout=TWO)
+    assert done.returncode == 0, done.stderr
+    assert numbers([int(done.stdout)], TWO) == {1}
+    assert machines.given_back()[0] > now_ms() + HOUR_MS - 60_000
+
+
+def test_if_all_numbers_were_used_ahead_of_the_clock_it_is_refused_with_the_milliseconds(cosid, machines, namespace):
+    for number in (0, 1):
+        machines.put(number, "", now_ms() + HOUR_MS + number)
     done = draw_once(namespace=namespace, **cosid, wait_max="0ms", layout=TWO)
     assert done.returncode != 0, done.stdout
     assert "CLOCK_BACK" in done.stderr
     assert "machine id 0 of namespace" in done.stderr
     assert machines.given_back()[0] > now_ms() + HOUR_MS - 60_000
+
+
+def test_a_process_whose_clock_leaps_reports_nothing_of_the_future(cosid, machines, namespace, tmp_path):
+    """Otherwise nobody could use its number until then."""
+    clock = tmp_path / "clock"
+    clock.write_text("+0h\n")
+    moved = other_clock(FAKETIME_TIMESTAMP_FILE=str(clock), FAKETIME_CACHE_DURATION="1")
+    prefix = ["env", *(f"{name}={value}" for name, value in moved.items())]
+    with drawing(tmp_path, namespace, 1, prefix=prefix, **cosid, wait_max="2s") as (process,):
+        process.goes_on()
+        clock.with_suffix(".new").write_text("+1h\n")
+        clock.with_suffix(".new").replace(clock)
+        wait_until(process.failures, what="it notices")
+        reports_end = time.monotonic() + GUARD_MS / 2000  # two are due
+        while time.monotonic() < reports_end:
+            assert all(stamp < now_ms() + HOUR_MS / 2 for _, stamp in machines.holders().values())
+            time.sleep(0.1)
+        process.kill()
+    done = draw_once(namespace=namespace, **cosid)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_forked_child_has_a_machine_id_of_its_own(cosid, machines, namespace):

@@ -49,9 +49,9 @@ def properties(url, namespace, worker, **others):
 class Worker(Client):
     """A process that draws snowflake ids of one worker until it is told to stop or killed."""
 
-    def __init__(self, folder, url, namespace, worker, batch=50, **others):
+    def __init__(self, folder, url, namespace, worker, batch=50, prefix=(), **others):
         self.path = Path(folder) / new_tag()
-        self.program = [*drawing_py(batch), *properties(url, namespace, worker, **others)]
+        self.program = [*prefix, *drawing_py(batch), *properties(url, namespace, worker, **others)]
         self.start()
 
 

@@ -274,7 +274,6 @@ class CosidNumbers final : public OtherNumbers {
     try {
       NumberRequest request = request_;
       request.now_ms = now_ms();
-      if (used_ms) used_ms = std::max(*used_ms, request.now_ms);
       rows_->store()->number_release(request, *held, used_ms);
     } catch (const std::exception& error) {
       try {

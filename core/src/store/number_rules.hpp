@@ -88,6 +88,12 @@ inline std::int64_t cosid_expired_ms(const NumberRequest& request, std::int64_t 
   return request.guard_ms == 0 ? -1 : std::min(request.now_ms, store_ms) - request.guard_ms;
 }
 
+// A number that was used up to a time beyond this is taken only if there is no other: its owner's clock was wrong, and
+// nobody can use it until then.
+inline std::int64_t cosid_usable_ms(const NumberRequest& request, std::int64_t store_ms) {
+  return std::min(request.now_ms, store_ms) + request.clock_limit_ms;
+}
+
 // CosId's key of a row: its namespace and eight digits.
 inline std::string cosid_name(const std::string& name_space, std::uint64_t number) {
   std::string digits = std::to_string(number);
@@ -143,15 +149,17 @@ inline void check_leaf_clock(const NumberRequest& request, const LeafClocks& oth
                   " ms, worker_clock_limit). Correct the clock");
 }
 
-// A report from the future would keep the address from starting until then. Throws Error{clock_leap}.
-inline void check_leaf_report(const NumberRequest& request, std::int64_t server_ms) {
+// A report from the future would keep the number from everybody, or its address from starting, until then. Throws
+// Error{clock_leap}.
+inline void check_report(const NumberRequest& request, std::int64_t server_ms) {
   const std::int64_t ahead_ms = request.now_ms - server_ms;
   if (ahead_ms <= request.clock_limit_ms) return;
   throw Error(Status::clock_leap,
-              "worker_source = zookeeper: this clock, " + format_instant(request.now_ms) + ", is " +
+              "worker_source = " + request.kind + ": this clock, " + format_instant(request.now_ms) + ", is " +
                   std::to_string(ahead_ms) + " ms ahead of the server's, " + format_instant(server_ms) +
-                  " (allowed: " + std::to_string(request.clock_limit_ms) +
-                  " ms, worker_clock_limit), and so is not reported. Correct the clock",
+                  " (allowed: " + std::to_string(request.clock_limit_ms) + " ms, " +
+                  (request.kind == kLeaf ? "worker_clock_limit" : "max_ahead") +
+                  "), and so is not reported. Correct the clock",
               1'000'000'000);
 }
 
