@@ -140,8 +140,12 @@ def program(url, tag, batch, properties, language=None, native=False):
 
 
 def other_clock(**environment):
-    """The environment of a process whose clock alone libfaketime moves."""
-    (fake,) = Path("/usr/lib").glob("*/faketime/libfaketime.so.1")
+    """The environment of a process whose clock alone libfaketime moves.
+
+    By its variant with a lock: without, two threads that read a new offset at once may leave the old one in force until
+    the file changes again.
+    """
+    (fake,) = Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1")
     return {"LD_PRELOAD": str(fake), "DONT_FAKE_MONOTONIC": "1", **environment}
 
 

@@ -21,6 +21,7 @@ from test_workers import properties
 
 DEFAULT = "12,8" if os.environ.get("IDGEN_TEST_FULL") == "1" else "6,2"
 PROCESSES, SECONDS = (int(word) for word in os.environ.get("IDGEN_CHAOS", DEFAULT).split(","))
+STUCK = Path(__file__).resolve().parents[2] / "scripts" / "stuck"
 LAYOUT = "time:41ms worker:10 sequence:4"
 # Each process reserves twice in a window: more of them on one machine, and those on a slow one, reserve for longer, so
 # that it can keep up.
@@ -176,8 +177,8 @@ class Chaos:
         except AssertionError as error:
             said = [[*last_words[place], self.running[place].said_last()] for place in silent]
             for place in silent:
-                self.running[place].process.send_signal(signal.SIGABRT)  # Python's faulthandler says where it is
-                self.running[place].process.wait()
+                subprocess.run([STUCK, str(self.running[place].process.pid)], check=False)
+                self.all_of_them.remove(self.running[place])  # it was ended here, and has not crashed
             raise AssertionError(f"{error}; {len(silent)} of {len(self.running)} do not: {said}") from None
 
     def close(self):
