@@ -441,6 +441,8 @@ class SegmentGenerator final : public Generator {
   // A thread may still hold a number that it drew there, or before.
   void continue_after(const Feed& ended, Supply::Options& options, HotPage&) override {
     options.claims_from = std::max(ended.supply->claims_from(), ended.supply->closed_at());
+    // Also in a copy, whose original may have given back what the copy issued before it knew: to stop is safe, and the
+    // store may have gone back as well.
     options.used_end = ended.supply->used_end();
   }
   std::string fork_obstacle() const override {

@@ -70,10 +70,10 @@ void Supply::prime() {
   if (options_.regressed) {
     const MutexLock lock(page_.mutex);
     failed_for_good_ = true;
-    failure_ = options_.regressed;
+    load_failed(*options_.regressed);
     return;
   }
-  const Range range = source_->draw({});
+  const Range range = source_->draw({.highest_end = options_.used_end});
   if (was_copied()) {
     throw Error(Status::store_unavailable,
                 options_.subject + ": this machine was copied while the store was asked; try again", Error::kEndsWaits);
@@ -87,6 +87,8 @@ void Supply::prime() {
   } catch (const Error& error) {
     if (!failed_for_good_) throw;
     load_failed(error);  // each call says so, and none asks the store again
+    lock.unlock();
+    say(LogLevel::warning, "no new reservation: ", error.message());
     return;
   }
   install(ready_.front(), now);
@@ -546,7 +548,17 @@ void Supply::load_failed(const Error& error) {
   if (next < current_.end) page_.counter.set_limit(std::min(page_.counter.limit(), next + (current_.end - next) / 2));
 }
 
+// When it returns all is sealed, also if another thread began to.
 void Supply::seal() noexcept {
+  seal_counter();
+  for (Stripe& stripe : std::span(page_.stripes(), options_.stripes)) {
+    const MutexLock fed(stripe.mutex);  // by who drew from the counter before it was sealed
+    const std::uint64_t end = stripe.counter.seal();
+    if (end < Counter::kParked) stripes_issued_ += stripe.counter.drawn(end);
+  }
+}
+
+void Supply::seal_counter() noexcept {
   const MutexLock lock(page_.mutex);
   if (closed_) return;
   closed_ = true;
@@ -561,11 +573,6 @@ void Supply::seal() noexcept {
   if (closed_at_ > current_.first) used_end_ = std::max(used_end_, std::min(closed_at_, current_.end));
   current_ = {};
   check_guarantees();
-  // Under the lock: when a second thread that seals returns, no stripe is open either.
-  for (Stripe& stripe : std::span(page_.stripes(), options_.stripes)) {
-    const MutexLock fed(stripe.mutex);  // by who drew from the counter before it was sealed
-    stripes_issued_ += stripe.counter.drawn(stripe.counter.seal());
-  }
 }
 
 void Supply::close() noexcept {

@@ -176,6 +176,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   void accept(const Range& range) IDGEN_REQUIRES(page_.mutex);
   // Opens the counter up to the mark.
   void install(Range range, const Present& present) IDGEN_REQUIRES(page_.mutex);
+  void seal_counter() noexcept;
   void pass_mark(std::uint64_t need) IDGEN_REQUIRES(page_.mutex);
   void start_loader() IDGEN_REQUIRES(page_.mutex);
   bool post_load() IDGEN_REQUIRES(page_.mutex);  // false: no thread can be started
