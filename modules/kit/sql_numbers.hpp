@@ -41,13 +41,14 @@ class SqlNumbers {
 
   ClaimedNumber keep(Server& server, const NumberRequest& request, const ClaimedNumber& held) {
     if (request.kind != kCosid) return held;
-    check_report(request, now_of(server));
+    const std::int64_t store_ms = now_of(server);
+    const bool may_report = request.now_ms - store_ms <= request.clock_limit_ms;
     ClaimedNumber kept = held;
     const std::string row = where(server, request, held.number);
     const std::string now = number_text(request.now_ms);
     const bool is_changed =
-        server.change_numbers("UPDATE cosid_machine SET last_timestamp = GREATEST(last_timestamp, " + now + ")" + row +
-                              ours(server, request)) == 1;
+        may_report && server.change_numbers("UPDATE cosid_machine SET last_timestamp = GREATEST(last_timestamp, " +
+                                            now + ")" + row + ours(server, request)) == 1;
     if (!is_changed) {  // also if the row says so already
       const auto found = server.number_rows("SELECT instance_id FROM cosid_machine" + row);
       if (found.empty()) {
@@ -57,6 +58,7 @@ class SqlNumbers {
                                              : "CosId's instance " + in_quotes(found.front()[0]) + " has taken it";
       }
     }
+    if (kept.lost.empty()) check_report(request, store_ms);
     kept.reported_ms = std::max(held.reported_ms, request.now_ms);
     return kept;
   }

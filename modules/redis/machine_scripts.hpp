@@ -38,7 +38,10 @@ if id and tonumber(id) <= most then
   put(me, id, later(stamp, now))
   return {'ok', id, stamp}
 end
-if id then redis.call('HSET', reverted, id, stamp) end -- of a wider field: for others
+if id then -- of a wider field: for others
+  redis.call('HDEL', index, me)
+  redis.call('HSET', reverted, id, stamp)
+end
 local function oldest(hash, pick)
   local found
   local all = redis.call('HGETALL', hash)

@@ -292,6 +292,28 @@ TEST_F(Cosid, ANumberThatAnotherInstanceHasTakenIsAnErrorByPolicy) {
   EXPECT_THAT(error.message(), HasSubstr("no longer this process's: another one has it"));
 }
 
+// The next owner of the number may be on a machine with the right time, and without this one's windows.
+TEST_F(Cosid, AClockThatIsTooFarAheadToBeReportedReservesNothing) {
+  auto handle = opened("cosid", {{"worker_guard", "300s"}, {"max_ahead", "20s"}, {"wait_max", "100ms"}});
+  handle->next();
+  const std::int64_t reported_ms = rows.rows.at(0).stamp_ms;
+  other->before_report = [] { throw Error(Status::clock_leap, "ahead of the server's"); };
+  runtime->set_clock_by(60 * kSecond);
+  for (int i = 0; i < 10; ++i) {
+    const Error error = error_of([&] { handle->next(); });
+    EXPECT_EQ(error.status(), i == 0 ? error.status() : Status::clock_leap) << error.message();
+    runtime->run_all();
+  }
+  for (const auto& [worker, row] : disk.workers) EXPECT_LE(row.hw, reported_ms + 20'000);
+  runtime->set_clock_by(-60 * kSecond);
+  other->before_report = [] {};
+  for (int i = 0; i < 12; ++i) {
+    runtime->pass(kSecond);
+    runtime->run_all();
+  }
+  EXPECT_GE(ms_of(*handle, handle->next()), reported_ms + 12'000);
+}
+
 // CosId has no windows: what it may have taken for free must not be issued here.
 TEST_F(Cosid, WithoutReportsNothingIsReservedBeyondTheGuard) {
   auto handle = opened("cosid", {{"worker_guard", "60s"}, {"wait_max", "100ms"}});

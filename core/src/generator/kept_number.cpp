@@ -29,7 +29,8 @@ std::shared_ptr<Store> NumberRows::store() {
   return store_;
 }
 
-KeptNumber::KeptNumber(Options options, ClaimedNumber held) : options_(std::move(options)), held_(std::move(held)) {}
+KeptNumber::KeptNumber(Options options, ClaimedNumber held)
+    : options_(std::move(options)), held_(std::move(held)), reported_at_ns_(options_.runtime->mono_ns()) {}
 
 std::string KeptNumber::name() const { return "worker_source = " + options_.request.kind; }
 
@@ -38,18 +39,31 @@ void KeptNumber::start() {
 }
 
 bool KeptNumber::is_known_until(std::int64_t until_ms) const {
+  if (ahead_) return until_ms <= held_.reported_ms + options_.request.clock_limit_ms;
   const std::int64_t guard_ms = options_.request.guard_ms;
   return guard_ms == 0 || until_ms <= held_.reported_ms + guard_ms;
+}
+
+// What is reserved then must be reported first: the number's next owner may have the right time.
+bool KeptNumber::has_leapt_since_report() const {
+  if (held_.reported_ms == 0) return false;  // there was none yet: a number from worker_cache
+  const std::int64_t passed_ms = floor_div(options_.runtime->mono_ns() - reported_at_ns_, 1'000'000);
+  const std::int64_t now_ms = floor_div(options_.runtime->wall_ns(), 1'000'000);
+  return now_ms > held_.reported_ms + passed_ms + options_.request.clock_limit_ms;
 }
 
 void KeptNumber::confirm(std::int64_t until_ms) {
   const auto is_ours = [&] {
     const MutexLock lock(mutex_);
     if (lost_) throw *lost_;
-    return is_known_until(until_ms);
+    return is_known_until(until_ms) && (ahead_ || !has_leapt_since_report());
   };
   if (is_ours()) return;
   if (!post(0) && report() == Report::made && is_ours()) return;
+  {
+    const MutexLock lock(mutex_);
+    if (ahead_) throw *ahead_;
+  }
   throw Error(Status::store_unavailable,
               name() +
                   ": the number was not reported for too long, so others may take it for free. It is used again "
@@ -120,6 +134,11 @@ KeptNumber::Report KeptNumber::report() {
 
 void KeptNumber::settle(std::optional<ClaimedNumber> kept, const std::optional<Error>& failure) {
   is_failing_ = failure.has_value();
+  if (kept) {
+    ahead_.reset();
+    reported_at_ns_ = options_.runtime->mono_ns();
+  }
+  if (failure && failure->status() == Status::clock_leap) ahead_ = failure;
   if (kept && !kept->lost.empty()) {
     lost_ = Error(Status::worker_busy, concat({name(), ": the number is no longer this process's: ", kept->lost}),
                   Error::kEndsWaits);

@@ -67,6 +67,7 @@ class KeptNumber final : public std::enable_shared_from_this<KeptNumber> {
   Report report() IDGEN_RUNS_HOST_CODE;
   void settle(std::optional<ClaimedNumber> kept, const std::optional<Error>& failure) IDGEN_REQUIRES(mutex_);
   bool is_known_until(std::int64_t until_ms) const IDGEN_REQUIRES(mutex_);
+  bool has_leapt_since_report() const IDGEN_REQUIRES(mutex_);
   std::string name() const;
 
   const Options options_;
@@ -77,6 +78,10 @@ class KeptNumber final : public std::enable_shared_from_this<KeptNumber> {
   bool is_reporting_ IDGEN_GUARDED_BY(mutex_) = false;
   bool is_stopped_ IDGEN_GUARDED_BY(mutex_) = false;
   bool is_failing_ IDGEN_GUARDED_BY(mutex_) = false;
+  std::int64_t reported_at_ns_ IDGEN_GUARDED_BY(mutex_);  // mono
+  // Since the clock is too far ahead to be reported: nothing ahead of the latest report is known to the number's next
+  // owner.
+  std::optional<Error> ahead_ IDGEN_GUARDED_BY(mutex_);
 };
 
 }  // namespace idgen
