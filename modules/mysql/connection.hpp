@@ -14,8 +14,9 @@
 
 namespace idgen::module {
 
-inline constexpr std::string_view kParameters[] = {"user_env", "password_env", "password_file", "tls", "tls_ca",
-                                                   "socket",   "accept_loss",  "statements",    "auth"};
+inline constexpr std::string_view kParameters[] = {
+    "user_env",        "password_env", "password_file", "tls",        "tls_ca",
+    "tls_fingerprint", "socket",       "accept_loss",   "statements", "auth"};
 inline constexpr std::string_view kTls[] = {"prefer", "off", "require", "verify"};
 inline constexpr std::string_view kStatements[] = {"auto", "single", "transaction"};
 inline constexpr std::string_view kAuth[] = {"safe", "caching_sha2_password", "sha256_password"};
@@ -116,67 +117,73 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
         numbers_(settings.url.shown(), kNumbers, settings.create),
         shown_(settings.url.shown()),
         schema_(schema_of(settings)),
-        connection_(mysql_init(nullptr), mysql_close) {
-    if (!connection_) throw std::bad_alloc();
+        connection_(nullptr, mysql_close) {
     if (settings.url.hosts.size() != 1) {
       throw Error(Status::value, "store = \"" + shown_ + "\": one host is allowed; behind it a proxy may know several");
     }
     // The client library and most servers know only whole seconds. The server aborts a statement after one
     // store_timeout, the client gives up after two. So no statement that we gave up on is done later.
     const auto seconds = static_cast<unsigned>(std::max<std::int64_t>(1, (settings.timeout_ms + 999) / 1000));
-    const unsigned twice = 2 * seconds;
-    mysql_optionsv(connection_.get(), MYSQL_OPT_CONNECT_TIMEOUT, &seconds);
-    mysql_optionsv(connection_.get(), MYSQL_OPT_READ_TIMEOUT, &twice);
-    mysql_optionsv(connection_.get(), MYSQL_OPT_WRITE_TIMEOUT, &twice);
-    const my_bool no = 0, yes = 1;
-    const unsigned never = 0;
-    mysql_optionsv(connection_.get(), MYSQL_OPT_RECONNECT, &no);  // a new connection would not have been checked
-    mysql_optionsv(connection_.get(), MYSQL_OPT_LOCAL_INFILE, &never);
-    mysql_optionsv(connection_.get(), MYSQL_SET_CHARSET_NAME, "utf8mb4");
-    const std::string tls = parameters.choice("tls", kTls);
-    const std::string socket_path = parameters.get("socket");
-    // By itself this option requests TLS, but goes without it if the server has none.
-    const bool wants_tls = tls == "require" || tls == "verify" || (tls == "prefer" && socket_path.empty());
-    mysql_optionsv(connection_.get(), MYSQL_OPT_SSL_ENFORCE, wants_tls ? &yes : &no);
-    mysql_optionsv(connection_.get(), MYSQL_OPT_SSL_VERIFY_SERVER_CERT, tls == "verify" ? &yes : &no);
-    const std::string ca = parameters.file("tls_ca");
-    if (!ca.empty()) mysql_optionsv(connection_.get(), MYSQL_OPT_SSL_CA, ca.c_str());
+    const std::string tls = parameters.choice("tls", kTls), fingerprint = fingerprint_of(parameters);
+    const std::string socket_path = parameters.get("socket"), auth = parameters.choice("auth", kAuth);
+    if (!fingerprint.empty() && (tls == "off" || !socket_path.empty())) {
+      throw Error(Status::value, "store = \"" + shown_ + "\": tls_fingerprint is for connections with TLS; leave " +
+                                     (tls == "off" ? "tls = off" : "socket") + " out");
+    }
     // The server is known by its certificate, or because only it can open that file. Nobody else is shown the password,
-    // whichever way to log in they request.
-    const std::string auth = parameters.choice("auth", kAuth);
-    if (auth != kAuth[0] && tls != "off") {
-      // The client library assumes encryption once it has requested it, even if the server has no TLS. These plugins
-      // would then send the password in the clear.
-      throw Error(Status::value, "store = \"" + shown_ + "\": auth = " + auth +
-                                     " is for tls = off, where the password goes encrypted with the key that the "
-                                     "server shows; with tls = verify every way to log in is allowed");
-    }
-    const std::string allowed = kSafeAuth + ("," + auth);
-    if (tls != "verify" && socket_path.empty()) {
-      if (mysql_optionsv(connection_.get(), MARIADB_OPT_RESTRICTED_AUTH, allowed.c_str()) != 0) {
-        throw Error(Status::unsupported,
-                    "store = \"" + shown_ +
-                        "\": this libmariadb cannot be told which ways to log in are allowed. Install "
-                        "a newer one, or use tls=verify");
+    // whichever way to log in they request, unless `auth` says so.
+    const bool is_known = tls == "verify" || !fingerprint.empty() || !socket_path.empty();
+    // By itself this option requests TLS, but goes without it if the server has none.
+    const bool wants_tls = tls == "prefer" ? socket_path.empty() : tls != "off";
+    const std::string ca = parameters.file("tls_ca");
+    const auto connect = [&](bool with_tls, const std::string& allowed) {
+      connection_.reset(mysql_init(nullptr));
+      if (!connection_) throw std::bad_alloc();
+      MYSQL* const link = connection_.get();
+      const unsigned twice = 2 * seconds, never = 0, tcp = MYSQL_PROTOCOL_TCP;
+      const my_bool no = 0, yes = 1;
+      mysql_optionsv(link, MYSQL_OPT_CONNECT_TIMEOUT, &seconds);
+      mysql_optionsv(link, MYSQL_OPT_READ_TIMEOUT, &twice);
+      mysql_optionsv(link, MYSQL_OPT_WRITE_TIMEOUT, &twice);
+      mysql_optionsv(link, MYSQL_OPT_RECONNECT, &no);  // a new connection would not have been checked
+      mysql_optionsv(link, MYSQL_OPT_LOCAL_INFILE, &never);
+      mysql_optionsv(link, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+      mysql_optionsv(link, MYSQL_OPT_SSL_ENFORCE, with_tls ? &yes : &no);
+      mysql_optionsv(link, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, tls == "verify" ? &yes : &no);
+      if (with_tls && !ca.empty()) mysql_optionsv(link, MYSQL_OPT_SSL_CA, ca.c_str());
+      if (!fingerprint.empty()) mysql_optionsv(link, MARIADB_OPT_TLS_PEER_FP, fingerprint.c_str());
+      if (!is_known) {
+        if (mysql_optionsv(link, MARIADB_OPT_RESTRICTED_AUTH, allowed.c_str()) != 0) {
+          throw Error(Status::unsupported,
+                      "store = \"" + shown_ +
+                          "\": this libmariadb cannot be told which ways to log in are allowed. Install "
+                          "a newer one, or use tls=verify");
+        }
+        mysql_optionsv(link, MYSQL_DEFAULT_AUTH, "mysql_native_password");  // until another is requested
       }
-      mysql_optionsv(connection_.get(), MYSQL_DEFAULT_AUTH, "mysql_native_password");  // until another is requested
+      if (socket_path.empty()) mysql_optionsv(link, MYSQL_OPT_PROTOCOL, &tcp);  // else "localhost" means a socket
+      const StoreHost& host = settings.url.hosts.front();
+      const std::string user = parameters.secret("user", settings.url.user);
+      const std::string password = parameters.secret("password", settings.url.password);
+      return mysql_real_connect(link, host.name.c_str(), user.c_str(), password.c_str(), settings.url.path.c_str(),
+                                host.port == 0 ? kPort : host.port, socket_path.empty() ? nullptr : socket_path.c_str(),
+                                0) != nullptr;
+    };
+    const std::string allowed = auth == kAuth[0] ? kSafeAuth : kSafeAuth + ("," + auth);
+    bool is_connected = connect(wants_tls, wants_tls ? kSafeAuth : allowed);
+    if (!is_connected && wants_tls && auth != kAuth[0] && mysql_errno(connection_.get()) == kAuthRefused) {
+      // Once it was told to use TLS, the client library sends the password as it is, even if the server has no TLS. So
+      // it is told so only of a server that has; otherwise the password goes encrypted with the server's key.
+      unsigned long offered = 0;
+      mariadb_get_infov(connection_.get(), MARIADB_CONNECTION_SERVER_CAPABILITIES, &offered);
+      const bool has_tls = (offered & CLIENT_SSL) != 0;
+      if (tls == "require" && !has_tls) throw_no_tls(tls);
+      is_connected = connect(has_tls, allowed);
     }
-    const unsigned tcp = MYSQL_PROTOCOL_TCP;  // else "localhost" means a socket
-    if (socket_path.empty()) mysql_optionsv(connection_.get(), MYSQL_OPT_PROTOCOL, &tcp);
-
-    const StoreHost& host = settings.url.hosts.front();
-    const std::string user = parameters.secret("user", settings.url.user);
-    const std::string password = parameters.secret("password", settings.url.password);
-    if (!mysql_real_connect(connection_.get(), host.name.c_str(), user.c_str(), password.c_str(),
-                            settings.url.path.c_str(), host.port == 0 ? kPort : host.port,
-                            socket_path.empty() ? nullptr : socket_path.c_str(), 0)) {
-      fail("cannot connect to " + shown_);
-    }
+    if (!is_connected) fail("cannot connect to " + shown_);
     close_on_exec(socket());
     keep_alive(socket());
-    if ((tls == "require" || tls == "verify") && mysql_get_ssl_cipher(connection_.get()) == nullptr) {
-      throw Error(Status::store_unsafe, shown_ + ": tls = " + tls + ", but the server offers no TLS");
-    }
+    if ((tls == "require" || tls == "verify") && mysql_get_ssl_cipher(connection_.get()) == nullptr) throw_no_tls(tls);
     const std::string_view server = mysql_get_server_info(connection_.get());
     is_tidb_ = server.find("TiDB") != server.npos;
     const std::string statements = parameters.choice("statements", kStatements);
@@ -248,6 +255,34 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
   std::uint64_t last_insert_id() { return mysql_insert_id(connection_.get()); }
 
  private:
+  [[noreturn]] void throw_no_tls(const std::string& tls) const {
+    throw Error(Status::store_unsafe, shown_ + ": tls = " + tls + ", but the server offers no TLS");
+  }
+
+  // As the client library compares it: hexadecimal digits without colons, in capitals.
+  std::string fingerprint_of(const Parameters& parameters) const {
+    constexpr std::size_t kSha1 = 40, kSha256 = 64;  // digits
+    // Of the library by itself, and as part of a server's release.
+    constexpr std::size_t kKnowsSha256 = 30'400, kFirstOfServers = 100'000, kServerKnowsSha256 = 110'400;
+    const std::string given = parameters.get("tls_fingerprint");
+    std::string digits;
+    for (const char c : given) {
+      if (c != ':') digits += static_cast<char>(c >= 'a' && c <= 'f' ? c - 'a' + 'A' : c);
+    }
+    const bool is_hex = digits.find_first_not_of("0123456789ABCDEF") == std::string::npos;
+    if (given.empty() || (is_hex && digits.size() == kSha1)) return digits;
+    if (!is_hex || digits.size() != kSha256) {
+      throw Error(Status::value, "store = \"" + shown_ + "\": tls_fingerprint = " + in_quotes(given) +
+                                     "; allowed: the SHA-1 or SHA-256 of the server's certificate, as 40 or 64 "
+                                     "hexadecimal digits, with or without colons");
+    }
+    std::size_t version = 0;
+    mariadb_get_infov(nullptr, MARIADB_CLIENT_VERSION_ID, &version);
+    if (version >= (version < kFirstOfServers ? kKnowsSha256 : kServerKnowsSha256)) return digits;
+    throw Error(Status::unsupported, "store = \"" + shown_ + "\": this libmariadb is " + mysql_get_client_info() +
+                                         ", and knows the SHA-256 of a certificate from 3.4 on; give its SHA-1");
+  }
+
   std::vector<std::vector<std::string>> all_rows(const std::string& sql, About about) {
     std::vector<std::vector<std::string>> rows;
     for (Rows found = query(sql, about); found.next();) {
@@ -312,15 +347,20 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
       case kAuthRefused:
         throw Error(Status::store_permission,
                     what +
-                        ": the server asks for a way to log in that shows it the password, and who answers there is "
-                        "not verified. Use tls=verify with tls_ca, or socket=PATH, or let the account log in by "
-                        "ed25519 or mysql_native_password. On a network that you trust, "
-                        "tls=off&auth=caching_sha2_password will do");
+                        ": the server asks for a way to log in that shows it the password, as MySQL 8 and later do, "
+                        "and who answers there is not verified. Add auth=caching_sha2_password to the URL: nobody who "
+                        "listens learns the password, but somebody who answers in the server's place would. To rule "
+                        "that out, use tls=verify with tls_ca, tls_fingerprint=HEX, or socket=PATH instead");
       case kDataOutOfRange:
         throw Error(Status::store_damaged, why);
       case kTlsFailed:
         if (why.find("does not support") != std::string::npos) throw Error(Status::store_unsafe, why);
-        if (why.find("certificate") != std::string::npos) throw Error(Status::store_permission, why);
+        if (why.find("certificate") != std::string::npos) {
+          throw Error(Status::store_permission,
+                      why +
+                          ". If it is a certificate that the server made for itself, which names no host, give "
+                          "tls_fingerprint=HEX instead of tls=verify");
+        }
         throw Error(Status::store_unavailable, why);
       default:
         usable_ = false;
