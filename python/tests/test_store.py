@@ -509,8 +509,14 @@ def test_a_witness_that_cannot_be_written_costs_no_numbers(tmp_path: Path) -> No
 
     def generator_of_ten() -> idgen.Generator:
         store = f"sqlite:{tmp_path / 'ids.db'}"
-        properties = {"segment_step": 10, "segment_runway": 0}  # grants do not grow with the rate
-        return idgen.Generator(kind="segment", store=store, store_create=True, witness=str(seen), **properties)
+        return idgen.Generator(
+            kind="segment",
+            store=store,
+            store_create=True,
+            witness=str(seen),
+            segment_step=10,
+            segment_runway=0,  # grants do not grow with the rate
+        )
 
     with generator_of_ten() as generator:
         first = generator.next_batch(20)

@@ -113,7 +113,7 @@ def choose(options: argparse.Namespace) -> tuple[list[Job], list[str]]:
     units = " ".join(sorted({plan.unit_of(job) for job in mine}))
     said.append(f"By turn, slice {turn} of 0 to {plan.SLICES - 1}: {units or 'nothing that is not chosen already'}")
     said.append("Not run, neither chosen by a change nor by turn: "
-                + " ".join(f"{part} ({count} jobs)" if part in ("modules", "recipes") else part
+                + " ".join(f"{part} ({count} jobs)" if part in plan.FILES else part
                            for part, count in left.items()))  # fmt: skip
     return chosen + mine, said
 

@@ -251,6 +251,19 @@ def files_of(part: str, folder: str, cores: float) -> list[Job]:
     return jobs
 
 
+# The files of tests that run on newer servers too: each of the generations of tests/servers/servers.py.
+ON_NEWEST = "conformance tls faults workers schemas connections moving_over buffer key_producer uid_generator"
+
+
+def newest(part: str) -> list[Job]:
+    """Named after the file and the generation, so that part of a name chooses both generations."""
+    return [
+        pytest(f"{part}/{name}-{generation}", [f"tests/servers/test_{name}.py"], "hosts", "tests", cores=0.6,
+               seconds=SECONDS.get(f"modules/{name}", 8), IDGEN_TEST_SERVERS=generation)
+        for name in ON_NEWEST.split() for generation in ("mysql", "mariadb")
+    ]  # fmt: skip
+
+
 PARTS = {
     # What `make test` runs.
     "cpp": Part("C++ and C tests of every folder, against the release build", cpp),
@@ -287,6 +300,7 @@ PARTS = {
         files_of(part, "tests/servers/recipes", 1), "recipes"),
     "modules": Part("stores over a network, against real servers with real faults", lambda part:
         files_of(part, "tests/servers", 0.6), "servers"),
+    "newest": Part("the same on servers that are newer than those that are installed", newest, "servers"),
     "fuzz": Part("every parser, fed with unlikely input", lambda part: [
         lines(f"{part}/parsers", ["scripts/fuzz", "--runs", "30000"], cores=CORES, seconds=56)], "fuzz"),
     "asan": Part("C++ tests under the address and undefined-behaviour sanitizers", asan, "servers", 250),

@@ -13,6 +13,7 @@ TABLE = ROOT / "tests/parts.tsv"
 # The commit whose submission was accepted last; everything after it is new. Its changes count the submissions.
 ACCEPTED = ROOT / "tests/accepted"
 SLICES = 8
+FILES = ("modules", "recipes", "newest")  # whose jobs are files of tests, with turns of their own
 
 
 def git(*arguments: str) -> str:
@@ -81,7 +82,7 @@ def turn() -> int:
 
 def unit_of(job: Job) -> str:
     """Files of tests have turns of their own; what is built for one job of another part serves all of its jobs."""
-    return job.name if job.part in ("modules", "recipes") else job.part
+    return job.name if job.part in FILES else job.part
 
 
 def slices(jobs: list[Job]) -> dict[str, int]:

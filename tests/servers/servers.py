@@ -27,6 +27,28 @@ from patience import patience, wait_until
 START_SECONDS = patience(60)
 HOST = "127.0.0.1"
 PASSWORD = "s3cr3t/%"  # none of these characters fits into a URL unescaped
+
+# IDGEN_TEST_SERVERS names servers that are newer than those that are installed: scripts/newest unpacks them.
+NEWEST = {
+    "mysql": "mysql-server-core mysql-client-core postgresql valkey-server etcd-server etcd-client",
+    "mariadb": "mariadb-server-core mariadb-client-core redis-server",
+}
+GENERATION = os.environ.get("IDGEN_TEST_SERVERS", "")
+
+
+def tree_of(generation):
+    """The folder of such servers, made now if it is not there yet."""
+    root = Path(__file__).resolve().parents[2]
+    tree = root / "build" / "newest" / generation
+    with (root / "build" / "newest.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        subprocess.run([root / "scripts" / "newest", tree, *NEWEST[generation].split()], check=True, stdout=2)
+    return tree
+
+
+TREE = tree_of(GENERATION) if GENERATION else None
+if TREE:
+    os.environ["PATH"] = f"{TREE}/programs:{os.environ['PATH']}"
 JARS = ":".join(str(jar) for jar in Path("/usr/share/java").glob("*.jar"))
 
 
@@ -247,6 +269,7 @@ class MariaDB(Database):
         self.run(
             "mariadb-install-db",
             "--no-defaults",
+            f"--basedir={TREE or ''}/usr",
             f"--datadir={self.data}",
             "--auth-root-authentication-method=normal",
             "--skip-test-db",
@@ -279,8 +302,8 @@ class MariaDB(Database):
         return True
 
     def sql(self, text, database="ids"):
-        base = ["mariadb", "--no-defaults", f"--socket={self.socket}", "--user=root", "--batch", "--skip-column-names"]
-        return self.run(*base, *([database] if database else []), "--execute", text).stdout
+        base = ["mariadb", "--no-defaults", "--skip-ssl", f"--socket={self.socket}", "--user=root", "--batch"]
+        return self.run(*base, "--skip-column-names", *([database] if database else []), "--execute", text).stdout
 
     def make_database(self, name):
         """Another one, which is the application's too."""
@@ -294,6 +317,44 @@ class MariaDB(Database):
         return self.sql(f"SHOW CREATE TABLE {table}")
 
 
+class MySQL(MariaDB):
+    """Of the servers of IDGEN_TEST_SERVERS=mysql."""
+
+    def __init__(self, tree=TREE):
+        self.program = tree / "programs"
+        texts = tree / "usr/share/mysql"
+        self.own = ("--no-defaults", f"--lc-messages-dir={texts}", f"--character-sets-dir={texts}/charsets")
+        super().__init__()
+
+    def prepare(self):
+        self.socket = self.folder / "socket"
+        self.run(self.program / "mysqld", *self.own, "--initialize-insecure", f"--datadir={self.data}", **self.user)
+
+    def command(self):
+        return [
+            *(self.program / "mysqld", *self.own, "--mysqlx=OFF", "--secure-file-priv=", "--skip-name-resolve"),
+            *(f"--datadir={self.data}", f"--pid-file={self.folder}/pid", f"--socket={self.socket}"),
+            *(f"--port={self.port}", f"--bind-address={HOST}"),
+            *("--innodb-buffer-pool-size=16M", "--innodb-redo-log-capacity=8M", *self.options),
+        ]
+
+    def sql(self, text, database="ids"):
+        base = [self.program / "mysql", "--no-defaults", f"--socket={self.socket}", "--user=root", "--batch"]
+        return self.run(*base, "--skip-column-names", *([database] if database else []), "--execute", text).stdout
+
+    def url(self, port=None, **parameters):
+        """It logs clients in by a way that shows it the password. Proxies look into what is not encrypted."""
+        open_link = {"auth": "caching_sha2_password", "tls": "off"}
+        known = {"auth", "tls_fingerprint", "socket"} & parameters.keys()
+        return super().url(port, **({} if known else open_link) | parameters)
+
+    def kill_sessions(self):
+        found = self.sql("SELECT id FROM information_schema.processlist WHERE user = 'app'")
+        for number in found.split():
+            with contextlib.suppress(subprocess.CalledProcessError):  # it has ended
+                self.sql(f"KILL CONNECTION {number}")
+
+
 class Postgres(Database):
     name = "postgres"
     stop_signal = signal.SIGINT  # "fast": it does not wait for its clients
@@ -302,7 +363,8 @@ class Postgres(Database):
     initdb_options = ()
 
     def prepare(self):
-        self.bin = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
+        found = [*Path(f"{TREE}/usr/lib/postgresql").glob("*/bin"), *Path("/usr/lib/postgresql").glob("*/bin")]
+        self.bin = max(found, key=lambda path: int(path.parent.name))
         self.run(
             *(self.bin / "initdb", f"--pgdata={self.data}", "--auth=trust", "--username=root", "--no-sync"),
             *self.initdb_options,
@@ -400,7 +462,15 @@ class Redis(Server):
 
     def command(self):
         return [
-            *("redis-server", "--port", str(self.port), "--bind", HOST, "--dir", str(self.data)),
+            *(
+                "valkey-server" if GENERATION == "mysql" else "redis-server",
+                "--port",
+                str(self.port),
+                "--bind",
+                HOST,
+                "--dir",
+                str(self.data),
+            ),
             *("--requirepass", PASSWORD, "--masterauth", PASSWORD, *self.options),
         ]
 
@@ -580,4 +650,4 @@ def query(parameters):
     return "?" + "&".join(f"{key}={value}" for key, value in parameters.items()) if parameters else ""
 
 
-KINDS = {kind.name: kind for kind in (MariaDB, Postgres, Redis, Etcd, ZooKeeper)}
+KINDS = {kind.name: kind for kind in (MySQL if GENERATION == "mysql" else MariaDB, Postgres, Redis, Etcd, ZooKeeper)}

@@ -307,7 +307,10 @@ def test_a_session_that_another_program_has_set_to_commit_asynchronously_is_over
 
 
 class RedisOfACluster(servers.Redis):
-    options = (*servers.Redis.options, "--cluster-enabled", "yes")
+    def prepare(self):
+        super().prepare()
+        own = ("--cluster-enabled", "yes", "--cluster-port", str(self.reserve_port()))
+        self.options = (*servers.Redis.options, *own)
 
 
 def test_a_server_of_a_redis_cluster_is_refused_by_every_call_at_once():

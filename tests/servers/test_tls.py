@@ -49,7 +49,7 @@ def own_copies(server, files):
     return copies
 
 
-class TlsMariaDB(servers.MariaDB):
+class TlsMySQL(servers.KINDS["mysql"]):
     def prepare(self):
         super().prepare()
         certificate, key = own_copies(self, self.certificate)
@@ -59,6 +59,10 @@ class TlsMariaDB(servers.MariaDB):
         super().is_ready()
         self.sql("ALTER USER app REQUIRE SSL", database="")
         return True
+
+    def url(self, **parameters):
+        made = super().url(**parameters)
+        return made if "tls" in parameters else made.replace("&tls=off", "")
 
 
 class TlsPostgres(servers.Postgres):
@@ -114,7 +118,7 @@ class TlsEtcd(servers.Etcd):
         return True
 
 
-KINDS = {kind.name: kind for kind in (TlsMariaDB, TlsPostgres, TlsRedis, TlsEtcd)}
+KINDS = {kind.name: kind for kind in (TlsMySQL, TlsPostgres, TlsRedis, TlsEtcd)}
 
 
 def started(kind, certificates, certificate):

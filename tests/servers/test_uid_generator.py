@@ -53,7 +53,8 @@ def next_row(database, number):
     if database.name == "mysql":
         database.sql(f"ALTER TABLE WORKER_NODE AUTO_INCREMENT = {number}")
     else:
-        database.sql(f"SELECT setval('worker_node_id_seq', {number}, false)")
+        # Of two processes that made the table at once, one may have got worker_node_id_seq1.
+        database.sql(f"SELECT setval(pg_get_serial_sequence('worker_node', 'id'), {number}, false)")
 
 
 def original_row(database, number):
