@@ -45,18 +45,18 @@ bool KeptNumber::is_known_until(std::int64_t until_ms) const {
 }
 
 // What is reserved then must be reported first: the number's next owner may have the right time.
-bool KeptNumber::has_leapt_since_report() const {
+bool KeptNumber::has_leapt_since_report(std::int64_t now_ms) const {
   if (held_.reported_ms == 0) return false;  // there was none yet: a number from worker_cache
   const std::int64_t passed_ms = floor_div(options_.runtime->mono_ns() - reported_at_ns_, 1'000'000);
-  const std::int64_t now_ms = floor_div(options_.runtime->wall_ns(), 1'000'000);
   return now_ms > held_.reported_ms + passed_ms + options_.request.clock_limit_ms;
 }
 
 void KeptNumber::confirm(std::int64_t until_ms) {
   const auto is_ours = [&] {
+    const std::int64_t now_ms = floor_div(options_.runtime->wall_ns(), 1'000'000);  // the clock may be the host's
     const MutexLock lock(mutex_);
     if (lost_) throw *lost_;
-    return is_known_until(until_ms) && (ahead_ || !has_leapt_since_report());
+    return is_known_until(until_ms) && (ahead_ || !has_leapt_since_report(now_ms));
   };
   if (is_ours()) return;
   if (!post(0) && report() == Report::made && is_ours()) return;

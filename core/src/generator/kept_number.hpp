@@ -67,7 +67,7 @@ class KeptNumber final : public std::enable_shared_from_this<KeptNumber> {
   Report report() IDGEN_RUNS_HOST_CODE;
   void settle(std::optional<ClaimedNumber> kept, const std::optional<Error>& failure) IDGEN_REQUIRES(mutex_);
   bool is_known_until(std::int64_t until_ms) const IDGEN_REQUIRES(mutex_);
-  bool has_leapt_since_report() const IDGEN_REQUIRES(mutex_);
+  bool has_leapt_since_report(std::int64_t now_ms) const IDGEN_REQUIRES(mutex_);
   std::string name() const;
 
   const Options options_;
