@@ -57,7 +57,7 @@ class Pool:
             "connect_timeout": 5,
         }
         if self.url.scheme == "mysql":
-            return pymysql.connect(database="ids", read_timeout=5, write_timeout=5, **options)
+            return pymysql.connect(database="ids", ssl_disabled=True, read_timeout=5, write_timeout=5, **options)
         return psycopg.connect(dbname="ids", tcp_user_timeout=5000, **options)
 
 

@@ -9,7 +9,7 @@ import servers
 def connect_to(server, **options):
     options = {"host": servers.HOST, "port": server.port, "user": "app", "password": servers.PASSWORD, **options}
     if server.name == "mysql":
-        return pymysql.connect(database="ids", **options)
+        return pymysql.connect(database="ids", ssl_disabled=True, **options)
     return psycopg.connect(dbname="ids", **options)
 
 

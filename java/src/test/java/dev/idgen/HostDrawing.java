@@ -239,7 +239,7 @@ final class HostDrawing {
     // The tests' proxy reads the statements: without a threshold each carries its text.
     String limits =
         scheme.equals("mariadb")
-            ? "?socketTimeout=5000&connectTimeout=5000"
+            ? "?socketTimeout=5000&connectTimeout=5000&allowPublicKeyRetrieval=true"
             : "?socketTimeout=5&connectTimeout=5&prepareThreshold=0";
     var config = new HikariConfig();
     config.setJdbcUrl("jdbc:" + scheme + "://" + url.getHost() + ":" + url.getPort() + url.getPath() + limits);
