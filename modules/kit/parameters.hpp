@@ -72,7 +72,7 @@ class Parameters {
     }
     if (variable.empty()) return given;
     const char* const value = ::secure_getenv(variable.c_str());
-    if (value != nullptr) return value;
+    if (value != nullptr) return without_newline(value);
     // It is an easy mistake to write the secret itself instead of the name.
     const bool is_name = std::all_of(variable.begin(), variable.end(), [](char c) {
       return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -89,13 +89,18 @@ class Parameters {
   }
 
  private:
-  // Without the newline at its end. Retrying may help, since files are also being replaced.
+  // Of a secret that a tool has written as a line.
+  static std::string without_newline(std::string text) {
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+    return text;
+  }
+  // Retrying may help, since files are also being replaced.
   std::string content(const std::string& key, const std::string& path) const {
     std::ifstream file(path, std::ios::binary);
     const bool is_open = file.is_open();
     const int why = errno;
     std::string text{std::istreambuf_iterator<char>(file), {}};
-    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+    text = without_newline(std::move(text));
     if (is_open && !file.bad() && !text.empty()) return text;
     throw Error(Status::store_permission,
                 shown_ + ": " + key + "_file = " + in_quotes(path) +

@@ -306,6 +306,25 @@ def test_a_session_that_another_program_has_set_to_commit_asynchronously_is_over
         postgres.sql("DROP FUNCTION see CASCADE; DROP TABLE seen")
 
 
+def test_a_role_whose_schemas_are_gone_is_told_so_and_not_to_try_again(started):
+    postgres = started("postgres")
+    postgres.sql("ALTER ROLE app SET search_path = nowhere")
+    try:
+        refused(segment(postgres.url(), new_tag(), "create"), "STORE_MISSING", "search_path")
+    finally:
+        postgres.sql("ALTER ROLE app RESET search_path")
+
+
+@pytest.mark.parametrize("kind", ["mysql", "postgres", "redis"])
+def test_a_newline_at_the_end_of_a_password_in_the_environment_does_not_count(kind, started, monkeypatch):
+    server = started(kind)
+    monkeypatch.setenv("IDGEN_TEST_PASSWORD", servers.PASSWORD + "\n")
+    written = "s3cr3t%2F%25"
+    url = server.url(password_env="IDGEN_TEST_PASSWORD").replace(f":{written}@", "@")
+    assert written not in url
+    assert draw(url, create(url, new_tag())).stdout == "1\n"
+
+
 class RedisOfACluster(servers.Redis):
     def prepare(self):
         super().prepare()
