@@ -191,8 +191,8 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
     in_transactions_ = statements == "transaction" || (statements == "auto" && is_tidb_) || settings.grant_log != 0;
     const std::string limit = std::to_string(seconds);
     std::string session =
-        "SET SESSION autocommit = 1, sql_mode = 'STRICT_ALL_TABLES', innodb_lock_wait_timeout = " + limit +
-        ", lock_wait_timeout = " + limit;
+        "SET SESSION autocommit = 1, completion_type = 0, sql_mode = 'STRICT_ALL_TABLES', innodb_lock_wait_timeout = " +
+        limit + ", lock_wait_timeout = " + limit;
     const bool is_mariadb = server.find("MariaDB") != server.npos;
     if (is_mariadb) session += ", max_statement_time = " + std::to_string(settings.timeout_ms) + "e-3";
     // A client that vanishes in a transaction, without a word, must not keep the tag's row locked.

@@ -325,6 +325,17 @@ def test_a_newline_at_the_end_of_a_password_in_the_environment_does_not_count(ki
     assert draw(url, create(url, new_tag())).stdout == "1\n"
 
 
+def test_a_server_that_ends_a_connection_with_each_commit_is_told_not_to(started):
+    mysql = started("mysql")
+    mysql.sql("SET GLOBAL completion_type = 2")
+    try:
+        store = mysql.url(statements="transaction")
+        with Asked(store, create(store, new_tag()), step=10, prefetch=1) as client:
+            assert client.ids(35) == list(range(1, 36))
+    finally:
+        mysql.sql("SET GLOBAL completion_type = 0")
+
+
 class RedisOfACluster(servers.Redis):
     def prepare(self):
         super().prepare()
