@@ -358,8 +358,9 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
               " of another version");
     }
     if (state == "3F000") {
-      throw Error(Status::store_missing, why + ". No schema of the role's search_path is there; make one, or name one: "
-                                               "ALTER ROLE ... SET search_path = ...");
+      throw Error(Status::store_missing, why +
+                                             ". No schema of the role's search_path is there; make one, or name one: "
+                                             "ALTER ROLE ... SET search_path = ...");
     }
     if (state == "53100") throw Error(Status::store_full, why);
     if (state == "22003" || state == "23514") throw Error(Status::store_damaged, why);

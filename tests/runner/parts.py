@@ -252,7 +252,9 @@ def files_of(part: str, folder: str, cores: float) -> list[Job]:
 
 
 # The files of tests that run on newer servers too: each of the generations of tests/servers/servers.py.
-ON_NEWEST = "conformance tls faults workers schemas connections moving_over buffer key_producer uid_generator"
+ON_NEWEST = """
+    conformance tls faults workers schemas connections moving_over buffer key_producer uid_generator host_stores
+"""
 
 
 def newest(part: str) -> list[Job]:
