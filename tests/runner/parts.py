@@ -279,7 +279,8 @@ PARTS = {
     "abi": Part("the C ABI: header, symbols, dependencies, baseline", lambda part: [
         lines(f"{part}/check", ["tests/abi/check"], "library")]),
     "consistency": Part("every fact the same everywhere; no line is too long", lambda part: [
-        lines(f"{part}/check", ["tests/consistency/check"], "library", "wheel", "jar")], "servers"),
+        lines(f"{part}/check", ["tests/consistency/check"], "library", "wheel", "jar"),
+        lines(f"{part}/locks", ["tests/consistency/locks"], cores=CORES, seconds=20)], "servers"),
     "runner": Part("the runner of the tests itself", lambda part: [
         pytest(f"{part}/tests", ["tests/runner"], seconds=5)]),
     "docs": Part("every code sample in README and docs, except Go's", lambda part: [
