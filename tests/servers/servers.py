@@ -36,7 +36,7 @@ NEWEST = {
 GENERATION = os.environ.get("IDGEN_TEST_SERVERS", "")
 
 
-class NotToBeHadError(Exception):
+class NotAvailableError(Exception):
     """Debian's unstable suite does not have them now, which is no fault of ours: such tests are skipped."""
 
 
@@ -48,7 +48,9 @@ def tree_of(generation):
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = subprocess.run([root / "scripts" / "newest", tree, *NEWEST[generation].split()], check=False, stdout=2)
     if done.returncode == 3:
-        raise NotToBeHadError(f"the newest servers ({generation}) cannot be had now; see build/log/newest-download.log")
+        raise NotAvailableError(
+            f"the newest servers ({generation}) are not available now; see build/log/newest-download.log"
+        )
     done.check_returncode()
     return tree
 
@@ -56,7 +58,7 @@ def tree_of(generation):
 TREE, WHY_NONE = None, None
 try:
     TREE = tree_of(GENERATION) if GENERATION else None
-except NotToBeHadError as error:
+except NotAvailableError as error:
     WHY_NONE = str(error)
 if TREE:
     os.environ["PATH"] = f"{TREE}/programs:{os.environ['PATH']}"

@@ -17,7 +17,7 @@ SHA2 = "caching_sha2_password"
 def tree():
     try:
         return servers.tree_of("mysql")
-    except servers.NotToBeHadError as error:
+    except servers.NotAvailableError as error:
         pytest.skip(str(error))
 
 
