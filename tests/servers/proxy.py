@@ -39,6 +39,8 @@ class Connection:
                     self.proxy.pings += 1
                 else:
                     self.asked = True
+                if self.proxy.listens:
+                    self.proxy.heard += data
                 fate = self.proxy.fate_of(data)
                 if fate == "request":
                     break
@@ -74,10 +76,12 @@ class Connection:
 
 
 class Proxy:
-    """target is the server's port; changing it affects only new connections."""
+    """target is the server's port; changing it affects only new connections. With `listens`, `heard` is what clients
+    have sent."""
 
-    def __init__(self, target):
+    def __init__(self, target, listens=False):
         self.target = target
+        self.listens, self.heard = listens, b""
         self.seconds, self.delay_changes = 0.0, threading.Condition()
         self.round_trips = 0  # without pings
         self.pings = 0

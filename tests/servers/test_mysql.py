@@ -1,12 +1,9 @@
 """Logging in to MySQL as it is installed: its accounts use caching_sha2_password, which may ask for the password
 itself, and its certificate names no host."""
 
-import contextlib
-import socket
-import threading
-
 import pytest
 from clients import create, draw, new_tag, segment
+from proxy import Proxy
 
 import servers
 
@@ -34,40 +31,6 @@ def mysql_without_tls(tree):
 
     with WithoutTls(tree) as server:
         yield server
-
-
-class Listener:
-    """Somebody on the way to a server who only listens: `heard` is what clients have sent."""
-
-    def __init__(self, server):
-        self.server, self.heard = server, b""
-        self.listening = socket.create_server((servers.HOST, 0))
-        self.port = self.listening.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        with contextlib.suppress(OSError):
-            while True:
-                client, _ = self.listening.accept()
-                onward = socket.create_connection((servers.HOST, self.server.port))
-                for ends in ((client, onward), (onward, client)):
-                    threading.Thread(target=self.pass_on, args=(*ends, ends[0] is client), daemon=True).start()
-
-    def pass_on(self, source, target, is_client):
-        with contextlib.suppress(OSError):
-            while data := source.recv(1 << 16):
-                if is_client:
-                    self.heard += data
-                target.sendall(data)
-        for end in (source, target):
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.listening.close()
 
 
 def plain_url(server, port=None, **parameters):
@@ -107,7 +70,7 @@ def test_without_a_word_it_is_refused_and_one_thing_to_add_is_said(mysql):
 @pytest.mark.parametrize("tls", [None, "prefer", "require", "off"])
 def test_whoever_listens_does_not_learn_the_password(mysql, tls):
     forget_passwords(mysql)
-    with Listener(mysql) as listener:
+    with Proxy(mysql.port, listens=True) as listener:
         draws(plain_url(mysql, listener.port, auth=SHA2, **({"tls": tls} if tls else {})))
         assert b"app" in listener.heard or tls != "off"
         assert servers.PASSWORD.encode() not in listener.heard
@@ -118,7 +81,7 @@ def test_whoever_listens_does_not_learn_the_password(mysql, tls):
 def test_nor_where_the_server_has_no_tls(mysql_without_tls, tls):
     """The client library alone would send it as it is: it believes that what it asked for is there."""
     forget_passwords(mysql_without_tls)
-    with Listener(mysql_without_tls) as listener:
+    with Proxy(mysql_without_tls.port, listens=True) as listener:
         draws(plain_url(mysql_without_tls, listener.port, auth=SHA2, **({"tls": tls} if tls else {})))
         assert b"idgen_segment" in listener.heard
         assert servers.PASSWORD.encode() not in listener.heard
@@ -126,7 +89,7 @@ def test_nor_where_the_server_has_no_tls(mysql_without_tls, tls):
 
 def test_a_server_without_tls_is_refused_where_that_is_required(mysql_without_tls):
     forget_passwords(mysql_without_tls)
-    with Listener(mysql_without_tls) as listener:
+    with Proxy(mysql_without_tls.port, listens=True) as listener:
         url = plain_url(mysql_without_tls, listener.port, auth=SHA2, tls="require")
         refused(url, "STORE_UNSAFE", "the server offers no TLS")
         assert servers.PASSWORD.encode() not in listener.heard
