@@ -345,12 +345,13 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
       case kQueryTimeout:
         throw Error(Status::store_unavailable, why);
       case kAuthRefused:
-        throw Error(Status::store_permission,
-                    what +
-                        ": the server asks for a way to log in that shows it the password, as MySQL 8 and later do, "
-                        "and who answers there is not verified. Add auth=caching_sha2_password to the URL: nobody who "
-                        "listens learns the password, but somebody who answers in the server's place would. To rule "
-                        "that out, use tls=verify with tls_ca, tls_fingerprint=HEX, or socket=PATH instead");
+        throw Error(
+            Status::store_permission,
+            what +
+                ": the server asks for a way to log in that shows it the password, as MySQL 8 and later do, "
+                "and it is not verified. Add auth=caching_sha2_password to the URL: a program that listens does "
+                "not learn the password, but one that answers in the server's place does. To rule that "
+                "out, use tls=verify with tls_ca, tls_fingerprint=HEX, or socket=PATH instead");
       case kDataOutOfRange:
         throw Error(Status::store_damaged, why);
       case kTlsFailed:
