@@ -149,8 +149,8 @@ class HostRows {
     return held;
   }
   [[noreturn]] static void fail_damaged(const std::string& name_space, std::uint64_t worker, const char* what) {
-    throw Error(Status::store_damaged, std::string("the host's store: ") + worker_name(name_space, worker) + ": " +
-                                           what + ". Set its row right by hand");
+    throw Error(Status::store_damaged, concat({"the host's store: ", worker_name(name_space, worker), ": ", what,
+                                               ". Set its row right by hand"}));
   }
 
   const idgen_store_t& store_;
@@ -180,9 +180,9 @@ class HostStore final : public Store {
     constexpr auto kLargest = static_cast<std::uint64_t>(INT64_MAX);
     if (granted.first == 0 || granted.first > kLargest || granted.count == 0 ||
         granted.count - 1 > kLargest - granted.first) {
-      throw Error(Status::store_damaged, "the host's store granted " + std::to_string(granted.count) +
-                                             " numbers from " + std::to_string(granted.first) +
-                                             " on; allowed: at least one, from 1 on, up to 2^63 - 1");
+      throw Error(Status::store_damaged,
+                  concat({"the host's store granted ", granted.count, " numbers from ", granted.first,
+                          " on; allowed: at least one, from 1 on, up to 2^63 - 1"}));
     }
     return {.first = granted.first, .count = granted.count};
   }
@@ -268,7 +268,7 @@ class HostStore final : public Store {
   template <class F>
   static void need(F function, const char* name, const char* what) {
     if (!function)
-      throw Error(Status::unsupported, std::string("the host's store has no ") + name + ", which " + what + " needs");
+      throw Error(Status::unsupported, concat({"the host's store has no ", name, ", which ", what, " needs"}));
   }
   [[noreturn]] static void refuse() {
     throw Error(Status::unsupported, "tags of the host's own store are created, shown and advanced by the host");

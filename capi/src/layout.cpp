@@ -33,8 +33,8 @@ idgen_parts_t to_c(const Parts& parts) {
 
 Parts from_c(const idgen_parts_t* given) {
   if (require(given, "parts")->struct_size < sizeof(idgen_parts_t)) {
-    throw Error(Status::argument, "parts: struct_size is " + std::to_string(given->struct_size) +
-                                      "; set it to sizeof, " + std::to_string(sizeof(idgen_parts_t)));
+    throw Error(Status::argument,
+                concat({"parts: struct_size is ", given->struct_size, "; set it to sizeof, ", sizeof(idgen_parts_t)}));
   }
   const idgen_parts_t& parts = *given;
   Parts result;
@@ -120,8 +120,7 @@ idgen_status_t idgen_layout_gene(const idgen_layout_t* layout, int32_t rule, con
     const Layout& fields = open_handle(layout, "layout");
     if (size > 0) require(owner, "owner");
     if (rule < IDGEN_GENE_AUTO || rule > IDGEN_GENE_MOD) {
-      throw Error(Status::argument, "rule " + std::to_string(rule) + " is not one of IDGEN_GENE_*, 0 to " +
-                                        std::to_string(IDGEN_GENE_MOD));
+      throw Error(Status::argument, concat({"rule ", rule, " is not one of IDGEN_GENE_*, 0 to ", IDGEN_GENE_MOD}));
     }
     const std::optional<GeneRule> chosen =
         rule == IDGEN_GENE_AUTO ? std::nullopt : std::optional(rule == IDGEN_GENE_MOD ? GeneRule::mod : GeneRule::hash);

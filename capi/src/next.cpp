@@ -45,8 +45,8 @@ idgen_status_t put_drawn(const Handle& handle, std::uint64_t id, char* buffer, s
     const std::size_t most = longest_text(handle);
     if (buffer == nullptr || *size < most) {
       *size = most;
-      throw Error(Status::buffer, "the longest text of the generator's pattern needs " + std::to_string(most) +
-                                      " bytes with its NUL; no id was drawn");
+      throw Error(Status::buffer, concat({"the longest text of the generator's pattern needs ", most,
+                                          " bytes with its NUL; no id was drawn"}));
     }
     put_text(handle, handle.next(drawn), buffer, *size);
   });

@@ -61,8 +61,8 @@ idgen_status_t fill_batch(idgen_t* generator, const Owner* owners, size_t owner_
     require(written, "written");
     Handle& handle = open_handle(generator, "generator");
     if (owner_count != n && owner_count != 1) {
-      throw Error(Status::argument, std::to_string(owner_count) + " owners for " + std::to_string(n) +
-                                        " ids; give one owner for all of them, or one for each");
+      throw Error(Status::argument,
+                  concat({owner_count, " owners for ", n, " ids; give one owner for all of them, or one for each"}));
     }
     if (n == 0) return;
     require(ids, "ids");

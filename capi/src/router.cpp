@@ -44,8 +44,8 @@ RouterOptions to_options(const idgen_router_options_t* given, std::optional<Host
     refuse_struct(given->struct_size, sizeof(idgen_router_options_t), "options");
   }
   if (given->gene_rule < IDGEN_GENE_AUTO || given->gene_rule > IDGEN_GENE_MOD) {
-    throw Error(Status::argument, "options.gene_rule is " + std::to_string(given->gene_rule) +
-                                      "; allowed are IDGEN_GENE_AUTO, IDGEN_GENE_HASH and IDGEN_GENE_MOD");
+    throw Error(Status::argument, concat({"options.gene_rule is ", given->gene_rule,
+                                          "; allowed are IDGEN_GENE_AUTO, IDGEN_GENE_HASH and IDGEN_GENE_MOD"}));
   }
   if (given->gene_rule != IDGEN_GENE_AUTO) {
     options.rule = given->gene_rule == IDGEN_GENE_MOD ? GeneRule::mod : GeneRule::hash;
@@ -54,8 +54,8 @@ RouterOptions to_options(const idgen_router_options_t* given, std::optional<Host
   if (given->wide_layout) options.wide_layout = open_handle(given->wide_layout, "options.wide_layout");
   constexpr std::uint64_t kYearMs = 366ull * 86'400'000;
   if (given->reload_ms > kYearMs) {
-    throw Error(Status::argument, "options.reload_ms is " + std::to_string(given->reload_ms) + "; allowed: up to " +
-                                      std::to_string(kYearMs) + ", a year");
+    throw Error(Status::argument,
+                concat({"options.reload_ms is ", given->reload_ms, "; allowed: up to ", kYearMs, ", a year"}));
   }
   options.reload_ms = static_cast<std::int64_t>(given->reload_ms);
   if (given->log) options.log = log.emplace(given->log, given->log_ctx).log;

@@ -12,8 +12,8 @@ namespace {
 
 Standard known_standard(int32_t standard) {
   if (standard < IDGEN_STANDARD_UUID || standard > IDGEN_STANDARD_OBJECT_ID) {
-    throw Error(Status::argument, "standard " + std::to_string(standard) + " is not one of IDGEN_STANDARD_*, 0 to " +
-                                      std::to_string(IDGEN_STANDARD_OBJECT_ID));
+    throw Error(Status::argument,
+                concat({"standard ", standard, " is not one of IDGEN_STANDARD_*, 0 to ", IDGEN_STANDARD_OBJECT_ID}));
   }
   return static_cast<Standard>(standard);
 }

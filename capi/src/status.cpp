@@ -66,15 +66,14 @@ void refuse_handle(bool is_null, const char* what) {
 void refuse_null(const char* what) { throw Error(Status::argument, std::string(what) + " is NULL; it is required"); }
 
 void refuse_index(std::size_t index, std::size_t count) {
-  throw Error(Status::argument, "index is " + std::to_string(index) + "; allowed: below " + std::to_string(count));
+  throw Error(Status::argument, concat({"index is ", index, "; allowed: below ", count}));
 }
 
 void refuse_struct(std::size_t size, std::size_t wanted, const char* what) {
   // Not even the size of struct_size itself, or absurdly much: it was never set.
   const bool is_unset = size < sizeof(std::uint32_t) || size > wanted;
-  throw Error(Status::argument, std::string(what) + ": struct_size is " + std::to_string(size) +
-                                    (is_unset ? "; set it to sizeof, " : ", less than version 0.1's ") +
-                                    std::to_string(wanted));
+  throw Error(Status::argument, concat({what, ": struct_size is ", size,
+                                        (is_unset ? "; set it to sizeof, " : ", less than version 0.1's "), wanted}));
 }
 
 void write_text(std::string_view text, char* buffer, std::size_t* size) {

@@ -10,8 +10,8 @@ namespace {
 
 Encoding checked(int32_t encoding) {
   if (encoding < IDGEN_TEXT_DECIMAL || encoding > IDGEN_TEXT_BASE62) {
-    throw Error(Status::argument, "encoding " + std::to_string(encoding) + " is not one of IDGEN_TEXT_*, 0 to " +
-                                      std::to_string(IDGEN_TEXT_BASE62));
+    throw Error(Status::argument,
+                concat({"encoding ", encoding, " is not one of IDGEN_TEXT_*, 0 to ", IDGEN_TEXT_BASE62}));
   }
   return static_cast<Encoding>(encoding);
 }

@@ -54,8 +54,8 @@ void Config::load_environment(const std::string& name) {
     if (found == names.end()) {
       const std::string_view near = misspelled(rest, names);
       if (near.empty()) continue;
-      throw Error(Status::unknown_key, "environment variable " + variable +
-                                           ": no property has this name; the nearest is " + prefix + std::string(near));
+      throw Error(Status::unknown_key, concat({"environment variable ", variable,
+                                               ": no property has this name; the nearest is ", prefix, near}));
     }
     const Property& property = properties()[static_cast<std::size_t>(found - names.begin())];
     if (value.empty() || std::string_view(property.name) == "name") continue;

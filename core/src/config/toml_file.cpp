@@ -126,7 +126,8 @@ std::string read_text(const std::string& path) {
   }
   if (!file || std::ferror(file.get())) {
     if (errno == ENOMEM) throw std::bad_alloc();
-    throw Error(Status::config_file, path + ": the file cannot be read: " + std::generic_category().message(errno));
+    throw Error(Status::config_file,
+                concat({path, ": the file cannot be read: ", std::generic_category().message(errno)}));
   }
   return text;
 }
@@ -153,8 +154,7 @@ std::vector<ConfigTable> read_toml(const std::string& path) {
   for (const auto& [key, node] : file) {
     const toml::table* table = node.as_table();
     if (!table) {
-      throw Error(Status::config_file,
-                  path + ": '" + std::string(key.str()) + "' is outside a table; put it under a [name]");
+      throw Error(Status::config_file, concat({path, ": '", key.str(), "' is outside a table; put it under a [name]"}));
     }
     ConfigTable entry{std::string(key.str()), {}, {}};
     flatten(*table, "", path, entry);
@@ -196,7 +196,9 @@ class RouteReader {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& reason) const { throw Error(Status::config_file, path_ + ": " + reason); }
+  [[noreturn]] void fail(const std::string& reason) const {
+    throw Error(Status::config_file, concat({path_, ": ", reason}));
+  }
 
   void check_keys(const toml::table& table, const std::string& where,
                   std::initializer_list<std::string_view> known) const {

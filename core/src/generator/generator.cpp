@@ -80,8 +80,8 @@ class Opening {
     const std::int64_t left_ns = worker_wait_ns_ - waited_for_worker_ns_;
     if (left_ns <= 0) {
       if (worker_wait_ns_ == 0) throw error;
-      throw Error(error.status(), subject_ + ": waited " + std::to_string(waited_for_worker_ns_ / kMs) +
-                                      " ms (worker_wait); " + error.message());
+      throw Error(error.status(),
+                  concat({subject_, ": waited ", waited_for_worker_ns_ / kMs, " ms (worker_wait); ", error.message()}));
     }
     const std::int64_t hint_ns = static_cast<std::int64_t>(std::min<std::uint64_t>(error.retry_after_ns(), INT64_MAX));
     const std::int64_t pause_ns = std::min({left_ns, kLastPauseNs, hint_ns > 0 ? hint_ns : kLastPauseNs});
@@ -103,8 +103,8 @@ class Opening {
     if (patience_.left_ns() <= 0) {
       if (patience_.wait_max_ns() == 0) return false;
       throw Error(error.status(),
-                  subject_ + ": waited " + std::to_string(patience_.waited_ns() / kMs) +
-                      " ms (wait_max) for the store; its latest answer: " + error.message(),
+                  concat({subject_, ": waited ", patience_.waited_ns() / kMs,
+                          " ms (wait_max) for the store; its latest answer: ", error.message()}),
                   error.retry_after_ns(), error.cause());
     }
     sleep(by_clock ? hint_ns : std::min(std::max(pause_ns_, hint_ns), patience_.left_ns()));
@@ -276,7 +276,7 @@ bool Generator::ensure_alive(Patience& patience) {
     return true;
   }
   if (const std::string obstacle = fork_obstacle(); !obstacle.empty()) {
-    throw Error(Status::forked, subject_ + ": this is a forked child, and " + obstacle);
+    throw Error(Status::forked, concat({subject_, ": this is a forked child, and ", obstacle}));
   }
   return start_over(nullptr, patience);
 }
@@ -299,10 +299,10 @@ bool Generator::start_over(const Feed* ended, Patience& patience) {
     }
     patience.spend(runtime_->mono_ns() - before);
     if (patience.left_ns() <= 0) {
-      throw Error(Status::store_unavailable,
-                  subject_ + ": waited " + std::to_string(patience.waited_ns() / kMs) +
-                      " ms (wait_max) for another thread, which " +
-                      (ended == nullptr ? "draws this forked child's first reservation" : "starts over"));
+      throw Error(
+          Status::store_unavailable,
+          concat({subject_, ": waited ", patience.waited_ns() / kMs, " ms (wait_max) for another thread, which ",
+                  (ended == nullptr ? "draws this forked child's first reservation" : "starts over")}));
     }
     patience.check(subject_);
   }

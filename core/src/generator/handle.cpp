@@ -191,7 +191,7 @@ std::uint64_t Handle::next(std::uint64_t drawn) {
 Handle::View Handle::view() const {
   const auto refuse = [&](std::string_view why) {
     throw Error(Status::unsupported,
-                generator_->subject() + ": it has no view, since " + std::string(why) + "; draw by idgen_next");
+                concat({generator_->subject(), ": it has no view, since ", std::string(why), "; draw by idgen_next"}));
   };
   if (shape_.gene.bits > 0) refuse("its ids have an owner");
   if (shape_.by_thread) refuse("with order = relaxed each thread has a counter of its own");
@@ -219,7 +219,7 @@ std::size_t Handle::write_text(std::uint64_t id, char* out) const {
     return text_form_.write({id, 8}, out);
   } catch (const Error& error) {
     if (error.status() != Status::value) throw;
-    throw Error(Status::exhausted, generator_->subject() + ": " + error.message());
+    throw Error(Status::exhausted, concat({generator_->subject(), ": ", error.message()}));
   }
 }
 
@@ -387,8 +387,8 @@ std::uint64_t Handle::next_for(std::string_view owner) {
 void Handle::require_owned(std::size_t id_bytes) const {
   require_owner(true);
   if (id_bytes > sizeof(std::uint64_t) || !shape_.wide) return;
-  throw Error(Status::unsupported, generator_->subject() + ": layout '" + generator_->layout().text() +
-                                       "' makes ids of 16 bytes; call next_wide_for");
+  throw Error(Status::unsupported, concat({generator_->subject(), ": layout '", generator_->layout().text(),
+                                           "' makes ids of 16 bytes; call next_wide_for"}));
 }
 
 // All of them, from ids[written] on.
@@ -405,9 +405,10 @@ void Handle::draw_owned(std::uint64_t owner, std::span<Id> ids, std::size_t& wri
     }
     if (sizeof(Id) == sizeof(std::uint64_t) && first + count - 1 > shape_.last_number) [[unlikely]] {
       if (first > shape_.last_number) {
-        throw Error(Status::exhausted, generator_->subject() + ": the numbers that 8 bytes hold are used up (layout '" +
-                                           generator_->layout().text() +
-                                           "'), and on_full = widen goes on with ids of 16 bytes; call next_wide_for");
+        throw Error(Status::exhausted,
+                    concat({generator_->subject(), ": the numbers that 8 bytes hold are used up (layout '",
+                            generator_->layout().text(),
+                            "'), and on_full = widen goes on with ids of 16 bytes; call next_wide_for"}));
       }
       count = shape_.last_number - first + 1;
     }

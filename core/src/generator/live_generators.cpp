@@ -65,10 +65,10 @@ void add_live_generator(const std::shared_ptr<Generator>& generator) {
 void wait_for_reset(Runtime& runtime, const std::string& subject, Patience& patience) {
   while (is_quiesced()) {
     if (patience.left_ns() <= 0) {
-      throw Error(Status::store_unavailable,
-                  subject + ": this process was quiesced for a checkpoint (idgen_quiesce); waited " +
-                      std::to_string(patience.waited_ns() / 1'000'000) +
-                      " ms (wait_max) for idgen_reset. Call that, then try again");
+      throw Error(
+          Status::store_unavailable,
+          concat({subject, ": this process was quiesced for a checkpoint (idgen_quiesce); waited ",
+                  patience.waited_ns() / 1'000'000, " ms (wait_max) for idgen_reset. Call that, then try again"}));
     }
     const std::int64_t before = runtime.mono_ns();
     runtime.sleep_ns(patience.slice_ns());

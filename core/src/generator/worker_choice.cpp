@@ -57,7 +57,7 @@ std::set<std::uint64_t> known_values(const LeasedField& field, const std::vector
   }
   if (next_ms > 0) why += ". The next lease ends in " + std::to_string(next_ms) + " ms, unless it is renewed";
   throw Error(Status::worker_busy,
-              why + ". Stop a process, use a layout with more bits for " + field.name + ", or another namespace",
+              concat({why, ". Stop a process, use a layout with more bits for ", field.name, ", or another namespace"}),
               static_cast<std::uint64_t>(next_ms) * 1'000'000);
 }
 
@@ -74,11 +74,11 @@ std::uint64_t choose_unused_worker(const std::string& name_space, const LeasedFi
                                    const std::vector<WindowInfo>& rows, const WorkerChoice& choice) {
   const std::set<std::uint64_t> known = known_values(field, rows);
   if (known.size() < field.size()) return field.number(new_value(field, known, choice));
-  throw Error(Status::exhausted, "all " + std::to_string(field.size()) + " numbers for " + field.name +
-                                     " of namespace " + in_quotes(name_space) +
-                                     " have been used, and worker_recycle = false. Set it to true (their windows keep "
-                                     "them apart), or use a layout with more bits for " +
-                                     field.name);
+  throw Error(Status::exhausted,
+              concat({"all ", field.size(), " numbers for ", field.name, " of namespace ", quote(name_space),
+                      " have been used, and worker_recycle = false. Set it to true (their windows keep "
+                      "them apart), or use a layout with more bits for ",
+                      field.name}));
 }
 
 std::uint64_t choose_worker(const std::string& name_space, const LeasedField& field,

@@ -102,9 +102,10 @@ std::uint64_t owner_number(std::string_view owner, GeneRule rule) {
   if (find_owner_number(owner, rule, number)) return number;
   if (owner.empty())
     throw Error(Status::value, "the owner is empty; an id with a gene needs one: an integer, or at least one byte");
-  throw Error(Status::value, "the owner " + in_quotes(owner) +
-                                 " is no integer from 0 to 18446744073709551615 in decimal, and gene = mod takes the "
-                                 "low bits of one; set gene = hash for other owners");
+  throw Error(Status::value,
+              concat({"the owner ", quote(owner),
+                      " is no integer from 0 to 18446744073709551615 in decimal, and gene = mod takes the "
+                      "low bits of one; set gene = hash for other owners"}));
 }
 
 std::uint64_t gene_of(std::string_view owner, GeneRule rule, unsigned bits) {

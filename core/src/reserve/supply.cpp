@@ -155,11 +155,12 @@ void Supply::accept(const Range& range) {
     page_.counter.park();  // also for who draws by a limit that was remembered
     current_ = {};
     ready_.clear();
-    throw Error(Status::store_regressed, options_.subject + ": the store granted " + source_->name_of(range.first) +
-                                             ", but all before " + source_->name_of(highest_end_) +
-                                             " was granted before: it has lost a commit (restored from a backup, "
-                                             "failed over, or set by hand). Issuing has stopped. " +
-                                             source_->after_regress());
+    throw Error(Status::store_regressed,
+                concat({options_.subject, ": the store granted ", source_->name_of(range.first), ", but all before ",
+                        source_->name_of(highest_end_),
+                        " was granted before: it has lost a commit (restored from a backup, "
+                        "failed over, or set by hand). Issuing has stopped. ",
+                        source_->after_regress()}));
   }
   IDGEN_ASSERT("I7: a grant lies above all earlier ones", highest_end_ <= range.first && range.first < range.end);
   highest_end_ = range.end;
@@ -278,7 +279,7 @@ void Supply::fail_waiting(const Patience& patience) const {
                              " ms (wait_max) for the store";
   const auto retry_in = static_cast<std::uint64_t>(std::max<std::int64_t>(retry_at_ns_ - runtime_.mono_ns(), 0));
   if (is_failing()) {
-    throw Error(failure_->status(), waited + "; its latest answer: " + failure_->message(), retry_in,
+    throw Error(failure_->status(), concat({waited, "; its latest answer: ", failure_->message()}), retry_in,
                 failure_->cause());
   }
   throw Error(Status::store_unavailable, waited + "; it has not answered yet. Try again, or raise wait_max", retry_in);

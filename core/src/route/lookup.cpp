@@ -8,9 +8,9 @@ void Router::refuse(std::uint64_t id) const {
     (void)options_.layout->decode(id);  // says which bits are outside
   }
   throw Error(Status::unsupported,
-              "this router was made without a layout of ids up to 64 bits, so it cannot tell the "
-              "gene of id " +
-                  std::to_string(id) + "; give it one, or ask by node");
+              concat({"this router was made without a layout of ids up to 64 bits, so it cannot tell the "
+                      "gene of id ",
+                      id, "; give it one, or ask by node"}));
 }
 
 void Router::refuse(Id128 id) const {
@@ -20,9 +20,8 @@ void Router::refuse(Id128 id) const {
 }
 
 void Router::refuse_node(std::uint32_t node) const {
-  throw Error(Status::value, "node " + std::to_string(node) + " is beyond the ring, whose nodes are 0 to " +
-                                 std::to_string(node_mask_) + "; of a wider gene, take the low " +
-                                 std::to_string(ring_bits_) + " bits");
+  throw Error(Status::value, concat({"node ", node, " is beyond the ring, whose nodes are 0 to ", node_mask_,
+                                     "; of a wider gene, take the low ", ring_bits_, " bits"}));
 }
 
 namespace {
@@ -38,7 +37,7 @@ template <class Refuse>
   try {
     refuse();
   } catch (const Error& error) {
-    throw Error(error.status(), std::string(what) + "[" + std::to_string(i) + "]: " + error.message());
+    throw Error(error.status(), concat({what, "[", i, "]: ", error.message()}));
   }
   throw Error(Status::internal, "an id in a batch was refused for no reason");
 }
@@ -65,7 +64,7 @@ void Router::route_wide_batch(const std::function<WideId(std::size_t)>& id_at, s
       if (id.bytes == 8 ? id.value > most_ || narrow_.bits == 0 : id.value > most_wide_ || wide_.bits == 0)
         (void)route(id);
     } catch (const Error& error) {
-      throw Error(error.status(), "ids[" + std::to_string(i) + "]: " + error.message());
+      throw Error(error.status(), concat({"ids[", i, "]: ", error.message()}));
     }
     put(route_on(map, id.bytes == 8 ? narrow_ : wide_, id.value), i, shards, seconds);
   }

@@ -61,14 +61,15 @@ void RouteMap::index() {
 GeneField GeneField::of(const Layout& layout, std::uint32_t ring_bits) {
   const Field* field = layout.find(FieldKind::gene);
   if (field == nullptr) {
-    throw Error(Status::value, "the layout " + in_quotes(layout.text()) +
-                                   " has no gene, so its ids do not say which node they belong to; use a layout with "
-                                   "one, such as 'business64' or 'order'");
+    throw Error(Status::value,
+                concat({"the layout ", quote(layout.text()),
+                        " has no gene, so its ids do not say which node they belong to; use a layout with "
+                        "one, such as 'business64' or 'order'"}));
   }
   if (field->bits < ring_bits) {
-    throw Error(Status::value, "the ring has 2^" + std::to_string(ring_bits) + " nodes, and the gene of the layout " +
-                                   in_quotes(layout.text()) + " has only " + std::to_string(field->bits) +
-                                   " bits; set bits of the table to that, or to less");
+    throw Error(Status::value,
+                concat({"the ring has 2^", ring_bits, " nodes, and the gene of the layout ", quote(layout.text()),
+                        " has only ", field->bits, " bits; set bits of the table to that, or to less"}));
   }
   return {field->shift, field->bits, (1u << ring_bits) - 1};
 }

@@ -55,17 +55,17 @@ Router::Router(RouterOptions options, std::string path, const RouteTable& table)
   const auto most_of = [](const Layout& layout) { return (Id128{1} << layout.bits()) - 1; };
   if (options_.layout) {
     if (options_.layout->is_wide()) {
-      throw Error(Status::value, "the layout " + in_quotes(options_.layout->text()) +
-                                     " makes 128-bit ids; give it as the wide layout, and one of up to 64 bits as "
-                                     "the layout");
+      throw Error(Status::value, concat({"the layout ", quote(options_.layout->text()),
+                                         " makes 128-bit ids; give it as the wide layout, and one of up to 64 bits as "
+                                         "the layout"}));
     }
     narrow_ = GeneField::of(*options_.layout, ring_bits_);
     most_ = static_cast<std::uint64_t>(most_of(*options_.layout));
   }
   if (options_.wide_layout) {
     if (!options_.wide_layout->is_wide()) {
-      throw Error(Status::value, "the wide layout " + in_quotes(options_.wide_layout->text()) +
-                                     " makes ids of up to 64 bits; give it as the layout");
+      throw Error(Status::value, concat({"the wide layout ", quote(options_.wide_layout->text()),
+                                         " makes ids of up to 64 bits; give it as the layout"}));
     }
     wide_ = GeneField::of(*options_.wide_layout, ring_bits_);
     most_wide_ = most_of(*options_.wide_layout);
@@ -111,27 +111,27 @@ void Router::install(const RouteTable& table, std::uint64_t expected_version) {
   const MutexLock lock(slow.mutex);
   const RouteMap* const current = map_.load(std::memory_order_relaxed);
   if (current->version() != expected_version) {
-    throw Error(Status::stale, "version " + std::to_string(expected_version) + " was to be replaced, and version " +
-                                   std::to_string(current->version()) +
-                                   " is in force: somebody else was faster. Start again from the table in force");
+    throw Error(Status::stale,
+                concat({"version ", expected_version, " was to be replaced, and version ", current->version(),
+                        " is in force: somebody else was faster. Start again from the table in force"}));
   }
   if (table.version() <= expected_version) {
-    throw Error(Status::value, "version " + std::to_string(table.version()) + " cannot replace version " +
-                                   std::to_string(expected_version) + "; a new table has a higher one");
+    throw Error(Status::value, concat({"version ", table.version(), " cannot replace version ", expected_version,
+                                       "; a new table has a higher one"}));
   }
   if (table.data().bits != ring_bits_) {
-    throw Error(Status::value, "the new table has a ring of 2^" + std::to_string(table.data().bits) +
-                                   " nodes, and the router one of 2^" + std::to_string(ring_bits_) +
-                                   "; a ring keeps its size, because ids carry their node");
+    throw Error(Status::value,
+                concat({"the new table has a ring of 2^", table.data().bits, " nodes, and the router one of 2^",
+                        ring_bits_, "; a ring keeps its size, because ids carry their node"}));
   }
   std::vector<std::string> names = current->names();
   for (const std::string& shard : table.data().shards) {
     if (std::find(names.begin(), names.end(), shard) == names.end()) names.push_back(shard);
   }
   if (names.size() > RouteTable::kMostShards) {
-    throw Error(Status::value, "with this table the router would have seen " + std::to_string(names.size()) +
-                                   " shards; over a router's life at most " + std::to_string(RouteTable::kMostShards) +
-                                   " are allowed, because each keeps its index; make a new router");
+    throw Error(Status::value, concat({"with this table the router would have seen ", names.size(),
+                                       " shards; over a router's life at most ", RouteTable::kMostShards,
+                                       " are allowed, because each keeps its index; make a new router"}));
   }
   map_.store(new RouteMap(table, std::move(names), current), std::memory_order_release);
   ++slow.swaps;
@@ -158,16 +158,16 @@ Router::Seen Router::look(bool even_if_unchanged) {
     if (table == current.table()) return Seen::in_force;
     if (table.version() <= current.version()) {
       throw Error(Status::stale,
-                  path_ + ": the file has version " + std::to_string(table.version()) +
-                      (table.version() == current.version() ? " with another content, and that version"
-                                                            : ", and version " + std::to_string(current.version())) +
-                      " is in force; give the file a higher version");
+                  concat({path_, ": the file has version ", table.version(),
+                          (table.version() == current.version() ? " with another content, and that version"
+                                                                : ", and version " + std::to_string(current.version())),
+                          " is in force; give the file a higher version"}));
     }
     try {
       install(table, current.version());
     } catch (const Error& error) {
       if (error.status() == Status::stale) continue;  // a swap came between
-      throw Error(error.status(), path_ + ": " + error.message());
+      throw Error(error.status(), concat({path_, ": ", error.message()}));
     }
     say(LogLevel::info, "routes: version " + std::to_string(table.version()) + " of " + path_ + " replaces version " +
                             std::to_string(current.version()));

@@ -9,93 +9,88 @@
 namespace idgen {
 namespace {
 
-[[noreturn]] void refuse(const std::string& reason) { throw Error(Status::value, reason); }
+[[noreturn]] void refuse(std::initializer_list<Part> reason) { throw Error(Status::value, concat(reason)); }
 
 void check_header(const RouteData& data) {
   if (data.version == 0 || data.version > RouteTable::kLastVersion) {
-    refuse("version " + std::to_string(data.version) + " is out of range; 1 to " +
-           std::to_string(RouteTable::kLastVersion) +
-           " are allowed, and each table has a higher one than the table before");
+    refuse({"version ", data.version, " is out of range; 1 to ", RouteTable::kLastVersion,
+            " are allowed, and each table has a higher one than the table before"});
   }
   if (data.bits == 0 || data.bits > RouteTable::kMostBits) {
-    refuse("bits " + std::to_string(data.bits) + " is out of range; a ring has 2^1 to 2^" +
-           std::to_string(RouteTable::kMostBits) + " nodes, as many as an id's gene has values");
+    refuse({"bits ", data.bits, " is out of range; a ring has 2^1 to 2^", RouteTable::kMostBits,
+            " nodes, as many as an id's gene has values"});
   }
 }
 
 void check_shards(const std::vector<std::string>& shards) {
-  if (shards.empty()) refuse("there are no shards; name at least one");
+  if (shards.empty()) refuse({"there are no shards; name at least one"});
   if (shards.size() > RouteTable::kMostShards) {
-    refuse("there are " + std::to_string(shards.size()) + " shards; at most " +
-           std::to_string(RouteTable::kMostShards) + " are allowed");
+    refuse({"there are ", shards.size(), " shards; at most ", RouteTable::kMostShards, " are allowed"});
   }
   std::set<std::string_view> seen;
   for (const std::string& name : shards) {
-    if (name.empty()) refuse("a shard has an empty name; give it one of 1 to 128 bytes");
+    if (name.empty()) refuse({"a shard has an empty name; give it one of 1 to 128 bytes"});
     if (name.size() > RouteTable::kLongestName) {
-      refuse("the name of shard " + in_quotes(name) + " has " + std::to_string(name.size()) + " bytes; at most " +
-             std::to_string(RouteTable::kLongestName) + " are allowed");
+      refuse({"the name of shard ", quote(name), " has ", name.size(), " bytes; at most ", RouteTable::kLongestName,
+              " are allowed"});
     }
     const bool is_plain =
         std::all_of(name.begin(), name.end(), [](char c) { return c > 0x20 && c < 0x7F && c != '"' && c != '\\'; });
     if (!is_plain) {
-      refuse("the name of shard " + in_quotes(name) +
-             " has a blank, a quote, a backslash or a character that is not ASCII; use letters, digits and signs "
-             "such as - _ . : /");
+      refuse({"the name of shard ", quote(name),
+              " has a blank, a quote, a backslash or a character that is not ASCII; use letters, digits and signs "
+              "such as - _ . : /"});
     }
-    if (!seen.insert(name).second) refuse("shard " + in_quotes(name) + " is named twice; each has a name of its own");
+    if (!seen.insert(name).second) refuse({"shard ", quote(name), " is named twice; each has a name of its own"});
   }
 }
 
 void check_shard(const RouteData& data, std::uint32_t shard, const std::string& where) {
   if (shard < data.shards.size()) return;
-  refuse(where + " has shard number " + std::to_string(shard) + "; there are " + std::to_string(data.shards.size()) +
-         ", numbered from 0");
+  refuse({where, " has shard number ", shard, "; there are ", data.shards.size(), ", numbered from 0"});
 }
 
 void check_ranges(const RouteData& data) {
   const std::uint32_t last_node = (1u << data.bits) - 1;
-  if (data.ranges.empty()) refuse("there are no ranges; the last one must end at node " + std::to_string(last_node));
+  if (data.ranges.empty()) refuse({"there are no ranges; the last one must end at node ", last_node});
   for (std::size_t i = 0; i < data.ranges.size(); ++i) {
     const RouteRange& range = data.ranges[i];
     const std::string where = "range " + std::to_string(i + 1) + ", up to node " + std::to_string(range.upto) + ",";
     check_shard(data, range.shard, where);
     if (range.upto > last_node) {
-      refuse(where + " is beyond the ring of 2^" + std::to_string(data.bits) + " nodes, whose last is " +
-             std::to_string(last_node));
+      refuse({where, " is beyond the ring of 2^", data.bits, " nodes, whose last is ", last_node});
     }
     if (i == 0) continue;
     const std::uint32_t before = data.ranges[i - 1].upto;
-    if (range.upto == before) refuse(where + " ends where the one before ends; each node has one owner");
+    if (range.upto == before) refuse({where, " ends where the one before ends; each node has one owner"});
     if (range.upto < before) {
-      refuse(where + " comes after one up to node " + std::to_string(before) + "; write the ranges in ascending order");
+      refuse({where, " comes after one up to node ", before, "; write the ranges in ascending order"});
     }
   }
   const std::uint32_t end = data.ranges.back().upto;
   if (end != last_node) {
-    refuse("the ring has a gap: the last range ends at node " + std::to_string(end) + ", and nodes " +
-           nodes_text(end + 1, last_node) + " have no shard; the last range of a ring of 2^" +
-           std::to_string(data.bits) + " nodes ends at " + std::to_string(last_node));
+    refuse({"the ring has a gap: the last range ends at node ", end, ", and nodes ", nodes_text(end + 1, last_node),
+            " have no shard; the last range of a ring of 2^", data.bits, " nodes ends at ", last_node});
   }
 }
 
 void check_move(const RouteData& data, const RouteMove& move) {
   const std::uint32_t last_node = (1u << data.bits) - 1;
   const std::string where = "the move of nodes " + nodes_text(move.first, move.last);
-  if (move.first > move.last) refuse(where + " ends before it begins");
-  if (move.last > last_node) refuse(where + " goes beyond the ring, whose last node is " + std::to_string(last_node));
+  if (move.first > move.last) refuse({where, " ends before it begins"});
+  if (move.last > last_node) refuse({where, " goes beyond the ring, whose last node is ", last_node});
   check_shard(data, move.to, where);
   if (move.share > RouteTable::kWholeShare) {
-    refuse(where + " has a share of " + std::to_string(move.share) + " ten-thousandths; 0 to 10000 are allowed");
+    refuse({where, " has a share of ", move.share, " ten-thousandths; 0 to 10000 are allowed"});
   }
   const auto from = [](const RouteRange& range, std::uint32_t node) { return range.upto < node; };
   auto range = std::lower_bound(data.ranges.begin(), data.ranges.end(), move.first, from);
   for (;; ++range) {
     if (range->shard == move.to) {
       const std::uint32_t first = range == data.ranges.begin() ? 0 : std::prev(range)->upto + 1;
-      refuse(where + " goes to " + in_quotes(data.shards[move.to]) + ", which already owns nodes " +
-             nodes_text(std::max(first, move.first), std::min(range->upto, move.last)) +
-             "; name only nodes of other shards");
+      refuse({where, " goes to ", quote(data.shards[move.to]), ", which already owns nodes ",
+              nodes_text(std::max(first, move.first), std::min(range->upto, move.last)),
+              "; name only nodes of other shards"});
     }
     if (range->upto >= move.last) return;
   }
@@ -108,8 +103,8 @@ void check_moves(const RouteData& data) {
     if (i == 0) continue;
     const RouteMove& before = data.moves[i - 1];
     if (move.first <= before.last) {
-      refuse("the moves of nodes " + nodes_text(before.first, before.last) + " and " +
-             nodes_text(move.first, move.last) + " overlap; a node moves to one shard at a time");
+      refuse({"the moves of nodes ", nodes_text(before.first, before.last), " and ", nodes_text(move.first, move.last),
+              " overlap; a node moves to one shard at a time"});
     }
   }
 }

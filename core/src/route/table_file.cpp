@@ -23,7 +23,7 @@ namespace {
   Status status = Status::store_unavailable;
   if (error == EACCES || error == EPERM || error == EROFS) status = Status::store_permission;
   if (error == ENOSPC || error == EDQUOT) status = Status::store_full;
-  throw Error(status, std::string("cannot ") + doing + " \"" + path + "\": " + system_error_text(error));
+  throw Error(status, concat({"cannot ", doing, " \"", path, "\": ", system_error_text(error)}));
 }
 
 class Descriptor {
@@ -55,8 +55,8 @@ class WriterLock {
     for (int tries = 0; fcntl(file_.get(), F_OFD_SETLK, &whole) != 0; ++tries) {
       if (errno != EAGAIN && errno != EACCES && errno != EINTR) refuse(path, "lock", errno);
       if (tries == kTries) {
-        throw Error(Status::store_unavailable, "another process has held the lock \"" + path +
-                                                   "\" for five seconds; wait until it is done, then plan again");
+        throw Error(Status::store_unavailable, concat({"another process has held the lock \"", path,
+                                                       "\" for five seconds; wait until it is done, then plan again"}));
       }
       system_runtime().sleep_ns(kPauseNs);
     }
@@ -96,19 +96,19 @@ void check_version(const std::string& path, bool exists, std::uint64_t expected)
   if (!exists && expected == 0) return;
   const std::string now = exists ? "has version " + std::to_string(read_route_table(path).version()) : "is gone";
   if (exists && expected != 0 && now == "has version " + std::to_string(expected)) return;
-  throw Error(Status::stale, path + ": " +
-                                 (expected == 0 ? std::string("there should be no file yet")
-                                                : "version " + std::to_string(expected) + " was to be replaced") +
-                                 ", and the file " + now +
-                                 ": somebody else was faster. Nothing was written; start again from the file");
+  throw Error(Status::stale, concat({path, ": ",
+                                     (expected == 0 ? std::string("there should be no file yet")
+                                                    : "version " + std::to_string(expected) + " was to be replaced"),
+                                     ", and the file ", now,
+                                     ": somebody else was faster. Nothing was written; start again from the file"}));
 }
 
 }  // namespace
 
 void write_route_table(const std::string& path, const RouteTable& table, std::uint64_t expected_version) {
   if (table.version() <= expected_version) {
-    throw Error(Status::value, "version " + std::to_string(table.version()) + " cannot replace version " +
-                                   std::to_string(expected_version) + "; a new table has a higher one");
+    throw Error(Status::value, concat({"version ", table.version(), " cannot replace version ", expected_version,
+                                       "; a new table has a higher one"}));
   }
   const std::string target = behind_links(path);
   check_locks_work(target, "the table of routes \"" + target + "\"",

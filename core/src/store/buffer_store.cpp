@@ -333,8 +333,8 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   auto ask_database(Work&& work) -> decltype(work(std::declval<Store&>())) {
     if (const std::int64_t left = pause_left(&State::database); left >= 0) {
       throw Error(Status::store_unavailable,
-                  "the database is left alone for " + std::to_string(left / kNsPerMs) + " ms after " +
-                      std::to_string(options_.errors) + " failures in a row (buffer.errors, buffer.pause)",
+                  concat({"the database is left alone for ", left / kNsPerMs, " ms after ", options_.errors,
+                          " failures in a row (buffer.errors, buffer.pause)"}),
                   static_cast<std::uint64_t>(left));
     }
     Settle settle{*this};
@@ -387,14 +387,15 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     } catch (const Error& error) {
       if (error.status() == Status::exhausted && stock > 0) return draw(names, request, count, 0, part);
       if (is_answer(error.status())) throw;
-      throw Error(error.status(),
-                  brief(error.message()) + "; and Redis: " + (part.answer ? "it holds nothing more" : brief(part.why)),
-                  error.retry_after_ns());
+      throw Error(
+          error.status(),
+          concat({brief(error.message()), "; and Redis: ", (part.answer ? "it holds nothing more" : brief(part.why))}),
+          error.retry_after_ns());
     }
     if (grant.stride != 1) {
-      throw Error(Status::unsupported, "the row of tag " + in_quotes(names.second) + " says stride " +
-                                           std::to_string(grant.stride) +
-                                           "; a buffer holds consecutive numbers. Use the database without the buffer");
+      throw Error(Status::unsupported,
+                  concat({"the row of tag ", quote(names.second), " says stride ", grant.stride,
+                          "; a buffer holds consecutive numbers. Use the database without the buffer"}));
     }
     const std::uint64_t last = grant.first + grant.count - 1;
     if (grant.first <= highest) {
@@ -467,17 +468,18 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   }
 
   [[noreturn]] static void throw_regressed(const Names& names, std::uint64_t witness) {
-    throw Error(Status::store_regressed, tag_name(names.first, names.second) +
-                                             ": the database has granted numbers up to " + std::to_string(witness) +
-                                             " before, and has forgotten them (restored, failed over, or set by hand), "
-                                             "or another database has, behind the same Redis. Raise the tag to that or "
-                                             "above with `idgen segment advance` on this buffer");
+    throw Error(Status::store_regressed,
+                concat({tag_name(names.first, names.second), ": the database has granted numbers up to ", witness,
+                        " before, and has forgotten them (restored, failed over, or set by hand), "
+                        "or another database has, behind the same Redis. Raise the tag to that or "
+                        "above with `idgen segment advance` on this buffer"}));
   }
   [[noreturn]] static void refuse_windows(std::uint64_t worker) {
-    throw Error(Status::unsupported,
-                "worker " + std::to_string(worker) +
-                    ": store = \"buffer\" grants segments (kind = segment); the time of snowflake workers is granted "
-                    "by the database itself: give its URL as store");
+    throw Error(
+        Status::unsupported,
+        concat({"worker ", worker,
+                ": store = \"buffer\" grants segments (kind = segment); the time of snowflake workers is granted "
+                "by the database itself: give its URL as store"}));
   }
 
   const BufferOptions options_;
@@ -492,14 +494,15 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
 const StoreScheme& checked(const BufferOptions& options) {
   const std::string not_shown = "of another kind (not shown, it may hold a password)";
   if (options.redis.rfind("redis://", 0) != 0) {
-    throw Error(Status::value, "store = \"buffer\" with buffer.redis " +
-                                   (options.redis.empty() ? "missing" : not_shown) + "; allowed: redis://HOST");
+    throw Error(Status::value, concat({"store = \"buffer\" with buffer.redis ",
+                                       (options.redis.empty() ? "missing" : not_shown), "; allowed: redis://HOST"}));
   }
   const std::string plain = plain_store(options.database), database = plain.substr(0, plain.find(':'));
   if (database.empty() || database == "buffer" || database == "memory") {
-    throw Error(Status::value, "store = \"buffer\" with buffer.database " +
-                                   (database.empty() ? "missing" : "\"" + database + "\"") +
-                                   "; allowed: a durable store, such as mysql://..., postgres://... or sqlite:PATH");
+    throw Error(
+        Status::value,
+        concat({"store = \"buffer\" with buffer.database ", (database.empty() ? "missing" : "\"" + database + "\""),
+                "; allowed: a durable store, such as mysql://..., postgres://... or sqlite:PATH"}));
   }
   for (const StoreScheme& scheme : store_schemes())
     if (scheme.name == "redis") return scheme;

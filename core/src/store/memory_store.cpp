@@ -99,9 +99,9 @@ class MemoryStore final : public Store {
     const auto found = state_->workers.find(key);
     const WorkerRow before = found == state_->workers.end() ? WorkerRow{} : found->second.row;
     if (request.fence == 0 && before.owned) {
-      throw Error(Status::worker_busy, worker_name(request.name_space, request.worker) + " is owned by " +
-                                           before.holder + " (this process, store " + url_ +
-                                           "); close that generator, or use another worker number");
+      throw Error(Status::worker_busy,
+                  concat({worker_name(request.name_space, request.worker), " is owned by ", before.holder,
+                          " (this process, store ", url_, "); close that generator, or use another worker number"}));
     }
     if (request.fence != 0 && (!before.owned || before.fence != request.fence || before.owner != request.owner)) {
       throw_not_owner(request, before);
@@ -243,8 +243,8 @@ class MemoryStore final : public Store {
   void check_process() const {
     if (state_->image != process_image()) {
       throw Error(Status::forked,
-                  "the store " + url_ + " lives in the memory of process " + std::to_string(state_->process) +
-                      ", which made this process by fork; open a generator in the child, or use a sqlite store");
+                  concat({"the store ", url_, " lives in the memory of process ", state_->process,
+                          ", which made this process by fork; open a generator in the child, or use a sqlite store"}));
     }
   }
 

@@ -30,8 +30,9 @@ void OwnerLocks::open_locked() {
   if (file_ && file_->is_open() && file_->is_at(path_)) return;
   std::optional<LockFile> file = LockFile::open(path_);
   if (!file) {
-    throw Error(Status::store_missing,
-                "the lock file \"" + path_ + "\" was deleted while it was in use. It is made again by the next call");
+    throw Error(
+        Status::store_missing,
+        concat({"the lock file \"", path_, "\" was deleted while it was in use. It is made again by the next call"}));
   }
   for (const auto& [key, owned] : owned_) file->try_lock(owner_byte(key.first, key.second));
   file_ = std::move(file);

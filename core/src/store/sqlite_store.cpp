@@ -535,10 +535,10 @@ class SqliteStore final : public Store {
     if (version == 2) {
       throw Error(
           Status::store_version,
-          found +
-              ", which only builds before the first release made. Stop all users of the store, then run this with "
-              "sqlite3: " +
-              kSqliteUpgradeFrom2);
+          concat({found,
+                  ", which only builds before the first release made. Stop all users of the store, then run this with "
+                  "sqlite3: ",
+                  kSqliteUpgradeFrom2}));
     }
     db.fail_damaged("schema version " + std::to_string(version) + " has never existed");
   }
@@ -754,9 +754,9 @@ class SqliteStore final : public Store {
       where = " (this process, through another copy of the library, or another container)";
     }
     throw Error(Status::worker_busy,
-                worker_name(request.name_space, request.worker) + " is owned by " +
-                    (row.holder.empty() ? "a process" : row.holder) + where +
-                    "; stop it, or give this process another worker number. Store: sqlite:" + path_);
+                concat({worker_name(request.name_space, request.worker), " is owned by ",
+                        (row.holder.empty() ? "a process" : row.holder), where,
+                        "; stop it, or give this process another worker number. Store: sqlite:", path_}));
   }
 
   const std::string path_;

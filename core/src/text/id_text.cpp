@@ -50,9 +50,8 @@ constexpr std::array<System, 5> kSystems = {
 const System& system_of(Encoding encoding) {
   const auto index = static_cast<std::size_t>(encoding);
   if (index >= kSystems.size()) {
-    throw Error(Status::argument, "no text encoding has the number " +
-                                      std::to_string(static_cast<std::int32_t>(encoding)) +
-                                      "; they are 0 decimal, 1 hex, 2 crockford, 3 base58, 4 base62");
+    throw Error(Status::argument, concat({"no text encoding has the number ", static_cast<std::int32_t>(encoding),
+                                          "; they are 0 decimal, 1 hex, 2 crockford, 3 base58, 4 base62"}));
   }
   return kSystems[index];
 }
@@ -60,7 +59,7 @@ const System& system_of(Encoding encoding) {
 namespace {
 
 [[noreturn, gnu::cold]] void fail(const System& system, std::string_view text, const std::string& reason) {
-  throw Error(Status::text, in_quotes(text) + " is not an id in " + std::string(system.name) + ": " + reason);
+  throw Error(Status::text, concat({quote(text), " is not an id in ", std::string(system.name), ": ", reason}));
 }
 
 // Which texts are ids.

@@ -18,9 +18,9 @@ bool is_scheme(std::string_view text) {
 }
 
 [[noreturn]] void fail(const std::string& scheme, const std::string& what) {
-  throw Error(Status::value, "store = \"" + scheme + "://...\": " + what + "; allowed: " + scheme +
-                                 "://[USER[:PASSWORD]@]HOST[:PORT][/PATH][?KEY=VALUE&...], with %XX for special "
-                                 "characters (%40 for @ in a password)");
+  throw Error(Status::value, concat({"store = \"", scheme, "://...\": ", what, "; allowed: ", scheme,
+                                     "://[USER[:PASSWORD]@]HOST[:PORT][/PATH][?KEY=VALUE&...], with %XX for special "
+                                     "characters (%40 for @ in a password)"}));
 }
 
 int hex_digit(char c) {
