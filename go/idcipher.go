@@ -74,7 +74,7 @@ func (c *IdCipher) pointer() C.uintptr_t {
 }
 
 // Hide returns the hidden form of an id. Errors: ErrValue for bits outside the layout, an id that is hidden already, or
-// if all key versions are retired; ErrUnsupported for a layout of more than 64 bits.
+// if all key versions are retired; ErrUnsupported for a layout of more than 64 bits, whose ids HideWide takes.
 func (c *IdCipher) Hide(id int64) (int64, error) { return c.one(id, false) }
 
 // Reveal returns the id of a hidden form. Errors: ErrValue for bits outside the layout, an id that is not hidden, or an
@@ -101,13 +101,29 @@ func (c *IdCipher) RevealAll(hidden []int64) error {
 	return c.apply(unsafe.Pointer(unsafe.SliceData(hidden)), len(hidden), true, false)
 }
 
-// HideAllWide is HideAll for ids of 128 bits, 16 bytes with the most significant first. It takes every layout.
-func (c *IdCipher) HideAllWide(ids [][16]byte) error {
+// HideWide is Hide for an id of either length, as NextWideFor makes it: its form has as many bytes. With the property
+// on_full = widen, those of 16 bytes are hidden too. Errors: as Hide, ErrValue for a length that is none of theirs.
+func (c *IdCipher) HideWide(id WideID) (WideID, error) { return c.oneWide(id, false) }
+
+// RevealWide is Reveal for a hidden form of either length, as HideWide.
+func (c *IdCipher) RevealWide(hidden WideID) (WideID, error) { return c.oneWide(hidden, true) }
+
+func (c *IdCipher) oneWide(id WideID, reveals bool) (WideID, error) {
+	ids := []WideID{id}
+	err := c.apply(unsafe.Pointer(unsafe.SliceData(ids)), 1, reveals, true)
+	if err != nil {
+		return WideID{}, err
+	}
+	return ids[0], nil
+}
+
+// HideAllWide is HideAll for ids of either length, as HideWide.
+func (c *IdCipher) HideAllWide(ids []WideID) error {
 	return c.apply(unsafe.Pointer(unsafe.SliceData(ids)), len(ids), false, true)
 }
 
-// RevealAllWide is RevealAll for ids of 128 bits, as HideAllWide.
-func (c *IdCipher) RevealAllWide(hidden [][16]byte) error {
+// RevealAllWide is RevealAll for hidden forms of either length, as HideWide.
+func (c *IdCipher) RevealAllWide(hidden []WideID) error {
 	return c.apply(unsafe.Pointer(unsafe.SliceData(hidden)), len(hidden), true, true)
 }
 

@@ -70,13 +70,21 @@ func mustHide(t testing.TB, cipher *idgen.IdCipher, id int64) int64 {
 	return hidden
 }
 
-func wideBytes(t *testing.T, text string) (id [16]byte) {
+// wideID is a decimal number as an id of the layout.
+func wideID(t *testing.T, layout, text string) idgen.WideID {
 	t.Helper()
 	number, ok := new(big.Int).SetString(text, 10)
 	if !ok {
 		t.Fatalf("%q is no number", text)
 	}
-	number.FillBytes(id[:])
+	size := 8
+	if layout == "business128" {
+		size = 16
+	}
+	id, err := idgen.WideIDFromBytes(number.FillBytes(make([]byte, size)))
+	if err != nil {
+		t.Fatal(err)
+	}
 	return id
 }
 
@@ -93,13 +101,13 @@ func TestHiddenIdsAreThoseOfTheVectors(t *testing.T) {
 			"cipher.mode": row.text("mode"), "namespace": row.text("namespace"), "layout": row.text("layout"),
 			"cipher.version": row.text("version"), "cipher.key": "file:" + path,
 		})
-		ids := [][16]byte{wideBytes(t, row.text("id"))}
-		hidden := wideBytes(t, row.text("hidden"))
-		if err := cipher.HideAllWide(ids); err != nil || ids[0] != hidden {
-			t.Errorf("%s: hidden as %x, %v", row.line, ids[0], err)
+		plain := wideID(t, row.text("layout"), row.text("id"))
+		hidden := wideID(t, row.text("layout"), row.text("hidden"))
+		if found, err := cipher.HideWide(plain); err != nil || found != hidden {
+			t.Errorf("%s: hidden as %v, %v", row.line, found, err)
 		}
-		if err := cipher.RevealAllWide(ids); err != nil || ids[0] != wideBytes(t, row.text("id")) {
-			t.Errorf("%s: revealed as %x, %v", row.line, ids[0], err)
+		if found, err := cipher.RevealWide(hidden); err != nil || found != plain {
+			t.Errorf("%s: revealed as %v, %v", row.line, found, err)
 		}
 		if row.text("layout") == "business128" {
 			_, err := cipher.Hide(1)
@@ -114,6 +122,28 @@ func TestHiddenIdsAreThoseOfTheVectors(t *testing.T) {
 			t.Errorf("%s: revealed as %d, %v", row.line, found, err)
 		}
 	}
+}
+
+func TestIdsOfEitherLengthAreHiddenByTheirLength(t *testing.T) {
+	cipher := mustCipher(t, hiding(t, idgen.Options{"on_full": "widen"})...)
+	plain := []idgen.WideID{idgen.WideIDOf(5), wideID(t, "business128", "5"), idgen.WideIDOf(6)}
+	ids := slices.Clone(plain)
+	if err := cipher.HideAllWide(ids); err != nil {
+		t.Fatal(err)
+	}
+	if narrow, ok := ids[0].Int64(); !ok || narrow != mustHide(t, cipher, 5) || !ids[1].IsWide() {
+		t.Errorf("5 is hidden as %v and as %v", ids[0], ids[1])
+	}
+	if err := cipher.RevealAllWide(ids); err != nil || !slices.Equal(ids, plain) {
+		t.Errorf("what was hidden comes back as %v, %v", ids, err)
+	}
+	if err := cipher.HideAllWide(nil); err != nil {
+		t.Error(err)
+	}
+	_, err := cipher.HideWide(idgen.WideID{})
+	wantStatus(t, err, idgen.ErrValue)
+	_, err = mustCipher(t, hiding(t, idgen.WithNamespace("narrow"))...).HideWide(plain[1])
+	wantStatus(t, err, idgen.ErrValue)
 }
 
 func TestManyIdsAtOnceGiveWhatOneByOneGives(t *testing.T) {

@@ -1074,16 +1074,16 @@ static inline idgen_go_number idgen_go_cipher_one(uintptr_t cipher, uint64_t id,
   return result;
 }
 
-/* In place: ids of 8 bytes, or of 16 if `wide`. */
+/* In place: ids as uint64_t, or as idgen_wide_id_t if `wide`. */
 static inline idgen_go_failure idgen_go_cipher_apply(uintptr_t cipher, void *ids, size_t n, int reveals, int wide) {
   IDGEN_GO_ERROR(error);
   const idgen_cipher_t *found = (const idgen_cipher_t *)cipher;
   uint64_t *narrow = (uint64_t *)ids;
-  uint8_t *bytes = (uint8_t *)ids;
+  idgen_wide_id_t *either = (idgen_wide_id_t *)ids;
   idgen_status_t status;
   if (wide) {
-    status = reveals ? idgen_cipher_reveal_wide(found, bytes, bytes, n, &error)
-                     : idgen_cipher_hide_wide(found, bytes, bytes, n, &error);
+    status = reveals ? idgen_cipher_reveal_wide_ids(found, either, either, n, &error)
+                     : idgen_cipher_hide_wide_ids(found, either, either, n, &error);
   } else {
     status = reveals ? idgen_cipher_reveal_batch(found, narrow, narrow, n, &error)
                      : idgen_cipher_hide_batch(found, narrow, narrow, n, &error);

@@ -213,6 +213,8 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
 %ignore idgen_cipher_reveal_batch;
 %ignore idgen_cipher_hide_wide;
 %ignore idgen_cipher_reveal_wide;
+%ignore idgen_cipher_hide_wide_ids;
+%ignore idgen_cipher_reveal_wide_ids;
 %ignore idgen_cipher_describe;
 %ignore idgen_cipher_check;
 %ignore idgen_worker_fn;
@@ -317,7 +319,7 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
 %native(cipherCreate) jlong cipherCreate(jlong config);
 %native(cipherApply) jlong cipherApply(jlong cipher, jlong id, jboolean reveals);
 %native(cipherApplyAll) void cipherApplyAll(jlong cipher, jlongArray ids, jboolean reveals);
-%native(cipherApplyWide) void cipherApplyWide(jlong cipher, jbyteArray ids, jboolean reveals);
+%native(cipherApplyWide) void cipherApplyWide(jlong cipher, jlongArray ids, jboolean reveals);
 %native(cipherDescribe) jbyteArray cipherDescribe(jlong cipher);
 %native(cipherCheck) jbyteArray cipherCheck(jlong config);
 %native(configSetKeys) void configSetKeys(jlong config, jobject sink);

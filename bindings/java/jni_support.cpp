@@ -14,12 +14,6 @@ jlong bits_of(double number) {
   return bits;
 }
 
-jlong big_endian(const std::uint8_t* bytes) {
-  std::uint64_t number = 0;
-  for (int i = 0; i < 8; ++i) number = number << 8 | bytes[i];
-  return static_cast<jlong>(number);
-}
-
 void store_numbers(JNIEnv* env, jobjectArray out, std::initializer_list<jlong> numbers) {
   jlongArray array = env->NewLongArray(static_cast<jsize>(numbers.size()));
   if (array == nullptr) return;
@@ -156,12 +150,10 @@ void store(JNIEnv* env, jlongArray out, const idgen_standard_parts_t& parts) {
 }
 
 void store(JNIEnv* env, jlongArray out, const idgen_text_parts_t& parts) {
-  // As WideId.of takes them: size, high and low.
-  const auto high = [](const idgen_wide_id_t& id) { return id.size == 8 ? 0 : big_endian(id.bytes); };
-  const auto low = [](const idgen_wide_id_t& id) { return big_endian(id.bytes + id.size - 8); };
+  const auto id = longs_of(parts.id), number = longs_of(parts.number);
   store(env, out,
-        {parts.unit, parts.year, parts.month, parts.day, parts.hour, parts.minute, parts.second, parts.id.size,
-         high(parts.id), low(parts.id), parts.number.size, high(parts.number), low(parts.number)});
+        {parts.unit, parts.year, parts.month, parts.day, parts.hour, parts.minute, parts.second, id[0], id[1], id[2],
+         number[0], number[1], number[2]});
 }
 
 void store(JNIEnv* env, jobjectArray out, const idgen_segment_info_t& info) {

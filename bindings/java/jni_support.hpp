@@ -7,6 +7,8 @@
 #include <idgen/idgen.h>
 #include <jni.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -17,7 +19,7 @@ namespace idgen_jni {
 // Changes with the name or the parameters of a native, and with the words that View.java reads.
 // NativeLoader.JNI_VERSION must be the same number, so that a jar and a libidgen.so that do not match give a message,
 // not a crash.
-inline constexpr jint kJniVersion = 16;
+inline constexpr jint kJniVersion = 17;
 
 // idgen_error_t without its half kilobyte of zeroes: this is made on every call.
 struct Error : idgen_error_t {
@@ -71,6 +73,27 @@ inline idgen_wide_id_t narrow_id(jlong id) {
   wide.size = 8;
   auto rest = static_cast<std::uint64_t>(id);
   for (int i = 7; i >= 0; --i, rest >>= 8) wide.bytes[i] = static_cast<std::uint8_t>(rest);
+  return wide;
+}
+
+inline jlong big_endian(const std::uint8_t* bytes) {
+  std::uint64_t number = 0;
+  for (int i = 0; i < 8; ++i) number = number << 8 | bytes[i];
+  return static_cast<jlong>(number);
+}
+
+// An id of either length as WideId.java has it: size, high and low.
+using WideLongs = std::array<jlong, 3>;
+static_assert(sizeof(WideLongs) == 3 * sizeof(jlong));
+inline WideLongs longs_of(const idgen_wide_id_t& id) {
+  return {static_cast<jlong>(id.size), id.size == 8 ? 0 : big_endian(id.bytes), big_endian(id.bytes + id.size - 8)};
+}
+inline idgen_wide_id_t wide_of(const WideLongs& longs) {
+  const idgen_wide_id_t low = narrow_id(longs[2]);
+  if (longs[0] == 8) return low;
+  idgen_wide_id_t wide = narrow_id(longs[1]);
+  wide.size = 16;
+  std::copy_n(low.bytes, 8, wide.bytes + 8);
   return wide;
 }
 

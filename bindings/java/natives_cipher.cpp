@@ -1,7 +1,9 @@
 // Hidden ids. What cannot wait is called by hand, so that a single id needs no array; and the program's own keys.
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <new>
+#include <span>
 
 #include "jni_support.hpp"
 
@@ -102,15 +104,23 @@ JNIEXPORT void JNICALL Java_dev_idgen_IdgenJNI_cipherApplyAll(JNIEnv* env, jclas
           });
 }
 
-// The length is a multiple of 16.
+// Three numbers for each id, as longs_of makes them.
 JNIEXPORT void JNICALL Java_dev_idgen_IdgenJNI_cipherApplyWide(JNIEnv* env, jclass natives, jlong cipher,
-                                                               jbyteArray ids, jboolean reveals) {
+                                                               jlongArray ids, jboolean reveals) {
+  using idgen_jni::WideLongs;
   const auto* found = idgen_jni::handle<const idgen_cipher_t>(cipher);
-  replace(env, natives, ids, env->GetByteArrayElements(ids, nullptr), &JNIEnv::ReleaseByteArrayElements,
-          [&](jbyte* elements, std::size_t count, idgen_error_t* error) {
-            auto* all = reinterpret_cast<std::uint8_t*>(elements);
-            return reveals == JNI_TRUE ? idgen_cipher_reveal_wide(found, all, all, count / 16, error)
-                                       : idgen_cipher_hide_wide(found, all, all, count / 16, error);
+  replace(env, natives, ids, env->GetLongArrayElements(ids, nullptr), &JNIEnv::ReleaseLongArrayElements,
+          [&](jlong* elements, std::size_t count, idgen_error_t* error) {
+            const std::span<WideLongs> longs(reinterpret_cast<WideLongs*>(elements), count / 3);
+            const std::unique_ptr<idgen_wide_id_t[]> all(new (std::nothrow) idgen_wide_id_t[longs.size()]);
+            if (!all) return idgen_status_t{IDGEN_E_NO_MEMORY};
+            std::ranges::transform(longs, all.get(), idgen_jni::wide_of);
+            const idgen_status_t status =
+                reveals == JNI_TRUE ? idgen_cipher_reveal_wide_ids(found, all.get(), all.get(), longs.size(), error)
+                                    : idgen_cipher_hide_wide_ids(found, all.get(), all.get(), longs.size(), error);
+            if (status == IDGEN_OK)
+              std::transform(all.get(), all.get() + longs.size(), longs.begin(), idgen_jni::longs_of);
+            return status;
           });
 }
 

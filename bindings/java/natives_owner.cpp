@@ -146,7 +146,7 @@ struct Narrow {
   std::uint64_t ids[kChunk];
 };
 
-// Ids of either length: size, high and low for each.
+// Ids of either length, as longs_of makes them.
 struct Wide {
   template <class... Arguments>
   static idgen_status_t draw(idgen_t* generator, const idgen_owner_t* owners, Arguments... rest) {
@@ -157,19 +157,9 @@ struct Wide {
     return idgen_next_wide_for_ints(generator, owners, rest...);
   }
   void store(JNIEnv* env, jlongArray out, jint begin, jint count) const {
-    jlong longs[3 * kChunk];
-    for (jint i = 0; i < count; ++i) {
-      const bool is_wide = ids[i].size == 16;
-      longs[3 * i] = static_cast<jlong>(ids[i].size);
-      longs[3 * i + 1] = is_wide ? big_endian(ids[i].bytes) : 0;
-      longs[3 * i + 2] = big_endian(ids[i].bytes + (is_wide ? 8 : 0));
-    }
-    env->SetLongArrayRegion(out, 3 * begin, 3 * count, longs);
-  }
-  static jlong big_endian(const std::uint8_t* bytes) {
-    std::uint64_t number = 0;
-    for (int i = 0; i < 8; ++i) number = number << 8 | bytes[i];
-    return static_cast<jlong>(number);
+    idgen_jni::WideLongs longs[kChunk];
+    for (jint i = 0; i < count; ++i) longs[i] = idgen_jni::longs_of(ids[i]);
+    env->SetLongArrayRegion(out, 3 * begin, 3 * count, longs[0].data());
   }
   static constexpr jint kLongs = 3;
   idgen_wide_id_t ids[kChunk];

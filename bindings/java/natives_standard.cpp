@@ -37,12 +37,6 @@ void make_chunks(JNIEnv* env, jclass natives, jint standard, jint count, Store&&
   } while (done < count);
 }
 
-jlong big_endian(const std::uint8_t* bytes) {
-  std::uint64_t number = 0;
-  for (int i = 0; i < 8; ++i) number = number << 8 | bytes[i];
-  return static_cast<jlong>(number);
-}
-
 // The latest UUID of standardUuidLow on this thread, until standardUuidHigh asks for its other half.
 struct Halves {
   jlong low;  // 62 random bits, or 54 and 8 of a counter: tells which UUID it is
@@ -59,7 +53,7 @@ extern "C" {
 JNIEXPORT jlong JNICALL Java_dev_idgen_IdgenJNI_standardUuidLow(JNIEnv* env, jclass natives, jint standard) {
   std::uint8_t id[kBytes];
   if (!make(env, natives, standard, id, 1)) return 0;
-  latest = {big_endian(id + 8), big_endian(id)};
+  latest = {idgen_jni::big_endian(id + 8), idgen_jni::big_endian(id)};
   return latest.low;
 }
 
@@ -73,7 +67,7 @@ JNIEXPORT void JNICALL Java_dev_idgen_IdgenJNI_standardUuids(JNIEnv* env, jclass
                                                              jlongArray halves, jint count) {
   make_chunks(env, natives, standard, count, [&](const std::uint8_t* ids, jint begin, jint some) {
     jlong longs[2 * kChunk];
-    for (jint i = 0; i < 2 * some; ++i) longs[i] = big_endian(ids + 8 * i);
+    for (jint i = 0; i < 2 * some; ++i) longs[i] = idgen_jni::big_endian(ids + 8 * i);
     env->SetLongArrayRegion(halves, 2 * begin, 2 * some, longs);
   });
 }

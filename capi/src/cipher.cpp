@@ -1,6 +1,11 @@
 #include "idgen/cipher.hpp"
 
+#include <array>
+#include <cstring>
+#include <vector>
+
 #include "border.hpp"
+#include "wide.hpp"
 
 using namespace idgen;
 using namespace idgen::capi;
@@ -18,6 +23,30 @@ idgen_status_t apply(const idgen_cipher_t* cipher, bool reveals, const T* in, T*
       found.apply_wide(reveals, in, out, n);
     } else {
       found.apply(reveals, in, out, n);
+    }
+  });
+}
+
+idgen_status_t apply(const idgen_cipher_t* cipher, bool reveals, const idgen_wide_id_t* in, idgen_wide_id_t* out,
+                     size_t n, idgen_error_t* err) {
+  return guard(err, [&] {
+    const Cipher& found = open_handle(cipher, "cipher");
+    if (n == 0) return;
+    require(in, "the array of ids");
+    require(out, "the array of results");
+    std::vector<std::array<std::uint8_t, sizeof in->bytes>> ids(n);
+    bool same_length = true;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint32_t size = from_c(&in[i]).bytes;
+      std::memcpy(ids[i].data() + ids[i].size() - size, in[i].bytes, size);
+      same_length = same_length && size == in[0].size;
+    }
+    const std::size_t at_once = same_length ? n : 1;
+    for (std::size_t i = 0; i < n; i += at_once)
+      found.apply_wide(reveals, ids[i].data(), ids[i].data(), at_once, in[i].size);
+    for (std::size_t i = 0; i < n; ++i) {
+      out[i] = in[i];
+      std::memcpy(out[i].bytes, ids[i].data() + ids[i].size() - in[i].size, in[i].size);
     }
   });
 }
@@ -75,6 +104,16 @@ idgen_status_t idgen_cipher_reveal_wide(const idgen_cipher_t* cipher, const uint
   return apply(cipher, true, hidden, ids, n, err);
 }
 
+idgen_status_t idgen_cipher_hide_wide_ids(const idgen_cipher_t* cipher, const idgen_wide_id_t* ids,
+                                          idgen_wide_id_t* hidden, size_t n, idgen_error_t* err) {
+  return apply(cipher, false, ids, hidden, n, err);
+}
+
+idgen_status_t idgen_cipher_reveal_wide_ids(const idgen_cipher_t* cipher, const idgen_wide_id_t* hidden,
+                                            idgen_wide_id_t* ids, size_t n, idgen_error_t* err) {
+  return apply(cipher, true, hidden, ids, n, err);
+}
+
 idgen_status_t idgen_cipher_reload(idgen_cipher_t* cipher, idgen_error_t* err) {
   return guard_waiting(err, [&] { open_handle(cipher, "cipher").reload(); });
 }
@@ -84,7 +123,7 @@ idgen_status_t idgen_cipher_describe(const idgen_cipher_t* cipher, char* buffer,
 }
 
 idgen_status_t idgen_cipher_check(const idgen_config_t* config, char* buffer, size_t* size, idgen_error_t* err) {
-  return guard_waiting(err, [&] { write_text(describe_cipher(open_handle(config, "config")), buffer, size); });
+  return guard_waiting(err, [&] { write_text(Cipher(open_handle(config, "config"), false).describe(), buffer, size); });
 }
 
 }  // extern "C"

@@ -65,6 +65,41 @@ def test_hidden_ids_are_those_of_the_vectors(hiding: Hiding, keys: Path) -> None
         assert cipher.reveal(int(hidden_text)) == int(id_text), (mode, layout, id_text)
 
 
+def test_ids_of_bytes_are_hidden_by_their_length_as_the_generator_makes_them(hiding: Hiding, tmp_path: Path) -> None:
+    store = f"sqlite:{tmp_path / 'ids.db'}"
+    idgen.segment_create(store=store, tag="orders", above=2**42 - 51, store_create=True)
+    cipher = hiding(store=store, on_full="widen")
+    with idgen.Generator(kind="business", tag="orders", store=store, on_full="widen", counters=1) as generator:
+        ids = generator.next_wide_for_each(["acme"] * 100)
+    assert [len(id) for id in ids] == [8] * 50 + [16] * 50
+    hidden = cipher.hide_each(ids)
+    assert [len(form) for form in hidden] == [len(id) for id in ids]
+    assert len({*ids, *hidden}) == 200
+    assert cipher.reveal_each(hidden) == ids
+    assert [cipher.hide(id) for id in ids] == hidden
+    assert [cipher.reveal(form) for form in hidden] == ids
+    assert cipher.hide_each([]) == []
+    # The same forms as those of a cipher for one of the lengths.
+    as_ints = [int.from_bytes(id, "big") for id in ids]
+    assert hiding(store=store).hide(as_ints[0]).to_bytes(8, "big") == hidden[0]
+    assert hiding(store=store, layout="business128").hide(as_ints[99]).to_bytes(16, "big") == hidden[99]
+    assert "ids of 16 bytes, which follow those of 8" in cipher.describe()
+
+
+def test_an_id_of_bytes_that_the_cipher_does_not_know_is_refused(hiding: Hiding) -> None:
+    plain, narrow, wide = bytes(7) + b"\x05", hiding(), hiding(layout="business128", namespace="wide")
+    with pytest.raises(idgen.InvalidValueError, match="16 bytes, but those of layout .* have 8"):
+        narrow.hide(bytes(8) + plain)
+    with pytest.raises(idgen.InvalidValueError, match="8 bytes, but those of layout .* have 16"):
+        wide.reveal_each([plain])
+    with pytest.raises(idgen.InvalidValueError, match="this one's size is 7"):
+        narrow.hide(plain[1:])
+    with pytest.raises(idgen.InvalidValueError, match="number 2 of 3, is hidden already"):
+        narrow.hide_each([plain, narrow.hide(plain), plain])
+    with pytest.raises(TypeError, match="item 1 is of the type int; use hide_array"):
+        narrow.hide_each([plain, 5])  # type: ignore[list-item]
+
+
 def test_an_array_gives_what_one_by_one_gives_and_is_left_as_it_was(hiding: Hiding) -> None:
     cipher = hiding()
     ids = np.arange(1000, dtype=np.int64).reshape(10, 100)

@@ -65,6 +65,34 @@ static void ids_hide_and_come_back(void) {
   idgen_cipher_destroy(cipher);
 }
 
+static void ids_of_either_length_hide_by_their_length(void) {
+  idgen_error_t err = IDGEN_ERROR_INIT;
+  idgen_cipher_t *cipher = cipher_from(config_with("store", "memory:widened", "layout", "business64", "namespace",
+                                                   "shop", "cipher.key", "file:keys", "on_full", "widen", NULL));
+  idgen_wide_id_t ids[3] = {IDGEN_WIDE_ID_INIT, IDGEN_WIDE_ID_INIT, IDGEN_WIDE_ID_INIT}, hidden[3];
+  for (int i = 0; i < 3; ++i) {
+    ids[i].size = i == 1 ? 16 : 8;
+    ids[i].bytes[ids[i].size - 1] = 5;
+  }
+  CHECK_ERR(IDGEN_OK, idgen_cipher_hide_wide_ids(cipher, ids, hidden, 3, &err));
+  CHECK(hidden[0].size == 8 && hidden[1].size == 16);
+  CHECK(memcmp(&hidden[0], &hidden[2], sizeof hidden[0]) == 0);
+  CHECK(memcmp(hidden[0].bytes, hidden[1].bytes + 8, 8) != 0);
+  CHECK_ERR(IDGEN_OK, idgen_cipher_reveal_wide_ids(cipher, hidden, hidden, 3, &err));
+  CHECK(memcmp(hidden, ids, sizeof ids) == 0);
+  CHECK_ERR(IDGEN_OK, idgen_cipher_hide_wide_ids(cipher, NULL, NULL, 0, &err));
+
+  /* One that is refused leaves all as they were. */
+  ids[1].bytes[0] = 0xFF;
+  CHECK_ERR(IDGEN_E_VALUE, idgen_cipher_hide_wide_ids(cipher, ids, hidden, 3, &err));
+  CHECK_SAYS("id 338953138925153547590470800371487866885 has bits outside the layout");
+  ids[1].size = 9;
+  CHECK_ERR(IDGEN_E_VALUE, idgen_cipher_hide_wide_ids(cipher, ids, hidden, 3, &err));
+  CHECK_SAYS("8 or 16 bytes");
+  CHECK(hidden[0].bytes[7] == 5);
+  idgen_cipher_destroy(cipher);
+}
+
 static void what_is_missing_is_said(void) {
   idgen_error_t err = IDGEN_ERROR_INIT;
   idgen_cipher_t *cipher = NULL;
@@ -86,6 +114,9 @@ static void what_is_missing_is_said(void) {
     CHECK_ERR(IDGEN_E_HANDLE, idgen_cipher_reveal_batch(wrong[i], &id, &id, 1, &err));
     CHECK_ERR(IDGEN_E_HANDLE, idgen_cipher_hide_wide(wrong[i], wide, out, 1, &err));
     CHECK_ERR(IDGEN_E_HANDLE, idgen_cipher_reveal_wide(wrong[i], wide, out, 1, &err));
+    idgen_wide_id_t either = IDGEN_WIDE_ID_INIT;
+    CHECK_ERR(IDGEN_E_HANDLE, idgen_cipher_hide_wide_ids(wrong[i], &either, &either, 1, &err));
+    CHECK_ERR(IDGEN_E_HANDLE, idgen_cipher_reveal_wide_ids(wrong[i], &either, &either, 1, &err));
     CHECK_ERR(IDGEN_E_HANDLE, idgen_cipher_reload(wrong[i], &err));
     CHECK_ERR(IDGEN_E_HANDLE, idgen_cipher_describe(wrong[i], NULL, &size, &err));
     CHECK_ERR(IDGEN_E_HANDLE,
@@ -97,6 +128,7 @@ static void what_is_missing_is_said(void) {
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_cipher_hide(cipher, 5, NULL, &err));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_cipher_hide_batch(cipher, NULL, &id, 1, &err));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_cipher_reveal_batch(cipher, &id, NULL, 1, &err));
+  CHECK_ERR(IDGEN_E_ARGUMENT, idgen_cipher_hide_wide_ids(cipher, NULL, NULL, 1, &err));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_cipher_describe(cipher, NULL, NULL, &err));
   idgen_cipher_destroy(cipher);
 }
@@ -167,6 +199,7 @@ static void keys_of_the_host(void) {
 void hidden_ids(void) {
   write_text_to("keys", kKeys);
   ids_hide_and_come_back();
+  ids_of_either_length_hide_by_their_length();
   what_is_missing_is_said();
   descriptions_hold_no_key();
   keys_of_the_host();

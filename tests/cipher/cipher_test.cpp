@@ -108,6 +108,34 @@ TEST_F(HiddenIds, ABatchWithOneBadIdWritesNothingAndNamesIt) {
   EXPECT_EQ(out, std::vector<std::uint64_t>(100, 0));
 }
 
+TEST_F(HiddenIds, OfEitherLengthHaveTheSameKeysAndEachLengthItsOwnReload) {
+  Cipher cipher(config({{"on_full", "widen"}}));
+  const std::array<std::uint8_t, 16> plain = bytes_of(5);
+  const auto hidden_as = [&](unsigned bytes) {
+    std::array<std::uint8_t, 16> out{};
+    cipher.apply_wide(false, plain.data(), out.data(), 1, bytes);
+    return out;
+  };
+  const std::array<std::uint8_t, 16> narrow = hidden_as(8), wide = hidden_as(16);
+  EXPECT_EQ(narrow, bytes_of(hide(cipher, 5)));
+  std::array<std::uint8_t, 16> alone{};
+  Cipher(config({{"layout", "business128"}})).apply_wide(false, plain.data(), alone.data(), 1, 16);
+  EXPECT_EQ(wide, alone);
+  write("key", std::string("1 ") + kFirstKey + "\n2 " + kSecondKey + "\n");
+  cipher.reload();
+  EXPECT_NE(hidden_as(8), narrow);
+  EXPECT_NE(hidden_as(16), wide);
+  EXPECT_THAT(cipher.describe(), ::testing::HasSubstr("key version 2: hides"));
+}
+
+TEST_F(HiddenIds, WithoutWideningAnIdOfTheOtherLengthIsRefused) {
+  const Cipher narrow(config()), wide(config({{"layout", "business128"}}));
+  std::array<std::uint8_t, 16> id = bytes_of(5);
+  EXPECT_FAILS(narrow.apply_wide(false, id.data(), id.data(), 1, 16), Status::value, "an id of 16 bytes");
+  EXPECT_FAILS(wide.apply_wide(false, id.data(), id.data(), 1, 8), Status::value, "an id of 8 bytes");
+  EXPECT_EQ(id, bytes_of(5));
+}
+
 TEST_F(HiddenIds, AnIdThatCannotBeOneIsRefusedInPlainWords) {
   const Cipher cipher(config());
   const std::uint64_t hidden = hide(cipher, 77);

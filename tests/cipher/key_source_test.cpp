@@ -157,13 +157,13 @@ TEST_F(HiddenIdKeys, ALongNamespaceFitsTheStoreToo) {
 }
 
 TEST_F(HiddenIdKeys, ACheckComparesAndWritesNothing) {
-  const std::string text = describe_cipher(config());
+  const std::string text = Cipher(config(), false).describe();
   EXPECT_THAT(text, AllOf(HasSubstr("key version 1: hides and reveals, check value "), Not(HasSubstr(kFirstKey))));
   write("key", std::string("1 ") + kSecondKey + "\n");
-  EXPECT_NO_THROW(describe_cipher(config()));  // nobody has begun yet
+  EXPECT_NO_THROW(Cipher(config(), false).describe());  // nobody has begun yet
   EXPECT_NO_THROW(make(config()));
   write("key", kOne);
-  EXPECT_FAILS(describe_cipher(config()), Status::format_mismatch, "another key");
+  EXPECT_FAILS(Cipher(config(), false).describe(), Status::format_mismatch, "another key");
 }
 
 TEST_F(HiddenIdKeys, AStoreThatIsMissingOrDownStopsTheCipher) {

@@ -34,6 +34,12 @@ cipher.key = "file:carts.key"
 """
 
 
+class WideId(ctypes.Structure):
+    """idgen_wide_id_t."""
+
+    _fields_ = (("size", ctypes.c_uint32), ("reserved", ctypes.c_uint32), ("bytes", ctypes.c_uint8 * 16))
+
+
 class OwnIds(Cli):
     def setUp(self):
         super().setUp()
@@ -102,19 +108,27 @@ class Decode(OwnIds):
         refused = self.refused("VALUE", "decode", "--config", "idgen.toml", "--name", "carts", "--hidden", id)
         self.assertIn("not hidden", refused)
 
+    def test_a_hidden_id_that_was_widened_is_revealed_too(self):
+        self.good("key", "new", "carts.key")
+        self.good("store", "create", "--store", "sqlite:ids.db")
+        hidden = self.hide(77, 16)
+        (decoded,) = self.own("decode", "carts", "--hidden", str(hidden).rjust(39, "0"))
+        self.assertEqual((decoded["id"], decoded["layout"], decoded["segment"]), ("77", "business128", 77))
+
     def test_hidden_ids_need_the_keys(self):
         self.assertIn("cipher.key", self.usage("decode", "--config", "idgen.toml", "--name", "events", "--hidden", 1))
         self.assertIn("--config", self.usage("decode", "--hidden", 1))
         self.assertIn("--config", self.usage("decode", "--name", "orders", 1))
 
-    def hide(self, id):
+    def hide(self, id, size=8):
         library = ctypes.CDLL(Path(TOOL).resolve().parents[1] / "lib" / "libidgen.so")
-        cipher, hidden = ctypes.c_void_p(), ctypes.c_uint64()
+        cipher, wide = ctypes.c_void_p(), WideId(size, 0, tuple(id.to_bytes(size, "big")))
         path = str(self.dir / "idgen.toml").encode()
         self.assertEqual(library.idgen_cipher_open(path, b"carts", ctypes.byref(cipher), None), 0)
-        self.assertEqual(library.idgen_cipher_hide(cipher, ctypes.c_uint64(id), ctypes.byref(hidden), None), 0)
+        at = ctypes.byref(wide)
+        self.assertEqual(library.idgen_cipher_hide_wide_ids(cipher, at, at, ctypes.c_size_t(1), None), 0)
         library.idgen_cipher_destroy(cipher)
-        return hidden.value
+        return int.from_bytes(bytes(wide.bytes)[:size], "big")
 
 
 class Grants(OwnIds):

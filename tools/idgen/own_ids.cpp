@@ -50,13 +50,8 @@ idgen_wide_id_t OwnIds::id_of(const std::string& word) const {
 idgen_wide_id_t OwnIds::revealed(const idgen_wide_id_t& hidden) const {
   ErrorSlot error;
   idgen_wide_id_t id = hidden;
-  if (hidden.size == 16) {
-    check(idgen_cipher_reveal_wide(cipher_.get(), hidden.bytes, id.bytes, 1, error), error);
-    return id;
-  }
-  std::uint64_t number = 0;
-  check(idgen_cipher_reveal(cipher_.get(), number_of(hidden), &number, error), error);
-  return wide_of(number);
+  check(idgen_cipher_reveal_wide_ids(cipher_.get(), &hidden, &id, 1, error), error);
+  return id;
 }
 
 OwnId OwnIds::read(const std::string& word) const {

@@ -9,6 +9,7 @@
 #include "config.hpp"
 #include "gil.hpp"
 #include "layout.hpp"
+#include "owners.hpp"
 #include "self.hpp"
 
 namespace idgen_python {
@@ -113,7 +114,22 @@ void to_bytes(const py::object& id, std::uint8_t (&bytes)[16]) {
   }
 }
 
+void apply_wide(const IdCipher& cipher, std::vector<idgen_wide_id_t>& ids, bool reveals) {
+  CallError error;
+  std::optional<WithoutGil> released;
+  if (ids.size() > kSmallCipherBatch) released.emplace();
+  const idgen_status_t status =
+      reveals ? idgen_cipher_reveal_wide_ids(cipher.raw(), ids.data(), ids.data(), ids.size(), &error)
+              : idgen_cipher_hide_wide_ids(cipher.raw(), ids.data(), ids.data(), ids.size(), &error);
+  released.reset();
+  check(status, error);
+}
+
 py::object apply(const IdCipher& cipher, const py::object& id, bool reveals) {
+  if (std::vector<idgen_wide_id_t> wide(1); wide_from(id, wide[0])) {
+    apply_wide(cipher, wide, reveals);
+    return wide_object(wide[0]);
+  }
   CallError error;
   if (!cipher.is_wide()) {
     const std::uint64_t in = id_bits(id);
@@ -132,6 +148,24 @@ py::object apply(const IdCipher& cipher, const py::object& id, bool reveals) {
       .attr("int")
       .attr("from_bytes")(py::bytes(reinterpret_cast<const char*>(bytes), sizeof bytes), "big");
 }
+
+py::list apply_each(const IdCipher& cipher, const py::iterable& objects, bool reveals) {
+  std::vector<idgen_wide_id_t> ids;
+  for (const py::handle object : objects) {
+    if (!wide_from(py::reinterpret_borrow<py::object>(object), ids.emplace_back())) {
+      throw py::type_error(std::string(reveals ? "reveal_each" : "hide_each") + " takes ids as bytes, and item " +
+                           std::to_string(ids.size() - 1) + " is of the type " + Py_TYPE(object.ptr())->tp_name +
+                           "; use " + (reveals ? "reveal_array" : "hide_array") + " for integers");
+    }
+  }
+  apply_wide(cipher, ids, reveals);
+  py::list made;
+  for (const idgen_wide_id_t& id : ids) made.append(wide_object(id));
+  return made;
+}
+
+py::list hide_each(const IdCipher& cipher, const py::iterable& ids) { return apply_each(cipher, ids, false); }
+py::list reveal_each(const IdCipher& cipher, const py::iterable& hidden) { return apply_each(cipher, hidden, true); }
 py::object hide_one(const IdCipher& cipher, const py::object& id) { return apply(cipher, id, false); }
 py::object reveal_one(const IdCipher& cipher, const py::object& hidden) { return apply(cipher, hidden, true); }
 
@@ -232,11 +266,20 @@ void bind_cipher(py::module_& module) {
                   "check(**properties) -> str\n\n"
                   "What describe() of such a cipher would say. Compares the keys with the store, and writes nothing.")
       .def("hide", method(&hide_one), py::arg("id"), py::pos_only(),
-           "hide(id) -> int\n\nThe hidden form of an id. Raises InvalidValueError: bits outside the layout, hidden "
-           "already, or all\nkey versions are retired.")
+           "hide(id) -> int or bytes\n\nThe hidden form of an id, which is an int, or bytes as next_wide_for makes "
+           "them: the form then has as\nmany bytes, and with on_full='widen' those of 16 bytes are hidden as well. "
+           "Raises "
+           "InvalidValueError:\nbits outside the layout, bytes of another length, hidden already, or all key versions "
+           "are retired.")
       .def("reveal", method(&reveal_one), py::arg("hidden"), py::pos_only(),
-           "reveal(hidden) -> int\n\nThe id of a hidden form. Raises InvalidValueError: bits outside the layout, not "
-           "hidden, or an\nunknown key version.")
+           "reveal(hidden) -> int or bytes\n\nThe id of a hidden form, as hide. Raises InvalidValueError: bits outside "
+           "the layout, bytes of another\nlength, not hidden, or an unknown key version.")
+      .def("hide_each", method(&hide_each), py::arg("ids"), py::pos_only(),
+           "hide_each(ids) -> list[bytes]\n\nThe hidden forms of several ids of bytes, as next_wide_for_each makes "
+           "them. "
+           "Raises as hide, TypeError\nfor anything but bytes.")
+      .def("reveal_each", method(&reveal_each), py::arg("hidden"), py::pos_only(),
+           "reveal_each(hidden) -> list[bytes]\n\nThe ids of several hidden forms, as hide_each. Raises as reveal.")
       .def(
           "hide_array",
           [](const py::object& self, const py::object& ids) {

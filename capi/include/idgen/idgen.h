@@ -1358,6 +1358,9 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_router_reload(idgen_router_t *rou
  * extension). Of a layout without a version field, the segment field or, if it has none, the whole id is hidden. Such
  * ids have one key version for ever, and nothing tells a hidden id from a plain one.
  *
+ * With on_full = widen a cipher also hides the ids of 16 bytes that follow those of 8, with the same keys: by
+ * idgen_cipher_hide_wide_ids, for which an id's length says which of the two it is.
+ *
  * The store keeps a check value of each key version, so a process with another key is refused. The module
  * libidgen_cipher.so does the work; without it, making a cipher fails with IDGEN_E_UNSUPPORTED.
  *
@@ -1406,8 +1409,24 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_hide_batch(const idgen_cip
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_reveal_batch(const idgen_cipher_t *cipher, const uint64_t *hidden,
                                                                    uint64_t *ids, size_t n, idgen_error_t *err);
 
-/* idgen_cipher_hide_batch for ids of 128 bits: 16 bytes each, the most significant first. The other functions refuse a
- * layout of more than 64 bits; these take every layout.
+/* The hidden forms of n ids of either length, as idgen_next_wide_for makes them; n = 0 does nothing. A hidden form has
+ * as many bytes as its id. `hidden` may be `ids`.
+ * Errors: as idgen_cipher_hide_batch, IDGEN_E_VALUE (a length that the layout's ids do not have, or 16 without
+ * on_full = widen); then nothing was written. The message shows the id, and its number if all are of one length.
+ * Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_hide_wide_ids(const idgen_cipher_t *cipher,
+                                                                    const idgen_wide_id_t *ids, idgen_wide_id_t *hidden,
+                                                                    size_t n, idgen_error_t *err);
+
+/* The ids of n hidden forms of either length. `ids` may be `hidden`.
+ * Errors: as idgen_cipher_reveal_batch and idgen_cipher_hide_wide_ids. Blocks: no. Threads: any. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_reveal_wide_ids(const idgen_cipher_t *cipher,
+                                                                      const idgen_wide_id_t *hidden,
+                                                                      idgen_wide_id_t *ids, size_t n,
+                                                                      idgen_error_t *err);
+
+/* idgen_cipher_hide_batch for a column of 16 bytes for each id, the most significant first. Takes every layout; an id
+ * of 8 bytes has 8 zeros in front.
  * Errors: as idgen_cipher_hide_batch. Blocks: no. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_hide_wide(const idgen_cipher_t *cipher, const uint8_t *ids,
                                                                 uint8_t *hidden, size_t n, idgen_error_t *err);
@@ -1418,7 +1437,8 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_reveal_wide(const idgen_ci
                                                                   uint8_t *ids, size_t n, idgen_error_t *err);
 
 /* Reads the keys again, for a new key version or one that was retired. Other threads go on meanwhile. After an error
- * the cipher has the keys that it had. Earlier keys stay in memory until the cipher is destroyed.
+ * the cipher has the keys that it had; with on_full = widen, perhaps not for ids of 16 bytes: call it again. Earlier
+ * keys stay in memory until the cipher is destroyed.
  * Errors: as idgen_cipher_create, IDGEN_E_FORKED. Blocks: on the keys and on the store. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_reload(idgen_cipher_t *cipher, idgen_error_t *err);
 

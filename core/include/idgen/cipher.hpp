@@ -4,11 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <string>
 
 #include "idgen/cipher_module.h"
 #include "idgen/config.hpp"
+#include "idgen/layout.hpp"
 
 namespace idgen {
 
@@ -16,26 +17,29 @@ namespace idgen {
 class Cipher {
  public:
   // Reads the keys, and has the store keep or compare their check values. Throws Error{value, layout, unsupported,
-  // config_file, format_mismatch, store_*}. May block.
-  explicit Cipher(const Config& config);
+  // config_file, format_mismatch, store_*}. May block. Without `records` the store is only compared with.
+  explicit Cipher(const Config& config, bool records = true);
   Cipher(const Cipher&) = delete;
   Cipher& operator=(const Cipher&) = delete;
   ~Cipher();  // wipes all keys
 
   // Throws Error{value}; nothing was written then. `out` may be `ids`.
   void apply(bool reveals, const std::uint64_t* ids, std::uint64_t* out, std::size_t count) const;
-  // Ids of 16 bytes, the most significant first.
-  void apply_wide(bool reveals, const std::uint8_t* ids, std::uint8_t* out, std::size_t count) const;
+  // Ids in 16 bytes, the most significant first. With `id_bytes`, 8 or 16, ids of that length: with on_full = widen,
+  // those of 16 are of the layout that ids are widened to. Without, ids of the layout.
+  void apply_wide(bool reveals, const std::uint8_t* ids, std::uint8_t* out, std::size_t count,
+                  std::optional<unsigned> id_bytes = {}) const;
   // Reads the keys again. After an error it goes on with those that it had. May block.
   void reload() IDGEN_RUNS_HOST_CODE;
   std::string describe() const;
 
  private:
-  const Config config_;
-  idgen_module_cipher_t module_{};
-};
+  Cipher(const Config& config, const Layout& layout, bool records);
 
-// What Cipher(config).describe() would say. Compares the keys with the store, and writes nothing.
-std::string describe_cipher(const Config& config);
+  const Config config_;
+  const Layout layout_;
+  idgen_module_cipher_t module_;
+  idgen_module_cipher_t widened_{};  // of the ids of 16 bytes that follow those of 8; none without on_full = widen
+};
 
 }  // namespace idgen

@@ -73,8 +73,6 @@ struct GeneShape {
   GeneRule rule = GeneRule::hash;
 };
 
-inline constexpr std::string_view kWideLayout = "business128";  // that ids of 8 bytes are widened to
-
 // What the fast path needs to know about a generator; nothing here changes.
 struct Shape {
   bool timed = false;      // snowflake: numbers are (tick, sequence) pairs

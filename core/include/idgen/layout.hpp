@@ -63,6 +63,8 @@ struct Preset {
 // Known layouts, in the order of docs/layouts.md.
 std::span<const Preset> presets() noexcept;
 
+inline constexpr std::string_view kWideLayout = "business128";  // that ids of 8 bytes are widened to
+
 class Layout {
  public:
   static constexpr std::size_t kMaxFields = 10;
@@ -116,6 +118,8 @@ class Layout {
   Parts decode128(Id128 id) const;
   // Throws Error{value} for an id of another length, too.
   Parts decode(const WideId& id) const;
+  // Throws Error{value} unless ids have this many bytes.
+  void require_length(unsigned id_bytes) const;
 
   // The rule for the gene if none is given: mod if time is above and the gene is the lowest field, else hash.
   GeneRule gene_rule() const noexcept;

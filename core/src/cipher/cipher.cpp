@@ -44,8 +44,8 @@ idgen_cipher_shape shape_of(const Layout& layout) {
   if (version.bits != 0 && (segment.bits == 0 || version.bits < 2)) {
     throw Error(
         Status::unsupported,
-        "layout '" + layout.text() +
-            "': hidden ids need a segment field beside a version field of at least 2 bits, or no version field");
+        concat({"layout '", layout.text(),
+                "': hidden ids need a segment field beside a version field of at least 2 bits, or no version field"}));
   }
   const bool is_whole = segment.bits == 0;
   return {.id_bits = layout.bits(),
@@ -61,9 +61,10 @@ constexpr std::string_view kFile = "file:", kVariable = "env:";
 
 // Never shown: somebody may have put the key itself there.
 [[noreturn]] void refuse_key(const char* why) {
-  throw Error(Status::value, std::string("cipher.key ") + why +
-                                 "; allowed: file:PATH, env:VARIABLE, or keys of the program's own. `idgen key new` "
-                                 "makes a key file");
+  throw Error(Status::value,
+              concat({"cipher.key ", why,
+                      "; allowed: file:PATH, env:VARIABLE, or keys of the program's own. `idgen key new` "
+                      "makes a key file"}));
 }
 
 // What the module asks for while it reads its keys. No exception passes it.
@@ -114,8 +115,8 @@ class Host {
       const Config& config = config_of(ctx);
       std::optional<std::string> value = (config.runtime ? *config.runtime : system_runtime()).environment(name);
       if (!value) {
-        throw Error(Status::config_file, "cipher.key names the environment variable " + in_quotes(name) +
-                                             ", which this process does not have");
+        throw Error(Status::config_file, concat({"cipher.key names the environment variable ", quote(name),
+                                                 ", which this process does not have"}));
       }
       text(to, value->c_str());
       // NOLINTNEXTLINE(clang-analyzer-cplusplus.InnerPointer): no two calls that change it
@@ -142,8 +143,8 @@ class Host {
   idgen_cipher_host host_{};
 };
 
-idgen_module_cipher_t open_cipher(const Config& config, bool records) {
-  const idgen_cipher_shape shape = shape_of(layout_of(config));
+idgen_module_cipher_t open_cipher(const Config& config, const Layout& layout, bool records) {
+  const idgen_cipher_shape shape = shape_of(layout);
   const Host host(config);
   const auto& module = *static_cast<const idgen_cipher_module*>(
       load_module({.what = "hidden ids", .name = "cipher", .package = "libssl3", .abi = IDGEN_CIPHER_MODULE_ABI},
@@ -161,36 +162,50 @@ idgen_module_cipher_t open_cipher(const Config& config, bool records) {
   return opened;
 }
 
-std::string description_of(const idgen_module_cipher_t& cipher) {
-  std::string text;
+void close(const idgen_module_cipher_t& cipher) {
+  if (cipher.ctx != nullptr) cipher.close(cipher.ctx);
+}
+
+void describe_to(std::string& text, const idgen_module_cipher_t& cipher) {
   call([&](ModuleError* err) {
     return cipher.describe(
         cipher.ctx, [](void* to, const char* part) { *static_cast<std::string*>(to) += part; }, &text, err);
   });
-  return text;
 }
 
 }  // namespace
 
-Cipher::Cipher(const Config& config) : config_(config.with_absolute_directory()), module_(open_cipher(config_, true)) {}
-Cipher::~Cipher() { module_.close(module_.ctx); }
+Cipher::Cipher(const Config& config, const Layout& layout, bool records)
+    : config_(config.with_absolute_directory()), layout_(layout), module_(open_cipher(config_, layout_, records)) {}
+Cipher::Cipher(const Config& config, bool records) : Cipher(config, layout_of(config), records) {
+  if (!layout_.is_wide() && config_.get("on_full") == "widen")
+    widened_ = open_cipher(config_, Layout::parse(kWideLayout), records);
+}
+Cipher::~Cipher() {
+  close(module_);
+  close(widened_);
+}
 
 void Cipher::apply(bool reveals, const std::uint64_t* ids, std::uint64_t* out, std::size_t count) const {
   call([&](ModuleError* err) { return module_.apply(module_.ctx, reveals ? 1 : 0, ids, out, count, err); });
 }
-void Cipher::apply_wide(bool reveals, const std::uint8_t* ids, std::uint8_t* out, std::size_t count) const {
-  call([&](ModuleError* err) { return module_.apply_wide(module_.ctx, reveals ? 1 : 0, ids, out, count, err); });
+void Cipher::apply_wide(bool reveals, const std::uint8_t* ids, std::uint8_t* out, std::size_t count,
+                        std::optional<unsigned> id_bytes) const {
+  const bool is_widened = id_bytes == 16U && widened_.ctx != nullptr;
+  if (id_bytes && !is_widened) layout_.require_length(*id_bytes);
+  const idgen_module_cipher_t& cipher = is_widened ? widened_ : module_;
+  call([&](ModuleError* err) { return cipher.apply_wide(cipher.ctx, reveals ? 1 : 0, ids, out, count, err); });
 }
 void Cipher::reload() {
   const Host host(config_);
-  call([&](ModuleError* err) { return module_.reload(module_.ctx, host.get(), err); });
+  for (const idgen_module_cipher_t& cipher : {widened_, module_})
+    if (cipher.ctx != nullptr) call([&](ModuleError* err) { return cipher.reload(cipher.ctx, host.get(), err); });
 }
-std::string Cipher::describe() const { return description_of(module_); }
-
-std::string describe_cipher(const Config& config) {
-  const idgen_module_cipher_t opened = open_cipher(config, false);
-  const std::unique_ptr<void, void (*)(void*)> closer(opened.ctx, opened.close);
-  return description_of(opened);
+std::string Cipher::describe() const {
+  std::string text;
+  describe_to(text, module_);
+  if (widened_.ctx != nullptr) describe_to(text += "ids of 16 bytes, which follow those of 8:\n", widened_);
+  return text;
 }
 
 }  // namespace idgen

@@ -414,12 +414,15 @@ std::uint64_t Layout::encode(const Parts& parts) const {
   return static_cast<std::uint64_t>(encode128(parts));
 }
 
+void Layout::require_length(unsigned id_bytes) const {
+  if (id_bytes == wide_bytes()) return;
+  throw Error(Status::value,
+              concat({"an id of ", std::to_string(id_bytes), " bytes, but those of layout ", in_quotes(text()),
+                      " have ", std::to_string(wide_bytes()), "; use the layout that made it"}));
+}
+
 Parts Layout::decode(const WideId& id) const {
-  if (id.bytes != wide_bytes()) {
-    throw Error(Status::value,
-                concat({"an id of ", std::to_string(id.bytes), " bytes, but those of layout ", in_quotes(text()),
-                        " have ", std::to_string(wide_bytes()), "; decode it with the layout that made it"}));
-  }
+  require_length(id.bytes);
   return decode128(id.value);
 }
 

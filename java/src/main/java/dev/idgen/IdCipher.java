@@ -11,8 +11,6 @@ import java.nio.file.Path;
  * after it has become unreachable.
  */
 public final class IdCipher {
-  private static final int WIDE = 16;
-
   private final long handle;
 
   IdCipher(long handle) {
@@ -78,24 +76,45 @@ public final class IdCipher {
   }
 
   /**
-   * {@link #hideAll(long[])} for ids of 128 bits: 16 bytes each, the most significant first. Takes every layout.
+   * The hidden form of an id of either length, as {@link Generator#nextWideFor(long)} makes it. With the property
+   * {@code on_full = widen}, ids of 16 bytes are hidden too.
    *
-   * @param ids 16 bytes for each
-   * @throws ConfigException as {@link #hideAll(long[])}
-   * @throws IllegalArgumentException if the length is no multiple of 16
+   * @param id an id of the layout, or of the one that ids are widened to
+   * @return the form to show, of as many bytes
+   * @throws ConfigException as {@link #hide(long)}, and for a length that ids do not have
    */
-  public void hideAllWide(byte[] ids) {
+  public WideId hide(WideId id) {
+    return one(id, false);
+  }
+
+  /**
+   * The id of a hidden form of either length.
+   *
+   * @param hidden what {@link #hide(WideId)} gave
+   * @return the id
+   * @throws ConfigException as {@link #reveal(long)}, and for a length that ids do not have
+   */
+  public WideId reveal(WideId hidden) {
+    return one(hidden, true);
+  }
+
+  /**
+   * {@link #hideAll(long[])} for ids of either length, as {@link #hide(WideId)}.
+   *
+   * @param ids any number of them
+   * @throws ConfigException as {@link #hide(WideId)}; then none was replaced
+   */
+  public void hideAll(WideId[] ids) {
     applyWide(ids, false);
   }
 
   /**
-   * {@link #revealAll(long[])} for ids of 128 bits, as {@link #hideAllWide}.
+   * {@link #revealAll(long[])} for hidden forms of either length.
    *
-   * @param hidden 16 bytes for each
-   * @throws ConfigException as {@link #revealAll(long[])}
-   * @throws IllegalArgumentException if the length is no multiple of 16
+   * @param hidden any number of them
+   * @throws ConfigException as {@link #reveal(WideId)}; then none was replaced
    */
-  public void revealAllWide(byte[] hidden) {
+  public void revealAll(WideId[] hidden) {
     applyWide(hidden, true);
   }
 
@@ -143,14 +162,20 @@ public final class IdCipher {
     }
   }
 
-  private void applyWide(byte[] ids, boolean reveals) {
-    if (ids.length % WIDE != 0) {
-      throw new IllegalArgumentException(ids.length + " bytes; an id has " + WIDE + ", so give a multiple of that");
-    }
+  private WideId one(WideId id, boolean reveals) {
+    var ids = new WideId[] {id};
+    applyWide(ids, reveals);
+    return ids[0];
+  }
+
+  private void applyWide(WideId[] ids, boolean reveals) {
+    var numbers = new long[Math.multiplyExact(WideId.LONGS, ids.length)];
+    for (int index = 0; index < ids.length; index++) ids[index].store(numbers, WideId.LONGS * index);
     try {
-      if (ids.length > 0) IdgenJNI.cipherApplyWide(handle, ids, reveals);
+      if (ids.length > 0) IdgenJNI.cipherApplyWide(handle, numbers, reveals);
     } finally {
       Reference.reachabilityFence(this);
     }
+    for (int index = 0; index < ids.length; index++) ids[index] = WideId.of(numbers, WideId.LONGS * index);
   }
 }

@@ -13,7 +13,7 @@ import java.util.UUID;
  * used up.
  */
 public final class WideId implements Comparable<WideId> {
-  /** How many numbers the natives write for an id: size, high and low. */
+  /** How many numbers the natives read and write for an id: size, high and low. */
   static final int LONGS = 3;
 
   private static final int NARROW = Long.BYTES;
@@ -27,6 +27,13 @@ public final class WideId implements Comparable<WideId> {
     this.high = high;
     this.low = low;
     this.size = size;
+  }
+
+  /** For the natives, as they write it. */
+  void store(long[] sizeHighLow, int offset) {
+    sizeHighLow[offset] = size;
+    sizeHighLow[offset + 1] = high;
+    sizeHighLow[offset + 2] = low;
   }
 
   /** From what the natives write. */

@@ -21,6 +21,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
+import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -56,12 +57,10 @@ class IdCipherTest {
         .cipherKey("file:" + folder.resolve("keys"));
   }
 
-  private static byte[] wide(String number) {
-    var id = new byte[16];
-    byte[] digits = new BigInteger(number).toByteArray();
-    int skipped = Math.max(0, digits.length - id.length); // a sign
-    System.arraycopy(digits, skipped, id, id.length - digits.length + skipped, digits.length - skipped);
-    return id;
+  private static WideId id(String layout, String number) {
+    if (!layout.equals("business128")) return WideId.of(Long.parseUnsignedLong(number));
+    var value = new BigInteger(number);
+    return WideId.of(new UUID(value.shiftRight(64).longValue(), value.longValue()));
   }
 
   @Test
@@ -76,11 +75,8 @@ class IdCipherTest {
               .cipherVersion(Long.parseLong(row[3]))
               .buildCipher();
       String what = String.join(" ", row);
-      byte[] id = wide(row[4]);
-      cipher.hideAllWide(id);
-      assertArrayEquals(wide(row[5]), id, what);
-      cipher.revealAllWide(id);
-      assertArrayEquals(wide(row[4]), id, what);
+      assertEquals(id(row[2], row[5]), cipher.hide(id(row[2], row[4])), what);
+      assertEquals(id(row[2], row[4]), cipher.reveal(id(row[2], row[5])), what);
       if (row[2].equals("business128")) {
         assertEquals(Status.UNSUPPORTED, assertThrows(ConfigException.class, () -> cipher.hide(1)).status());
         continue;
@@ -169,7 +165,27 @@ class IdCipherTest {
     var refusal = assertThrows(ConfigException.class, () -> cipher.hideAll(ids));
     assertTrue(refusal.getMessage().contains("number 701 of 1000"), refusal.getMessage());
     assertArrayEquals(before, ids);
-    assertThrows(IllegalArgumentException.class, () -> cipher.hideAllWide(new byte[17]));
+  }
+
+  @Test
+  void ofEitherLengthAreHiddenByTheirLength() throws IOException {
+    var cipher = hiding("widened").set("on_full", "widen").buildCipher();
+    WideId[] plain = {WideId.of(5), WideId.of(new UUID(0, 5)), WideId.of(6)};
+    WideId[] ids = plain.clone();
+    cipher.hideAll(ids);
+    assertEquals(WideId.of(cipher.hide(5)), ids[0]);
+    assertEquals(cipher.hide(plain[1]), ids[1]);
+    assertEquals(16, ids[1].size());
+    assertNotEquals(ids[0].low(), ids[1].low());
+    cipher.revealAll(ids);
+    assertArrayEquals(plain, ids);
+    cipher.hideAll(new WideId[0]);
+    WideId[] wrong = {plain[0], cipher.hide(plain[0])};
+    assertThrows(ConfigException.class, () -> cipher.hideAll(wrong));
+    assertEquals(plain[0], wrong[0]);
+    var narrow = hiding("narrow").buildCipher();
+    assertThrows(ConfigException.class, () -> narrow.hide(plain[1]));
+    assertThrows(NullPointerException.class, () -> cipher.hide((WideId) null));
   }
 
   @Test
