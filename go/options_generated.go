@@ -48,8 +48,9 @@ func WithBufferDatabase(value string) Option { return With("buffer.database", va
 // database is down, at the rate at which all processes draw. Redis holds at least four segments.
 func WithBufferRunway(value time.Duration) Option { return With("buffer.runway", value) }
 
-// WithBufferStockMax sets buffer.stock_max (1 to 1000000000000; default 100000000). The most numbers of a tag that
-// Redis holds: what is lost if it forgets.
+// WithBufferStockMax sets buffer.stock_max (1 to 1000000000000; default 10000000). The most numbers of a tag that Redis
+// holds for buffer.runway: what is lost each time it forgets. The default lasts for half an hour at 5500 ids per
+// second.
 func WithBufferStockMax(value int64) Option { return With("buffer.stock_max", value) }
 
 // WithBufferErrors sets buffer.errors (1 to 1000; default 3). After this many failures in a row, Redis or the database

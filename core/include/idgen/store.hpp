@@ -263,7 +263,7 @@ struct BufferOptions {
   std::string database;
   std::string identity{};  // of the database, for the queue: those that name another one share no numbers with us
   std::int64_t runway_ms = 1'800'000;
-  std::uint64_t stock_max = 100'000'000;
+  std::uint64_t stock_max = 10'000'000;
   std::uint32_t errors = 3;
   std::int64_t pause_ms = 5000;
   std::int64_t timeout_ms = 1000;  // for one operation in Redis

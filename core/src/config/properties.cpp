@@ -46,8 +46,11 @@ constexpr Property kProperties[] = {
      "How long the numbers in Redis should last while the database is down, at the rate at which all processes draw. "
      "Redis holds at least four segments.",
      kSince, 0, 7 * 86'400'000.0},
-    {"buffer.stock_max", integer, "100000000", "1 to 1000000000000", "numbers",
-     "The most numbers of a tag that Redis holds: what is lost if it forgets.", kSince, 1, 1e12},
+    {"buffer.stock_max", integer, "10000000", "1 to 1000000000000", "numbers",
+     "The most numbers of a tag that Redis holds for buffer.runway: what is lost each time it forgets. The default "
+     "lasts "
+     "for half an hour at 5500 ids per second.",
+     kSince, 1, 1e12},
     {"buffer.errors", integer, "3", "1 to 1000", "",
      "After this many failures in a row, Redis or the database is left alone for buffer.pause.", kSince, 1, 1000},
     {"buffer.pause", duration, "5s", "1ms to 1h", "ms",

@@ -61,8 +61,8 @@ class Properties(TypedDict, total=False):
     the rate at which all processes draw. Redis holds at least four segments."""
 
     buffer_stock_max: SupportsIndex | str | None
-    """buffer.stock_max (1 to 1000000000000; default 100000000). The most numbers of a tag that Redis holds: what is
-    lost if it forgets."""
+    """buffer.stock_max (1 to 1000000000000; default 10000000). The most numbers of a tag that Redis holds for
+    buffer.runway: what is lost each time it forgets. The default lasts for half an hour at 5500 ids per second."""
 
     buffer_errors: SupportsIndex | str | None
     """buffer.errors (1 to 1000; default 3). After this many failures in a row, Redis or the database is left alone for
