@@ -146,7 +146,7 @@ def test_what_is_no_id_of_the_layout_is_refused(hiding: Hiding) -> None:
         with pytest.raises(idgen.InvalidValueError):
             cipher.hide(outside)
     with pytest.raises(TypeError):
-        cipher.hide("5")  # type: ignore[arg-type]
+        cipher.hide("5")  # type: ignore[call-overload]
     wide = hiding(layout="business128", namespace="wide")
     for outside in (-1, 2**127, 2**128):
         with pytest.raises(idgen.InvalidValueError):
