@@ -469,6 +469,24 @@ class LayoutCommand(Cli):
         left = info["last_unix_ms"] / 1000 - datetime.datetime.now().timestamp()
         self.assertAlmostEqual(info["years_left"], left / 86400 / 365.25, places=1)
 
+    def test_any_number_of_generators_share_the_counter_of_a_tag(self):
+        self.assertNotIn("workers", json.loads(self.good("layout", "business64", "--json").out))
+        self.assertRegex(self.good("layout", "business64").out, r"generators +any number: they share the counter")
+        self.assertRegex(self.good("layout").out, r"business64 .* any +gene:16")
+
+    def test_the_statement_for_tidb_splits_where_ids_begin_with_the_gene(self):
+        split = ("layout", "gene:4 version:2 segment:50", "--split-regions", 16)
+        self.assertEqual(self.good(*split).out, f"SPLIT TABLE orders BETWEEN (0) AND ({2**56 - 1}) REGIONS 16;\n")
+        self.assertIn("TABLE shop.orders ", self.good(*split, "--table", "shop.orders").out)
+        self.assertIn("begin with time rise", self.usage("layout", "order", "--split-regions", 16))
+        self.assertIn("begin with segment rise", self.usage("layout", "segment:63", "--split-regions", 16))
+        self.assertIn("no integers", self.usage("layout", "business128", "--split-regions", 16))
+        self.assertIn("needs a LAYOUT", self.usage("layout", "--split-regions", 16))
+        self.assertIn("needs --split-regions", self.usage("layout", "default", "--table", "orders"))
+        self.assertIn("letters, digits", self.usage(*split, "--table", "orders; DROP TABLE x"))
+        for regions in (0, 1, 1001):
+            self.assertIn("2 to 1000", self.usage("layout", "business64", "--split-regions", regions))
+
     def test_the_javascript_safe_preset_says_so(self):
         self.assertIs(json.loads(self.good("layout", "js53", "--json").out)["js_safe"], True)
         self.assertRegex(self.good("layout", "js53").out, r"JavaScript +safe")

@@ -807,13 +807,15 @@ def preset_table() -> str:
         generators = 1
         for field in NODE_FIELDS & width.keys():
             generators *= 2 ** width[field]
-        first, last, rate = "", "", ""
+        first, last, rate, side_by_side = "", "", "", "any"
+        if "sequence" in width:
+            side_by_side = grouped(generators)
         if tick:
             end = epoch + 2 ** width["time"] * tick - 1
             first, rate = canonical(epoch), grouped(2 ** width["sequence"] * 1000 / tick)
             last = "after 9999" if end > 253402300799999 else canonical(end)[:10]
         safe = "yes" if sum(width.values()) <= 53 else ""
-        lines.append(f"| `{name}` | `{text}` | {first} | {last} | {rate} | {grouped(generators)} | {safe} |")
+        lines.append(f"| `{name}` | `{text}` | {first} | {last} | {rate} | {side_by_side} | {safe} |")
     return "".join(line + "\n" for line in lines)
 
 

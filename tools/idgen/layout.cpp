@@ -1,5 +1,8 @@
 // idgen layout: what a layout can do, and until when.
+#include <algorithm>
+#include <cctype>
 #include <memory>
+#include <string>
 
 #include "command.hpp"
 #include "decoded.hpp"
@@ -17,16 +20,22 @@ tick too (time:41ms, time:32s, time:39x10ms). Without LAYOUT the presets are lis
 
 With --json: layout, text, bits, unsigned, js_safe, epoch, epoch_unix_ms, tick_ms, first, last, last_unix_ms,
 years_left, ids_per_tick, ids_per_second, workers; without LAYOUT one object per line and preset. Dates after the year
-9999 are null; a layout without a time field has none of epoch, tick, first, last, years_left and ids_per_second.
+9999 are null; a layout without a time field has none of epoch, tick, first, last, years_left and ids_per_second. One
+without a sequence has no workers: any number of generators share the counter of a tag.
 )";
 
 struct Arguments {
   std::string layout;
   std::string epoch;
+  std::string table;
+  std::uint64_t regions = UINT64_MAX;  // not given
   bool json = false;
 };
 
 bool has_time(const idgen_layout_info_t& info) { return info.fields & IDGEN_FIELD_TIME; }
+
+// Ids are numbers of a tag, which any number of generators may share.
+bool is_counted(const idgen_layout_info_t& info) { return !(info.fields & IDGEN_FIELD_SEQUENCE); }
 
 std::string tick(std::int64_t ms) {
   if (ms == 1) return "millisecond";
@@ -48,7 +57,7 @@ std::string as_json(const idgen_layout_info_t& info) {
   }
   object.number("ids_per_tick", info.ids_per_tick);
   if (has_time(info)) object.real("ids_per_second", info.ids_per_second);
-  object.number("workers", info.workers);
+  if (!is_counted(info)) object.number("workers", info.workers);
   return object.str();
 }
 
@@ -94,6 +103,7 @@ std::string as_lines(const Layout& layout, const idgen_layout_info_t& info, cons
     line("ids",
          (info.ids_per_tick == UINT64_MAX ? "2^64 or more" : approximate(static_cast<double>(info.ids_per_tick))) +
              " in all, for each combination of the other fields");
+    if (is_counted(info)) line("generators", "any number: they share the counter of a tag");
     line("time", "none: the ids do not say when they were made, and no clock is read");
   }
   line("JavaScript", info.is_js_safe
@@ -120,15 +130,41 @@ std::string table(const Terminal& terminal) {
     if (over) last = terminal.paint(ink::red, last);
     out += padded(info.preset, 15) + last +
            right_aligned(has_time(info) ? grouped(static_cast<std::uint64_t>(info.ids_per_second)) : "-", 14) +
-           right_aligned(grouped(info.workers), 14) + "  " + info.text + '\n';
+           right_aligned(is_counted(info) ? "any" : grouped(info.workers), 14) + "  " + info.text + '\n';
   }
   return out;
+}
+
+std::string split_statement(const Arguments& arguments) {
+  if (arguments.layout.empty()) throw UsageError("--split-regions needs a LAYOUT to go with");
+  if (arguments.regions < 2 || arguments.regions > 1000)
+    throw UsageError("--split-regions " + std::to_string(arguments.regions) + ": TiDB takes 2 to 1000 in a statement");
+  const Layout layout = make_layout(arguments.layout, arguments.epoch);
+  const idgen_layout_info_t info = info_of(layout);
+  const idgen_field_t highest = fields_of(layout, info).front();
+  if (info.bits > 64) throw UsageError("ids of " + std::to_string(info.bits) + " bits are no integers in TiDB");
+  constexpr std::uint32_t kRising = IDGEN_FIELD_TIME | IDGEN_FIELD_SEGMENT | IDGEN_FIELD_SEQUENCE;
+  if (highest.kind & kRising) {
+    throw UsageError(std::string("ids that begin with ") + highest.name +
+                     " rise, so each new row is in the table's last region, wherever it is split. Use a layout that "
+                     "begins with the gene, such as business64");
+  }
+  const std::string table = arguments.table.empty() ? "orders" : arguments.table;
+  if (!std::ranges::all_of(table, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; }))
+    throw UsageError("--table " + one_line(arguments.table) +
+                     ": allowed: letters, digits, '_', and '.' after a schema");
+  return "SPLIT TABLE " + table + " BETWEEN (0) AND (" + std::to_string(largest(info.bits)) + ") REGIONS " +
+         std::to_string(arguments.regions) + ";\n";
 }
 
 int show(const Arguments& arguments) {
   const Terminal terminal(stdout);
   Output out;
-  if (!arguments.layout.empty()) {
+  if (!arguments.table.empty() && arguments.regions == UINT64_MAX)
+    throw UsageError("--table needs --split-regions to go with");
+  if (arguments.regions != UINT64_MAX) {
+    out.write(split_statement(arguments));
+  } else if (!arguments.layout.empty()) {
     const Layout layout = make_layout(arguments.layout, arguments.epoch);
     const idgen_layout_info_t info = info_of(layout);
     out.write(arguments.json ? as_json(info) + '\n' : as_lines(layout, info, terminal));
@@ -152,16 +188,25 @@ Command layout_command() {
   return {
       .name = "layout",
       .summary = "Say what a layout can do and how long it lasts; list the presets.",
-      .usage = {"[LAYOUT] [--epoch TIME] [--json]"},
+      .usage = {"[LAYOUT] [--epoch TIME] [--json]", "LAYOUT --split-regions N [--table NAME]"},
       .details = kDetails,
       .examples = {"idgen layout", "idgen layout twitter",
                    "idgen layout 'time:41ms worker:8 sequence:14' --epoch 2026-01-01T00:00:00Z",
-                   "idgen layout default --json | jq .years_left"},
+                   "idgen layout default --json | jq .years_left",
+                   "idgen layout business64 --split-regions 64 --table shop.orders"},
       .options = {{.names = "LAYOUT",
                    .help = "A preset or a layout in full; left out: all presets.",
                    .target = &arguments->layout,
                    .values = preset_names()},
                   epoch_option(arguments->epoch),
+                  {.names = "--split-regions",
+                   .placeholder = "N",
+                   .help = "Print TiDB's statement that splits a table into N regions, 2 to 1000.",
+                   .target = &arguments->regions},
+                  {.names = "--table",
+                   .placeholder = "NAME",
+                   .help = "The table of that statement; by default orders.",
+                   .target = &arguments->table},
                   {.names = "--json", .help = "JSON, one object per line.", .target = &arguments->json}},
       .run = [arguments] { return show(*arguments); },
   };
