@@ -114,15 +114,19 @@ void to_bytes(const py::object& id, std::uint8_t (&bytes)[16]) {
   }
 }
 
-void apply_wide(const IdCipher& cipher, std::vector<idgen_wide_id_t>& ids, bool reveals) {
+// In place, by one of the C functions for several ids.
+template <class Id, class Function>
+void apply_by(Function* function, const IdCipher& cipher, Id* ids, std::size_t count) {
   CallError error;
   std::optional<WithoutGil> released;
-  if (ids.size() > kSmallCipherBatch) released.emplace();
-  const idgen_status_t status =
-      reveals ? idgen_cipher_reveal_wide_ids(cipher.raw(), ids.data(), ids.data(), ids.size(), &error)
-              : idgen_cipher_hide_wide_ids(cipher.raw(), ids.data(), ids.data(), ids.size(), &error);
+  if (count > kSmallCipherBatch) released.emplace();
+  const idgen_status_t status = function(cipher.raw(), ids, ids, count, &error);
   released.reset();
   check(status, error);
+}
+
+void apply_wide(const IdCipher& cipher, std::vector<idgen_wide_id_t>& ids, bool reveals) {
+  apply_by(reveals ? &idgen_cipher_reveal_wide_ids : &idgen_cipher_hide_wide_ids, cipher, ids.data(), ids.size());
 }
 
 py::object apply(const IdCipher& cipher, const py::object& id, bool reveals) {
@@ -173,14 +177,7 @@ py::object reveal_one(const IdCipher& cipher, const py::object& hidden) { return
 void apply_to_buffer(const IdCipher& cipher, const py::object& ids, bool reveals) {
   IdBuffer buffer;
   if (!buffer.open(ids.ptr())) throw py::error_already_set();
-  CallError error;
-  std::optional<WithoutGil> released;
-  if (buffer.size() > kSmallCipherBatch) released.emplace();
-  const idgen_status_t status =
-      reveals ? idgen_cipher_reveal_batch(cipher.raw(), buffer.ids(), buffer.ids(), buffer.size(), &error)
-              : idgen_cipher_hide_batch(cipher.raw(), buffer.ids(), buffer.ids(), buffer.size(), &error);
-  released.reset();
-  check(status, error);
+  apply_by(reveals ? &idgen_cipher_reveal_batch : &idgen_cipher_hide_batch, cipher, buffer.ids(), buffer.size());
 }
 
 void reload_keys(const IdCipher& cipher) {
