@@ -8,15 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "aes.hpp"
 #include "guard.hpp"
@@ -32,7 +29,7 @@ using module::guard;
 
 struct Settings {
   std::string mode = "ff1", name_space, key_file;
-  std::optional<std::uint32_t> version, archive;
+  std::optional<std::uint32_t> version;
   bool records = true;
 };
 
@@ -79,7 +76,6 @@ struct VersionKey {
   Block mask;   // chacha20, aes-ctr: what is XORed
   Block tweak;  // FF1: all of it but the gene
   std::uint32_t version;
-  std::uint32_t generation;  // how many keys of this version were archived before
   bool is_retired;
   char check[17];  // of the derived key: public, and the same for two nodes exactly if their keys are
 };
@@ -145,9 +141,7 @@ class Cipher {
     SHA256(reinterpret_cast<const std::uint8_t*>(settings_.name_space.data()), settings_.name_space.size(), digest);
     tweak_base_ = (Block{digest[0]} << 24 | Block{digest[1]} << 16 | Block{digest[2]} << 8 | digest[3]) << 56 |
                   Block{format()} << 48;
-    if (settings_.archive) archive(host, *settings_.archive);
     current_ = read(host).release();
-    if (!settings_.records) free_numbers_ = free_numbers(host);
   }
   Cipher(const Cipher&) = delete;
   Cipher& operator=(const Cipher&) = delete;
@@ -245,7 +239,6 @@ class Cipher {
           "from "
           "a plain one.\n";
     }
-    if (!free_numbers_.empty()) text += "archived, free for another key: " + free_numbers_ + "\n";
     text += std::string("keys in memory: ") +
             (owned.is_locked() ? "never swapped" : "may be swapped, because RLIMIT_MEMLOCK is too low") +
             ", and left out of core dumps\n";
@@ -382,18 +375,14 @@ class Cipher {
     std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(masters.count()),
               [&](std::uint16_t a, std::uint16_t b) { return masters.at(a).version < masters.at(b).version; });
     KeySet& set = owned->set();
-    const std::vector<std::uint32_t> freed = archived(host);
     for (std::size_t i = 0; i < masters.count(); ++i) {
       const MasterKey& master = masters.at(order[i]);
       if (master.version > most_versions()) {
         throw Error(Status::value, "key version " + std::to_string(master.version) +
                                        " does not fit the layout's version field; allowed: 1 to " +
-                                       std::to_string(most_versions()) +
-                                       ". `idgen key retire --archive` frees the number of one that is not needed "
-                                       "any more");
+                                       std::to_string(most_versions()));
       }
       derive(master, owned->key(i));
-      owned->key(i).generation = generation_of(freed, master.version);
       const bool is_wanted = !settings_.version || *settings_.version == master.version;
       if (is_wanted && !master.is_retired) set.hiding = &owned->key(i);
     }
@@ -511,80 +500,13 @@ class Cipher {
     }
     for (std::size_t i = 0; i < set.count; ++i) {
       const VersionKey& key = set.keys[i];
-      const std::string value = settings_.mode + " " + key.check;
-      for (std::uint32_t earlier = 0; earlier < key.generation; ++earlier) {
-        if (record(host, key_name(key.version, earlier), "") == value) {
-          throw Error(Status::format_mismatch, "namespace " + in_quotes(settings_.name_space) + ": key version " +
-                                                   std::to_string(key.version) +
-                                                   " was archived, so that another key may have its number. Remove its "
-                                                   "line from the keys; without it, a form that it hid is refused");
-        }
-      }
-      check_record(host, key_name(key.version, key.generation), value,
+      check_record(host, record_name(", key " + std::to_string(key.version)), settings_.mode + " " + key.check,
                    "version " + std::to_string(key.version) +
                        " was begun with another key or another cipher.mode. A version number is never given a second "
-                       "key before the first is archived: under two keys two ids could get one hidden form. Put the "
-                       "first key back, or give the new one a new number");
+                       "key: under two keys two ids could get one hidden form. Put the first key back, or give the "
+                       "new one a new number");
     }
   }
-
-  // Which version each archiving freed, the first one first. The store keeps a value for each name and never another
-  // one, so each archiving has a name of its own.
-  std::vector<std::uint32_t> archived(const idgen_cipher_host& host) const {
-    std::vector<std::uint32_t> versions;
-    if (has_one_version()) return versions;
-    for (;;) {
-      const std::string found = record(host, archive_name(versions.size()), "");
-      if (found.empty()) return versions;
-      versions.push_back(static_cast<std::uint32_t>(std::strtoul(found.c_str(), nullptr, 10)));
-    }
-  }
-  static std::uint32_t generation_of(const std::vector<std::uint32_t>& archived, std::uint32_t version) {
-    return static_cast<std::uint32_t>(std::count(archived.begin(), archived.end(), version));
-  }
-
-  // Frees the number of a version that the keys no longer have. Once it is free, this does nothing.
-  void archive(const idgen_cipher_host& host, std::uint32_t version) const {
-    const std::string subject = "key version " + std::to_string(version);
-    if (has_one_version()) {
-      throw Error(Status::unsupported,
-                  subject + ": ids of this layout have no version field, so their key can never change");
-    }
-    if (version > most_versions())
-      throw Error(Status::value,
-                  subject + " is none of the layout's; allowed: 1 to " + std::to_string(most_versions()));
-    MasterKeys masters;
-    read_masters(host, masters);
-    for (std::size_t i = 0; i < masters.count(); ++i) {
-      if (masters.at(i).version == version)
-        throw Error(Status::value, subject + " is still among the keys; remove its line, and archive it then");
-    }
-    for (;;) {
-      const std::vector<std::uint32_t> freed = archived(host);
-      const std::uint32_t generation = generation_of(freed, version);
-      if (record(host, key_name(version, generation), "").empty()) return;  // nobody has begun with it
-      // If another process archives at this moment, the name is taken, perhaps for this version.
-      const std::string name = archive_name(freed.size());
-      if (record(host, name, std::to_string(version)) == std::to_string(version)) return;
-    }
-  }
-
-  // The archived versions with whose numbers nobody has begun again.
-  std::string free_numbers(const idgen_cipher_host& host) const {
-    const std::vector<std::uint32_t> freed = archived(host);
-    std::string text;
-    for (const std::uint32_t version : std::set<std::uint32_t>(freed.begin(), freed.end())) {
-      if (record(host, key_name(version, generation_of(freed, version)), "").empty())
-        text += (text.empty() ? "" : ", ") + std::to_string(version);
-    }
-    return text;
-  }
-
-  std::string key_name(std::uint32_t version, std::uint32_t generation) const {
-    return record_name(", key " + std::to_string(version) +
-                       (generation == 0 ? "" : ", generation " + std::to_string(generation)));
-  }
-  std::string archive_name(std::size_t index) const { return record_name(", archive " + std::to_string(index + 1)); }
 
   // At most 128 bytes, as every store takes.
   std::string record_name(const std::string& version) const {
@@ -596,20 +518,14 @@ class Cipher {
     return "hidden ids of " + hex(digest, sizeof digest) + end;
   }
 
-  // What the store has by this name, which is `value` if it had nothing. An empty value is only asked for.
-  static std::string record(const idgen_cipher_host& host, const std::string& name, const std::string& value) {
+  void check_record(const idgen_cipher_host& host, const std::string& name, const std::string& value,
+                    const std::string& why) const {
     idgen_module_error err{};
     std::string found;
     const std::int32_t status = host.record(
-        host.ctx, name.c_str(), value.c_str(),
+        host.ctx, name.c_str(), settings_.records ? value.c_str() : "",
         [](void* to, const char* text) { static_cast<std::string*>(to)->assign(text); }, &found, &err);
     if (status != 0) throw Error(static_cast<Status>(status), err.message, err.retry_after_ns);
-    return found;
-  }
-
-  void check_record(const idgen_cipher_host& host, const std::string& name, const std::string& value,
-                    const std::string& why) const {
-    const std::string found = record(host, name, settings_.records ? value : "");
     if (found == value || (found.empty() && !settings_.records)) return;
     throw Error(Status::format_mismatch, "namespace " + in_quotes(settings_.name_space) + ": " + why +
                                              ". The store has " + in_quotes(found) + ", here is " + in_quotes(value));
@@ -619,9 +535,7 @@ class Cipher {
   static void check_not_rekeyed(const KeySet& seen, const KeySet& fresh) {
     for (std::size_t i = 0; i < fresh.count; ++i) {
       const VersionKey* const old = seen.find(fresh.keys[i].version);
-      if (old == nullptr || std::string_view(old->check) == fresh.keys[i].check ||
-          old->generation != fresh.keys[i].generation)
-        continue;
+      if (old == nullptr || std::string_view(old->check) == fresh.keys[i].check) continue;
       throw Error(Status::format_mismatch, "key version " + std::to_string(old->version) +
                                                " is another key than before; a version number is never given a second "
                                                "key. The keys were not changed");
@@ -635,7 +549,6 @@ class Cipher {
   Ff1Shape ff1_{};
   Block field_mask_ = 0, version_mask_ = 0, tweak_base_ = 0;
   std::atomic<OwnedKeys*> current_{nullptr};
-  std::string free_numbers_;  // of a cipher that only compares with the store
 };
 
 Settings settings_of(const idgen_module_setting* settings, std::size_t count) {
@@ -647,7 +560,6 @@ Settings settings_of(const idgen_module_setting* settings, std::size_t count) {
     if (key == "key_file") out.key_file = value;
     if (key == "record") out.records = value != "0";
     if (key == "version" && !value.empty()) out.version = static_cast<std::uint32_t>(std::stoul(std::string(value)));
-    if (key == "archive" && !value.empty()) out.archive = static_cast<std::uint32_t>(std::stoul(std::string(value)));
   }
   return out;
 }

@@ -148,55 +148,6 @@ TEST_F(HiddenIdKeys, IdsWithoutAVersionFieldKeepTheVersionThatTheyBeganWith) {
   EXPECT_THAT(pinned.describe(), HasSubstr("one key version for ever"));
 }
 
-TEST_F(HiddenIdKeys, AnArchivedVersionsNumberTakesAnotherKeyAndNeverTheOldOneAgain) {
-  write("key", kOne);
-  Cipher running(config());
-  const std::uint64_t old_form = hide(running, 5);
-  EXPECT_FAILS(Cipher(config(), true, 1), Status::value, "key version 1 is still among the keys");
-  write("key", kTwo);
-  Cipher(config(), true, 1);
-  Cipher(config(), true, 1);  // once more frees nothing more
-  write("key", kOne + kTwo);
-  EXPECT_FAILS(make(config()), Status::format_mismatch, "key version 1 was archived");
-  write("key", "1 " + std::string(32, '5') + "\n" + kTwo);
-  const Cipher fresh(config({{"cipher.version", "1"}}));
-  EXPECT_NE(hide(fresh, 5), old_form);
-  EXPECT_EQ(version_in(hide(fresh, 5)), 1u);
-  write("key", kOne + kTwo);
-  EXPECT_FAILS(make(config()), Status::format_mismatch, "key version 1 was archived");
-  // A process that had the old key takes the new one at its next reload.
-  write("key", "1 " + std::string(32, '5') + "\n" + kTwo);
-  running.reload();
-  EXPECT_EQ(reveal(running, hide(fresh, 5)), 5u);
-}
-
-TEST_F(HiddenIdKeys, ANumberCanBeArchivedAgainAndAgainInItsNamespaceAlone) {
-  const auto key = [](int number) { return std::string(31, 'a') + "0123456789abcdef"[number] + "\n"; };
-  write("key", "1 " + key(0) + kTwo);
-  make(config());
-  make(config({{"namespace", "another"}}));
-  for (int number = 1; number <= 3; ++number) {
-    write("key", kTwo);
-    Cipher(config(), true, 1);
-    write("key", "1 " + key(number) + kTwo);
-    make(config());
-    for (int old = 0; old < number; ++old) {
-      write("key", "1 " + key(old) + kTwo);
-      EXPECT_FAILS(make(config()), Status::format_mismatch, "key version 1 was archived");
-    }
-  }
-  write("key", "1 " + key(3) + kTwo);
-  EXPECT_FAILS(make(config({{"namespace", "another"}})), Status::format_mismatch, "begun with another key");
-}
-
-TEST_F(HiddenIdKeys, OnlyAVersionThatTheLayoutCouldHaveIsArchived) {
-  write("key", kTwo);
-  EXPECT_FAILS(Cipher(config(), true, 31), Status::value, "allowed: 1 to 30");
-  EXPECT_FAILS(Cipher(config({{"layout", "default"}}), true, 1), Status::unsupported, "their key can never change");
-  Cipher(config(), true, 7);  // nobody has begun with it, so it is free
-  Cipher(config({{"on_full", "widen"}}), true, 7);
-}
-
 TEST_F(HiddenIdKeys, ALongNamespaceFitsTheStoreToo) {
   const std::string longest(128, 'n');
   write("key", kOne);

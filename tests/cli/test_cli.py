@@ -4,7 +4,6 @@ The command under test is $IDGEN_TOOL, else build/bin/idgen.
 """
 
 import contextlib
-import ctypes
 import datetime
 import fcntl
 import itertools
@@ -1074,48 +1073,6 @@ class Key(Cli):
         error = self.refused("VALUE", "key", "rotate", "ids.key", *self.hiding)
         self.assertIn("key version 31 does not fit", error)
         self.assertEqual(len(self.keys()), 1)
-
-    def test_the_number_of_a_version_is_free_once_it_is_archived(self):
-        self.file.write_text("".join(f"{version} {version:032x} retired\n" for version in range(1, 30)))
-        with self.file.open("a") as file:
-            file.write(f"30 {30:032x}\n")
-        self.file.chmod(0o600)
-        self.good("store", "create", "--store", "sqlite:ids.db")
-        self.begin()
-        full = self.refused("VALUE", "key", "rotate", "ids.key", *self.hiding)
-        self.assertIn("`idgen key retire --archive` frees the number", full)
-        self.assertNotIn("free for another key", self.good("key", "check", "ids.key", *self.hiding).out)
-        unsure = ("key", "retire", "--archive", "ids.key")
-        self.assertIn("cannot check that none is in use", self.usage(*unsure, 7, *self.hiding))
-        archive = (*unsure, "--yes")
-        self.assertIn("--config", self.usage(*archive, 7))
-        self.assertIn("retire it first", self.usage(*archive, 30, *self.hiding))
-        self.assertIn("there is no key version 31", self.usage(*archive, 31, *self.hiding))
-        before = self.file.read_text()
-        self.assertIn("key version 7 is archived", self.good(*archive, 7, *self.hiding).out)
-        self.assertEqual([line[0] for line in self.keys()], [str(version) for version in range(1, 31) if version != 7])
-        free = "archived, free for another key: 7\n"
-        self.assertIn(free, self.good("key", "check", "ids.key", *self.hiding).out)
-        out = self.good("key", "rotate", "ids.key", *self.hiding).out
-        self.assertIn("added key version 7", out)
-        self.assertIn("without cipher.version = 7, a higher version hides", out)
-        self.begin()
-        self.assertNotIn(free, self.good("key", "check", "ids.key", *self.hiding).out)
-        self.refused("VALUE", "key", "rotate", "ids.key", *self.hiding)
-        self.file.chmod(0o600)
-        self.file.write_text(before)
-        self.assertIn("was archived", self.refused("FORMAT_MISMATCH", "key", "check", "ids.key", *self.hiding))
-
-    def begin(self):
-        """As a process does: the store remembers the keys from now on."""
-        library = ctypes.CDLL(Path(TOOL).resolve().parents[1] / "lib" / "libidgen.so")
-        cipher, name = ctypes.c_void_p(), str(self.dir / "hiding.toml").encode()
-        settings = {"store": f"sqlite:{self.dir}/ids.db", "layout": "business64", "namespace": "shop"}
-        settings["cipher.key"] = f"file:{self.file}"
-        lines = [f'{key} = "{value}"' for key, value in settings.items()]
-        (self.dir / "hiding.toml").write_text("\n".join(["[hiding]", *lines]))
-        self.assertEqual(library.idgen_cipher_open(name, b"hiding", ctypes.byref(cipher), None), 0)
-        library.idgen_cipher_destroy(cipher)
 
     def test_check_with_a_configuration_compares_with_the_store_and_writes_nothing(self):
         self.good("key", "new", "ids.key")

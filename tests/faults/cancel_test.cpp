@@ -436,13 +436,6 @@ const std::vector<Call> kCalls = {
      }},
     {"idgen_cipher_reload", WaitsFor::store,
      [](Scene& s) { return s.cipher != nullptr ? idgen_cipher_reload(s.cipher, nullptr) : IDGEN_OK; }},
-    {"idgen_cipher_archive", WaitsFor::store,
-     [](Scene& s) {
-       EXPECT_EQ(idgen_config_set(s.segment.get(), "layout", "business64", nullptr), IDGEN_OK);
-       const idgen_status_t status = idgen_cipher_archive(s.hiding(), 2, nullptr);
-       EXPECT_EQ(idgen_config_set(s.segment.get(), "layout", "", nullptr), IDGEN_OK);
-       return status;
-     }},
     {"idgen_cipher_check", WaitsFor::store,
      [](Scene& s) {
        char text[4096];

@@ -24,7 +24,6 @@ struct KeyArguments {
   Settings settings;
   std::string file;
   std::uint64_t version = 0;
-  bool archives = false, is_confirmed = false;
 };
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
@@ -169,9 +168,8 @@ int check(const KeyArguments& arguments) {
 
 // Replaces the file by one with the text that `change` makes of it, after the library has accepted that. The new file
 // is the lock: it is made before anything is read, so that two changes at once never begin with the same text.
-// `confirm` gets a configuration with the new keys, if there is one.
-template <class Change, class Confirm>
-void replace(const KeyArguments& arguments, Change&& change, Confirm&& confirm) {
+template <class Change>
+void replace(const KeyArguments& arguments, Change&& change) {
   const std::string& path = arguments.file;
   NewFile next(path + ".new",
                "the file exists: another `idgen key` is at work, or one was interrupted. If none is, remove it");
@@ -192,121 +190,44 @@ void replace(const KeyArguments& arguments, Change&& change, Confirm&& confirm) 
   if (has_configuration(arguments.settings)) {
     const Config config = arguments.settings.make();
     set(config, "cipher.key", "file:" + next.path());
-    confirm(config);
+    checked(config);
   }
   next.rename_to(path);
 }
 
-void check_keys(const Config& config) { checked(config); }
-
-std::vector<Version>::const_iterator find(const std::vector<Version>& versions, std::uint64_t number) {
-  return std::find_if(versions.begin(), versions.end(), [&](const Version& each) { return each.number == number; });
-}
-
-// The lowest number of an archived version that no key of the file has; 0 if there is none.
-std::uint64_t free_number(const KeyArguments& arguments) {
-  constexpr std::string_view kFree = "archived, free for another key: ";
-  const Config config = arguments.settings.make();
-  set(config, "cipher.key", "file:" + arguments.file);
-  const std::string description = checked(config);
-  const std::vector<Version> versions = versions_in(description);
-  const std::size_t line = description.find(kFree);
-  if (line == std::string::npos) return 0;
-  std::istringstream numbers(description.substr(line + kFree.size()));
-  for (std::uint64_t number; numbers >> number; numbers.ignore())
-    if (find(versions, number) == versions.end()) return number;
-  return 0;
-}
-
-// One above all others, the retired ones too: a number never gets a second key. Where the layout's field holds no more,
-// one that was archived.
-std::uint64_t add_version(const KeyArguments& arguments) {
-  std::uint64_t added = 0;
-  const auto add = [&](Secret& keys, const std::vector<Version>& versions) {
-    if (added == 0) added = versions.back().number + 1;
-    add_key(keys, added);
-  };
-  try {
-    replace(arguments, add, check_keys);
-  } catch (const Failure& beyond_the_field) {
-    if (beyond_the_field.status() != IDGEN_E_VALUE) throw;
-    added = free_number(arguments);
-    if (added == 0) throw;
-    replace(arguments, add, check_keys);
-  }
-  return added;
-}
-
 int rotate(const KeyArguments& arguments) {
-  const std::uint64_t added = add_version(arguments);
-  const std::uint64_t highest = versions_in(checked(arguments.file)).back().number;
+  std::uint64_t added = 0;
+  replace(arguments, [&](Secret& keys, const std::vector<Version>& versions) {
+    added = versions.back().number + 1;  // above all others, the retired ones too: a number never gets a second key
+    add_key(keys, added);
+  });
   print(one_line(arguments.file) + ": added key version " + std::to_string(added) +
-        ". Give the file to every process before the first one hides with it (cipher.version)" +
-        (added == highest ? "" : "; without cipher.version = " + std::to_string(added) + ", a higher version hides") +
-        "\n");
+        ". Give the file to every process before the first one hides with it (cipher.version)\n");
   return kExitOk;
-}
-
-// Where the line of a version begins and ends, with its line end.
-std::pair<std::size_t, std::size_t> line_of(const Secret& keys, std::uint64_t version) {
-  for (std::size_t at = 0; at < keys.text.size();) {
-    const std::size_t begin = keys.text.find_first_not_of(" \t", at), end = keys.text.find('\n', at);
-    const std::size_t word = keys.text.find_first_of(" \t", begin);
-    // As the library reads it: "01" is version 1, too.
-    if (keys.text[begin] != '#' && word < end &&
-        keys.text.substr(begin, word - begin).find_first_not_of("0123456789") == std::string::npos &&
-        std::stoull(keys.text.substr(begin, word - begin)) == version)
-      return {at, end + 1};
-    at = end + 1;
-  }
-  return {keys.text.size(), keys.text.size()};
 }
 
 int retire(const KeyArguments& arguments) {
   const std::string number = std::to_string(arguments.version);
-  replace(
-      arguments,
-      [&](Secret& keys, const std::vector<Version>& versions) {
-        const auto found = find(versions, arguments.version);
-        if (found == versions.end()) throw UsageError("there is no key version " + number + " in the file");
-        if (found->state.starts_with("retired")) throw UsageError("key version " + number + " is retired already");
+  replace(arguments, [&](Secret& keys, const std::vector<Version>& versions) {
+    const auto found = std::find_if(versions.begin(), versions.end(),
+                                    [&](const Version& each) { return each.number == arguments.version; });
+    if (found == versions.end()) throw UsageError("there is no key version " + number + " in the file");
+    if (found->state.starts_with("retired")) throw UsageError("key version " + number + " is retired already");
+    for (std::size_t at = 0; at < keys.text.size();) {
+      const std::size_t begin = keys.text.find_first_not_of(" \t", at), end = keys.text.find('\n', at);
+      const std::size_t word = keys.text.find_first_of(" \t", begin);
+      // As the library reads it: "01" is version 1, too.
+      if (keys.text[begin] != '#' && word < end &&
+          keys.text.substr(begin, word - begin).find_first_not_of("0123456789") == std::string::npos &&
+          std::stoull(keys.text.substr(begin, word - begin)) == arguments.version) {
         keys.text.reserve(keys.text.size() + 16);
-        keys.text.insert(line_of(keys, arguments.version).second - 1, " retired");
-      },
-      check_keys);
+        keys.text.insert(end, " retired");
+        return;
+      }
+      at = end + 1;
+    }
+  });
   print(one_line(arguments.file) + ": key version " + number + " is retired: it reveals, and hides no more\n");
-  return kExitOk;
-}
-
-int archive(const KeyArguments& arguments) {
-  const std::string number = std::to_string(arguments.version);
-  if (!has_configuration(arguments.settings))
-    throw UsageError("--archive needs the store that remembers the key: give a configuration with --config");
-  replace(
-      arguments,
-      [&](Secret& keys, const std::vector<Version>& versions) {
-        const auto found = find(versions, arguments.version);
-        if (found == versions.end()) throw UsageError("there is no key version " + number + " in the file");
-        if (!found->state.starts_with("retired")) {
-          throw UsageError("key version " + number + " is in use; retire it first with `idgen key retire " +
-                           arguments.file + " " + number + "`");
-        }
-        if (versions.size() == 1) throw UsageError("key version " + number + " is the only one in the file");
-        if (!arguments.is_confirmed) {
-          throw UsageError("nothing was changed. Without the key of version " + number +
-                           ", no form that it hid can be revealed, and once another key has the number, such a form "
-                           "reveals to another id. idgen cannot check that none is in use. If you are sure, add --yes");
-        }
-        const auto [begin, end] = line_of(keys, arguments.version);
-        keys.text.erase(begin, end - begin);
-      },
-      [&](const Config& config) {
-        checked(config);
-        ErrorSlot error;
-        check(idgen_cipher_archive(config.get(), static_cast<std::uint32_t>(arguments.version), error), error);
-      });
-  print(one_line(arguments.file) + ": key version " + number +
-        " is archived: its forms are refused, and `idgen key rotate` may give its number to another key\n");
   return kExitOk;
 }
 
@@ -368,8 +289,7 @@ Command rotate_command() {
       .details = R"(
 The new version is one above all others, the retired ones too. The others stay as they are. The file is
 replaced in one step, with the mode that it had. With a configuration, the new file is refused if its versions
-do not fit the layout; where the layout's field holds no more, the new version gets the lowest number that was
-archived (see `idgen key retire --archive`).
+do not fit the layout.
 
 A process that does not have the new key cannot reveal what another one hides with it. So first set
 cipher.version to the old version everywhere, then hand the file to every process and have each reload its
@@ -386,28 +306,15 @@ Command retire_command() {
   return {
       .name = "retire",
       .summary = "Mark a key version as retired: it reveals, and hides no more.",
-      .usage = {"FILE VERSION", "--archive FILE VERSION --config FILE [--name NAME] --yes"},
+      .usage = {"FILE VERSION"},
       .details = R"(
-The line stays: without its key, the ids that were hidden by it cannot be revealed.
-
-The version field of business64 holds 30 versions, in its siblings 62 or 126. --archive frees the number of a
-retired version: it removes the line, and from then on the store refuses the key and takes another one by that
-number. With --yes you state that no form that the version hid is in use, since it would reveal to another id,
-and that no process hides with the key any more. Without --yes nothing is changed.
+The line stays: without its key, the ids that were hidden by it cannot be revealed. Its number is never used
+again.
 )",
-      .examples = {"idgen key retire /etc/shop/ids.key 1",
-                   "idgen key retire --archive /etc/shop/ids.key 1 --config idgen.toml --name orders --yes"},
-      .options = with_settings(
-          *arguments,
-          {file_argument(*arguments),
-           {.names = "VERSION", .help = "The key version.", .target = &arguments->version, .is_required = true},
-           {.names = "--archive",
-            .help = "Free the number of a retired version, of which no form is in use.",
-            .target = &arguments->archives},
-           {.names = "--yes",
-            .help = "No form of the version is in use: archive it.",
-            .target = &arguments->is_confirmed}}),
-      .run = [arguments] { return arguments->archives ? archive(*arguments) : retire(*arguments); },
+      .examples = {"idgen key retire /etc/shop/ids.key 1"},
+      .options = {file_argument(*arguments),
+                  {.names = "VERSION", .help = "The key version.", .target = &arguments->version, .is_required = true}},
+      .run = [arguments] { return retire(*arguments); },
   };
 }
 
@@ -417,7 +324,7 @@ Command key_command() {
   return {
       .name = "key",
       .summary = "Make, check and rotate the keys of hidden ids.",
-      .usage = {"new FILE", "check [FILE] [--config FILE]", "rotate FILE", "retire [--archive] FILE VERSION"},
+      .usage = {"new FILE", "check [FILE] [--config FILE]", "rotate FILE", "retire FILE VERSION"},
       .details = R"(
 A hidden id shows neither how many ids there are nor when it was made. Its keys are in a file that only its
 owner can read, one line for each key version.

@@ -1442,15 +1442,6 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_reveal_wide(const idgen_ci
  * Errors: as idgen_cipher_create, IDGEN_E_FORKED. Blocks: on the keys and on the store. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_reload(idgen_cipher_t *cipher, idgen_error_t *err);
 
-/* Frees the number of a key version in the store, so that another key can have it. Whoever calls this states that no
- * form that the version hid will be revealed any more, and that no process has its key: it is retired, and its line is
- * removed from the keys of `config` and of every process. From then on the store refuses the old key. Does nothing if
- * the number is free.
- * Errors: as idgen_cipher_create, IDGEN_E_VALUE (the keys still have the version, or it is 0), IDGEN_E_UNSUPPORTED (the
- * layout has no version field). Blocks: on the keys and on the store. Threads: one. */
-IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_archive(const idgen_config_t *config, uint32_t version,
-                                                              idgen_error_t *err);
-
 /* How ids are hidden, which key versions there are with their check values, and what is not protected: one item per
  * line. Holds no key.
  * Errors: IDGEN_E_BUFFER, any. Blocks: no. Threads: any. */

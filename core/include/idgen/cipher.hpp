@@ -16,10 +16,9 @@ namespace idgen {
 // Threads: all methods but the destructor may run concurrently.
 class Cipher {
  public:
-  // Reads the keys, and has the store keep or compare their check values; without `records`, it only compares.
-  // `archive` is a key version whose number the store frees first, 0 for none. Throws Error{value, layout, unsupported,
-  // config_file, format_mismatch, store_*}. May block.
-  explicit Cipher(const Config& config, bool records = true, std::uint32_t archive = 0);
+  // Reads the keys, and has the store keep or compare their check values. Throws Error{value, layout, unsupported,
+  // config_file, format_mismatch, store_*}. May block. Without `records` the store is only compared with.
+  explicit Cipher(const Config& config, bool records = true);
   Cipher(const Cipher&) = delete;
   Cipher& operator=(const Cipher&) = delete;
   ~Cipher();  // wipes all keys
@@ -35,7 +34,7 @@ class Cipher {
   std::string describe() const;
 
  private:
-  Cipher(const Config& config, const Layout& layout, bool records, std::uint32_t archive);
+  Cipher(const Config& config, const Layout& layout, bool records);
 
   const Config config_;
   const Layout layout_;

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* Raised with every change of this file: library and module must agree. */
-#define IDGEN_CIPHER_MODULE_ABI 2
+#define IDGEN_CIPHER_MODULE_ABI 1
 
 /* Where in an id what is. A field that the layout lacks has 0 bits. */
 typedef struct idgen_cipher_shape {
@@ -57,8 +57,7 @@ typedef struct idgen_cipher_module {
   uint32_t reserved;
   const char *name; /* "cipher" */
   /* Settings: mode (ff1, chacha20, aes-ctr), namespace, version ("" = the highest that is not retired), key_file ("" =
-   * the host has the keys), record (0: compares with what the store has, and writes nothing), archive (a key version
-   * that the keys no longer have: frees its number first, for another key; "" = none). */
+   * the host has the keys), record (0: compares with what the store has, and writes nothing). */
   int32_t (*open)(const idgen_module_setting *settings, size_t count, const idgen_cipher_shape *shape,
                   const idgen_cipher_host *host, idgen_module_cipher_t *cipher, idgen_module_error *err);
 } idgen_cipher_module;

@@ -143,20 +143,18 @@ class Host {
   idgen_cipher_host host_{};
 };
 
-idgen_module_cipher_t open_cipher(const Config& config, const Layout& layout, bool records, std::uint32_t archive) {
+idgen_module_cipher_t open_cipher(const Config& config, const Layout& layout, bool records) {
   const idgen_cipher_shape shape = shape_of(layout);
   const Host host(config);
   const auto& module = *static_cast<const idgen_cipher_module*>(
       load_module({.what = "hidden ids", .name = "cipher", .package = "libssl3", .abi = IDGEN_CIPHER_MODULE_ABI},
                   config.get("module.path"), config.get("directory")));
   const std::string file = host.key_file();
-  const std::string archived = archive == 0 ? "" : std::to_string(archive);
-  const std::array<idgen_module_setting, 6> settings = {{{"mode", config.get("cipher.mode").c_str()},
+  const std::array<idgen_module_setting, 5> settings = {{{"mode", config.get("cipher.mode").c_str()},
                                                          {"namespace", config.get("namespace").c_str()},
                                                          {"version", config.get("cipher.version").c_str()},
                                                          {"key_file", file.c_str()},
-                                                         {"record", records ? "1" : "0"},
-                                                         {"archive", archived.c_str()}}};
+                                                         {"record", records ? "1" : "0"}}};
   idgen_module_cipher_t opened{};
   call([&](ModuleError* err) {
     return module.open(settings.data(), settings.size(), &shape, host.get(), &opened, err);
@@ -177,14 +175,11 @@ void describe_to(std::string& text, const idgen_module_cipher_t& cipher) {
 
 }  // namespace
 
-Cipher::Cipher(const Config& config, const Layout& layout, bool records, std::uint32_t archive)
-    : config_(config.with_absolute_directory()),
-      layout_(layout),
-      module_(open_cipher(config_, layout_, records, archive)) {}
-Cipher::Cipher(const Config& config, bool records, std::uint32_t archive)
-    : Cipher(config, layout_of(config), records, archive) {
+Cipher::Cipher(const Config& config, const Layout& layout, bool records)
+    : config_(config.with_absolute_directory()), layout_(layout), module_(open_cipher(config_, layout_, records)) {}
+Cipher::Cipher(const Config& config, bool records) : Cipher(config, layout_of(config), records) {
   if (!layout_.is_wide() && config_.get("on_full") == "widen")
-    widened_ = open_cipher(config_, Layout::parse(kWideLayout), records, archive);
+    widened_ = open_cipher(config_, Layout::parse(kWideLayout), records);
 }
 Cipher::~Cipher() {
   close(module_);
