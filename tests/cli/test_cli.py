@@ -477,8 +477,12 @@ class LayoutCommand(Cli):
         split = ("layout", "gene:4 version:2 segment:50", "--split-regions", 16)
         self.assertEqual(self.good(*split).out, f"SPLIT TABLE orders BETWEEN (0) AND ({2**56 - 1}) REGIONS 16;\n")
         self.assertIn("TABLE shop.orders ", self.good(*split, "--table", "shop.orders").out)
-        self.assertIn("begin with time rise", self.usage("layout", "order", "--split-regions", 16))
-        self.assertIn("begin with segment rise", self.usage("layout", "segment:63", "--split-regions", 16))
+        for layout, first in (
+            ("order", "time"),
+            ("segment:63", "segment"),
+            ("version:5 gene:16 segment:42", "version"),
+        ):
+            self.assertIn(f"begin with {first} are not spread", self.usage("layout", layout, "--split-regions", 16))
         self.assertIn("no integers", self.usage("layout", "business128", "--split-regions", 16))
         self.assertIn("needs a LAYOUT", self.usage("layout", "--split-regions", 16))
         self.assertIn("needs --split-regions", self.usage("layout", "default", "--table", "orders"))

@@ -143,11 +143,11 @@ std::string split_statement(const Arguments& arguments) {
   const idgen_layout_info_t info = info_of(layout);
   const idgen_field_t highest = fields_of(layout, info).front();
   if (info.bits > 64) throw UsageError("ids of " + std::to_string(info.bits) + " bits are no integers in TiDB");
-  constexpr std::uint32_t kRising = IDGEN_FIELD_TIME | IDGEN_FIELD_SEGMENT | IDGEN_FIELD_SEQUENCE;
-  if (highest.kind & kRising) {
-    throw UsageError(std::string("ids that begin with ") + highest.name +
-                     " rise, so each new row is in the table's last region, wherever it is split. Use a layout that "
-                     "begins with the gene, such as business64");
+  if (highest.kind != IDGEN_FIELD_GENE) {
+    throw UsageError(
+        std::string("ids that begin with ") + highest.name +
+        " are not spread evenly, so some regions would take all new rows, wherever the table is split. Use "
+        "a layout that begins with the gene, such as business64");
   }
   const std::string table = arguments.table.empty() ? "orders" : arguments.table;
   if (!std::ranges::all_of(table, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; }))

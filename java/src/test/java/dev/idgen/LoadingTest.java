@@ -122,6 +122,14 @@ class LoadingTest {
   }
 
   @Test
+  void usedUpStaticTlsIsRecognizedAndTheRemedyNamed() throws Exception {
+    var file = Files.writeString(folder.resolve("libidgen.so"), "");
+    var said = file + ": cannot allocate memory in static TLS block";
+    var text = NativeLoader.explain(new UnsatisfiedLinkError(said), file);
+    assertTrue(text.contains("all applications share it") && text.contains("GLIBC_TUNABLES="), text);
+  }
+
+  @Test
   void anApplicationIsDeployedAgainAndAgainWhileTheCLibraryHasRoomAndThenTheRemedyIsNamed() throws Exception {
     String[] sixty = {
       "-Djava.library.path=", "-cp", ChildJvm.TEST_CLASSES.toString(), "dev.idgen.Redeploy",
