@@ -299,6 +299,8 @@ def main() -> int:
     for each in {folder, on_disk}:
         os.chmod(each, 0o1777)  # servers run as another user
     os.environ |= {"TMPDIR": folder, "IDGEN_PATIENCE": str(patience)}
+    # As scripts/lib.sh has it. A Python that pyenv has started finds pyenv's own programs first.
+    os.environ["PATH"] = f"{ROOT / 'build/venv/bin'}:{os.environ['PATH']}"
     for job in chosen:
         if job.part == "recipes":
             job.env["TMPDIR"] = on_disk  # images of containers do not fit into memory
