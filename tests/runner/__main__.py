@@ -96,7 +96,7 @@ def choose(options: argparse.Namespace) -> tuple[list[Job], list[str]]:
     if paths is None and base is None:
         needed = {name: ["(tests/accepted names no ancestor of HEAD)"] for name in REST}
     else:
-        needed = plan.by_change(plan.changed_since(base) if paths is None else paths)
+        needed = plan.by_change(plan.changed_since(base) if paths is None else paths, jobs)
         said.append(f"Changed since {base[:9]}:" if paths is None else "As if these had changed:")
     for name, because in needed.items():
         chosen += [job for job in of([name]) if job not in chosen]

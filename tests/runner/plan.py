@@ -62,12 +62,13 @@ def base() -> str | None:
     return commit
 
 
-def by_change(paths: list[str]) -> dict[str, list[str]]:
-    """Names of parts and jobs, each with the paths that need it."""
+def by_change(paths: list[str], jobs: list[Job]) -> dict[str, list[str]]:
+    """Names of parts and jobs, each with the paths that need it. A file of tests needs every job that runs it."""
     needed: dict[str, list[str]] = {}
     for path in paths:
         row = row_of(path)
-        for name in wanted(row[2], path) if row else REST:
+        running = [job.name for job in jobs if path in job.command and job.part in REST]
+        for name in [*(wanted(row[2], path) if row else REST), *running]:
             needed.setdefault(name, []).append(path)
     return needed
 

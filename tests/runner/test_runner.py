@@ -6,6 +6,7 @@ import importlib.util
 from pathlib import Path
 
 import jobs
+import parts
 import plan
 import pytest
 import results
@@ -190,6 +191,13 @@ def test_every_path_of_the_repository_has_a_row_and_every_row_names_what_exists(
     assert [path for path in paths if plan.row_of(path) is None] == []
     unused = [glob for glob, _, _ in plan.table() if not any(plan.fnmatchcase(path, glob) for path in paths)]
     assert unused == []
+
+
+def test_a_file_of_tests_that_has_changed_runs_wherever_it_is_run(monkeypatch):
+    monkeypatch.setattr(parts, "gtest", lambda *_, **__: [])  # asks a tree that was built
+    every = [job for name, part in parts.PARTS.items() for job in part.jobs(name)]
+    chosen = plan.by_change(["tests/servers/test_conformance.py"], every)
+    assert set(chosen) == {"asan/conformance", "newest/conformance-mysql", "newest/conformance-mariadb"}
 
 
 def test_no_test_is_flaky_twice_for_an_unknown_cause():

@@ -1,13 +1,15 @@
-"""What applies to every store (tests/store/segment_test.cpp), against the real servers."""
+"""What applies to every store (tests/store/segment_test.cpp), against the real servers.
 
-import contextlib
+The part asan runs this file with its own build, which has the test programs and modules, and neither idgen nor Python's
+package.
+"""
+
 import os
-import random
 import re
 import subprocess
 
 import pytest
-from clients import BUILD, MODULES, Asked, ascending, create, new_tag, patience
+from clients import BUILD, MODULES, patience
 
 
 def run_suite(kind, url):
@@ -39,21 +41,3 @@ def test_a_database_of_the_users_own_behaves_so_too():
 
 def test_the_statements_for_tidb_behave_so_too(started):
     run_suite("mysql", started("mysql").url(statements="transaction"))
-
-
-def drawn_in_turn(url, tag, **properties):
-    """Ids of three processes in the order of the calls, but for each one's first, which was reserved before."""
-    with contextlib.ExitStack() as stack:
-        processes = [stack.enter_context(Asked(url, tag, step=1, **properties)) for _ in range(3)]
-        for process in processes:
-            process.ids(1)
-        chance = random.Random(tag)
-        return [id for _ in range(150) for id in chance.choice(processes).ids(1)]
-
-
-def test_ids_of_one_number_a_segment_rise_across_processes_as_they_are_drawn(shared):
-    ascending(drawn_in_turn(shared.url(), create(shared.url(), new_tag())))
-
-
-def test_ids_of_one_number_a_segment_rise_across_processes_on_a_file_too(tmp_path):
-    ascending(drawn_in_turn(f"sqlite:{tmp_path / 'ids.db'}", new_tag(), store_create="true"))
