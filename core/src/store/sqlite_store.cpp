@@ -37,9 +37,10 @@ enum class SqliteAccess {
 // and callers that have just come could keep it among them. So one of those who have waited for a while has the turn,
 // which is a lock too. It asks again soon, and others do not ask before it. They ask for the turn, all of them after
 // pauses of the same length, which the one who has it says: the longer it has waited the more are waiting, and a
-// thousand of them must not keep the processor busy. A process that has the turn may have been stopped, so who has
-// waited for a second asks all the same. During a pause the caller has nothing else, so neither fork() nor another
-// store has to wait.
+// thousand of them must not keep the processor busy. A process that has the turn may have been stopped. So a caller asks
+// all the same who has waited for a second, or who has seen at each look that nobody has the lock, for longer than the
+// one who has the turn pauses. During a pause the caller has nothing else, so neither fork() nor another store has to
+// wait.
 class LockWait {
  public:
   explicit LockWait(std::int64_t timeout_ms)
@@ -66,6 +67,7 @@ class LockWait {
     Clock::duration longest = kSoon;
     if (!is_next_) longest = pause_after(now - (told_ms_ != 0 ? told_since_ : start_));
     longest = std::max<Clock::duration>(longest, std::chrono::milliseconds(told_ms_));
+    if (free_since_) longest = kSoon;
     random_ = random_ * 6364136223846793005 + 1442695040888963407;  // Knuth, MMIX
     const auto half = static_cast<std::uint64_t>(longest.count()) / 2;
     longest = Clock::duration(static_cast<Clock::rep>(half + (random_ >> 32) % half));
@@ -78,6 +80,7 @@ class LockWait {
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::microseconds kShortest{100};
   static constexpr std::chrono::milliseconds kSoon{1};
+  static constexpr std::chrono::milliseconds kStopped{20};
   static constexpr std::chrono::milliseconds kLong{50};
   static constexpr std::chrono::milliseconds kLongest{200};
   static constexpr std::chrono::seconds kDefers{1};
@@ -92,13 +95,16 @@ class LockWait {
     const std::int64_t told_ms = std::min<std::int64_t>(file.locked_length(kTurnByte), kLongest.count());
     if (told_ms != told_ms_) told_since_ = now;
     told_ms_ = told_ms;
+    const bool is_left = told_ms != 0 && file.locked_length(kTransactionByte) == 0;
+    if (!is_left) free_since_.reset();
     if (told_ms == 0) {
       if (now - start_ < kLong) return true;
       turn_ = LockFile::open(path, true);
       if (turn_ && turn_->try_lock(kTurnByte, pause_after(now - start_) / std::chrono::milliseconds(1))) return true;
       turn_.reset();
     }
-    return now >= defers_until_;
+    if (is_left && !free_since_) free_since_ = now;
+    return now >= defers_until_ || (free_since_ && now - *free_since_ >= kStopped);
   }
 
   void give_up_turn() noexcept {
@@ -112,6 +118,7 @@ class LockWait {
   std::uint64_t random_;
   std::int64_t told_ms_ = 0;  // by the one who has the turn; 0: nobody has it
   Clock::time_point told_since_ = start_;
+  std::optional<Clock::time_point> free_since_;  // that nobody has had the lock, at each look, though one has the turn
   std::optional<LockFile> turn_;
   bool is_next_ = false;  // it has the turn, and waits for our lock
 };
