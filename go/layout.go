@@ -74,7 +74,7 @@ func (p Parts) toC() C.idgen_parts_t {
 }
 
 // Decode splits an id by the generator's own layout; works on a closed generator too. A plain segment has one field,
-// Segment. Errors: ErrValue for an id with bits outside the layout.
+// Segment. Errors: ErrValue for an id that another layout made: bits outside this one, or another constant.
 func (g *Generator) Decode(id int64) (Parts, error) {
 	result := C.idgen_go_decode(g.pointer(), C.uint64_t(id))
 	runtime.KeepAlive(g)
@@ -132,7 +132,8 @@ func (l *Layout) pointer() C.uintptr_t {
 	return l.handle
 }
 
-// Decode splits an id. Errors: ErrValue for bits outside the layout, ErrUnsupported for a layout of more than 64 bits.
+// Decode splits an id. Errors: ErrValue for an id that another layout made, ErrUnsupported for a layout of more than 64
+// bits.
 func (l *Layout) Decode(id int64) (Parts, error) {
 	result := C.idgen_go_layout_decode(l.pointer(), C.uint64_t(id))
 	runtime.KeepAlive(l)
@@ -154,8 +155,8 @@ func (l *Layout) Encode(p Parts) (int64, error) {
 	return int64(result.value), nil
 }
 
-// DecodeWide splits an id of as many bytes as the layout needs, 8 or 16. Errors: ErrValue for another length, or for
-// bits outside the layout.
+// DecodeWide splits an id of as many bytes as the layout needs, 8 or 16. Errors: ErrValue for an id that
+// another layout made.
 func (l *Layout) DecodeWide(id WideID) (Parts, error) {
 	result := C.idgen_go_layout_decode_wide(l.pointer(), id.toC())
 	runtime.KeepAlive(l)

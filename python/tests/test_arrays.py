@@ -34,6 +34,18 @@ def test_decode_array_agrees_with_every_vector() -> None:
             assert got == expected, (text, epoch, id)
 
 
+def test_an_id_with_another_constant_than_the_layouts_gives_the_error_of_decode() -> None:
+    layout = idgen.Layout("time:41ms fixed:3=5 worker:7 sequence:12")
+    ids = [layout.encode(ticks=7, worker=worker) for worker in range(3)]
+    assert columns_of(layout, ids)["fixed"] == [5, 5, 5]
+    with pytest.raises(idgen.InvalidValueError) as caught:
+        layout.decode_array([*ids, ids[0] ^ 1 << 19])
+    with pytest.raises(idgen.InvalidValueError) as alone:
+        layout.decode(ids[0] ^ 1 << 19)
+    assert str(caught.value) == str(alone.value)
+    assert "an id with fixed 4, but those of layout" in str(alone.value)
+
+
 def test_every_kind_of_integers_gives_the_same_columns(snowflake: idgen.Generator) -> None:
     batch = snowflake.next_batch(100)
     expected = columns_of(snowflake.layout, batch)

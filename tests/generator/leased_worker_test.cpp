@@ -87,6 +87,16 @@ TEST_F(LeasedWorker, ThatIsLostIsFollowedByAnotherOnceItsWindowIsUsedUp) {
   EXPECT_EQ(handle->stats().refills, 2u) << "of both workers together";
 }
 
+TEST_F(LeasedWorker, KeepsTheConstantOfTheLayoutBesideEachNumber) {
+  auto handle = open({{"worker", "auto"}, {"layout", "time:41ms worker:7 fixed:3=5 sequence:12"}});
+  const std::uint64_t worker = worker_of(*handle, handle->next());
+  take_worker(worker);
+  runtime->pass(11 * kSecond);
+  const Parts parts = handle->layout().decode(handle->next());
+  EXPECT_NE(parts.worker, worker);
+  EXPECT_EQ(parts.fixed, 5u);
+}
+
 TEST_F(LeasedWorker, ThatIsLostIsLostForAllHandlesOfTheGenerator) {
   auto one = open({{"worker", "auto"}});
   auto two = open({{"worker", "auto"}});

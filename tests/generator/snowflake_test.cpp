@@ -25,6 +25,23 @@ TEST_F(Snowflake, DatacenterAndWorkerAreTwoFields) {
   EXPECT_EQ(parts.worker, 31u);
 }
 
+TEST_F(Snowflake, IdsCarryTheConstantOfTheirLayoutInWhicheverWayTheyAreDrawn) {
+  for (const char* order : {"strict", "relaxed"}) {
+    SCOPED_TRACE(order);
+    disk = {};
+    auto handle = open({{"layout", "fixed:3=5 time:41ms worker:7 sequence:12"}, {"worker", "3"}, {"order", order}});
+    std::vector<std::uint64_t> ids(100);
+    std::size_t written = 0;
+    handle->fill(ids, written);
+    ids.push_back(handle->next());
+    ids.push_back(handle->next_block(5).first);
+    for (const std::uint64_t id : ids) EXPECT_EQ(handle->layout().decode(id).fixed, 5u);
+  }
+  disk = {};
+  auto owned = open({{"layout", "time:41ms fixed:2=3 worker:6 sequence:10 gene:4"}, {"worker", "1"}});
+  EXPECT_EQ(owned->layout().decode(owned->next_for("7")).fixed, 3u);
+}
+
 TEST_F(Snowflake, EveryPresetWithTimeAndSequenceMakesIdsItCanDecode) {
   int made = 0;
   for (const Preset& preset : presets()) {

@@ -191,6 +191,30 @@ TEST(Layout, AnIdWithBitsOutsideTheLayoutIsRefused) {
   EXPECT_ERROR(VALUE, HasSubstr("0 to 4503599627370495"), js.decode(std::uint64_t{1} << 52));
 }
 
+TEST(Layout, TheConstantOfALayoutIsInEveryIdAndAnIdWithAnotherIsOfAnotherLayout) {
+  const Layout marked = Layout::parse("fixed:3=5 time:41ms worker:7 sequence:12", 0);
+  const std::uint64_t id = marked.encode({.time = 1000, .worker = 3});
+  EXPECT_EQ(id, std::uint64_t{5} << 60 | 1000 << 19 | 3 << 12);
+  EXPECT_EQ(marked.decode(id).fixed, 5u);
+  EXPECT_EQ(marked.encode(marked.decode(id)), id);
+  EXPECT_EQ(marked.fixed_bits(), std::uint64_t{5} << 60);
+  EXPECT_ERROR(VALUE,
+               "an id with fixed 4, but those of layout 'fixed:3=5 time:41ms worker:7 sequence:12' have 5; use the "
+               "layout that made it",
+               marked.decode(std::uint64_t{4} << 60));
+  EXPECT_ERROR(VALUE, HasSubstr("an id with fixed 4"), marked.encode({.fixed = 4}));
+  EXPECT_ERROR(VALUE, HasSubstr("fixed 8 is too large for its 3 bits"), marked.encode({.fixed = 8}));
+
+  const Layout zero = Layout::parse("fixed:3=0 time:41ms worker:7 sequence:12", 0);
+  EXPECT_EQ(zero.text(), "fixed:3=0 time:41ms worker:7 sequence:12");
+  EXPECT_ERROR(VALUE, HasSubstr("have 0"), zero.decode(id));
+  const Layout any = Layout::parse("fixed:3 time:41ms worker:7 sequence:12", 0);
+  EXPECT_EQ(any.decode(id).fixed, 5u);
+  EXPECT_EQ(any.encode({.fixed = 5}), std::uint64_t{5} << 60);
+  EXPECT_FALSE(any == zero || any == marked);
+  EXPECT_NE(any.fingerprint(), zero.fingerprint());
+}
+
 TEST(Layout, ASixtyFourBitCallOnAWideLayoutSaysThatItIsNotSupported) {
   const Layout wide = Layout::parse("business128");
   EXPECT_ERROR(UNSUPPORTED, HasSubstr("127 bits"), wide.encode({}));

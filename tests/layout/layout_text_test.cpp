@@ -78,7 +78,8 @@ TEST(LayoutText, RandomLayoutsReadBackAsThemselves) {
 
 TEST(LayoutText, TheLongestCanonicalTextFitsItsBufferInTheCApi) {
   const std::string longest =
-      "time:53x86400000ms datacenter:10 worker:10 process:10 shard:10 gene:10 version:10 fixed:10 sequence:2 segment:2";
+      "time:10x86400000ms datacenter:10 worker:10 process:10 shard:10 gene:10 version:2 sequence:1 segment:1 "
+      "fixed:63=9223372036854775807";
   EXPECT_LT(Layout::parse(longest).text().size(), 160u);
   EXPECT_EQ(Layout::parse(longest).text(), longest);
 }

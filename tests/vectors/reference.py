@@ -62,6 +62,8 @@ LAYOUTS_IN_FULL = [
     ("unsigned time:63ms sequence:1", 0),
     ("time:36s datacenter:2 worker:3 process:4 shard:5 sequence:6 gene:3 version:2 segment:1 fixed:1", 1),
     ("fixed:1 version:2 gene:3 sequence:6 shard:5 process:4 worker:3 datacenter:2 time:36", 1),
+    ("fixed:3=5 time:41ms worker:7 sequence:12", EPOCH_2025),
+    ("unsigned time:41ms worker:10 fixed:4=0 sequence:9", 0),
 ]
 
 WIDE_LAYOUTS = [
@@ -69,6 +71,7 @@ WIDE_LAYOUTS = [
     ("segment:127", 0),
     ("time:48ms worker:32 sequence:47", 0),
     ("gene:63 version:63 sequence:1", 0),
+    ("time:48ms worker:15 fixed:63=9223372036854775807 sequence:1", 0),
 ]
 
 
@@ -95,7 +98,7 @@ def fields_of(layout: str) -> tuple[list[tuple[str, int]], int]:
                 size, tick = size[:-1], 1000
             else:
                 tick = 1
-        fields.append((field, int(size)))
+        fields.append((field, int(size.split("=")[0])))
     bits = sum(width for _, width in fields)
     assert bits == 64 if layout.startswith("unsigned ") else bits <= 63 or bits == 127, (layout, bits)
     return fields, tick
@@ -127,8 +130,10 @@ def layout_row(layout: str, epoch: int, values: dict[str, int]) -> list[str]:
     return [layout, str(epoch), str(number), unix_ms] + [str(values[f]) if f in values else "-" for f in FIELDS]
 
 
-def interesting(fields: list[tuple[str, int]], rng: random.Random) -> list[dict[str, int]]:
-    """All fields 0, all at their largest, each alone at its largest, each alone at 1, and a few at random."""
+def interesting(layout: str, rng: random.Random) -> list[dict[str, int]]:
+    """All fields 0, all at their largest, each alone at its largest, each alone at 1, and a few at random. The field
+    `fixed` has the layout's value, if that has one."""
+    fields, _ = fields_of(layout)
     sets = [{f: 0 for f, _ in fields}, {f: 2**w - 1 for f, w in fields}]
     for field, width in fields:
         sets.append({f: (2**width - 1 if f == field else 0) for f, _ in fields})
@@ -136,7 +141,10 @@ def interesting(fields: list[tuple[str, int]], rng: random.Random) -> list[dict[
     for _ in range(6):
         sets.append({f: rng.randrange(2**w) for f, w in fields})
     unique: list[dict[str, int]] = []
+    constant = re.search(r"fixed:\d+=(\d+)", layout)
     for values in sets:
+        if constant:
+            values["fixed"] = int(constant[1])
         if values not in unique:
             unique.append(values)
     return unique
@@ -174,19 +182,15 @@ def layouts_tsv() -> list[list[str]]:
     rows = known_values()
     for name, text, epoch in PRESETS:
         if sum(width for _, width in fields_of(text)[0]) <= 64:
-            rows += [layout_row(name, epoch, values) for values in interesting(fields_of(text)[0], rng)]
+            rows += [layout_row(name, epoch, values) for values in interesting(text, rng)]
     for text, epoch in LAYOUTS_IN_FULL:
-        rows += [layout_row(text, epoch, values) for values in interesting(fields_of(text)[0], rng)]
+        rows += [layout_row(text, epoch, values) for values in interesting(text, rng)]
     return rows
 
 
 def layouts_wide_tsv() -> list[list[str]]:
     rng = random.Random(127)
-    return [
-        layout_row(layout, epoch, values)
-        for layout, epoch in WIDE_LAYOUTS
-        for values in interesting(fields_of(layout)[0], rng)
-    ]
+    return [layout_row(layout, epoch, values) for layout, epoch in WIDE_LAYOUTS for values in interesting(layout, rng)]
 
 
 def presets_tsv() -> list[list[str]]:

@@ -16,7 +16,8 @@ namespace {
 
 constexpr const char* kDetails = R"(
 LAYOUT is a preset's name or a layout in full: fields from the most significant one on, each NAME:BITS; time says its
-tick too (time:41ms, time:32s, time:39x10ms). Without LAYOUT the presets are listed.
+tick too (time:41ms, time:32s, time:39x10ms), and fixed can say its value (fixed:3=5). Without
+LAYOUT the presets are listed.
 
 With --json: layout, text, bits, unsigned, js_safe, epoch, epoch_unix_ms, tick_ms, first, last, last_unix_ms,
 years_left, ids_per_tick, ids_per_second, workers; without LAYOUT one object per line and preset. Dates after the year

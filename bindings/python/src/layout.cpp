@@ -269,8 +269,8 @@ void bind_layout(py::module_& module) {
       .def_static("presets", &presets, "presets() -> tuple[str, ...]\n\nNames of the known layouts.")
       .def("decode", method(&decode), py::arg("id"), py::pos_only(),
            "decode(id) -> Parts\n\nSplits an id: an int, or bytes of 8 or 16, as long as the layout's ids are. Raises "
-           "InvalidValueError for bits outside the layout and for another length, UnsupportedError for an int with a "
-           "layout of more than 64 bits.")
+           "InvalidValueError for an id of another layout (another length, bits outside it, another constant), "
+           "UnsupportedError for an int with a layout of more than 64 bits.")
       .def("gene", method(&gene), py::arg("owner"), py::arg("rule") = "auto",
            "gene(owner, rule='auto') -> int\n\n"
            "The gene that ids of an owner (int, str or bytes) have. rule: 'hash', 'mod', or 'auto', which is 'mod' if\n"
@@ -288,13 +288,15 @@ void bind_layout(py::module_& module) {
           "each; with a time field 'time' is datetime64[ms] in UTC and 'ticks' the raw number. pandas.DataFrame takes "
           "the result\n"
           "as it is. int64 input of an unsigned layout is read as the same 64 bits. Needs numpy (ImportError).\n\n"
-          "Raises TypeError for anything but integers, InvalidValueError for bits outside the layout.")
+          "Raises TypeError for anything but integers, InvalidValueError for an id of another layout.")
       .def("encode", method(&encode),
            "encode(**fields) -> int (bytes for a layout of more than 64 bits)\n\n"
            "The inverse of decode, from fields by name; time as one of time (datetime, rounded down to a tick), "
            "unix_ms and ticks.\n"
-           "A field that is left out is 0. The id is not unique: for tests and for range queries by time.\n\n"
-           "Raises ArgumentError (no such field), InvalidValueError (too large for its field).")
+           "A field that is left out is 0, or the layout's constant. The id is not unique: for tests and for range "
+           "queries by time.\n\n"
+           "Raises ArgumentError (no such field), InvalidValueError (too large for its field, another "
+           "constant).")
       .def("info", method(&info), py::arg("now") = py::none(),
            "info(now=None) -> LayoutInfo\n\nWhat the layout can do. now: datetime from which years_left counts; "
            "default: the present.")

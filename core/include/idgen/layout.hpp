@@ -71,8 +71,8 @@ class Layout {
   static constexpr std::int64_t kDefaultEpochUnixMs = 1735689600000;  // 2025-01-01T00:00:00Z
 
   // A preset's name or a layout in full: "time:41ms worker:10 sequence:12". Each kind at most once. Units of time: ms
-  // (default), s, or a number of ms before "ms": "time:39x10ms" reads 39 bits of 10 ms. Without an epoch: the preset's,
-  // else kDefaultEpochUnixMs; 0 for a layout without time. Throws Error{layout} with the reason; Error{value} for an
+  // (default), s, or a number of ms before "ms": "time:39x10ms" reads 39 bits of 10 ms. "fixed:3=5": these bits are 5 in
+  // all ids. Without an epoch: the preset's, else kDefaultEpochUnixMs; 0 for a layout without time. Throws Error{layout} with the reason; Error{value} for an
   // epoch outside the years 0000 to 9999.
   static Layout parse(std::string_view text, std::optional<std::int64_t> epoch_unix_ms = std::nullopt);
 
@@ -84,6 +84,8 @@ class Layout {
   std::span<const Field> fields() const&& = delete;
   const Field* find(FieldKind kind) const& noexcept;  // null if it has none
   const Field* find(FieldKind kind) const&& = delete;
+  // What the field `fixed` of all ids holds, in its place; 0 if the layout does not say.
+  std::uint64_t fixed_bits() const noexcept { return fixed_ ? *fixed_ << find(FieldKind::fixed)->shift : 0; }
   std::uint32_t field_bits() const noexcept;  // FieldKind values or-ed together
 
   unsigned bits() const noexcept;  // of all fields together
@@ -107,13 +109,14 @@ class Layout {
   std::uint64_t workers()
       const noexcept;  // product over the node fields (datacenter, worker, process, shard), saturated
 
-  // Throws Error{value} if a part is too large for its field, Error{unsupported} if 64 bits do not hold the layout.
+  // `fixed` may be 0 where the layout says what it holds. Throws Error{value} if a part is too large for its field or
+  // another than the layout says, Error{unsupported} if 64 bits do not hold the layout.
   std::uint64_t encode(const Parts& parts) const;
   Id128 encode128(const Parts& parts) const;
   // In 8 bytes if they hold the layout, else in 16.
   WideId encode_wide(const Parts& parts) const { return {encode128(parts), wide_bytes()}; }
   unsigned wide_bytes() const noexcept { return is_wide() ? 16 : 8; }
-  // Throws Error{value} if bits outside the layout are set.
+  // Throws Error{value} if bits outside the layout are set, or `fixed` is another than the layout says.
   Parts decode(std::uint64_t id) const;
   Parts decode128(Id128 id) const;
   // Throws Error{value} for an id of another length, too.
@@ -129,11 +132,14 @@ class Layout {
   bool operator==(const Layout&) const = default;
 
  private:
+  void require_fixed(std::uint64_t value) const;
+
   std::array<Field, kMaxFields> fields_{};
   std::size_t count_ = 0;
   bool unsigned_ = false;
   std::int64_t tick_ = 0;
   std::int64_t epoch_ = kDefaultEpochUnixMs;
+  std::optional<std::uint64_t> fixed_;
 };
 
 inline bool operator==(const Field& a, const Field& b) noexcept {

@@ -80,8 +80,8 @@ constexpr Property kProperties[] = {
      kSince, 0, 4096},
     {"layout", text, "", "a preset or a layout in full", "",
      "Bit fields of an id: a preset such as default, twitter, js53 or sonyflake, or \"time:41ms worker:10 "
-     "sequence:12\"; with kind = business \"gene:16 version:5 segment:42\" or another such split. Empty = default, or "
-     "business64. See docs/layouts.md.",
+     "sequence:12\"; with kind = business \"gene:16 version:5 segment:42\" or another such split. fixed:3=5 is a "
+     "constant of all ids. Empty = default, or business64. See docs/layouts.md.",
      kSince, 0, 512},
     {"epoch", instant, "", "RFC 3339 or Unix ms", "",
      "What time 0 of the layout means. Empty = the preset's epoch, else 2025-01-01T00:00:00Z.", kSince},

@@ -105,6 +105,7 @@ FoundNumber number_at_hand(const Config& config, NumberSource source, const std:
 
 Node node_of(const Config& config, const Layout& layout, bool may_be_typed) {
   Node node;
+  node.bits = layout.fixed_bits();
   node.source = static_cast<NumberSource>(config.choice("worker_source"));
   const bool is_at_hand = node.source == NumberSource::ordinal || node.source == NumberSource::env;
   std::string field_that_is_auto;

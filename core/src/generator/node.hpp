@@ -18,7 +18,7 @@ inline constexpr FieldKind kNodeFields[] = {FieldKind::datacenter, FieldKind::wo
 enum class NumberSource { store, ordinal, env, slot, uid_generator, cosid, zookeeper };
 
 struct Node {
-  // The node fields as a part of an id, and as one number.
+  // The node fields as a part of an id, with the layout's fixed bits, and as one number.
   std::uint64_t bits = 0;
   std::uint64_t number = 0;
   unsigned bits_wide = 0;

@@ -507,7 +507,7 @@ WorkerPlace worker_place(const Config& config) {
                                    " = auto: say which one is meant, with a number (`idgen worker "
                                    "list` shows them)");
   }
-  std::uint64_t mask = 0;
+  std::uint64_t mask = layout.fixed_bits();  // which decoding compares with the layout
   for (const FieldKind kind : kNodeFields) {
     if (const Field* field = layout.find(kind)) mask |= ((std::uint64_t{1} << field->bits) - 1) << field->shift;
   }

@@ -92,7 +92,8 @@ std::string count_of(unsigned bits) { return std::to_string(bits) + (bits == 1 ?
 struct FieldText {
   FieldKind kind;
   unsigned bits;
-  std::int64_t tick_ms;  // of a time field
+  std::int64_t tick_ms;                // of a time field
+  std::optional<std::uint64_t> value;  // of a fixed field, if it has one
 };
 
 bool is_number(std::string_view text) {
@@ -121,6 +122,22 @@ std::int64_t read_tick(std::string_view layout, std::string_view word, std::stri
   reject(layout, in_quotes(word) +
                      " has no unit of time after its bits; write ms, s or a tick of that many ms such as x10ms: "
                      "'time:41ms', 'time:32s', 'time:39x10ms'");
+}
+
+// "" and "=5": what a fixed field holds.
+std::optional<std::uint64_t> read_value(std::string_view layout, std::string_view word, std::string_view rest,
+                                        unsigned bits) {
+  if (rest.empty()) return std::nullopt;
+  const std::string_view digits = rest.substr(1);
+  if (!rest.starts_with('=') || !is_number(digits))
+    reject(layout, concat({in_quotes(word), " has ", in_quotes(rest), " after its bits; write fixed:BITS=VALUE"}));
+  std::uint64_t value = 0;
+  const bool fits = std::from_chars(digits.data(), digits.data() + digits.size(), value).ec == std::errc{};
+  if (!fits || value > max_of(bits)) {
+    reject(layout, concat({"the value of ", in_quotes(word), " is too large for ", count_of(bits), "; 0 to ",
+                           decimal(max_of(bits)), " are allowed"}));
+  }
+  return value;
 }
 
 const Preset* find_preset(std::string_view name) {
@@ -172,12 +189,14 @@ FieldKind read_kind(std::string_view layout, std::string_view name) {
                        (digits > 20 ? "..." : "") + " bits; 1 to " + std::to_string(most) + " are allowed");
   }
   const std::string_view unit = size.substr(digits);
-  if (kind != FieldKind::time) {
-    if (!unit.empty())
-      reject(layout, in_quotes(word) + " has " + in_quotes(unit) + " after its bits; only time has a unit");
-    return {kind, static_cast<unsigned>(bits), 0};
+  const auto width = static_cast<unsigned>(bits);
+  if (kind == FieldKind::time) return {kind, width, read_tick(layout, word, unit), std::nullopt};
+  if (kind == FieldKind::fixed) return {kind, width, 0, read_value(layout, word, unit, width)};
+  if (!unit.empty()) {
+    reject(layout, in_quotes(word) + " has " + in_quotes(unit) + " after its bits; " +
+                       (unit.starts_with('=') ? "only fixed has a value" : "only time has a unit"));
   }
-  return {kind, static_cast<unsigned>(bits), read_tick(layout, word, unit)};
+  return {kind, width, 0, std::nullopt};
 }
 
 // Words are separated by one or more spaces. Removes the first word from the text.
@@ -267,6 +286,7 @@ Layout Layout::parse(std::string_view text, std::optional<std::int64_t> epoch_un
     }
     layout.fields_[layout.count_++] = {field.kind, field.bits, 0};
     bits += field.bits;
+    if (field.kind == FieldKind::fixed) layout.fixed_ = field.value;
     if (field.kind == FieldKind::time) {
       layout.tick_ = field.tick_ms;
       layout.epoch_ = epoch_unix_ms.value_or(kDefaultEpochUnixMs);
@@ -311,6 +331,7 @@ std::string Layout::text() const {
     if (field.kind == FieldKind::time) {
       out += tick_ == 1 ? "ms" : tick_ == 1000 ? "s" : "x" + std::to_string(tick_) + "ms";
     }
+    if (field.kind == FieldKind::fixed && fixed_) out += "=" + std::to_string(*fixed_);
   }
   return out;
 }
@@ -393,7 +414,9 @@ Id128 Layout::encode128(const Parts& parts) const {
     }
     id |= part << field.shift;
   }
-  return id;
+  if (!fixed_) return id;
+  if (parts.fixed != 0) require_fixed(parts.fixed);
+  return id | Id128{*fixed_} << find(FieldKind::fixed)->shift;
 }
 
 Parts Layout::decode128(Id128 id) const {
@@ -405,8 +428,15 @@ Parts Layout::decode128(Id128 id) const {
   Parts parts;
   parts.fields = field_bits();
   for (const Field& field : fields()) set_part(parts, field.kind, (id >> field.shift) & max_of(field.bits));
+  if (fixed_) require_fixed(parts.fixed);
   if (find(FieldKind::time) != nullptr) parts.unix_ms = tick_start_unix_ms(parts.time);
   return parts;
+}
+
+void Layout::require_fixed(std::uint64_t value) const {
+  if (value == *fixed_) return;
+  throw Error(Status::value, concat({"an id with fixed ", decimal(value), ", but those of layout ", in_quotes(text()),
+                                     " have ", decimal(*fixed_), "; use the layout that made it"}));
 }
 
 std::uint64_t Layout::encode(const Parts& parts) const {

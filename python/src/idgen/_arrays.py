@@ -84,6 +84,10 @@ def decode_array(layout: Layout, ids: Any) -> dict[str, npt.NDArray[Any]]:
     for field in layout.fields:
         mask = np.uint64((1 << field.bits) - 1)
         values = (array >> np.uint64(field.shift)) & mask
+        if field.name == "fixed" and "=" in layout.text:
+            wrong = values != np.uint64(layout.decode(layout.encode()).fixed)
+            if wrong.any():
+                layout.decode(int(array[wrong][0]))  # raises: the same error as for one id
         signed_or_not = values if field.bits == 64 else values.astype(np.int64)
         if field.name == "time":
             columns["time"] = _unix_ms(values, layout).view("datetime64[ms]")

@@ -70,7 +70,7 @@ class UnknownKeyError(ConfigError):
 
 
 class InvalidValueError(ConfigError):
-    """A value is not of its property's type or out of its range, or an id has bits outside the layout."""
+    """A value is not of its property's type or out of its range, or another layout made the id."""
 
 
 class LayoutError(ConfigError):

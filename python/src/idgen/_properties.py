@@ -97,7 +97,7 @@ class Properties(TypedDict, total=False):
     layout: str | None
     """layout (a preset or a layout in full). Bit fields of an id: a preset such as default, twitter, js53 or sonyflake,
     or "time:41ms worker:10 sequence:12"; with kind = business "gene:16 version:5 segment:42" or another such split.
-    Empty = default, or business64. See docs/layouts.md."""
+    fixed:3=5 is a constant of all ids. Empty = default, or business64. See docs/layouts.md."""
 
     epoch: datetime | SupportsIndex | str | None
     """epoch (RFC 3339 or Unix ms). What time 0 of the layout means. Empty = the preset's epoch, else

@@ -750,7 +750,7 @@ public final class Generator implements IdSource {
    *
    * @param id an id of this generator, or of another one with the same layout
    * @return its fields
-   * @throws ConfigException if the id has bits outside the layout
+   * @throws ConfigException if another layout made the id (bits outside this one, another constant)
    */
   public Parts decode(long id) {
     try {
@@ -768,7 +768,7 @@ public final class Generator implements IdSource {
    *
    * @param id an id of this generator, or of another one with the same layout
    * @return its fields
-   * @throws ConfigException if this generator makes no ids of that length, or the id has bits outside the layout
+   * @throws ConfigException if this generator makes no ids of that length, or another layout made the id
    */
   public Parts decode(WideId id) {
     try {
