@@ -86,7 +86,8 @@ std::int64_t repaired_hw(const FoundWorker& found, std::uint64_t highest_id) {
   if (found.row.is_live) {
     throw Error(Status::worker_busy,
                 concat({found.name(), " has a live owner, ", (found.row.holder.empty() ? "unknown" : found.row.holder),
-                        ". Stop it, then repair: what it has reserved is its own"}));
+                        ". Stop it, then repair: what it has reserved is its own. If it is gone, first release the worker "
+                        "(`idgen worker release --force`)"}));
   }
   if (found.row.format != layout.fingerprint()) {
     throw Error(
