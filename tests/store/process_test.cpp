@@ -1,11 +1,8 @@
 // Several processes on one store: real processes, real kills.
-#include <chrono>
 #include <ctime>
-#include <optional>
 #include <set>
 #include <vector>
 
-#include "store/lock_file.hpp"
 #include "store/sqlite_test_support.hpp"
 
 namespace idgen {
@@ -172,22 +169,6 @@ TEST(Processes, TheHolderIsNamedAsItsRowNamesIt) {
   run_sql(folder.file("ids.db"), "UPDATE idgen_worker SET holder = 'a service'");
   EXPECT_FAILS(open_store(folder.url(), not_creating())->window_take(window_request(7, 1000)), Status::worker_busy,
                "is owned by a service (live)");
-}
-
-TEST(Processes, OneThatIsStoppedWhileItHasTheTurnHoldsUpTheOthersForLessThanASecond) {
-  const TempFolder folder;
-  const auto store = open_store(folder.url(), creating());
-  store->segment_create("ns", "t");
-  Child stopped([&](int report) {
-    const std::optional<LockFile> file = LockFile::open(folder.file("ids.db-lock"));
-    write_all(report, file && file->try_lock(kTurnByte, 6) ? "has the turn\n" : "has not\n");
-    pause();
-  });
-  ASSERT_EQ(stopped.line(), "has the turn");
-  constexpr int kGrants = 30;
-  const auto start = std::chrono::steady_clock::now();
-  for (int grant = 0; grant < kGrants; ++grant) draw_from(store, "ns", "t", 1);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(kGrants) / 2);
 }
 
 TEST(Processes, WithTheLockFileDeletedTwoOwnersStillGetDisjointWindows) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "patience.hpp"
+#include "store/lock_wait.hpp"
 #include "store/sqlite_test_support.hpp"
 
 namespace idgen {
@@ -295,6 +296,51 @@ TEST(RawClone, ThatOutlivesItsParentKeepsTheWorkerUntilItEnds) {
   std::string report;
   EXPECT_TRUE(becomes_true([&] { return (report = acquire_elsewhere(folder, 7)) == "OK: nothing was thrown"; }))
       << report;
+}
+
+// -------------------------------------------------------------------------------------------------- who is next
+
+// Stands where it is set.
+struct SetClock {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using time_point = std::chrono::time_point<SetClock>;
+  static time_point now() { return time_point(at); }
+  static inline duration at{0};
+};
+
+class TheTurnIsTaken : public ::testing::Test {
+ protected:
+  TheTurnIsTaken() { EXPECT_TRUE(has_turn->try_lock(kTurnByte, 6)); }
+  std::optional<LockFile> open() { return LockFile::open(path); }
+  bool asks(std::chrono::milliseconds after) {
+    SetClock::at += after;
+    return wait.try_lock(*file, path);
+  }
+
+  TempFolder folder;
+  const std::string path = folder.file("ids.db-lock");
+  std::optional<LockFile> has_turn = (store_with_tag_at_10(folder), open());
+  std::optional<LockFile> file = open();
+  LockWait<SetClock> wait{60'000};
+};
+
+TEST_F(TheTurnIsTaken, ByAProcessThatIsStoppedIfTheLockStaysFree) {
+  EXPECT_FALSE(asks(std::chrono::milliseconds(0)));
+  for (int look = 0; look < 19; ++look) EXPECT_FALSE(asks(std::chrono::milliseconds(1)));
+  EXPECT_TRUE(asks(std::chrono::milliseconds(1)));
+}
+
+TEST_F(TheTurnIsTaken, ByAProcessThatGoesFirstIfTheLockIsTakenAgainAndAgain) {
+  const std::optional<LockFile> other = open();
+  for (int look = 0; look < 999; ++look) {
+    if (look % 10 == 0) {
+      ASSERT_TRUE(other->try_lock(kTransactionByte));
+    }
+    EXPECT_FALSE(asks(std::chrono::milliseconds(1)));
+    if (look % 10 == 0) other->unlock(kTransactionByte);
+  }
+  EXPECT_TRUE(asks(std::chrono::milliseconds(1))) << "who has waited for a second asks all the same";
 }
 
 }  // namespace

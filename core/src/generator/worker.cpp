@@ -84,10 +84,11 @@ std::int64_t repaired_hw(const FoundWorker& found, std::uint64_t highest_id) {
                                    "repair. Check namespace, worker and store");
   }
   if (found.row.is_live) {
-    throw Error(Status::worker_busy,
-                concat({found.name(), " has a live owner, ", (found.row.holder.empty() ? "unknown" : found.row.holder),
-                        ". Stop it, then repair: what it has reserved is its own. If it is gone, first release the worker "
-                        "(`idgen worker release --force`)"}));
+    throw Error(
+        Status::worker_busy,
+        concat({found.name(), " has a live owner, ", (found.row.holder.empty() ? "unknown" : found.row.holder),
+                ". Stop it, then repair: what it has reserved is its own. If it is gone, first release the worker "
+                "(`idgen worker release --force`)"}));
   }
   if (found.row.format != layout.fingerprint()) {
     throw Error(
