@@ -544,7 +544,7 @@ typedef struct idgen_parts {
   { (uint32_t)sizeof(idgen_parts_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Splits an id by the generator's own layout. A plain segment has one field, `segment`. Works on a closed handle.
- * Errors: IDGEN_E_VALUE (an id of another layout: bits outside it, or another constant), any. Blocks: no. Threads: any. */
+ * Errors: IDGEN_E_VALUE (an id of another layout: bits outside it, another constant), any. Blocks: no. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_decode(const idgen_t *generator, uint64_t id, idgen_parts_t *parts,
                                                       idgen_error_t *err);
 
@@ -560,8 +560,9 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_of(const idgen_t *generato
                                                          idgen_error_t *err);
 
 /* Makes a layout by preset name ("default", "twitter", ...) or in full ("time:41ms worker:10 sequence:12", most
- * significant field first; "fixed:3=5" is a constant of all ids). epoch: RFC 3339 or Unix ms as text; NULL or "" = the preset's, 1735689600000 (2025-01-01)
- * for a layout in full. A layout whose time is over is accepted: only idgen_create checks the lifetime.
+ * significant field first; "fixed:3=5" is a constant of all ids). epoch: RFC 3339 or Unix ms as text; NULL or "" = the
+ * preset's, 1735689600000 (2025-01-01) for a layout in full. A layout whose time is over is accepted: only idgen_create
+ * checks the lifetime.
  * Errors: IDGEN_E_LAYOUT, IDGEN_E_VALUE (epoch), any. Blocks: no. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_create(const char *layout, const char *epoch,
                                                              idgen_layout_t **out, idgen_error_t *err);
@@ -577,9 +578,10 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_decode(const idgen_layout_
                                                              idgen_parts_t *parts, idgen_error_t *err);
 
 /* The inverse of idgen_layout_decode: puts an id together from the members that the layout has. Does not read unix_ms
- * and `fields`. `fixed` may be 0 where the layout has a constant. The id is not unique: this is for tests, range queries by time, and data analysis.
- * Errors: IDGEN_E_VALUE (a member too large for its field, or another constant), IDGEN_E_UNSUPPORTED (a 128-bit layout), any. Blocks: no.
- * Threads: any. */
+ * and `fields`. `fixed` may be 0 where the layout has a constant. The id is not unique: this is for tests, range
+ * queries by time, and data analysis.
+ * Errors: IDGEN_E_VALUE (a member too large for its field, or another constant), IDGEN_E_UNSUPPORTED (a 128-bit
+ * layout), any. Blocks: no. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_layout_encode(const idgen_layout_t *layout, const idgen_parts_t *parts,
                                                              uint64_t *id, idgen_error_t *err);
 

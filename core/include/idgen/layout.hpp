@@ -71,9 +71,9 @@ class Layout {
   static constexpr std::int64_t kDefaultEpochUnixMs = 1735689600000;  // 2025-01-01T00:00:00Z
 
   // A preset's name or a layout in full: "time:41ms worker:10 sequence:12". Each kind at most once. Units of time: ms
-  // (default), s, or a number of ms before "ms": "time:39x10ms" reads 39 bits of 10 ms. "fixed:3=5": these bits are 5 in
-  // all ids. Without an epoch: the preset's, else kDefaultEpochUnixMs; 0 for a layout without time. Throws Error{layout} with the reason; Error{value} for an
-  // epoch outside the years 0000 to 9999.
+  // (default), s, or a number of ms before "ms": "time:39x10ms" reads 39 bits of 10 ms. "fixed:3=5": these bits are 5
+  // in all ids. Without an epoch: the preset's, else kDefaultEpochUnixMs; 0 for a layout without time. Throws
+  // Error{layout} with the reason; Error{value} for an epoch outside the years 0000 to 9999.
   static Layout parse(std::string_view text, std::optional<std::int64_t> epoch_unix_ms = std::nullopt);
 
   // A plain 63-bit segment: what a segment generator without a layout has.

@@ -18,10 +18,10 @@ namespace idgen {
 // and callers that have just come could keep it among them. So one of those who have waited for a while has the turn,
 // which is a lock too. It asks again soon, and others do not ask before it. They ask for the turn, all of them after
 // pauses of the same length, which the one who has it says: the longer it has waited the more are waiting, and a
-// thousand of them must not keep the processor busy. A process that has the turn may have been stopped. So a caller asks
-// all the same who has waited for a second, or who has seen at each look that nobody has the lock, for longer than the
-// one who has the turn pauses. During a pause the caller has nothing else, so neither fork() nor another store has to
-// wait.
+// thousand of them must not keep the processor busy. A process that has the turn may have been stopped. So a caller
+// asks all the same who has waited for a second, or who has seen at each look that nobody has the lock, for longer than
+// the one who has the turn pauses. During a pause the caller has nothing else, so neither fork() nor another store has
+// to wait.
 template <class Clock = std::chrono::steady_clock>
 class LockWait {
  public:

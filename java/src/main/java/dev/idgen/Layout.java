@@ -90,7 +90,8 @@ public final class Layout {
    *
    * @param id an id of this layout
    * @return its fields
-   * @throws ConfigException if another layout made the id (bits outside this one, another constant), or the layout is wider than 64 bits
+   * @throws ConfigException if another layout made the id (bits outside this one, another constant), or the layout is
+   *     wider than 64 bits
    */
   public Parts decode(long id) {
     try {
@@ -106,8 +107,8 @@ public final class Layout {
    * Puts an id together: the inverse of {@link #decode}. The id is not unique: this is for tests, and for range queries
    * by time.
    *
-   * @param parts the fields that the layout has; {@code unixMs} and {@code fields} are not read, and {@code fixed} may be
-   *     0 where the layout has a constant
+   * @param parts the fields that the layout has; {@code unixMs} and {@code fields} are not read, and {@code fixed} may
+   *     be 0 where the layout has a constant
    * @return the id
    * @throws ConfigException if a number is too large for its field, or the layout is wider than 64 bits
    */
