@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.concurrent.Executors;
 
 /**
@@ -20,76 +21,130 @@ import java.util.concurrent.Executors;
  * {@code jdbc:mariadb://host:port/{name}?user=...}.
  */
 public final class Shop {
-  private static final String TABLE =
-      "CREATE TABLE IF NOT EXISTS test_order "
-          + "(order_id BIGINT PRIMARY KEY, customer BIGINT NOT NULL, item VARCHAR(40))";
-
   private final Generator orders = Generator.open(Path.of("shop.toml"), "orders");
   private final IdCipher cipher = IdCipher.open(Path.of("shop.toml"), "orders");
   private final Router router =
       Router.open(Path.of("routes.toml"), new Router.Options().layout(orders.layout()));
   private final String url = System.getenv().getOrDefault("JDBC_SHARDS", "jdbc:sqlite:{name}.db");
 
+  /** An order as one shard has it: see shop.py. */
+  record Row(String shard, long id, String orderNo, long buyerUid, int books, long version, String movedTo) {
+    String shown() {
+      return "{\"order_no\": \"%s\", \"buyer_uid\": %d, \"books\": %d, \"version\": %d}"
+          .formatted(orderNo, buyerUid, books, version);
+    }
+  }
+
   private Connection shard(String name) throws SQLException {
     Connection connection = DriverManager.getConnection(url.replace("{name}", name));
-    try (var statement = connection.createStatement()) {
-      if (url.startsWith("jdbc:sqlite:")) statement.execute("PRAGMA busy_timeout = 30000");
-      statement.execute(TABLE);
+    if (url.startsWith("jdbc:sqlite:")) {
+      try (var statement = connection.createStatement()) {
+        statement.execute("PRAGMA busy_timeout = 30000");
+      }
     }
     return connection;
   }
 
-  String order(long customer, String item) throws SQLException {
-    long id = orders.nextFor(customer);
-    try (var connection = shard(router.route(id).shard());
-        var insert =
-            connection.prepareStatement("INSERT INTO test_order (order_id, customer, item) VALUES (?, ?, ?)")) {
-      insert.setLong(1, id);
-      insert.setLong(2, customer);
-      insert.setString(3, item);
-      insert.executeUpdate();
+  Row order(long buyerUid) throws SQLException {
+    long id = orders.nextFor(buyerUid);
+    String orderNo = IdText.CROCKFORD.format(cipher.hide(id));
+    while (true) {
+      var row = new Row(router.route(id).shard(), id, orderNo, buyerUid, 1, 1, null);
+      try (var connection = shard(row.shard);
+          var insert =
+              connection.prepareStatement(
+                  "INSERT INTO test_order (order_id, order_no, buyer_uid, books, version) VALUES (?, ?, ?, ?, ?)");
+          var delete = connection.prepareStatement("DELETE FROM test_order WHERE order_id = ? AND version = 1")) {
+        insert.setLong(1, row.id);
+        insert.setString(2, row.orderNo);
+        insert.setLong(3, row.buyerUid);
+        insert.setInt(4, row.books);
+        insert.setLong(5, row.version);
+        insert.executeUpdate();
+        if (router.route(id).shard().equals(row.shard)) return row;
+        // The table has changed, and the mover may have looked here for the last time. No customer knows the order yet,
+        // so take it back, unless the mover has moved it.
+        delete.setLong(1, id);
+        if (delete.executeUpdate() == 0) return row;
+      }
     }
-    return IdText.BASE62.format(cipher.hide(id));
   }
 
-  /** Null if there is no such order. */
-  String find(String hidden) throws SQLException {
-    long id = cipher.reveal(IdText.BASE62.parse(hidden));
+  private Row look(String shard, long id) throws SQLException {
+    try (var connection = shard(shard);
+        var select =
+            connection.prepareStatement(
+                "SELECT order_no, buyer_uid, books, version, moved_to FROM test_order WHERE order_id = ?")) {
+      select.setLong(1, id);
+      try (var rows = select.executeQuery()) {
+        if (!rows.next()) return null;
+        return new Row(
+            shard, id, rows.getString(1), rows.getLong(2), rows.getInt(3), rows.getLong(4), rows.getString(5));
+      }
+    }
+  }
+
+  /** The order where it is or, while it is moved, what it left behind. Null if there is none. */
+  Row find(String orderNo) throws SQLException {
+    long id = cipher.reveal(IdText.CROCKFORD.parse(orderNo));
     var route = router.route(id);
-    // While nodes are in cut-over the row may be in either shard, and be copied between the two looks.
-    for (String shard : new String[] {route.shard(), route.second(), route.shard()}) {
-      if (shard == null) break;
-      try (var connection = shard(shard);
-          var select = connection.prepareStatement("SELECT customer, item FROM test_order WHERE order_id = ?")) {
-        select.setLong(1, id);
-        try (var rows = select.executeQuery()) {
-          if (rows.next()) {
-            return "{\"order\": \"%s\", \"customer\": %d, \"item\": \"%s\", \"shard\": \"%s\"}"
-                .formatted(hidden, rows.getLong(1), rows.getString(2), shard);
+    Row newest = null;
+    var places = new ArrayList<String>();
+    places.add(route.shard());
+    if (route.second() != null) places.add(route.second());
+    for (int i = 0; i < places.size(); i++) {
+      Row row = look(places.get(i), id);
+      if (row == null) continue;
+      if (row.movedTo == null) return row;
+      if (!places.contains(row.movedTo)) places.add(row.movedTo); // the table of this process is old
+      if (newest == null || row.version > newest.version) newest = row;
+    }
+    return newest;
+  }
+
+  /** One more book. If the version is no longer the one that was read, look again: maybe the order has moved. */
+  Row add(String orderNo) throws SQLException, InterruptedException {
+    long end = System.nanoTime() + 60_000_000_000L;
+    while (System.nanoTime() < end) {
+      Row row = find(orderNo);
+      if (row == null) return null;
+      if (row.movedTo == null) {
+        try (var connection = shard(row.shard);
+            var change =
+                connection.prepareStatement(
+                    "UPDATE test_order SET books = ?, version = version + 1 WHERE order_id = ? AND version = ?")) {
+          change.setInt(1, row.books + 1);
+          change.setLong(2, row.id);
+          change.setLong(3, row.version);
+          if (change.executeUpdate() == 1) {
+            return new Row(row.shard, row.id, row.orderNo, row.buyerUid, row.books + 1, row.version + 1, null);
           }
         }
       }
+      Thread.sleep(10);
     }
-    return null;
+    throw new SQLException("order " + orderNo + " has left its shard and not arrived in another; does the mover run?");
   }
 
   private void answer(HttpExchange exchange) throws IOException {
-    int status = 500;
+    int status = 200;
     String body;
     try {
-      if (exchange.getRequestMethod().equals("POST")) {
-        long customer = Long.parseLong(exchange.getRequestURI().getQuery().replace("customer=", ""));
-        body = "{\"order\": \"%s\"}".formatted(order(customer, "a book"));
+      boolean isPost = exchange.getRequestMethod().equals("POST");
+      var uri = exchange.getRequestURI();
+      if (uri.getPath().equals("/version")) {
+        body = "{\"version\": %d}".formatted(router.stats().version());
+      } else if (uri.getPath().equals("/orders")) {
+        body = order(Long.parseLong(uri.getQuery().replace("buyer_uid=", ""))).shown();
         status = 201;
       } else {
-        body = find(exchange.getRequestURI().getPath().replace("/orders/", ""));
-        status = body == null ? 404 : 200;
-        if (body == null) body = "{\"error\": \"no such order\"}";
+        String orderNo = uri.getPath().replace("/orders/", "");
+        Row row = isPost ? add(orderNo) : find(orderNo);
+        body = row == null ? "{\"error\": \"no such order\"}" : row.shown();
+        if (row == null) status = 404;
       }
-    } catch (IdgenException e) { // no id at all, or not one of ours
-      status = 400;
-      body = "{\"error\": \"%s\"}".formatted(e.getMessage().replace("\"", "'"));
-    } catch (SQLException e) {
+    } catch (IdgenException | SQLException | InterruptedException e) { // an IdgenException: not one of our numbers
+      status = e instanceof IdgenException ? 400 : 503;
       body = "{\"error\": \"%s\"}".formatted(e.getMessage().replace("\"", "'"));
     }
     byte[] data = body.getBytes(StandardCharsets.UTF_8);
@@ -103,10 +158,10 @@ public final class Shop {
   public static void main(String[] arguments) throws IOException {
     var shop = new Shop();
     var server = HttpServer.create(new InetSocketAddress("127.0.0.1", Integer.parseInt(arguments[0])), 0);
-    server.createContext("/orders", shop::answer);
+    server.createContext("/", shop::answer);
     server.setExecutor(Executors.newFixedThreadPool(4));
     server.start();
-    System.out.println("the shop is open: http://127.0.0.1:" + server.getAddress().getPort() + "/orders");
+    System.out.println("the shop is open at port " + server.getAddress().getPort());
     Runtime.getRuntime().addShutdownHook(new Thread(() -> {
       server.stop(0);
       shop.orders.close();

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""A small shop: customers order, orders live in the shard of their customer, and URLs show hidden order numbers.
+"""A small shop: buyers order books, orders live in the shard of their buyer, and URLs show hidden order numbers.
 
-    shop.py serve PORT         POST /orders?customer=42 makes an order, GET /orders/HIDDEN shows it
-    shop.py move FROM TO       copies rows of nodes in cut-over between two shards, until told to stop
-    shop.py load SECONDS PORT...   orders and reads at these servers; fails if a read does not find its order
-    shop.py count              orders in each shard
+    shop.py create SHARD...  the table of the orders
+    shop.py serve PORT       POST /orders?buyer_uid=42 makes an order, POST /orders/NUMBER adds a book to it,
+                             GET /orders/NUMBER shows it
 
-All in the folder with shop.toml, routes.toml and ids.key. SHARDS says where the shards are: `sqlite:{name}.db`, the
+In the folder with shop.toml, routes.toml and ids.key. SHARDS says where the shards are: `sqlite:{name}.db`, the
 default, or `mysql://user:password@host:port/{name}`.
 """
 
@@ -15,24 +14,41 @@ from __future__ import annotations
 import http.server
 import json
 import os
-import random
 import signal
 import sqlite3
 import sys
 import threading
 import time
-import urllib.error
 import urllib.parse
-import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import idgen
 
-TABLE = (
-    "CREATE TABLE IF NOT EXISTS test_order (order_id BIGINT PRIMARY KEY, customer BIGINT NOT NULL, item VARCHAR(40))"
-)
+TABLE = """CREATE TABLE IF NOT EXISTS test_order (
+  order_id BIGINT PRIMARY KEY,
+  order_no VARCHAR(13) NOT NULL,
+  buyer_uid BIGINT NOT NULL,
+  books INT NOT NULL,
+  version BIGINT NOT NULL,
+  moved_to VARCHAR(128)
+)"""
+
+
+class Row(NamedTuple):
+    """An order as one shard has it."""
+
+    shard: str  # the rest are the columns
+    order_id: int  # its gene is that of buyer_uid
+    order_no: str  # its hidden form as text, which customers see
+    buyer_uid: int
+    books: int  # what customers change
+    version: int  # starts at 1; each change, and each move, makes it 1 higher
+    moved_to: str | None = None  # None: the order is here. Else it has left for this shard, and is not changed here
+
+
+COLUMNS = Row._fields[1:]
 
 
 class Shards:
@@ -52,34 +68,45 @@ class Shards:
     def _connect(self, shard: str) -> Any:
         url = self.url.replace("{name}", shard)
         if self.is_sqlite:
-            connection: Any = sqlite3.connect(url.removeprefix("sqlite:"), timeout=30, isolation_level=None)
-        else:
-            import pymysql
+            return sqlite3.connect(url.removeprefix("sqlite:"), timeout=30, isolation_level=None)
+        import pymysql
 
-            parts = urllib.parse.urlsplit(url)
-            connection = pymysql.connect(
-                host=parts.hostname,
-                port=parts.port or 3306,
-                user=urllib.parse.unquote(parts.username or ""),
-                password=urllib.parse.unquote(parts.password or ""),
-                database=parts.path[1:],
-                autocommit=True,
-            )
-        connection.cursor().execute(TABLE)
-        return connection
+        parts = urllib.parse.urlsplit(url)
+        return pymysql.connect(
+            host=parts.hostname,
+            port=parts.port or 3306,
+            user=urllib.parse.unquote(parts.username or ""),
+            password=urllib.parse.unquote(parts.password or ""),
+            database=parts.path[1:],
+            autocommit=True,
+        )
 
-    def run(self, shard: str, statement: str, *values: object) -> list[tuple[Any, ...]]:
+    def run(self, shard: str, statement: str, *values: object) -> Any:
+        """One statement, committed by itself. Its cursor."""
         cursor = self.connection(shard).cursor()
         cursor.execute(statement if self.is_sqlite else statement.replace("?", "%s"), values)
-        return list(cursor.fetchall())
+        return cursor
 
-    def insert(self, shard: str, *row: object) -> None:
-        ignore = "OR IGNORE" if self.is_sqlite else "IGNORE"
-        self.run(shard, f"INSERT {ignore} INTO test_order (order_id, customer, item) VALUES (?, ?, ?)", *row)
+    def rows(self, shard: str, where: str, *values: object) -> list[Row]:
+        found = self.run(shard, f"SELECT {', '.join(COLUMNS)} FROM test_order WHERE {where}", *values)
+        return [Row(shard, *columns) for columns in found]
+
+    def insert(self, row: Row, or_ignore: bool = False) -> None:
+        ignore = ("OR IGNORE" if self.is_sqlite else "IGNORE") if or_ignore else ""
+        marks = ", ".join("?" for _ in COLUMNS)
+        self.run(row.shard, f"INSERT {ignore} INTO test_order ({', '.join(COLUMNS)}) VALUES ({marks})", *row[1:])
+
+
+@contextmanager
+def until_told_to_stop() -> Iterator[threading.Event]:
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    yield stop
 
 
 class Shop:
-    """Orders by their plain ids; hidden ids are made and turned back at the edge."""
+    """Orders by their numbers. These are hidden ids, made and turned back here."""
 
     def __init__(self) -> None:
         self.orders = idgen.open("shop.toml", "orders")
@@ -87,23 +114,49 @@ class Shop:
         self.router = idgen.Router.open("routes.toml", layout=self.orders.layout)
         self.shards = Shards()
 
-    def order(self, customer: int, item: str) -> str:
-        id = self.orders.next_for(customer)
-        self.shards.insert(self.router.route(id).shard, id, customer, item)
-        return idgen.format_id(self.cipher.hide(id), "base62")
+    def order(self, buyer_uid: int) -> Row:
+        id = self.orders.next_for(buyer_uid)
+        order_no = idgen.format_id(self.cipher.hide(id), "crockford")
+        while True:
+            row = Row(self.router.route(id).shard, id, order_no, buyer_uid, books=1, version=1)
+            self.shards.insert(row)
+            if self.router.route(id).shard == row.shard:
+                return row
+            # The table has changed, and the mover may have looked here for the last time. No customer knows the order
+            # yet, so take it back, unless the mover has moved it.
+            take_back = "DELETE FROM test_order WHERE order_id = ? AND version = 1"
+            if self.shards.run(row.shard, take_back, id).rowcount == 0:
+                return row
 
-    def find(self, hidden: str) -> dict[str, Any] | None:
-        id = self.cipher.reveal(idgen.parse_id(hidden, "base62"))
+    def find(self, order_no: str) -> Row | None:
+        """The order where it is or, while it is moved, what it left behind."""
+        id = self.cipher.reveal(idgen.parse_id(order_no, "crockford"))
         route = self.router.route(id)
-        # Before the row: while nodes are in cut-over it may be in either shard, and be copied between the two looks.
-        for shard in (route.shard, route.second, route.shard):
-            if shard is None:
-                break
-            for customer, item in self.shards.run(
-                shard, "SELECT customer, item FROM test_order WHERE order_id = ?", id
-            ):
-                return {"order": hidden, "customer": customer, "item": item, "shard": shard}
-        return None
+        newest = None
+        places = [route.shard] if route.second is None else [route.shard, route.second]
+        for shard in places:
+            for row in self.shards.rows(shard, "order_id = ?", id):
+                if row.moved_to is None:
+                    return row
+                if row.moved_to not in places:  # the table of this process is old
+                    places.append(row.moved_to)
+                if newest is None or row.version > newest.version:
+                    newest = row
+        return newest
+
+    def add(self, order_no: str) -> Row | None:
+        """One more book. If the version is no longer the one that was read, look again: maybe the order has moved."""
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            row = self.find(order_no)
+            if row is None:
+                return None
+            if row.moved_to is None:
+                change = "UPDATE test_order SET books = ?, version = version + 1 WHERE order_id = ? AND version = ?"
+                if self.shards.run(row.shard, change, row.books + 1, row.order_id, row.version).rowcount == 1:
+                    return row._replace(books=row.books + 1, version=row.version + 1)
+            time.sleep(0.01)
+        raise TimeoutError(f"order {order_no} has left its shard and not arrived in another; does the mover run?")
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -111,16 +164,31 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        query = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query)
-        self.answer(201, {"order": self.shop.order(int(query["customer"][0]), "a book")})
+        url = urllib.parse.urlsplit(self.path)
+        if url.path == "/orders":
+            row = self.shop.order(int(urllib.parse.parse_qs(url.query)["buyer_uid"][0]))
+            self.answer(201, self.shown(row))
+        else:
+            self.answer_with(self.shop.add)
 
     def do_GET(self) -> None:
+        if self.path == "/version":
+            self.answer(200, {"version": self.shop.router.version})
+        else:
+            self.answer_with(self.shop.find)
+
+    def answer_with(self, look_up: Callable[[str], Row | None]) -> None:
         try:
-            found = self.shop.find(self.path.removeprefix("/orders/"))
+            row = look_up(self.path.removeprefix("/orders/"))
         except idgen.Error as error:  # no id at all, or not one of ours
             self.answer(400, {"error": str(error)})
+        except TimeoutError as error:
+            self.answer(503, {"error": str(error)})
         else:
-            self.answer(200 if found else 404, found or {"error": "no such order"})
+            self.answer(200 if row else 404, self.shown(row) if row else {"error": "no such order"})
+
+    def shown(self, row: Row) -> dict[str, Any]:
+        return {name: getattr(row, name) for name in ("order_no", "buyer_uid", "books", "version")}
 
     def answer(self, status: int, body: dict[str, Any]) -> None:
         data = json.dumps(body).encode()
@@ -134,110 +202,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-@contextmanager
-def until_told_to_stop() -> Iterator[threading.Event]:
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    yield stop
-
-
 def serve(port: int) -> None:
     Handler.shop = Shop()
     server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    print(f"the shop is open: http://127.0.0.1:{server.server_port}/orders", flush=True)
     with until_told_to_stop() as stop:
+        print(f"the shop is open at port {server.server_port}", flush=True)
         stop.wait()
     server.shutdown()
     Handler.shop.orders.close()
 
 
-def move(source: str, target: str) -> None:
-    """Moving rows is the team's own work: here, all rows that are on their way, again and again."""
-    router = idgen.Router.open("routes.toml", layout="business64")
-    shards = Shards()
-    seen: set[int] = set()
-    with until_told_to_stop() as stop:
-        while True:
-            for shard, other in ((source, target), (target, source)):
-                for row in shards.run(shard, "SELECT order_id, customer, item FROM test_order"):
-                    route = router.route(row[0])
-                    # Into the shard where it is looked for first, from the other one.
-                    if route.second == shard and route.shard == other and (row[0], other) not in seen:
-                        shards.insert(other, *row)
-                        seen.add((row[0], other))  # type: ignore[arg-type]
-            if stop.wait(0.2):
-                break
-    print(f"{len(seen)} rows copied between {source} and {target}")
-
-
-def load(seconds: float, ports: list[int]) -> None:
-    end = time.monotonic() + seconds
-    counts = {"ordered": 0, "read": 0}
-    lost: list[str] = []
-    lock = threading.Lock()
-
-    def call(method: str, port: int, path: str) -> Any:
-        request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", method=method)
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return json.load(answer)
-
-    def customer_of_the_shop(place: int) -> None:
-        choice = random.Random(place)
-        mine: dict[str, int] = {}
-        while time.monotonic() < end:
-            customer = choice.randrange(10_000)
-            hidden = call("POST", choice.choice(ports), f"/orders?customer={customer}")["order"]
-            mine[hidden] = customer
-            for hidden in choice.sample(sorted(mine), min(3, len(mine))):
-                try:
-                    found = call("GET", choice.choice(ports), f"/orders/{hidden}")
-                    if found["customer"] != mine[hidden]:
-                        lost.append(f"{hidden}: of customer {found['customer']}, not {mine[hidden]}")
-                except urllib.error.HTTPError as error:
-                    lost.append(f"{hidden}: {error.code} {error.read().decode()}")
-                with lock:
-                    counts["read"] += 1
-            with lock:
-                counts["ordered"] += 1
-
-    threads = [threading.Thread(target=customer_of_the_shop, args=(place,)) for place in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    print(f"{counts['ordered']} orders, {counts['read']} reads, {len(lost)} of them did not find their order")
-    for line in lost[:5]:
-        print(line)
-    sys.exit(1 if lost or counts["ordered"] == 0 else 0)
-
-
-def count() -> None:
-    router = idgen.Router.open("routes.toml", layout="business64")
-    shards = Shards()
-    by_node: dict[int, int] = {}
-    for shard in router.shards:
-        rows = shards.run(shard, "SELECT order_id FROM test_order")
-        print(f"{shard}: {len(rows)} orders", file=sys.stderr)
-        for (id,) in rows:
-            node = router.route(id).node
-            by_node[node] = by_node.get(node, 0) + 1
-    print("node,load")
-    for node, orders in sorted(by_node.items()):
-        print(f"{node},{orders}")
-
-
 if __name__ == "__main__":
-    command, *arguments = sys.argv[1:] or [""]
-    if command == "serve":
-        serve(int(arguments[0]))
-    elif command == "move":
-        move(*arguments)
-    elif command == "load":
-        load(float(arguments[0]), [int(port) for port in arguments[1:]])
-    elif command == "count":
-        count()
-    else:
-        sys.exit(__doc__)
+    match sys.argv[1:]:
+        case ["create", *names]:
+            for name in names:
+                Shards().run(name, TABLE)
+        case ["serve", port]:
+            serve(int(port))
+        case _:
+            sys.exit(__doc__)
