@@ -1,5 +1,8 @@
 // worker = auto: a number that is leased, lost, and followed by another.
 #include <gmock/gmock.h>
+#include <grp.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <map>
 #include <set>
@@ -344,6 +347,30 @@ TEST_F(NumberAtHand, OfASlotMayBeLockedByEveryUserWhoMayWriteInItsFolder) {
     EXPECT_EQ(file.st_mode & 0777, mode & 0666);
   }
   umask(before);
+}
+
+TEST_F(NumberAtHand, OfASlotMayBeLockedByMembersOfTheFirstUsersGroupToo) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  const TempFolder folder;
+  ASSERT_EQ(chmod(folder.path().c_str(), 01777), 0);
+  const auto use_as = [&](uid_t user, gid_t group) {
+    const pid_t child = fork();
+    if (child == 0) {
+      if (setgroups(0, nullptr) != 0 || setgid(group) != 0 || setuid(user) != 0) _exit(2);
+      try {
+        open({{"worker", "auto"}, {"worker_source", "slot"}, {"worker_slots", folder.path()}})->close();
+      } catch (const std::exception&) {
+        _exit(1);
+      }
+      _exit(0);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    return WEXITSTATUS(status);
+  };
+  EXPECT_EQ(use_as(1001, 100), 0);
+  EXPECT_EQ(use_as(1002, 100), 0) << "another member of that group";
+  EXPECT_EQ(use_as(1003, 200), 0) << "a stranger";
 }
 
 TEST_F(NumberAtHand, OfASlotNeedsAFolder) {

@@ -69,6 +69,22 @@ TEST(WorkerChoice, OfAWideFieldUsesNumbersAgainOnceEnoughAreKnown) {
   EXPECT_EQ(choose(rows, 0, wide), 1024u);
 }
 
+// Containers with one host name on one file: each row's holder is "process 1", and a process 1 runs here.
+TEST(WorkerChoice, TakesOneThatOnlyANameHoldsBeforeItGivesUp) {
+  const LeasedField two{.base = 0, .shift = 0, .bits = 1, .name = "worker"};
+  std::vector<WindowInfo> rows{row(0, kNow, true), row(1, kNow - 1, true)};
+  EXPECT_THROW(choose(rows, 0, two), Error);
+  rows[0].is_by_name = true;
+  EXPECT_EQ(choose(rows, 0, two), 0u);
+  rows[1].is_by_name = true;
+  EXPECT_EQ(choose(rows, 0, two), 1u) << "the least recently used";
+  rows[0].is_live = rows[0].is_by_name = false;
+  EXPECT_EQ(choose(rows, 0, two), 0u) << "one that is free comes first";
+  rows = {row(0, kNow + 86'400'000, true), row(1, kNow, true)};
+  rows[0].is_by_name = true;
+  EXPECT_THROW(choose(rows, 0, two), Error) << "its time is far ahead";
+}
+
 TEST(WorkerChoice, KeepsTheFieldsThatAreTyped) {
   // datacenter 3, worker auto, process 1: of 5, 5 and 2 bits.
   const LeasedField middle{.base = 3 << 7 | 1, .shift = 2, .bits = 5, .name = "worker"};

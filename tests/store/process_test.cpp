@@ -61,6 +61,7 @@ TEST(Processes, OneThatHasTheNameOfAnOwnerThatIsGoneIsNotTakenForIt) {
               "");
     const WindowInfo row = open_store(folder.url(), not_creating())->window_show(request.name_space, worker);
     EXPECT_EQ(row.holder, request.holder);
+    EXPECT_EQ(row.is_by_name, row.is_live) << "nobody has its lock";
     return row.is_live;
   };
   EXPECT_FALSE(row_is_live(1, getpid(), now_ms)) << "it is this process, which would have a lock";

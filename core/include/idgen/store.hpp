@@ -56,6 +56,7 @@ struct WindowInfo {
   std::string format{};                          // of the namespace
   std::string holder{};                          // the latest
   bool is_live = false;                          // an owner is alive, or may be
+  bool is_by_name = false;                       // may be: nothing but its holder's name says so
   std::int64_t lease_left_ms = 0;                // until it no longer counts as alive; 0: unknown
   std::optional<std::int64_t> clock_ahead_ms{};  // holder's clock minus the store's, at its latest window
 };

@@ -84,7 +84,7 @@ std::uint64_t choose_unused_worker(const std::string& name_space, const LeasedFi
 std::uint64_t choose_worker(const std::string& name_space, const LeasedField& field,
                             const std::vector<WindowInfo>& rows, const WorkerChoice& choice) {
   std::vector<WindowInfo> live;
-  std::vector<std::pair<std::int64_t, std::uint64_t>> free;  // when its time ends, number
+  std::vector<std::pair<std::int64_t, std::uint64_t>> free, by_name;  // when its time ends, number
   std::uint64_t far_ahead = 0;
   for (const WindowInfo& row : rows) {
     if (!field.has(row.worker)) continue;
@@ -93,6 +93,7 @@ std::uint64_t choose_worker(const std::string& name_space, const LeasedField& fi
         __builtin_sub_overflow(row.hw_ms, choice.now_ms, &ahead_ms) ? row.hw_ms > 0 : ahead_ms > choice.max_ahead_ms;
     if (row.is_live) {
       live.push_back(row);
+      if (row.is_by_name && !is_far) by_name.emplace_back(row.hw_ms, row.worker);
     } else if (is_far) {
       ++far_ahead;
     } else {
@@ -105,6 +106,10 @@ std::uint64_t choose_worker(const std::string& name_space, const LeasedField& fi
   }
   const std::set<std::uint64_t> known = known_values(field, rows);
   if (known.size() < field.size()) return field.number(new_value(field, known, choice));
+  if (!by_name.empty()) {
+    std::sort(by_name.begin(), by_name.end());
+    return by_name[one_of(by_name.size(), choice)].second;
+  }
   throw_none_free(name_space, field, live, far_ahead, choice.max_ahead_ms);
 }
 

@@ -41,6 +41,8 @@ std::uint64_t choose_unused_worker(const std::string& name_space, const LeasedFi
                                    const std::vector<WindowInfo>& rows, const WorkerChoice& choice);
 
 // Else the least recently used one that nobody holds, by the end of its latest window, or a new one if there is none.
+// Else one that only its holder's name says is held: in another container a process may have the same name. If that
+// process lives it loses the number, and its next window is refused; ids are not issued twice.
 // Throws Error{worker_busy} that says who holds them and when the next one is free.
 std::uint64_t choose_worker(const std::string& name_space, const LeasedField& field,
                             const std::vector<WindowInfo>& rows, const WorkerChoice& choice);

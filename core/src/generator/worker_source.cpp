@@ -116,8 +116,11 @@ class LockedSlots final : public WorkerSource {
     if (fd < 0) return errno;
     struct stat folder {};
     int error = ::stat(path_.substr(0, path_.rfind('/')).c_str(), &folder) == 0 ? 0 : errno;
+    // Without the right to the folder's group the file has this user's, whose members may write if strangers may.
     const bool has_group = ::fchown(fd, static_cast<uid_t>(-1), folder.st_gid) == 0;
-    if (error == 0 && ::fchmod(fd, folder.st_mode & (has_group ? 0666 : 0606)) != 0) error = errno;
+    const mode_t of_strangers = folder.st_mode & 06;
+    const mode_t mode = has_group ? folder.st_mode & 0666 : (folder.st_mode & 0600) | of_strangers << 3 | of_strangers;
+    if (error == 0 && ::fchmod(fd, mode) != 0) error = errno;
     ::close(fd);
     return error == 0 ? fresh.move_to(path_) : error;
   }

@@ -542,12 +542,15 @@ class SqliteStore final : public Store {
   // REQUIRES: a transaction that writes.
   WindowInfo window_info(SqliteConnection& db, const std::string& name_space, std::uint64_t worker) const {
     const StoredWorker found = read_worker(db, name_space, worker);
+    const bool is_locked = found.found && has_lock(name_space, worker);
+    const bool is_by_name = found.found && !is_locked && may_have_lost_its_lock(found.row);
     return {.worker = worker,
             .fence = found.row.fence,
             .hw_ms = found.row.hw,
             .format = read_format(db, name_space),
             .holder = found.row.holder,
-            .is_live = found.found && has_live_owner(name_space, worker, found.row)};
+            .is_live = is_locked || is_by_name,
+            .is_by_name = is_by_name};
   }
 
   // "": it has none.
@@ -637,10 +640,16 @@ class SqliteStore final : public Store {
 
   // REQUIRES: a transaction that writes.
   bool has_live_owner(const std::string& name_space, std::uint64_t worker, const WorkerRow& row) const {
+    return has_lock(name_space, worker) || may_have_lost_its_lock(row);
+  }
+  bool has_lock(const std::string& name_space, std::uint64_t worker) const {
     OwnerLocks& owners = OwnerLocks::at(lock_path_);
     if (owners.claim(name_space, worker, this) != OwnerLocks::Claim::granted) return true;
     owners.release(name_space, worker, 0);
-    // It may be alive and have lost its lock: the host closed all descriptors, or somebody deleted the lock file.
+    return false;
+  }
+  // The host closed all descriptors, or somebody deleted the lock file.
+  static bool may_have_lost_its_lock(const WorkerRow& row) {
     return row.owned && may_be_process_here(row.holder, row.hw);
   }
 
