@@ -19,7 +19,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kTls[] = {"off", "require", "verify"};
 constexpr std::uint16_t kPort = 2379;
 constexpr const char* kDefaultPrefix = "idgen/segment/";
 
@@ -77,13 +76,13 @@ class EtcdConnection {
       : shown_(settings.url.shown()),
         prefix_(prefix_of(parameters)),
         timeout_ms_(settings.timeout_ms),
+        tls_(parameters.tls("off")),
         records_(shown_, settings.create),
         workers_(shown_),
         curl_(curl_easy_init(), curl_easy_cleanup) {
     if (!curl_) throw std::bad_alloc();
-    const std::string tls = parameters.choice("tls", kTls);
     for (const StoreHost& host : settings.url.hosts)
-      endpoints_.push_back((tls == "off" ? "http://" : "https://") + host.text(kPort));
+      endpoints_.push_back((tls_.is_required() ? "https://" : "http://") + host.text(kPort));
     curl_easy_setopt(curl_.get(), CURLOPT_ERRORBUFFER, reason_);
     curl_easy_setopt(curl_.get(), CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(
@@ -95,13 +94,13 @@ class EtcdConnection {
     curl_easy_setopt(curl_.get(), CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(timeout_ms_));
     curl_easy_setopt(curl_.get(), CURLOPT_TIMEOUT_MS, static_cast<long>(timeout_ms_));
     curl_easy_setopt(curl_.get(), CURLOPT_PROXY, "");  // ignore the environment's proxies: this is a database
-    curl_easy_setopt(curl_.get(), CURLOPT_SSL_VERIFYPEER, tls == "verify" ? 1L : 0L);
-    curl_easy_setopt(curl_.get(), CURLOPT_SSL_VERIFYHOST, tls == "verify" ? 2L : 0L);
+    curl_easy_setopt(curl_.get(), CURLOPT_SSL_VERIFYPEER, tls_.is_verified() ? 1L : 0L);
+    curl_easy_setopt(curl_.get(), CURLOPT_SSL_VERIFYHOST, tls_.is_name_verified() ? 2L : 0L);
     const auto file = [&](CURLoption option, const char* key) {
       const std::string path = parameters.file(key);
       if (!path.empty()) curl_easy_setopt(curl_.get(), option, path.c_str());
     };
-    file(CURLOPT_CAINFO, "tls_ca");
+    if (!tls_.ca.empty()) curl_easy_setopt(curl_.get(), CURLOPT_CAINFO, tls_.ca.c_str());
     file(CURLOPT_SSLCERT, "tls_cert");
     file(CURLOPT_SSLKEY, "tls_key");
 
@@ -373,7 +372,9 @@ class EtcdConnection {
     }
     if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE || code == CURLE_SSL_CERTPROBLEM) {
       usable_ = false;
-      throw Error(Status::store_permission, shown_ + reason_of(code));
+      const std::string why = reason_of(code);
+      const bool differs = why.find("subject name") != std::string::npos && why.find("match") != std::string::npos;
+      throw Error(Status::store_permission, shown_ + why + (differs ? tls_.if_name_differs() : ""));
     }
     if (code != CURLE_OK) {
       usable_ = false;
@@ -404,6 +405,7 @@ class EtcdConnection {
   const std::string shown_;
   const std::string prefix_;
   const std::int64_t timeout_ms_;
+  const TlsTerms tls_;
   bool usable_ = true;
   Records<EtcdConnection> records_;
   WorkerRows<EtcdConnection> workers_;

@@ -14,12 +14,30 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "idgen/status.hpp"
 #include "idgen/text.hpp"
 #include "idgen/url.hpp"
 
 namespace idgen::module {
+
+// What `tls` and `tls_ca` say.
+struct TlsTerms {
+  std::string mode;  // one of kTlsModes
+  std::string ca;    // a file of certificates; "": the system's
+
+  bool is_required() const { return mode != "off" && mode != "prefer"; }
+  bool is_verified() const { return is_name_verified() || mode == "verify-ca"; }
+  bool is_name_verified() const { return mode == "verify"; }
+  // To be added to a message that the certificate is not for the host. With the system's authorities, the name is all
+  // that tells one server from another.
+  std::string if_name_differs() const {
+    if (!is_name_verified() || ca.empty()) return "";
+    return ". If all authorities in tls_ca are your own, tls=verify-ca accepts their certificates without a look at "
+           "the host's name";
+  }
+};
 
 class Parameters {
  public:
@@ -49,6 +67,19 @@ class Parameters {
     std::string all;
     for (const std::string_view name : allowed) all += (all.empty() ? "" : ", ") + std::string(name);
     throw Error(Status::value, "store = \"" + shown_ + "\": " + key + " = " + in_quotes(value) + "; allowed: " + all);
+  }
+
+  // `usual` without a word: "prefer" where the protocol knows it, "off" elsewhere.
+  TlsTerms tls(std::string_view usual) const {
+    std::vector<std::string_view> allowed = {usual};
+    for (const std::string_view mode : kTlsModes)
+      if (mode != usual && mode != "prefer") allowed.push_back(mode);
+    TlsTerms terms{choice("tls", allowed), file("tls_ca")};
+    if (terms.mode != "verify-ca" || !terms.ca.empty()) return terms;
+    throw Error(Status::value, "store = \"" + shown_ +
+                                   "\": tls = verify-ca needs tls_ca, a file with the certificates of your own "
+                                   "authority: public authorities give everyone a certificate. With theirs, use tls = "
+                                   "verify, which compares the host's name too");
   }
 
   // The name of a file that the client library will read. Checked, because the library may not say what it has not

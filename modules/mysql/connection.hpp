@@ -17,7 +17,6 @@ namespace idgen::module {
 inline constexpr std::string_view kParameters[] = {
     "user_env",        "password_env", "password_file", "tls",        "tls_ca",
     "tls_fingerprint", "socket",       "accept_loss",   "statements", "auth"};
-inline constexpr std::string_view kTls[] = {"prefer", "off", "require", "verify"};
 inline constexpr std::string_view kStatements[] = {"auto", "single", "transaction"};
 inline constexpr std::string_view kAuth[] = {"safe", "caching_sha2_password", "sha256_password"};
 // Plugins that do not show the password to the server, or to an impostor.
@@ -117,6 +116,8 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
         numbers_(settings.url.shown(), kNumbers, settings.create),
         shown_(settings.url.shown()),
         schema_(schema_of(settings)),
+        tls_(parameters.tls("prefer")),
+        fingerprint_(fingerprint_of(parameters)),
         connection_(nullptr, mysql_close) {
     if (settings.url.hosts.size() != 1) {
       throw Error(Status::value, "store = \"" + shown_ + "\": one host is allowed; behind it a proxy may know several");
@@ -124,18 +125,16 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
     // The client library and most servers know only whole seconds. The server aborts a statement after one
     // store_timeout, the client gives up after two. So no statement that we gave up on is done later.
     const auto seconds = static_cast<unsigned>(std::max<std::int64_t>(1, (settings.timeout_ms + 999) / 1000));
-    const std::string tls = parameters.choice("tls", kTls), fingerprint = fingerprint_of(parameters);
     const std::string socket_path = parameters.get("socket"), auth = parameters.choice("auth", kAuth);
-    if (!fingerprint.empty() && (tls == "off" || !socket_path.empty())) {
+    if (!fingerprint_.empty() && (tls_.mode == "off" || !socket_path.empty())) {
       throw Error(Status::value, "store = \"" + shown_ + "\": tls_fingerprint is for connections with TLS; leave " +
-                                     (tls == "off" ? "tls = off" : "socket") + " out");
+                                     (tls_.mode == "off" ? "tls = off" : "socket") + " out");
     }
     // The server is known by its certificate, or because only it can open that file. Nobody else is shown the password,
     // whichever way to log in they request, unless `auth` says so.
-    const bool is_known = tls == "verify" || !fingerprint.empty() || !socket_path.empty();
+    const bool is_known = tls_.is_verified() || !fingerprint_.empty() || !socket_path.empty();
     // By itself this option requests TLS, but goes without it if the server has none.
-    const bool wants_tls = tls == "prefer" ? socket_path.empty() : tls != "off";
-    const std::string ca = parameters.file("tls_ca");
+    const bool wants_tls = tls_.mode == "prefer" ? socket_path.empty() : tls_.mode != "off";
     const auto connect = [&](bool with_tls, const std::string& allowed) {
       connection_.reset(mysql_init(nullptr));
       if (!connection_) throw std::bad_alloc();
@@ -149,9 +148,12 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
       mysql_optionsv(link, MYSQL_OPT_LOCAL_INFILE, &never);
       mysql_optionsv(link, MYSQL_SET_CHARSET_NAME, "utf8mb4");
       mysql_optionsv(link, MYSQL_OPT_SSL_ENFORCE, with_tls ? &yes : &no);
-      mysql_optionsv(link, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, tls == "verify" ? &yes : &no);
-      if (with_tls && !ca.empty()) mysql_optionsv(link, MYSQL_OPT_SSL_CA, ca.c_str());
-      if (!fingerprint.empty()) mysql_optionsv(link, MARIADB_OPT_TLS_PEER_FP, fingerprint.c_str());
+      mysql_optionsv(link, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, tls_.is_name_verified() ? &yes : &no);
+      if (with_tls && !tls_.ca.empty()) mysql_optionsv(link, MYSQL_OPT_SSL_CA, tls_.ca.c_str());
+      // An empty one is not compared, but refuses a server without TLS, to which the password would go as it is.
+      const bool is_ca_verified = tls_.is_verified() && !tls_.is_name_verified();
+      if (is_ca_verified || !fingerprint_.empty()) mysql_optionsv(link, MARIADB_OPT_TLS_PEER_FP, fingerprint_.c_str());
+      if (is_ca_verified) check_client_verifies_ca(link);
       if (!is_known) {
         if (mysql_optionsv(link, MARIADB_OPT_RESTRICTED_AUTH, allowed.c_str()) != 0) {
           throw Error(Status::unsupported,
@@ -177,13 +179,13 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
       unsigned long offered = 0;
       mariadb_get_infov(connection_.get(), MARIADB_CONNECTION_SERVER_CAPABILITIES, &offered);
       const bool has_tls = (offered & CLIENT_SSL) != 0;
-      if (tls == "require" && !has_tls) throw_no_tls(tls);
+      if (tls_.is_required() && !has_tls) throw_no_tls();
       is_connected = connect(has_tls, allowed);
     }
     if (!is_connected) fail("cannot connect to " + shown_);
     close_on_exec(socket());
     keep_alive(socket());
-    if ((tls == "require" || tls == "verify") && mysql_get_ssl_cipher(connection_.get()) == nullptr) throw_no_tls(tls);
+    if (tls_.is_required() && mysql_get_ssl_cipher(connection_.get()) == nullptr) throw_no_tls();
     const std::string_view server = mysql_get_server_info(connection_.get());
     is_tidb_ = server.find("TiDB") != server.npos;
     const std::string statements = parameters.choice("statements", kStatements);
@@ -255,15 +257,31 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
   std::uint64_t last_insert_id() { return mysql_insert_id(connection_.get()); }
 
  private:
-  [[noreturn]] void throw_no_tls(const std::string& tls) const {
-    throw Error(Status::store_unsafe, shown_ + ": tls = " + tls + ", but the server offers no TLS");
+  [[noreturn]] void throw_no_tls() const {
+    throw Error(Status::store_unsafe, shown_ + ": tls = " + tls_.mode + ", but the server offers no TLS");
+  }
+  static bool is_client_3_4_or_later() {
+    // Of the library by itself, and as part of a server's release.
+    constexpr std::size_t kWanted = 30'400, kFirstOfServers = 100'000, kWantedServer = 110'400;
+    std::size_t version = 0;
+    mariadb_get_infov(nullptr, MARIADB_CLIENT_VERSION_ID, &version);
+    return version >= (version < kFirstOfServers ? kWanted : kWantedServer);
+  }
+  // The library has no option for it. Without the host's name it verifies the authority only before 3.4, and only by
+  // OpenSSL; by GnuTLS it accepts any authority.
+  void check_client_verifies_ca(MYSQL* link) const {
+    const char* tls_library = "";
+    mariadb_get_infov(link, MARIADB_TLS_LIBRARY, &tls_library);
+    if (!is_client_3_4_or_later() && std::string_view(tls_library).starts_with("OpenSSL")) return;
+    throw Error(Status::unsupported, "store = \"" + shown_ + "\": tls = verify-ca: this libmariadb (" +
+                                         mysql_get_client_info() + ", " + tls_library +
+                                         ") cannot verify a certificate without the host's name; it can up to 3.3 with "
+                                         "OpenSSL. Use tls_fingerprint=HEX, or tls=verify");
   }
 
   // As the client library compares it: hexadecimal digits without colons, in capitals.
   std::string fingerprint_of(const Parameters& parameters) const {
     constexpr std::size_t kSha1 = 40, kSha256 = 64;  // digits
-    // Of the library by itself, and as part of a server's release.
-    constexpr std::size_t kKnowsSha256 = 30'400, kFirstOfServers = 100'000, kServerKnowsSha256 = 110'400;
     const std::string given = parameters.get("tls_fingerprint");
     std::string digits;
     for (const char c : given) {
@@ -276,9 +294,7 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
                                      "; allowed: the SHA-1 or SHA-256 of the server's certificate, as 40 or 64 "
                                      "hexadecimal digits, with or without colons");
     }
-    std::size_t version = 0;
-    mariadb_get_infov(nullptr, MARIADB_CLIENT_VERSION_ID, &version);
-    if (version >= (version < kFirstOfServers ? kKnowsSha256 : kServerKnowsSha256)) return digits;
+    if (is_client_3_4_or_later()) return digits;
     throw Error(Status::unsupported, "store = \"" + shown_ + "\": this libmariadb is " + mysql_get_client_info() +
                                          ", and knows the SHA-256 of a certificate from 3.4 on; give its SHA-1");
   }
@@ -351,22 +367,28 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
                 ": the server asks for a way to log in that shows it the password, as MySQL 8 and later do, "
                 "and it is not verified. Add auth=caching_sha2_password to the URL: a program that listens does "
                 "not learn the password, but one that answers in the server's place does. To rule that "
-                "out, use tls=verify with tls_ca, tls_fingerprint=HEX, or socket=PATH instead");
+                "out, use tls=verify or tls=verify-ca with tls_ca, tls_fingerprint=HEX, or socket=PATH instead");
       case kDataOutOfRange:
         throw Error(Status::store_damaged, why);
       case kTlsFailed:
-        if (why.find("does not support") != std::string::npos) throw Error(Status::store_unsafe, why);
-        if (why.find("certificate") != std::string::npos) {
-          throw Error(Status::store_permission,
-                      why +
-                          ". If it is a certificate that the server made for itself, which names no host, give "
-                          "tls_fingerprint=HEX instead of tls=verify");
-        }
-        throw Error(Status::store_unavailable, why);
+        fail_by_tls(why);
       default:
         usable_ = false;
         throw Error(Status::store_unavailable, why);
     }
+  }
+
+  [[noreturn]] void fail_by_tls(const std::string& why) const {
+    const auto says = [&](const char* part) { return why.find(part) != std::string::npos; };
+    if (says("does not support")) throw Error(Status::store_unsafe, why);
+    // libmariadb before 3.4, from it on, and with GnuTLS.
+    const bool differs = says("Validation of SSL server certificate failed") || says("Hostname verification failed") ||
+                         says("name in the certificate");
+    if (!differs && !says("ertificate")) throw Error(Status::store_unavailable, why);
+    throw Error(
+        Status::store_permission,
+        why + (differs ? tls_.if_name_differs() : "") +
+            (fingerprint_.empty() ? ". To accept one certificate, whatever its name, use tls_fingerprint=HEX" : ""));
   }
 
   using Variables = std::map<std::string, std::string>;
@@ -420,6 +442,8 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
   SqlNumbers<MysqlConnection> numbers_;
   const std::string shown_;
   const Schema& schema_;
+  const TlsTerms tls_;
+  const std::string fingerprint_;
   std::map<std::string, RowTerms> terms_;
   bool usable_ = true;
   bool is_tidb_ = false;

@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::string_view kParameters[] = {"user_env", "password_env",    "password_file", "tls",
                                             "tls_ca",   "channel_binding", "accept_loss"};
-constexpr std::string_view kTls[] = {"prefer", "off", "require", "verify"};
 constexpr std::string_view kChannelBinding[] = {"prefer", "disable", "require"};  // libpq's
 constexpr std::uint16_t kPort = 5432;
 
@@ -175,8 +174,7 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
     }
     const std::string user = parameters.secret("user", settings.url.user);
     const std::string password = parameters.secret("password", settings.url.password);
-    const std::string tls = parameters.choice("tls", kTls);
-    const std::string ca = parameters.file("tls_ca");
+    const TlsTerms tls = parameters.tls("prefer");
     const std::string binding = parameters.choice("channel_binding", kChannelBinding);
     const std::string seconds =
         std::to_string(std::max<std::int64_t>(2, (timeout_ms_ + 999) / 1000));  // libpq's minimum is 2
@@ -187,10 +185,10 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
         {"dbname", settings.url.path},
         {"user", user},
         {"password", password},
-        {"sslmode", tls == "off"      ? "disable"
-                    : tls == "verify" ? "verify-full"
-                                      : tls},
-        {"sslrootcert", ca},
+        {"sslmode", tls.mode == "off"        ? "disable"
+                    : tls.is_name_verified() ? "verify-full"
+                                             : tls.mode},
+        {"sslrootcert", tls.ca},
         {"channel_binding", binding == "prefer" ? "" : binding},  // its default, which an older libpq does not know
         {"connect_timeout", seconds},
         {"tcp_user_timeout", milliseconds},
@@ -208,7 +206,7 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
     }
     connection_.reset(PQconnectdbParams(keys.data(), values.data(), 0));
     if (!connection_) throw std::bad_alloc();
-    if (PQstatus(connection_.get()) != CONNECTION_OK) fail_to_connect();
+    if (PQstatus(connection_.get()) != CONNECTION_OK) fail_to_connect(tls);
     close_on_exec(socket());
     keep_alive(socket());
     PQsetNoticeReceiver(connection_.get(), &PostgresConnection::notice, this);
@@ -314,7 +312,7 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
     return text;
   }
 
-  [[noreturn]] void fail_to_connect() const {
+  [[noreturn]] void fail_to_connect(const TlsTerms& tls) const {
     const std::string why = message();
     const auto says = [&](const char* text) { return why.find(text) != std::string::npos; };
     const auto status = [&] {
@@ -327,7 +325,8 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
       if (says("read-only") || says("in recovery") || says("hot standby")) return Status::store_permission;
       return Status::store_unavailable;
     };
-    throw Error(status(), "cannot connect to " + shown_ + ": " + why);
+    const bool differs = says("server certificate") && says("host name");
+    throw Error(status(), "cannot connect to " + shown_ + ": " + why + (differs ? tls.if_name_differs() : ""));
   }
 
   [[noreturn]] void fail(const Result& result, About about, std::string_view read_from) const {

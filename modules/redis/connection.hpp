@@ -27,7 +27,6 @@ namespace idgen::module {
 
 inline constexpr std::string_view kParameters[] = {"user_env", "password_env", "password_file",
                                                    "tls",      "tls_ca",       "accept_loss"};
-inline constexpr std::string_view kTls[] = {"off", "require", "verify"};
 inline constexpr std::uint16_t kPort = 6379;
 
 using Arguments = std::vector<std::string>;
@@ -62,6 +61,7 @@ class RedisConnection {
       throw Error(Status::value, "store = \"" + shown_ + "\": one host is allowed, the master's");
     }
     const StoreHost& host = settings.url.hosts.front();
+    const TlsTerms terms = parameters.tls("off");
     const std::string user = parameters.secret("user", settings.url.user);
     const std::string password = parameters.secret("password", settings.url.password);
     context_.reset(redisConnectNonBlock(host.name.c_str(), host.port == 0 ? kPort : host.port));
@@ -75,9 +75,7 @@ class RedisConnection {
       throw Error(Status::store_unavailable, "cannot connect to " + shown_ + ": " + wire_->reason());
     }
     keep_alive(context_->fd);
-    const std::string ca = parameters.file("tls_ca");
-    if (const std::string tls = parameters.choice("tls", kTls); tls != "off")
-      tls_ = std::make_unique<Tls>(shown_, *wire_, host.name, tls == "verify", ca);
+    if (terms.is_required()) tls_ = std::make_unique<Tls>(shown_, *wire_, host.name, terms);
 
     if (!password.empty()) {
       const Reply reply =

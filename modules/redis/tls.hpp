@@ -11,21 +11,22 @@
 #include <string>
 
 #include "idgen/status.hpp"
+#include "parameters.hpp"
 #include "wire.hpp"
 
 namespace idgen::module {
 
 class Tls {
  public:
-  // `ca_file` "": the system's certificates. Throws Error{store_permission} for a certificate that does not fit,
-  // Error{store_unsafe} if the server does not speak TLS.
-  Tls(const std::string& shown, Wire& wire, const std::string& host, bool verify, const std::string& ca_file)
+  // Throws Error{store_permission} for a certificate that does not fit, Error{store_unsafe} if the server does not
+  // speak TLS.
+  Tls(const std::string& shown, Wire& wire, const std::string& host, const TlsTerms& terms)
       : wire_(wire), context_(SSL_CTX_new(TLS_client_method()), SSL_CTX_free), ssl_(nullptr, SSL_free) {
     if (!context_) throw std::bad_alloc();
     SSL_CTX_set_min_proto_version(context_.get(), TLS1_2_VERSION);
-    const int known = ca_file.empty() ? SSL_CTX_set_default_verify_paths(context_.get())
-                                      : SSL_CTX_load_verify_locations(context_.get(), ca_file.c_str(), nullptr);
-    if (known != 1) throw Error(Status::value, "store = \"" + shown + "\": tls_ca = " + ca_file + ": " + reason());
+    const int known = terms.ca.empty() ? SSL_CTX_set_default_verify_paths(context_.get())
+                                       : SSL_CTX_load_verify_locations(context_.get(), terms.ca.c_str(), nullptr);
+    if (known != 1) throw Error(Status::value, "store = \"" + shown + "\": tls_ca = " + terms.ca + ": " + reason());
     ssl_.reset(SSL_new(context_.get()));
     received_ = BIO_new(BIO_s_mem());
     to_send_ = BIO_new(BIO_s_mem());
@@ -35,8 +36,8 @@ class Tls {
       throw std::bad_alloc();
     }
     SSL_set_bio(ssl_.get(), received_, to_send_);  // which frees them
-    if (verify) {
-      SSL_set_verify(ssl_.get(), SSL_VERIFY_PEER, nullptr);
+    if (terms.is_verified()) SSL_set_verify(ssl_.get(), SSL_VERIFY_PEER, nullptr);
+    if (terms.is_name_verified()) {
       X509_VERIFY_PARAM* const wanted = SSL_get0_param(ssl_.get());
       if (X509_VERIFY_PARAM_set1_ip_asc(wanted, host.c_str()) != 1 &&
           X509_VERIFY_PARAM_set1_host(wanted, host.c_str(), host.size()) != 1) {
@@ -46,9 +47,11 @@ class Tls {
     SSL_set_tlsext_host_name(ssl_.get(), host.c_str());
     const int done = carried([&] { return SSL_connect(ssl_.get()); });
     if (done == 1) return;
-    if (const long verdict = SSL_get_verify_result(ssl_.get()); verify && verdict != X509_V_OK) {
-      throw Error(Status::store_permission,
-                  "cannot connect to " + shown + ": its certificate: " + X509_verify_cert_error_string(verdict));
+    if (const long verdict = SSL_get_verify_result(ssl_.get()); terms.is_verified() && verdict != X509_V_OK) {
+      const bool differs = verdict == X509_V_ERR_HOSTNAME_MISMATCH || verdict == X509_V_ERR_IP_ADDRESS_MISMATCH;
+      throw Error(Status::store_permission, "cannot connect to " + shown +
+                                                ": its certificate: " + X509_verify_cert_error_string(verdict) +
+                                                (differs ? terms.if_name_differs() : ""));
     }
     const bool is_answered = SSL_get_error(ssl_.get(), done) == SSL_ERROR_SSL;
     throw Error(is_answered ? Status::store_unsafe : Status::store_unavailable,

@@ -63,7 +63,7 @@ def refused(store, *parts):
 
 def test_without_a_word_it_is_refused_and_one_thing_to_add_is_said(mysql):
     forget_passwords(mysql)
-    refused(plain_url(mysql), "STORE_PERMISSION", f"Add auth={SHA2} to the URL", "tls_fingerprint=HEX")
+    refused(plain_url(mysql), "STORE_PERMISSION", f"Add auth={SHA2} to the URL", "tls=verify-ca", "tls_fingerprint=HEX")
     draws(plain_url(mysql, auth=SHA2))
 
 
@@ -122,7 +122,19 @@ def test_a_sha256_is_taken_or_refused_by_what_the_client_library_knows(mysql):
 
 
 def test_its_own_certificate_names_no_host_and_the_message_says_what_to_do(mysql):
-    refused(plain_url(mysql, tls="verify", tls_ca=mysql.data / "ca.pem"), "STORE_PERMISSION", "tls_fingerprint=HEX")
+    known = {"tls_ca": mysql.data / "ca.pem"}
+    refused(plain_url(mysql, tls="verify", **known), "STORE_PERMISSION", "tls=verify-ca", "tls_fingerprint=HEX")
+    forget_passwords(mysql)
+    with Proxy(mysql.port, listens=True) as listener:
+        draws(plain_url(mysql, listener.port, tls="verify-ca", **known))
+        assert servers.PASSWORD.encode() not in listener.heard
+        assert b"idgen_segment" not in listener.heard
+
+
+def test_the_authority_of_another_server_is_not_its_own(mysql, mysql_without_tls):
+    others = {"tls": "verify-ca", "tls_ca": mysql_without_tls.data / "ca.pem"}
+    refused(plain_url(mysql, **others), "STORE_PERMISSION", "certificate")
+    refused(plain_url(mysql_without_tls, **others), "STORE_UNSAFE", "SSL is required")
 
 
 def test_by_its_socket_it_may_ask_for_anything(mysql):

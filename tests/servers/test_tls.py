@@ -1,10 +1,14 @@
 """Servers that speak only TLS, with certificates of an authority made for the run."""
 
+import datetime
+import os
 import shutil
+import socket
+import threading
 
 import pytest
 import trustme
-from clients import Asked, create, draw, new_tag, segment
+from clients import Asked, command, create, draw, new_tag, patience, run, segment
 
 import servers
 
@@ -19,12 +23,14 @@ class Certificates:
         others.cert_pem.write_to_path(self.wrong_ca)
         self.right = self.issue(ours, folder, servers.HOST)
         self.of_another_name = self.issue(ours, folder, "db.example")
+        past = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
+        self.expired = self.issue(ours, folder, "expired.example", not_after=past)
         self.client = self.issue(ours, folder, "client.example")
 
     @staticmethod
-    def issue(authority, folder, name):
+    def issue(authority, folder, name, **options):
         """Certificate and key."""
-        issued = authority.issue_cert(name)
+        issued = authority.issue_cert(name, **options)
         files = folder / f"{name}.pem", folder / f"{name}.key"
         issued.cert_chain_pems[0].write_to_path(files[0])
         issued.private_key_pem.write_to_path(files[1])
@@ -136,12 +142,15 @@ def server(request, certificates):
         yield made
 
 
+def own_of(kind, certificates):
+    """What any client of such a server needs."""
+    return dict(zip(("tls_cert", "tls_key"), certificates.client, strict=True)) if kind == "etcd" else {}
+
+
 @pytest.fixture
 def url(server, certificates):
     """url(**parameters), with what any client of this server needs."""
-    own = {}
-    if server.name == "etcd":
-        own = dict(zip(("tls_cert", "tls_key"), certificates.client, strict=True))
+    own = own_of(server.name, certificates)
     return lambda **parameters: server.url(**own, **parameters)
 
 
@@ -152,7 +161,10 @@ def refused(done, *parts):
         assert part in done.stderr
 
 
-@pytest.mark.parametrize("tls", ["require", "verify"])
+VERIFYING = ["verify-ca", "verify"]
+
+
+@pytest.mark.parametrize("tls", ["require", *VERIFYING])
 def test_ids_are_drawn_from_a_server_that_takes_no_plain_connections(url, certificates, tls):
     store = url(tls=tls, tls_ca=certificates.ca)
     with Asked(store, create(store, new_tag()), step=10, prefetch=1) as client:
@@ -184,9 +196,11 @@ def test_whoever_answers_does_when_only_encryption_is_required(url):
     assert draw(store, create(store, new_tag())).stdout == "1\n"
 
 
-def test_a_certificate_of_another_authority_is_refused(url, certificates):
-    done = segment(url(tls="verify", tls_ca=certificates.wrong_ca), new_tag(), "create")
+@pytest.mark.parametrize("tls", VERIFYING)
+def test_a_certificate_of_another_authority_is_refused(url, certificates, tls):
+    done = segment(url(tls=tls, tls_ca=certificates.wrong_ca), new_tag(), "create")
     refused(done, "STORE_PERMISSION", "certificate")
+    assert "verify-ca" not in done.stderr, "that would not help"
 
 
 def test_a_certificate_that_no_authority_of_the_system_has_signed_is_refused(url):
@@ -194,18 +208,101 @@ def test_a_certificate_that_no_authority_of_the_system_has_signed_is_refused(url
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_certificate_for_another_name_is_refused(kind, certificates):
+def test_a_certificate_for_another_name_is_refused_unless_only_its_authority_is_asked_for(kind, certificates):
     with started(kind, certificates, certificates.of_another_name) as server:
-        own = {}
-        if kind == "etcd":
-            own = dict(zip(("tls_cert", "tls_key"), certificates.client, strict=True))
-        refused(
-            segment(server.url(tls="verify", tls_ca=certificates.ca, **own), new_tag(), "create"),
-            "STORE_PERMISSION",
-            "certificate",
-        )
-        store = server.url(tls="require", **own)
+        known = {"tls_ca": certificates.ca, **own_of(kind, certificates)}
+        done = segment(server.url(tls="verify", **known), new_tag(), "create")
+        refused(done, "STORE_PERMISSION", "certificate", "tls=verify-ca")
+        for store in (server.url(tls="require", **known), server.url(tls="verify-ca", **known)):
+            assert draw(store, create(store, new_tag())).stdout == "1\n"
+        stranger = {**known, "tls_ca": certificates.wrong_ca}
+        refused(segment(server.url(tls="verify-ca", **stranger), new_tag(), "create"), "STORE_PERMISSION")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_certificate_that_has_expired_is_refused(kind, certificates):
+    with started(kind, certificates, certificates.expired) as server:
+        for tls in VERIFYING:
+            store = server.url(tls=tls, tls_ca=certificates.ca, **own_of(kind, certificates))
+            refused(segment(store, new_tag(), "create"), "STORE_PERMISSION", "certificate")
+
+
+@pytest.mark.parametrize("kind", ["mysql", "redis"])  # whose libraries can be told where the system's are
+def test_with_the_authorities_of_the_system_no_message_advises_to_pass_the_name_over(kind, certificates):
+    with started(kind, certificates, certificates.of_another_name) as server:
+        environment = {**os.environ, "SSL_CERT_FILE": str(certificates.ca)}
+        done = run(command(server.url(tls="verify"), new_tag(), "segment", "create"), env=environment)
+        refused(done, "STORE_PERMISSION", "certificate")
+        assert not any(words in done.stderr for words in ("issuer", "self-signed")), "the authority is known"
+        assert "verify-ca" not in done.stderr
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_an_authority_of_ones_own_its_name_is_not_passed_over(kind):
+    where = "/ids" if kind in ("mysql", "postgres") else ""
+    done = draw(f"{kind}://app@{servers.HOST}:1{where}?tls=verify-ca", new_tag())
+    refused(done, "VALUE", "tls = verify-ca needs tls_ca", "tls = verify")
+
+
+def test_a_url_of_redis_over_tls_may_pass_the_name_over(certificates):
+    with started("redis", certificates, certificates.of_another_name) as server:
+        store = server.url(tls_ca=certificates.ca).replace("redis://", "rediss://")
+        refused(segment(store, new_tag(), "create"), "STORE_PERMISSION", "tls=verify-ca")
+        store += "&tls=verify-ca"
         assert draw(store, create(store, new_tag())).stdout == "1\n"
+
+
+class Deaf:
+    """Listens, keeps what it hears, and answers each connection with the same words and no more."""
+
+    def __init__(self, answer):
+        self.answer, self.heard = answer, b""
+        self.listener = socket.create_server((servers.HOST, 0))
+        self.port = self.listener.getsockname()[1]
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+
+    def serve(self):
+        try:
+            while True:
+                with self.listener.accept()[0] as client:
+                    client.settimeout(patience(60))
+                    self.hear(client)
+        except OSError:
+            pass  # closed
+
+    def hear(self, client):
+        try:
+            first = client.recv(4096)
+            self.heard += first
+            client.sendall(self.answer)
+            while first and (data := client.recv(4096)):
+                self.heard += data
+        except OSError:
+            pass  # the client has gone
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.thread.join(patience(60))
+
+
+# MySQL's server speaks first: test_password.py.
+@pytest.mark.parametrize(
+    ("kind", "answer"), [("postgres", b"N"), ("redis", b"-ERR\r\n"), ("etcd", b"HTTP/1.0 400 Bad Request\r\n\r\n")]
+)
+@pytest.mark.parametrize("tls", ["require", *VERIFYING])
+def test_a_server_that_should_speak_tls_and_does_not_hears_neither_user_nor_password(kind, answer, tls, certificates):
+    where = "/ids" if kind == "postgres" else ""
+    with Deaf(answer) as server:
+        url = f"{kind}://some-user:some-secret@{servers.HOST}:{server.port}{where}?tls={tls}&tls_ca={certificates.ca}"
+        done = draw(url, new_tag(), store_timeout="2s", wait_max="1s")
+    assert done.returncode != 0
+    assert server.heard, "it was asked for TLS"
+    assert b"some-" not in server.heard
 
 
 def test_etcd_refuses_who_has_no_certificate(certificates):
@@ -213,6 +310,24 @@ def test_etcd_refuses_who_has_no_certificate(certificates):
         refused(segment(server.url(tls="verify", tls_ca=certificates.ca), new_tag(), "create"))
 
 
+@pytest.mark.parametrize("tls", VERIFYING)
+def test_a_file_without_certificates_does_not_mean_that_all_are_accepted(url, tmp_path, tls):
+    empty = tmp_path / "empty.pem"
+    empty.touch()
+    done = segment(url(tls=tls, tls_ca=empty), new_tag(), "create", store_timeout="2s", wait_max="1s")
+    assert done.returncode != 0
+    assert done.stdout == ""
+
+
 def test_a_file_of_certificates_that_is_missing_is_named(url, tmp_path):
     missing = tmp_path / "nowhere.pem"
     refused(segment(url(tls="verify", tls_ca=missing), new_tag(), "create"), "VALUE", "tls_ca", str(missing))
+
+
+@pytest.mark.skipif(servers.GENERATION != "mariadb", reason="needs MariaDB's newer client library")
+def test_a_client_library_that_cannot_verify_an_authority_alone_is_not_trusted_with_it(certificates):
+    loader = next(path for folder in ("lib64", "lib") for path in (servers.TREE / folder).glob("ld-linux-*.so.*"))
+    libraries = next((servers.TREE / "usr/lib").glob("*-linux-gnu"))
+    url = f"mysql://app@{servers.HOST}:1/ids?tls=verify-ca&tls_ca={certificates.ca}"
+    done = run([loader, "--library-path", libraries, *command(url, new_tag(), "segment", "create")])
+    refused(done, "UNSUPPORTED", "this libmariadb (3.", "tls_fingerprint=HEX")

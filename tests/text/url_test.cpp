@@ -125,18 +125,25 @@ TEST(UrlsOfOthers, WhatTheySayOfTlsIsMeant) {
   EXPECT_EQ(tls("postgres://h/d?sslmode=disable"), "off");
   EXPECT_EQ(tls("postgres://h/d?sslmode=allow"), "prefer");
   EXPECT_EQ(tls("postgres://h/d?sslmode=require"), "require");
-  EXPECT_EQ(tls("postgres://h/d?sslmode=verify-ca"), "verify");
+  EXPECT_EQ(tls("postgres://h/d?sslmode=verify-ca"), "verify-ca");
   EXPECT_EQ(tls("postgres://h/d?sslmode=verify-full"), "verify");
   EXPECT_EQ(tls("jdbc:postgresql://h/d?ssl=true"), "verify");
   EXPECT_EQ(tls("jdbc:mysql://h/d?useSSL=false"), "off");
   EXPECT_EQ(tls("jdbc:mysql://h/d?useSSL=true&verifyServerCertificate=true&requireSSL=true"), "verify");
+  EXPECT_EQ(tls("jdbc:mysql://h/d?sslMode=VERIFY_CA"), "verify-ca");
   EXPECT_EQ(tls("jdbc:mysql://h/d?sslMode=VERIFY_IDENTITY"), "verify");
+  EXPECT_EQ(tls("jdbc:mysql://h/d?sslMode=VERIFY_CA&verifyServerCertificate=true"), "verify") << "the strictest";
+  EXPECT_EQ(tls("jdbc:mysql://h/d?verifyServerCertificate=true&sslMode=VERIFY_CA"), "verify");
+  EXPECT_EQ(tls("jdbc:mysql://h/d?sslMode=VERIFY_CA&requireSSL=true"), "verify-ca");
   EXPECT_EQ(tls("jdbc:mysql://h/d?sslMode=disabled"), "off");
   EXPECT_EQ(tls("jdbc:mysql://h/d?useSSL=FALSE"), "off");
   EXPECT_EQ(tls("postgresql://h/d?sslmode=no-verify"), "require");
   EXPECT_EQ(tls("jdbc:mariadb://h/d?sslMode=trust"), "require");
   EXPECT_EQ(tls("mysql://h/d?tls=off&useSSL=true"), "off") << "idgen's own word stands";
   EXPECT_EQ(tls("rediss://h"), "verify");
+  EXPECT_EQ(tls("rediss://h?tls=verify-ca"), "verify-ca");
+  for (const char* const weaker : {"off", "require"})
+    EXPECT_EQ(tls("rediss://h?tls=" + std::string(weaker)), "verify") << weaker;
   EXPECT_EQ(tls("redis://h"), "none");
 }
 

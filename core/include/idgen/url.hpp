@@ -14,6 +14,9 @@
 
 namespace idgen {
 
+// The words of the parameter `tls`, from the weakest.
+inline constexpr std::string_view kTlsModes[] = {"off", "prefer", "require", "verify-ca", "verify"};
+
 struct StoreHost {
   std::string name;
   std::uint16_t port = 0;  // 0: the scheme's own

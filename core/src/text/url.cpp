@@ -155,7 +155,9 @@ StoreUrl StoreUrl::parse(std::string_view text) {
     if (comma + 1 == text.size()) fail(url.scheme, "a host is missing");
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
-  if (is_encrypted) url.parameters.emplace_back("tls", "verify");
+  const std::pair<std::string, std::string> verify("tls", "verify"), verify_ca("tls", "verify-ca");
+  if (is_encrypted && std::ranges::find(url.parameters, verify_ca) == url.parameters.end())
+    url.parameters.push_back(verify);
   translate_parameters(url);
   if (url.hosts.empty()) {
     for (const auto& [key, value] : url.parameters)

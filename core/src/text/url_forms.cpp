@@ -18,18 +18,17 @@ constexpr std::string_view kSchemes =
 
 // "theirs:ours" keeps the value; "theirs:ours:A=a,B=b" translates it.
 constexpr std::string_view kOfPostgres =
-    "sslmode:tls:disable=off,allow=prefer,prefer=prefer,require=require,no-verify=require,verify-ca=verify,"
-    "verify-full=verify "
+    "sslmode:tls:disable=off,allow=prefer,prefer=prefer,require=require,no-verify=require,"
+    "verify-ca=verify-ca,verify-full=verify "
     "ssl:tls:true=verify,false=prefer "
     "sslrootcert:tls_ca";
 constexpr std::string_view kOfMysql =
-    "sslMode:tls:DISABLED=off,PREFERRED=prefer,REQUIRED=require,VERIFY_CA=verify,VERIFY_IDENTITY=verify,disable=off,"
-    "trust=require,verify-ca=verify,verify-full=verify "
+    "sslMode:tls:DISABLED=off,PREFERRED=prefer,REQUIRED=require,VERIFY_CA=verify-ca,VERIFY_IDENTITY=verify,"
+    "disable=off,trust=require,verify-ca=verify-ca,verify-full=verify "
     "useSSL:tls:true=require,false=off "
     "requireSSL:tls:true=require,false=prefer "
     "verifyServerCertificate:tls:true=verify,false=prefer "
     "ssl_ca:tls_ca serverSslCert:tls_ca unix_socket:socket localSocket:socket";
-constexpr std::string_view kTls = "off prefer require verify";  // rising
 
 // Settings of other programs' connections that mean nothing for idgen's own: their text and times, pools and prepared
 // statements, and waits, for which store_timeout stands.
@@ -135,7 +134,7 @@ void translate_parameters(StoreUrl& url) {
       break;
     }
     if (ours == "tls") {  // several may speak of it: the strictest holds
-      if (tls.empty() || kTls.find(value) > kTls.find(tls)) tls = value;
+      if (tls.empty() || std::ranges::find(kTlsModes, value) > std::ranges::find(kTlsModes, tls)) tls = value;
       continue;
     }
     says_tls |= key == "tls";
