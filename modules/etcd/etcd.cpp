@@ -100,7 +100,10 @@ class EtcdConnection {
       const std::string path = parameters.file(key);
       if (!path.empty()) curl_easy_setopt(curl_.get(), option, path.c_str());
     };
-    if (!tls_.ca.empty()) curl_easy_setopt(curl_.get(), CURLOPT_CAINFO, tls_.ca.c_str());
+    if (!tls_.ca.empty()) {
+      curl_easy_setopt(curl_.get(), CURLOPT_CAINFO, tls_.ca.c_str());
+      curl_easy_setopt(curl_.get(), CURLOPT_CAPATH, nullptr);  // libcurl would trust the system's as well
+    }
     file(CURLOPT_SSLCERT, "tls_cert");
     file(CURLOPT_SSLKEY, "tls_key");
 

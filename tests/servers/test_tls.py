@@ -203,6 +203,17 @@ def test_a_certificate_of_another_authority_is_refused(url, certificates, tls):
     assert "verify-ca" not in done.stderr, "that would not help"
 
 
+@pytest.mark.parametrize("tls", VERIFYING)
+def test_the_authorities_of_the_system_are_not_trusted_beside_those_that_are_named(url, certificates, tls):
+    """Here the system's folder is another one for the command alone."""
+    create_tag = command(url(tls=tls, tls_ca=certificates.wrong_ca), new_tag(), "segment", "create")
+    trust = 'mount -t tmpfs none /etc/ssl/certs && cp "$0" /etc/ssl/certs && openssl rehash /etc/ssl/certs && exec "$@"'
+    done = run(["unshare", "--mount", "sh", "-e", "-c", trust, certificates.ca, *create_tag])
+    if "idgen:" not in done.stderr and done.returncode != 0:
+        pytest.skip("folders cannot be mounted here: " + done.stderr)
+    refused(done, "STORE_PERMISSION", "certificate")
+
+
 def test_a_certificate_that_no_authority_of_the_system_has_signed_is_refused(url):
     refused(segment(url(tls="verify"), new_tag(), "create"), "STORE_PERMISSION", "certificate")
 
