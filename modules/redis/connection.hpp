@@ -336,8 +336,10 @@ class RedisConnection {
     const std::string code = script_error(why);
     const auto says = [&](const char* begin) { return code.rfind(begin, 0) == 0; };
     const std::string text = shown_ + ": " + why;
-    if (says("NOPERM") || says("NOAUTH") || says("WRONGPASS") || says("ERR The user executing the script can't"))
-      throw Error(Status::store_permission, text);
+    if (says("NOAUTH") || says("WRONGPASS")) throw Error(Status::store_permission, text);
+    // The latter two of a command in a script, before and from 7.2 on.
+    if (says("NOPERM") || says("ERR The user executing the script can't") || says("ERR ACL failure in script"))
+      throw Error(Status::store_permission, text + ". docs/stores.md lists the rights that a user needs");
     if (says("READONLY")) {
       usable_ = false;
       throw Error(Status::store_permission, text + " Name the master");
@@ -363,7 +365,10 @@ class RedisConnection {
     const bool readable = !reply.is_error() && reply.size() == 2;
     if (readable && reply[1] == wanted) return;
     throw Error(Status::store_unsafe, shown_ + ": the server runs with " + name + " = " +
-                                          (readable ? reply[1] : "(not readable)") + ": " + why +
+                                          (readable           ? reply[1]
+                                           : reply.is_error() ? "(not readable: " + reply.text() + ")"
+                                                              : "(not readable)") +
+                                          ": " + why +
                                           ", and issuing would stop until the tag is raised by hand. Set it to " +
                                           wanted + ", or give that up with ?accept_loss=" + name);
   }

@@ -7,7 +7,8 @@ namespace idgen::module {
 inline constexpr const char* kRefusal = R"(
 local function refusal(done, number, count)
   if type(done) ~= 'table' or not done.err then return nil end
-  if string.sub(done.err, 1, 4) ~= 'ERR ' then return done end -- a full disk, say: no fault of the counter
+  local at_end = string.find(done.err, 'overflow') or string.find(done.err, 'not an integer')
+  if not at_end then return done end -- a full disk or a missing right, say: no fault of the counter
   return {'refused', number, done.err, count}
 end
 )";

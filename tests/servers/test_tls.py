@@ -115,6 +115,14 @@ class TlsEtcd(servers.Etcd):
         client = f"{servers.HOST}:{self.port}"
         return [str(word).replace(f"http://{client}", f"https://{client}") for word in super().command()]
 
+    def ctl(self, *command):
+        certificate, key = self.client
+        where = (f"--endpoints=https://{servers.HOST}:{self.port}", "--cacert", self.authority)
+        return self.run(
+            *("etcdctl", *where, "--cert", certificate, "--key", key, *command),
+            env={**os.environ, "ETCDCTL_API": "3"},
+        ).stdout
+
     def is_ready(self):
         certificate, key = self.client
         self.run(
