@@ -230,6 +230,7 @@ SECONDS = {
     "modules/thousand": 52, "modules/daily_life": 33, "modules/prefork": 30, "modules/shop": 30,
     "modules/bad_input": 29, "modules/buffer": 27, "modules/serials": 24, "modules/urls": 22, "modules/etcd_tokens": 17,
     "modules/full_disk": 16, "modules/uid_generator": 15, "modules/languages": 15,
+    "modules/tls": 100, "modules/rights": 26,
     "recipes/fastapi": 250, "recipes/go_builds": 97, "recipes/spring": 70, "recipes/c_service": 60,
     "recipes/containers": 50, "recipes/gorm": 40, "recipes/watching": 18, "recipes/name_servers": 17,
     "recipes/from_an_empty_folder": 15, "recipes/deploying": 13,
@@ -254,6 +255,7 @@ def files_of(part: str, folder: str, cores: float) -> list[Job]:
 # The files of tests that run on newer servers too: each of the generations of tests/servers/servers.py.
 ON_NEWEST = """
     conformance tls faults workers schemas connections moving_over buffer key_producer uid_generator host_stores
+    rights grants bad_input
 """
 
 

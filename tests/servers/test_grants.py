@@ -23,6 +23,8 @@ from clients import (
 from proxy import Proxy
 from test_faults import PATIENT
 
+import servers
+
 LOG = {"segment.grant_log": "100000"}
 MARK = {"mysql": b"INSERT INTO idgen_grant", "postgres": b"INSERT INTO idgen_grant"}
 
@@ -102,6 +104,8 @@ def test_a_grant_whose_answer_is_lost_is_in_the_log_and_used_by_nobody(server, t
 
 @pytest.mark.parametrize("settings", [LOG, {}], ids=["logged", "plain"])
 def test_a_host_that_is_gone_in_the_middle_of_a_grant_does_not_keep_the_tag_locked(started, settings):
+    if servers.GENERATION == "mysql" and not settings:
+        pytest.skip("as with a log, and each takes a minute")
     server = started("mysql")  # elsewhere a grant is one statement
     tag = create(server.url(), new_tag())
     in_transactions = {"statements": "transaction"}
@@ -113,8 +117,11 @@ def test_a_host_that_is_gone_in_the_middle_of_a_grant_does_not_keep_the_tag_lock
                 assert proxy.lost.wait(patience(60))
             finally:
                 gone.kill()
-        done = draw(server.url(**in_transactions), tag, 3, **PATIENT, **settings)
-        assert done.returncode == 0, done.stderr
+        # MySQL ends an idle transaction with its connection, after a minute.
+        patient = {**PATIENT, "wait_max": f"{round(patience(120))}s"}
+        with start_drawing(server.url(**in_transactions), tag, 3, **patient, **settings) as next_one:
+            _, said = next_one.communicate(timeout=patience(150))
+            assert next_one.returncode == 0, said
 
 
 def test_a_tag_that_was_made_again_is_not_explained_by_its_predecessor(server, tag):
@@ -164,7 +171,7 @@ def test_without_its_table_nothing_is_granted_and_the_message_says_how_to_make_i
 
 def test_three_rights_on_the_table_are_enough(server, tag):
     if server.name == "mysql":
-        server.sql("CREATE OR REPLACE USER few@'%' IDENTIFIED BY 'pw'")
+        server.sql("DROP USER IF EXISTS few; CREATE USER few@'%' IDENTIFIED BY 'pw'")
         server.sql("GRANT SELECT, UPDATE ON ids.idgen_segment TO few@'%'")
         server.sql("GRANT SELECT, INSERT, UPDATE ON ids.idgen_grant TO few@'%'")
     else:
