@@ -132,7 +132,8 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
     }
     // The server is known by its certificate, or because only it can open that file. Nobody else is shown the password,
     // whichever way to log in they request, unless `auth` says so.
-    const bool is_known = tls_.is_verified() || !fingerprint_.empty() || !socket_path.empty();
+    const bool is_verified = tls_.is_verified() && !accepts_any_certificate_of(settings.url.hosts.front().name);
+    const bool is_known = is_verified || !fingerprint_.empty() || !socket_path.empty();
     // By itself this option requests TLS, but goes without it if the server has none.
     const bool wants_tls = tls_.mode == "prefer" ? socket_path.empty() : tls_.mode != "off";
     const auto connect = [&](bool with_tls, const std::string& allowed) {
@@ -266,6 +267,10 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
     std::size_t version = 0;
     mariadb_get_infov(nullptr, MARIADB_CLIENT_VERSION_ID, &version);
     return version >= (version < kFirstOfServers ? kWanted : kWantedServer);
+  }
+  // Unless there is a file of authorities, later libraries do not verify these two addresses.
+  bool accepts_any_certificate_of(const std::string& host) const {
+    return is_client_3_4_or_later() && tls_.ca.empty() && (host == "127.0.0.1" || host == "::1");
   }
   // The library has no option for it. Without the host's name it verifies the authority only before 3.4, and only by
   // OpenSSL; by GnuTLS it accepts any authority.

@@ -4,11 +4,13 @@ import datetime
 import os
 import shutil
 import socket
+import ssl
 import threading
 
 import pytest
 import trustme
 from clients import Asked, command, create, draw, new_tag, patience, run, segment
+from test_password import REVEALING, SECRET, Impostor
 
 import servers
 
@@ -343,10 +345,32 @@ def test_a_file_of_certificates_that_is_missing_is_named(url, tmp_path):
     refused(segment(url(tls="verify", tls_ca=missing), new_tag(), "create"), "VALUE", "tls_ca", str(missing))
 
 
-@pytest.mark.skipif(servers.GENERATION != "mariadb", reason="needs MariaDB's newer client library")
-def test_a_client_library_that_cannot_verify_an_authority_alone_is_not_trusted_with_it(certificates):
+newer_client = pytest.mark.skipif(servers.GENERATION != "mariadb", reason="needs MariaDB's newer client library")
+
+
+def with_newer_client(words):
+    """The command with the libraries beside those servers."""
     loader = next(path for folder in ("lib64", "lib") for path in (servers.TREE / folder).glob("ld-linux-*.so.*"))
     libraries = next((servers.TREE / "usr/lib").glob("*-linux-gnu"))
+    return run([loader, "--library-path", libraries, *words])
+
+
+@newer_client
+def test_a_client_library_that_cannot_verify_an_authority_alone_is_not_trusted_with_it(certificates):
     url = f"mysql://app@{servers.HOST}:1/ids?tls=verify-ca&tls_ca={certificates.ca}"
-    done = run([loader, "--library-path", libraries, *command(url, new_tag(), "segment", "create")])
+    done = with_newer_client(command(url, new_tag(), "segment", "create"))
     refused(done, "UNSUPPORTED", "this libmariadb (3.", "tls_fingerprint=HEX")
+
+
+@newer_client
+@pytest.mark.parametrize("plugin", REVEALING)
+def test_a_client_library_that_accepts_any_certificate_of_this_machine_does_not_show_it_the_password(
+    certificates, plugin
+):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*certificates.right)
+    with Impostor(plugin, context) as server:
+        done = with_newer_client(command(server.url + "?tls=verify", new_tag(), "segment", "create"))
+    assert done.returncode != 0
+    assert server.heard
+    assert SECRET.encode() not in server.heard
