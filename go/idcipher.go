@@ -141,7 +141,7 @@ func number(flag bool) C.int {
 }
 
 // Reload reads the keys again, for a new key version or one that was retired. Other goroutines go on meanwhile. After
-// an error the cipher has the keys that it had. May block. Errors: as NewIdCipher.
+// an error the cipher has the keys that it had, except archived ones. May block. Errors: as NewIdCipher.
 func (c *IdCipher) Reload() error {
 	failure := C.idgen_go_cipher_reload(c.pointer())
 	runtime.KeepAlive(c)

@@ -216,6 +216,7 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
 %ignore idgen_cipher_hide_wide_ids;
 %ignore idgen_cipher_reveal_wide_ids;
 %ignore idgen_cipher_describe;
+%ignore idgen_cipher_archive;
 %ignore idgen_cipher_check;
 %ignore idgen_worker_fn;
 %ignore idgen_worker_row_fn;

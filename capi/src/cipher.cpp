@@ -118,6 +118,14 @@ idgen_status_t idgen_cipher_reload(idgen_cipher_t* cipher, idgen_error_t* err) {
   return guard_waiting(err, [&] { open_handle(cipher, "cipher").reload(); });
 }
 
+idgen_status_t idgen_cipher_archive(const idgen_config_t* config, uint32_t version, idgen_error_t* err) {
+  return guard_waiting(err, [&] {
+    const Config& found = open_handle(config, "config");
+    if (version == 0) throw Error(Status::value, "key version 0: allowed from 1 on");
+    Cipher::archive(found, version);
+  });
+}
+
 idgen_status_t idgen_cipher_describe(const idgen_cipher_t* cipher, char* buffer, size_t* size, idgen_error_t* err) {
   return guard(err, [&] { write_text(open_handle(cipher, "cipher").describe(), buffer, size); });
 }

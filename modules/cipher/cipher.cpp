@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "aes.hpp"
 #include "guard.hpp"
@@ -128,9 +130,47 @@ class OwnedKeys {
   VersionKey* keys_;
 };
 
+// The keys that were archived in a namespace, the first one first: "7 ff1 0123456789abcdef". An entry names a key by
+// its check value, not only a number: that number may belong to the next key by now.
+class Archive {
+ public:
+  static std::string entry(std::uint32_t version, const std::string& value) {
+    return std::to_string(version) + " " + value;
+  }
+  // False: no entry is there twice, and this is none.
+  bool add(const std::string& entry) {
+    if (version_of(entry) == 0 || has(entry)) return false;
+    entries_.push_back(entry);
+    return true;
+  }
+  bool has(const std::string& entry) const {
+    return std::find(entries_.begin(), entries_.end(), entry) != entries_.end();
+  }
+  std::size_t size() const noexcept { return entries_.size(); }
+  // How many keys of this version were archived before the one that may have the number now.
+  std::size_t generation(std::uint32_t version) const {
+    return static_cast<std::size_t>(std::count_if(
+        entries_.begin(), entries_.end(), [&](const std::string& each) { return version_of(each) == version; }));
+  }
+  // Each one once, the lowest first.
+  std::vector<std::uint32_t> versions() const {
+    std::vector<std::uint32_t> found;
+    for (const std::string& each : entries_) found.push_back(version_of(each));
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+  }
+
+ private:
+  static std::uint32_t version_of(const std::string& entry) {
+    return static_cast<std::uint32_t>(std::strtoul(entry.c_str(), nullptr, 10));
+  }
+  std::vector<std::string> entries_;
+};
+
 class Cipher {
  public:
-  Cipher(Settings settings, const idgen_cipher_shape& shape, const idgen_cipher_host& host)
+  Cipher(Settings settings, const idgen_cipher_shape& shape)
       : settings_(std::move(settings)), shape_(shape), engine_(best_engine()) {
     is_ff1_ = settings_.mode == "ff1";
     check_shape();
@@ -141,7 +181,6 @@ class Cipher {
     SHA256(reinterpret_cast<const std::uint8_t*>(settings_.name_space.data()), settings_.name_space.size(), digest);
     tweak_base_ = (Block{digest[0]} << 24 | Block{digest[1]} << 16 | Block{digest[2]} << 8 | digest[3]) << 56 |
                   Block{format()} << 48;
-    current_ = read(host).release();
   }
   Cipher(const Cipher&) = delete;
   Cipher& operator=(const Cipher&) = delete;
@@ -149,19 +188,69 @@ class Cipher {
     for (OwnedKeys* keys = current_.load(); keys != nullptr;) delete std::exchange(keys, keys->before);
   }
 
+  void open(const idgen_cipher_host& host) {
+    const Archive archive = archived(host);
+    current_ = read(host, archive).release();
+    if (!settings_.records && !has_one_version()) numbers_ = numbers_in(host, archive);
+  }
+
   // Calls for ids go on meanwhile, with the keys that they began with.
   void reload(const idgen_cipher_host& host) {
     for (;;) {
       OwnedKeys* seen = current_.load(std::memory_order_acquire);
-      std::unique_ptr<OwnedKeys> fresh = read(host);
-      if (fresh->set() == seen->set()) return;
-      check_not_rekeyed(seen->set(), fresh->set());
-      fresh->before = seen;
-      // Somebody else has reloaded meanwhile, and perhaps from a later file than we have read: read it again.
-      if (!current_.compare_exchange_strong(seen, fresh.get(), std::memory_order_acq_rel)) continue;
-      static_cast<void>(fresh.release());
+      const Archive archive = archived(host);
+      std::unique_ptr<OwnedKeys> fresh;
+      std::exception_ptr refused;
+      try {
+        fresh = read(host, archive);
+        check_not_rekeyed(seen->set(), fresh->set(), archive);
+      } catch (...) {
+        if (archive.size() == 0) throw;
+        // Whatever is wrong with the fresh keys: an archived one would reveal forms of the next key wrongly.
+        refused = std::current_exception();
+        fresh = without_archived(seen->set(), archive);
+      }
+      if (!(fresh->set() == seen->set())) {
+        fresh->before = seen;
+        // Somebody else has reloaded meanwhile, and perhaps from a later file than we have read: read it again.
+        if (!current_.compare_exchange_strong(seen, fresh.get(), std::memory_order_acq_rel)) continue;
+        static_cast<void>(fresh.release());
+      }
+      if (refused) std::rethrow_exception(refused);
       return;
     }
+  }
+
+  // Frees the number of a version that is among the keys, retired. Once it is archived, this does nothing. All is
+  // checked before the first record is written; without settings_.records, nothing is written.
+  void archive(const idgen_cipher_host& host, std::uint32_t version) const {
+    const std::string subject = "key version " + std::to_string(version);
+    if (has_one_version())
+      throw Error(Status::unsupported,
+                  subject + ": ids of this layout have no version field, so their key can never change");
+    check_fits(version);
+    MasterKeys masters;
+    read_masters(host, masters);
+    std::size_t at = 0;
+    while (at < masters.count() && masters.at(at).version != version) ++at;
+    if (at == masters.count()) throw Error(Status::value, subject + ": there is no such key to archive");
+    if (!masters.at(at).is_retired) {
+      throw Error(Status::value, subject +
+                                     " is not retired. First retire it, then remove its line everywhere and have every "
+                                     "process reload its keys, and archive it then");
+    }
+    const OwnedKeys owned(1);
+    derive(masters.at(at), owned.key(0));
+    const std::string value = value_of(owned.key(0)), entry = Archive::entry(version, value);
+    Archive archive = archived(host);
+    if (archive.has(entry)) return;
+    // A version that no process began is begun here, so that a process with a copy of this key is refused later.
+    check_record(host, key_name(version, archive), value,
+                 "nothing is archived: " + subject +
+                     " is another key in the store. Only the key that has a number can give it up");
+    if (!settings_.records) return;
+    // Another process may archive at this moment. Wherever the entry is, it is there once, and it is of this key.
+    while (!archive.has(entry)) add(archive, record(host, archive_name(archive), entry));
   }
 
   // get(i) and put(i, id): ids as an Id, a number of 64 bits or a Block.
@@ -239,6 +328,7 @@ class Cipher {
           "from "
           "a plain one.\n";
     }
+    text += numbers_;
     text += std::string("keys in memory: ") +
             (owned.is_locked() ? "never swapped" : "may be swapped, because RLIMIT_MEMLOCK is too low") +
             ", and left out of core dumps\n";
@@ -353,20 +443,24 @@ class Cipher {
            "was hidden by key version " + std::to_string(version) + ", and there is no such key here; there are: " +
                versions_of(keys) + ". If that version is new, reload the keys");
   }
-  [[noreturn, gnu::cold]] static void refuse_hiding(const KeySet& keys) {
+  [[noreturn, gnu::cold]] void refuse_hiding(const KeySet& keys) const {
+    if (settings_.version) {
+      throw Error(Status::value, "cipher.version = " + std::to_string(*settings_.version) +
+                                     ": that key was archived, so it hides nothing more. Name another version");
+    }
     throw Error(Status::value,
-                "every key version is retired (" + versions_of(keys) +
-                    "), so these keys only reveal; add one with `idgen key rotate`, and reload the keys");
+                "every key version is retired or archived (" + versions_of(keys) +
+                    "), so these keys hide nothing; add one with `idgen key rotate`, and reload the keys");
   }
   static std::string versions_of(const KeySet& keys) {
-    std::string text;
+    std::string text = keys.count == 0 ? "there is none" : "";
     for (std::size_t i = 0; i < keys.count; ++i) text += (i == 0 ? "" : ", ") + std::to_string(keys.keys[i].version);
     return text;
   }
 
   // Throws Error{config_file} for the keys themselves, Error{value} for cipher.version, Error{format_mismatch} if the
   // store knows another key by the same number, Error{store_*}.
-  std::unique_ptr<OwnedKeys> read(const idgen_cipher_host& host) const {
+  std::unique_ptr<OwnedKeys> read(const idgen_cipher_host& host, const Archive& archive) const {
     MasterKeys masters;
     read_masters(host, masters);
     auto owned = std::make_unique<OwnedKeys>(masters.count());
@@ -377,18 +471,44 @@ class Cipher {
     KeySet& set = owned->set();
     for (std::size_t i = 0; i < masters.count(); ++i) {
       const MasterKey& master = masters.at(order[i]);
-      if (master.version > most_versions()) {
-        throw Error(Status::value, "key version " + std::to_string(master.version) +
-                                       " does not fit the layout's version field; allowed: 1 to " +
-                                       std::to_string(most_versions()));
-      }
+      check_fits(master.version);
       derive(master, owned->key(i));
-      const bool is_wanted = !settings_.version || *settings_.version == master.version;
-      if (is_wanted && !master.is_retired) set.hiding = &owned->key(i);
+      offer(set, owned->key(i));
     }
     choose(set);
-    check_with_store(host, set);
+    check_with_store(host, set, archive);
     return owned;
+  }
+
+  void check_fits(std::uint32_t version) const {
+    if (version <= most_versions()) return;
+    throw Error(Status::value, "key version " + std::to_string(version) +
+                                   " does not fit the layout's version field; allowed: 1 to " +
+                                   std::to_string(most_versions()) +
+                                   ". `idgen key retire --archive` frees the number of a key that is not needed any "
+                                   "more");
+  }
+
+  // The keys of `seen` that were not archived. There may be none.
+  std::unique_ptr<OwnedKeys> without_archived(const KeySet& seen, const Archive& archive) const {
+    std::vector<const VersionKey*> kept;
+    for (std::size_t i = 0; i < seen.count; ++i) {
+      const VersionKey& key = seen.keys[i];
+      if (!archive.has(Archive::entry(key.version, value_of(key)))) kept.push_back(&key);
+    }
+    auto owned = std::make_unique<OwnedKeys>(kept.size());
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      owned->key(i) = *kept[i];
+      offer(owned->set(), owned->key(i));
+    }
+    owned->set().only = owned->set().hiding;
+    return owned;
+  }
+
+  // Keys are offered lowest version first, so the highest that is not retired hides.
+  void offer(KeySet& set, const VersionKey& key) const {
+    const bool is_wanted = !settings_.version || *settings_.version == key.version;
+    if (is_wanted && !key.is_retired) set.hiding = &key;
   }
 
   void read_masters(const idgen_cipher_host& host, MasterKeys& masters) const {
@@ -488,7 +608,9 @@ class Cipher {
     set.only = set.hiding != nullptr ? set.hiding : &set.keys[set.count - 1];
   }
 
-  void check_with_store(const idgen_cipher_host& host, const KeySet& set) const {
+  std::string value_of(const VersionKey& key) const { return settings_.mode + " " + key.check; }
+
+  void check_with_store(const idgen_cipher_host& host, const KeySet& set, const Archive& archive) const {
     if (has_one_version()) {
       // Without the version in its name: there is only one, so that no two keys ever hide ids of this namespace.
       check_record(host, record_name(""),
@@ -500,12 +622,63 @@ class Cipher {
     }
     for (std::size_t i = 0; i < set.count; ++i) {
       const VersionKey& key = set.keys[i];
-      check_record(host, record_name(", key " + std::to_string(key.version)), settings_.mode + " " + key.check,
-                   "version " + std::to_string(key.version) +
+      const std::string version = std::to_string(key.version), value = value_of(key);
+      if (archive.has(Archive::entry(key.version, value))) {
+        throw Error(Status::format_mismatch, of_namespace() + "key version " + version +
+                                                 " was archived, so another key may have its number. Remove its line "
+                                                 "from the keys, and reload them");
+      }
+      check_record(host, key_name(key.version, archive), value,
+                   "version " + version +
                        " was begun with another key or another cipher.mode. A version number is never given a second "
-                       "key: under two keys two ids could get one hidden form. Put the first key back, or give the "
-                       "new one a new number");
+                       "key before the first is archived: under two keys two ids could get one hidden form. Put the "
+                       "first key back, or give the new one a new number");
     }
+  }
+
+  // The archived keys. They are read before the keys' own records: if another process archives meanwhile, a key is
+  // compared with the record of its predecessor, and refused.
+  Archive archived(const idgen_cipher_host& host) const {
+    Archive archive;
+    if (has_one_version()) return archive;
+    for (;;) {
+      const std::string found = record(host, archive_name(archive), "");
+      if (found.empty()) return archive;
+      add(archive, found);
+    }
+  }
+  void add(Archive& archive, const std::string& found) const {
+    const std::string name = archive_name(archive);
+    if (!archive.add(found)) {
+      throw Error(Status::store_damaged, of_namespace() + "the store has " + in_quotes(found) + " as " +
+                                             in_quotes(name) +
+                                             ", which names no archived key, or one that was archived before");
+    }
+  }
+
+  // Which numbers there are: "key versions: 1 to 30; archived: 3, 7; free for another key: 7".
+  std::string numbers_in(const idgen_cipher_host& host, const Archive& archive) const {
+    std::string archived, free;
+    for (const std::uint32_t version : archive.versions()) {
+      const std::string number = std::to_string(version);
+      archived += (archived.empty() ? "" : ", ") + number;
+      // Nobody has begun with it again.
+      if (record(host, key_name(version, archive), "").empty()) free += (free.empty() ? "" : ", ") + number;
+    }
+    return "key versions: 1 to " + std::to_string(most_versions()) +
+           "; archived: " + (archived.empty() ? "none" : archived) +
+           "; free for another key: " + (free.empty() ? "none" : free) + "\n";
+  }
+
+  // The store keeps a value for each name and never another one, so each entry of the archive has its own name, and so
+  // has each key that follows an archived one.
+  std::string key_name(std::uint32_t version, const Archive& archive) const {
+    const std::size_t generation = archive.generation(version);
+    return record_name(", key " + std::to_string(version) +
+                       (generation == 0 ? "" : ", generation " + std::to_string(generation)));
+  }
+  std::string archive_name(const Archive& archive) const {
+    return record_name(", archive " + std::to_string(archive.size() + 1));
   }
 
   // At most 128 bytes, as every store takes.
@@ -518,24 +691,33 @@ class Cipher {
     return "hidden ids of " + hex(digest, sizeof digest) + end;
   }
 
-  void check_record(const idgen_cipher_host& host, const std::string& name, const std::string& value,
-                    const std::string& why) const {
+  // What the store has by this name, which is `value` if it had nothing. An empty value only asks.
+  static std::string record(const idgen_cipher_host& host, const std::string& name, const std::string& value) {
     idgen_module_error err{};
     std::string found;
     const std::int32_t status = host.record(
-        host.ctx, name.c_str(), settings_.records ? value.c_str() : "",
+        host.ctx, name.c_str(), value.c_str(),
         [](void* to, const char* text) { static_cast<std::string*>(to)->assign(text); }, &found, &err);
     if (status != 0) throw Error(static_cast<Status>(status), err.message, err.retry_after_ns);
-    if (found == value || (found.empty() && !settings_.records)) return;
-    throw Error(Status::format_mismatch, "namespace " + in_quotes(settings_.name_space) + ": " + why +
-                                             ". The store has " + in_quotes(found) + ", here is " + in_quotes(value));
+    return found;
   }
 
+  void check_record(const idgen_cipher_host& host, const std::string& name, const std::string& value,
+                    const std::string& why) const {
+    const std::string found = record(host, name, settings_.records ? value : "");
+    if (found == value || (found.empty() && !settings_.records)) return;
+    throw Error(Status::format_mismatch,
+                of_namespace() + why + ". The store has " + in_quotes(found) + ", here is " + in_quotes(value));
+  }
+  std::string of_namespace() const { return "namespace " + in_quotes(settings_.name_space) + ": "; }
+
   // The store may be another one by now, or one in memory; what this process has hidden is known in any case.
-  static void check_not_rekeyed(const KeySet& seen, const KeySet& fresh) {
+  void check_not_rekeyed(const KeySet& seen, const KeySet& fresh, const Archive& archive) const {
     for (std::size_t i = 0; i < fresh.count; ++i) {
       const VersionKey* const old = seen.find(fresh.keys[i].version);
       if (old == nullptr || std::string_view(old->check) == fresh.keys[i].check) continue;
+      // Then the store has given the number on: the generation of the fresh key is a later one.
+      if (archive.has(Archive::entry(old->version, value_of(*old)))) continue;
       throw Error(Status::format_mismatch, "key version " + std::to_string(old->version) +
                                                " is another key than before; a version number is never given a second "
                                                "key. The keys were not changed");
@@ -549,6 +731,7 @@ class Cipher {
   Ff1Shape ff1_{};
   Block field_mask_ = 0, version_mask_ = 0, tweak_base_ = 0;
   std::atomic<OwnedKeys*> current_{nullptr};
+  std::string numbers_;  // of a cipher that only compares with the store
 };
 
 Settings settings_of(const idgen_module_setting* settings, std::size_t count) {
@@ -583,7 +766,9 @@ const idgen_cipher_module kModule = {
     [](const idgen_module_setting* settings, std::size_t count, const idgen_cipher_shape* shape,
        const idgen_cipher_host* host, idgen_module_cipher_t* out, idgen_module_error* err) -> std::int32_t {
       return guard(err, [&] {
-        out->ctx = new Cipher(settings_of(settings, count), *shape, *host);
+        auto opened = std::make_unique<Cipher>(settings_of(settings, count), *shape);
+        opened->open(*host);
+        out->ctx = opened.release();
         out->apply = [](void* ctx, std::int32_t reveals, const std::uint64_t* ids, std::uint64_t* to, std::size_t n,
                         idgen_module_error* e) -> std::int32_t {
           return guard(e, [&] {
@@ -612,6 +797,10 @@ const idgen_cipher_module kModule = {
         };
         out->close = [](void* ctx) { delete static_cast<Cipher*>(ctx); };
       });
+    },
+    [](const idgen_module_setting* settings, std::size_t count, const idgen_cipher_shape* shape,
+       const idgen_cipher_host* host, std::uint32_t version, idgen_module_error* err) -> std::int32_t {
+      return guard(err, [&] { Cipher(settings_of(settings, count), *shape).archive(*host, version); });
     }};
 
 }  // namespace

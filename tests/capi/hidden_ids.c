@@ -101,6 +101,10 @@ static void what_is_missing_is_said(void) {
   size_t size = 0;
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_cipher_create(config, NULL, &err));
   CHECK_ERR(IDGEN_E_HANDLE, idgen_cipher_create(NULL, &cipher, &err));
+  CHECK_ERR(IDGEN_E_HANDLE, idgen_cipher_archive(NULL, 1, &err));
+  CHECK_ERR(IDGEN_E_VALUE, idgen_cipher_archive(config, 0, &err));
+  CHECK_ERR(IDGEN_E_VALUE, idgen_cipher_archive(config, 1, &err));
+  CHECK_SAYS("key version 1 is not retired");
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_cipher_open(NULL, "x", &cipher, &err));
   CHECK_ERR(IDGEN_E_ARGUMENT, idgen_cipher_open("x.toml", NULL, &cipher, &err));
   CHECK_ERR(IDGEN_E_CONFIG_FILE, idgen_cipher_open("x.toml", "x", &cipher, &err));

@@ -116,7 +116,7 @@ TEST_F(HiddenIdKeys, ARetiredVersionStillRevealsAndIfAllAreNothingIsHidden) {
   write("key", std::string("1 ") + kFirstKey + " retired\n");
   const Cipher cipher(config());
   EXPECT_EQ(reveal(cipher, hidden), 5u);
-  EXPECT_FAILS(hide(cipher, 5), Status::value, "every key version is retired (1)");
+  EXPECT_FAILS(hide(cipher, 5), Status::value, "every key version is retired or archived (1)");
 }
 
 TEST_F(HiddenIdKeys, AnotherKeyByTheSameNumberIsRefusedAndTheRightOneStillOpens) {

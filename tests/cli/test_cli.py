@@ -1078,6 +1078,192 @@ class Key(Cli):
         self.assertIn("key version 31 does not fit", error)
         self.assertEqual(len(self.keys()), 1)
 
+    def write_keys(self, path, versions, state=" retired"):
+        """As a file that a program made. The state is of all but the last one."""
+        lines = [f"{version} {key:032x}" for version, key in versions]
+        path.touch(0o600)
+        path.write_text("".join(f"{line}{state}\n" for line in lines[:-1]) + f"{lines[-1]}\n")
+
+    def configure(self, *namespaces, more=""):
+        """A table for each namespace, all with one key file."""
+        (self.dir / "idgen.toml").write_text(
+            "".join(
+                f'[{name}]\nlayout = "business64"\nnamespace = "{name}"\nstore = "sqlite:{self.dir}/ids.db"\n'
+                f'store_create = true\ncipher.key = "file:{self.file}"\n{more}'
+                for name in namespaces
+            )
+        )
+        return [("--config", "idgen.toml", "--name", name) for name in namespaces]
+
+    def begin(self, configuration, *changes):
+        """As a process does: the store remembers its keys from now on."""
+        changes = [argument for change in changes for argument in ("--set", change)]
+        result = self.run_tool("decode", *configuration, *changes, "--hidden", 1)
+        self.assertIn("its version field is 0", result.err)
+
+    def archive_7(self, *configuration, kept="kept.key"):
+        return self.good("key", "retire", kept, 7, "--archive", "--yes", *configuration).out
+
+    def test_the_number_of_a_key_goes_to_another_one_in_two_steps(self):
+        (shop,) = self.configure("shop")
+        self.write_keys(self.file, [(version, version) for version in range(1, 31)])
+        self.begin(shop)
+        full = self.refused("VALUE", "key", "rotate", "ids.key", *shop)
+        self.assertIn("`idgen key retire --archive` frees the number", full)
+
+        retire = ("key", "retire", "ids.key")
+        self.assertIn("retire it first", self.usage(*retire, 30, "--move-to", "kept.key"))
+        self.assertIn("there is no key version 31", self.usage(*retire, 31, "--move-to", "kept.key"))
+        self.assertFalse((self.dir / "kept.key").exists())
+        before = self.file.read_text()
+        (line,) = (line for line in before.splitlines(keepends=True) if line.startswith("7 "))
+        self.assertIn("is in kept.key now", self.good(*retire, 7, "--move-to", "kept.key").out)
+        self.assertEqual((self.dir / "kept.key").read_text(), line)
+        self.assertEqual(stat.S_IMODE((self.dir / "kept.key").stat().st_mode), 0o600)
+        self.assertEqual(self.file.read_text(), before.replace(line, ""))
+
+        archive = ("key", "retire", "kept.key", 7, "--archive")
+        self.assertIn("--config", self.usage(*archive, "--yes"))
+        self.assertIn("nothing was changed", self.usage(*archive, *shop))
+        self.assertIn("archived: none", self.good("key", "check", *shop).out)
+        self.assertIn("key version 7 is archived", self.good(*archive, "--yes", *shop).out)
+        self.assertIn("archived: 7; free for another key: 7\n", self.good("key", "check", *shop).out)
+
+        out = self.good("key", "rotate", "ids.key", *shop).out
+        self.assertIn("added key version 7", out)
+        self.assertIn("set cipher.version = 7: without it, version 30 hides", out)
+        self.begin(shop)
+        self.assertIn("archived: 7; free for another key: none\n", self.good("key", "check", *shop).out)
+        self.refused("VALUE", "key", "rotate", "ids.key", *shop)
+        # A copy of the file with the old key.
+        self.file.write_text(before)
+        self.assertIn("was archived", self.refused("FORMAT_MISMATCH", "key", "check", *shop))
+
+    def test_archive_takes_no_key_that_is_in_use_whichever_file_it_is_read_from(self):
+        (shop,) = self.configure("shop")
+        self.write_keys(self.file, [(7, 7), (8, 8)])
+        self.begin(shop)
+        archive = ("--archive", "--yes", *shop)
+        self.assertIn("version 8 of ids.key is not retired", self.usage("key", "retire", "ids.key", 7, *archive))
+        (self.dir / "kept.key").touch(0o600)
+        (self.dir / "kept.key").write_text(f"7 {7:032x} retired\n")
+        still = self.usage("key", "retire", "kept.key", 7, *archive)
+        self.assertIn("cipher.key of the configuration still has this key version 7", still)
+        with (self.dir / "idgen.toml").open("a") as file:  # which the key to archive need not have
+            file.write("cipher.version = 8\n")
+        self.assertIn("still has this key", self.usage("key", "retire", "kept.key", 7, *archive))
+        self.write_keys(self.file, [(8, 8)])
+        (self.dir / "kept.key").write_text(f"7 {77:032x} retired\n")
+        other = self.refused("FORMAT_MISMATCH", "key", "retire", "kept.key", 7, *archive)
+        self.assertIn("nothing is archived: key version 7 is another key in the store", other)
+        self.assertIn("archived: none", self.good("key", "check", *shop).out)
+
+    def test_archiving_a_key_again_from_any_copy_leaves_its_successor_alone(self):
+        (shop,) = self.configure("shop")
+        self.write_keys(self.file, [(7, 7), (8, 8)])
+        self.begin(shop)
+        copy = self.dir / "copy.key"
+        copy.touch(0o600)
+        copy.write_text(self.file.read_text())
+        self.good("key", "retire", "ids.key", 7, "--move-to", "kept.key")
+        self.archive_7(*shop)
+        self.write_keys(self.file, [(7, 77), (8, 8)])  # the successor
+        self.begin(shop)
+        self.good("key", "retire", "copy.key", 7, "--move-to", "kept-too.key")
+        for kept in ("kept.key", "kept-too.key"):
+            self.archive_7(*shop, kept=kept)
+            self.assertIn("archived: 7; free for another key: none\n", self.good("key", "check", *shop).out)
+        self.begin(shop)
+
+    def test_each_namespace_and_length_of_id_archives_a_key_for_itself(self):
+        shop, bank = self.configure("shop", "bank")
+        both = ("--set", "on_full=widen")
+        self.write_keys(self.file, [(version, version) for version in range(1, 31)])
+        self.begin(shop)
+        self.begin(bank, "on_full=widen")
+        self.good("key", "retire", "ids.key", 7, "--move-to", "kept.key")
+        self.archive_7(*shop)
+        self.assertIn("free for another key: none", self.good("key", "check", *bank).out)
+        self.refused("VALUE", "key", "rotate", "ids.key", *bank)
+        # Only ids of 8 bytes: those of 16 have the key still.
+        self.archive_7(*bank)
+        free = re.compile(r"free for another key: (.*)")
+        self.assertEqual(free.findall(self.good("key", "check", *bank, *both).out), ["7", "none"])
+        self.refused("VALUE", "key", "rotate", "ids.key", *bank, *both)
+        self.archive_7(*bank, *both)
+        self.assertEqual(free.findall(self.good("key", "check", *bank, *both).out), ["7", "7"])
+        self.assertIn("added key version 7", self.good("key", "rotate", "ids.key", *bank, *both).out)
+        self.begin(bank, "on_full=widen")
+        self.begin(shop)
+
+    def test_rotate_gives_an_archived_number_only_when_there_is_none_above_the_others(self):
+        (shop,) = self.configure("shop")
+        self.write_keys(self.file, [(version, version) for version in (5, 6, 28, 29, 7)])
+        self.begin(shop)
+        for version in (29, 5):
+            self.good("key", "retire", "ids.key", version, "--move-to", f"{version}.key")
+            self.good("key", "retire", f"{version}.key", version, "--archive", "--yes", *shop)
+        # 29 is in no file any more, and counts.
+        self.assertIn("added key version 30", self.good("key", "rotate", "ids.key", *shop).out)
+        self.assertIn("added key version 5", self.good("key", "rotate", "ids.key", *shop).out)
+        self.assertIn("added key version 29", self.good("key", "rotate", "ids.key", *shop).out)
+        self.refused("VALUE", "key", "rotate", "ids.key", *shop)
+
+    def test_a_hint_about_the_version_that_hides_names_none_that_is_retired(self):
+        (shop,) = self.configure("shop")
+        self.write_keys(self.file, [(7, 7), (30, 30)])
+        self.begin(shop)
+        self.good("key", "retire", "ids.key", 7, "--move-to", "kept.key")
+        self.good("key", "retire", "ids.key", 30)
+        self.archive_7(*shop)
+        out = self.good("key", "rotate", "ids.key", *shop).out
+        self.assertIn("added key version 7", out)
+        self.assertNotIn("without it", out)
+        self.assertIn("key version 7: hides and reveals", self.good("key", "check", *shop).out)
+
+    def test_a_line_that_is_moved_is_in_one_of_the_files_at_every_moment(self):
+        self.write_keys(self.file, [(7, 7), (8, 8)])
+        before = self.file.read_text()
+        move = ("key", "retire", "ids.key", 7, "--move-to", "kept.key")
+        # Interrupted: the new files are there, and the old one is as it was.
+        (self.dir / "ids.key.new").touch()
+        self.assertIn("another `idgen key` is at work", self.run_tool(*move).err)
+        self.assertFalse((self.dir / "kept.key").exists())
+        (self.dir / "ids.key.new").unlink()
+        (self.dir / "kept.key").write_text("what an earlier one left")
+        self.assertIn("a key is never overwritten", self.run_tool(*move).err)
+        self.assertEqual((self.dir / "kept.key").read_text(), "what an earlier one left")
+        self.assertEqual(self.file.read_text(), before)
+        self.assertIn("the only one", self.usage("key", "retire", self.only_key(), 7, "--move-to", "another.key"))
+        self.assertEqual(
+            sorted(path.name for path in self.dir.iterdir() if "key" in path.name), ["ids.key", "kept.key", "only.key"]
+        )
+
+    def test_a_line_is_found_wherever_the_library_reads_a_version(self):
+        self.file.touch(0o600)
+        self.file.write_bytes(b"# 7\n\n \r\t07 %032x\r\n8 %032x\n" % (7, 8))
+        self.good("key", "retire", "ids.key", 7)
+        self.assertIn("key version 7: retired", self.good("key", "check", "ids.key").out)
+        self.assertIn("key version 8: hides", self.good("key", "check", "ids.key").out)
+        self.good("key", "retire", "ids.key", 7, "--move-to", "kept.key")
+        self.assertEqual(self.good("key", "check", "ids.key").out, "key version 8: hides and reveals\n")
+        self.assertIn("key version 7: retired", self.good("key", "check", "kept.key").out)
+
+    def only_key(self):
+        path = self.dir / "only.key"
+        path.touch(0o600)
+        path.write_text(f"7 {7:032x} retired\n")
+        return path
+
+    def test_a_configuration_in_another_folder_does_not_change_which_file_is_meant(self):
+        (shop,) = self.configure("shop")
+        (self.dir / "etc").mkdir()
+        (self.dir / "idgen.toml").rename(self.dir / "etc" / "idgen.toml")
+        self.good("key", "new", "ids.key")
+        shop = ("--config", "etc/idgen.toml", *shop[2:])
+        self.good("key", "rotate", "ids.key", *shop)
+        self.assertIn("key version 2: hides", self.good("key", "check", "ids.key", *shop).out)
+
     def test_check_with_a_configuration_compares_with_the_store_and_writes_nothing(self):
         self.good("key", "new", "ids.key")
         self.good("store", "create", "--store", "sqlite:ids.db")

@@ -53,6 +53,11 @@ struct Scene {
                   {"store_timeout", "60s"},
                   {"wait_max", "60s"}}};
   Config snowflake{{{"worker", "1"}, {"store", url}, {"store_timeout", "60s"}}};
+  Config archiving{{{"store", url},
+                    {"layout", "business64"},
+                    {"namespace", "archiving"},
+                    {"cipher.key", "file:" + folder.file("old key")},
+                    {"store_timeout", "60s"}}};
   const std::string routes = folder.file("routes.toml");
   idgen_t* generator = nullptr;
   idgen_t* owned = nullptr;
@@ -81,6 +86,14 @@ struct Scene {
     std::ofstream(folder.file("keys")) << "1 2B7E151628AED2A6ABF7158809CF4F3C\n";
     EXPECT_EQ(chmod(folder.file("keys").c_str(), 0600), 0);
     EXPECT_EQ(idgen_cipher_create(hiding(), &cipher, nullptr), IDGEN_OK);
+    // A key that was begun, and is retired since.
+    for (const char* const state : {"", " retired"}) {
+      std::ofstream(folder.file("old key")) << "1 000102030405060708090a0b0c0d0e0f" << state << "\n";
+      EXPECT_EQ(chmod(folder.file("old key").c_str(), 0600), 0);
+      idgen_cipher_t* begun = nullptr;
+      EXPECT_EQ(idgen_cipher_create(archiving.get(), &begun, nullptr), IDGEN_OK);
+      idgen_cipher_destroy(begun);
+    }
   }
   ~Scene() {
     clock_reads_a_file = false;
@@ -436,6 +449,8 @@ const std::vector<Call> kCalls = {
      }},
     {"idgen_cipher_reload", WaitsFor::store,
      [](Scene& s) { return s.cipher != nullptr ? idgen_cipher_reload(s.cipher, nullptr) : IDGEN_OK; }},
+    {"idgen_cipher_archive", WaitsFor::store,
+     [](Scene& s) { return idgen_cipher_archive(s.archiving.get(), 1, nullptr); }},
     {"idgen_cipher_check", WaitsFor::store,
      [](Scene& s) {
        char text[4096];

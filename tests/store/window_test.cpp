@@ -221,6 +221,16 @@ TEST_P(WindowOfEveryStore, ANamespaceKeepsWhatItWasGivenFirst) {
   EXPECT_EQ(store->namespace_format(name, "ff1 fedcba9876543210"), "ff1 0123456789abcdef");
   EXPECT_EQ(store->namespace_format(name, ""), "ff1 0123456789abcdef");
   EXPECT_EQ(store->namespace_format("hidden ids of shop, 42 bits, key 10", ""), "");
+  // An archived key, and the next one of its number.
+  const std::string archived = "16777214 chacha20 0123456789abcdef";
+  for (const std::string end : {"", ", generation 1", ", generation 10"}) {
+    const std::string next = "hidden ids of shop, 42 bits, key 16777214" + end;
+    EXPECT_EQ(store->namespace_format(next, ""), "");
+    EXPECT_EQ(store->namespace_format(next, "ff1 0123456789abcdef" + end), "ff1 0123456789abcdef" + end);
+  }
+  EXPECT_EQ(store->namespace_format("hidden ids of shop, 42 bits, archive 1", archived), archived);
+  EXPECT_EQ(store->namespace_format("hidden ids of shop, 42 bits, archive 1", "1 ff1 0123456789abcdef"), archived);
+  EXPECT_EQ(store->namespace_format("hidden ids of shop, 42 bits, archive 2", ""), "");
   // It is the one that windows compare with.
   const WindowRequest request = window_request(7, kNow);
   store->window_take(request);

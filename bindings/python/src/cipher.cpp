@@ -303,7 +303,7 @@ void bind_cipher(py::module_& module) {
       .def("reload", method(&reload_keys),
            "reload() -> None\n\nReads the keys again, for a new key version or one that was retired. Other threads go "
            "on meanwhile.\n"
-           "After an error the cipher has the keys that it had. May block. Raises as IdCipher.")
+           "After an error the cipher has the keys that it had, except archived ones. May block. Raises as IdCipher.")
       .def("describe", method(&describe_cipher),
            "describe() -> str\n\nHow ids are hidden, which key versions there are, and what is not protected, one item "
            "per line.")

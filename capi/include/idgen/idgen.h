@@ -1439,10 +1439,20 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_reveal_wide(const idgen_ci
                                                                   uint8_t *ids, size_t n, idgen_error_t *err);
 
 /* Reads the keys again, for a new key version or one that was retired. Other threads go on meanwhile. After an error
- * the cipher has the keys that it had; with on_full = widen, perhaps not for ids of 16 bytes: call it again. Earlier
- * keys stay in memory until the cipher is destroyed.
+ * the cipher has the keys that it had, except archived ones; with on_full = widen, perhaps for ids of one length only:
+ * call it again. Earlier keys stay in memory until the cipher is destroyed.
  * Errors: as idgen_cipher_create, IDGEN_E_FORKED. Blocks: on the keys and on the store. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_reload(idgen_cipher_t *cipher, idgen_error_t *err);
+
+/* Frees the number of a key version in the store, so that another key can have it, and the store refuses the old key
+ * from then on. The keys of `config` have that version, retired: they are a copy of its line, which is removed from all
+ * other keys. Whoever calls this states that every process has reloaded its keys since, and that no form that the
+ * version hid will be revealed any more. Does nothing if this key is archived already.
+ * Errors: as idgen_cipher_create, IDGEN_E_VALUE (no such key, or not retired), IDGEN_E_FORMAT_MISMATCH (another key has
+ * the number), IDGEN_E_UNSUPPORTED (the layout has no version field). Blocks: on the keys and on the store.
+ * Threads: one. */
+IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_cipher_archive(const idgen_config_t *config, uint32_t version,
+                                                              idgen_error_t *err);
 
 /* How ids are hidden, which key versions there are with their check values, and what is not protected: one item per
  * line. Holds no key.

@@ -29,7 +29,10 @@ class Cipher {
   // those of 16 are of the layout that ids are widened to. Without, ids of the layout.
   void apply_wide(bool reveals, const std::uint8_t* ids, std::uint8_t* out, std::size_t count,
                   std::optional<unsigned> id_bytes = {}) const;
-  // Reads the keys again. After an error it goes on with those that it had. May block.
+  // Frees the number of a retired key version in the store. The configuration has the keys with that version, such as a
+  // copy of its line; nobody else has it any more. Throws as the constructor does. May block.
+  static void archive(const Config& config, std::uint32_t version);
+  // Reads the keys again. After an error it goes on with those that it had, except archived ones. May block.
   void reload() IDGEN_RUNS_HOST_CODE;
   std::string describe() const;
 

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* Raised with every change of this file: library and module must agree. */
-#define IDGEN_CIPHER_MODULE_ABI 1
+#define IDGEN_CIPHER_MODULE_ABI 2
 
 /* Where in an id what is. A field that the layout lacks has 0 bits. */
 typedef struct idgen_cipher_shape {
@@ -60,6 +60,10 @@ typedef struct idgen_cipher_module {
    * the host has the keys), record (0: compares with what the store has, and writes nothing). */
   int32_t (*open)(const idgen_module_setting *settings, size_t count, const idgen_cipher_shape *shape,
                   const idgen_cipher_host *host, idgen_module_cipher_t *cipher, idgen_module_error *err);
+  /* Frees the number of the key that has this version among the keys of the host, where it is retired: from then on the
+   * store refuses that key, and takes another one by the number. Settings as of open; record = 0: only checks. */
+  int32_t (*archive)(const idgen_module_setting *settings, size_t count, const idgen_cipher_shape *shape,
+                     const idgen_cipher_host *host, uint32_t version, idgen_module_error *err);
 } idgen_cipher_module;
 
 #ifdef __cplusplus

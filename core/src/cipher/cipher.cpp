@@ -143,7 +143,9 @@ class Host {
   idgen_cipher_host host_{};
 };
 
-idgen_module_cipher_t open_cipher(const Config& config, const Layout& layout, bool records) {
+// With `archived`, opens nothing, and archives that key version.
+idgen_module_cipher_t open_cipher(const Config& config, const Layout& layout, bool records,
+                                  std::uint32_t archived = 0) {
   const idgen_cipher_shape shape = shape_of(layout);
   const Host host(config);
   const auto& module = *static_cast<const idgen_cipher_module*>(
@@ -157,9 +159,14 @@ idgen_module_cipher_t open_cipher(const Config& config, const Layout& layout, bo
                                                          {"record", records ? "1" : "0"}}};
   idgen_module_cipher_t opened{};
   call([&](ModuleError* err) {
-    return module.open(settings.data(), settings.size(), &shape, host.get(), &opened, err);
+    return archived != 0 ? module.archive(settings.data(), settings.size(), &shape, host.get(), archived, err)
+                         : module.open(settings.data(), settings.size(), &shape, host.get(), &opened, err);
   });
   return opened;
+}
+
+bool is_widened(const Config& config, const Layout& layout) {
+  return !layout.is_wide() && config.get("on_full") == "widen";
 }
 
 void close(const idgen_module_cipher_t& cipher) {
@@ -178,8 +185,7 @@ void describe_to(std::string& text, const idgen_module_cipher_t& cipher) {
 Cipher::Cipher(const Config& config, const Layout& layout, bool records)
     : config_(config.with_absolute_directory()), layout_(layout), module_(open_cipher(config_, layout_, records)) {}
 Cipher::Cipher(const Config& config, bool records) : Cipher(config, layout_of(config), records) {
-  if (!layout_.is_wide() && config_.get("on_full") == "widen")
-    widened_ = open_cipher(config_, Layout::parse(kWideLayout), records);
+  if (is_widened(config_, layout_)) widened_ = open_cipher(config_, Layout::parse(kWideLayout), records);
 }
 Cipher::~Cipher() {
   close(module_);
@@ -196,10 +202,24 @@ void Cipher::apply_wide(bool reveals, const std::uint8_t* ids, std::uint8_t* out
   const idgen_module_cipher_t& cipher = is_widened ? widened_ : module_;
   call([&](ModuleError* err) { return cipher.apply_wide(cipher.ctx, reveals ? 1 : 0, ids, out, count, err); });
 }
+void Cipher::archive(const Config& config, std::uint32_t version) {
+  const Config found = config.with_absolute_directory();
+  const Layout layout = layout_of(found);
+  // Both lengths are checked before either is written.
+  for (const bool records : {false, true}) {
+    open_cipher(found, layout, records, version);
+    if (is_widened(found, layout)) open_cipher(found, Layout::parse(kWideLayout), records, version);
+  }
+}
 void Cipher::reload() {
   const Host host(config_);
-  for (const idgen_module_cipher_t& cipher : {widened_, module_})
-    if (cipher.ctx != nullptr) call([&](ModuleError* err) { return cipher.reload(cipher.ctx, host.get(), err); });
+  // Both lengths, also if one is refused: then it gives up the keys that were archived, and the other does so too.
+  call([&](ModuleError* err) {
+    const std::int32_t wide = widened_.ctx != nullptr ? widened_.reload(widened_.ctx, host.get(), err) : 0;
+    ModuleError second;
+    const std::int32_t status = module_.reload(module_.ctx, host.get(), wide != 0 ? &second : err);
+    return wide != 0 ? wide : status;
+  });
 }
 std::string Cipher::describe() const {
   std::string text;

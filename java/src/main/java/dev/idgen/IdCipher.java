@@ -120,7 +120,7 @@ public final class IdCipher {
 
   /**
    * Reads the keys again, for a new key version or one that was retired. Other threads go on meanwhile. After an
-   * exception the cipher has the keys that it had. May wait for the store.
+   * exception the cipher has the keys that it had, except archived ones. May wait for the store.
    *
    * @throws ConfigException as for {@link Generator.Builder#buildCipher()}
    * @throws StoreException as for {@link Generator.Builder#buildCipher()}
