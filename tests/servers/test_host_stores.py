@@ -299,6 +299,67 @@ def test_the_cause_of_an_error_is_the_drivers(server, tag, language):
     assert found in ("ProgrammingError", "UndefinedTable", "SQLSyntaxErrorException", "PSQLException", "true")
 
 
+# Druid with its filter of statements, in Java.
+
+DRIVERS = [("mysql", "mariadb"), ("mysql", "mysql"), ("postgres", "postgresql")]
+
+
+@pytest.fixture(params=DRIVERS, ids=lambda pair: pair[1])
+def filtered(request, started):
+    """filtered(scene, tag, wall="", **properties): the lines of a scene over Druid, by the settings of its filter."""
+    kind, driver = request.param
+    server = started(kind)
+
+    def lines(name, tag, wall="", **properties):
+        own = {"pool.driver": driver, "pool.wall": wall, "namespace": tag, **properties}
+        return scene(name, server.url(), tag, "java", **own)
+
+    lines.server, lines.driver = server, driver
+    return lines
+
+
+def test_druids_filter_lets_all_statements_of_segments_and_workers_pass(filtered):
+    tag = new_tag()
+    assert filtered("tables", tag) == ["None", "None"]
+    made, again, shown, advanced, lifted, listed, _ = filtered("tags", tag)
+    refused(again[1:], "TAG_EXISTS", tag)
+    assert (made, shown, advanced, lifted, listed) == ("None", "0 0", "1000", "1001", "1001")
+    *replaced, row, unset, was_set, other = filtered("rows", tag)
+    assert "".join(replaced) == "001000001001"
+    assert row == "15 1 '' process 2 on b true"
+    assert (unset, was_set, other) == ("''", "'time:41ms'", "'time:41ms'")
+    assert filtered("workers", tag)[0] == "1"
+
+
+def test_a_grant_passes_druids_filter_but_not_inside_a_transaction(filtered):
+    server, tag = filtered.server, create(filtered.server.url(), new_tag())
+    assert filtered("draw", tag, namespace="default") == [" ".join(map(str, range(1, 21)))]
+    (line,) = filtered("inside", tag, namespace="default", **{"pool.autocommit": "false"})
+    refused(line[1:], "STORE_UNSAFE", "inside a transaction", "nothing was granted", "pool of its own with autocommit")
+    assert show(server.url(), tag)["max_id"] == 20
+    assert server.sql(f"SELECT max_id FROM idgen_segment WHERE ns = 'theirs' AND tag = '{tag}'").split() == ["7"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "what"),
+    [
+        ("metadataAllow", "draw"),
+        ("updateAllow", "draw"),
+        ("setAllow", "draw"),
+        ("selectAllow", "clock"),
+        ("insertAllow", "tags"),
+        ("createTableAllow", "tables"),
+    ],
+)
+def test_what_druids_filter_refuses_is_an_error_that_names_its_settings_and_ends_the_wait(filtered, setting, what):
+    tag = create(filtered.server.url(), new_tag())
+    first, *_ = filtered(what, tag, f"{setting}=false", namespace="default", wait_max="1h")
+    if setting == "setAllow" and filtered.driver != "mysql":
+        assert first.split()[-1] == "20", "its driver knows of transactions"
+    else:
+        refused(first[1:], "STORE_PERMISSION", "Druid", setting, "without the filter")
+
+
 # What Python's store does with a connection, seen from inside.
 
 

@@ -17,6 +17,14 @@ final class SqlErrors {
       "A transaction that asks for ids while it holds one may be waiting for itself: ask before it begins, or give"
           + " SqlStore a small pool of its own";
 
+  private static final String FILTERED =
+      "Druid's filter \"wall\" refused what SqlStore needs. Leave its settings metadataAllow, selectAllow, insertAllow,"
+          + " updateAllow and setAllow at true, and createTableAllow for createTables, or give SqlStore a pool without"
+          + " the filter. It said: ";
+
+  /** Druid's reason is in front, and the statement behind it. */
+  private static final int LONGEST_REFUSAL = 150;
+
   private static final Pattern ALL_LENT = Pattern.compile("total=([1-9]\\d*), active=\\1,");
 
   private SqlErrors() {}
@@ -26,7 +34,7 @@ final class SqlErrors {
         Status.STORE_UNSAFE,
         "the pool gave a connection that is inside a transaction, which is its owner's to commit or to roll back:"
             + " nothing was asked of it and nothing was granted. For connections that nobody else uses, give SqlStore"
-            + " a small pool of its own");
+            + " a small pool of its own with autocommit on");
   }
 
   static IdgenException transactionUnknown(String product) {
@@ -53,8 +61,10 @@ final class SqlErrors {
     Throwable root = thrown;
     int status = 0;
     boolean noTable = false;
+    boolean isFiltered = false;
     for (Throwable cause = thrown; cause != null; cause = cause == cause.getCause() ? null : cause.getCause()) {
       root = cause;
+      isFiltered |= isOfDruidsFilter(cause);
       if (status != 0 || !(cause instanceof SQLException sql)) continue;
       status = statusOf(sql);
       noTable = isNoTable(sql);
@@ -67,7 +77,10 @@ final class SqlErrors {
       return failure.thatEndsWaits();
     }
     if (root != thrown) text += ", because of " + StoreSink.textOf(root);
-    if (noTable) {
+    if (isFiltered) {
+      status = Status.STORE_PERMISSION;
+      text = FILTERED + (text.length() > LONGEST_REFUSAL ? text.substring(0, LONGEST_REFUSAL) + "..." : text);
+    } else if (noTable) {
       String table = missingTable(text);
       text =
           "the table "
@@ -100,6 +113,17 @@ final class SqlErrors {
       if (text.contains(table)) return table;
     }
     return "idgen_segment";
+  }
+
+  /** It throws plain exceptions, too. */
+  private static boolean isOfDruidsFilter(Throwable thrown) {
+    var stack = thrown.getStackTrace();
+    return stack.length > 0 && stack[0].getClassName().startsWith("com.alibaba.druid.wall.");
+  }
+
+  /** Neither a server nor a driver says an error in this way. */
+  static boolean isOfFilter(SQLException e) {
+    return e.getErrorCode() == 0 && e.getSQLState() == null;
   }
 
   static boolean isNoTable(Throwable thrown) {

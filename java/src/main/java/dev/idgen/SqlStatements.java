@@ -17,13 +17,13 @@ final class SqlStatements {
 
   /**
    * One statement is one atomic step. TiDB first runs a statement that commits by itself optimistically, so
-   * LAST_INSERT_ID may not return what was committed.
+   * LAST_INSERT_ID may not return what was committed. Druid's filter "wall" refuses VERSION() in a condition.
    */
   private static final String TAKE_MYSQL =
       "UPDATE idgen_segment SET max_id = LAST_INSERT_ID(GREATEST(max_id, ?) + ?), grants = grants + 1,"
           + " updated_unix_ms = ?"
           + WHERE
-          + " AND max_id BETWEEN 0 AND ? AND LOCATE('TiDB', VERSION()) = 0";
+          + " AND max_id BETWEEN 0 AND ? AND LOCATE('TiDB', @@GLOBAL.version) = 0";
 
   /** No grant is acknowledged before it is on disk, whatever the session says. */
   private static final String TAKE_POSTGRES =
@@ -95,8 +95,8 @@ final class SqlStatements {
     return new SqlWorkers(connection, isPostgres, namespace);
   }
 
-  boolean isInTransaction() throws SQLException {
-    return SqlTransactions.isOpen(connection, isPostgres);
+  boolean isInTransaction(SqlTransactions transactions) throws SQLException {
+    return transactions.isOpen(connection, isPostgres);
   }
 
   /** The last number of the grant. */

@@ -38,6 +38,7 @@ public final class SqlStore implements WorkerStore {
 
   private final Lender lender;
   private final Duration poolTimeout;
+  private final SqlTransactions transactions = new SqlTransactions();
 
   /**
    * A store over a pool, for which it waits at most 2 seconds. Does not use the pool yet.
@@ -222,7 +223,7 @@ public final class SqlStore implements WorkerStore {
     try (var connection = lender.borrow()) {
       if (connection == null) throw SqlErrors.nobodyLends(poolTimeout);
       var statements = new SqlStatements(connection, namespace, tag);
-      if (statements.isInTransaction()) throw SqlErrors.insideATransaction();
+      if (statements.isInTransaction(transactions)) throw SqlErrors.insideATransaction();
       boolean commits = !connection.getAutoCommit();
       try {
         T result = use.on(statements);

@@ -2,6 +2,7 @@ package dev.idgen;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.List;
 
 /**
  * Whether a connection is inside a transaction. JDBC cannot say: if autocommit is off, a transaction may be open. The
@@ -10,10 +11,20 @@ import java.sql.SQLException;
 final class SqlTransactions {
   private static final int IN_TRANSACTION = 1; // of MySQL's server status
   private static final int CANNOT_CHANGE_NOW = 1568;
+  private static final int UNKNOWN_VARIABLE = 1193;
 
-  private SqlTransactions() {}
+  /**
+   * MySQL refuses each inside a transaction; outside, each says of the next transaction that it may write. The first is
+   * of every version; filters of statements, such as Druid's "wall", may allow only the others, of which the first is
+   * newer MySQL's and the second is MariaDB's.
+   */
+  private static final List<String> QUESTIONS =
+      List.of("SET TRANSACTION READ WRITE", "SET @@transaction_read_only = 0", "SET @@tx_read_only = 0");
 
-  static boolean isOpen(Connection connection, boolean isPostgres) throws SQLException {
+  /** Of the questions, the one that was answered last. */
+  private volatile int answered;
+
+  boolean isOpen(Connection connection, boolean isPostgres) throws SQLException {
     if (isPostgres) {
       Object state = ask(connection, "org.postgresql.jdbc.PgConnection", "getTransactionState");
       if (state != null) return !state.toString().equals("IDLE");
@@ -26,10 +37,25 @@ final class SqlTransactions {
     return failsInTransaction(connection); // after an error the driver assumes a transaction
   }
 
-  /** Asks MySQL with a statement that fails inside a transaction and otherwise changes nothing. */
-  private static boolean failsInTransaction(Connection connection) throws SQLException {
+  private boolean failsInTransaction(Connection connection) throws SQLException {
+    SQLException refusal = null;
+    for (int i = answered; i < QUESTIONS.size(); i++) {
+      try {
+        boolean isOpen = fails(connection, QUESTIONS.get(i));
+        answered = i;
+        return isOpen;
+      } catch (SQLException e) {
+        if (!SqlErrors.isOfFilter(e) && e.getErrorCode() != UNKNOWN_VARIABLE) throw e;
+        if (refusal == null) refusal = e;
+      }
+    }
+    answered = 0;
+    throw refusal;
+  }
+
+  private static boolean fails(Connection connection, String question) throws SQLException {
     try (var statement = connection.createStatement()) {
-      statement.execute("SET TRANSACTION READ WRITE");
+      statement.execute(question);
       return false;
     } catch (SQLException e) {
       if (e.getErrorCode() == CANNOT_CHANGE_NOW) return true;

@@ -57,7 +57,7 @@ final class SqlWorkers {
       "UPDATE idgen_worker SET fence = ?, owner = ?, hw = ?, lease_until = {now}, holder = ?{durably}" + AS_SEEN;
   private static final String FORMAT = "SELECT format FROM idgen_namespace WHERE ns = ?";
   private static final String SET_FORMAT =
-      "INSERT INTO idgen_namespace(ns, format) SELECT {text}, {text}{from_nothing} WHERE 1 = 1{if_absent}";
+      "INSERT INTO idgen_namespace(ns, format) SELECT {text}, {text}{from_nothing}{if_absent}";
 
   /** As the native stores make them; a test compares the two. */
   private static final List<String> TABLES_MYSQL =

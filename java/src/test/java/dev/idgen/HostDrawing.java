@@ -1,5 +1,8 @@
 package dev.idgen;
 
+import com.alibaba.druid.pool.DruidDataSource;
+import com.alibaba.druid.wall.WallConfig;
+import com.alibaba.druid.wall.WallFilter;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import java.io.BufferedReader;
@@ -12,6 +15,8 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -33,9 +38,14 @@ final class HostDrawing {
     }
     String autocommit = properties.getOrDefault("pool.autocommit", "true");
     String broken = properties.get("pool.broken");
+    String driver = properties.get("pool.driver");
+    String wall = properties.get("pool.wall"); // Druid with this filter: its settings
     properties.keySet().removeIf(key -> key.startsWith("pool."));
-    if (Set.of("tags", "inside", "emptied", "cause", "tables", "rows", "workers", "clock").contains(arguments[1])) {
-      scene(arguments[1], pool(URI.create(arguments[0]), Boolean.parseBoolean(autocommit), PATIENCE), properties);
+    if (Set.of("tags", "draw", "inside", "emptied", "cause", "tables", "rows", "workers", "clock").contains(arguments[1])) {
+      var url = URI.create(arguments[0]);
+      boolean commits = Boolean.parseBoolean(autocommit);
+      var pool = wall == null ? pool(url, commits, PATIENCE) : filteredPool(url, commits, driver, wall);
+      scene(arguments[1], pool, properties);
       return;
     }
     var builder = Generator.builder();
@@ -98,6 +108,13 @@ final class HostDrawing {
           attempt(() -> "" + builder.store(new SqlStore(lending(connection))).build().next());
           if (connection.getAutoCommit()) statement.execute("COMMIT");
           else connection.commit();
+        }
+      }
+      case "draw" -> {
+        try (var generator = builder.build()) {
+          draw(generator, 20);
+        } catch (IdgenException e) {
+          write(said(e));
         }
       }
       case "emptied" -> {
@@ -252,6 +269,29 @@ final class HostDrawing {
     config.setConnectionTimeout(timeout.toMillis());
     config.setValidationTimeout(1000);
     return new HikariDataSource(config);
+  }
+
+  private static DataSource filteredPool(URI url, boolean autocommit, String driver, String settings)
+      throws ReflectiveOperationException {
+    var filter = new WallFilter();
+    if (!settings.isEmpty()) filter.setConfig(new WallConfig());
+    for (String setting : settings.split(",")) {
+      if (setting.isEmpty()) continue;
+      String[] pair = setting.split("=");
+      String setter = "set" + pair[0].substring(0, 1).toUpperCase(Locale.ROOT) + pair[0].substring(1);
+      WallConfig.class.getMethod(setter, boolean.class).invoke(filter.getConfig(), Boolean.parseBoolean(pair[1]));
+    }
+    var pool = new DruidDataSource();
+    pool.setProxyFilters(List.of(filter));
+    pool.setUrl(
+        "jdbc:" + driver + "://" + url.getHost() + ":" + url.getPort() + url.getPath()
+            + (driver.equals("postgresql") ? "" : "?allowPublicKeyRetrieval=true&useSSL=false"));
+    String[] user = url.getUserInfo().split(":", 2);
+    pool.setUsername(user[0]);
+    pool.setPassword(user[1]);
+    pool.setDefaultAutoCommit(autocommit);
+    pool.setMaxActive(1);
+    return pool;
   }
 
   private static DataSource brokenPool(String text) {
