@@ -87,7 +87,7 @@ func TestRoutesAreThoseOfTheVectors(t *testing.T) {
 			route, err = router.RouteNode(node)
 			errOfBatch = router.RouteNodeBatch([]uint32{node}, shards[:], seconds[:])
 		default:
-			route, err = router.RouteOwner(idgen.OwnerString(r.text("value")))
+			route, err = router.RouteOwner(idgen.OwnerString(strings.ReplaceAll(r.text("value"), "␀", "\x00")))
 		}
 		if kind := r.text("kind"); kind == "id" || kind == "node" {
 			hasSecond := seconds[0] != idgen.NoShard

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <regex>
 
 #include "idgen/router.hpp"
 #include "vectors/tsv.hpp"
@@ -33,8 +34,9 @@ TEST(RouteVectors, EveryRowIsWhatTheSlowReferenceSays) {
     const std::string &kind = row[1], &value = row[2];
     const Route route = kind == "id"     ? router.route(std::uint64_t{std::stoull(value)})
                         : kind == "wide" ? router.route(from_hex(value))
-                        : kind == "node" ? router.route_node(static_cast<std::uint32_t>(std::stoul(value)))
-                                         : router.route_owner(value);
+                        : kind == "node"
+                            ? router.route_node(static_cast<std::uint32_t>(std::stoul(value)))
+                            : router.route_owner(std::regex_replace(value, std::regex("␀"), std::string(1, '\0')));
     const auto& names = router.map().names();
     const std::string where = row[0] + " " + kind + " " + value;
     EXPECT_EQ(std::to_string(route.node), row[3]) << where;

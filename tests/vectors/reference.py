@@ -787,7 +787,8 @@ def routes_tsv() -> list[list[str]]:
                     gene_bits = dict(fields)["gene"]
                     values["gene"] = rng.randrange(2**gene_bits) >> ring["bits"] << ring["bits"] | node
                     rows.append(id_row(name, layout, glue(fields, values)))
-        for owner in ["0", "7", "1820", "5177331", "18446744073709551615", "ada", "grüße", "00000000-0000-4000"]:
+        numbers = ["0", "7", "1820", "5177331", "18446744073709551615"]
+        for owner in [*numbers, "ada", "grüße", "00000000-0000-4000", "ada\0", "\0ada", "\0"]:
             if ring["rule"] == "mod":
                 if not owner.isdigit():
                     continue
@@ -795,7 +796,7 @@ def routes_tsv() -> list[list[str]]:
             else:
                 data = owner.encode()
                 node = (xxh64(data) ^ murmur64a(data)) % nodes
-            rows.append([name, "owner", owner, *route(ring, node, None)])
+            rows.append([name, "owner", owner.replace("\0", "␀"), *route(ring, node, None)])
     return rows
 
 

@@ -204,7 +204,7 @@ public final class Router {
    * @return as {@link #routeOwner(byte[])}
    */
   public Route routeOwner(String owner) {
-    return routeOwner(Text.utf8(owner));
+    return routeOwner(Text.owner(owner));
   }
 
   /**

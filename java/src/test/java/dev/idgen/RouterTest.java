@@ -59,7 +59,7 @@ class RouterTest {
             case "id" -> router.route(Vectors.unsigned(row[2]));
             case "wide" -> router.route(WideId.of(HexFormat.of().parseHex(row[2])));
             case "node" -> router.routeNode(Integer.parseInt(row[2]));
-            default -> router.routeOwner(row[2]);
+            default -> router.routeOwner(row[2].replace('\u2400', '\0'));
           };
       var second = row[5].equals("-") ? null : row[5];
       var state = RouteState.valueOf(row[6].toUpperCase(Locale.ROOT));
