@@ -41,7 +41,8 @@ final class HostDrawing {
     String driver = properties.get("pool.driver");
     String wall = properties.get("pool.wall"); // Druid with this filter: its settings
     properties.keySet().removeIf(key -> key.startsWith("pool."));
-    if (Set.of("tags", "draw", "inside", "emptied", "cause", "tables", "rows", "workers", "clock").contains(arguments[1])) {
+    var scenes = Set.of("tags", "draw", "inside", "emptied", "cause", "tables", "rows", "workers", "clock");
+    if (scenes.contains(arguments[1])) {
       var url = URI.create(arguments[0]);
       boolean commits = Boolean.parseBoolean(autocommit);
       var pool = wall == null ? pool(url, commits, PATIENCE) : filteredPool(url, commits, driver, wall);
