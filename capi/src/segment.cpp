@@ -110,10 +110,16 @@ idgen_status_t idgen_segment_set_step(const idgen_config_t* config, uint64_t ste
 idgen_status_t idgen_segment_list(const idgen_config_t* config, idgen_segment_fn each, void* ctx, idgen_error_t* err) {
   return guard_waiting(err, [&] {
     if (!each) throw Error(Status::argument, "each is NULL; pass a function that is called for every tag");
+    std::optional<Error> damage;
     for (const SegmentInfo& row : tag_of(config, false).store->segment_list()) {
+      if (row.damage) {
+        if (!damage) damage = row.damage;
+        continue;
+      }
       const idgen_segment_info_t info = info_of(row);
       each(ctx, row.name_space.c_str(), row.tag.c_str(), &info);
     }
+    if (damage) throw Error(*damage);
   });
 }
 

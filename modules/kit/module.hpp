@@ -348,8 +348,16 @@ void open(const Settings& settings, idgen_module_store* out) {
     return guard(e, [&] { report(row, to, static_cast<SegmentStore*>(ctx)->set_step(name_space, tag, step)); });
   };
   out->segment_list = [](void* ctx, idgen_module_row_fn row, void* to, idgen_module_error* e) -> std::int32_t {
-    return guard(
-        e, [&] { static_cast<SegmentStore*>(ctx)->list([&](const SegmentInfo& info) { report(row, to, info); }); });
+    return guard(e, [&] {
+      std::optional<Error> damage;
+      static_cast<SegmentStore*>(ctx)->list([&](const SegmentInfo& info) {
+        if (!info.damage)
+          report(row, to, info);
+        else if (!damage)
+          damage = info.damage;
+      });
+      if (damage) throw Error(*damage);
+    });
   };
   out->describe = [](void* ctx, idgen_module_text_fn text, void* to, idgen_module_error* e) -> std::int32_t {
     return guard(e, [&] { text(to, static_cast<SegmentStore*>(ctx)->describe().c_str()); });

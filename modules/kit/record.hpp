@@ -221,7 +221,7 @@ class RecordStore : public WithWindows<ConnectedStore<Server>, Server> {
   void list(const std::function<void(const SegmentInfo&)>& row) override {
     this->use([&](Server& server) {
       server.list([&](const std::string& name_space, const std::string& tag, const std::string& text) {
-        row(parse_record(this->shown_, name_space, tag, text));
+        row(row_or_damage([&] { return parse_record(this->shown_, name_space, tag, text); }));
       });
     });
   }

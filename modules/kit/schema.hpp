@@ -329,7 +329,7 @@ class SchemaStore : public ConnectedStore<Connection> {
   }
   void list(const std::function<void(const SegmentInfo&)>& row) final {
     this->use([&](Connection& server) {
-      for (const SchemaRow& found : rows_of(server, select() + std::string(schema_.order))) row(found.info);
+      for (const SchemaRow& found : rows_of(server, select() + std::string(schema_.order), true)) row(found.info);
     });
   }
 
@@ -340,8 +340,8 @@ class SchemaStore : public ConnectedStore<Connection> {
         schema_(schema_of(settings)),
         dialect_(dialect_of(dialects, settings)) {}
 
-  // What a statement that begins with select() finds.
-  virtual std::vector<SchemaRow> rows_of(Connection& server, const std::string& sql) const = 0;
+  // What a statement that begins with select() finds. As a list: a row that cannot be read has its damage.
+  virtual std::vector<SchemaRow> rows_of(Connection& server, const std::string& sql, bool is_list) const = 0;
   // False: it already exists.
   virtual bool insert(Connection& server, const std::string& name_space, const std::string& tag,
                       std::uint64_t above) const = 0;
@@ -367,7 +367,7 @@ class SchemaStore : public ConnectedStore<Connection> {
     throw Error(Status::unsupported, "the rows of " + table_ + " remember no grants but the latest");
   }
   std::optional<SchemaRow> find(Connection& server, const std::string& where) const {
-    std::vector<SchemaRow> found = rows_of(server, select() + where);
+    std::vector<SchemaRow> found = rows_of(server, select() + where, false);
     return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
   }
   SchemaRow read(Connection& server, const std::string& name_space, const std::string& tag) const {
@@ -400,10 +400,38 @@ class SchemaStore : public ConnectedStore<Connection> {
                                   {"key", server.quoted(key_of_row(schema_, name_space, tag))}});
   }
 
-  // Reads Dialect::columns with number(column) and text(column).
+  // Of Dialect::columns, as it is written there.
+  std::string_view column_name(unsigned column) const {
+    std::string_view rest = dialect_.columns;
+    for (int depth = 0;; --column) {
+      std::size_t end = 0;
+      for (; end < rest.size() && (depth != 0 || rest[end] != ','); ++end)
+        depth += rest[end] == '(' ? 1 : rest[end] == ')' ? -1 : 0;
+      if (column == 0 || end == rest.size()) return rest.substr(0, end);
+      rest.remove_prefix(end + 2);
+    }
+  }
+  // Reads Dialect::columns with stored(column) and text(column).
   template <class Number, class Text>
-  SchemaRow row_of(Number&& number, Text&& text) const {
+  SchemaRow row_of(bool is_list, Number&& stored, Text&& text) const {
     SchemaRow row;
+    const auto read = [&] {
+      read_row(row, stored, text);
+      return std::move(row.info);
+    };
+    row.info = is_list ? row_or_damage(read) : read();
+    return row;
+  }
+  template <class Number, class Text>
+  void read_row(SchemaRow& row, Number&& stored, Text&& text) const {
+    const auto number = [&](unsigned column) {
+      try {
+        return stored(column);
+      } catch (const Error& error) {
+        throw Error(error.status(), "tag " + in_quotes(text(1)) + ", column " + std::string(column_name(column)) +
+                                        ": " + error.message());
+      }
+    };
     row.counter = number(2);
     row.info = {.name_space = text(0),
                 .tag = text(1),
@@ -416,7 +444,6 @@ class SchemaStore : public ConnectedStore<Connection> {
     if (schema_.joins_names) split_name(row.info, text(1));
     row.stride = text(8);
     row.offset = text(9);
-    return row;
   }
 
   const Schema& schema_;

@@ -149,12 +149,7 @@ class KeyProducer final : public ConnectedStore<MysqlConnection> {
   void list(const std::function<void(const SegmentInfo&)>& found) override {
     use([&](MysqlConnection& server) {
       for (const Row& row : rows(server, "")) {
-        SegmentInfo info = bare_info_of(row, row.table + "." + row.column);
-        try {
-          info = info_of(row, info.tag);
-        } catch (const Error&) {  // show() says what is wrong with it; the others are to be seen
-        }
-        found(info);
+        found(row_or_damage([&] { return info_of(row, row.table + "." + row.column); }));
       }
     });
   }
@@ -317,16 +312,12 @@ class KeyProducer final : public ConnectedStore<MysqlConnection> {
     throw Error(Status::store_damaged, concat({"tag ", quote(tag), ": MAXSERIALNO in key_producer: ", why,
                                                ". Set it to the latest serial in use, or to INIT"}));
   }
-  static SegmentInfo bare_info_of(const Row& row, const std::string& tag) {
+  // Without the number of another pattern's.
+  SegmentInfo info_of(const Row& row, const std::string& tag) const {
     SegmentInfo info;
     info.name_space = "default";
     info.tag = tag;
     info.updated_unix_ms = row.updated_unix_ms;
-    return info;
-  }
-  // Without the number of another pattern's.
-  SegmentInfo info_of(const Row& row, const std::string& tag) const {
-    SegmentInfo info = bare_info_of(row, tag);
     if (text_ && is_ours(row) && row.latest != kInitial) info.max_id = id_of(row, tag);
     return info;
   }

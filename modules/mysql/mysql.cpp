@@ -50,7 +50,8 @@ constexpr Dialect kDialects[] = {
   description varchar(256) DEFAULT NULL,
   update_time timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP,
   PRIMARY KEY (biz_tag)) ENGINE = InnoDB)",
-     .columns = "'default', biz_tag, max_id, 0, CAST(1000 * UNIX_TIMESTAMP(update_time) AS SIGNED), step, 0, '', 1, 0",
+     .columns = "'default', biz_tag, max_id, 0, CAST(1000 * COALESCE(UNIX_TIMESTAMP(update_time), 0) AS SIGNED), step, "
+                "0, '', 1, 0",
      .insert = "(biz_tag, max_id, step) VALUES({key}, {counter}, {step}) ON DUPLICATE KEY UPDATE biz_tag = biz_tag",
      .granted = "",
      .advanced = "",
@@ -68,8 +69,9 @@ constexpr Dialect kDialects[] = {
   version bigint(20) NOT NULL DEFAULT '0',
   PRIMARY KEY (id),
   UNIQUE KEY uniq_biz_type (biz_type)) ENGINE = InnoDB DEFAULT CHARSET = utf8)",
-     .columns = "'default', biz_type, max_id, version, CAST(1000 * UNIX_TIMESTAMP(update_time) AS SIGNED), "
-                "COALESCE(step, 0), 0, '', delta, remainder",
+     .columns =
+         "'default', biz_type, max_id, version, CAST(1000 * COALESCE(UNIX_TIMESTAMP(update_time), 0) AS SIGNED), "
+         "COALESCE(step, 0), 0, '', delta, remainder",
      .insert = "(biz_type, begin_id, max_id, step, delta, remainder, create_time, update_time, version)"
                " VALUES({key}, {counter}, {counter}, {step}, 1, 0, now(), now(), 0)"
                " ON DUPLICATE KEY UPDATE biz_type = biz_type",
@@ -81,7 +83,7 @@ constexpr Dialect kDialects[] = {
   last_max_id bigint unsigned NOT NULL DEFAULT 0,
   last_fetch_time bigint unsigned NOT NULL DEFAULT 0,
   CONSTRAINT cosid_pk PRIMARY KEY (name)) ENGINE = InnoDB)",
-     .columns = "'', name, last_max_id, 0, 1000 * last_fetch_time, 0, 0, '', 1, 0",
+     .columns = "'', name, last_max_id, 0, 1000 * COALESCE(last_fetch_time, 0), 0, 0, '', 1, 0",
      .insert = "(name, last_max_id, last_fetch_time) VALUES({key}, {counter}, unix_timestamp())"
                " ON DUPLICATE KEY UPDATE name = name",
      .granted = ", last_fetch_time = unix_timestamp()",
@@ -318,13 +320,14 @@ class MysqlStore final
     return server.changed_rows() == 1;
   }
 
-  SchemaRow row_of(const Rows& rows) const {
-    return WithNumbers::row_of([&](unsigned column) { return rows.number(column); },
-                               [&](unsigned column) { return rows.text(column); });
+  SchemaRow row_of(const Rows& rows, bool is_list) const {
+    return WithNumbers::row_of(
+        is_list, [&](unsigned column) { return rows.number(column); },
+        [&](unsigned column) { return rows.text(column); });
   }
-  std::vector<SchemaRow> rows_of(MysqlConnection& server, const std::string& sql) const override {
+  std::vector<SchemaRow> rows_of(MysqlConnection& server, const std::string& sql, bool is_list) const override {
     std::vector<SchemaRow> found;
-    for (Rows rows = server.query(sql); rows.next();) found.push_back(row_of(rows));
+    for (Rows rows = server.query(sql); rows.next();) found.push_back(row_of(rows, is_list));
     return found;
   }
 

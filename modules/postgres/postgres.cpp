@@ -121,7 +121,7 @@ constexpr Dialect kDialects[] = {
   name varchar(100) NOT NULL CONSTRAINT cosid_pk PRIMARY KEY,
   last_max_id bigint NOT NULL DEFAULT 0,
   last_fetch_time bigint NOT NULL DEFAULT 0))",
-     .columns = "'', name, last_max_id, 0, 1000 * last_fetch_time, 0, 0, '', 1, 0",
+     .columns = "'', name, last_max_id, 0, 1000 * COALESCE(last_fetch_time, 0), 0, 0, '', 1, 0",
      .insert = "(name, last_max_id, last_fetch_time) VALUES({key}, {counter}, extract(epoch FROM now())::bigint)",
      .granted = ", last_fetch_time = extract(epoch FROM now())::bigint",
      .advanced = ", last_fetch_time = extract(epoch FROM now())::bigint",
@@ -491,7 +491,7 @@ class PostgresStore final
                                       changed(dialect_.advanced) + where_tag(server, name_space, tag) + " AND " +
                                       counter_ + " < 9223372036854775807 RETURNING " + std::string(dialect_.columns));
       if (row.rows() == 1) {
-        const SchemaRow now = row_of(row, 0);
+        const SchemaRow now = row_of(row, 0, false);
         if (now.counter < wanted) throw_unchanged(schema_, shown_, tag);
         return now.info;
       }
@@ -655,14 +655,16 @@ class PostgresStore final
                .rows() == 1;
   }
 
-  SchemaRow row_of(const Result& rows, int i) const {
-    return WithNumbers::row_of([&](int column) { return rows.number(i, column); },
-                               [&](int column) { return rows.text(i, column); });
+  SchemaRow row_of(const Result& rows, int i, bool is_list) const {
+    const auto at = [](unsigned column) { return static_cast<int>(column); };
+    return WithNumbers::row_of(
+        is_list, [&](unsigned column) { return rows.number(i, at(column)); },
+        [&](unsigned column) { return rows.text(i, at(column)); });
   }
-  std::vector<SchemaRow> rows_of(PostgresConnection& server, const std::string& sql) const override {
+  std::vector<SchemaRow> rows_of(PostgresConnection& server, const std::string& sql, bool is_list) const override {
     const Result rows = server.query(sql);
     std::vector<SchemaRow> found;
-    for (int i = 0; i < rows.rows(); ++i) found.push_back(row_of(rows, i));
+    for (int i = 0; i < rows.rows(); ++i) found.push_back(row_of(rows, i, is_list));
     return found;
   }
 };

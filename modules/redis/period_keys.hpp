@@ -264,9 +264,9 @@ class PeriodKeys final : public WithWindows<ConnectedStore<RedisConnection>, Red
       scan(server, shown_, std::string(kRowPrefix) + "*", [&](const std::string& key) {
         const std::string tag = key.substr(kRowPrefix.size());
         try {
-          rows[tag] = shown(server, "default", tag);
-        } catch (const Error& error) {  // show() says what is wrong with it; the others are to be seen
-          if (error.status() != Status::store_damaged && error.status() != Status::tag_unknown) throw;
+          rows[tag] = row_or_damage([&] { return shown(server, "default", tag); });
+        } catch (const Error& error) {
+          if (error.status() != Status::tag_unknown) throw;
         }
       });
       for (const auto& [tag, info] : rows) row(info);

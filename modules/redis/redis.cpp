@@ -133,8 +133,11 @@ class RedisStore final
         const std::optional<std::pair<std::string, std::string>> names =
             is_cosid_ ? names_of_cosid(key) : names_of(key);
         if (!names) return;
-        const Reply found = row_script(server, kShow, names->first, names->second, {});
-        if (found[0] == "ok") rows[*names] = info_of(names->first, names->second, found);
+        Reply found = row_script(server, kShow, names->first, names->second, {});
+        if (found[0] != "ok" && found[0] != "refused") return;
+        rows[*names] = row_or_damage([&] {
+          return info_of(names->first, names->second, checked(names->first, names->second, std::move(found)));
+        });
       });
       for (const auto& [names, info] : rows) row(info);
     });
@@ -228,14 +231,17 @@ class RedisStore final
   }
 
   SegmentInfo info_of(const std::string& name_space, const std::string& tag, const Reply& row) const {
+    const auto field = [&](std::size_t at, const char* name) {
+      return stored_number(shown_ + ": " + tag_name(name_space, tag) + ": " + name, row[at].c_str());
+    };
     SegmentInfo info;
     info.name_space = name_space;
     info.tag = tag;
-    info.max_id = number(row[1]);
-    info.grants = number(row[2]);
-    info.updated_unix_ms = static_cast<std::int64_t>(number(row[3]));
-    info.step = number(row[4]);
-    info.rate = number(row[5]);
+    info.max_id = field(1, "max_id");
+    info.grants = field(2, "grants");
+    info.updated_unix_ms = static_cast<std::int64_t>(field(3, "updated_unix_ms"));
+    info.step = field(4, "step");
+    info.rate = field(5, "rate");
     info.holder = row[6];
     return info;
   }

@@ -89,11 +89,14 @@ class Schema:
 
     def listed(self):
         """All tags of this schema that the store has, by name."""
-        words = command(self.url, "", "segment", "show", "--json", **self.properties())
-        at = words.index("--tag")
-        done = run([*self.prefix, *words[:at], *words[at + 2 :]])
+        done = self.list()
         assert done.returncode == 0, done.stderr
         return {row["tag"]: row for row in map(json.loads, done.stdout.splitlines())}
+
+    def list(self):
+        words = command(self.url, "", "segment", "show", "--json", **self.properties())
+        at = words.index("--tag")
+        return run([*self.prefix, *words[:at], *words[at + 2 :]])
 
     def read(self, line):
         """What --json says, and the number."""

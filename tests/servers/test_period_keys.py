@@ -220,6 +220,8 @@ def test_a_row_that_was_written_by_hand_and_wrong_is_damage(series, field, value
     series.next()
     series.server.cli("HSET", series.row, field, value)
     series.refused("STORE_DAMAGED", value)
+    listed = series.list()
+    assert (listed.returncode, value in listed.stderr) == (1, True)
     before = series.server.cli("HGETALL", series.row)
     done = series.command("segment", "advance", "--force", "--above", f"{series.clock.day(1)}00000900")
     if field != "step":

@@ -2,6 +2,7 @@
 the same time. Each test runs against every schema, or those in its list: see schemas.py."""
 
 import contextlib
+import json
 import re
 
 import clients
@@ -134,6 +135,55 @@ def test_a_value_that_is_no_counter_is_damage_and_is_left_alone(row, value):
     row.refused("STORE_DAMAGED", *row.damage(value))
     assert row.counter() == before
     row.remove()
+
+
+def list_without(row, *others):
+    """What a list of all tags says of the one that is damaged, after it has shown the others."""
+    done = row.list()
+    shown = {json.loads(line)["tag"].lower() for line in done.stdout.splitlines()}  # key_producer's are in capitals
+    assert row.tag not in shown
+    assert {other.tag for other in others} <= shown
+    assert done.returncode == 1
+    assert done.stderr.startswith("idgen: error: STORE_DAMAGED: ")
+    assert row.tag in done.stderr.lower()
+    return done.stderr
+
+
+@pytest.mark.parametrize(
+    ("row", "value"),
+    [case for case in DAMAGE if case[1] in ("NULL", LARGEST + 10) or case == ("redis cosid", "ten")],
+    indirect=["row"],
+)
+def test_a_damaged_row_is_named_by_a_list_which_shows_all_others(row, value):
+    first, last = row.another(), row.another()
+    for each in (first, row, last):
+        each.create().next()
+    row.set_counter(value)
+    try:
+        list_without(row, first, last)
+    finally:
+        row.remove()
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+@pytest.mark.parametrize(
+    ("schema", "column"), [("leaf", "step"), ("leaf", "max_id"), ("tinyid", "version"), ("cosid", "last_max_id")]
+)
+def test_a_null_is_named_with_its_tag_and_column_and_all_others_are_listed(started, kind, schema, column):
+    row = CLASSES[schema](started(kind))
+    first, last = row.another(), row.another()
+    row.server.sql(f"DROP TABLE IF EXISTS {row.table}")
+    try:
+        for each in (first, row, last):
+            each.create()
+        change = f"MODIFY {column} BIGINT NULL" if kind == "mysql" else f"ALTER COLUMN {column} DROP NOT NULL"
+        row.server.sql(f"ALTER TABLE {row.table} {change}")
+        row.set(**{column: "NULL"})
+        assert f"column {column}: the table {row.table} holds NULL" in list_without(row, first, last)
+        row.refused("STORE_DAMAGED", row.tag, f"column {column}", words=("segment", "show"))
+        assert last.ids(1) == [1]
+    finally:
+        row.server.sql(f"DROP TABLE IF EXISTS {row.table}")
 
 
 @pytest.mark.parametrize("kind", DATABASES)

@@ -164,14 +164,15 @@ struct Row {
   idgen_segment_info_t info;
 };
 
-// All tags of a store, one per line.
+// All tags of a store, one per line; those that can be read, if the store says that a row is damaged.
 int show_all(const Config& config, bool json) {
   std::vector<Row> rows;
   const auto add = [](void* to, const char* name_space, const char* tag, const idgen_segment_info_t* info) {
     static_cast<std::vector<Row>*>(to)->push_back({name_space, tag, *info});
   };
   ErrorSlot error;
-  check(idgen_segment_list(config.get(), add, &rows, error), error);
+  const idgen_status_t status = idgen_segment_list(config.get(), add, &rows, error);
+  if (rows.empty()) check(status, error);
   Output out;
   if (json) {
     for (const Row& row : rows) out.line(as_json(row.name_space, row.tag, row.info));
@@ -201,6 +202,7 @@ int show_all(const Config& config, bool json) {
     }
   }
   out.flush();
+  check(status, error);
   return kExitOk;
 }
 

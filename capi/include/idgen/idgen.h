@@ -940,7 +940,7 @@ IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_show(const idgen_config_t
                                                             idgen_error_t *err);
 
 /* Calls `each` on this thread for all tags of all namespaces, in the order of their names. `each` must not call idgen
- * with `config`.
+ * with `config`. If rows are damaged, it is called for all others, then the error names the first of them.
  * Errors: IDGEN_E_ARGUMENT (each is NULL), IDGEN_E_STORE_MISSING, IDGEN_E_UNSUPPORTED (a host's store), IDGEN_E_VALUE
  * (the URL), 60..79, any. Blocks: on the store. Threads: one. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_segment_list(const idgen_config_t *config, idgen_segment_fn each,

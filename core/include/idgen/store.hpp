@@ -111,6 +111,8 @@ struct SegmentInfo {
   std::uint64_t step = 0;  // as set by the operator; 0: each generator uses its own segment.step
   std::uint64_t rate = 0;  // ids per second, as the holder drew them when it took the latest grant; 0 = unknown
   std::string holder{};    // who took the latest grant, "process 4711 on db-3"; "" = unknown
+  // In a list: why this row cannot be read. All else is then empty.
+  std::optional<Error> damage{};
 };
 
 // A grant as the store remembers it; see the property segment.grant_log. It was granted, not necessarily used.

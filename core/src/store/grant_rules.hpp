@@ -52,6 +52,19 @@ inline std::string worker_name(const std::string& name_space, std::uint64_t work
   return "worker " + std::to_string(worker) + " of namespace " + in_quotes(name_space);
 }
 
+// For lists: the row that `read` returns, or its damage, so that the other rows can be shown.
+template <class Read>
+SegmentInfo row_or_damage(Read&& read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    if (error.status() != Status::store_damaged) throw;
+    SegmentInfo row;
+    row.damage = error;
+    return row;
+  }
+}
+
 inline std::string tag_name(const std::string& name_space, const std::string& tag) {
   return "tag " + in_quotes(tag) + " of namespace " + in_quotes(name_space);
 }

@@ -219,9 +219,16 @@ class ModuleStore final : public Store {
     return {found.grant, found.first, found.last, found.granted_unix_ms, found.holder};
   }
   std::vector<SegmentInfo> segment_list() override {
-    return rows<SegmentInfo>([&](idgen_module_row_fn row, void* to, idgen_module_error* err) {
-      return store_.segment_list(store_.ctx, row, to, err);
+    Rows<SegmentInfo> found;
+    SegmentInfo damaged = row_or_damage([&] {
+      call_module([&](idgen_module_error* err) {
+        return store_.segment_list(store_.ctx, &Rows<SegmentInfo>::add, &found, err);
+      });
+      return SegmentInfo();
     });
+    if (found.failure) std::rethrow_exception(found.failure);
+    if (damaged.damage) found.all.push_back(std::move(damaged));
+    return std::move(found.all);
   }
   std::string describe() const override { return description_of(store_); }
   // A child opens its own connection.

@@ -222,7 +222,7 @@ class SqliteStore final : public Store {
     return transact(SqliteAccess::read, [&](SqliteConnection& db) {
       std::vector<SegmentInfo> rows;
       SqliteStatement row(db, kSelectSegments);
-      while (row.next()) rows.push_back(segment_of(row));
+      while (row.next()) rows.push_back(row_or_damage([&] { return segment_of(row); }));
       return rows;
     });
   }
