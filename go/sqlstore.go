@@ -500,10 +500,10 @@ func (s *SQLStore) stored(name string) any {
 }
 
 var statusBySQLState = map[string]Status{
-	"42P01": ErrStoreMissing, "3D000": ErrStoreMissing,
+	"42P01": ErrStoreMissing, "3D000": ErrStoreMissing, "3F000": ErrStoreMissing,
 	"42501": ErrStorePermission, "25006": ErrStorePermission, "28000": ErrStorePermission, "28P01": ErrStorePermission,
 	"53100": ErrStoreFull,
-	"42703": ErrStoreVersion, "42804": ErrStoreVersion,
+	"42703": ErrStoreVersion, "42804": ErrStoreVersion, "42846": ErrStoreVersion, "42883": ErrStoreVersion,
 	"22003": ErrStoreDamaged, "23514": ErrStoreDamaged,
 }
 
@@ -511,6 +511,9 @@ var statusByNumber = map[uint64]Status{ // of MySQL
 	1146: ErrStoreMissing, 1049: ErrStoreMissing,
 	1044: ErrStorePermission, 1045: ErrStorePermission, 1142: ErrStorePermission, 1143: ErrStorePermission,
 	1290: ErrStorePermission, 1792: ErrStorePermission,
+	// Accounts that no second try lets in.
+	1130: ErrStorePermission, 1251: ErrStorePermission, 1698: ErrStorePermission, 1820: ErrStorePermission,
+	1862: ErrStorePermission, 3118: ErrStorePermission, 4151: ErrStorePermission,
 	1021: ErrStoreFull, 1114: ErrStoreFull,
 	1054: ErrStoreVersion,
 	1690: ErrStoreDamaged,

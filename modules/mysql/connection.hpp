@@ -68,6 +68,9 @@ inline constexpr NumberDialect kNumbers = {.create_uid_generator = R"(CREATE TAB
 // Server errors, of MariaDB and MySQL alike (mysqld_error.h).
 inline constexpr unsigned kNoSuchTable = 1146, kUnknownDatabase = 1049, kUnknownColumn = 1054, kDataOutOfRange = 1690;
 inline constexpr unsigned kAccessDenied = 1045, kDatabaseDenied = 1044, kTableDenied = 1142, kColumnDenied = 1143;
+inline constexpr unsigned kHostDenied = 1130, kOldClient = 1251, kNoPassword = 1698, kMustChange = 1820,
+                          kExpired = 1862, kLockedMysql = 3118,
+                          kLockedMariadb = 4151;  // accounts that no second try lets in
 inline constexpr unsigned kReadOnlyOption = 1290, kReadOnlyTransaction = 1792, kDiskFull = 1021, kTableFull = 1114;
 // The statement was aborted, and has changed nothing.
 inline constexpr unsigned kLockWaitTimeout = 1205, kDeadlock = 1213, kStatementTimeout = 1969, kQueryTimeout = 3024;
@@ -344,6 +347,13 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
       case kDatabaseDenied:
       case kTableDenied:
       case kColumnDenied:
+      case kHostDenied:
+      case kOldClient:
+      case kNoPassword:
+      case kMustChange:
+      case kExpired:
+      case kLockedMysql:
+      case kLockedMariadb:
         throw Error(Status::store_permission, why);
       case kReadOnlyOption:
       case kReadOnlyTransaction:

@@ -315,6 +315,18 @@ def test_a_role_whose_schemas_are_gone_is_told_so_and_not_to_try_again(started):
         postgres.sql("ALTER ROLE app RESET search_path")
 
 
+def test_an_account_that_is_locked_or_expired_is_refused_and_not_tried_again(started):
+    mysql = started("mysql")
+    mysql.sql("CREATE USER other@'%' IDENTIFIED BY 's3cr3t/%'; GRANT ALL ON ids.* TO other@'%'")
+    url = mysql.url().replace("app:", "other:")
+    try:
+        for state in ("ACCOUNT LOCK", "ACCOUNT UNLOCK PASSWORD EXPIRE"):
+            mysql.sql(f"ALTER USER other@'%' {state}")
+            refused(segment(url, new_tag(), "create"), "STORE_PERMISSION")
+    finally:
+        mysql.sql("DROP USER other@'%'")
+
+
 @pytest.mark.parametrize("kind", ["mysql", "postgres", "redis"])
 def test_a_newline_at_the_end_of_a_password_in_the_environment_does_not_count(kind, started, monkeypatch):
     server = started(kind)

@@ -213,6 +213,27 @@ def test_a_table_that_is_missing_is_said_so(server, tag, language):
     refused(line, "STORE_MISSING", "table idgen_segment is not there", "idgen segment create")
 
 
+def test_a_role_whose_schemas_are_gone_is_told_so_and_not_to_try_again(started, language):
+    postgres = started("postgres")
+    postgres.sql("ALTER ROLE app SET search_path = nowhere")
+    try:
+        made, *_ = scene("tags", postgres.url(), new_tag(), language)
+    finally:
+        postgres.sql("ALTER ROLE app RESET search_path")
+    refused(made[1:], "STORE_MISSING", "no schema has been selected to create in")
+
+
+def test_an_account_that_is_locked_or_may_not_log_in_from_here_is_refused_and_not_tried_again(started, language):
+    mysql = started("mysql")
+    mysql.sql("CREATE USER locked@'%' IDENTIFIED BY 'x' ACCOUNT LOCK; CREATE USER elsewhere@'192.0.2.1'")
+    try:
+        for user in ("locked", "elsewhere"):
+            url = mysql.url(password="x").replace("app:", user + ":")
+            refused(only_line(url, new_tag(), language), "STORE_PERMISSION")
+    finally:
+        mysql.sql("DROP USER locked@'%', elsewhere@'192.0.2.1'")
+
+
 def test_a_wrong_password_is_refused_and_not_shown(server, tag, language):
     line = only_line(server.url(password=SECRET), tag, language)
     refused(line, "STORE_PERMISSION", "app")  # the server's own words

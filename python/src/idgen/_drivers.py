@@ -42,11 +42,12 @@ _NAMED_MARK = {"named": ":{}", "pyformat": "%({})s", "numeric": ":{}"}
 
 # What the server says, by MySQL's number or PostgreSQL's SQLSTATE. All else is unknown, or can pass: unavailable.
 _PERMISSION = {1045, 1044, 1142, 1143, 1290, 1792, "42501", "25006", "28000", "28P01"}
+_PERMISSION |= {1130, 1251, 1698, 1820, 1862, 3118, 4151}  # accounts that no second try lets in
 _ERROR_BY_CODE: dict[object, type[Error]] = {
-    **dict.fromkeys((1146, 1049, "42P01", "3D000"), StoreMissingError),
+    **dict.fromkeys((1146, 1049, "42P01", "3D000", "3F000"), StoreMissingError),
     **dict.fromkeys(_PERMISSION, StorePermissionError),
     **dict.fromkeys((1021, 1114, "53100"), StoreFullError),
-    **dict.fromkeys((1054, "42703", "42804"), StoreVersionError),
+    **dict.fromkeys((1054, "42703", "42804", "42846", "42883"), StoreVersionError),
     **dict.fromkeys((1690, "22003", "23514"), StoreDamagedError),
 }
 _NO_TABLE = (1146, "42P01")

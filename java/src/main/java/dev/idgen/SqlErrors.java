@@ -133,13 +133,13 @@ final class SqlErrors {
   /** By PostgreSQL's SQLSTATE, else by MySQL's number. 0: unknown, or temporary. */
   private static int statusOf(SQLException e) {
     switch (String.valueOf(e.getSQLState())) {
-      case "42P01", "3D000":
+      case "42P01", "3D000", "3F000":
         return Status.STORE_MISSING;
       case "42501", "25006", "28000", "28P01":
         return Status.STORE_PERMISSION;
       case "53100":
         return Status.STORE_FULL;
-      case "42703", "42804":
+      case "42703", "42804", "42846", "42883":
         return Status.STORE_VERSION;
       case "22003", "23514":
         return Status.STORE_DAMAGED;
@@ -149,6 +149,7 @@ final class SqlErrors {
     return switch (e.getErrorCode()) {
       case 1146, 1049 -> Status.STORE_MISSING;
       case 1044, 1045, 1142, 1143, 1290, 1792 -> Status.STORE_PERMISSION;
+      case 1130, 1251, 1698, 1820, 1862, 3118, 4151 -> Status.STORE_PERMISSION; // accounts: no second try lets them in
       case 1021, 1114 -> Status.STORE_FULL;
       case 1054 -> Status.STORE_VERSION;
       case 1690 -> Status.STORE_DAMAGED;
