@@ -21,7 +21,7 @@ constexpr DatePart kDateParts[] = {
     {"dd", TimeUnit::day, "day"},       {"DDD", TimeUnit::day, "day of year"}, {"HH", TimeUnit::hour, "hour"},
     {"mm", TimeUnit::minute, "minute"}, {"ss", TimeUnit::second, "second"},
 };
-constexpr std::string_view kDateLetters = "yMdDHms";
+constexpr std::string_view kDateLetters = "yYMdDhHkKmsS";  // of a date in any notation
 constexpr std::string_view kDateSeparators = "-/.:_ T";
 constexpr const char* kAllowed =
     "allowed in braces are a number (decimal, hex, crockford, base58 or base62, with a width as in base62:11, or zeros "
@@ -163,7 +163,35 @@ class TextPattern::Parser {
            });
   }
 
-  void date(std::string_view inside) {
+  // What a date in the letters of other notations is in ours: '{yyyyMMdd}' for YYYYMMDD. Empty: nobody can tell.
+  static std::string meant_date(std::string_view inside) {
+    std::string meant = "{";
+    bool is_after_hour = false;
+    while (!inside.empty()) {
+      const char c = inside[0], letter = c == 'k' || c == 'K' ? 'H' : c;
+      const std::size_t count =
+          kDateLetters.find(c) == kDateLetters.npos ? 1 : std::min(inside.find_first_not_of(c), inside.size());
+      if (kDateLetters.find(c) == kDateLetters.npos) {
+        meant += c;
+      } else if (letter == 'y' || letter == 'Y') {
+        if (count > 4) return {};
+        meant.append(count == 2 ? 2 : 4, 'y');
+      } else if (count > 2) {
+        if (inside.substr(0, count) != "DDD") return {};
+        meant += "DDD";
+      } else if (letter == 'm' || letter == 'M') {
+        meant.append(2, is_after_hour ? 'm' : 'M');
+      } else {
+        is_after_hour = letter == 'h' || letter == 'H';
+        meant.append(2, is_after_hour ? 'H' : letter == 'D' ? 'd' : letter == 'S' ? 's' : letter);
+      }
+      inside.remove_prefix(count);
+    }
+    return meant + '}';
+  }
+
+  void date(const std::string_view all) {
+    std::string_view inside = all;
     while (!inside.empty()) {
       const char c = inside[0];
       if (kDateLetters.find(c) == kDateLetters.npos) {
@@ -174,10 +202,16 @@ class TextPattern::Parser {
       const std::size_t count = std::min(inside.find_first_not_of(c), inside.size());
       const auto* const part = std::ranges::find_if(
           kDateParts, [&](const DatePart& each) { return each.letters == inside.substr(0, count); });
-      if (part == std::end(kDateParts))
+      if (part == std::end(kDateParts)) {
+        const std::string meant = meant_date(all);
+        if (!meant.empty())
+          fail({quote(inside.substr(0, count)), " is no part of a date; did you mean ", quote(meant), "?"});
         fail({quote(inside.substr(0, count)), " is no part of a date; there are yyyy yy MM dd DDD HH mm ss"});
+      }
       const unsigned bit = 1u << static_cast<unsigned>(part->unit);
-      if (units_ & bit) fail({"a second ", part->what});
+      if (units_ & bit) {
+        fail({"a second ", part->what, c == 'M' || c == 'm' ? "; MM is the month, and mm the minute" : ""});
+      }
       units_ |= bit;
       has_day_of_year_ = has_day_of_year_ || c == 'D';
       if (part->unit == TimeUnit::year) {
@@ -195,6 +229,8 @@ class TextPattern::Parser {
     if (has_day_of_year_ && has(TimeUnit::month)) fail_whole({"DDD is the day of the year; leave MM out, or write dd"});
     if (has_day_of_year_ && !has(TimeUnit::year))
       fail_whole({"DDD is the day of the year; it needs the year, yyyy or yy"});
+    if (has(TimeUnit::minute) && has(TimeUnit::year) && !has(TimeUnit::hour))
+      fail_whole({"mm is the minute, and needs the hour, HH; the month is MM"});
     for (int unit = 1; unit < static_cast<int>(pattern_.finest_); ++unit) {
       const bool is_there =
           has(static_cast<TimeUnit>(unit)) || (has_day_of_year_ && unit == static_cast<int>(TimeUnit::month));
