@@ -137,7 +137,8 @@ func (p TextParts) Time(location *time.Location) time.Time {
 	return time.Date(p.Year, p.Month, p.Day, p.Hour, p.Minute, p.Second, 0, location)
 }
 
-// Parse reads a text. Strict: what Format writes, in either case where the encoding allows it, and nothing else.
+// Parse reads a text. Strict: what Format writes, in either case where the encoding allows it, and O, I and L in
+// crockford. Without a layout, a number from 2^64 on is an id of 16 bytes.
 //
 // Errors: ErrText, with the position; a check that is wrong is said to be that.
 func (p *TextPattern) Parse(text string) (TextParts, error) {

@@ -105,9 +105,9 @@ PyMethodDef hot_pattern_methods[] = {
      "Raises InvalidValueError: more digits than the pattern holds, or no id of the layout."},
     {"parse", parse_text, METH_O,
      "parse($self, text, /)\n--\n\n"
-     "Reads a text, as TextParts. Strict: what format writes, in either case where the encoding allows it, and "
-     "nothing\n"
-     "else. Never blocks.\n\n"
+     "Reads a text, as TextParts. Strict: what format writes, in either case where the encoding allows it, and O, I "
+     "and L\n"
+     "in crockford. Without a layout, a number from 2^64 on is an id of 16 bytes, given as bytes. Never blocks.\n\n"
      "Raises TextError, with the position; a check that is wrong is said to be that."},
 };
 

@@ -752,7 +752,8 @@ typedef struct idgen_text_parts {
   }
 
 /* Reads an id from `length` bytes of text; SIZE_MAX: text is NUL-terminated. Strict: what idgen_pattern_format writes,
- * in either case where the encoding allows it, and nothing else.
+ * in either case where the encoding allows it, and O, I and L in crockford. Without a layout, a number from 2^64 on is
+ * an id of 16 bytes.
  * Errors: IDGEN_E_TEXT (with the position; a check that is wrong is said to be that), any. Blocks: no. Threads: any. */
 IDGEN_API IDGEN_NODISCARD idgen_status_t idgen_pattern_parse(const idgen_pattern_t *pattern, const char *text,
                                                              size_t length, idgen_text_parts_t *parts,

@@ -115,8 +115,8 @@ public final class TextPattern {
   }
 
   /**
-   * Reads a text. Strict: what {@link #format(long)} writes, in either case where the encoding allows it, and nothing
-   * else.
+   * Reads a text. Strict: what {@link #format(long)} writes, in either case where the encoding allows it, and O, I and
+   * L in crockford. Without a layout, a number from 2^64 on is an id of 16 bytes.
    *
    * @param text the text
    * @return the id, and what else the text says
