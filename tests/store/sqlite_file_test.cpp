@@ -168,6 +168,16 @@ TEST_F(SqliteFile, ValuesThatCannotBeAreReportedAsDamagedAndNothingIsGranted) {
   }
 }
 
+TEST_F(SqliteFile, ADamagedRowIsNamedAndAllOthersAreListed) {
+  make_store();
+  open()->segment_create("ns", "other");
+  run_sql(path, "UPDATE idgen_segment SET max_id = -5 WHERE tag = 't'");
+  std::string found;
+  for (const SegmentInfo& row : open()->segment_list()) found += row.damage ? row.damage->message() : row.tag + ' ';
+  EXPECT_THAT(found, ::testing::AllOf(::testing::StartsWith("other "), ::testing::HasSubstr("tag 't'"),
+                                      ::testing::HasSubstr("max_id is -5")));
+}
+
 TEST_F(SqliteFile, ADatabaseOfSomebodyElseIsLeftAlone) {
   run_sql(path, "CREATE TABLE invoices(id INTEGER PRIMARY KEY)");
   const std::string before = bytes_of(path);

@@ -472,14 +472,19 @@ class SqliteStore final : public Store {
       "SELECT ns, tag, max_id, grants, updated_unix_ms, step, rate, holder FROM idgen_segment ORDER BY ns, tag";
 
   static SegmentInfo segment_of(const SqliteStatement& row) {
-    return {row.text(0, "ns"),
-            row.text(1, "tag"),
-            row.natural(2, "max_id"),
-            row.natural(3, "grants"),
-            row.number(4, "updated_unix_ms"),
-            row.natural(5, "step"),
-            row.natural(6, "rate"),
-            row.text(7, "holder")};
+    const std::string name_space = row.text(0, "ns"), tag = row.text(1, "tag");
+    try {
+      return {name_space,
+              tag,
+              row.natural(2, "max_id"),
+              row.natural(3, "grants"),
+              row.number(4, "updated_unix_ms"),
+              row.natural(5, "step"),
+              row.natural(6, "rate"),
+              row.text(7, "holder")};
+    } catch (const Error& error) {
+      throw Error(error.status(), concat({tag_name(name_space, tag), ": ", error.message()}));
+    }
   }
 
   static std::optional<SegmentInfo> read_segment(SqliteConnection& db, const std::string& name_space,
