@@ -542,7 +542,14 @@ sys.modules["pyarrow"].__path__ = []
     def test_no_code_of_the_working_directory_runs(self) -> None:
         for module in ("pyarrow", "json", "array"):
             (self.dir / f"{module}.py").write_text("open('it ran', 'w')\n")
-        self.assertEqual(self.read(self.parquet("int64", id=[7]))[0]["ids"], 1)
+        name = self.parquet("int64", id=[7])
+        self.assertEqual(self.read(name)[0]["ids"], 1)
+        (self.dir / "sitecustomize.py").write_text("open('it ran', 'w')\n")
+        for folders in (":", f":{self.dir.parent}", ".", f"{self.dir.parent}:"):
+            environment = self.fake(self.PYARROW)
+            environment["PYTHONPATH"] = f"{folders}:{environment['PYTHONPATH']}:."
+            result = self.run_tool("audit", name, "--json", **environment)
+            self.assertEqual(result.status, 0, result.err)
         self.assertFalse((self.dir / "it ran").exists())
 
     def test_its_column_is_named_or_numbered_or_called_id(self) -> None:

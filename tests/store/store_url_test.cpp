@@ -1,8 +1,11 @@
 // From a URL to a store.
 #include <fstream>
+#include <initializer_list>
 #include <string>
+#include <utility>
 
 #include "idgen/config.hpp"
+#include "idgen/handle.hpp"
 #include "idgen/url.hpp"
 #include "store/store_test_support.hpp"
 
@@ -98,15 +101,23 @@ TEST(StoreUrl, WhatFollowsTheNameOfADatabaseIsNotShown) {
 }
 
 TEST(StoreUrl, AUrlIsShownByNoPropertyThatItWasGivenToByMistake) {
+  const TempFolder folder;
   for (const Property& property : properties()) {
-    if (property.type == PropertyType::text) continue;
-    for (const char* const url :
+    for (const std::string url :
          {"mysql://app:s3cret@db/ids", "host=db password=s3cret", "Server=db;Password=s3cret"}) {
-      try {
-        Config().set(property.name, url);
-        ADD_FAILURE() << property.name << " was accepted";
-      } catch (const Error& error) {
-        EXPECT_EQ(error.message().find("s3cret"), std::string::npos) << error.message();
+      for (const char* const kind : {"snowflake", "segment", "business", "serial"}) {
+        Config config;
+        for (const auto& [name, value] : std::initializer_list<std::pair<const char*, std::string>>{
+                 {"kind", kind}, {"store", "memory"}, {"tag", "t"}, {"worker", "1"}, {"directory", folder.path()}})
+          config.set(name, value);
+        if (kind == std::string("serial")) config.set("pattern", "{000}");
+        try {
+          config.set(property.name, url);
+          EXPECT_EQ(property.type, PropertyType::text) << property.name << " was accepted";
+          (void)Handle(config).next();
+        } catch (const Error& error) {
+          EXPECT_EQ(error.message().find("s3cret"), std::string::npos) << property.name << ": " << error.message();
+        }
       }
     }
   }

@@ -6,8 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
+#include <vector>
 
 #include "failure.hpp"
 #include "text.hpp"
@@ -17,9 +20,30 @@ extern char** environ;
 namespace idgen_tool {
 namespace {
 
+// The environment, with the folders of PYTHONPATH that do not depend on the working directory, where another user may
+// have put modules. Python takes an empty one for that directory.
+std::vector<std::string> environment() {
+  std::vector<std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    constexpr std::string_view kPath = "PYTHONPATH=";
+    std::string_view text = *variable;
+    if (!text.starts_with(kPath)) {
+      variables.emplace_back(text);
+      continue;
+    }
+    std::string folders;
+    for (text.remove_prefix(kPath.size()); !text.empty();) {
+      const std::string_view folder = text.substr(0, text.find(':'));
+      text.remove_prefix(std::min(folder.size() + 1, text.size()));
+      if (folder.starts_with('/')) folders.append(folders.empty() ? "" : ":").append(folder);
+    }
+    if (!folders.empty()) variables.push_back(std::string(kPath) + folders);
+  }
+  return variables;
+}
+
 // Writes one line, "binary COLUMN", "lines COLUMN" or what is wrong, and then the ids: 8 bytes each, least significant
-// first, or as text. A null is a line that is no id.
-// Python would take modules from the working directory first, where another user may have put them.
+// first, or as text. A null is a line that is no id. The first folder of modules is empty, the working directory.
 constexpr const char* kScript = R"(
 import sys
 sys.path[:] = [folder for folder in sys.path if folder]
@@ -85,7 +109,11 @@ ParquetPipe::ParquetPipe(const std::string& path, const std::string& column) : p
   posix_spawn_file_actions_adddup2(&actions, theirs.get(), STDOUT_FILENO);
   std::string words[] = {"python3", "-c", kScript, path, column};
   char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), words[4].data(), nullptr};
-  const int why = posix_spawnp(&python_, "python3", &actions, nullptr, arguments, environ);
+  std::vector<std::string> variables = environment();
+  std::vector<char*> environment_of_python;
+  for (std::string& variable : variables) environment_of_python.push_back(variable.data());
+  environment_of_python.push_back(nullptr);
+  const int why = posix_spawnp(&python_, "python3", &actions, nullptr, arguments, environment_of_python.data());
   posix_spawn_file_actions_destroy(&actions);
   if (why != 0) {
     python_ = -1;

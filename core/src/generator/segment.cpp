@@ -355,7 +355,7 @@ Layout segment_layout(const Config& config) {
     if (text.empty()) return Layout::plain_segment();
     throw Error(
         Status::unsupported,
-        concat({"layout = '", text, "' with kind = ", config.get("kind"),
+        concat({"layout = ", quote(text), " with kind = ", config.get("kind"),
                 ": its ids are plain numbers; remove it, or use kind = business (a layout with gene and segment) "
                 "or snowflake (with time)"}));
   }

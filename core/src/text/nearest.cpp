@@ -54,12 +54,24 @@ bool may_hold_secret(std::string_view text) noexcept {
   return text.find_first_of("@;=") != std::string_view::npos || text.find("//") != std::string_view::npos;
 }
 
+// Where a password begins, as in mysql://app:PASSWORD@host/db or "host=db password=PASSWORD": the text may be any that
+// was given by mistake in the place of another.
+static std::size_t secret_in(std::string_view text) {
+  const std::size_t user = text.find("://");
+  if (user != text.npos && text.find('@', user) != text.npos) return user + 3;
+  constexpr std::string_view kWord = "password=";
+  const auto found =
+      std::search(text.begin(), text.end(), kWord.begin(), kWord.end(), [](char a, char b) { return lower(a) == b; });
+  return found == text.end() ? text.npos : static_cast<std::size_t>(found - text.begin()) + kWord.size();
+}
+
 std::string in_quotes(std::string_view text) {
   // Limit of the result, so that a message with two quotes still fits idgen_error_t if every byte is escaped.
   constexpr std::size_t kLongest = 80;
   constexpr char kHex[] = "0123456789ABCDEF";
   std::string out = "'";
-  for (char c : text) {
+  const std::string_view shown = text.substr(0, secret_in(text));
+  for (char c : shown) {
     if (out.size() > kLongest) return out + "...'";
     const auto byte = static_cast<unsigned char>(c);
     if (byte >= 0x20 && byte < 0x7F) {
@@ -68,7 +80,7 @@ std::string in_quotes(std::string_view text) {
       out += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
     }
   }
-  return out + "'";
+  return out + (shown.size() < text.size() ? "...'" : "'");
 }
 
 }  // namespace idgen
