@@ -11,6 +11,7 @@
 #include "idgen/text.hpp"
 #include "idgen/url.hpp"
 #include "module/module_loader.hpp"
+#include "store/grant_rules.hpp"
 
 namespace idgen {
 namespace {
