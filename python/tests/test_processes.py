@@ -241,7 +241,7 @@ def test_a_process_that_was_stopped_while_it_had_the_turn_is_not_waited_for(tmp_
         began = time.monotonic()
         with idgen.Generator(kind="segment", tag="t", store=store, store_timeout="10m", wait_max="1h") as generator:
             assert generator.next() == 1
-        assert time.monotonic() - began > 0.5, "not seen"
+        assert time.monotonic() - began >= 0.02, "not seen"
 
 
 def test_a_second_process_on_the_same_worker_is_refused_until_the_first_is_gone(tmp_path: Path) -> None:
