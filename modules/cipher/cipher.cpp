@@ -189,8 +189,13 @@ class Cipher {
   }
 
   void open(const idgen_cipher_host& host) {
-    const Archive archive = archived(host);
-    current_ = read(host, archive).release();
+    Archive archive;
+    std::unique_ptr<OwnedKeys> keys;
+    do {
+      archive = archived(host);
+      keys = read(host, archive);
+    } while (!is_latest(host, archive));
+    current_ = keys.release();
     if (!settings_.records && !has_one_version()) numbers_ = numbers_in(host, archive);
   }
 
@@ -205,19 +210,20 @@ class Cipher {
         fresh = read(host, archive);
         check_not_rekeyed(seen->set(), fresh->set(), archive);
       } catch (...) {
-        if (archive.size() == 0) throw;
+        if (archive.size() == 0 && is_latest(host, archive)) throw;
         // Whatever is wrong with the fresh keys: an archived one would reveal forms of the next key wrongly.
         refused = std::current_exception();
         fresh = without_archived(seen->set(), archive);
       }
+      if (!refused && !is_latest(host, archive)) continue;
       if (!(fresh->set() == seen->set())) {
         fresh->before = seen;
         // Somebody else has reloaded meanwhile, and perhaps from a later file than we have read: read it again.
         if (!current_.compare_exchange_strong(seen, fresh.get(), std::memory_order_acq_rel)) continue;
         static_cast<void>(fresh.release());
       }
-      if (refused) std::rethrow_exception(refused);
-      return;
+      if (!refused) return;
+      if (is_latest(host, archive)) std::rethrow_exception(refused);
     }
   }
 
@@ -449,8 +455,8 @@ class Cipher {
                                      ": that key was archived, so it hides nothing more. Name another version");
     }
     throw Error(Status::value,
-                "every key version is retired or archived (" + versions_of(keys) +
-                    "), so these keys hide nothing; add one with `idgen key rotate`, and reload the keys");
+                "these keys hide nothing: every version is retired (" + versions_of(keys) +
+                    "), or the one that hid was archived; add one with `idgen key rotate`, and reload the keys");
   }
   static std::string versions_of(const KeySet& keys) {
     std::string text = keys.count == 0 ? "there is none" : "";
@@ -489,7 +495,8 @@ class Cipher {
                                    "more");
   }
 
-  // The keys of `seen` that were not archived. There may be none.
+  // The keys of `seen` that were not archived. There may be none. If the key that hid is not among them, none hides:
+  // another one may be retired everywhere else.
   std::unique_ptr<OwnedKeys> without_archived(const KeySet& seen, const Archive& archive) const {
     std::vector<const VersionKey*> kept;
     for (std::size_t i = 0; i < seen.count; ++i) {
@@ -499,7 +506,7 @@ class Cipher {
     auto owned = std::make_unique<OwnedKeys>(kept.size());
     for (std::size_t i = 0; i < kept.size(); ++i) {
       owned->key(i) = *kept[i];
-      offer(owned->set(), owned->key(i));
+      if (kept[i] == seen.hiding) owned->set().hiding = &owned->key(i);
     }
     owned->set().only = owned->set().hiding;
     return owned;
@@ -628,11 +635,12 @@ class Cipher {
                                                  " was archived, so another key may have its number. Remove its line "
                                                  "from the keys, and reload them");
       }
-      check_record(host, key_name(key.version, archive), value,
-                   "version " + version +
-                       " was begun with another key or another cipher.mode. A version number is never given a second "
-                       "key before the first is archived: under two keys two ids could get one hidden form. Put the "
-                       "first key back, or give the new one a new number");
+      check_record(
+          host, key_name(key.version, archive), value,
+          "version " + version +
+              " was begun with another key or another cipher.mode: under two keys two ids could get one hidden "
+              "form. Put the first key back, or give the new one a new number. If the first one was archived, "
+              "and the store restored since, archive it again instead");
     }
   }
 
@@ -646,6 +654,10 @@ class Cipher {
       if (found.empty()) return archive;
       add(archive, found);
     }
+  }
+  // A key that was archived after it was looked up was compared with its own record.
+  bool is_latest(const idgen_cipher_host& host, const Archive& archive) const {
+    return has_one_version() || record(host, archive_name(archive), "").empty();
   }
   void add(Archive& archive, const std::string& found) const {
     const std::string name = archive_name(archive);

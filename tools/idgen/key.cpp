@@ -237,6 +237,7 @@ void replace(const KeyArguments& arguments, Change&& change, BeforeItCounts&& be
   const int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   struct stat found {};
   if (file < 0 || fstat(file, &found) != 0) fail_with_errno(path);
+  keys.text.reserve(static_cast<std::size_t>(found.st_size) + 256);  // a larger text would leave a copy of the keys
   keys.text.resize(static_cast<std::size_t>(found.st_size));
   const ssize_t got = read(file, keys.text.data(), keys.text.size());
   close(file);
@@ -345,14 +346,25 @@ int move_line(const KeyArguments& arguments) {
         kept.keep();
       });
   print(one_line(arguments.file) + ": the line of key version " + number + " is in " + one_line(arguments.kept) +
-        " now. Give the file to every process, and have each reload its keys\n");
+        " now. Give the file to every process, and have each reload its keys. Until the key is archived, rotate only "
+        "with --config, which counts its number\n");
   return kExitOk;
+}
+
+bool is_in_memory(std::string store) {
+  if (store.starts_with("jdbc:")) store.erase(0, 5);
+  return store == "memory" || store.starts_with("memory:");
 }
 
 int archive(const KeyArguments& arguments) {
   const std::string number = std::to_string(arguments.version);
   if (!has_configuration(arguments.settings))
     throw UsageError("--archive needs the store that remembers the key: give a configuration with --config");
+  if (is_in_memory(value(arguments.settings.make(), "store"))) {
+    throw UsageError(
+        "the store is in memory, and each process has its own, so this command cannot tell the others. With such a "
+        "store a process takes another key by this number after a restart");
+  }
   const auto alone = [&](const std::string& keys) {
     const Config config = arguments.settings.make();
     if (!keys.empty()) set(config, "cipher.key", keys);
@@ -387,7 +399,7 @@ int archive(const KeyArguments& arguments) {
   ErrorSlot error;
   check(idgen_cipher_archive(config.get(), static_cast<std::uint32_t>(arguments.version), error), error);
   print("namespace " + one_line(value(config, "namespace")) + ": key version " + number +
-        " is archived: the store refuses this key, and takes another one by its number\n");
+        " is archived: the store refuses this key. Its number is free, unless another key has it already\n");
   return kExitOk;
 }
 
@@ -454,12 +466,13 @@ Command rotate_command() {
       .summary = "Add a key version with a random key to a key file.",
       .usage = {"FILE [--config FILE [--name NAME]]"},
       .details = R"(
-The new version is one above all others, the retired ones too. The others stay as they are. The file is
-replaced in one step, with the mode that it had.
+The new version is one above all others in the file, the retired ones too. The others stay as they are. The
+file is replaced in one step, with the mode that it had.
 
 With a configuration, the new file is refused if its versions do not fit the layout, and numbers that its store
 has archived count among the others. Once the layout holds no higher one, the lowest of these that is free is
-used. The highest version that is not retired hides, so then cipher.version must name the new one.
+used. The highest version that is not retired hides, so then cipher.version must name the new one. Always
+give the configuration where a line was moved or removed.
 
 A process that does not have the new key cannot reveal what another one hides with it. So first set
 cipher.version to the old version everywhere, then hand the file to every process and have each reload its
