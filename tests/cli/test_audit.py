@@ -252,6 +252,13 @@ class Formats(Audit):
         self.assertEqual([records[0]["ids"], records[0]["broken_rows"]], [1, 1])
         self.assertIn("outside the layout", records[2]["why"])
 
+    def test_ids_with_another_constant_than_the_layouts_are_broken_rows(self) -> None:
+        ids = [5 << 60 | 1 << 40, 5 << 60 | 2 << 40, 4 << 60 | 3 << 40, 7]
+        for name in (self.write("ids.txt", "\n".join(map(str, ids))), self.write("ids.bin", packed(ids))):
+            records = self.audit(name, "--layout", "fixed:3=5 time:41ms worker:7 sequence:12")
+            self.assertEqual([records[0]["ids"], records[0]["broken_rows"]], [2, 2])
+            self.assertIn("another constant", records[2]["why"])
+
     def test_a_dump_without_any_id_is_an_error(self) -> None:
         for text in ("", "abc\n", "\n\n"):
             result = self.run_tool("audit", self.write("ids.txt", text))

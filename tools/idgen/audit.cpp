@@ -401,6 +401,7 @@ int audit(const Arguments& arguments) {
                       .is_plain_decimal = encoding == IDGEN_TEXT_DECIMAL,
                       .is_big_endian = arguments.big_endian,
                       .outside = space.outside(),
+                      .constant = space.constant(),
                       .column = arguments.column};
   Flow flow(space, space.tick_at(now_unix_ms() + kAllowedAheadMs));
   std::optional<SortedPass> sorted;

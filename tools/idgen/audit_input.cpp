@@ -14,6 +14,7 @@ namespace idgen_tool {
 namespace {
 
 constexpr std::size_t kLongestShown = 60;
+constexpr const char* kAnother = " is of another layout: it has bits outside the layout, or another constant";
 
 std::string shown(std::string_view text) {
   return "'" + one_line(text.substr(0, kLongestShown)) + (text.size() > kLongestShown ? "...'" : "'");
@@ -100,11 +101,11 @@ bool IdReader::read_binary(IdBlock& block) {
     for (std::size_t i = 0; i < count; ++i) block.ids[i] = swapped(block.ids[i]);
   }
   std::uint64_t bits = 0;
-  for (std::size_t i = 0; i < count; ++i) bits |= block.ids[i];
+  for (std::size_t i = 0; i < count; ++i) bits |= block.ids[i] ^ rules_.constant;
   if (bits & rules_.outside) {
     for (std::size_t i = 0; i < count; ++i) {
-      if (block.ids[i] & rules_.outside) {
-        broken_.add(dump_, block.first_row + i, std::to_string(block.ids[i]) + " has bits outside the layout");
+      if ((block.ids[i] ^ rules_.constant) & rules_.outside) {
+        broken_.add(dump_, block.first_row + i, std::to_string(block.ids[i]) + kAnother);
         continue;
       }
       block.ids[block.count++] = block.ids[i];
@@ -219,8 +220,8 @@ bool IdReader::read_text(IdBlock& block, bool with_texts) {
       broken_.add(dump_, row, why_);
       continue;
     }
-    if (id & rules_.outside) {
-      broken_.add(dump_, row, std::to_string(id) + " has bits outside the layout");
+    if ((id ^ rules_.constant) & rules_.outside) {
+      broken_.add(dump_, row, std::to_string(id) + kAnother);
       continue;
     }
     block.ids.push_back(id);

@@ -23,7 +23,8 @@ struct IdRules {
   ReadId read_id;
   bool is_plain_decimal = true;  // digits are read here, without read_id
   bool is_big_endian = false;    // of binary
-  std::uint64_t outside = 0;     // bits that no id has
+  std::uint64_t outside = 0;     // bits that are the same in all ids
+  std::uint64_t constant = 0;    // what these have there
   std::string column{};          // of CSV: a name or a number from 1; "" to find it
 };
 

@@ -1,7 +1,9 @@
 #include "audit_space.hpp"
 
 #include <algorithm>
+#include <cstring>
 
+#include "failure.hpp"
 #include "layout_fields.hpp"
 
 namespace idgen_tool {
@@ -40,6 +42,12 @@ IdSpace::IdSpace(const Layout& layout) {
       node_shift_ = left;
     }
     if (field.kind == IDGEN_FIELD_TIME) tick_shift_ = left;
+    if (field.kind == IDGEN_FIELD_FIXED && std::strchr(info.text, '=') != nullptr) {
+      outside_ |= largest(field.bits) << field.shift;
+      const idgen_parts_t none = IDGEN_PARTS_INIT;
+      ErrorSlot error;
+      check(idgen_layout_encode(layout.get(), &none, &constant_, error), error);
+    }
   }
   for (std::size_t i = 0; i < fields.size() && (fields[i].kind & kNodes); ++i)
     nodes_.push_back({fields[i].name, moves_[i].to - node_shift_, fields[i].bits});

@@ -24,8 +24,9 @@ class IdSpace {
   unsigned node_bits() const noexcept { return node_bits_; }
   // How many bits of a key say the place; above are those of the node.
   unsigned place_bits() const noexcept { return node_shift_; }
-  // Bits that no id has.
+  // Bits that are the same in all ids, and what these have there: 0 beyond the layout, and its constant.
   std::uint64_t outside() const noexcept { return outside_; }
+  std::uint64_t constant() const noexcept { return constant_; }
   const std::string& title() const noexcept { return title_; }
   std::int64_t epoch_unix_ms() const noexcept { return epoch_unix_ms_; }
   std::int64_t tick_ms() const noexcept { return tick_ms_; }
@@ -63,6 +64,7 @@ class IdSpace {
   std::vector<Move> moves_;  // none: the id is the key
   std::vector<NodeField> nodes_;
   std::uint64_t outside_ = 0;
+  std::uint64_t constant_ = 0;
   std::uint64_t place_mask_ = UINT64_MAX;
   unsigned node_bits_ = 0;
   unsigned node_shift_ = 0;
