@@ -82,6 +82,7 @@ TEST_F(SqliteWitness, AnOlderCopyGrantsNothingUntilItsLockFileIsDeleted) {
   fs::rename(folder.file("copy.db"), path);
   EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_regressed, "an older copy, at commit 1 of 2");
   EXPECT_FAILS(open()->window_take(window_request(7, 1000)), Status::store_regressed, "idgen segment advance");
+  EXPECT_FAILS(open()->namespace_format("ns", ""), Status::store_regressed, "an older copy");  // of archived keys, too
   EXPECT_EQ(open()->segment_show("ns", "t").max_id, 10u);
   EXPECT_EQ(open()->segment_advance("ns", "t", 20).max_id, 20u);
   EXPECT_EQ(open()->segment_advance("ns", "t", 30).max_id, 30u);

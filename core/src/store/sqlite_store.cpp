@@ -26,10 +26,13 @@ namespace idgen {
 
 enum class SqliteAccess {
   read,
+  rely,    // read, unless the database is an older copy
   repair,  // write, even if the database is an older copy
   write,
   create,  // write, and make a missing file
 };
+
+static bool only_reads(SqliteAccess access) { return access == SqliteAccess::read || access == SqliteAccess::rely; }
 
 class SqliteStore final : public Store {
  public:
@@ -112,7 +115,7 @@ class SqliteStore final : public Store {
     // Nearly always it is there, and nothing has to be written.
     if (!create_ || sqlite_file_exists(path_)) {
       std::string found =
-          transact(SqliteAccess::read, [&](SqliteConnection& db) { return read_format(db, name_space); });
+          transact(SqliteAccess::rely, [&](SqliteConnection& db) { return read_format(db, name_space); });
       if (!found.empty() || format.empty()) return found;
     }
     return transact(access(), [&](SqliteConnection& db) {
@@ -305,13 +308,13 @@ class SqliteStore final : public Store {
     const SqliteFileId file = check_sqlite_file(path_);
     const TransactionLock lock = lock_transaction(access, wait);
     SqliteConnection db(path_, timeout_ms_);
-    db.execute(access == SqliteAccess::read ? "BEGIN" : "BEGIN IMMEDIATE");
+    db.execute(only_reads(access) ? "BEGIN" : "BEGIN IMMEDIATE");
     check_schema(db);
     const StoreWitness before = read_witness(db);
     const StoreWitness known = lock.file ? lock.file->witness() : before;
     check_witness(before, known, access);
     work.run(work.of, db);
-    if (access == SqliteAccess::read) return db.commit();
+    if (only_reads(access)) return db.commit();
     SqliteStatement(db, "UPDATE idgen_store SET commits = commits + 1").change_one_row();
     // An older copy stays one, however many repairs it gets: deleting the lock file declares that all were made.
     const bool is_older_copy = before.commits < known.commits;
@@ -337,7 +340,7 @@ class SqliteStore final : public Store {
   TransactionLock lock_transaction(SqliteAccess access, LockWait<>& wait) const {
     for (int attempt = 0; attempt < 3; ++attempt) {
       std::optional<LockFile> file = open_lock_file(access);
-      if (!file && access == SqliteAccess::read) return TransactionLock(std::nullopt);
+      if (!file && only_reads(access)) return TransactionLock(std::nullopt);
       if (!file) continue;  // deleted at this moment
       if (!wait.try_lock(*file, lock_path_)) break;
       if (file->is_at(lock_path_)) return TransactionLock(std::move(file));
@@ -347,7 +350,7 @@ class SqliteStore final : public Store {
 
   // Makes it for a database without one: a new store, or a copy restored without it.
   std::optional<LockFile> open_lock_file(SqliteAccess access) const {
-    const bool is_reader = access == SqliteAccess::read;
+    const bool is_reader = only_reads(access);
     try {
       if (std::optional<LockFile> file = LockFile::open(lock_path_, is_reader)) return file;
       SqliteConnection db(path_, timeout_ms_);
