@@ -70,6 +70,14 @@ def cosid_jar():
     return build(BUILD / "cosid" / "cosid-issue.jar", sources, *words, folder=HERE / "cosid")
 
 
+@functools.cache
+def newest_zookeeper():
+    """The jars of the server in zookeeper/, as a class path."""
+    pom = HERE / "zookeeper" / "pom.xml"
+    words = ("mvn", "-B", "-q", "-f", pom, CLASS_PATH_GOAL, f"-Dmdep.outputFile={BUILD / 'tests' / 'zookeeper-jars'}")
+    return build(BUILD / "tests" / "zookeeper-jars", [pom], *words).read_text()
+
+
 if __name__ == "__main__":
     for language in LANGUAGES:
         command(language)

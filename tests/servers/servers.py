@@ -22,6 +22,7 @@ import urllib.request
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import hosts
 from patience import patience, wait_until
 
 START_SECONDS = patience(60)
@@ -568,7 +569,7 @@ class ZooKeeper(Server):
             f"4lw.commands.whitelist=*\nadmin.enableServer=false\nforceSync=yes\nmaxClientCnxns={self.connections}\n"
         )
         return [
-            *("java", "-Xmx128m", *self.jvm_options, "-cp", JARS),
+            *("java", "-Xmx128m", *self.jvm_options, "-cp", hosts.newest_zookeeper() if GENERATION else JARS),
             *("org.apache.zookeeper.server.quorum.QuorumPeerMain", str(self.folder / "zoo.cfg")),
         ]
 
