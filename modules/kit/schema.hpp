@@ -68,7 +68,7 @@ inline constexpr Schema kSchemas[] = {
      .longest_key = 100},
 };
 
-// The rows of serials, in MySQL only; see mysql/key_producer.hpp.
+// The rows of serials; see key_producer.hpp.
 inline constexpr Schema kKeyProducer = {
     .name = "key_producer", .table = "key_producer", .where = {}, .order = {}, .counter = {}, .step = {}};
 
@@ -276,6 +276,14 @@ inline std::vector<std::string> parts_of_name(const std::string& what, const std
   for (const std::string& part : parts)
     if (part.empty()) throw Error(Status::value, what + " " + in_quotes(name) + ": a name is missing");
   return parts;
+}
+
+// Each part quoted. Throws Error{value}.
+template <class Connection>
+std::string path_of(Connection& server, const std::string& what, const std::string& name) {
+  std::string path;
+  for (const std::string& part : parts_of_name(what, name)) path += (path.empty() ? "" : ".") + server.identifier(part);
+  return path;
 }
 
 // Throws Error{value} for columns of text or floating point, whose MAX() may be below ids in use: as text 9 is larger

@@ -214,7 +214,6 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
 
   int socket() const { return static_cast<int>(mysql_get_socket(connection_.get())); }
   bool is_usable() const { return usable_; }
-  bool is_tidb() const { return is_tidb_; }
   bool in_transactions() const { return in_transactions_; }
   const char* begin() const { return is_tidb_ ? "BEGIN PESSIMISTIC" : "START TRANSACTION"; }
 
@@ -238,6 +237,10 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
     return change(sql, About::workers, [this] { return changed_rows(); });
   }
 
+  std::vector<std::vector<std::string>> segment_rows(const std::string& sql) { return all_rows(sql, About::segments); }
+  std::vector<std::vector<std::string>> users_rows(const std::string& sql, const std::string& table) {
+    return all_rows(sql, About::users_table, table);
+  }
   std::uint64_t change_segments(const std::string& sql) {
     return change(sql, About::segments, [this] { return changed_rows(); });
   }
@@ -254,6 +257,22 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
     std::string out(2 * text.size() + 1, '\0');
     out.resize(mysql_real_escape_string(connection_.get(), out.data(), text.data(), text.size()));
     return "'" + out + "'";
+  }
+  static std::string identifier(const std::string& name) {
+    std::string out = "`";
+    for (const char c : name) out += c == '`' ? std::string("``") : std::string(1, c);
+    return out + "`";
+  }
+  std::string describe() const {
+    if (is_tidb_) {
+      return "store: " + shown_ +
+             " (TiDB); each grant is a pessimistic transaction, committed through Raft before its first id is issued\n";
+    }
+    return "store: " + shown_ +
+           " (MariaDB or MySQL); each grant is committed by InnoDB before its first id is issued\n"
+           "power loss: nothing granted is forgotten, as long as the server's disk keeps what it has synced\n"
+           "failover: with asynchronous or semi-synchronous replicas the newest grants can be lost. A running process "
+           "then stops with STORE_REGRESSED\n";
   }
   std::uint64_t changed_rows() { return mysql_affected_rows(connection_.get()); }
   // The terms last seen in a row, by its WHERE clause, so that a grant costs one round trip.
@@ -307,9 +326,10 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
                                          ", and knows the SHA-256 of a certificate from 3.4 on; give its SHA-1");
   }
 
-  std::vector<std::vector<std::string>> all_rows(const std::string& sql, About about) {
+  std::vector<std::vector<std::string>> all_rows(const std::string& sql, About about,
+                                                 const std::string& users_table = "") {
     std::vector<std::vector<std::string>> rows;
-    for (Rows found = query(sql, about); found.next();) {
+    for (Rows found = query(sql, about, users_table); found.next();) {
       rows.emplace_back();
       for (unsigned i = 0; i < found.columns(); ++i) rows.back().push_back(found.text(i));
     }
@@ -466,11 +486,6 @@ class MysqlConnection : public SqlWorkers<MysqlConnection> {
   std::unique_ptr<MYSQL, decltype(&mysql_close)> connection_;
 };
 
-inline std::string identifier(const std::string& name) {
-  std::string out = "`";
-  for (const char c : name) out += c == '`' ? std::string("``") : std::string(1, c);
-  return out + "`";
-}
 // For people, and on one line: see sql_text(). The connection quotes what is sent.
 inline std::string literal(const std::string& text) {
   const bool is_plain = std::none_of(text.begin(), text.end(), is_control);
@@ -484,23 +499,6 @@ inline std::string literal(const std::string& text) {
     }
   }
   return out + "'";
-}
-inline std::string table_identifier(const std::string& table) {
-  std::string out;
-  for (const std::string& part : parts_of_name("table", table)) out += (out.empty() ? "" : ".") + identifier(part);
-  return out;
-}
-
-inline std::string describe_server(const std::string& shown, bool is_tidb) {
-  if (is_tidb) {
-    return "store: " + shown +
-           " (TiDB); each grant is a pessimistic transaction, committed through Raft before its first id is issued\n";
-  }
-  return "store: " + shown +
-         " (MariaDB or MySQL); each grant is committed by InnoDB before its first id is issued\n"
-         "power loss: nothing granted is forgotten, as long as the server's disk keeps what it has synced\n"
-         "failover: with asynchronous or semi-synchronous replicas the newest grants can be lost. A running process "
-         "then stops with STORE_REGRESSED\n";
 }
 
 }  // namespace idgen::module

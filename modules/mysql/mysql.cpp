@@ -91,20 +91,35 @@ constexpr Dialect kDialects[] = {
      .changed = ", last_fetch_time = unix_timestamp()"},
 };
 
+constexpr KeyProducerDialect kKeyProducerRows = {
+    .parameters = kParameters,
+    .create_table = R"(CREATE TABLE IF NOT EXISTS key_producer (
+  TABLENAME varchar(80) NOT NULL,
+  COLUMNNAME varchar(80) NOT NULL,
+  MAXSERIALNO varchar(80) DEFAULT NULL,
+  DATEFMT varchar(20) NOT NULL,
+  NOFMT varchar(20) NOT NULL,
+  update_time datetime DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP,
+  PRIMARY KEY (TABLENAME, COLUMNNAME, DATEFMT, NOFMT)) ENGINE = InnoDB DEFAULT CHARSET = utf8 COLLATE = utf8_bin)",
+    .updated_ms = "CAST(1000 * COALESCE(UNIX_TIMESTAMP(update_time), 0) AS SIGNED)",
+    .changed = "",
+    .if_absent = " ON DUPLICATE KEY UPDATE TABLENAME = TABLENAME",
+    .literal = literal};
+
 class MysqlStore final
     : public WithNumbers<WithWindows<SchemaStore<MysqlConnection>, MysqlConnection>, MysqlConnection> {
  public:
-  using Serials = KeyProducer;
+  using Serials = KeyProducer<MysqlConnection, kKeyProducerRows>;
 
   explicit MysqlStore(const Settings& settings) : WithNumbers(settings, kParameters, kDialects) {
     use([&](MysqlConnection& server) {
       if (settings_.create) make_tables(server);
-      is_tidb_ = server.is_tidb();
+      server_ = server.describe();
     });
   }
 
   static std::string statements(const Settings& settings, const std::string& name_space, const std::string& tag) {
-    if (settings.schema == kKeyProducer.name) return KeyProducer::statements(settings, name_space, tag);
+    if (settings.schema == kKeyProducer.name) return Serials::statements(settings, name_space, tag);
     const Schema& schema = schema_of(settings);
     const Dialect& dialect = dialect_of(kDialects, settings);
     return tables_text(dialect, settings) +
@@ -184,7 +199,7 @@ class MysqlStore final
         return server.query(sql, MysqlConnection::About::users_table, table);
       };
       NumberedColumn found;
-      Rows rows = ask("SELECT MAX(" + identifier(column) + ") FROM " + table_identifier(table));
+      Rows rows = ask("SELECT MAX(" + server.identifier(column) + ") FROM " + path_of(server, "table", table));
       check_column(table, column, rows.is_exact(0));
       if (rows.next()) found.largest = largest_of(table, column, rows.text(0));
       if (!sequence) {
@@ -195,9 +210,7 @@ class MysqlStore final
       return found;
     });
   }
-  std::string describe() override {
-    return describe_server(shown_, is_tidb_) + kWorkersSentence + schema_sentence(schema_);
-  }
+  std::string describe() override { return server_ + kWorkersSentence + schema_sentence(schema_); }
 
   LoggedGrant grant_of(const std::string& name_space, const std::string& tag, std::uint64_t id) {
     check_log();
@@ -259,7 +272,7 @@ class MysqlStore final
     const bool is_sequence = kind.next() && kind.text(0) == "SEQUENCE";
     const std::string next = is_sequence ? "next_not_cached_value" : "next_val";
     Rows row = ask("SELECT MAX(" + next + "), MAX(" + (is_sequence ? "increment" : "1") + ") FROM " +
-                   table_identifier(sequence));
+                   path_of(server, "sequence", sequence));
     if (!row.next() || row.text(1)[0] == '-') return;  // it counts down, so the rows have the highest
     found.counter = sequence;
     found.increment = std::max<std::uint64_t>(largest_of(sequence, "increment", row.text(1)), 1);
@@ -331,7 +344,7 @@ class MysqlStore final
     return found;
   }
 
-  bool is_tidb_ = false;
+  std::string server_;  // what describe() says of it
 };
 
 }  // namespace

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "connection.hpp"
 #include "java_format.hpp"
+#include "schema.hpp"
 #include "serial_text.hpp"
 #include "store/grant_rules.hpp"
 
@@ -75,26 +77,42 @@ inline Business business_of(const std::string& name_space, const std::string& ta
   return {tag.substr(0, dot), tag.substr(dot + 1)};
 }
 
-class KeyProducer final : public ConnectedStore<MysqlConnection> {
+// What differs between databases.
+struct KeyProducerDialect {
+  std::span<const std::string_view> parameters;  // of the URL
+  std::string_view create_table;
+  std::string_view updated_ms;                 // an expression: update_time in whole Unix milliseconds
+  std::string_view changed;                    // what is set besides MAXSERIALNO, with a comma in front
+  std::string_view if_absent;                  // after an INSERT: nothing happens if the row is there
+  std::string (*literal)(const std::string&);  // for people
+};
+
+// Connection has run(sql); segment_rows(sql) and users_rows(sql, table), all rows as texts, "" for NULL;
+// change_segments(sql), the number of rows that were inserted or changed; quoted(text), identifier(name), describe().
+template <class Connection, const KeyProducerDialect& dialect>
+class KeyProducer final : public ConnectedStore<Connection> {
+  using ConnectedStore<Connection>::settings_;
+  using ConnectedStore<Connection>::use;
+
  public:
   static constexpr std::string_view kSchema = kKeyProducer.name;
 
-  explicit KeyProducer(const Settings& settings) : ConnectedStore(settings, kParameters) {
+  explicit KeyProducer(const Settings& settings) : ConnectedStore<Connection>(settings, dialect.parameters) {
     if (!settings_.pattern.empty()) text_.emplace(settings_.pattern);
-    use([&](MysqlConnection& server) {
-      if (settings_.create) server.run(kCreateTable);
-      is_tidb_ = server.is_tidb();
+    use([&](Connection& server) {
+      if (settings_.create) create_table(server);
+      server_ = server.describe();
     });
   }
 
   static std::string statements(const Settings& settings, const std::string& name_space, const std::string& tag) {
     if (settings.pattern.empty()) throw_no_pattern();
     const Row row = new_row(RowText(settings.pattern), name_space, tag);
-    return std::string(kCreateTable) + ";\n" + insert_text(row, literal) + ";\n";
+    return std::string(dialect.create_table) + ";\n" + insert_text(row, dialect.literal) + ";\n";
   }
 
   SegmentGrant take(const std::string& name_space, const std::string& tag, const SegmentRequest& request) override {
-    return use([&](MysqlConnection& server) {
+    return use([&](Connection& server) {
       for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
         const Row row = settings_.create ? find_or_make(server, name_space, tag) : find(server, name_space, tag);
         const std::uint64_t from = std::max(latest_of(server, row, name_space, tag, request.above), request.above);
@@ -110,7 +128,7 @@ class KeyProducer final : public ConnectedStore<MysqlConnection> {
                  std::uint64_t unused) override {
     check_segment_return(last, unused);
     if (unused == 0) return;
-    use([&](MysqlConnection& server) {
+    use([&](Connection& server) {
       const Row row = find(server, name_space, tag);
       if (row.latest == text().write(last)) (void)change(server, row, last - unused);
     });
@@ -118,19 +136,19 @@ class KeyProducer final : public ConnectedStore<MysqlConnection> {
   void create(const std::string& name_space, const std::string& tag, std::uint64_t above) override {
     refuse_above(above);
     const Row row = new_row(text(), name_space, tag);
-    use([&](MysqlConnection& server) {
-      server.run(kCreateTable);
+    use([&](Connection& server) {
+      create_table(server);
       std::optional<Row> found = look(server, name_space, tag);
       if (!found && insert(server, row)) return;
       throw_tag_exists(name_space, tag, info_of(found ? *found : find(server, name_space, tag), tag).max_id);
     });
   }
   SegmentInfo show(const std::string& name_space, const std::string& tag) override {
-    return use([&](MysqlConnection& server) { return info_of(find(server, name_space, tag), tag); });
+    return use([&](Connection& server) { return info_of(find(server, name_space, tag), tag); });
   }
   SegmentInfo advance(const std::string& name_space, const std::string& tag, std::uint64_t target) override {
     check_advance(target);
-    return use([&](MysqlConnection& server) {
+    return use([&](Connection& server) {
       for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
         const Row row = find(server, name_space, tag);
         if (row.latest == kInitial) throw_not_drawn_from(tag);
@@ -147,25 +165,17 @@ class KeyProducer final : public ConnectedStore<MysqlConnection> {
         "a row of key_producer has no step: each generator uses its own segment.step, and the original its own");
   }
   void list(const std::function<void(const SegmentInfo&)>& found) override {
-    use([&](MysqlConnection& server) {
+    use([&](Connection& server) {
       for (const Row& row : rows(server, "")) {
         found(row_or_damage([&] { return info_of(row, row.table + "." + row.column); }));
       }
     });
   }
-  std::string describe() override { return describe_server(shown_, is_tidb_) + schema_sentence(kKeyProducer); }
+  std::string describe() override { return server_ + schema_sentence(kKeyProducer); }
 
  private:
   static constexpr int kMostAttempts = 100;             // others were faster, each of them with a grant of its own
   static constexpr std::string_view kInitial = "INIT";  // in a row that nobody has drawn from
-  static constexpr const char* kCreateTable = R"(CREATE TABLE IF NOT EXISTS key_producer (
-  TABLENAME varchar(80) NOT NULL,
-  COLUMNNAME varchar(80) NOT NULL,
-  MAXSERIALNO varchar(80) DEFAULT NULL,
-  DATEFMT varchar(20) NOT NULL,
-  NOFMT varchar(20) NOT NULL,
-  update_time datetime DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP,
-  PRIMARY KEY (TABLENAME, COLUMNNAME, DATEFMT, NOFMT)) ENGINE = InnoDB DEFAULT CHARSET = utf8 COLLATE = utf8_bin)";
 
   struct Row {
     std::string table, column;  // in upper case
@@ -207,25 +217,27 @@ class KeyProducer final : public ConnectedStore<MysqlConnection> {
            canonical_date_format(row.date_format) == text().formats().date;
   }
 
-  static std::vector<Row> rows(MysqlConnection& server, const std::string& where) {
+  static void create_table(Connection& server) { server.run(std::string(dialect.create_table)); }
+  static std::vector<Row> rows(Connection& server, const std::string& where) {
     std::vector<Row> found;
-    Rows all = server.query(
-        "SELECT TABLENAME, COLUMNNAME, DATEFMT, NOFMT, MAXSERIALNO, MAXSERIALNO IS NULL,"
-        " CAST(1000 * COALESCE(UNIX_TIMESTAMP(update_time), 0) AS SIGNED) FROM key_producer" +
-        where + " ORDER BY TABLENAME, COLUMNNAME, DATEFMT, NOFMT");
-    while (all.next()) {
-      found.push_back({.table = all.text(0),
-                       .column = all.text(1),
-                       .date_format = all.text(2),
-                       .number_format = all.text(3),
-                       .updated_unix_ms = static_cast<std::int64_t>(all.number(6))});
-      if (all.number(5) == 0) found.back().latest = all.text(4);
+    for (const std::vector<std::string>& row : server.segment_rows(
+             "SELECT TABLENAME, COLUMNNAME, DATEFMT, NOFMT, MAXSERIALNO, CASE WHEN MAXSERIALNO IS NULL THEN 1 ELSE 0"
+             " END, " +
+             std::string(dialect.updated_ms) + " FROM key_producer" + where +
+             " ORDER BY TABLENAME, COLUMNNAME, DATEFMT, NOFMT")) {
+      found.push_back(
+          {.table = row[0],
+           .column = row[1],
+           .date_format = row[2],
+           .number_format = row[3],
+           .updated_unix_ms = static_cast<std::int64_t>(stored_number("the table key_producer", row[6].c_str()))});
+      if (row[5] == "0") found.back().latest = row[4];
     }
     return found;
   }
   // Throws Error{format_mismatch} if another row of the column might write the same serials: two widths of one number,
   // for example, or a date that is read otherwise.
-  std::optional<Row> look(MysqlConnection& server, const std::string& name_space, const std::string& tag) const {
+  std::optional<Row> look(Connection& server, const std::string& name_space, const std::string& tag) const {
     const Row ours = new_row(text(), name_space, tag);
     std::optional<Row> found;
     for (Row& row : rows(server, " WHERE TABLENAME = " + server.quoted(ours.table) +
@@ -242,7 +254,7 @@ class KeyProducer final : public ConnectedStore<MysqlConnection> {
     }
     return found;
   }
-  Row find(MysqlConnection& server, const std::string& name_space, const std::string& tag) const {
+  Row find(Connection& server, const std::string& name_space, const std::string& tag) const {
     std::optional<Row> found = look(server, name_space, tag);
     if (found) return std::move(*found);
     throw Error(Status::tag_unknown,
@@ -250,45 +262,46 @@ class KeyProducer final : public ConnectedStore<MysqlConnection> {
                         " and NOFMT ", quote(text().formats().number), ". ", kHowToCreate,
                         "; if the series has another pattern there, take that one"}));
   }
-  Row find_or_make(MysqlConnection& server, const std::string& name_space, const std::string& tag) const {
+  Row find_or_make(Connection& server, const std::string& name_space, const std::string& tag) const {
     if (std::optional<Row> found = look(server, name_space, tag)) return std::move(*found);
     (void)insert(server, new_row(text(), name_space, tag));
     return find(server, name_space, tag);
   }
   // False: it is there.
-  static bool insert(MysqlConnection& server, const Row& row) {
-    server.run(insert_text(row, [&](const std::string& text) { return server.quoted(text); }) +
-               " ON DUPLICATE KEY UPDATE TABLENAME = TABLENAME");
-    return server.changed_rows() == 1;
+  static bool insert(Connection& server, const Row& row) {
+    return server.change_segments(insert_text(row, [&](const std::string& text) { return server.quoted(text); }) +
+                                  std::string(dialect.if_absent)) == 1;
   }
   // False, and nothing is changed, if the row's latest serial is another one by now.
-  bool change(MysqlConnection& server, const Row& seen, std::uint64_t id) const {
+  bool change(Connection& server, const Row& seen, std::uint64_t id) const {
     return server.change_segments("UPDATE key_producer SET MAXSERIALNO = " + server.quoted(text().write(id)) +
-                                  " WHERE TABLENAME = " + server.quoted(seen.table) + " AND COLUMNNAME = " +
-                                  server.quoted(seen.column) + " AND DATEFMT = " + server.quoted(seen.date_format) +
+                                  std::string(dialect.changed) + " WHERE TABLENAME = " + server.quoted(seen.table) +
+                                  " AND COLUMNNAME = " + server.quoted(seen.column) +
+                                  " AND DATEFMT = " + server.quoted(seen.date_format) +
                                   " AND NOFMT = " + server.quoted(seen.number_format) +
                                   " AND MAXSERIALNO = " + server.quoted(seen.latest.value_or(""))) == 1;
   }
   // The highest text in the business's own column that begins with `prefix`; "" if there is none. As the original does
   // it, but for the order: as text, 9 digits are more than 10.
-  static std::string largest(MysqlConnection& server, const Business& business, const std::string& prefix) {
-    const std::string name = identifier(business.column);
+  static std::string largest(Connection& server, const Business& business, const std::string& prefix) {
+    const std::string name = server.identifier(business.column);
     std::string like;
     for (const char c : prefix) {
       if (c == '%' || c == '_' || c == '|') like += '|';
       like += c;
     }
-    Rows found = server.query("SELECT " + name + " FROM " + table_identifier(business.table) + " WHERE " + name +
-                                  " LIKE " + server.quoted(like + "%") + " ESCAPE '|' ORDER BY CHAR_LENGTH(" + name +
-                                  ") DESC, " + name + " DESC LIMIT 1",
-                              MysqlConnection::About::users_table, business.table);
-    return found.next() ? found.text(0) : "";
+    const auto found =
+        server.users_rows("SELECT " + name + " FROM " + path_of(server, "table", business.table) + " WHERE " + name +
+                              " LIKE " + server.quoted(like + "%") + " ESCAPE '|' ORDER BY CHAR_LENGTH(" + name +
+                              ") DESC, " + name + " DESC LIMIT 1",
+                          business.table);
+    return found.empty() ? "" : found.front()[0];
   }
 
   // The id of the row's latest serial; of a row that nobody has drawn from: of the highest in the business's table in
   // the period that begins with `begin`.
-  std::uint64_t latest_of(MysqlConnection& server, const Row& row, const std::string& name_space,
-                          const std::string& tag, std::uint64_t begin) const {
+  std::uint64_t latest_of(Connection& server, const Row& row, const std::string& name_space, const std::string& tag,
+                          std::uint64_t begin) const {
     if (row.latest != kInitial) return id_of(row, tag);
     const Business business = business_of(name_space, tag);
     const std::string highest = largest(server, business, text().prefix(begin));
@@ -341,7 +354,7 @@ class KeyProducer final : public ConnectedStore<MysqlConnection> {
   }
 
   std::optional<RowText> text_;
-  bool is_tidb_ = false;
+  std::string server_;  // what describe() says of it
 };
 
 }  // namespace idgen::module
