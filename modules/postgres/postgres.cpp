@@ -7,6 +7,7 @@
 #include <chrono>
 #include <optional>
 
+#include "key_producer.hpp"
 #include "schema.hpp"
 #include "sql_numbers.hpp"
 #include "sql_workers.hpp"
@@ -56,6 +57,25 @@ constexpr NumberDialect kNumbers = {.create_uid_generator = R"(CREATE TABLE IF N
                                     .now_ms = kWorkers.now_ms,
                                     .if_absent = " ON CONFLICT DO NOTHING",
                                     .returning = " RETURNING ID"};
+
+// For people. The connection quotes what is sent.
+std::string literal(const std::string& text) { return sql_text(text, "chr"); }
+
+// As below: the MySQL table.
+constexpr KeyProducerDialect kKeyProducerRows = {
+    .parameters = kParameters,
+    .create_table = R"(CREATE TABLE IF NOT EXISTS key_producer (
+  TABLENAME varchar(80) NOT NULL,
+  COLUMNNAME varchar(80) NOT NULL,
+  MAXSERIALNO varchar(80) DEFAULT NULL,
+  DATEFMT varchar(20) NOT NULL,
+  NOFMT varchar(20) NOT NULL,
+  update_time timestamptz DEFAULT now(),
+  PRIMARY KEY (TABLENAME, COLUMNNAME, DATEFMT, NOFMT)))",
+    .updated_ms = "COALESCE((1000 * extract(epoch FROM update_time::timestamptz))::bigint, 0)",
+    .changed = ", update_time = now()",
+    .if_absent = " ON CONFLICT DO NOTHING",
+    .literal = literal};
 
 // None of the others ships a table for PostgreSQL: these are their MySQL tables, column by column.
 constexpr Dialect kDialects[] = {
@@ -222,29 +242,30 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
   enum class About { segments, grants, workers, numbers, users_table };
 
   Result query(const std::string& sql, About about = About::segments, const std::string& users_table = "") {
-    not_replicated_ = false;
-    if (!PQsendQuery(connection_.get(), (terms_ + sql).c_str())) {
-      throw Error(Status::store_unavailable, shown_ + ": " + message());
-    }
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(2 * timeout_ms_ + 100);
     const std::string_view read_from = about == About::segments || about == About::grants ? schema_.table
                                        : about == About::workers ? std::string_view(kWorkerTable)
                                                                  : std::string_view(users_table);
-    Result result(next_result(deadline), read_from);
-    while (PGresult* const more = next_result(deadline)) {
-      Result later(more, read_from);
-      if (!result.failed()) result = std::move(later);
-    }
-    if (result.failed()) fail(result, about, read_from);
-    if (not_replicated_) {
-      throw Error(Status::store_unavailable,
-                  shown_ +
-                      ": the commit was canceled while it waited for the standby: it may be lost in a failover, so "
-                      "what it granted is not used");
-    }
+    Result result = answer(sql, read_from);
+    check(result, about, read_from);
     return result;
   }
   void run(const std::string& sql) { query(sql); }
+
+  std::vector<std::vector<std::string>> segment_rows(const std::string& sql) { return all_rows(query(sql)); }
+  std::vector<std::vector<std::string>> users_rows(const std::string& sql, const std::string& table) {
+    return all_rows(query(sql, About::users_table, table));
+  }
+  // Above read committed, a statement that meets a row which has changed since it began is refused, and has changed
+  // nothing. Sent again, it sees the row as it is.
+  std::uint64_t change_segments(const std::string& sql) {
+    constexpr int kMostRefused = 3;
+    for (int refused = 0;; ++refused) {
+      const Result result = answer(sql, schema_.table);
+      if (result.state() == "40001" && refused < kMostRefused) continue;
+      check(result, About::segments, schema_.table);
+      return result.changed();
+    }
+  }
 
   std::vector<std::vector<std::string>> worker_rows(const std::string& sql) {
     return all_rows(query(sql, About::workers));
@@ -264,6 +285,13 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
   std::string identifier(const std::string& name) {
     return escaped(PQescapeIdentifier(connection_.get(), name.data(), name.size()));
   }
+  std::string describe() const {
+    return "store: " + shown_ +
+           " (PostgreSQL); each grant is committed with synchronous_commit = on before its first id is issued\n"
+           "power loss: nothing granted is forgotten, as long as the server's disk keeps what it has synced\n"
+           "failover: safe with synchronous standbys (synchronous_standby_names); with asynchronous ones the newest "
+           "grants can be lost. A running process then stops with STORE_REGRESSED\n";
+  }
 
  private:
   static std::vector<std::vector<std::string>> all_rows(const Result& found) {
@@ -271,6 +299,30 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
     for (int i = 0; i < found.rows(); ++i)
       for (int j = 0; j < found.columns(); ++j) rows[static_cast<std::size_t>(i)].push_back(found.text(i, j));
     return rows;
+  }
+
+  // Of the last statement, or the first error.
+  Result answer(const std::string& sql, std::string_view read_from) {
+    not_replicated_ = false;
+    if (!PQsendQuery(connection_.get(), (terms_ + sql).c_str())) {
+      throw Error(Status::store_unavailable, shown_ + ": " + message());
+    }
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(2 * timeout_ms_ + 100);
+    Result result(next_result(deadline), read_from);
+    while (PGresult* const more = next_result(deadline)) {
+      Result later(more, read_from);
+      if (!result.failed()) result = std::move(later);
+    }
+    return result;
+  }
+  void check(const Result& result, About about, std::string_view read_from) const {
+    if (result.failed()) fail(result, about, read_from);
+    if (not_replicated_) {
+      throw Error(Status::store_unavailable,
+                  shown_ +
+                      ": the commit was canceled while it waited for the standby: it may be lost in a failover, so "
+                      "what it granted is not used");
+    }
   }
 
   std::string escaped(char* made) const {
@@ -412,18 +464,22 @@ class PostgresConnection : public SqlWorkers<PostgresConnection> {
 class PostgresStore final
     : public WithNumbers<WithWindows<SchemaStore<PostgresConnection>, PostgresConnection>, PostgresConnection> {
  public:
+  using Serials = KeyProducer<PostgresConnection, kKeyProducerRows>;
+
   explicit PostgresStore(const Settings& settings) : WithNumbers(settings, kParameters, kDialects) {
     use([&](PostgresConnection& server) {
       if (settings_.create) make_tables(server);
+      server_ = server.describe();
     });
   }
 
   static std::string statements(const Settings& settings, const std::string& name_space, const std::string& tag) {
+    if (settings.schema == kKeyProducer.name) return Serials::statements(settings, name_space, tag);
     const Schema& schema = schema_of(settings);
     const Dialect& dialect = dialect_of(kDialects, settings);
     return tables_text(dialect, settings) +
-           insert_text(schema, dialect, settings, sql_text(name_space, "chr"), sql_text(tag, "chr"),
-                       sql_text(key_of_row(schema, name_space, tag), "chr"), 0) +
+           insert_text(schema, dialect, settings, literal(name_space), literal(tag),
+                       literal(key_of_row(schema, name_space, tag)), 0) +
            ";\n";
   }
 
@@ -529,15 +585,7 @@ class PostgresStore final
       return found;
     });
   }
-  std::string describe() override {
-    return "store: " + shown_ +
-           " (PostgreSQL); each grant is committed with synchronous_commit = on before its first id is issued\n"
-           "power loss: nothing granted is forgotten, as long as the server's disk keeps what it has synced\n"
-           "failover: safe with synchronous standbys (synchronous_standby_names); with asynchronous ones the newest "
-           "grants "
-           "can be lost. A running process then stops with STORE_REGRESSED\n" +
-           kWorkersSentence + schema_sentence(schema_);
-  }
+  std::string describe() override { return server_ + kWorkersSentence + schema_sentence(schema_); }
 
   LoggedGrant grant_of(const std::string& name_space, const std::string& tag, std::uint64_t id) {
     check_log();
@@ -551,12 +599,6 @@ class PostgresStore final
   }
 
  private:
-  static std::string path_of(PostgresConnection& server, const std::string& what, const std::string& name) {
-    std::string path;
-    for (const std::string& part : parts_of_name(what, name))
-      path += (path.empty() ? "" : ".") + server.identifier(part);
-    return path;
-  }
   // Whether the column is GENERATED ALWAYS, and its sequence: the one in its default, or that it owns (SERIAL,
   // IDENTITY).
   static std::string own_sequence(const std::string& table, const std::string& column) {
@@ -667,6 +709,8 @@ class PostgresStore final
     for (int i = 0; i < rows.rows(); ++i) found.push_back(row_of(rows, i, is_list));
     return found;
   }
+
+  std::string server_;  // what describe() says of it
 };
 
 }  // namespace

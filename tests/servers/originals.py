@@ -17,7 +17,7 @@ key_producer, which are not on Maven Central, are rewritten, with their statemen
 thing differs: in segment mode Leaf and tinyid load the next segment on a thread. Here the caller does it, so that the
 numbers drawn are known exactly.
 
-    originals.py leaf|tinyid|key_producer|incr PORT TAG       for each number N on standard input: N ids, one per line
+    originals.py leaf|tinyid|key_producer|incr SERVER PORT TAG    for each number N on standard input: N ids, in lines
 """
 
 import contextlib
@@ -31,6 +31,7 @@ from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
 
+import psycopg
 import pymysql
 
 import servers
@@ -38,8 +39,11 @@ import servers
 JAVA = ("java", "-Xmx128m", "-XX:TieredStopAtLevel=1")
 
 
-def connect(port):
-    return pymysql.connect(host=servers.HOST, port=port, user="app", password=servers.PASSWORD, database="ids")
+def connect(server):
+    place = {"host": servers.HOST, "port": server.port, "user": "app", "password": servers.PASSWORD}
+    if server.name == "postgres":  # the server's default, also in a test that changes it for idgen
+        return psycopg.connect(dbname="ids", options=r"-c default_transaction_isolation=read\ committed", **place)
+    return pymysql.connect(database="ids", **place)
 
 
 @contextlib.contextmanager
@@ -69,7 +73,7 @@ class Leaf(Original):
     SEGMENT_SECONDS = 15 * 60
 
     def __init__(self, server, clock=time.time):
-        self.connection = connect(server.port)
+        self.connection = connect(server)
         self.clock = clock
         self.buffers = {}
 
@@ -152,7 +156,7 @@ class Tinyid:
     LOADING_PERCENT = 20
 
     def __init__(self, server):
-        self.connection = connect(server.port)
+        self.connection = connect(server)
         with self.connection.cursor() as cursor:
             cursor.execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
         self.buffers = {}
@@ -262,7 +266,7 @@ class KeyProducer(Original):
     KEYS = "TABLENAME = %s AND COLUMNNAME = %s AND DATEFMT = %s AND NOFMT = %s"
 
     def __init__(self, server):
-        self.connection = connect(server.port)
+        self.connection = connect(server)
         self.day, self.number, self.end = "", 0, 0
 
     def next_id(self, name):
@@ -283,7 +287,8 @@ class KeyProducer(Original):
                     start = self.start(cursor, keys, old, today)
                     new = f"{today}{start + self.CACHE:08}"
                     update = f"UPDATE key_producer SET MaxSerialNo = %s WHERE {self.KEYS} AND MaxSerialNo = %s"
-                    changed = cursor.execute(update, (new, *keys, old))
+                    cursor.execute(update, (new, *keys, old))
+                    changed = cursor.rowcount
                 self.connection.commit()
                 if changed == 1:
                     return start
@@ -377,7 +382,7 @@ class Incr(Original):
 
 def rewritten(kind, server, tag, **environment):
     """leaf, tinyid, incr, or key_producer, whose tag is TABLE.COLUMN."""
-    return Process([sys.executable, __file__, kind, str(server.port), tag], **environment)
+    return Process([sys.executable, __file__, kind, server.name, str(server.port), tag], **environment)
 
 
 def java(program, server, *arguments):
@@ -428,9 +433,9 @@ class LeafSnowflake(Process):
 
 
 def main():
-    kind, port, tag = sys.argv[1:]
+    kind, server, port, tag = sys.argv[1:]
     original = {"leaf": Leaf, "tinyid": Tinyid, "key_producer": KeyProducer, "incr": Incr}[kind](
-        SimpleNamespace(port=int(port))
+        SimpleNamespace(name=server, port=int(port))
     )
     for line in sys.stdin:
         print(*original.issue(tag, int(line)), sep="\n", flush=True)

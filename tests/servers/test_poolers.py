@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 from clients import CAN_BE_RETRIED, Asked, create, draw, new_tag, wait_until
+from schemas import made
 from test_conformance import run_suite
 
 import servers
@@ -69,18 +70,24 @@ def test_each_id_comes_once_through_sessions_that_processes_share(pooler):
     assert len(found) == len({*found}) == 8000
 
 
-def test_a_session_that_commits_asynchronously_is_overruled_behind_a_pooler(pooler, started):
+@pytest.mark.parametrize("table", ["idgen_segment", "key_producer"])
+def test_a_session_that_commits_asynchronously_is_overruled_behind_a_pooler(pooler, started, table, tmp_path):
     tag = create(pooler.url(), new_tag())
+    row = made("postgres key_producer", started, tmp_path).create()
+    row.url = pooler.url()
     user, trigger = started("postgres"), f"see_{tag}"
     user.sql("ALTER ROLE app SET synchronous_commit = off")
     user.sql(
         f"CREATE TABLE {trigger} (value text); GRANT ALL ON {trigger} TO app;"
         f"CREATE FUNCTION {trigger}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO {trigger} VALUES"
         " (current_setting('synchronous_commit') || current_setting('statement_timeout')); RETURN NEW; END $$;"
-        f"CREATE TRIGGER {trigger} BEFORE UPDATE ON idgen_segment FOR EACH ROW EXECUTE FUNCTION {trigger}()"
+        f"CREATE TRIGGER {trigger} BEFORE UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION {trigger}()"
     )
     try:
-        assert draw(pooler.url(), tag, store_timeout="4s").stdout == "1\n"
+        if table == row.table:
+            assert row.ids(1, store_timeout="4s") == [1]
+        else:
+            assert draw(pooler.url(), tag, store_timeout="4s").stdout == "1\n"
         assert {*user.sql(f"SELECT value FROM {trigger}").split()} == {"on4s"}
     finally:
         user.sql(f"ALTER ROLE app RESET synchronous_commit; DROP FUNCTION {trigger} CASCADE; DROP TABLE {trigger}")

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from clients import IDGEN, create, draw, native_settings, new_tag, run, segment, wait_until
+from schemas import made
 from test_tls import TlsEtcd, certificates  # noqa: F401, a fixture
 
 import servers
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "stores.md").read_text()
-LEAST = {"user": "least", "password": "pw"}
 
 
 def listed(store):
@@ -39,28 +39,28 @@ def refused(done, status="STORE_PERMISSION"):
 
 
 class Sql:
-    """A role `least` of a database, of whose rights some can be taken away."""
+    """A new role of a database, which has no rights yet."""
 
     def __init__(self, server):
-        self.server = server
+        self.server, self.role = server, f"role_{new_tag()}"
         self.tag = create(server.url(), new_tag())
         served(run([IDGEN, "store", "create", "--store", server.url()]))
         if server.name == "mysql":
-            server.sql("DROP USER IF EXISTS least; CREATE USER least IDENTIFIED BY 'pw'")
+            server.sql(f"CREATE USER {self.role} IDENTIFIED BY 'pw'")
         else:
-            server.sql("CREATE ROLE least LOGIN PASSWORD 'pw'")
+            server.sql(f"CREATE ROLE {self.role} LOGIN PASSWORD 'pw'")
             rules = server.data / "pg_hba.conf"
-            rules.write_text("host all least 127.0.0.1/32 scram-sha-256\n" + rules.read_text())
+            rules.write_text(f"host all {self.role} 127.0.0.1/32 scram-sha-256\n" + rules.read_text())
             server.sql("SELECT pg_reload_conf()")
             wait_until(lambda: "pg_hba.conf" not in segment(self.url, self.tag, "show").stderr)
 
     @property
     def url(self):
-        return self.server.url(**LEAST)
+        return self.server.url(user=self.role, password="pw")
 
     def change(self, word, rights, table):
         to = "TO" if word == "GRANT" else "FROM"
-        self.server.sql(f"{word} {rights} ON {table} {to} least")
+        self.server.sql(f"{word} {rights} ON {table} {to} {self.role}")
 
 
 @pytest.mark.parametrize(("kind", "store"), [("mysql", "MySQL"), ("postgres", "PostgreSQL")])
@@ -84,6 +84,26 @@ def test_the_rights_on_tables_are_enough_and_each_is_needed(kind, store, started
             role.change("GRANT", right, table)
     assert served(draw(role.url, role.tag, 3, step=10)).stdout == "4\n5\n6\n"
     refused(segment(role.url, new_tag(), "create"))
+
+
+@pytest.mark.parametrize("case", ["mysql key_producer", "postgres key_producer"])
+def test_the_rights_for_key_producer_are_enough_and_each_is_needed(case, started, tmp_path):
+    row = made(case, started, tmp_path).create()
+    role = Sql(row.server)
+    row.url = role.url
+    rights_text = r"`([A-Z, ]+)` on `key_producer`[^`]*`idgen_segment`, and `([A-Z]+)` on\s+the business table"
+    words, business = re.search(rights_text, PAGE).groups()
+    rights = [*((word, "key_producer") for word in words.split(", ")), (business, row.business)]
+    for right in rights:
+        role.change("GRANT", *right)
+    for right in rights:
+        role.change("REVOKE", *right)
+        row.refused("STORE_PERMISSION", "denied")
+        assert row.counter() == "INIT"
+        role.change("GRANT", *right)
+    assert row.ids(3) == [1, 2, 3]
+    role.change("REVOKE", *rights[-1])
+    assert row.ids(1) == [4]
 
 
 class Acl:

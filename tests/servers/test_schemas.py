@@ -9,7 +9,20 @@ import clients
 import hosts
 import pytest
 from clients import command, distinct, draw, ids_of, new_tag, run, segment
-from schemas import CASES, CLASSES, CREATE, SEGMENTS, SERIALS, CosidKey, Leaf, Schema, made, only
+from schemas import (
+    CASES,
+    CLASSES,
+    CREATE,
+    KEY_PRODUCERS,
+    SEGMENTS,
+    SERIALS,
+    SQL_STORES,
+    CosidKey,
+    Leaf,
+    Schema,
+    made,
+    only,
+)
 from serials import text_of
 from test_bad_input import refused
 
@@ -121,8 +134,7 @@ NO_NUMBERS = ("ten", "-5", "1099511627776", "99999999999999999999", "007", "1.5"
 DAMAGE = [
     ("mysql cosid", LARGEST + 10),
     ("redis cosid", "ten"),
-    *(("mysql key_producer", text) for text in NO_SERIALS),
-    *(("mysql transaction key_producer", text) for text in NO_SERIALS),
+    *((row, text) for row in KEY_PRODUCERS for text in NO_SERIALS),
     *(("redis incr", text) for text in NO_NUMBERS),
 ]
 
@@ -312,8 +324,12 @@ def test_a_table_of_an_engine_that_forgets_is_refused(started, schema):
         ("zookeeper://127.0.0.1:1", "leaf", "postgres"),
         *(
             (url, schema, knowing)
-            for schema, other, knowing in (("key_producer", "redis", "mysql, mariadb"), ("incr", "mysql", "redis"))
-            for url in ("sqlite:ids.db", "memory", "postgres://127.0.0.1:1/x", f"{other}://127.0.0.1:1/0")
+            for schema, other, knowing in (
+                ("key_producer", "redis", "mysql, mariadb, postgres"),
+                ("incr", "postgres", "redis"),
+                ("incr", "mysql", "redis"),
+            )
+            for url in ("sqlite:ids.db", "memory", f"{other}://127.0.0.1:1/0")
         ),
     ],
 )
@@ -410,7 +426,9 @@ def test_other_stores_print_theirs_too(url, tmp_path):
 STEP = 50
 EACH = 12_000
 BESIDE = pytest.mark.parametrize(
-    "row", [case for case in CASES if "postgres" not in case and case != "mysql transaction cosid"], indirect=True
+    "row",
+    [case for case in CASES if case not in ("mysql transaction cosid", *(f"postgres {name}" for name in SEGMENTS))],
+    indirect=True,
 )
 
 
@@ -607,7 +625,7 @@ def test_a_tag_begins_above_where_a_foreign_row_stands(row):
     assert imported(row, tag, *source)["max_id"] == 5322  # never lowered; the right to give back has ended
 
 
-@only(*SEGMENTS, stores=("mysql", "mysql transaction", "postgres"))
+@only(*SEGMENTS, stores=SQL_STORES)
 def test_a_foreign_row_begins_above_where_idgens_own_tag_stands(row):
     source = new_tag()
     assert row.ids(5, tag=source, schema="idgen", namespace="shop", store_create="true")
