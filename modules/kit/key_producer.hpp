@@ -80,11 +80,12 @@ inline Business business_of(const std::string& name_space, const std::string& ta
 // What differs between databases.
 struct KeyProducerDialect {
   std::span<const std::string_view> parameters;  // of the URL
-  std::string_view create_table;
-  std::string_view updated_ms;                 // an expression: update_time in whole Unix milliseconds
-  std::string_view changed;                    // what is set besides MAXSERIALNO, with a comma in front
-  std::string_view if_absent;                  // after an INSERT: nothing happens if the row is there
-  std::string (*literal)(const std::string&);  // for people
+  std::string_view time_type;                    // of update_time
+  std::string_view table_options;                // behind the columns
+  std::string_view updated_ms;                   // an expression: update_time in whole Unix milliseconds
+  std::string_view changed;                      // what is set besides MAXSERIALNO, with a comma in front
+  std::string_view if_absent;                    // after an INSERT: nothing happens if the row is there
+  std::string (*literal)(const std::string&);    // for people
 };
 
 // Connection has run(sql); segment_rows(sql) and users_rows(sql, table), all rows as texts, "" for NULL;
@@ -108,7 +109,7 @@ class KeyProducer final : public ConnectedStore<Connection> {
   static std::string statements(const Settings& settings, const std::string& name_space, const std::string& tag) {
     if (settings.pattern.empty()) throw_no_pattern();
     const Row row = new_row(RowText(settings.pattern), name_space, tag);
-    return std::string(dialect.create_table) + ";\n" + insert_text(row, dialect.literal) + ";\n";
+    return table_text() + ";\n" + insert_text(row, dialect.literal) + ";\n";
   }
 
   SegmentGrant take(const std::string& name_space, const std::string& tag, const SegmentRequest& request) override {
@@ -217,7 +218,21 @@ class KeyProducer final : public ConnectedStore<Connection> {
            canonical_date_format(row.date_format) == text().formats().date;
   }
 
-  static void create_table(Connection& server) { server.run(std::string(dialect.create_table)); }
+  static std::string table_text() {
+    return concat(
+        {"CREATE TABLE IF NOT EXISTS key_producer (\n"
+         "  TABLENAME varchar(80) NOT NULL,\n"
+         "  COLUMNNAME varchar(80) NOT NULL,\n"
+         "  MAXSERIALNO varchar(80) DEFAULT NULL,\n"
+         "  DATEFMT varchar(20) NOT NULL,\n"
+         "  NOFMT varchar(20) NOT NULL,\n"
+         "  update_time ",
+         dialect.time_type,
+         ",\n"
+         "  PRIMARY KEY (TABLENAME, COLUMNNAME, DATEFMT, NOFMT))",
+         dialect.table_options});
+  }
+  static void create_table(Connection& server) { server.run(table_text()); }
   static std::vector<Row> rows(Connection& server, const std::string& where) {
     std::vector<Row> found;
     for (const std::vector<std::string>& row : server.segment_rows(

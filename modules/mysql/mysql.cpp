@@ -93,14 +93,8 @@ constexpr Dialect kDialects[] = {
 
 constexpr KeyProducerDialect kKeyProducerRows = {
     .parameters = kParameters,
-    .create_table = R"(CREATE TABLE IF NOT EXISTS key_producer (
-  TABLENAME varchar(80) NOT NULL,
-  COLUMNNAME varchar(80) NOT NULL,
-  MAXSERIALNO varchar(80) DEFAULT NULL,
-  DATEFMT varchar(20) NOT NULL,
-  NOFMT varchar(20) NOT NULL,
-  update_time datetime DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP,
-  PRIMARY KEY (TABLENAME, COLUMNNAME, DATEFMT, NOFMT)) ENGINE = InnoDB DEFAULT CHARSET = utf8 COLLATE = utf8_bin)",
+    .time_type = "datetime DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP",
+    .table_options = " ENGINE = InnoDB DEFAULT CHARSET = utf8 COLLATE = utf8_bin",
     .updated_ms = "CAST(1000 * COALESCE(UNIX_TIMESTAMP(update_time), 0) AS SIGNED)",
     .changed = "",
     .if_absent = " ON DUPLICATE KEY UPDATE TABLENAME = TABLENAME",

@@ -64,14 +64,8 @@ std::string literal(const std::string& text) { return sql_text(text, "chr"); }
 // As below: the MySQL table.
 constexpr KeyProducerDialect kKeyProducerRows = {
     .parameters = kParameters,
-    .create_table = R"(CREATE TABLE IF NOT EXISTS key_producer (
-  TABLENAME varchar(80) NOT NULL,
-  COLUMNNAME varchar(80) NOT NULL,
-  MAXSERIALNO varchar(80) DEFAULT NULL,
-  DATEFMT varchar(20) NOT NULL,
-  NOFMT varchar(20) NOT NULL,
-  update_time timestamptz DEFAULT now(),
-  PRIMARY KEY (TABLENAME, COLUMNNAME, DATEFMT, NOFMT)))",
+    .time_type = "timestamptz DEFAULT now()",
+    .table_options = "",
     .updated_ms = "COALESCE((1000 * extract(epoch FROM update_time::timestamptz))::bigint, 0)",
     .changed = ", update_time = now()",
     .if_absent = " ON CONFLICT DO NOTHING",
