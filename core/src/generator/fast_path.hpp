@@ -33,7 +33,7 @@ inline std::uint64_t mix(std::uint64_t x) noexcept {  // the finalizer of splitm
 }
 
 // Where the sequence of this tick begins, according to sequence_start.
-inline Counter::Start start_of(const Shape& shape, std::uint64_t tick) noexcept {
+[[gnu::always_inline]] inline Counter::Start start_of(const Shape& shape, std::uint64_t tick) noexcept {
   return {shape.start_mask, shape.random_start ? mix(tick ^ shape.start_seed) : 0};
 }
 

@@ -60,9 +60,10 @@ class alignas(64) Counter {
     return next >= floor ? next : floor + ((next + start.salt) & start.mask);
   }
 
-  // As above, but at least `floor` and below `ceiling`.
-  std::uint64_t draw_between(std::uint64_t floor, std::uint64_t ceiling, Start start, std::uint64_t want,
-                             std::uint64_t& first) noexcept {
+  // As above, but at least `floor` and below `ceiling`. Always inlined: sources that are compiled for size use it too,
+  // and of several copies of a function the linker keeps one, which may be theirs.
+  [[gnu::always_inline]] std::uint64_t draw_between(std::uint64_t floor, std::uint64_t ceiling, Start start,
+                                                    std::uint64_t want, std::uint64_t& first) noexcept {
     std::uint64_t seen = next_.load(std::memory_order_acquire);
     for (;;) {
       const std::uint64_t from = wanted(seen, floor, start);
