@@ -11,6 +11,7 @@
 #include "../core/src/generator/registry.cpp"
 #include "../core/src/generator/segment.cpp"
 #include "../core/src/generator/snowflake.cpp"
+#include "../core/src/generator/thread_stripe.cpp"
 #include "../core/src/generator/window_source.cpp"
 #include "../core/src/generator/worker.cpp"
 #include "../core/src/generator/worker_choice.cpp"

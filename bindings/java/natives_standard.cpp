@@ -42,8 +42,7 @@ struct Halves {
   jlong low;  // 62 random bits, or 54 and 8 of a counter: tells which UUID it is
   jlong high;
 };
-// initial-exec: one load, instead of a call, in a shared library.
-thread_local __attribute__((tls_model("initial-exec"))) Halves latest = {};
+thread_local Halves latest = {};
 
 }  // namespace
 

@@ -43,7 +43,7 @@ def builds() -> dict[str, Job]:
 
     jobs = [
         job("first", ninja(*FIRST), seconds=900),
-        job("library", ninja("idgen", "idgen_tool", "idgen_modules", "idgen_share"), "first", seconds=700),
+        job("library", ninja("idgen", "idgen_jar", "idgen_tool", "idgen_modules", "idgen_share"), "first", seconds=700),
         job("tests", ninja(), "first", seconds=600),
         job("wheel", ["scripts/dist", "python"], "library", seconds=500),
         job("jar", ["scripts/dist", "java"], "library", seconds=400),

@@ -11,14 +11,6 @@
 
 namespace idgen {
 
-unsigned thread_stripe() noexcept {
-  static std::atomic<unsigned> threads{0};
-  // initial-exec: one load, instead of a call, in a shared library.
-  static thread_local __attribute__((tls_model("initial-exec"))) unsigned mine = ~0u;
-  if (mine == ~0u) mine = threads.fetch_add(1, std::memory_order_relaxed) % kThreadStripes;
-  return mine;
-}
-
 std::string holder_text() {
   char host[256] = "";
   gethostname(host, sizeof host - 1);

@@ -44,10 +44,9 @@ struct ThreadRandom {
   ~ThreadRandom() { stream.wipe(); }
 };
 
-// initial-exec: one load, instead of a call, in a shared library. Neither is destroyed: host code may make ids in
-// destructors that run after ThreadEnd's.
-thread_local __attribute__((tls_model("initial-exec"))) ThreadRandom* random_here = nullptr;
-thread_local __attribute__((tls_model("initial-exec"))) bool has_ended = false;
+// Neither is destroyed: host code may make ids in destructors that run after ThreadEnd's.
+thread_local ThreadRandom* random_here = nullptr;
+thread_local bool has_ended = false;
 
 struct ThreadEnd {
   bool is_needed = false;

@@ -218,9 +218,9 @@ final class NativeLoader {
               + " leave the file to the jar";
     } else if (said.contains("static TLS")) {
       advice =
-          "this process has loaded as many copies of libraries as its C library has room for, a copy of ours for each"
-              + " class loader: put the idgen jar where all applications share it, or start the JVM with more room in"
-              + " its environment, GLIBC_TUNABLES=glibc.rtld.optional_static_tls=65536";
+          "the libraries of this process have used up what its C library keeps for their thread-local variables: leave"
+              + " the file to the jar, whose copy needs none of it, or start the JVM with more in its environment,"
+              + " GLIBC_TUNABLES=glibc.rtld.optional_static_tls=65536";
     } else {
       advice = "it may be for another platform than " + thisPlatform();
     }
