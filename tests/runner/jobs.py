@@ -38,6 +38,7 @@ class Job:
     targets: list[str] = field(default_factory=list)  # what of build/tests it needs; none: all of it
     comes_later: bool = False  # than what `make test` runs
     one_at_a_time: bool = False  # of its part
+    silence_s: float = 0  # how long it may print nothing, where that is not its format's
 
     results: list[Result] = field(default_factory=list)
     took: float = 0.0
@@ -62,7 +63,7 @@ class Running:
     def __init__(self, job: Job, command: list[str], log: Path, patience: float):
         self.job = job
         self.log = log
-        self.limit_s = FORMATS[job.format].silence_s * patience
+        self.limit_s = (job.silence_s or FORMATS[job.format].silence_s) * patience
         self.longest_s = LONGEST_S * patience
         log.parent.mkdir(parents=True, exist_ok=True)
         if job.report.is_file():

@@ -247,8 +247,9 @@ def files_of(part: str, folder: str, cores: float) -> list[Job]:
             share = CORES if name == "modules/thousand" else max(cores, CORES / 12)
             paths = [str(path.relative_to(ROOT))]
             jobs.append(pytest(name, paths, "hosts", "tests", cores=share, seconds=SECONDS.get(name, 8)))
-            # The recipes build images and start services on fixed ports.
-            jobs[-1].one_at_a_time = part == "recipes"
+            if part == "recipes":  # they build images, which takes long, and start services on fixed ports
+                jobs[-1].one_at_a_time = True
+                jobs[-1].silence_s = 1100
     return jobs
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 
+import deadline
 import jobs
 import parts
 import plan
@@ -198,6 +200,16 @@ def test_a_file_of_tests_that_has_changed_runs_wherever_it_is_run(monkeypatch):
     every = [job for name, part in parts.PARTS.items() for job in part.jobs(name)]
     chosen = plan.by_change(["tests/servers/test_conformance.py"], every)
     assert set(chosen) == {"asan/conformance", "newest/conformance-mysql", "newest/conformance-mariadb"}
+
+
+def test_a_test_meets_its_own_deadline_before_the_runner_ends_its_job():
+    recipes = (parts.ROOT / "tests/servers/recipes/conftest.py").read_text()
+    of_recipes = int(re.search(r"deadline.SECONDS = (\d+)", recipes)[1])
+    for part in ("python", "cli", "modules", "newest", "recipes"):
+        seconds = of_recipes if part == "recipes" else deadline.SECONDS
+        for each in parts.PARTS[part].jobs(part):
+            # A minute after its deadline a test ends its process, and the report is read.
+            assert (each.silence_s or results.FORMATS[each.format].silence_s) > seconds + 100, each.name
 
 
 def test_no_test_is_flaky_twice_for_an_unknown_cause():
