@@ -50,8 +50,7 @@ std::string by_programs(const std::string& table, const std::string& counter) {
     return "The database does not number " + table + ". If no program does any more, you are done.\n";
   return "If no program takes numbers of " + counter + " for " + table +
          " any more, you are done.\nElse stop all that do before the first id of idgen is inserted, and run this "
-         "import "
-         "again.\n";
+         "import again.\n";
 }
 
 std::string mysql(const NumberedColumn& from) {

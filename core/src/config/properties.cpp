@@ -16,15 +16,13 @@ constexpr Property kProperties[] = {
      "snowflake: an id holds time, worker and sequence, and is drawn from a reserved window of the worker's time. "
      "segment: consecutive numbers, drawn from ranges of a tag's counter in the store. business: such a number, and "
      "the gene of the id's owner, which says in which shard it lives. serial: a number that starts over each hour, "
-     "day, "
-     "month or year of the date in its pattern, for people; call next_text.",
+     "day, month or year of the date in its pattern, for people; call next_text.",
      kSince},
     {"pattern", text, "", "literals, a date, one number, a check: ORD-{base62:11}-{check}", "",
      "How next_text writes ids (docs/text.md). Empty = in decimal.", kSince, 0, 128},
     {"zone", text, "UTC", "UTC, an offset such as +08:00, or a name such as Europe/Berlin", "",
      "Whose clocks show the date that is in the pattern. Names need the module libidgen_zone.so; the variable TZ is "
-     "not "
-     "looked at.",
+     "not looked at.",
      kSince, 0, 64},
     {"namespace", text, "default", "1 to 128 characters", "",
      "The set of ids that must not collide. All snowflake generators of a namespace share one layout and epoch; the "
@@ -48,8 +46,7 @@ constexpr Property kProperties[] = {
      kSince, 0, 7 * 86'400'000.0},
     {"buffer.stock_max", integer, "10000000", "1 to 1000000000000", "numbers",
      "The most numbers of a tag that Redis holds for buffer.runway: what is lost each time it forgets. The default "
-     "lasts "
-     "for half an hour at 5500 ids per second.",
+     "lasts for half an hour at 5500 ids per second.",
      kSince, 1, 1e12},
     {"buffer.errors", integer, "3", "1 to 1000", "",
      "After this many failures in a row, Redis or the database is left alone for buffer.pause.", kSince, 1, 1000},

@@ -2,10 +2,10 @@
 //
 // A queue belongs to one life of one tag: `label` names the life of the server (its replication id, which every rewind
 // changes) and the moment when the tag was first seen in it, so that a deleted queue does not come back under its old
-// label either. All of this is for one tag: - take() removes what it returns; numbers that were loaded under another
-// label are dropped. - load() appends if `label` is the present one, and first is above the witness, which then becomes
-// the end. So what is delivered late, or a
-//    second time, is refused.
+// label either. All of this is for one tag:
+//  - take() removes what it returns; numbers that were loaded under another label are dropped.
+//  - load() appends if `label` is the present one, and first is above the witness, which then becomes the end. So what
+//    is delivered late, or a second time, is refused.
 //  - The witness is the highest number known to have been granted. It never falls as long as the queue is remembered.
 // What is removed under a label never comes back under it, and each number is loaded under one label only: it leaves
 // the queue at most once.
