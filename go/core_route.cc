@@ -6,3 +6,4 @@
 #include "../core/src/route/router.cpp"
 #include "../core/src/route/table.cpp"
 #include "../core/src/route/table_file.cpp"
+#include "../core/src/route/table_reader.cpp"

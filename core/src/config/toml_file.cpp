@@ -4,17 +4,15 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
-#include <functional>
-#include <map>
 #include <memory>
 #include <new>
 #include <optional>
 #include <sstream>
 #include <system_error>
 
-#include "idgen/config.hpp"
-#include "idgen/router.hpp"
-#include "idgen/text.hpp"
+#include "config/toml.hpp"
+#include "idgen/concat.hpp"
+#include "idgen/status.hpp"
 
 // TRAP: toml++ asserts that a key begins behind every "[", and with NDEBUG lets clang assume it. So a file with "[.a]"
 // would end a debug build, and be undefined in another. What is wanted is the error that it reports behind the
@@ -38,7 +36,6 @@
 namespace idgen {
 namespace {
 
-// In the form that `idgen_config_set` takes; empty for an array or a time of day.
 std::optional<std::string> as_text(const toml::node& node) {
   std::ostringstream out;
   if (const auto* text = node.as_string()) return text->get();
@@ -56,20 +53,6 @@ std::optional<std::string> as_text(const toml::node& node) {
     return std::nullopt;
   }
   return out.str();
-}
-
-void flatten(const toml::table& table, const std::string& prefix, const std::string& where, ConfigTable& out) {
-  for (const auto& [key, node] : table) {
-    const std::string name = prefix + std::string(key.str());
-    if (const toml::table* nested = node.as_table()) {
-      flatten(*nested, name + ".", where, out);
-    } else if (auto text = as_text(node)) {
-      out.settings.emplace_back(name, std::move(*text));
-    } else if (out.error.empty()) {
-      out.error = where + " [" + out.name + "]: " + name +
-                  " is an array or a time of day; a text, number, boolean or instant is wanted";
-    }
-  }
 }
 
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
@@ -132,11 +115,35 @@ std::string read_text(const std::string& path) {
   return text;
 }
 
-toml::table parse(const std::string& path) {
+TomlValue value_of(const toml::node& node, std::uint32_t line) {
+  TomlValue value;
+  value.line = line;
+  if (const toml::table* table = node.as_table()) {
+    for (const auto& [key, member] : *table) {
+      value.values.push_back(value_of(member, key.source().begin.line));
+      value.values.back().name = key.str();
+    }
+  } else if (const toml::array* list = node.as_array()) {
+    value.kind = TomlValue::Kind::list;
+    for (const toml::node& entry : *list) value.values.push_back(value_of(entry, entry.source().begin.line));
+  } else {
+    value.kind = node.is_string() ? TomlValue::Kind::text : TomlValue::Kind::other;
+    value.text = as_text(node);
+    if (const auto* integer = node.as_integer()) {
+      value.kind = TomlValue::Kind::integer;
+      value.integer = integer->get();
+    }
+  }
+  return value;
+}
+
+}  // namespace
+
+TomlValue parse_toml(const std::string& path) {
   try {
     const std::string text = read_text(path);
     check_levels(path, text);
-    return toml::parse(text, path);
+    return value_of(toml::parse(text, path), 0);
   } catch (const toml::parse_error& error) {
     const toml::source_position at = error.source().begin;
     const std::string place =
@@ -144,163 +151,5 @@ toml::table parse(const std::string& path) {
     throw Error(Status::config_file, concat({path, ": ", place, error.description()}));
   }
 }
-
-}  // namespace
-
-std::vector<ConfigTable> read_toml(const std::string& path) {
-  const toml::table file = parse(path);
-  // toml++ keeps keys sorted; the file's order is the order of the source.
-  std::vector<std::pair<std::uint32_t, ConfigTable>> found;
-  for (const auto& [key, node] : file) {
-    const toml::table* table = node.as_table();
-    if (!table) {
-      throw Error(Status::config_file, concat({path, ": '", key.str(), "' is outside a table; put it under a [name]"}));
-    }
-    ConfigTable entry{std::string(key.str()), {}, {}};
-    flatten(*table, "", path, entry);
-    found.emplace_back(key.source().begin.line, std::move(entry));
-  }
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<ConfigTable> tables;
-  for (auto& [line, table] : found) tables.push_back(std::move(table));
-  return tables;
-}
-
-// ------------------------------------------------------------------------------------------------- tables of routes
-
-namespace {
-
-// What a table of routes consists of. Every message begins with the file and the line.
-class RouteReader {
- public:
-  explicit RouteReader(const std::string& path) : path_(path), file_(parse(path)) {}
-
-  RouteTable read() {
-    check_keys(file_, "the file", {"version", "bits", "shards", "move", "range"});
-    data_.version = integer(file_, "version", "the file");
-    data_.bits = small(file_, "bits", "the file");
-    read_shards();
-    for_each("move", [this](const toml::table& entry, const std::string& where) { read_move(entry, where); });
-    for_each("range", [this](const toml::table& entry, const std::string& where) { read_range(entry, where); });
-    // Then whatever is cut off at the end of the file, a range is missing, and the ring has a gap.
-    if (last_move_ > first_range_) {
-      fail(
-          "a [[move]] stands below a [[range]]; write all moves above all ranges, so that half a file is never taken "
-          "for a whole one");
-    }
-    try {
-      return RouteTable(std::move(data_));
-    } catch (const Error& error) {
-      fail(error.message());
-    }
-  }
-
- private:
-  [[noreturn]] void fail(const std::string& reason) const {
-    throw Error(Status::config_file, concat({path_, ": ", reason}));
-  }
-
-  void check_keys(const toml::table& table, const std::string& where,
-                  std::initializer_list<std::string_view> known) const {
-    for (const auto& [key, node] : table) {
-      if (std::find(known.begin(), known.end(), key.str()) != known.end()) continue;
-      std::string all;
-      for (const std::string_view name : known) all.append(all.empty() ? "" : ", ").append(name);
-      fail("line " + std::to_string(key.source().begin.line) + ": " + in_quotes(key.str()) + " is not a key of " +
-           where + "; known are " + all);
-    }
-  }
-
-  std::uint64_t integer(const toml::table& table, std::string_view key, const std::string& where) const {
-    const toml::node* const node = table.get(key);
-    if (node == nullptr) fail(where + " has no '" + std::string(key) + "'; it is required");
-    const auto* const value = node->as_integer();
-    if (value == nullptr || value->get() < 0) {
-      fail("line " + std::to_string(node->source().begin.line) + ": '" + std::string(key) +
-           "' is not a whole number of 0 or more");
-    }
-    return static_cast<std::uint64_t>(value->get());
-  }
-
-  std::uint32_t small(const toml::table& table, std::string_view key, const std::string& where) const {
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(integer(table, key, where), 0xffff'ffff));
-  }
-
-  const std::string& text(const toml::table& table, std::string_view key, const std::string& where) const {
-    const toml::node* const node = table.get(key);
-    if (node == nullptr) fail(where + " has no '" + std::string(key) + "'; it is required");
-    if (const auto* const value = node->as_string()) return value->get();
-    fail("line " + std::to_string(node->source().begin.line) + ": '" + std::string(key) + "' is not a text in quotes");
-  }
-
-  void read_shards() {
-    const toml::node* const node = file_.get("shards");
-    if (node == nullptr) fail("the file has no 'shards'; it is required, a list of all shards' names");
-    const toml::array* const names = node->as_array();
-    if (names == nullptr) fail("'shards' is not a list of names, such as [\"db0\", \"db1\"]");
-    for (const toml::node& name : *names) {
-      const auto* const value = name.as_string();
-      if (value == nullptr) fail("'shards' has an entry that is not a text in quotes");
-      number_of_.emplace(value->get(), static_cast<std::uint32_t>(data_.shards.size()));
-      data_.shards.push_back(value->get());
-    }
-  }
-
-  std::uint32_t shard(const std::string& name, const std::string& where) const {
-    if (const auto found = number_of_.find(name); found != number_of_.end()) return found->second;
-    std::string known;
-    for (std::size_t i = 0; i < data_.shards.size() && i < 10; ++i) {
-      known.append(i == 0 ? "" : ", ").append(data_.shards[i]);
-    }
-    if (data_.shards.size() > 10) known += ", ...";
-    fail(where + " names the unknown shard " + in_quotes(name) + "; 'shards' has " + known);
-  }
-
-  void for_each(std::string_view key, const std::function<void(const toml::table&, const std::string&)>& read) {
-    const toml::node* const node = file_.get(key);
-    if (node == nullptr) return;
-    const toml::array* const entries = node->as_array();
-    const std::string name = "[[" + std::string(key) + "]]";
-    if (entries == nullptr) fail("'" + std::string(key) + "' is not a list of tables; write each under " + name);
-    for (const toml::node& entry : *entries) {
-      const std::string where = "line " + std::to_string(entry.source().begin.line) + ": " + name;
-      if (!entry.is_table()) fail(where + " is not a table");
-      read(*entry.as_table(), where);
-    }
-  }
-
-  void read_move(const toml::table& entry, const std::string& where) {
-    check_keys(entry, "[[move]]", {"nodes", "to", "share"});
-    const auto nodes = parse_nodes(text(entry, "nodes", where));
-    if (!nodes) fail(where + " has nodes " + in_quotes(text(entry, "nodes", where)) + "; write \"0-1023\" or \"7\"");
-    const auto share = parse_share(text(entry, "share", where));
-    if (!share) {
-      fail(where + " has a share of " + in_quotes(text(entry, "share", where)) +
-           "; write a percentage from \"0%\" to \"100%\" with at most two decimals, such as \"35%\" or \"0.25%\"");
-    }
-    constexpr std::uint64_t kMost = 0xffff'ffff;
-    data_.moves.push_back({static_cast<std::uint32_t>(std::min(nodes->first, kMost)),
-                           static_cast<std::uint32_t>(std::min(nodes->second, kMost)),
-                           shard(text(entry, "to", where), where), *share});
-    last_move_ = std::max(last_move_, entry.source().begin.line);
-  }
-
-  void read_range(const toml::table& entry, const std::string& where) {
-    check_keys(entry, "[[range]]", {"upto", "shard"});
-    data_.ranges.push_back({small(entry, "upto", where), shard(text(entry, "shard", where), where)});
-    first_range_ = std::min(first_range_, entry.source().begin.line);
-  }
-
-  const std::string& path_;
-  const toml::table file_;
-  RouteData data_;
-  std::map<std::string, std::uint32_t, std::less<>> number_of_;
-  std::uint32_t last_move_ = 0;
-  std::uint32_t first_range_ = ~std::uint32_t{0};
-};
-
-}  // namespace
-
-RouteTable read_route_table(const std::string& path) { return RouteReader(path).read(); }
 
 }  // namespace idgen
