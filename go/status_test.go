@@ -17,7 +17,7 @@ import (
 // sentinels reads `ErrClosed Status = C.IDGEN_E_CLOSED` from the source: the macro each sentinel stands for.
 func sentinels(t *testing.T) map[string]string {
 	t.Helper()
-	parsed, err := parser.ParseFile(token.NewFileSet(), "status.go", nil, 0)
+	parsed, err := parser.ParseFile(token.NewFileSet(), "status_generated.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

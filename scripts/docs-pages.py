@@ -23,6 +23,7 @@ PAGES = {
     "docs/command-line.md": "Command line",
     "docs/deploying.md": "Deploying",
     "docs/configuration.md": "Configuration",
+    "docs/statuses.md": "Statuses",
     "docs/stores.md": "Stores",
     "docs/runbooks.md": "Runbooks",
     "docs/layouts.md": "Layouts",

@@ -6,13 +6,10 @@
 #include "idgen/text.hpp"
 
 // The core's numbers are the header's.
-static_assert(static_cast<int>(idgen::Status::unsupported) == IDGEN_E_UNSUPPORTED);
-static_assert(static_cast<int>(idgen::Status::overloaded) == IDGEN_E_OVERLOADED);
-static_assert(static_cast<int>(idgen::Status::stale) == IDGEN_E_STALE);
-static_assert(static_cast<int>(idgen::Status::clock_leap) == IDGEN_E_CLOCK_LEAP);
-static_assert(static_cast<int>(idgen::Status::store_unsafe) == IDGEN_E_STORE_UNSAFE);
-static_assert(static_cast<int>(idgen::Status::internal) == IDGEN_E_INTERNAL);
-static_assert(static_cast<int>(idgen::Status::host) == IDGEN_E_HOST);
+#define IDGEN_E_OK IDGEN_OK
+#define STATUS(name, NAME, number, retryable, sentence, comment) static_assert(IDGEN_E_##NAME == (number));
+#include "idgen/statuses.def"
+#undef IDGEN_E_OK
 
 namespace idgen::capi {
 

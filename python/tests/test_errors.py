@@ -11,7 +11,7 @@ from typing import Any
 
 import idgen
 import pytest
-from idgen import _errors
+from idgen import _errors, _failures
 
 FAMILIES = (
     (range(1, 20), idgen.ConfigError),
@@ -49,18 +49,18 @@ def test_an_error_has_the_cores_status_name_and_retryability() -> None:
 
 
 def test_retry_after_is_in_seconds() -> None:
-    assert _errors.from_core("later", 40, "CLOCK_BACK", True, 2_500_000_000, 0).retry_after == 2.5
-    assert _errors.from_core("never", 40, "CLOCK_BACK", True, 0, 0).retry_after is None
+    assert _failures.from_core("later", 40, "CLOCK_BACK", True, 2_500_000_000, 0).retry_after == 2.5
+    assert _failures.from_core("never", 40, "CLOCK_BACK", True, 0, 0).retry_after is None
 
 
 def test_a_status_of_a_newer_core_is_still_an_error() -> None:
-    error = _errors.from_core("what is this", 99, "FROM_THE_FUTURE", False, 0, 0)
+    error = _failures.from_core("what is this", 99, "FROM_THE_FUTURE", False, 0, 0)
     assert type(error) is idgen.Error
     assert error.name == "FROM_THE_FUTURE"
 
 
 def test_errors_keep_everything_when_pickled_and_copied() -> None:
-    error = _errors.from_core("store down", 60, "STORE_UNAVAILABLE", True, 10**9, 7)
+    error = _failures.from_core("store down", 60, "STORE_UNAVAILABLE", True, 10**9, 7)
     for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
         assert type(twin) is idgen.StoreUnavailableError
         assert str(twin) == "store down"
@@ -74,7 +74,7 @@ def test_errors_keep_everything_when_pickled_and_copied() -> None:
 
 
 def test_the_ids_before_a_failure_travel_too() -> None:
-    error = _errors.from_core("store down", 60, "STORE_UNAVAILABLE", True, 10**9, 2)
+    error = _failures.from_core("store down", 60, "STORE_UNAVAILABLE", True, 10**9, 2)
     error.ids = array.array("q", [7, 8])
     for twin in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
         assert twin.ids == array.array("q", [7, 8])

@@ -16,7 +16,7 @@ py::object make_exception(idgen_status_t status, const char* message, std::uint6
       PyUnicode_DecodeUTF8(message, static_cast<Py_ssize_t>(std::strlen(message)), "replace"));
   if (!text) throw py::error_already_set();
   // Looked up each time: errors are rare, and nothing then outlives the interpreter.
-  return module_named("idgen._errors")
+  return module_named("idgen._failures")
       .attr("from_core")(text, status, idgen_status_name(status), idgen_status_is_retryable(status) != 0,
                          retry_after_ns, written, cause);
 }

@@ -1,4 +1,4 @@
-// From a status of the core to a Python exception. The classes live in idgen/_errors.py; the text is the core's.
+// From a status of the core to a Python exception. The classes are in idgen/_errors.py; the text is the core's.
 #pragma once
 
 #include <idgen/idgen.h>

@@ -1,7 +1,7 @@
 // What can go wrong, and how it travels inside the library.
 //
 // Cold code throws Error; the fast path returns a Status and throws nothing. capi/ turns both into idgen_status_t.
-// idgen.h defines the numbers; capi/ asserts that the two agree.
+// statuses.def has the table; capi/ asserts that the header for C agrees.
 #pragma once
 
 #include <cstdint>
@@ -15,43 +15,9 @@
 
 namespace idgen {
 
-enum class Status : std::int32_t {
-  ok = 0,
-  argument = 1,
-  handle = 2,
-  buffer = 3,
-  unknown_key = 4,
-  value = 5,
-  layout = 6,
-  lifetime = 7,
-  config_file = 8,
-  text = 9,
-  unsupported = 10,
-  closed = 20,
-  forked = 21,
-  would_block = 22,
-  worker_busy = 23,
-  exhausted = 24,
-  cancelled = 25,
-  overloaded = 26,
-  stale = 27,
-  clock_back = 40,
-  clock_before_epoch = 41,
-  clock_leap = 42,
-  store_unavailable = 60,
-  store_missing = 61,
-  store_permission = 62,
-  store_full = 63,
-  store_damaged = 64,
-  store_version = 65,
-  tag_unknown = 66,
-  tag_exists = 67,
-  store_regressed = 68,
-  format_mismatch = 69,
-  store_unsafe = 70,
-  no_memory = 80,
-  internal = 90,
-  host = 1000,  // and above: the host's own
+enum class Status : std::int32_t {  // from `host` on: the host's own
+#define STATUS(name, NAME, number, retryable, sentence, comment) name = (number),
+#include "idgen/statuses.def"
 };
 
 struct StatusText {

@@ -16,7 +16,7 @@ import atexit
 import os
 from _thread import RLock
 
-from . import _core
+from . import _core, _failures as _failures
 from ._core import (
     NO_SHARD as NO_SHARD,
     Generator,

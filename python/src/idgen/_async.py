@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
 from . import _core
-from ._errors import Error, waited_too_long
+from ._errors import Error, OverloadedError, StoreUnavailableError
 
 if TYPE_CHECKING:
     from ._core import Generator
@@ -49,6 +49,13 @@ def _wait_max_s(generator: Generator) -> float:
     match = re.fullmatch(r"(\d+)(\D*)", generator._wait_max)
     assert match is not None, "the core has accepted it"
     return int(match[1]) * _UNIT_S[match[2]]
+
+
+def _waited_too_long(kind: str, message: str) -> Error:
+    """For a task whose wait_max is over while others got the ids: what the core would say to a thread."""
+    if kind == "segment":
+        return StoreUnavailableError(message, 60, "STORE_UNAVAILABLE", True)
+    return OverloadedError(message, 26, "OVERLOADED", True)
 
 
 async def next_async(generator: Generator) -> int:
@@ -88,7 +95,7 @@ async def next_async(generator: Generator) -> int:
             if failure is not None:
                 raise copy.copy(failure)  # an exception raised by several tasks would collect all their tracebacks
             waited = f"{generator.name}: waited {generator._wait_max} (wait_max)"
-            raise waited_too_long(generator.kind, f"{waited}; all ids went to others. Try again, or raise wait_max")
+            raise _waited_too_long(generator.kind, f"{waited}; all ids went to others. Try again, or raise wait_max")
 
 
 async def iterate(generator: Generator) -> AsyncIterator[int]:

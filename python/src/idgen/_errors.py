@@ -1,52 +1,11 @@
 """The exceptions of idgen: one class per status of the C ABI, in families.
 
-The text of an exception is the core's own, so that a message found in a log is the same in C, Java, Go and Python.
+Made by scripts/statuses from core/include/idgen/statuses.def. Do not edit.
 """
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as in __init__.py
-if TYPE_CHECKING:
-    from array import array
-
-
-class Error(Exception):
-    """Base class of all exceptions that idgen raises on purpose.
-
-    Attributes:
-        status: number of the status; never changes (``IDGEN_E_*`` in ``idgen.h``).
-        name: its name without the prefix, such as ``"CLOCK_BACK"``.
-        retryable: True if the same call can succeed later without a change by anybody.
-        retry_after: seconds after which a retry can first succeed; None if unknown, or if retrying cannot help.
-        written: for ``fill``, ``next_batch`` and ``next_list``: how many ids were drawn before the failure. They are
-            the caller's.
-        ids: for ``next_batch`` and ``next_list``: these ids, an array.array; else None.
-    """
-
-    status: int
-    name: str
-    retryable: bool
-    retry_after: float | None
-    written: int
-    ids: array[int] | None
-    _ends_waits = False  # from a store: the caller may hold what the store waits for, so it must not wait any longer
-
-    def __init__(
-        self,
-        message: str,
-        status: int = 0,
-        name: str = "UNKNOWN",
-        retryable: bool = False,
-        retry_after: float | None = None,
-        written: int = 0,
-    ) -> None:
-        super().__init__(message)
-        self.status = status
-        self.name = name
-        self.retryable = retryable
-        self.retry_after = retry_after
-        self.written = written
-        self.ids = None
+from ._error import Error as Error
 
 
 class ConfigError(Error, ValueError):
@@ -66,7 +25,7 @@ class InvalidBufferError(ConfigError, BufferError):
 
 
 class UnknownKeyError(ConfigError):
-    """No property has this name; the message names the nearest one."""
+    """No property has this name; the message names the nearest."""
 
 
 class InvalidValueError(ConfigError):
@@ -78,15 +37,15 @@ class LayoutError(ConfigError):
 
 
 class LifetimeError(ConfigError):
-    """The epoch is in the future, the layout's time is over, or fewer years are left than ``lifetime_min``."""
+    """Epoch in the future, time field already over, or fewer years left than lifetime_min."""
 
 
 class ConfigFileError(ConfigError):
-    """The TOML file is missing, unreadable or malformed, or has no such table."""
+    """The TOML or key file is missing, unreadable or malformed, or has no such table."""
 
 
 class TextError(ConfigError):
-    """The text is not an id in this encoding; the message has the position."""
+    """Text that is not an id in this encoding; the message has the position."""
 
 
 class UnsupportedError(ConfigError):
@@ -102,7 +61,7 @@ class ClosedError(StateError):
 
 
 class ForkedError(StateError):
-    """This process is a forked child, which cannot reacquire what its parent holds."""
+    """This is a child process, which cannot reacquire what its parent holds."""
 
 
 class WouldBlockError(StateError):
@@ -122,11 +81,11 @@ class CancelledError(StateError):
 
 
 class OverloadedError(StateError):
-    """Waited ``wait_max`` for the next tick of the clock."""
+    """Waited wait_max for the next tick of the clock."""
 
 
 class StaleError(StateError):
-    """A table of routes: another version is in force than the caller expected. Start again from that one."""
+    """A table of routes: another version is in force than the caller expected."""
 
 
 class ClockError(Error):
@@ -134,7 +93,7 @@ class ClockError(Error):
 
 
 class ClockBackError(ClockError):
-    """The clock is behind the ids already issued, by more than the policy allows."""
+    """The clock is behind the last id, by more than the policy allows."""
 
 
 class ClockBeforeEpochError(ClockError):
@@ -142,19 +101,19 @@ class ClockBeforeEpochError(ClockError):
 
 
 class ClockLeapError(ClockError):
-    """The clock has leapt far ahead, and nothing is reserved there until it stays there."""
+    """The clock leapt far ahead; nothing is reserved until it stays so."""
 
 
 class StoreError(Error):
-    """The store did not grant a reservation (status 60 to 79)."""
+    """The store did not do what was asked (status 60 to 79)."""
 
 
 class StoreUnavailableError(StoreError):
-    """Busy, unreachable or too slow, and nothing reserved is left."""
+    """The store is busy, unreachable or slow; nothing reserved is left."""
 
 
 class StoreMissingError(StoreError):
-    """The store does not exist, and ``store_create=True`` was not given."""
+    """The store does not exist, and store_create is off."""
 
 
 class StorePermissionError(StoreError):
@@ -182,15 +141,15 @@ class TagExistsError(StoreError):
 
 
 class StoreRegressedError(StoreError):
-    """The store granted numbers that it had granted before: it lost a commit. Issuing stops."""
+    """The store granted numbers again: it lost a commit. Issuing has stopped."""
 
 
 class FormatMismatchError(StoreError):
-    """The namespace is in use with another layout or epoch."""
+    """The namespace is in use with another layout, epoch, stride, pattern or key."""
 
 
 class StoreUnsafeError(StoreError):
-    """A setting or a file system of the store can lose a commit."""
+    """A setting or file system of the store can lose a commit."""
 
 
 class NoMemoryError(Error, MemoryError):
@@ -202,10 +161,10 @@ class InternalError(Error):
 
 
 class HostError(Error):
-    """A status of a host's own store, passed through (1000 and above)."""
+    """This and above: the statuses of a host's own store."""
 
 
-# By the core's name of the status; a test compares this table with the core's list of statuses.
+# By the core's name of the status.
 CLASS_BY_NAME: dict[str, type[Error]] = {
     "ARGUMENT": ArgumentError,
     "HANDLE": HandleError,
@@ -247,33 +206,3 @@ CLASS_BY_NAME: dict[str, type[Error]] = {
 # Users meet these names as idgen.X, in tracebacks and in pickles too.
 for _kind in (Error, ConfigError, StateError, ClockError, StoreError, *CLASS_BY_NAME.values()):
     _kind.__module__ = "idgen"
-
-
-def from_core(
-    message: str, status: int, name: str, retryable: bool, retry_after_ns: int, written: int, cause: int = 0
-) -> Error:
-    """The exception for a status of the core. Called by the extension module only."""
-    retry_after = retry_after_ns / 1e9 if retry_after_ns else None
-    exception = CLASS_BY_NAME.get(name, Error)(message, status, name, retryable, retry_after, written)
-    if cause:
-        from . import _import
-
-        exception.__cause__ = _import("idgen._store").cause_of(cause)
-    return exception
-
-
-def invalid_value(message: str) -> InvalidValueError:
-    """For a value that has no text form, and so never reaches the core."""
-    return InvalidValueError(message, 5, "VALUE")
-
-
-def invalid_argument(message: str) -> ArgumentError:
-    """For text that cannot be given to the core at all."""
-    return ArgumentError(message, 1, "ARGUMENT")
-
-
-def waited_too_long(kind: str, message: str) -> Error:
-    """For a task whose wait_max is over while others got the ids: what the core would say to a thread."""
-    if kind == "segment":
-        return StoreUnavailableError(message, 60, "STORE_UNAVAILABLE", True)
-    return OverloadedError(message, 26, "OVERLOADED", True)

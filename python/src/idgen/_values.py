@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from datetime import datetime, timedelta, timezone
 
-from ._errors import invalid_argument, invalid_value
+from ._errors import ArgumentError, InvalidValueError
 
 TYPE_CHECKING = False  # as in __init__.py
 if TYPE_CHECKING:
@@ -16,6 +16,16 @@ if TYPE_CHECKING:
 UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MILLISECOND = timedelta(milliseconds=1)
 _ACCEPTED = "str, bool, int, float, datetime, timedelta, path or None"
+
+
+def invalid_value(message: str) -> InvalidValueError:
+    """For a value that has no text form, and so never reaches the core."""
+    return InvalidValueError(message, 5, "VALUE")
+
+
+def invalid_argument(message: str) -> ArgumentError:
+    """For text that cannot be given to the core at all."""
+    return ArgumentError(message, 1, "ARGUMENT")
 
 
 def _checked_zone(keyword: str, moment: datetime) -> datetime:

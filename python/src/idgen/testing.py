@@ -26,17 +26,9 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, SupportsIndex, Ty
 
 from . import _store
 from ._core import Generator, open as open_table, statuses
-from ._errors import (
-    CLASS_BY_NAME,
-    Error,
-    HandleError,
-    HostError,
-    LifetimeError,
-    StoreUnavailableError,
-    invalid_argument,
-)
+from ._errors import CLASS_BY_NAME, Error, HandleError, HostError, LifetimeError, StoreUnavailableError
 from ._types import Block, WorkerChange, WorkerRow
-from ._values import UNIX_EPOCH
+from ._values import UNIX_EPOCH, invalid_argument
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,3 +1,4 @@
+// Made by scripts/statuses from core/include/idgen/statuses.def. Do not edit.
 package dev.idgen;
 
 /**
@@ -5,7 +6,7 @@ package dev.idgen;
  * language.
  */
 public final class Status {
-  /** An invalid number. */
+  /** An invalid argument. */
   public static final int ARGUMENT = 1;
 
   /** Not a handle of this type: a defect in this package. */
@@ -26,7 +27,7 @@ public final class Status {
   /** Epoch in the future, time field already over, or fewer years left than lifetime_min. */
   public static final int LIFETIME = 7;
 
-  /** The TOML file is missing, unreadable or malformed, or has no such section. */
+  /** The TOML or key file is missing, unreadable or malformed, or has no such table. */
   public static final int CONFIG_FILE = 8;
 
   /** Text that is not an id in this encoding; the message has the position. */
@@ -41,8 +42,7 @@ public final class Status {
   /** This is a child process, which cannot reacquire what its parent holds. */
   public static final int FORKED = 21;
 
-  /** No id without waiting. {@link Generator#tryNext()} returns an empty result instead, so no exception has this
-   * status. */
+  /** No id without waiting. {@link Generator#tryNext()} gives an empty result instead, so no exception has it. */
   public static final int WOULD_BLOCK = 22;
 
   /** Another live generator owns this worker; the message says which process. Retryable. */
@@ -60,55 +60,55 @@ public final class Status {
   /** A table of routes: another version is in force than the caller expected. */
   public static final int STALE = 27;
 
-  /** The clock is behind the ids already issued, by more than the policy allows. Retryable. */
+  /** The clock is behind the last id, by more than the policy allows. Retryable. */
   public static final int CLOCK_BACK = 40;
 
   /** The clock is before the layout's epoch. */
   public static final int CLOCK_BEFORE_EPOCH = 41;
 
-  /** The clock has leapt far ahead, and nothing is reserved there until it stays there. Retryable. */
+  /** The clock leapt far ahead; nothing is reserved until it stays so. Retryable. */
   public static final int CLOCK_LEAP = 42;
 
-  /** Busy, unreachable or too slow, and nothing reserved is left. Retryable. */
+  /** The store is busy, unreachable or slow; nothing reserved is left. Retryable. */
   public static final int STORE_UNAVAILABLE = 60;
 
   /** The store does not exist, and store_create is off. */
   public static final int STORE_MISSING = 61;
 
-  /** Not readable, or not writable. */
+  /** The store is not readable or not writable. */
   public static final int STORE_PERMISSION = 62;
 
-  /** No space left on the device. Retryable. */
+  /** No space is left on the store's device. Retryable. */
   public static final int STORE_FULL = 63;
 
-  /** Not a database, not ours, or corrupt. */
+  /** Not a database, not one of idgen, or corrupt. */
   public static final int STORE_DAMAGED = 64;
 
-  /** It was made by another version of idgen; the message says what to do. */
+  /** The store was made by another version of idgen; the message says what to do. */
   public static final int STORE_VERSION = 65;
 
   /** The segment tag was not created. */
   public static final int TAG_UNKNOWN = 66;
 
-  /** {@link Generator.Builder#createSegment()}: the tag already exists. */
+  /** The segment tag already exists. */
   public static final int TAG_EXISTS = 67;
 
-  /** The store granted numbers it had granted before: it lost a commit. Issuing stops. */
+  /** The store granted numbers again: it lost a commit. Issuing has stopped. */
   public static final int STORE_REGRESSED = 68;
 
-  /** The namespace is in use with another layout or epoch. */
+  /** The namespace is in use with another layout, epoch, stride, pattern or key. */
   public static final int FORMAT_MISMATCH = 69;
 
-  /** A setting or file system that can lose a commit. */
+  /** A setting or file system of the store can lose a commit. */
   public static final int STORE_UNSAFE = 70;
 
-  /** Memory could not be allocated. */
+  /** Out of memory. */
   public static final int NO_MEMORY = 80;
 
   /** A defect in idgen: please report the message. */
   public static final int INTERNAL = 90;
 
-  /** A host's own store failed with this or a higher status. */
+  /** This and above: the statuses of a host's own store. */
   public static final int HOST = 1000;
 
   private Status() {}
