@@ -19,7 +19,7 @@ import (
 	_ "github.com/idgen/idgen/core/src/reserve"
 	_ "github.com/idgen/idgen/core/src/route"
 	_ "github.com/idgen/idgen/core/src/runtime"
-	_ "github.com/idgen/idgen/core/src/standard"
+	_ "github.com/idgen/idgen/core/src/standard_ids"
 	_ "github.com/idgen/idgen/core/src/store"
 	_ "github.com/idgen/idgen/core/src/text"
 )

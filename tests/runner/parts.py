@@ -31,7 +31,7 @@ def shell(script: str) -> list[str]:
 # job's seconds, the earlier it begins.
 
 # Small test programs, which give the first results.
-FIRST = ["layout_test", "text_test", "standard_test", "calendar_test", "config_test", "route_test", "reserve_test"]
+FIRST = ["layout_test", "text_test", "standard_ids_test", "calendar_test", "config_test", "route_test", "reserve_test"]
 
 
 def builds() -> dict[str, Job]:

@@ -1,4 +1,4 @@
-#include "standard/random.hpp"
+#include "standard_ids/random.hpp"
 
 #include <gtest/gtest.h>
 

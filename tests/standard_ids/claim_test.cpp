@@ -1,4 +1,4 @@
-#include "standard/claim.hpp"
+#include "standard_ids/claim.hpp"
 
 #include <gtest/gtest.h>
 

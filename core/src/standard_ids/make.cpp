@@ -11,8 +11,8 @@
 #include "runtime/fork_page.hpp"
 #include "runtime/made_once.hpp"
 #include "runtime/vm_generation.hpp"
-#include "standard/claim.hpp"
-#include "standard/random.hpp"
+#include "standard_ids/claim.hpp"
+#include "standard_ids/random.hpp"
 
 namespace idgen {
 namespace {

@@ -12,7 +12,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "standard/random.hpp"
+#include "standard_ids/random.hpp"
 
 namespace idgen {
 
