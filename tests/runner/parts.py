@@ -287,7 +287,7 @@ PARTS = {
     "runner": Part("the runner of the tests itself", lambda part: [
         pytest(f"{part}/tests", ["tests/runner"], seconds=5)]),
     "docs": Part("every code sample in README and docs, except Go's", lambda part: [
-        lines(f"{part}/samples", ["docs/check"], "library", "wheel", "jar", seconds=15)]),
+        lines(f"{part}/samples", ["tests/docs/check"], "library", "wheel", "jar", seconds=15)]),
     "servers": Part("every store over a network, against a real server, without faults", lambda part: [
         pytest(f"{part}/conformance", ["tests/servers/test_conformance.py"], "tests", seconds=15)], "servers"),
     # What is chosen by change or by rotation.
@@ -298,7 +298,7 @@ PARTS = {
         go_tests(f"{part}/tests", "", "-race", [], CORES, 50)]),
     "programs": Part("Go programs outside the package, those of the documentation too", lambda part: [
         go_consumer(f"{part}/consumer"),
-        lines(f"{part}/docs", ["docs/check", "go"], "library", "wheel", "jar", cores=CORES)]),
+        lines(f"{part}/docs", ["tests/docs/check", "go"], "library", "wheel", "jar", cores=CORES)]),
     "consumers": Part("projects that use idgen: CMake, pkg-config, sdist, jar, Go module", lambda part: [
         lines(f"{part}/check", ["tests/consumers/check"], "whole", "wheel", "jar", cores=CORES, seconds=130)]),
     "dist": Part("what `make dist` makes: the library optimised as a whole, and its size", dist, build_s=130),
