@@ -7,7 +7,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-SOURCE = Path(__file__).resolve().parents[2] / "tools" / "demo" / "count_duplicates.cpp"
+SOURCE = Path(__file__).resolve().parents[2] / "examples" / "demo" / "count_duplicates.cpp"
 
 
 class CountDuplicates(unittest.TestCase):

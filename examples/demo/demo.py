@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parents[2]
-HERE = ROOT / "tools" / "demo"
+HERE = ROOT / "examples" / "demo"
 LANGUAGES = ("C", "Python", "Java", "Go")
 NAMES = ("events", "orders")
 KIND = {"events": "snowflake", "orders": "segment"}
@@ -135,7 +135,7 @@ def prepare(build: Path) -> dict[str, list[str]]:
         f"Name: idgen\nDescription: the library of the demo\nVersion: 0\nCflags: -I{headers}\n"
         f"Libs: -L{lib} -lidgen -Wl,-rpath,{lib}\n"
     )
-    run("go", "build", "-tags", "idgen_system", "-o", build / "demo-go", "./tools/demo/go", PKG_CONFIG_PATH=packages)
+    run("go", "build", "-tags", "idgen_system", "-o", build / "demo-go", "./examples/demo/go", PKG_CONFIG_PATH=packages)
     return {
         "C": [str(build / "demo-c")],
         "Python": [sys.executable, str(HERE / "demo.py"), "--child"],
