@@ -1,5 +1,5 @@
-// A TOML file as a tree. Only toml_file.cpp knows the library that reads it; tables.cpp makes configurations of the tree,
-// and route/table_reader.cpp a table of routes.
+// A TOML file as a tree. Only toml_file.cpp knows the library that reads it; tables.cpp makes configurations of the
+// tree, and route/table_reader.cpp a table of routes.
 #pragma once
 
 #include <cstdint>
