@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
+import java.time.Duration;
 import java.time.Instant;
 
 /** Text as the library takes and gives it: UTF-8 without a NUL. */
@@ -65,6 +66,19 @@ final class Text {
       throw new IllegalArgumentException(instant + " is not a whole number of milliseconds");
     }
     return String.valueOf(milliseconds);
+  }
+
+  /**
+   * A duration in the form that the library takes.
+   *
+   * @throws IllegalArgumentException if it is finer than a ms: silent rounding would change it
+   */
+  static String milliseconds(Duration duration) {
+    long milliseconds = duration.toMillis();
+    if (!Duration.ofMillis(milliseconds).equals(duration)) {
+      throw new IllegalArgumentException(duration + " is not a whole number of milliseconds");
+    }
+    return milliseconds + "ms";
   }
 
   static String string(byte[] utf8) {

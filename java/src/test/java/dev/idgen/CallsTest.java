@@ -31,6 +31,7 @@ class CallsTest {
 
   private String answer(String[] row) throws IOException {
     var builder = Vectors.builder(filled(row[1]));
+    var admin = builder.admin();
     String argument = filled(row[2]);
     String[] words = argument.split(" ");
     switch (row[0]) {
@@ -46,33 +47,33 @@ class CallsTest {
       case "names" -> {
         return String.join(", ", Idgen.names(Path.of(argument)));
       }
-      case "create_store" -> builder.createStore();
-      case "create" -> builder.createSegment(argument.isEmpty() ? 0 : Long.parseUnsignedLong(argument));
+      case "create_store" -> admin.createStore();
+      case "create" -> admin.createSegment(argument.isEmpty() ? 0 : Long.parseUnsignedLong(argument));
       case "show" -> {
-        return shown(builder.showSegment());
+        return shown(admin.showSegment());
       }
       case "advance" -> {
-        return shown(builder.advanceSegment(Long.parseLong(argument)));
+        return shown(admin.advanceSegment(Long.parseLong(argument)));
       }
       case "set_step" -> {
-        return shown(builder.setSegmentStep(Long.parseLong(argument)));
+        return shown(admin.setSegmentStep(Long.parseLong(argument)));
       }
       case "list" -> {
-        var rows = builder.listSegments();
+        var rows = admin.listSegments();
         for (var each : rows) {
           var info =
               new SegmentInfo(each.maxId(), each.grants(), each.updated(), each.step(), each.rate(), each.holder());
-          assertEquals(builder.copy().namespace(each.namespace()).tag(each.tag()).showSegment(), info);
+          assertEquals(builder.copy().namespace(each.namespace()).tag(each.tag()).admin().showSegment(), info);
         }
         return rows.stream()
             .map(each -> each.namespace() + " " + each.tag() + " " + each.maxId())
             .collect(Collectors.joining(", "));
       }
       case "statements" -> {
-        String text = builder.segmentStatements();
+        String text = admin.segmentStatements();
         return text.isEmpty() ? "" : text.substring(text.lastIndexOf("INSERT"), text.lastIndexOf(", "));
       }
-      case "max_of" -> builder.segmentMaxOf(words[0], words[1]);
+      case "max_of" -> admin.segmentMaxOf(words[0], words[1]);
       default -> throw new IllegalStateException(row[0]);
     }
     return "";

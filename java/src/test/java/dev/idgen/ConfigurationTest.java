@@ -3,21 +3,24 @@ package dev.idgen;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -68,8 +71,8 @@ class ConfigurationTest {
   void textThatUtf8CannotCarryIsRefusedBeforeTheLibrarySeesIt() {
     assertThrows(IllegalArgumentException.class, () -> memory().tag("or\0ders").build());
     assertThrows(IllegalArgumentException.class, () -> memory().tag("\uD83D").build());
-    assertThrows(IllegalArgumentException.class, () -> memory().segmentMaxOf("or\0ders", "id"));
-    assertThrows(IllegalArgumentException.class, () -> memory().segmentMaxOf("orders", "i\0d"));
+    assertThrows(IllegalArgumentException.class, () -> memory().admin().segmentMaxOf("or\0ders", "id"));
+    assertThrows(IllegalArgumentException.class, () -> memory().admin().segmentMaxOf("orders", "i\0d"));
     assertThrows(NullPointerException.class, () -> memory().tag(null));
     assertThrows(NullPointerException.class, () -> Layout.parse(null));
   }
@@ -93,14 +96,13 @@ class ConfigurationTest {
 
   @Test
   void theBuilderHasAMethodForEveryProperty() {
-    var methods = new HashSet<String>();
-    for (var method : Generator.Builder.class.getMethods()) {
-      if (method.getReturnType() == Generator.Builder.class && method.getParameterCount() == 1)
-        methods.add(method.getName());
-    }
-    var wanted = new TreeSet<>(Set.of("loadEnvironment", "clock", "log", "keys")); // the methods that are no properties
-    for (var property : Idgen.properties()) wanted.add(camelCase(property.name()));
-    assertEquals(wanted, new TreeSet<>(methods));
+    var wanted = Idgen.properties().stream().map(property -> camelCase(property.name())).collect(Collectors.toSet());
+    assertEquals(new TreeSet<>(wanted), setters().map(Method::getName).collect(Collectors.toCollection(TreeSet::new)));
+  }
+
+  private static Stream<Method> setters() {
+    return Arrays.stream(PropertySetters.class.getDeclaredMethods())
+        .filter(method -> Modifier.isPublic(method.getModifiers()));
   }
 
   private static String camelCase(String key) {
@@ -112,21 +114,19 @@ class ConfigurationTest {
   @Test
   void everyBuilderMethodSetsThePropertyOfItsName() throws Exception {
     Map<Class<?>, Object> samples = Map.of(String.class, "\u0001", long.class, -1L, double.class, -1.0, Duration.class,
-        Duration.ofMillis(-1), Instant.class, Instant.EPOCH, Path.class, Path.of("\u0001"));
-    for (var property : Idgen.properties()) {
-      var method =
-          Arrays.stream(Generator.Builder.class.getMethods())
-              .filter(each -> each.getName().equals(camelCase(property.name())) && each.getParameterCount() == 1)
-              .filter(each -> each.getParameterTypes()[0] != Store.class) // the methods come in any order
-              .findFirst()
-              .orElseThrow();
+        Duration.ofMillis(-1), Instant.class, Instant.EPOCH, Path.class, Path.of("\u0001"), boolean.class, true);
+    for (var setter : setters().toList()) {
       var builder = Generator.builder();
-      method.invoke(
-          builder, method.getParameterTypes()[0] == boolean.class ? true : samples.get(method.getParameterTypes()[0]));
-      var properties = Generator.Builder.class.getDeclaredField("properties");
-      properties.setAccessible(true);
-      assertEquals(Set.of(property.name()), ((Map<?, ?>) properties.get(builder)).keySet());
+      setter.invoke(builder, samples.get(setter.getParameterTypes()[0]));
+      assertEquals(
+          List.of(setter.getName()),
+          builder.configuration.properties.keySet().stream().map(ConfigurationTest::camelCase).toList());
     }
+  }
+
+  @Test
+  void aPlaceOfKeysReplacesKeysOfTheProgram() {
+    assertNull(Generator.builder().keys(List::of).cipherKey("env:KEYS").configuration.ownKeys);
   }
 
   @Test

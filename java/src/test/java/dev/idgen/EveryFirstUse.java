@@ -27,23 +27,29 @@ final class EveryFirstUse {
   /** Where an argument that is made up is refused before the library is asked. */
   private static final Set<String> OTHER_REFUSALS = Set.of("WideId.of");
 
+  /** Objects that can be had without the library. */
+  private static final Map<Class<?>, Object> OBJECTS =
+      Map.of(IdText.class, IdText.HEX, StoreAdmin.class, Generator.builder().admin());
+
   public static void main(String[] arguments) throws Exception {
     if (Boolean.getBoolean("test.refused")) refuse();
     for (String name : classes()) {
       Class<?> type = Class.forName(name);
-      if (!Modifier.isPublic(type.getModifiers())) continue;
+      boolean isBuilder = type.isAssignableFrom(Generator.Builder.class); // the class, or one that it inherits from
+      if (!Modifier.isPublic(type.getModifiers()) && !isBuilder) continue;
       var calls = new ArrayList<Executable>(List.of(type.getDeclaredMethods()));
       if (!Modifier.isAbstract(type.getModifiers())) calls.addAll(List.of(type.getDeclaredConstructors()));
       for (Executable call : calls) {
         if (!Modifier.isPublic(call.getModifiers())) continue;
         boolean needsNoObject = call instanceof Constructor || Modifier.isStatic(call.getModifiers());
-        if (!needsNoObject && type != IdText.class && type != Generator.Builder.class) continue;
-        for (int time = 0; time < 2; time++) tryOut(call, type);
+        Object of = isBuilder ? Generator.builder() : OBJECTS.get(type);
+        if (!needsNoObject && of == null) continue;
+        for (int time = 0; time < 2; time++) tryOut(call, type, of);
       }
     }
   }
 
-  private static void tryOut(Executable call, Class<?> type) throws Exception {
+  private static void tryOut(Executable call, Class<?> type, Object of) throws Exception {
     String name = type.getSimpleName() + "." + call.getName();
     try {
       Object[] arguments = new Object[call.getParameterCount()];
@@ -51,7 +57,6 @@ final class EveryFirstUse {
       if (call instanceof Constructor<?> constructor) {
         constructor.newInstance(arguments);
       } else {
-        Object of = type == IdText.class ? IdText.HEX : type == Generator.Builder.class ? Generator.builder() : null;
         ((Method) call).invoke(of, arguments);
       }
     } catch (InvocationTargetException e) {

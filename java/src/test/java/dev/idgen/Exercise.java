@@ -18,10 +18,11 @@ final class Exercise {
   public static void main(String[] arguments) {
     var builder =
         Generator.builder().kind("segment").store("sqlite:ids.db").directory(Path.of(arguments[0])).tag("orders");
-    builder.createSegment();
-    builder.showSegment();
-    builder.advanceSegment(10);
-    builder.listSegments();
+    var admin = builder.admin();
+    admin.createSegment();
+    admin.showSegment();
+    admin.advanceSegment(10);
+    admin.listSegments();
     var layout = Layout.parse("default");
     layout.encode(layout.decode(1));
     layout.info();
@@ -35,7 +36,7 @@ final class Exercise {
     Idgen.properties();
     Idgen.version();
     fails(() -> Idgen.names(Path.of("none.toml")));
-    fails(() -> Generator.builder().store("sqlite:none.db").listSegments());
+    fails(() -> Generator.builder().store("sqlite:none.db").admin().listSegments());
     fails(() -> Generator.open(Path.of("none.toml"), "orders"));
     fails(() -> Generator.builder().set("none", "x".repeat(1000)).build());
     fails(() -> Layout.parse("none"));

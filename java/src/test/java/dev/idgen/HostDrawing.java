@@ -61,7 +61,7 @@ final class HostDrawing {
     String column = properties.remove("column");
     properties.forEach(builder::set);
     if (arguments[1].equals("statements") || arguments[1].equals("max_of")) {
-      write(told(builder, table, column));
+      write(told(builder.admin(), table, column));
       return;
     }
     int batch = Integer.parseInt(arguments[1]);
@@ -218,9 +218,9 @@ final class HostDrawing {
   }
 
   // The largest number of a table or, without a table, the statements.
-  private static String told(Generator.Builder builder, String table, String column) {
+  private static String told(StoreAdmin admin, String table, String column) {
     try {
-      return table == null ? builder.segmentStatements().stripTrailing() : "" + builder.segmentMaxOf(table, column);
+      return table == null ? admin.segmentStatements().stripTrailing() : "" + admin.segmentMaxOf(table, column);
     } catch (IdgenException e) {
       return said(e);
     }

@@ -77,7 +77,7 @@ class MetricsTest {
       assertEquals(null, orders.stats().lastFailureAt());
       assertEquals("", orders.stats().lastError());
       assertEquals(Long.MAX_VALUE - 10, orders.stats().tagLeft());
-      segment().advanceSegment(Long.MAX_VALUE);
+      segment().admin().advanceSegment(Long.MAX_VALUE);
       var refused = assertThrows(ExhaustedException.class, () -> orders.nextBatch(100));
       var stats = orders.stats();
       assertEquals(Status.EXHAUSTED, stats.stopped());

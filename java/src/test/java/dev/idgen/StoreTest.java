@@ -155,8 +155,8 @@ class StoreTest {
         Generator.builder().kind("segment").tag("t").store("sqlite:/no/where").store(new Counter()).build()) {
       assertEquals(1, orders.next());
     }
-    assertEquals(
-        Status.UNSUPPORTED, assertThrows(ConfigException.class, () -> on(new Counter()).createSegment()).status());
+    var admin = on(new Counter()).admin();
+    assertEquals(Status.UNSUPPORTED, assertThrows(ConfigException.class, admin::createSegment).status());
     assertEquals(
         Status.UNSUPPORTED,
         assertThrows(ConfigException.class, () -> on(new Counter()).kind("snowflake").worker(1).build()).status());

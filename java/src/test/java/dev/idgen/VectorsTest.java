@@ -180,8 +180,8 @@ class VectorsTest {
     var builder =
         Generator.builder().store("memory:owners" + STORES.incrementAndGet()).storeCreate(true).tag("orders");
     if (!row[1].equals("0")) {
-      builder.createSegment();
-      builder.advanceSegment(Long.parseLong(row[1]));
+      builder.admin().createSegment();
+      builder.admin().advanceSegment(Long.parseLong(row[1]));
     }
     for (String property : row[0].split("; ")) {
       int sign = property.indexOf('=');
