@@ -157,7 +157,7 @@ JNIEXPORT jlong JNICALL Java_dev_idgen_IdgenJNI_nextWaited(JNIEnv* env, jclass n
   return static_cast<jlong>(id);
 }
 
-// For Elsewhere.java.
+// For BlockingCalls.java.
 JNIEXPORT void JNICALL Java_dev_idgen_IdgenJNI_waitForRoom(JNIEnv* env, jclass natives, jlong generator,
                                                            jlong waited_ns) {
   Waiter waiter{env, natives};

@@ -40,7 +40,7 @@ import java.util.stream.LongStream;
 public final class Generator implements IdSource {
   private final long handle;
   private final VirtualWaiters waiters;
-  private final Elsewhere elsewhere;
+  private final BlockingCalls blockingCalls;
   private final boolean hasView;
 
   /** What ids are drawn from without a call; null: by a call, because there is none, or nothing is open, or closed. */
@@ -60,7 +60,7 @@ public final class Generator implements IdSource {
     this.clock = clock;
     NativeHandle.freeWith(this, handle, IdgenJNI::idgen_destroy);
     this.waiters = new VirtualWaiters(this, handle);
-    this.elsewhere = new Elsewhere(this, handle);
+    this.blockingCalls = new BlockingCalls(this, handle);
     this.hasView = View.isPossible(handle);
     this.follow();
     this.pattern = TextPattern.of(config);
@@ -385,7 +385,9 @@ public final class Generator implements IdSource {
     try {
       if (!VirtualWaiters.isVirtual(Thread.currentThread())) return IdgenJNI.nextForInt(handle, owner);
       var id = new long[1];
-      if (!IdgenJNI.tryNextForInt(handle, owner, id)) elsewhere.run(() -> id[0] = IdgenJNI.nextForInt(handle, owner));
+      if (!IdgenJNI.tryNextForInt(handle, owner, id)) {
+        blockingCalls.run(() -> id[0] = IdgenJNI.nextForInt(handle, owner));
+      }
       return id[0];
     } finally {
       Reference.reachabilityFence(this);
@@ -417,7 +419,7 @@ public final class Generator implements IdSource {
       if (!VirtualWaiters.isVirtual(Thread.currentThread())) return IdgenJNI.nextForBytes(handle, owner);
       var id = new long[1];
       if (!IdgenJNI.tryNextForBytes(handle, owner, id))
-        elsewhere.run(() -> id[0] = IdgenJNI.nextForBytes(handle, owner));
+        blockingCalls.run(() -> id[0] = IdgenJNI.nextForBytes(handle, owner));
       return id[0];
     } finally {
       Reference.reachabilityFence(this);
@@ -567,7 +569,7 @@ public final class Generator implements IdSource {
   private void run(Runnable call) {
     try {
       if (VirtualWaiters.isVirtual(Thread.currentThread())) {
-        elsewhere.run(call);
+        blockingCalls.run(call);
       } else {
         call.run();
       }

@@ -8,12 +8,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Where virtual threads have the calls made that wait in the library by themselves, because each waits for something of
- * its own: those for ids with an owner. (The others wait in {@link VirtualWaiters}.) A native call that waits holds the
- * carrier of its virtual thread, and a few of them would stop all others. So a few platform threads of ours make these
- * calls, in their order, and the virtual threads are parked meanwhile.
+ * Makes calls that block in the library for virtual threads, on platform threads: calls for ids with an owner, each of
+ * which waits for something else. ({@link VirtualWaiters} waits for the other calls.) A native call that blocks holds
+ * the carrier of its virtual thread, and a few such calls would stop all other virtual threads. Up to 64 platform
+ * threads make the calls in their order, and the virtual threads are parked until then.
  */
-final class Elsewhere {
+final class BlockingCalls {
   private static final int MOST_THREADS = 64;
 
   private final Generator generator; // kept reachable, and so the native one alive, while a thread runs
@@ -21,13 +21,13 @@ final class Elsewhere {
   private final long waitMaxNs;
   private final ThreadPoolExecutor threads;
 
-  Elsewhere(Generator generator, long handle) {
+  BlockingCalls(Generator generator, long handle) {
     this.generator = generator;
     this.handle = handle;
     this.waitMaxNs = IdgenJNI.waitMaxNs(handle);
     this.threads =
         new ThreadPoolExecutor(
-            MOST_THREADS, MOST_THREADS, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), Elsewhere::thread);
+            MOST_THREADS, MOST_THREADS, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), BlockingCalls::thread);
     this.threads.allowCoreThreadTimeOut(true);
   }
 
@@ -107,7 +107,7 @@ final class Elsewhere {
       LockSupport.unpark(caller);
     }
 
-    /** True: nobody else will make the call. */
+    /** True: no other thread will make the call. */
     boolean drop() {
       return take(null);
     }
