@@ -507,7 +507,7 @@ public final class Generator implements IdSource {
    * @throws IdgenException as for {@link #fillFor(long, long[])}
    */
   public int fillFor(byte[] owner, long[] ids) {
-    return fill(Owners.of(owner), ids);
+    return fill(PackedOwners.of(owner), ids);
   }
 
   /**
@@ -521,7 +521,7 @@ public final class Generator implements IdSource {
    * @throws IdgenException as for {@link #fillFor(long, long[])}
    */
   public int fillForEach(long[] owners, long[] ids) {
-    Owners.checkOneForEach(owners.length, ids.length);
+    PackedOwners.checkOneForEach(owners.length, ids.length);
     return fill(owners, ids);
   }
 
@@ -536,8 +536,8 @@ public final class Generator implements IdSource {
    * @throws IdgenException as for {@link #fillFor(long, long[])}
    */
   public int fillForEach(String[] owners, long[] ids) {
-    Owners.checkOneForEach(owners.length, ids.length);
-    return fill(Owners.of(owners), ids);
+    PackedOwners.checkOneForEach(owners.length, ids.length);
+    return fill(PackedOwners.of(owners), ids);
   }
 
   /**
@@ -550,8 +550,8 @@ public final class Generator implements IdSource {
    * @throws IdgenException as for {@link #fillFor(long, long[])}
    */
   public int fillForEach(byte[][] owners, long[] ids) {
-    Owners.checkOneForEach(owners.length, ids.length);
-    return fill(Owners.of(owners), ids);
+    PackedOwners.checkOneForEach(owners.length, ids.length);
+    return fill(PackedOwners.of(owners), ids);
   }
 
   /** One owner for all ids, or one for each. */
@@ -560,7 +560,7 @@ public final class Generator implements IdSource {
     return ids.length;
   }
 
-  private int fill(Owners owners, long[] ids) {
+  private int fill(PackedOwners owners, long[] ids) {
     run(() -> IdgenJNI.fillForBytes(handle, owners.bytes(), owners.ends(), ids));
     return ids.length;
   }
@@ -651,7 +651,7 @@ public final class Generator implements IdSource {
    * @throws IdgenException as for {@link #fillFor(long, long[])}
    */
   public int fillWideFor(byte[] owner, WideId[] ids) {
-    return fillWide(Owners.of(owner), ids);
+    return fillWide(PackedOwners.of(owner), ids);
   }
 
   /**
@@ -664,7 +664,7 @@ public final class Generator implements IdSource {
    * @throws IdgenException as for {@link #fillFor(long, long[])}
    */
   public int fillWideForEach(long[] owners, WideId[] ids) {
-    Owners.checkOneForEach(owners.length, ids.length);
+    PackedOwners.checkOneForEach(owners.length, ids.length);
     return fillWide(ids, out -> IdgenJNI.fillWideForInts(handle, owners, out));
   }
 
@@ -678,8 +678,8 @@ public final class Generator implements IdSource {
    * @throws IdgenException as for {@link #fillFor(long, long[])}
    */
   public int fillWideForEach(String[] owners, WideId[] ids) {
-    Owners.checkOneForEach(owners.length, ids.length);
-    return fillWide(Owners.of(owners), ids);
+    PackedOwners.checkOneForEach(owners.length, ids.length);
+    return fillWide(PackedOwners.of(owners), ids);
   }
 
   /**
@@ -692,11 +692,11 @@ public final class Generator implements IdSource {
    * @throws IdgenException as for {@link #fillFor(long, long[])}
    */
   public int fillWideForEach(byte[][] owners, WideId[] ids) {
-    Owners.checkOneForEach(owners.length, ids.length);
-    return fillWide(Owners.of(owners), ids);
+    PackedOwners.checkOneForEach(owners.length, ids.length);
+    return fillWide(PackedOwners.of(owners), ids);
   }
 
-  private int fillWide(Owners owners, WideId[] ids) {
+  private int fillWide(PackedOwners owners, WideId[] ids) {
     return fillWide(ids, out -> IdgenJNI.fillWideForBytes(handle, owners.bytes(), owners.ends(), out));
   }
 

@@ -7,7 +7,7 @@ import java.nio.charset.CharacterCodingException;
 import java.time.Duration;
 import java.time.Instant;
 
-/** Text as the library takes and gives it: UTF-8 without a NUL. */
+/** Converts values to and from the text that the library takes and gives: UTF-8 without a NUL. */
 final class Text {
   private Text() {}
 

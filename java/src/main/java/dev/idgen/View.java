@@ -56,7 +56,7 @@ final class View {
     this.buffer = buffer;
     this.version = version;
     this.first = first;
-    fixed = Memory.get(buffer, address, FIXED);
+    fixed = NativeWords.get(buffer, address, FIXED);
     counts = shape[0] == COUNTER;
     epochMs = shape[1];
     tickMs = shape[2];
@@ -85,9 +85,9 @@ final class View {
     boolean isThere = before != null && before.address == address;
     var buffer = isThere ? before.buffer : (ByteBuffer) IdgenJNI.words(address);
     // The library changes them in the opposite order.
-    long version = Memory.getAcquire(buffer, address, VERSION);
-    long limit = Memory.getAcquire(buffer, address, LIMIT);
-    long first = Memory.getAcquire(buffer, address, FIRST);
+    long version = NativeWords.getAcquire(buffer, address, VERSION);
+    long limit = NativeWords.getAcquire(buffer, address, LIMIT);
+    long first = NativeWords.getAcquire(buffer, address, FIRST);
     // A limit that was read before another range was opened lies below its first number, or at it.
     return isBelow(first, limit) ? new View(address, buffer, version, first, limit, shape) : null;
   }
@@ -99,7 +99,7 @@ final class View {
 
   /** Whether its range is still the open one. */
   boolean isCurrent() {
-    return Memory.getAcquire(buffer, address, VERSION) == version;
+    return NativeWords.getAcquire(buffer, address, VERSION) == version;
   }
 
   /** An id, or what {@link Generator#nextDrawn} makes of the number that was drawn instead. */
@@ -109,7 +109,7 @@ final class View {
     long first = view.first;
     long size = view.size;
     long looks = view.looks;
-    long drawn = Memory.getAndAdd(buffer, address, NEXT, 1);
+    long drawn = NativeWords.getAndAdd(buffer, address, NEXT, 1);
     return isBelow(drawn - first, size) && (drawn & looks) != 0 ? drawn : generator.nextDrawn(view, drawn);
   }
 
@@ -120,25 +120,25 @@ final class View {
 
   /** A number, which nobody else draws: the id if {@link #isOpen}, else for {@link IdgenJNI#nextDrawn}. */
   long draw() {
-    return Memory.getAndAdd(buffer, address, NEXT, 1);
+    return NativeWords.getAndAdd(buffer, address, NEXT, 1);
   }
 
   /** Whether a number that was drawn here is of the range that is open now. */
   boolean isOpen(long drawn) {
-    long limit = Memory.getAcquire(buffer, address, LIMIT);
-    return isBelow(drawn, limit) && !isBelow(drawn, Memory.getAcquire(buffer, address, FIRST));
+    long limit = NativeWords.getAcquire(buffer, address, LIMIT);
+    return isBelow(drawn, limit) && !isBelow(drawn, NativeWords.getAcquire(buffer, address, FIRST));
   }
 
   /** An id of the present tick, or what {@link Generator#nextAt} finds. */
   static long nextNow(View view, Generator generator) {
     ByteBuffer buffer = view.buffer;
     long address = view.address;
-    long seen = Memory.get(buffer, address, NEXT); // what it was matters only if it still is
+    long seen = NativeWords.get(buffer, address, NEXT); // what it was matters only if it still is
     long since = view.now();
     // Not by isBelow: Java 17 would compare twice.
     if (seen >>> view.sequenceBits == since
         && seen + Long.MIN_VALUE < view.limitBiased
-        && Memory.compareAndSet(buffer, address, NEXT, seen, seen + 1)) return view.id(seen);
+        && NativeWords.compareAndSet(buffer, address, NEXT, seen, seen + 1)) return view.id(seen);
     return generator.nextAt(view, since);
   }
 
@@ -149,16 +149,16 @@ final class View {
     if (isBelow(maxTick, tick)) return NONE; // or before the epoch
     long floor = tick << sequenceBits;
     for (; ; ) {
-      long seen = Memory.getAcquire(buffer, address, NEXT);
+      long seen = NativeWords.getAcquire(buffer, address, NEXT);
       long from = isBelow(seen, floor) ? floor + (seen & carryMask) : seen;
       // Both are read plainly: not before `seen`, which is acquired, nor after the exchange.
-      long end = Memory.get(buffer, address, LIMIT);
-      long ceiling = floor + (Memory.get(buffer, address, SLACK) + 1 << sequenceBits);
+      long end = NativeWords.get(buffer, address, LIMIT);
+      long ceiling = floor + (NativeWords.get(buffer, address, SLACK) + 1 << sequenceBits);
       if (!isBelow(from, end) || !isBelow(from, ceiling)) return NONE;
       long over = from - seen;
-      if (over != 0) Memory.getAndAdd(buffer, address, SKIPPED, over);
-      if (Memory.compareAndSet(buffer, address, NEXT, seen, from + 1)) return id(from);
-      if (over != 0) Memory.getAndAdd(buffer, address, SKIPPED, -over);
+      if (over != 0) NativeWords.getAndAdd(buffer, address, SKIPPED, over);
+      if (NativeWords.compareAndSet(buffer, address, NEXT, seen, from + 1)) return id(from);
+      if (over != 0) NativeWords.getAndAdd(buffer, address, SKIPPED, -over);
     }
   }
 

@@ -393,7 +393,7 @@ public final class NewerJava {
 
   public static void main(String[] arguments) throws Exception {
     int version = Runtime.version().feature();
-    check(Memory.isByAddress() == version >= 22, "Java " + version + " reads memory by its address from 22 on");
+    check(NativeWords.isByAddress() == version >= 22, "Java " + version + " reads memory by its address from 22 on");
     draws(on(new Gate(Integer.MAX_VALUE), 100), "segment");
     draws(Generator.builder().worker(1).store("memory:draws"), "snowflake");
     otherCalls();

@@ -7,18 +7,19 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Words of 64 bits in the library's memory: by their address where Java has a {@code MemorySegment} (22 and later) and
- * lets us use it, else in a direct buffer, which the virtual machine checks anew after each access that orders others.
+ * Reads and changes words of 64 bits in the library's memory, for {@link View}: by their address where Java has a
+ * {@code MemorySegment} (22 and later) and allows its use, else in a direct buffer, which the virtual machine checks
+ * again after each access that orders others.
  *
- * <p>Static, because it would also read the fields of an object again, even final ones: a caller that keeps both in
- * variables spares that.
+ * <p>The methods are static and take both, because the virtual machine would also read the fields of an object again
+ * after each such access, even final fields. A caller keeps both in variables instead.
  */
-final class Memory {
+final class NativeWords {
   private static final VarHandle AT_ADDRESS = atAddress(); // null: not here
   private static final VarHandle IN_BUFFER =
       MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
-  private Memory() {}
+  private NativeWords() {}
 
   /** For tests. */
   static boolean isByAddress() {
@@ -53,7 +54,7 @@ final class Memory {
   private static VarHandle atAddress() {
     if (Runtime.version().feature() < 22) return null; // with a preview of it, which is another
     try {
-      Object isAllowed = Module.class.getMethod("isNativeAccessEnabled").invoke(Memory.class.getModule());
+      Object isAllowed = Module.class.getMethod("isNativeAccessEnabled").invoke(NativeWords.class.getModule());
       if (!(boolean) isAllowed) return null;
       Class<?> segments = Class.forName("java.lang.foreign.MemorySegment");
       Object nothing = segments.getField("NULL").get(null);

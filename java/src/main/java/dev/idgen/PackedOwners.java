@@ -3,22 +3,22 @@ package dev.idgen;
 import java.util.Arrays;
 
 /**
- * Owners as the natives take many of them: all their bytes in one array, and where each ends in another. Two arrays
- * are read at once, where an array for each owner would be a call each.
+ * Many owners in two arrays, the form that the natives take: the bytes of all owners in one array, and the end of each
+ * owner in the other. JNI reads the two arrays at once; it would need a call for each owner that has its own array.
  */
-record Owners(byte[] bytes, int[] ends) {
-  static Owners of(byte[] owner) {
-    return new Owners(owner, new int[] {owner.length});
+record PackedOwners(byte[] bytes, int[] ends) {
+  static PackedOwners of(byte[] owner) {
+    return new PackedOwners(owner, new int[] {owner.length});
   }
 
   /** Checks every owner that Java can check, before an id is drawn for any. */
-  static Owners of(String[] owners) {
+  static PackedOwners of(String[] owners) {
     var packer = new Packer(owners.length);
     for (String owner : owners) packer.add(Text.owner(owner));
     return packer.packed();
   }
 
-  static Owners of(byte[][] owners) {
+  static PackedOwners of(byte[][] owners) {
     var packer = new Packer(owners.length);
     for (byte[] owner : owners) packer.add(owner);
     return packer.packed();
@@ -55,8 +55,8 @@ record Owners(byte[] bytes, int[] ends) {
       ends[count++] = size;
     }
 
-    Owners packed() {
-      return new Owners(bytes, ends);
+    PackedOwners packed() {
+      return new PackedOwners(bytes, ends);
     }
   }
 }
