@@ -744,11 +744,11 @@ public final class Generator implements IdSource {
    * @return its fields
    * @throws ConfigException if another layout made the id (bits outside this one, another constant)
    */
-  public Parts decode(long id) {
+  public IdParts decode(long id) {
     try {
-      var numbers = new long[Parts.NUMBERS];
+      var numbers = new long[IdParts.NUMBERS];
       IdgenJNI.idgen_decode(handle, id, numbers);
-      return Parts.of(numbers);
+      return IdParts.of(numbers);
     } finally {
       Reference.reachabilityFence(this);
     }
@@ -762,11 +762,11 @@ public final class Generator implements IdSource {
    * @return its fields
    * @throws ConfigException if this generator makes no ids of that length, or another layout made the id
    */
-  public Parts decode(WideId id) {
+  public IdParts decode(WideId id) {
     try {
-      var numbers = new long[Parts.NUMBERS];
+      var numbers = new long[IdParts.NUMBERS];
       IdgenJNI.idgen_decode_wide(handle, id.toBytes(), numbers);
-      return Parts.of(numbers);
+      return IdParts.of(numbers);
     } finally {
       Reference.reachabilityFence(this);
     }

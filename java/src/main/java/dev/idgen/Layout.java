@@ -93,11 +93,11 @@ public final class Layout {
    * @throws ConfigException if another layout made the id (bits outside this one, another constant), or the layout is
    *     wider than 64 bits
    */
-  public Parts decode(long id) {
+  public IdParts decode(long id) {
     try {
-      var numbers = new long[Parts.NUMBERS];
+      var numbers = new long[IdParts.NUMBERS];
       IdgenJNI.idgen_layout_decode(handle, id, numbers);
-      return Parts.of(numbers);
+      return IdParts.of(numbers);
     } finally {
       Reference.reachabilityFence(this);
     }
@@ -112,7 +112,7 @@ public final class Layout {
    * @return the id
    * @throws ConfigException if a number is too large for its field, or the layout is wider than 64 bits
    */
-  public long encode(Parts parts) {
+  public long encode(IdParts parts) {
     try {
       var id = new long[1];
       IdgenJNI.idgen_layout_encode(handle, parts.numbers(), id);
@@ -129,11 +129,11 @@ public final class Layout {
    * @return its fields
    * @throws ConfigException if another layout made the id (another length, bits outside this one, another constant)
    */
-  public Parts decode(WideId id) {
+  public IdParts decode(WideId id) {
     try {
-      var numbers = new long[Parts.NUMBERS];
+      var numbers = new long[IdParts.NUMBERS];
       IdgenJNI.idgen_layout_decode_wide(handle, id.toBytes(), numbers);
-      return Parts.of(numbers);
+      return IdParts.of(numbers);
     } finally {
       Reference.reachabilityFence(this);
     }
@@ -146,7 +146,7 @@ public final class Layout {
    * @return an id of 8 or 16 bytes
    * @throws ConfigException if a number is too large for its field
    */
-  public WideId encodeWide(Parts parts) {
+  public WideId encodeWide(IdParts parts) {
     try {
       var id = new Object[1];
       IdgenJNI.idgen_layout_encode_wide(handle, parts.numbers(), id);

@@ -41,7 +41,7 @@ final class Exercise {
     fails(() -> Generator.builder().set("none", "x".repeat(1000)).build());
     fails(() -> Layout.parse("none"));
     fails(() -> layout.decode(-1));
-    fails(() -> layout.encode(Parts.of(Map.of(Field.WORKER, -1L))));
+    fails(() -> layout.encode(IdParts.of(Map.of(Field.WORKER, -1L))));
     fails(() -> IdText.HEX.parse("none"));
     fails(() -> IdText.HEX.parseWide("none"));
     var ids = builder.log((level, message) -> {}).build();
@@ -88,7 +88,7 @@ final class Exercise {
     wide.encodeWide(wide.decode(WideId.of(new UUID(1, 2))));
     wide.gene("acme".repeat(100));
     fails(() -> wide.decode(WideId.of(1)));
-    fails(() -> wide.encodeWide(Parts.of(Map.of(Field.GENE, -1L))));
+    fails(() -> wide.encodeWide(IdParts.of(Map.of(Field.GENE, -1L))));
     fails(() -> wide.gene(""));
     var numbers = LongStream.range(0, 3000).toArray();
     var names = LongStream.range(0, 3000).mapToObj(number -> "a long name of customer number " + number);

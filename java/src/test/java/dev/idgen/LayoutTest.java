@@ -15,7 +15,7 @@ class LayoutTest {
   void aTwitterIdDecodesToItsTime() {
     var parts = Layout.parse("twitter").decode(1541815603606036480L);
     assertEquals(Instant.parse("2022-06-28T16:07:40.105Z"), parts.instant());
-    assertEquals("Parts[2022-06-28T16:07:40.105Z, datacenter=11, worker=26, sequence=0]", parts.toString());
+    assertEquals("IdParts[2022-06-28T16:07:40.105Z, datacenter=11, worker=26, sequence=0]", parts.toString());
   }
 
   @Test
@@ -50,7 +50,7 @@ class LayoutTest {
     var info = layout.info();
     var day = Instant.parse("2026-11-21T00:00:00Z");
     long ticks = (day.toEpochMilli() - info.epochUnixMs()) / info.tickMs();
-    long first = layout.encode(Parts.of(Map.of(Field.TIME, ticks)));
+    long first = layout.encode(IdParts.of(Map.of(Field.TIME, ticks)));
     assertEquals(day, layout.decode(first).instant());
     assertEquals(day.minusMillis(1), layout.decode(first - 1).instant());
   }
@@ -58,17 +58,17 @@ class LayoutTest {
   @Test
   void aNumberTooLargeForItsFieldIsRefused() {
     var refusal = assertThrows(
-        ConfigException.class, () -> Layout.parse("default").encode(Parts.of(Map.of(Field.WORKER, 1024L))));
+        ConfigException.class, () -> Layout.parse("default").encode(IdParts.of(Map.of(Field.WORKER, 1024L))));
     assertEquals(Status.VALUE, refusal.status());
     assertTrue(refusal.getMessage().contains("1024"), refusal::getMessage);
   }
 
   @Test
   void partsWithoutTimeHaveNoInstant() {
-    var parts = Parts.of(Map.of(Field.SEGMENT, 5L));
+    var parts = IdParts.of(Map.of(Field.SEGMENT, 5L));
     assertFalse(parts.has(Field.TIME));
     assertThrows(IllegalStateException.class, parts::instant);
-    assertEquals("Parts[segment=5]", parts.toString());
+    assertEquals("IdParts[segment=5]", parts.toString());
   }
 
   @Test

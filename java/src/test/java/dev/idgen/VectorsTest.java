@@ -75,7 +75,7 @@ class VectorsTest {
             assertEquals(Long.parseLong(row[3]), parts.instant().toEpochMilli());
           }
           assertEquals(id, layout.encode(parts));
-          assertEquals(id, layout.encode(Parts.of(values)));
+          assertEquals(id, layout.encode(IdParts.of(values)));
         });
   }
 

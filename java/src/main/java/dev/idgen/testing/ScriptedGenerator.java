@@ -2,9 +2,9 @@ package dev.idgen.testing;
 
 import dev.idgen.ConfigException;
 import dev.idgen.Generator;
+import dev.idgen.IdParts;
 import dev.idgen.IdSource;
 import dev.idgen.IdgenException;
-import dev.idgen.Parts;
 import dev.idgen.Status;
 import java.time.Instant;
 import java.util.Map;
@@ -402,7 +402,7 @@ public final class ScriptedGenerator implements IdSource {
    * @param id an id of this generator
    * @return its fields
    */
-  public Parts decode(long id) {
+  public IdParts decode(long id) {
     return generator.decode(id);
   }
 

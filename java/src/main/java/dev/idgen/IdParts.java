@@ -25,7 +25,7 @@ import java.util.StringJoiner;
  * @param fixed constant bits
  * @param segmentHigh high bits of {@code segment}; 0 but in ids of 16 bytes
  */
-public record Parts(
+public record IdParts(
     Set<Field> fields,
     long unixMs,
     long time,
@@ -43,12 +43,12 @@ public record Parts(
   static final int NUMBERS = 13;
 
   /**
-   * Parts for {@link Layout#encode(Parts)}: fields that are not named are 0.
+   * The parts for {@link Layout#encode(IdParts)}: fields that are not named are 0.
    *
    * @param values a number for each field
    * @return parts without a {@code unixMs}, which encoding does not read
    */
-  public static Parts of(Map<Field, Long> values) {
+  public static IdParts of(Map<Field, Long> values) {
     var numbers = new long[NUMBERS];
     for (var value : values.entrySet()) {
       numbers[0] |= value.getKey().mask();
@@ -58,8 +58,8 @@ public record Parts(
   }
 
   /** From the members of idgen_parts_t, in their order. */
-  static Parts of(long[] n) {
-    return new Parts(
+  static IdParts of(long[] n) {
+    return new IdParts(
         Field.ofMask(n[0]), n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11], n[12]);
   }
 
@@ -116,11 +116,11 @@ public record Parts(
   /**
    * What the id holds, and nothing else.
    *
-   * @return for example {@code Parts[2026-11-21T08:00:00Z, worker=7, sequence=42]}
+   * @return for example {@code IdParts[2026-11-21T08:00:00Z, worker=7, sequence=42]}
    */
   @Override
   public String toString() {
-    var text = new StringJoiner(", ", "Parts[", "]");
+    var text = new StringJoiner(", ", "IdParts[", "]");
     for (Field field : Field.values()) {
       if (!has(field)) continue;
       if (field == Field.TIME) {
