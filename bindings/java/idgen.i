@@ -1,10 +1,11 @@
 /*
- * The Java natives: one package-private class, dev.idgen.IdgenJNI, of static methods named as in idgen.h. No proxies: a
- * handle is a long, a struct is a long[], text is a byte[] of UTF-8 (JNI strings are in a UTF-8 of their own), a
- * failure is thrown. The classes that users see are written by hand in java/.
+ * The Java natives: static methods of one package-private class, dev.idgen.IdgenJNI. There are no proxies: a handle is
+ * a long, a struct is a long[] or an Object[], text is a byte[] of UTF-8 (JNI strings use a variant of UTF-8), and a
+ * failure is thrown. The classes that users see are in java/.
  *
- * SWIG reads idgen.h itself: a function added there needs no change here, as long as its parameters have the usual
- * names.
+ * SWIG reads idgen.h and makes a native of each function that no %ignore below names. A function added to idgen.h needs
+ * no change here if its parameters have the usual types and names. If it blocks, makes an id, calls back or returns
+ * text of any length, it needs three things: an %ignore, a %native at the end of this file, and code in natives_*.cpp.
  */
 %module(jniclassname="IdgenJNI") IdgenModule
 
@@ -164,7 +165,7 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
 %apply int32_t { idgen_status_t status };
 %apply int32_t { idgen_status_t idgen_status_at };
 
-/* ---- left out: structs and constants; what a host builds in C; what Java does in one call of its own (below) */
+/* ---- ignored: structs and constants; what only a host in C builds; what has a native written by hand (below) */
 
 %rename("$ignore", regextarget=1, fullname=1) "^IDGEN_";
 %rename("$ignore", regextarget=1, fullname=1) "^idgen_route";
@@ -242,12 +243,18 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
 %include "idgen/status.h"
 %include "idgen/idgen.h"
 
-/* Written by hand: the hot calls (natives_next.cpp, natives_owner.cpp) return the id and throw, because an array for
- * the result would double their cost; what waits hears of interrupts (there and in natives_lifetime.cpp); texts of any
- * length (natives_text.cpp); the log, the store and the list of segments, which call back (natives_log.cpp,
- * natives_store.cpp, natives_segments.cpp); routes (natives_routes.cpp); hidden ids and
- * their keys (natives_cipher.cpp); standard ids, a UUID as its two
- * halves (natives_standard.cpp). */
+/* ---- written by hand, in these files:
+ *
+ * natives_next.cpp, natives_owner.cpp  calls that make ids return the id: an array for it would double their cost
+ * natives_lifetime.cpp                 opening and closing notice interrupts; those that make ids do too
+ * natives_text.cpp                     texts of any length
+ * natives_host.cpp, natives_store.cpp  the log, the clock and the store, which the library calls back
+ * natives_segments.cpp                 the list of segments, which calls back for each row
+ * natives_routes.cpp                   tables of routes, and routers
+ * natives_cipher.cpp                   hidden ids and their keys
+ * natives_standard.cpp                 standard ids; a UUID is two longs
+ * jni_support.cpp                      jniVersion
+ */
 %native(jniVersion) jint jniVersion();
 %native(next) jlong next(jlong generator);
 %native(view) jlong view(jlong generator, jlongArray shape);
