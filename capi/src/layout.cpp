@@ -7,6 +7,7 @@
 #include "border.hpp"
 #include "idgen/gene.hpp"
 #include "idgen/text.hpp"
+#include "idgen/time_units.hpp"
 #include "wide.hpp"
 
 using namespace idgen;
@@ -135,7 +136,7 @@ idgen_status_t idgen_layout_info(const idgen_layout_t* layout, int64_t now_unix_
     if (now_unix_ms == std::numeric_limits<int64_t>::min()) {
       timespec now;
       clock_gettime(CLOCK_REALTIME, &now);
-      now_unix_ms = now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
+      now_unix_ms = now.tv_sec * 1000 + now.tv_nsec / kNsPerMs;
     }
     idgen_layout_info_t info{};
     info.fields = fields.field_bits();

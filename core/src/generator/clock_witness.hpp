@@ -7,6 +7,7 @@
 #include "generator/fast_path.hpp"
 #include "idgen/status.hpp"
 #include "idgen/text.hpp"
+#include "idgen/time_units.hpp"
 
 namespace idgen {
 
@@ -26,10 +27,10 @@ class ClockWitness {
     const std::int64_t left_ns = kConfirmedNs - (mono_ns - suspect_->mono_ns);
     if (left_ns <= 0) return;
     throw Error(Status::clock_leap,
-                "the clock has leapt " + format_duration_ms(trusted_->ahead(wall_ns, mono_ns) / 1'000'000) +
-                    " ahead, to " + format_instant(floor_div(wall_ns, 1'000'000)) +
+                "the clock has leapt " + format_duration_ms(trusted_->ahead(wall_ns, mono_ns) / kNsPerMs) +
+                    " ahead, to " + format_instant(floor_div(wall_ns, kNsPerMs)) +
                     "; a worker's time is not reserved there before the clock has stayed there for " +
-                    std::to_string(kConfirmedNs / 1'000'000'000) + " s. If it is wrong, set it",
+                    std::to_string(kConfirmedNs / kNsPerSecond) + " s. If it is wrong, set it",
                 static_cast<std::uint64_t>(left_ns));
   }
   void trust(std::int64_t wall_ns, std::int64_t mono_ns) {
@@ -39,9 +40,9 @@ class ClockWitness {
 
  private:
   // A leap that a paused machine, or a slightly wrong clock, can cause is trusted at once.
-  static constexpr std::int64_t kPlausibleNs = std::int64_t{600} * 1'000'000'000;
-  static constexpr std::int64_t kConfirmedNs = std::int64_t{10} * 1'000'000'000;
-  static constexpr std::int64_t kSteadyNs = 1'000'000'000;
+  static constexpr std::int64_t kPlausibleNs = 600 * kNsPerSecond;
+  static constexpr std::int64_t kConfirmedNs = 10 * kNsPerSecond;
+  static constexpr std::int64_t kSteadyNs = kNsPerSecond;
 
   struct Reading {
     std::int64_t wall_ns;

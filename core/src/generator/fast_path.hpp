@@ -6,6 +6,7 @@
 #include "calendar/calendar.hpp"
 #include "calendar/period.hpp"
 #include "idgen/handle.hpp"
+#include "idgen/time_units.hpp"
 #include "reserve/hot_page.hpp"
 
 namespace idgen {
@@ -14,10 +15,11 @@ inline std::int64_t floor_div(std::int64_t a, std::int64_t b) noexcept { return 
 
 inline std::int64_t wall_ms(const Shape& shape) noexcept IDGEN_RUNS_HOST_CODE {
   if (shape.host_clock) [[unlikely]]
-    return floor_div(shape.host_clock->wall_ns(), 1'000'000);
+    return floor_div(shape.host_clock->wall_ns(), kNsPerMs);
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
-  return now.tv_sec * 1000 + static_cast<std::int64_t>(static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000u);
+  return now.tv_sec * 1000 +
+         static_cast<std::int64_t>(static_cast<std::uint64_t>(now.tv_nsec) / std::uint64_t{kNsPerMs});
 }
 
 // Ticks since the epoch. Before the epoch: a huge number, above every max_tick.

@@ -7,6 +7,7 @@
 
 #include "generator/fast_path.hpp"
 #include "generator/live_generators.hpp"
+#include "idgen/time_units.hpp"
 #include "runtime/process_image.hpp"
 
 namespace idgen {
@@ -19,9 +20,8 @@ std::string holder_text() {
 
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000;
-constexpr std::int64_t kFirstPauseNs = 20 * kMs;
-constexpr std::int64_t kLastPauseNs = 1'000 * kMs;
+constexpr std::int64_t kFirstPauseNs = 20 * kNsPerMs;
+constexpr std::int64_t kLastPauseNs = 1'000 * kNsPerMs;
 
 // The store is down or full, and may recover soon.
 bool is_away(const Error& error) {
@@ -32,8 +32,8 @@ bool is_away(const Error& error) {
 
 // How long a worker that somebody else holds may keep us waiting.
 std::int64_t worker_wait_ns(const Config& config, const Store& store) {
-  if (!config.get("worker_wait").empty()) return config.duration_ms("worker_wait") * kMs;
-  return store.has_leases() ? (config.duration_ms("worker_lease") + 1'000) * kMs : 0;
+  if (!config.get("worker_wait").empty()) return config.duration_ms("worker_wait") * kNsPerMs;
+  return store.has_leases() ? (config.duration_ms("worker_lease") + 1'000) * kNsPerMs : 0;
 }
 
 // Waits while opening a generator: for a store that is down, for a worker that another process holds, and for a clock
@@ -72,8 +72,8 @@ class Opening {
     const std::int64_t left_ns = worker_wait_ns_ - waited_for_worker_ns_;
     if (left_ns <= 0) {
       if (worker_wait_ns_ == 0) throw error;
-      throw Error(error.status(),
-                  concat({subject_, ": waited ", waited_for_worker_ns_ / kMs, " ms (worker_wait); ", error.message()}));
+      throw Error(error.status(), concat({subject_, ": waited ", waited_for_worker_ns_ / kNsPerMs,
+                                          " ms (worker_wait); ", error.message()}));
     }
     const std::int64_t hint_ns = static_cast<std::int64_t>(std::min<std::uint64_t>(error.retry_after_ns(), INT64_MAX));
     const std::int64_t pause_ns = std::min({left_ns, kLastPauseNs, hint_ns > 0 ? hint_ns : kLastPauseNs});
@@ -95,7 +95,7 @@ class Opening {
     if (patience_.left_ns() <= 0) {
       if (patience_.wait_max_ns() == 0) return false;
       throw Error(error.status(),
-                  concat({subject_, ": waited ", patience_.waited_ns() / kMs,
+                  concat({subject_, ": waited ", patience_.waited_ns() / kNsPerMs,
                           " ms (wait_max) for the store; its latest answer: ", error.message()}),
                   error.retry_after_ns(), error.cause());
     }
@@ -167,7 +167,7 @@ Generator::Generator(const Config& config, Layout layout, std::string subject, P
       runtime_(config.runtime ? config.runtime : std::shared_ptr<Runtime>(std::shared_ptr<void>(), &system_runtime())),
       home_(make_hot_page(shape_.stripes)),
       logs_(std::make_shared<LogList>(home_)),
-      wait_max_ns_(config.duration_ms("wait_max") * kMs),
+      wait_max_ns_(config.duration_ms("wait_max") * kNsPerMs),
       store_(open_configured(config_, *runtime_, subject_, patience)) {
   logs_->join(config.log);
   store_->enter();
@@ -176,7 +176,7 @@ Generator::Generator(const Config& config, Layout layout, std::string subject, P
 
 // How long a copy of this machine may go on with the original's reservations if nobody calls anything but the fast
 // path. A look costs less than a microsecond, but each wakes a processor, and restoring a machine takes longer.
-constexpr std::int64_t kLookEveryNs = 100 * kMs;
+constexpr std::int64_t kLookEveryNs = 100 * kNsPerMs;
 
 Generator::~Generator() {
   close();
@@ -293,7 +293,7 @@ bool Generator::start_over(const Feed* ended, Patience& patience) {
     if (patience.left_ns() <= 0) {
       throw Error(
           Status::store_unavailable,
-          concat({subject_, ": waited ", patience.waited_ns() / kMs, " ms (wait_max) for another thread, which ",
+          concat({subject_, ": waited ", patience.waited_ns() / kNsPerMs, " ms (wait_max) for another thread, which ",
                   (ended == nullptr ? "draws this forked child's first reservation" : "starts over")}));
     }
     patience.check(subject_);

@@ -5,6 +5,7 @@
 
 #include "generator/fast_path.hpp"
 #include "idgen/text.hpp"
+#include "idgen/time_units.hpp"
 
 namespace idgen {
 
@@ -47,13 +48,13 @@ bool KeptNumber::is_known_until(std::int64_t until_ms) const {
 // What is reserved then must be reported first: the number's next owner may have the right time.
 bool KeptNumber::has_leapt_since_report(std::int64_t now_ms) const {
   if (held_.reported_ms == 0) return false;  // there was none yet: a number from worker_cache
-  const std::int64_t passed_ms = floor_div(options_.runtime->mono_ns() - reported_at_ns_, 1'000'000);
+  const std::int64_t passed_ms = floor_div(options_.runtime->mono_ns() - reported_at_ns_, kNsPerMs);
   return now_ms > held_.reported_ms + passed_ms + options_.request.clock_limit_ms;
 }
 
 void KeptNumber::confirm(std::int64_t until_ms) {
   const auto is_ours = [&] {
-    const std::int64_t now_ms = floor_div(options_.runtime->wall_ns(), 1'000'000);  // the clock may be the host's
+    const std::int64_t now_ms = floor_div(options_.runtime->wall_ns(), kNsPerMs);  // the clock may be the host's
     const MutexLock lock(mutex_);
     if (lost_) throw *lost_;
     return is_known_until(until_ms) && (ahead_ || !has_leapt_since_report(now_ms));
@@ -95,7 +96,7 @@ KeptNumber::Report KeptNumber::report() {
     held = held_;
   }
   NumberRequest request = options_.request;
-  request.now_ms = floor_div(options_.runtime->wall_ns(), 1'000'000);
+  request.now_ms = floor_div(options_.runtime->wall_ns(), kNsPerMs);
   std::optional<ClaimedNumber> kept;
   std::optional<Error> failure;
   try {

@@ -6,6 +6,7 @@
 
 #include "idgen/checkpoint.hpp"
 #include "idgen/standard.hpp"
+#include "idgen/time_units.hpp"
 #include "runtime/fork_page.hpp"
 #include "runtime/made_once.hpp"
 #include "runtime/process_image.hpp"
@@ -68,7 +69,7 @@ void wait_for_reset(Runtime& runtime, const std::string& subject, Patience& pati
       throw Error(
           Status::store_unavailable,
           concat({subject, ": this process was quiesced for a checkpoint (idgen_quiesce); waited ",
-                  patience.waited_ns() / 1'000'000, " ms (wait_max) for idgen_reset. Call that, then try again"}));
+                  patience.waited_ns() / kNsPerMs, " ms (wait_max) for idgen_reset. Call that, then try again"}));
     }
     const std::int64_t before = runtime.mono_ns();
     runtime.sleep_ns(patience.slice_ns());

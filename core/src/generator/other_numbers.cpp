@@ -15,6 +15,7 @@
 #include "generator/fast_path.hpp"
 #include "generator/kept_number.hpp"
 #include "idgen/text.hpp"
+#include "idgen/time_units.hpp"
 #include "store/grant_rules.hpp"
 #include "store/new_file.hpp"
 #include "store/number_rules.hpp"
@@ -22,7 +23,6 @@
 namespace idgen {
 namespace {
 
-constexpr std::int64_t kNsPerMilli = 1'000'000;
 // CosId reports every minute; its processes count as dead after five.
 constexpr std::int64_t kCosidReportMs = 60'000;
 constexpr std::int64_t kCosidReportsPerGuard = 5;
@@ -156,7 +156,7 @@ class OtherNumbers : public WorkerSource {
         rows_(rows_of(context)),
         // With a lane of its own, a server that hangs delays no window.
         lane_(context.config.get("worker_url").empty() ? store_->lane(*runtime_) : runtime_->make_lane()),
-        wait_max_ns_(context.config.duration_ms("wait_max") * kNsPerMilli) {}
+        wait_max_ns_(context.config.duration_ms("wait_max") * kNsPerMs) {}
 
   void confirm(std::int64_t until_ms) override {
     if (kept_) kept_->confirm(until_ms);
@@ -174,8 +174,8 @@ class OtherNumbers : public WorkerSource {
                                                              .rows = rows_,
                                                              .runtime = runtime_,
                                                              .lane = lane_,
-                                                             .every_ns = every_ms * kNsPerMilli,
-                                                             .after_failure_ns = after_failure_ms * kNsPerMilli,
+                                                             .every_ns = every_ms * kNsPerMs,
+                                                             .after_failure_ns = after_failure_ms * kNsPerMs,
                                                              .log = log_},
                                          claimed);
     kept_->start();
@@ -188,7 +188,7 @@ class OtherNumbers : public WorkerSource {
   void say(LogLevel level, const std::string& line) const IDGEN_RUNS_HOST_CODE {
     if (log_) log_(level, "worker_source = " + request_.kind + ": " + line);
   }
-  std::int64_t now_ms() const IDGEN_RUNS_HOST_CODE { return floor_div(runtime_->wall_ns(), kNsPerMilli); }
+  std::int64_t now_ms() const IDGEN_RUNS_HOST_CODE { return floor_div(runtime_->wall_ns(), kNsPerMs); }
 
   const LeasedField field_;
   const std::shared_ptr<Store> store_;

@@ -2,6 +2,7 @@
 
 #include "generator/live_generators.hpp"
 #include "generator/snowflake.hpp"
+#include "idgen/time_units.hpp"
 #include "runtime/slots.hpp"
 
 namespace idgen {
@@ -44,7 +45,7 @@ std::shared_ptr<Generator> shared(const std::shared_ptr<Generator>& generator, c
 
 std::shared_ptr<Generator> acquire_generator(const Config& given, const Cancelled& cancelled) {
   const Config config = given.with_absolute_directory();
-  Patience patience(config.duration_ms("wait_max") * 1'000'000, cancelled);
+  Patience patience(config.duration_ms("wait_max") * kNsPerMs, cancelled);
   wait_for_reset(config.runtime ? *config.runtime : system_runtime(), config.get("name"), patience);
   if (config.get("kind") != "snowflake") return make_segment_generator(config, patience);
   Runtime& runtime = config.runtime ? *config.runtime : system_runtime();
@@ -57,7 +58,7 @@ std::shared_ptr<Generator> acquire_generator(const Config& given, const Cancelle
     if (!slot->is_busy) break;
     if (patience.left_ns() <= 0) {
       throw Error(Status::worker_busy,
-                  concat({"waited ", std::to_string(patience.waited_ns() / 1'000'000),
+                  concat({"waited ", std::to_string(patience.waited_ns() / kNsPerMs),
                           " ms (wait_max) for another thread of this process, which opens or closes "
                           "a generator on the same worker; try again"}));
     }

@@ -12,6 +12,7 @@
 #include "generator/generator.hpp"
 #include "idgen/text.hpp"
 #include "idgen/text_form.hpp"
+#include "idgen/time_units.hpp"
 #include "idgen/url.hpp"
 #include "store/host_memory.hpp"
 
@@ -38,7 +39,7 @@ struct Serials {
   std::uint64_t last_number = kLastSerial;   // in a period
 
   explicit operator bool() const { return form != nullptr; }
-  std::int64_t now_ms() const IDGEN_RUNS_HOST_CODE { return floor_div(runtime->wall_ns(), 1'000'000); }
+  std::int64_t now_ms() const IDGEN_RUNS_HOST_CODE { return floor_div(runtime->wall_ns(), kNsPerMs); }
   const Calendar::Span& period() const IDGEN_RUNS_HOST_CODE { return calendar->learn(now_ms()); }
   // The last one of the same period.
   std::uint64_t last_of(std::uint64_t id) const {
@@ -427,9 +428,9 @@ class SegmentGenerator final : public Generator {
   }
   void set_options(Supply::Options& options, const Page&) override {
     options.sizing = {.prefetch = config_.number("segment.prefetch"),
-                      .runway_ns = config_.duration_ms("segment.runway") * 1'000'000,
+                      .runway_ns = config_.duration_ms("segment.runway") * kNsPerMs,
                       .stock_max = stock_max_};
-    options.max_age_ns = config_.duration_ms("segment.max_age") * 1'000'000;
+    options.max_age_ns = config_.duration_ms("segment.max_age") * kNsPerMs;
     // A process that ends badly loses what it holds: not a large part of the digits.
     if (serials_) options.sizing.stock_max = std::min(options.sizing.stock_max, 2 * serials_.most_at_once());
     if (serials_.calendar == nullptr) return;
@@ -563,7 +564,7 @@ std::shared_ptr<Generator> make_segment_generator(const Config& config, Patience
 
 std::string describe_segment_generator(const Config& config) {
   const Cancelled never;
-  Patience patience(config.duration_ms("wait_max") * 1'000'000, never);
+  Patience patience(config.duration_ms("wait_max") * kNsPerMs, never);
   return SegmentGenerator(config, patience).describe();
 }
 

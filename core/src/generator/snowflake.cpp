@@ -19,11 +19,10 @@
 #include "generator/node.hpp"
 #include "generator/window_source.hpp"
 #include "idgen/text.hpp"
+#include "idgen/time_units.hpp"
 
 namespace idgen {
 namespace {
-
-constexpr std::int64_t kNsPerMs = 1'000'000;
 
 // A window that is renewed while the counter is ahead of the clock grows by no more than this, so that repeated crashes
 // do not push a worker's time ever further ahead.
@@ -87,7 +86,7 @@ WindowWidth window_width(const Config& config, std::int64_t tick_ms) {
                         std::to_string(width_ms), "ms"}));
   }
   Runtime& runtime = config.runtime ? *config.runtime : system_runtime();
-  const std::int64_t now_ms = floor_div(runtime.wall_ns(), 1'000'000);
+  const std::int64_t now_ms = floor_div(runtime.wall_ns(), kNsPerMs);
   const std::string epoch = format_instant(layout.epoch_unix_ms());
   if (layout.epoch_unix_ms() > now_ms) {
     throw Error(Status::lifetime, concat({"epoch ", epoch, " is in the future: the clock says ", format_instant(now_ms),
@@ -158,7 +157,7 @@ class SnowflakeGenerator final : public Generator {
     const std::uint64_t slack = hot.slack.load();
     // Read after the counter: a clock read before it could seem to be behind another thread's ids.
     const std::int64_t now_ns = runtime_->wall_ns();
-    const std::int64_t now_ms = floor_div(now_ns, 1'000'000);
+    const std::int64_t now_ms = floor_div(now_ns, kNsPerMs);
     const std::uint64_t tick = tick_at(shape_, now_ms);
     if (now_ms < shape_.epoch_ms) {
       throw Error(Status::clock_before_epoch,
@@ -271,7 +270,7 @@ class SnowflakeGenerator final : public Generator {
     return replace(feed, patience);
   }
 
-  std::int64_t tick_start_ns(std::uint64_t tick) const { return layout_.tick_start_unix_ms(tick) * 1'000'000; }
+  std::int64_t tick_start_ns(std::uint64_t tick) const { return layout_.tick_start_unix_ms(tick) * kNsPerMs; }
 
   // The number drawn next when the counter is at `next` and the clock in `tick`.
   static std::uint64_t wanted_at(const Shape& shape, std::uint64_t next, std::uint64_t tick) {
@@ -299,12 +298,12 @@ class SnowflakeGenerator final : public Generator {
     // Used up: the counter has just stepped into the next tick and drawn nothing there. (Running ahead, it may have.)
     const bool used_up = next_tick == allowed_tick + 1 && (sequence == 0 || is_ahead(page.slack.load()));
     const std::int64_t left_ns = tick_start_ns(next_tick) - tick_start_ns(allowed_tick) +
-                                 tick_start_ns(tick_at(shape_, floor_div(now_ns, 1'000'000))) - now_ns;
+                                 tick_start_ns(tick_at(shape_, floor_div(now_ns, kNsPerMs))) - now_ns;
     if (!used_up && !go_on_behind(page, next, now_ns, left_ns, patience)) return true;
     if (!patience.may_wait()) return false;
     if (left_ns > patience.left_ns()) {
       const std::string times =
-          std::to_string((left_ns + 999'999) / 1'000'000) + " ms to go, wait_max = " + config_.get("wait_max");
+          std::to_string(ms_rounded_up(left_ns)) + " ms to go, wait_max = " + config_.get("wait_max");
       if (!used_up)
         throw behind(next_tick, now_ns, left_ns, "; that is longer than wait_max = " + config_.get("wait_max"));
       throw Error(Status::overloaded,
@@ -321,7 +320,7 @@ class SnowflakeGenerator final : public Generator {
     patience.spend(std::max<std::int64_t>(waited, 1));
     patience.check(subject_);
     if (used_up && shape_.is_direct)
-      fall_behind(page, shape_, next, tick_at(shape_, floor_div(runtime_->wall_ns(), 1'000'000)), most_missed_);
+      fall_behind(page, shape_, next, tick_at(shape_, floor_div(runtime_->wall_ns(), kNsPerMs)), most_missed_);
     return true;
   }
 
@@ -335,13 +334,13 @@ class SnowflakeGenerator final : public Generator {
       if (!patience.may_wait()) return true;
       if (behind_at_.exchange(next, std::memory_order_relaxed) != next) {
         ++clock_back_events_;
-        log(LogLevel::warning, "the clock was set back: it is " + std::to_string((left_ns + 999'999) / 1'000'000) +
-                                   " ms behind the last id");
+        log(LogLevel::warning,
+            "the clock was set back: it is " + std::to_string(ms_rounded_up(left_ns)) + " ms behind the last id");
       }
     }
     if (clock_back_ == ClockBack::go_on) {
       // Raised to what this thread needs, not by that amount: several threads may find the clock behind at once.
-      const std::uint64_t needed = next_tick - tick_at(shape_, floor_div(now_ns, 1'000'000));
+      const std::uint64_t needed = next_tick - tick_at(shape_, floor_div(now_ns, kNsPerMs));
       std::uint64_t slack = page.slack.load();
       while (slack < needed && !page.slack.compare_exchange_weak(slack, needed)) {
       }
@@ -354,12 +353,12 @@ class SnowflakeGenerator final : public Generator {
 
   [[gnu::cold]] Error behind(std::uint64_t next_tick, std::int64_t now_ns, std::int64_t left_ns,
                              const std::string& why) const {
-    const std::int64_t left_ms = (left_ns + 999'999) / 1'000'000;
+    const std::int64_t left_ms = ms_rounded_up(left_ns);
     return Error(
         Status::clock_back,
         concat({subject_, ": the clock moved backwards: refusing to generate ids for ", std::to_string(left_ms),
                 " ms (last id ", format_instant(layout_.tick_start_unix_ms(next_tick)), ", now ",
-                format_instant(floor_div(now_ns, 1'000'000)), ")", why,
+                format_instant(floor_div(now_ns, kNsPerMs)), ")", why,
                 ". Try again later, or set on_clock_back = continue"}),
         static_cast<std::uint64_t>(left_ns));
   }
@@ -528,7 +527,7 @@ std::string describe_snowflake_generator(const Config& config) {
   const Layout layout = layout_of(config);
   check_usable(config, layout);
   const Cancelled never;
-  Patience patience(config.duration_ms("wait_max") * 1'000'000, never);
+  Patience patience(config.duration_ms("wait_max") * kNsPerMs, never);
   Node node = node_of(config, layout);
   check_worker_source(config, node);
   return SnowflakeGenerator(config, layout, std::move(node), patience).describe();

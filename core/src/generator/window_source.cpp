@@ -5,6 +5,7 @@
 
 #include "generator/fast_path.hpp"
 #include "idgen/text.hpp"
+#include "idgen/time_units.hpp"
 
 namespace idgen {
 
@@ -34,7 +35,7 @@ WindowSource::WindowSource(std::shared_ptr<Store> store, Runtime& runtime, const
 
 Range WindowSource::draw(const Demand&) {
   const std::int64_t now_ns = runtime_.wall_ns();
-  const std::int64_t now_ms = floor_div(now_ns, 1'000'000);
+  const std::int64_t now_ms = floor_div(now_ns, kNsPerMs);
   if (now_ms < epoch_ms_) {
     throw Error(Status::clock_before_epoch, concat({"the clock says ", format_instant(now_ms), ", before the epoch ",
                                                     format_instant(epoch_ms_), "; set the clock"}));

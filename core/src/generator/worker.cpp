@@ -6,6 +6,7 @@
 #include "generator/snowflake.hpp"
 #include "idgen/runtime.hpp"
 #include "idgen/text.hpp"
+#include "idgen/time_units.hpp"
 
 namespace idgen {
 namespace {
@@ -48,7 +49,6 @@ std::shared_ptr<Store> store_of(const Config& config) {
 }
 
 std::int64_t now_ms(const Config& config) {
-  constexpr std::int64_t kNsPerMs = 1'000'000;
   return (config.runtime ? *config.runtime : system_runtime()).wall_ns() / kNsPerMs;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "idgen/text.hpp"
+#include "idgen/time_units.hpp"
 
 namespace idgen {
 namespace {
@@ -58,7 +59,7 @@ std::set<std::uint64_t> known_values(const LeasedField& field, const std::vector
   if (next_ms > 0) why += ". The next lease ends in " + std::to_string(next_ms) + " ms, unless it is renewed";
   throw Error(Status::worker_busy,
               concat({why, ". Stop a process, use a layout with more bits for ", field.name, ", or another namespace"}),
-              static_cast<std::uint64_t>(next_ms) * 1'000'000);
+              static_cast<std::uint64_t>(next_ms) * kNsPerMs);
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "idgen/time_units.hpp"
+
 namespace idgen {
 
 // What the configuration says.
@@ -26,7 +28,7 @@ struct Pace {
 };
 
 // A rate is measured over at least this: a burst of a few milliseconds says nothing about a second.
-inline constexpr std::int64_t kMeasureNs = 1'000'000'000;
+inline constexpr std::int64_t kMeasureNs = kNsPerSecond;
 
 // Numbers per second. REQUIRES: ns > 0.
 std::uint64_t rate_of(std::uint64_t numbers, std::int64_t ns) noexcept;

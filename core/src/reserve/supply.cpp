@@ -5,14 +5,14 @@
 #include <utility>
 #include <vector>
 
+#include "idgen/time_units.hpp"
 #include "runtime/assert.hpp"
 
 namespace idgen {
 namespace {
 
-constexpr std::int64_t kMillisecond = 1'000'000;
-constexpr std::int64_t kFirstRetryNs = 20 * kMillisecond;
-constexpr std::int64_t kLastRetryNs = 5'000 * kMillisecond;
+constexpr std::int64_t kFirstRetryNs = 20 * kNsPerMs;
+constexpr std::int64_t kLastRetryNs = 5'000 * kNsPerMs;
 // So little of a range that another request half way is not worth it.
 constexpr std::uint64_t kFewLeft = 64;
 
@@ -275,8 +275,8 @@ void Supply::pass_mark(std::uint64_t need) {
 }
 
 void Supply::fail_waiting(const Patience& patience) const {
-  const std::string waited = options_.subject + ": waited " + std::to_string(patience.waited_ns() / kMillisecond) +
-                             " ms (wait_max) for the store";
+  const std::string waited =
+      options_.subject + ": waited " + std::to_string(patience.waited_ns() / kNsPerMs) + " ms (wait_max) for the store";
   const auto retry_in = static_cast<std::uint64_t>(std::max<std::int64_t>(retry_at_ns_ - runtime_.mono_ns(), 0));
   if (is_failing()) {
     throw Error(failure_->status(), concat({waited, "; its latest answer: ", failure_->message()}), retry_in,
@@ -471,7 +471,7 @@ void Supply::retire() {
 void Supply::watch_renewal() {
   if (options_.renew_ns == 0) return;
   const std::int64_t due_ns = std::max(granted_at_ns_ + options_.renew_ns, retry_at_ns_) - runtime_.mono_ns();
-  const std::int64_t least_ns = loading_ ? options_.renew_ns / 4 : kMillisecond;  // somebody is on the way
+  const std::int64_t least_ns = loading_ ? options_.renew_ns / 4 : kNsPerMs;  // somebody is on the way
   try {
     lane_->post_after(std::max(due_ns, least_ns), [weak = weak_from_this()] {
       if (const std::shared_ptr<Supply> self = weak.lock()) self->renew();
@@ -654,7 +654,7 @@ void Supply::give_back(const Range& rest, std::span<const Range> ready) {
   stats.is_failing = is_failing();
   stats.is_used_up = is_failing() && ready_.empty() && std::max(page_.counter.next(), needed_) >= current_.end;
   stats.failure = failure_;
-  if (failure_ && failed_unix_ms_ == 0) failed_unix_ms_ = (wall_ns - (now - failed_at_ns_)) / kMillisecond;
+  if (failure_ && failed_unix_ms_ == 0) failed_unix_ms_ = (wall_ns - (now - failed_at_ns_)) / kNsPerMs;
   stats.failed_unix_ms = failed_unix_ms_;
   return stats;
 }

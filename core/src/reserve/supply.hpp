@@ -30,6 +30,7 @@
 #include "idgen/mutex.hpp"
 #include "idgen/runtime.hpp"
 #include "idgen/status.hpp"
+#include "idgen/time_units.hpp"
 #include "reserve/hot_page.hpp"
 #include "reserve/patience.hpp"
 #include "reserve/sizing.hpp"
@@ -235,7 +236,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   std::atomic<std::uint64_t> stripes_issued_{0};              // by stripes that are sealed
   mutable std::uint64_t most_issued_ IDGEN_GUARDED_BY(page_.mutex) = 0;
   std::int64_t measured_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;
-  std::int64_t measured_over_ns_ IDGEN_GUARDED_BY(page_.mutex) = 1'000'000'000;
+  std::int64_t measured_over_ns_ IDGEN_GUARDED_BY(page_.mutex) = kNsPerSecond;
   std::uint64_t unused_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // of what was granted: no longer held, and not drawn
   bool starved_ IDGEN_GUARDED_BY(page_.mutex) =
       false;  // a caller has waited since the last range: the rate would be higher

@@ -7,16 +7,13 @@
 #include <array>
 
 #include "idgen/text.hpp"
+#include "idgen/time_units.hpp"
 #include "runtime/absolute_path.hpp"
 #include "runtime/fork_page.hpp"
 #include "runtime/process_image.hpp"
 
 namespace idgen {
-namespace {
-
-constexpr std::int64_t kMs = 1'000'000;
-
-}  // namespace
+namespace {}  // namespace
 
 // A file as the directory shows it. Zeros if it cannot be seen; then reading it says why.
 struct Router::FileMark {
@@ -27,7 +24,8 @@ struct Router::FileMark {
     struct stat at {};
     if (stat(path.c_str(), &at) != 0) return {};
     return {at.st_dev, at.st_ino, static_cast<std::uint64_t>(at.st_size),
-            at.st_mtim.tv_sec * 1000 * kMs + at.st_mtim.tv_nsec, at.st_ctim.tv_sec * 1000 * kMs + at.st_ctim.tv_nsec};
+            at.st_mtim.tv_sec * 1000 * kNsPerMs + at.st_mtim.tv_nsec,
+            at.st_ctim.tv_sec * 1000 * kNsPerMs + at.st_ctim.tv_nsec};
   }
   bool operator==(const FileMark&) const = default;
 };
@@ -148,7 +146,7 @@ Router::Seen Router::look(bool even_if_unchanged) {
     const MutexLock lock(slow.mutex);
     if (!even_if_unchanged && slow.has_seen && slow.seen == mark) return Seen::unchanged;
     // A file that was just written may be written again within the same tick of its clock, and look the same.
-    constexpr std::int64_t kSettledNs = 2'000 * kMs;
+    constexpr std::int64_t kSettledNs = 2'000 * kNsPerMs;
     slow.has_seen = now_ns - mark.modified_ns > kSettledNs;
     slow.seen = mark;
   }
@@ -194,7 +192,7 @@ void Router::look_and_note(bool even_if_unchanged) {
 
 void Router::note(const Error& error) noexcept {
   Slow& slow = **slow_;
-  const std::int64_t now_ms = runtime_.wall_ns() / kMs;
+  const std::int64_t now_ms = runtime_.wall_ns() / kNsPerMs;
   char text[sizeof slow.last_error];
   copy_text(error.message(), text, sizeof text);
   MutexLock lock(slow.mutex);
@@ -243,7 +241,7 @@ void Router::keep_watching() noexcept {
     const std::uint64_t image = process_image();
     if (watched_in_.exchange(image) == image) return;
     if (!lane_) lane_ = runtime_.make_lane();
-    lane_->post_after(options_.reload_ms * kMs, [weak = weak_from_this()] {
+    lane_->post_after(options_.reload_ms * kNsPerMs, [weak = weak_from_this()] {
       const std::shared_ptr<Router> self = weak.lock();
       if (!self || self->closed_) return;
       self->watched_in_ = 0;

@@ -9,6 +9,7 @@
 
 #include "idgen/router.hpp"
 #include "idgen/text.hpp"
+#include "idgen/time_units.hpp"
 #include "store/file_system.hpp"
 #include "store/new_file.hpp"
 
@@ -51,7 +52,7 @@ class WriterLock {
     whole.l_type = F_WRLCK;
     whole.l_whence = SEEK_SET;
     constexpr int kTries = 500;
-    constexpr std::int64_t kPauseNs = 10'000'000;
+    constexpr std::int64_t kPauseNs = 10 * kNsPerMs;
     for (int tries = 0; fcntl(file_.get(), F_OFD_SETLK, &whole) != 0; ++tries) {
       if (errno != EAGAIN && errno != EACCES && errno != EINTR) refuse(path, "lock", errno);
       if (tries == kTries) {

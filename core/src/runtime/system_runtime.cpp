@@ -9,6 +9,7 @@
 
 #include "idgen/runtime.hpp"
 #include "idgen/status.hpp"
+#include "idgen/time_units.hpp"
 #include "runtime/made_once.hpp"
 #include "runtime/slots.hpp"
 #include "runtime/system_lane.hpp"
@@ -19,7 +20,7 @@ namespace {
 std::int64_t read_clock(clockid_t clock) noexcept {
   timespec now;
   clock_gettime(clock, &now);
-  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+  return now.tv_sec * kNsPerSecond + now.tv_nsec;
 }
 
 class SystemRuntime final : public Runtime {
@@ -29,7 +30,7 @@ class SystemRuntime final : public Runtime {
 
   void sleep_ns(std::int64_t ns) override {
     if (ns <= 0) return;
-    timespec left{ns / 1'000'000'000, ns % 1'000'000'000};
+    timespec left{ns / kNsPerSecond, ns % kNsPerSecond};
     while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR) {
     }
   }

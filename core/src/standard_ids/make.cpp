@@ -8,6 +8,7 @@
 
 #include "idgen/standard.hpp"
 #include "idgen/status.hpp"
+#include "idgen/time_units.hpp"
 #include "runtime/fork_page.hpp"
 #include "runtime/made_once.hpp"
 #include "runtime/vm_generation.hpp"
@@ -118,7 +119,7 @@ inline std::uint64_t now_ms() noexcept {
   timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
   return static_cast<std::uint64_t>(std::max<std::int64_t>(now.tv_sec, 0)) * 1000 +
-         static_cast<std::uint64_t>(now.tv_nsec) / 1'000'000u;
+         static_cast<std::uint64_t>(now.tv_nsec) / std::uint64_t{kNsPerMs};
 }
 
 inline void put(std::uint8_t* out, std::uint64_t high, std::uint64_t low) noexcept {

@@ -10,6 +10,7 @@
 
 #include "idgen/concat.hpp"
 #include "idgen/mutex.hpp"
+#include "idgen/time_units.hpp"
 #include "runtime/fork_page.hpp"
 #include "store/breaker.hpp"
 #include "store/grant_rules.hpp"
@@ -19,7 +20,6 @@ namespace idgen {
 namespace {
 
 constexpr std::uint64_t kLeastSegments = 4;  // in stock, whatever the rate
-constexpr std::int64_t kNsPerMs = 1'000'000;
 
 // Shortens a message so that two fit into one.
 std::string brief(const std::string& text) { return text.size() <= 180 ? text : text.substr(0, 177) + "..."; }

@@ -22,6 +22,7 @@
 #include <thread>
 
 #include "idgen/status.hpp"
+#include "idgen/time_units.hpp"
 #include "runtime/process_image.hpp"
 
 namespace idgen {
@@ -42,7 +43,7 @@ class ForkGate {
   // Threads that are inside. 0 in a child right after fork().
   static int inside() noexcept { return inside_.load(); }
 
-  static constexpr std::uint64_t kRetryNs = 10'000'000;  // a commit takes about a millisecond
+  static constexpr std::uint64_t kRetryNs = 10 * kNsPerMs;  // a commit takes about a millisecond
   static constexpr std::chrono::milliseconds kLongestForkWait{1000};
 
  private:

@@ -10,6 +10,7 @@
 #include "idgen/status.hpp"
 #include "idgen/store.hpp"
 #include "idgen/text.hpp"
+#include "idgen/time_units.hpp"
 
 namespace idgen {
 
@@ -107,7 +108,7 @@ inline void check_clock(const WindowRequest& request, std::int64_t store_ms) {
                       ", is ", ahead_ms, " ms ahead of the store's, ", format_instant(store_ms),
                       " (allowed: ", request.max_lead_ms,
                       " ms, max_ahead). No time was reserved. Set the clock, or the store's if that is wrong"}),
-              static_cast<std::uint64_t>(1'000'000'000));
+              kNsPerSecond);
 }
 
 // An owner whose lease has not ended. `left_ms`: until it has.
@@ -117,7 +118,7 @@ inline void check_clock(const WindowRequest& request, std::int64_t store_ms) {
               concat({worker_name(request.name_space, request.worker), " is owned by ",
                       (row.holder.empty() ? "a process" : row.holder), "; if that is gone, its lease ends in ", left_ms,
                       " ms. Stop it, or give this process another worker number. Store: ", shown}),
-              static_cast<std::uint64_t>(std::max<std::int64_t>(left_ms, 1)) * 1'000'000);
+              static_cast<std::uint64_t>(std::max<std::int64_t>(left_ms, 1)) * kNsPerMs);
 }
 
 // The window that follows a row. REQUIRES: checked request, and a renewal's fence and owner compared. Keeps I2: start
@@ -128,7 +129,6 @@ inline Window next_window(const WorkerRow& row, const WindowRequest& request) {
   if (window.start_ms > request.max_start_ms) {
     const std::uint64_t wait_ms =
         static_cast<std::uint64_t>(window.start_ms) - static_cast<std::uint64_t>(request.max_start_ms);
-    constexpr std::uint64_t kNsPerMs = 1'000'000;
     const std::uint64_t ahead_ms =
         static_cast<std::uint64_t>(window.start_ms) - static_cast<std::uint64_t>(request.now_ms);
     throw Error(Status::clock_back,

@@ -14,6 +14,7 @@
 #include "idgen/status.hpp"
 #include "idgen/store.hpp"
 #include "idgen/text.hpp"
+#include "idgen/time_units.hpp"
 
 namespace idgen {
 
@@ -52,7 +53,7 @@ inline void check_used(const std::string& whose, std::int64_t used_to_ms, std::i
                   std::to_string(left_ms) + " ms ahead of this clock, " + format_instant(now_ms) +
                   ": the clock moved backwards, and ids would be issued twice. Correct the clock, or wait " +
                   std::to_string(left_ms) + " ms",
-              static_cast<std::uint64_t>(left_ms) * 1'000'000);
+              static_cast<std::uint64_t>(left_ms) * kNsPerMs);
 }
 
 // CosId's processes judge by their own clocks who is alive. With a clock that is far behind the server's, they would
@@ -79,7 +80,7 @@ inline void check_cosid_clock(const NumberRequest& before, const NumberRequest& 
                 clock(before.now_ms) + "ahead of the server's, " + format_instant(store_ms) +
                     " (allowed: " + std::to_string(request.clock_limit_ms) +
                     " ms, max_ahead): whoever has the number next would have to wait. Correct the clock",
-                1'000'000'000);
+                kNsPerSecond);
   }
 }
 
@@ -119,7 +120,7 @@ inline std::string cosid_left_behind(const std::string& address, std::uint64_t n
           (next_ms > 0 ? "; the next one counts as dead in " + std::to_string(next_ms) + " ms, unless it reports before"
                        : "") +
           ". Stop a process, or use a layout with more bits",
-      static_cast<std::uint64_t>(next_ms) * 1'000'000);
+      static_cast<std::uint64_t>(next_ms) * kNsPerMs);
 }
 
 // The clocks that Leaf's processes report, each minus the server's when it wrote the report.
@@ -160,7 +161,7 @@ inline void check_report(const NumberRequest& request, std::int64_t server_ms) {
                   " (allowed: " + std::to_string(request.clock_limit_ms) + " ms, " +
                   (request.kind == kLeaf ? "worker_clock_limit" : "max_ahead") +
                   "), and so is not reported. Correct the clock",
-              1'000'000'000);
+              kNsPerSecond);
 }
 
 }  // namespace idgen

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <optional>
 
+#include "idgen/time_units.hpp"
+
 namespace idgen {
 
 // In Unix ms, by the wall clock as it is set now; empty if the kernel does not say. From field 22 of proc(5),
@@ -28,7 +30,7 @@ inline std::optional<std::int64_t> process_began_ms(int process) noexcept {
   timespec wall{}, since_boot{};
   clock_gettime(CLOCK_REALTIME, &wall);
   clock_gettime(CLOCK_BOOTTIME, &since_boot);
-  const auto ms = [](const timespec& time) { return std::int64_t{time.tv_sec} * 1000 + time.tv_nsec / 1'000'000; };
+  const auto ms = [](const timespec& time) { return std::int64_t{time.tv_sec} * 1000 + time.tv_nsec / kNsPerMs; };
   return ms(wall) - ms(since_boot) + std::strtoll(at, nullptr, 10) * 1000 / per_second;
 }
 
