@@ -20,8 +20,6 @@
 
 namespace idgen {
 
-using Cancelled = std::function<bool()>;  // true: stop waiting
-
 struct Stats {
   std::uint64_t handles = 0;
   std::uint64_t granted = 0;

@@ -14,6 +14,9 @@
 
 namespace idgen {
 
+// Says whether a waiting caller should stop. Called with no lock held.
+using Cancelled = std::function<bool()>;
+
 // A thread's worth of background work, one task after the other. Each store has its own lane, so that a store that
 // hangs delays no other. The thread exists only while there is work, and a little longer.
 class Lane {

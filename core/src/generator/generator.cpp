@@ -9,6 +9,7 @@
 #include "generator/live_generators.hpp"
 #include "idgen/time_units.hpp"
 #include "runtime/process_image.hpp"
+#include "runtime/waiting.hpp"
 
 namespace idgen {
 
@@ -59,7 +60,7 @@ class Opening {
           wait_for_worker(error);
           continue;
         }
-        patience_.spend(runtime_.mono_ns() - before);
+        patience_.spend_since(runtime_, before);
         if (!wait_after(error)) throw;
       }
     }
@@ -79,7 +80,7 @@ class Opening {
     const std::int64_t pause_ns = std::min({left_ns, kLastPauseNs, hint_ns > 0 ? hint_ns : kLastPauseNs});
     const std::int64_t before = runtime_.mono_ns();
     for (std::int64_t slept = 0; slept < pause_ns; slept = runtime_.mono_ns() - before) {
-      runtime_.sleep_ns(std::min(pause_ns - slept, Patience::kSliceNs));
+      runtime_.sleep_ns(std::min(pause_ns - slept, kSliceNs));
       patience_.check(subject_);
     }
     waited_for_worker_ns_ += runtime_.mono_ns() - before;
@@ -95,8 +96,7 @@ class Opening {
     if (patience_.left_ns() <= 0) {
       if (patience_.wait_max_ns() == 0) return false;
       throw Error(error.status(),
-                  concat({subject_, ": waited ", patience_.waited_ns() / kNsPerMs,
-                          " ms (wait_max) for the store; its latest answer: ", error.message()}),
+                  concat({subject_, ": ", patience_.waited_for("the store"), "; its latest answer: ", error.message()}),
                   error.retry_after_ns(), error.cause());
     }
     sleep(by_clock ? hint_ns : std::min(std::max(pause_ns_, hint_ns), patience_.left_ns()));
@@ -105,10 +105,8 @@ class Opening {
   }
   void sleep(std::int64_t ns) {
     while (ns > 0) {
-      const std::int64_t slice = std::min(ns, Patience::kSliceNs);
-      const std::int64_t before = runtime_.mono_ns();
-      runtime_.sleep_ns(slice);
-      patience_.spend(std::max(slice, runtime_.mono_ns() - before));
+      const std::int64_t slice = std::min(ns, kSliceNs);
+      patience_.sleep(runtime_, slice, slice);
       ns -= slice;
       patience_.check(subject_);
     }
@@ -289,12 +287,11 @@ bool Generator::start_over(const Feed* ended, Patience& patience) {
       leave_turn();
       continue;
     }
-    patience.spend(runtime_->mono_ns() - before);
+    patience.spend_since(*runtime_, before);
     if (patience.left_ns() <= 0) {
-      throw Error(
-          Status::store_unavailable,
-          concat({subject_, ": waited ", patience.waited_ns() / kNsPerMs, " ms (wait_max) for another thread, which ",
-                  (ended == nullptr ? "draws this forked child's first reservation" : "starts over")}));
+      throw Error(Status::store_unavailable,
+                  concat({subject_, ": ", patience.waited_for("another thread, which "),
+                          (ended == nullptr ? "draws this forked child's first reservation" : "starts over")}));
     }
     patience.check(subject_);
   }
@@ -303,7 +300,7 @@ bool Generator::start_over(const Feed* ended, Patience& patience) {
   if (ended != nullptr) {
     const std::int64_t before = runtime_->mono_ns();
     settle(*ended);
-    patience.spend(runtime_->mono_ns() - before);
+    patience.spend_since(*runtime_, before);
   }
   try {
     begin(patience);
@@ -321,10 +318,10 @@ bool Generator::start_over(const Feed* ended, Patience& patience) {
 
 bool Generator::take_turn(std::int64_t most_ns) noexcept {
   HotPage& home = **home_;
-  const std::int64_t deadline = runtime_->mono_ns() + most_ns;
+  Deadline deadline(*runtime_, most_ns);
   MutexLock lock(home.mutex);
-  while (home.beginning && runtime_->mono_ns() < deadline)
-    runtime_->wait(lock, home.changed, std::min(most_ns, Patience::kSliceNs));
+  while (home.beginning && deadline.wait(lock, home.changed)) {
+  }
   if (home.beginning) return false;
   home.beginning = true;
   return true;

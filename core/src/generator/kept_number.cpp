@@ -6,6 +6,7 @@
 #include "generator/fast_path.hpp"
 #include "idgen/text.hpp"
 #include "idgen/time_units.hpp"
+#include "runtime/waiting.hpp"
 
 namespace idgen {
 
@@ -155,9 +156,9 @@ void KeptNumber::settle(std::optional<ClaimedNumber> kept, const std::optional<E
 std::optional<ClaimedNumber> KeptNumber::stop(std::int64_t wait_ns) {
   MutexLock lock(mutex_);
   is_stopped_ = true;
-  const std::int64_t deadline = options_.runtime->mono_ns() + wait_ns;
-  constexpr std::int64_t kSliceNs = 20'000'000;
-  while (is_reporting_ && options_.runtime->mono_ns() < deadline) options_.runtime->wait(lock, changed_, kSliceNs);
+  Deadline deadline(*options_.runtime, wait_ns);
+  while (is_reporting_ && deadline.wait(lock, changed_)) {
+  }
   if (is_reporting_ || lost_) return std::nullopt;
   return held_;
 }

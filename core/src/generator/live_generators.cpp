@@ -6,7 +6,6 @@
 
 #include "idgen/checkpoint.hpp"
 #include "idgen/standard.hpp"
-#include "idgen/time_units.hpp"
 #include "runtime/fork_page.hpp"
 #include "runtime/made_once.hpp"
 #include "runtime/process_image.hpp"
@@ -66,14 +65,11 @@ void add_live_generator(const std::shared_ptr<Generator>& generator) {
 void wait_for_reset(Runtime& runtime, const std::string& subject, Patience& patience) {
   while (is_quiesced()) {
     if (patience.left_ns() <= 0) {
-      throw Error(
-          Status::store_unavailable,
-          concat({subject, ": this process was quiesced for a checkpoint (idgen_quiesce); waited ",
-                  patience.waited_ns() / kNsPerMs, " ms (wait_max) for idgen_reset. Call that, then try again"}));
+      throw Error(Status::store_unavailable,
+                  concat({subject, ": this process was quiesced for a checkpoint (idgen_quiesce); ",
+                          patience.waited_for("idgen_reset"), ". Call that, then try again"}));
     }
-    const std::int64_t before = runtime.mono_ns();
-    runtime.sleep_ns(patience.slice_ns());
-    patience.spend(std::max<std::int64_t>(runtime.mono_ns() - before, 1));
+    patience.sleep(runtime, patience.left_ns());
     patience.check(subject);
   }
 }

@@ -58,16 +58,10 @@ std::shared_ptr<Generator> acquire_generator(const Config& given, const Cancelle
     if (!slot->is_busy) break;
     if (patience.left_ns() <= 0) {
       throw Error(Status::worker_busy,
-                  concat({"waited ", std::to_string(patience.waited_ns() / kNsPerMs),
-                          " ms (wait_max) for another thread of this process, which opens or closes "
-                          "a generator on the same worker; try again"}));
+                  patience.waited_for("another thread of this process, which opens or closes a generator on the same "
+                                      "worker; try again"));
     }
-    const std::int64_t before = runtime.mono_ns();
-    runtime.wait(lock, slot->changed, patience.slice_ns());
-    patience.spend(runtime.mono_ns() - before);
-    lock.unlock();
-    patience.check(config.get("name"));
-    lock.lock();
+    patience.wait(runtime, lock, slot->changed, config.get("name"));
   }
   SlotTurn turn(*slot);
   lock.unlock();

@@ -313,11 +313,7 @@ class SnowflakeGenerator final : public Generator {
                   static_cast<std::uint64_t>(left_ns));
     }
     ++waits_;
-    const std::int64_t before = runtime_->mono_ns();
-    runtime_->sleep_ns(std::min(left_ns, Patience::kSliceNs));
-    const std::int64_t waited = runtime_->mono_ns() - before;
-    wait_ns_ += static_cast<std::uint64_t>(std::max<std::int64_t>(waited, 0));
-    patience.spend(std::max<std::int64_t>(waited, 1));
+    wait_ns_ += static_cast<std::uint64_t>(patience.sleep(*runtime_, left_ns));
     patience.check(subject_);
     if (used_up && shape_.is_direct)
       fall_behind(page, shape_, next, tick_at(shape_, floor_div(runtime_->wall_ns(), kNsPerMs)), most_missed_);

@@ -3,23 +3,26 @@
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
-#include <functional>
 #include <string>
+#include <string_view>
 
+#include "idgen/concat.hpp"
 #include "idgen/mutex.hpp"
+#include "idgen/runtime.hpp"
 #include "idgen/status.hpp"
+#include "idgen/time_units.hpp"
+#include "runtime/waiting.hpp"
 
 namespace idgen {
 
-// Says whether a waiting caller should stop. Called with no lock held.
-using Cancelled = std::function<bool()>;
+inline Error closed_error(const std::string& subject) {
+  return Error(Status::closed, subject + ": the generator is closed; open a new one");
+}
 
 class Patience {
  public:
-  // How often a waiting call checks whether to stop.
-  static constexpr std::int64_t kSliceNs = 20'000'000;
-
   // For try_next: no waiting at all.
   Patience() = default;
   Patience(std::int64_t wait_max_ns, const std::atomic<bool>& closed, const Cancelled& cancelled)
@@ -33,22 +36,46 @@ class Patience {
 
   bool may_wait() const noexcept { return may_wait_; }
   std::int64_t left_ns() const noexcept { return left_ns_; }
-  std::int64_t waited_ns() const noexcept { return wait_max_ns_ - left_ns_; }
   std::int64_t wait_max_ns() const noexcept { return wait_max_ns_; }
   std::int64_t slice_ns() const noexcept { return std::min(left_ns_, kSliceNs); }
 
   void spend(std::int64_t ns) noexcept { left_ns_ -= std::max<std::int64_t>(ns, 0); }
+  // What has passed since then (mono), which it returns; a host's clock may stand still, so it counts as `least_ns`.
+  std::int64_t spend_since(Runtime& runtime, std::int64_t before_ns, std::int64_t least_ns = 0) noexcept {
+    const std::int64_t waited_ns = std::max<std::int64_t>(runtime.mono_ns() - before_ns, 0);
+    spend(std::max(waited_ns, least_ns));
+    return waited_ns;
+  }
   // After progress.
   void renew() noexcept { left_ns_ = wait_max_ns_; }
 
   // Throws Error{closed} or Error{cancelled}.
   void check(const std::string& subject) const IDGEN_RUNS_HOST_CODE {
-    if (closed_ && closed_->load(std::memory_order_acquire)) {
-      throw Error(Status::closed, subject + ": the generator is closed; open a new one");
-    }
-    if (cancelled_ && *cancelled_ && (*cancelled_)()) {
-      throw Error(Status::cancelled, subject + ": stopped waiting, as the caller asked");
-    }
+    if (closed_ && closed_->load(std::memory_order_acquire)) throw closed_error(subject);
+    if (cancelled_ && *cancelled_ && (*cancelled_)()) throw cancelled_error(subject);
+  }
+
+  // Waits for `changed`, for one slice, and then checks with the lock released. The lock is held again when it returns,
+  // and not when it throws. Clang cannot see that it is held here.
+  void wait(Runtime& runtime, MutexLock& lock, std::condition_variable& changed,
+            const std::string& subject) IDGEN_UNCHECKED_LOCKS {
+    const std::int64_t before_ns = runtime.mono_ns();
+    runtime.wait(lock, changed, slice_ns());
+    spend_since(runtime, before_ns);
+    lock.unlock();
+    check(subject);
+    lock.lock();
+  }
+  // Sleeps for one slice of `ns`, which counts as at least `least_ns`. Returns how long it took.
+  std::int64_t sleep(Runtime& runtime, std::int64_t ns, std::int64_t least_ns = 1) IDGEN_RUNS_HOST_CODE {
+    const std::int64_t before_ns = runtime.mono_ns();
+    runtime.sleep_ns(std::min(ns, kSliceNs));
+    return spend_since(runtime, before_ns, least_ns);
+  }
+
+  // For messages.
+  std::string waited_for(std::string_view what) const {
+    return concat({"waited ", (wait_max_ns_ - left_ns_) / kNsPerMs, " ms (wait_max) for ", what});
   }
 
  private:

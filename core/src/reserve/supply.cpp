@@ -7,6 +7,7 @@
 
 #include "idgen/time_units.hpp"
 #include "runtime/assert.hpp"
+#include "runtime/waiting.hpp"
 
 namespace idgen {
 namespace {
@@ -201,7 +202,7 @@ Claim Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patienc
   bool counted = false;
   for (;;) {
     check_process();
-    if (closed_) throw Error(Status::closed, options_.subject + ": the generator is closed; open a new one");
+    if (closed_) throw closed_error(options_.subject);
     if (failed_for_good_) throw *failure_;
     const std::uint64_t need = claimed ? *claimed : std::max(now.need, page_.counter.next());
     if (claimed && need < current_.first) return Claim::given_up;
@@ -252,13 +253,12 @@ Claim Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patienc
       runtime_.wait(lock, page_.changed, patience.slice_ns());
       lock.unlock();
     }
-    const std::int64_t waited = runtime_.mono_ns() - before;
-    patience.spend(waited);
+    const std::int64_t waited = patience.spend_since(runtime_, before);
     patience.check(options_.subject);
     was_copied();     // then it is closed
     now = present();  // it may have been set meanwhile
     lock.lock();
-    stats_.wait_ns += static_cast<std::uint64_t>(std::max<std::int64_t>(waited, 0));
+    stats_.wait_ns += static_cast<std::uint64_t>(waited);
   }
 }
 
@@ -275,8 +275,7 @@ void Supply::pass_mark(std::uint64_t need) {
 }
 
 void Supply::fail_waiting(const Patience& patience) const {
-  const std::string waited =
-      options_.subject + ": waited " + std::to_string(patience.waited_ns() / kNsPerMs) + " ms (wait_max) for the store";
+  const std::string waited = concat({options_.subject, ": ", patience.waited_for("the store")});
   const auto retry_in = static_cast<std::uint64_t>(std::max<std::int64_t>(retry_at_ns_ - runtime_.mono_ns(), 0));
   if (is_failing()) {
     throw Error(failure_->status(), concat({waited, "; its latest answer: ", failure_->message()}), retry_in,
@@ -583,8 +582,9 @@ void Supply::close() noexcept {
   ended_ = true;
   close_waits_ = true;  // from here on a loader that returns leaves the source to us
   // A grant on its way would be lost: wait for it, up to a limit, to give it back too.
-  const std::int64_t deadline = runtime_.mono_ns() + options_.close_wait_ns;
-  while (loading_ && runtime_.mono_ns() < deadline) runtime_.wait(lock, page_.changed, Patience::kSliceNs);
+  Deadline deadline(runtime_, options_.close_wait_ns);
+  while (loading_ && deadline.wait(lock, page_.changed)) {
+  }
   close_waits_ = false;
   const std::vector<Range> ready = take_ready();
   const Range rest = rest_;

@@ -14,18 +14,19 @@
 #include "idgen/runtime.hpp"
 #include "idgen/status.hpp"
 #include "runtime/fork_page.hpp"
+#include "runtime/waiting.hpp"
 
 namespace idgen {
 
 // Asks the host.
-inline bool says(const std::function<bool()>& cancelled) IDGEN_RUNS_HOST_CODE { return cancelled(); }
+inline bool says(const Cancelled& cancelled) IDGEN_RUNS_HOST_CODE { return cancelled(); }
 
 // Runs work(cancelled) on a separate thread, and waits until cancelled() says yes. After that the work continues alone;
 // the cancelled() it was given tells it so, and what it still makes goes to late(). Runs on this thread if no other can
 // be started. Throws Error{cancelled}, or what the work throws.
 template <class T>
-T run_abandonably(Runtime& runtime, const std::string& subject, const std::function<bool()>& cancelled,
-                  std::function<T(const std::function<bool()>&)> work, std::function<void(T)> late) {
+T run_abandonably(Runtime& runtime, const std::string& subject, const Cancelled& cancelled,
+                  std::function<T(const Cancelled&)> work, std::function<void(T)> late) {
   struct State {
     Mutex mutex;
     std::condition_variable changed;
@@ -33,7 +34,6 @@ T run_abandonably(Runtime& runtime, const std::string& subject, const std::funct
     std::optional<T> made IDGEN_GUARDED_BY(mutex);
     std::exception_ptr failure IDGEN_GUARDED_BY(mutex);
   };
-  constexpr std::int64_t kSliceNs = 20'000'000;
   const auto state = std::make_shared<State>();
   const ForkPage<std::atomic<bool>> here;  // false in a child: only the parent has the thread for this
   here->store(true);
@@ -77,7 +77,7 @@ T run_abandonably(Runtime& runtime, const std::string& subject, const std::funct
     lock.lock();
     if (state->made || state->failure) continue;  // just in time
     state->is_abandoned = true;
-    throw Error(Status::cancelled, subject + ": stopped waiting, as the caller asked");
+    throw cancelled_error(subject);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "idgen/mutex.hpp"
 #include "idgen/time_units.hpp"
 #include "runtime/fork_page.hpp"
+#include "runtime/waiting.hpp"
 #include "store/breaker.hpp"
 #include "store/grant_rules.hpp"
 #include "store/module_store.hpp"
@@ -197,11 +198,11 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
   // Loads that have not begun are dropped. One that has would otherwise be inside a client library while the process
   // ends and takes that library down: libpq crashed in OpenSSL. It ends by its own time-outs.
   void wait_until_idle() noexcept override {
-    constexpr std::int64_t kSliceNs = 20 * kNsPerMs;
-    const std::int64_t until = runtime_->mono_ns() + longest_load_ms_ * kNsPerMs;
+    Deadline deadline(*runtime_, longest_load_ms_ * kNsPerMs);
     MutexLock lock(state_->mutex);
     state_->is_closing = true;
-    while (is_loading() && runtime_->mono_ns() < until) runtime_->wait(lock, state_->loaded, kSliceNs);
+    while (is_loading() && deadline.wait(lock, state_->loaded)) {
+    }
     state_->is_closing = false;
   }
   void disconnect() noexcept override {
@@ -430,11 +431,11 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
 
   // Waits as long as one operation in Redis may take. False: there was none, or it takes longer.
   bool waited_for_own_load(const Names& names) {
-    constexpr std::int64_t kSliceNs = 20 * kNsPerMs;
-    const std::int64_t until = runtime_->mono_ns() + options_.timeout_ms * kNsPerMs;
+    Deadline deadline(*runtime_, options_.timeout_ms * kNsPerMs);
     MutexLock lock(state_->mutex);
     if (!tag_at(names).loading) return false;
-    while (tag_at(names).loading && runtime_->mono_ns() < until) runtime_->wait(lock, state_->loaded, kSliceNs);
+    while (tag_at(names).loading && deadline.wait(lock, state_->loaded)) {
+    }
     return !tag_at(names).loading;
   }
 

@@ -2,6 +2,7 @@
 #include "idgen/runtime.hpp"
 #include "idgen/store.hpp"
 #include "runtime/slots.hpp"
+#include "runtime/waiting.hpp"
 
 namespace idgen {
 
@@ -31,7 +32,6 @@ std::shared_ptr<Store> shared_store(const std::string& url, const StoreOptions& 
   const std::string key = store_identity(url, options) + "\n" + shared_store_key(url, options);
   const std::shared_ptr<Slot<Store>> slot = slots.at(key);
   Runtime& runtime = options.runtime ? *options.runtime : system_runtime();
-  constexpr std::int64_t kSliceNs = 20'000'000;
   MutexLock lock(slot->mutex);
   for (;;) {
     if (std::shared_ptr<Store> store = slot->value.lock()) return store;
