@@ -120,7 +120,8 @@ std::uint64_t Supply::drawn() const { return stats_.granted - unused_ - held(); 
     if (const std::uint64_t next = stripe.counter.next(); next < Counter::kParked) sum += stripe.counter.drawn(next);
   }
   if (options_.stripes == 0)
-    sum = options_.draws_first ? drawn() : page_.counter.drawn(closed_ ? closed_at_ : page_.counter.next());
+    sum =
+        options_.draws_first ? drawn() : page_.counter.drawn(state_ == State::open ? page_.counter.next() : closed_at_);
   return most_issued_ = std::max(most_issued_, sum);
 }
 
@@ -202,7 +203,7 @@ Claim Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patienc
   bool counted = false;
   for (;;) {
     check_process();
-    if (closed_) throw closed_error(options_.subject);
+    if (state_ != State::open) throw closed_error(options_.subject);
     if (failed_for_good_) throw *failure_;
     const std::uint64_t need = claimed ? *claimed : std::max(now.need, page_.counter.next());
     if (claimed && need < current_.first) return Claim::given_up;
@@ -349,13 +350,13 @@ void Supply::load(const Demand& demand) {
     load_failed(*failure);
     watch_age();
   }
-  const bool goes_on = range && !failure && !closed_ && is_more_wanted();
+  const bool goes_on = range && !failure && state_ == State::open && is_more_wanted();
   const bool is_abandoned = leave_source();
   lock.unlock();
   if (is_abandoned) let_source_go();
   if (goes_on) {
     lock.lock();
-    if (!loading_ && !closed_) start_loader();
+    if (!loading_ && state_ == State::open && !failed_for_good_) start_loader();
     lock.unlock();
   }
   if (failure && !had_failed) say(LogLevel::warning, "no new reservation: ", failure->message());
@@ -372,7 +373,7 @@ void Supply::say(LogLevel level, std::string_view what, std::string_view detail)
 
 bool Supply::leave_source() {
   loading_ = false;
-  const bool is_abandoned = ended_ && !close_waits_;
+  const bool is_abandoned = state_ == State::ended;
   if (is_abandoned) take_ready();
   check_guarantees();
   page_.changed.notify_all();
@@ -423,7 +424,7 @@ void Supply::retire() {
   was_copied();  // then it is closed
   MutexLock lock(page_.mutex);
   watching_ = false;
-  if (closed_ || failed_for_good_ || loading_) return;  // a loader that returns checks again
+  if (state_ != State::open || failed_for_good_ || loading_) return;  // a loader that returns checks again
   const std::int64_t now = runtime_.mono_ns();
   const auto is_old = [&](const Range& range) { return now - range.granted_at_ns >= options_.max_age_ns; };
   std::vector<Range> old;
@@ -483,7 +484,7 @@ void Supply::renew() {
   const Present now = present();
   was_copied();  // then it is closed
   MutexLock lock(page_.mutex);
-  if (closed_ || failed_for_good_) return;
+  if (state_ != State::open || failed_for_good_) return;
   // What nobody drew while it was time is not kept.
   while (ready_.size() > 1 && ready_.front().end <= now.need) {
     unused_ += ready_.front().size();
@@ -497,7 +498,7 @@ void Supply::renew() {
     load(asked);
     if (!is_ours()) return;
     lock.lock();
-    if (closed_) return;
+    if (state_ != State::open) return;
   }
   watch_renewal();
 }
@@ -560,8 +561,8 @@ void Supply::seal() noexcept {
 
 void Supply::seal_counter() noexcept {
   const MutexLock lock(page_.mutex);
-  if (closed_) return;
-  closed_ = true;
+  if (state_ != State::open) return;
+  state_ = State::sealed;
   if (posted_ != 0) {  // the lane has not begun it: no grant is on its way
     posted_ = 0;
     loading_ = false;
@@ -578,14 +579,13 @@ void Supply::seal_counter() noexcept {
 void Supply::close() noexcept {
   seal();
   MutexLock lock(page_.mutex);
-  if (ended_) return;
-  ended_ = true;
-  close_waits_ = true;  // from here on a loader that returns leaves the source to us
+  if (state_ != State::sealed) return;
+  state_ = State::ending;
   // A grant on its way would be lost: wait for it, up to a limit, to give it back too.
   Deadline deadline(runtime_, options_.close_wait_ns);
   while (loading_ && deadline.wait(lock, page_.changed)) {
   }
-  close_waits_ = false;
+  state_ = State::ended;
   const std::vector<Range> ready = take_ready();
   const Range rest = rest_;
   check_guarantees();
@@ -606,7 +606,7 @@ void Supply::close() noexcept {
 
 bool Supply::is_sealed() const {
   const MutexLock lock(page_.mutex);
-  return closed_;
+  return state_ != State::open;
 }
 
 std::optional<Error> Supply::regressed() const {
@@ -648,7 +648,7 @@ void Supply::give_back(const Range& rest, std::span<const Range> ready) {
   stats.issued_ids = issued_ids();
   // The loader measures the rate. If it has been idle for longer than before, the rate has fallen since.
   const std::int64_t passed = now - measured_at_ns_;
-  stats.rate = closed_ ? 0 : passed > measured_over_ns_ ? rate_over(passed) : rate_;
+  stats.rate = state_ != State::open ? 0 : passed > measured_over_ns_ ? rate_over(passed) : rate_;
   stats.highest_end = highest_end_;
   stats.is_loading = loading_;
   stats.is_failing = is_failing();

@@ -220,11 +220,17 @@ class Supply : public std::enable_shared_from_this<Supply> {
   const Log log_;
   const Error out_of_memory_{Status::no_memory, "out of memory"};  // set while there is work
 
-  std::atomic<bool> is_copy_{false};                        // what is held is also the original's
-  bool closed_ IDGEN_GUARDED_BY(page_.mutex) = false;       // sealed
-  bool ended_ IDGEN_GUARDED_BY(page_.mutex) = false;        // and a thread gives back what is left
-  bool close_waits_ IDGEN_GUARDED_BY(page_.mutex) = false;  // that thread, for the loader
-  Range rest_ IDGEN_GUARDED_BY(page_.mutex);                // of the range that was open
+  // It only moves on. Two facts do not end with a state: a store that went back (failed_for_good_) stops
+  // issuing too, and is asked about later; is_copy_ is set in any state but `open`.
+  enum class State {
+    open,    // numbers are drawn, unless the store went back
+    sealed,  // none is drawn any more; a grant on its way is kept, to be given back
+    ending,  // a thread in close() waits for the loader, which leaves the source to it
+    ended,   // that thread gives back what is left; a loader that comes later burns its grant, and releases the source
+  };
+  std::atomic<bool> is_copy_{false};  // what is held is also the original's
+  State state_ IDGEN_GUARDED_BY(page_.mutex) = State::open;
+  Range rest_ IDGEN_GUARDED_BY(page_.mutex);  // of the range that was open
   std::uint64_t closed_at_ IDGEN_GUARDED_BY(page_.mutex) = 0;
   Range current_ IDGEN_GUARDED_BY(page_.mutex);
   std::deque<Range> ready_ IDGEN_GUARDED_BY(page_.mutex);
