@@ -12,8 +12,6 @@
 namespace idgen {
 namespace {
 
-constexpr std::int64_t kFirstRetryNs = 20 * kNsPerMs;
-constexpr std::int64_t kLastRetryNs = 5'000 * kNsPerMs;
 // So little of a range that another request half way is not worth it.
 constexpr std::uint64_t kFewLeft = 64;
 
@@ -171,7 +169,7 @@ void Supply::accept(const Range& range) {
   ready_.push_back(range);
   granted_at_ns_ = ready_.back().granted_at_ns = runtime_.mono_ns();
   watch_age();
-  failures_in_a_row_ = 0;
+  refill_.succeeded();
   stats_.granted += range.size();
   ++stats_.refills;
   check_guarantees();
@@ -204,7 +202,7 @@ Claim Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patienc
   for (;;) {
     check_process();
     if (state_ != State::open) throw closed_error(options_.subject);
-    if (failed_for_good_) throw *failure_;
+    if (failed_for_good_) throw *refill_.failure();
     const std::uint64_t need = claimed ? *claimed : std::max(now.need, page_.counter.next());
     if (claimed && need < current_.first) return Claim::given_up;
     if (claimed && need >= page_.counter.next()) return Claim::given_up;  // nobody has drawn it here
@@ -220,19 +218,18 @@ Claim Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patienc
     }
     page_.counter.set_limit(0);
     if (options_.draws_first) page_.counter.park();
-    needed_ = now.need;
-    if (options_.leaves_rest && needed_ > failed_for_) retry_at_ns_ = 0;  // what failed was asked for the past
+    refill_.need(now.need, options_.leaves_rest);
     bool is_mine = false;
-    if (!loading_) {
-      if (runtime_.mono_ns() >= retry_at_ns_) {
+    if (!refill_.is_busy()) {
+      if (refill_.may_ask(runtime_.mono_ns())) {
         is_mine = patience.may_wait() && (lane_->is_here() || !post_load());
         if (!patience.may_wait()) post_load();
-      } else if (is_failing() && !is_retryable(*failure_)) {
-        throw *failure_;
+      } else if (refill_.is_failing() && !is_retryable(*refill_.failure())) {
+        throw *refill_.failure();
       }
-    } else if (posted_ != 0 && patience.may_wait() && lane_->is_here()) {
-      posted_ = 0;  // it was requested ahead of need, and waits for this thread
-      is_mine = true;
+    } else {
+      // It was requested ahead of need, and waits for this thread.
+      is_mine = refill_.is_posted() && patience.may_wait() && lane_->is_here();
     }
     if (!patience.may_wait()) {
       if (claimed) page_.counter.park(need);
@@ -246,7 +243,7 @@ Claim Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patienc
     }
     const std::int64_t before = runtime_.mono_ns();
     if (is_mine) {
-      loading_ = true;
+      refill_.take();
       const Demand mine = demand();
       lock.unlock();
       load(mine);
@@ -267,8 +264,8 @@ Claim Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patienc
 // and requests again there.
 void Supply::pass_mark(std::uint64_t need) {
   measure();
-  const bool provided = loading_ || (!ready_.empty() && !is_more_wanted());
-  const bool too_soon = runtime_.mono_ns() < retry_at_ns_;
+  const bool provided = refill_.is_busy() || (!ready_.empty() && !is_more_wanted());
+  const bool too_soon = !refill_.may_ask(runtime_.mono_ns());
   const std::uint64_t left = current_.end - need;
   page_.counter.set_limit(!provided && too_soon && left > kFewLeft ? need + left / 2 : current_.end);
   if (!provided && !too_soon) start_loader();
@@ -277,10 +274,12 @@ void Supply::pass_mark(std::uint64_t need) {
 
 void Supply::fail_waiting(const Patience& patience) const {
   const std::string waited = concat({options_.subject, ": ", patience.waited_for("the store")});
-  const auto retry_in = static_cast<std::uint64_t>(std::max<std::int64_t>(retry_at_ns_ - runtime_.mono_ns(), 0));
-  if (is_failing()) {
-    throw Error(failure_->status(), concat({waited, "; its latest answer: ", failure_->message()}), retry_in,
-                failure_->cause());
+  const auto retry_in =
+      static_cast<std::uint64_t>(std::max<std::int64_t>(refill_.retry_at_ns() - runtime_.mono_ns(), 0));
+  if (refill_.is_failing()) {
+    const Error& failure = *refill_.failure();
+    throw Error(failure.status(), concat({waited, "; its latest answer: ", failure.message()}), retry_in,
+                failure.cause());
   }
   throw Error(Status::store_unavailable, waited + "; it has not answered yet. Try again, or raise wait_max", retry_in);
 }
@@ -290,13 +289,11 @@ Demand Supply::demand() {
   return {.wanted = next_size(options_.sizing, pace()), .rate = rate_, .highest_end = highest_end_};
 }
 
-// Exactly one at a time: loading_ is set under the lock.
 bool Supply::post_load() {
   try {
-    const std::uint64_t ticket = ++tickets_;
+    const std::uint64_t ticket = refill_.new_ticket();
     lane_->post([self = shared_from_this(), ticket, asked = demand()] { self->load_posted(ticket, asked); });
-    posted_ = ticket;
-    loading_ = true;
+    refill_.post(ticket);
     return true;
   } catch (const std::exception&) {
     return false;
@@ -313,8 +310,7 @@ void Supply::start_loader() {
 void Supply::load_posted(std::uint64_t ticket, const Demand& demand) {
   {
     const MutexLock lock(page_.mutex);
-    if (posted_ != ticket) return;  // a caller could not wait for us
-    posted_ = 0;
+    if (!refill_.begin(ticket)) return;
   }
   load(demand);
 }
@@ -336,7 +332,7 @@ void Supply::load(const Demand& demand) {
 
   MutexLock lock(page_.mutex);
   stats_.refill_ns_max = std::max(stats_.refill_ns_max, took);
-  const bool had_failed = is_failing();
+  const bool had_failed = refill_.is_failing();
   if (range) {
     try {
       accept(*range);
@@ -356,7 +352,7 @@ void Supply::load(const Demand& demand) {
   if (is_abandoned) let_source_go();
   if (goes_on) {
     lock.lock();
-    if (!loading_ && state_ == State::open && !failed_for_good_) start_loader();
+    if (!refill_.is_busy() && state_ == State::open && !failed_for_good_) start_loader();
     lock.unlock();
   }
   if (failure && !had_failed) say(LogLevel::warning, "no new reservation: ", failure->message());
@@ -372,7 +368,7 @@ void Supply::say(LogLevel level, std::string_view what, std::string_view detail)
 }
 
 bool Supply::leave_source() {
-  loading_ = false;
+  refill_.end();
   const bool is_abandoned = state_ == State::ended;
   if (is_abandoned) take_ready();
   check_guarantees();
@@ -424,7 +420,8 @@ void Supply::retire() {
   was_copied();  // then it is closed
   MutexLock lock(page_.mutex);
   watching_ = false;
-  if (state_ != State::open || failed_for_good_ || loading_) return;  // a loader that returns checks again
+  if (state_ != State::open || failed_for_good_) return;
+  if (refill_.is_busy()) return;  // a loader that returns checks again
   const std::int64_t now = runtime_.mono_ns();
   const auto is_old = [&](const Range& range) { return now - range.granted_at_ns >= options_.max_age_ns; };
   std::vector<Range> old;
@@ -454,7 +451,7 @@ void Supply::retire() {
   highest_end_ = current_.end;
   used_end_ = std::max(used_end_, current_.end);
   check_guarantees();
-  loading_ = true;
+  refill_.take();
   lock.unlock();
   try {
     for (auto range = old.rbegin(); range != old.rend() && may_give_back(); ++range) source_->give_back(*range);
@@ -470,8 +467,8 @@ void Supply::retire() {
 // Whoever owns a worker by a lease renews it while nobody draws, too.
 void Supply::watch_renewal() {
   if (options_.renew_ns == 0) return;
-  const std::int64_t due_ns = std::max(granted_at_ns_ + options_.renew_ns, retry_at_ns_) - runtime_.mono_ns();
-  const std::int64_t least_ns = loading_ ? options_.renew_ns / 4 : kNsPerMs;  // somebody is on the way
+  const std::int64_t due_ns = std::max(granted_at_ns_ + options_.renew_ns, refill_.retry_at_ns()) - runtime_.mono_ns();
+  const std::int64_t least_ns = refill_.is_busy() ? options_.renew_ns / 4 : kNsPerMs;  // somebody is on the way
   try {
     lane_->post_after(std::max(due_ns, least_ns), [weak = weak_from_this()] {
       if (const std::shared_ptr<Supply> self = weak.lock()) self->renew();
@@ -490,9 +487,9 @@ void Supply::renew() {
     unused_ += ready_.front().size();
     ready_.pop_front();
   }
-  const bool is_due = runtime_.mono_ns() >= std::max(granted_at_ns_ + options_.renew_ns, retry_at_ns_);
-  if (is_due && !loading_) {
-    loading_ = true;
+  const bool is_due = runtime_.mono_ns() >= std::max(granted_at_ns_ + options_.renew_ns, refill_.retry_at_ns());
+  if (is_due && !refill_.is_busy()) {
+    refill_.take();
     const Demand asked = demand();
     lock.unlock();
     load(asked);
@@ -532,18 +529,7 @@ Error Supply::unexpected() const noexcept {
 }
 
 void Supply::load_failed(const Error& error) {
-  failure_ = error;
-  failed_at_ns_ = runtime_.mono_ns();
-  failed_unix_ms_ = 0;
-  failed_for_ = needed_;
-  ++stats_.refill_failures;
-  const std::uint64_t doublings = std::min<std::uint64_t>(failures_in_a_row_++, 8);
-  std::int64_t wait = std::min(kFirstRetryNs << doublings, kLastRetryNs);
-  // Up to a quarter less, so that after a store's failure not all processes return to it at the same time.
-  const std::uint64_t dice = static_cast<std::uint64_t>(runtime_.mono_ns()) * 0x9e3779b97f4a7c15u >> 56;  // 0 to 255
-  wait -= wait / 4 * static_cast<std::int64_t>(dice) / 255;
-  wait += static_cast<std::int64_t>(error.retry_after_ns() % static_cast<std::uint64_t>(kLastRetryNs));
-  retry_at_ns_ = runtime_.mono_ns() + wait;
+  refill_.failed(error, runtime_.mono_ns());
   // Request again when half of the rest is drawn, not when nothing is left.
   const std::uint64_t next = page_.counter.next();
   if (next < current_.end) page_.counter.set_limit(std::min(page_.counter.limit(), next + (current_.end - next) / 2));
@@ -563,10 +549,7 @@ void Supply::seal_counter() noexcept {
   const MutexLock lock(page_.mutex);
   if (state_ != State::open) return;
   state_ = State::sealed;
-  if (posted_ != 0) {  // the lane has not begun it: no grant is on its way
-    posted_ = 0;
-    loading_ = false;
-  }
+  refill_.withdraw();
   page_.changed.notify_all();
   closed_at_ = page_.counter.seal();
   rest_ = {std::max(closed_at_, current_.first), current_.end};
@@ -583,13 +566,13 @@ void Supply::close() noexcept {
   state_ = State::ending;
   // A grant on its way would be lost: wait for it, up to a limit, to give it back too.
   Deadline deadline(runtime_, options_.close_wait_ns);
-  while (loading_ && deadline.wait(lock, page_.changed)) {
+  while (refill_.is_busy() && deadline.wait(lock, page_.changed)) {
   }
   state_ = State::ended;
   const std::vector<Range> ready = take_ready();
   const Range rest = rest_;
   check_guarantees();
-  if (loading_) return;  // everything is burned; the loader releases the source when it returns
+  if (refill_.is_busy()) return;  // everything is burned; the loader releases the source when it returns
   lock.unlock();
   try {
     if (was_copied()) {
@@ -611,7 +594,7 @@ bool Supply::is_sealed() const {
 
 std::optional<Error> Supply::regressed() const {
   const MutexLock lock(page_.mutex);
-  return failed_for_good_ ? failure_ : std::nullopt;
+  return failed_for_good_ ? refill_.failure() : std::nullopt;
 }
 
 std::uint64_t Supply::used_end() const {
@@ -650,12 +633,13 @@ void Supply::give_back(const Range& rest, std::span<const Range> ready) {
   const std::int64_t passed = now - measured_at_ns_;
   stats.rate = state_ != State::open ? 0 : passed > measured_over_ns_ ? rate_over(passed) : rate_;
   stats.highest_end = highest_end_;
-  stats.is_loading = loading_;
-  stats.is_failing = is_failing();
-  stats.is_used_up = is_failing() && ready_.empty() && std::max(page_.counter.next(), needed_) >= current_.end;
-  stats.failure = failure_;
-  if (failure_ && failed_unix_ms_ == 0) failed_unix_ms_ = (wall_ns - (now - failed_at_ns_)) / kNsPerMs;
-  stats.failed_unix_ms = failed_unix_ms_;
+  stats.refill_failures = refill_.failures();
+  stats.is_loading = refill_.is_busy();
+  stats.is_failing = refill_.is_failing();
+  stats.is_used_up =
+      stats.is_failing && ready_.empty() && std::max(page_.counter.next(), refill_.needed()) >= current_.end;
+  stats.failure = refill_.failure();
+  stats.failed_unix_ms = refill_.failed_unix_ms(now, wall_ns);
   return stats;
 }
 

@@ -1,4 +1,4 @@
-// Feeds a counter with reservations: one in use, a chain of ready ones, one loader.
+// Feeds a counter with reservations: one in use, a chain of ready ones, one loader (refill.hpp).
 //
 // The limit of the range in use is first set to a mark inside it. By passing the mark, the fast path requests the next
 // range without knowing it: the slow path raises the limit to the range's end and starts the loader. So a caller waits
@@ -33,6 +33,7 @@
 #include "idgen/time_units.hpp"
 #include "reserve/hot_page.hpp"
 #include "reserve/patience.hpp"
+#include "reserve/refill.hpp"
 #include "reserve/sizing.hpp"
 #include "runtime/fork_page.hpp"
 
@@ -183,7 +184,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   bool post_load() IDGEN_REQUIRES(page_.mutex);  // false: no thread can be started
   Demand demand() IDGEN_REQUIRES(page_.mutex);
   void load_posted(std::uint64_t ticket, const Demand& demand) IDGEN_RUNS_HOST_CODE;  // on the lane
-  void load(const Demand& demand) IDGEN_RUNS_HOST_CODE;                               // with loading_ set
+  void load(const Demand& demand) IDGEN_RUNS_HOST_CODE;                               // the refill is this thread's
   void retire() IDGEN_RUNS_HOST_CODE;  // on the lane: gives up what is too old
   Present present() const IDGEN_RUNS_HOST_CODE { return options_.present ? options_.present() : Present{}; }
   void give_back(const Range& rest, std::span<const Range> ready) IDGEN_RUNS_HOST_CODE;
@@ -202,7 +203,6 @@ class Supply : public std::enable_shared_from_this<Supply> {
   std::uint64_t issued_ids() const IDGEN_REQUIRES(page_.mutex);
   std::uint64_t rate_over(std::int64_t ns) const IDGEN_REQUIRES(page_.mutex);
   Pace pace() const IDGEN_REQUIRES(page_.mutex);
-  bool is_failing() const IDGEN_REQUIRES(page_.mutex) { return failures_in_a_row_ > 0; }
   bool is_more_wanted() const IDGEN_REQUIRES(page_.mutex);    // at once, whatever the mark says
   void check_guarantees() const IDGEN_REQUIRES(page_.mutex);  // where assertions are on
   Error unexpected() const noexcept;                          // of the exception that is being handled
@@ -214,7 +214,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   const std::shared_ptr<ForkPage<HotPage>> shared_page_;
   Runtime& runtime_;
   HotPage& page_;
-  std::unique_ptr<Source> source_;  // of the thread that has set loading_; null once closed
+  std::unique_ptr<Source> source_;  // of the thread that makes refill_ busy; null once closed
   const Options options_;
   const std::shared_ptr<Lane> lane_;
   const Log log_;
@@ -234,9 +234,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   std::uint64_t closed_at_ IDGEN_GUARDED_BY(page_.mutex) = 0;
   Range current_ IDGEN_GUARDED_BY(page_.mutex);
   std::deque<Range> ready_ IDGEN_GUARDED_BY(page_.mutex);
-  bool loading_ IDGEN_GUARDED_BY(page_.mutex) = false;      // or giving back: the source is busy
-  std::uint64_t posted_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // ticket of a load that the lane has not begun yet; 0: none
-  std::uint64_t tickets_ IDGEN_GUARDED_BY(page_.mutex) = 0;
+  Refill refill_ IDGEN_GUARDED_BY(page_.mutex);
   std::uint64_t rate_ IDGEN_GUARDED_BY(page_.mutex) = 0;      // numbers per second, between the last two measurements
   std::uint64_t measured_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // numbers drawn until the last one
   std::atomic<std::uint64_t> stripes_issued_{0};              // by stripes that are sealed
@@ -251,14 +249,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   std::int64_t granted_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // the latest range
   std::uint64_t highest_end_ IDGEN_GUARDED_BY(page_.mutex);       // I7: the witness
   std::uint64_t used_end_ IDGEN_GUARDED_BY(page_.mutex);          // without what may be given back
-  std::optional<Error> failure_ IDGEN_GUARDED_BY(page_.mutex);    // the latest; the latest attempt's if is_failing()
   bool failed_for_good_ IDGEN_GUARDED_BY(page_.mutex) = false;    // issuing has stopped: the store lost commits
-  std::uint64_t failures_in_a_row_ IDGEN_GUARDED_BY(page_.mutex) = 0;
-  std::int64_t retry_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;             // mono; no attempt before this
-  std::uint64_t needed_ IDGEN_GUARDED_BY(page_.mutex) = 0;                 // the latest Present::need
-  std::uint64_t failed_for_ IDGEN_GUARDED_BY(page_.mutex) = 0;             // the one of the latest failure
-  std::int64_t failed_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;            // mono: the wall clock may be the host's
-  mutable std::int64_t failed_unix_ms_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // the same; 0: nobody has asked yet
   SupplyStats stats_ IDGEN_GUARDED_BY(page_.mutex);
 };
 
