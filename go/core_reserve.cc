@@ -1,6 +1,7 @@
 //go:build cgo && !idgen_system
 
 // The room core/src/reserve.
+#include "../core/src/reserve/range_chain.cpp"
 #include "../core/src/reserve/refill.cpp"
 #include "../core/src/reserve/sizing.cpp"
 #include "../core/src/reserve/supply.cpp"

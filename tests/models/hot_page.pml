@@ -61,9 +61,9 @@ typedef Page { /* zero in a child */
 };
 
 typedef Supply {
-  byte first; /* current_ */
+  byte first; /* RangeChain::current (core/src/reserve/range_chain.hpp) */
   byte end;
-  byte ready_first; /* ready_; ready_end 0: it is empty */
+  byte ready_first; /* RangeChain::ready; ready_end 0: it is empty */
   byte ready_end;
   byte highest_end;
   bool loading;

@@ -13,7 +13,7 @@
  *                            (core/src/generator/snowflake.cpp) calls; renew goes by WorkerRows::last_
  *   ask()                    next_window() (core/src/store/grant_rules.hpp)
  *   accept()                 Supply::accept() (core/src/reserve/supply.cpp)
- *   next, end; ready_*       Counter, Supply::current_; Supply::ready_
+ *   next, end; ready_*       Counter, RangeChain::current; RangeChain::ready
  *   issue()                  a draw (Counter::draw_between)
  *   closing, returning       Supply::close() and give_back(); WindowSource::give_back() and release();
  *                            WorkerRows::give_back()

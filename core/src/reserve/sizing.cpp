@@ -3,13 +3,6 @@
 #include <algorithm>
 
 namespace idgen {
-namespace {
-
-// No matter how small the source's ranges are.
-constexpr std::size_t kLongestChain = 64;
-
-}  // namespace
-
 std::uint64_t rate_of(std::uint64_t numbers, std::int64_t ns) noexcept {
   return static_cast<std::uint64_t>(static_cast<double>(numbers) * 1e9 / static_cast<double>(ns));
 }

@@ -30,6 +30,9 @@ struct Pace {
 // A rate is measured over at least this: a burst of a few milliseconds says nothing about a second.
 inline constexpr std::int64_t kMeasureNs = kNsPerSecond;
 
+// So many ranges are ready at most, no matter how small the source's ranges are.
+inline constexpr std::size_t kLongestChain = 64;
+
 // Numbers per second. REQUIRES: ns > 0.
 std::uint64_t rate_of(std::uint64_t numbers, std::int64_t ns) noexcept;
 

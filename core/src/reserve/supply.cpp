@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <span>
 #include <utility>
-#include <vector>
 
 #include "idgen/time_units.hpp"
 #include "runtime/assert.hpp"
@@ -28,9 +28,9 @@ Supply::Supply(std::shared_ptr<Runtime> runtime, std::shared_ptr<ForkPage<HotPag
       source_(std::move(source)),
       options_(std::move(options)),
       lane_(options_.lane ? options_.lane : runtime_.make_lane()),
-      log_(std::move(log)),
-      highest_end_(options_.used_end),
-      used_end_(options_.used_end) {}
+      log_(std::move(log)) {
+  chain_.highest_end = chain_.used_end = options_.used_end;
+}
 
 [[gnu::cold]] void SupplyStats::add_ended(const SupplyStats& other) {
   granted += other.granted;
@@ -68,7 +68,7 @@ void Supply::prime() {
   page_.supply.store(this, std::memory_order_relaxed);
   if (options_.regressed) {
     const MutexLock lock(page_.mutex);
-    failed_for_good_ = true;
+    chain_.has_regressed = true;
     load_failed(*options_.regressed);
     return;
   }
@@ -80,17 +80,17 @@ void Supply::prime() {
   const Present now = present();
   MutexLock lock(page_.mutex);
   check_process();
-  measured_at_ns_ = runtime_.mono_ns();
+  chain_.measured_at_ns = runtime_.mono_ns();
   try {
     accept(range);
   } catch (const Error& error) {
-    if (!failed_for_good_) throw;
+    if (!chain_.has_regressed) throw;
     load_failed(error);  // each call says so, and none asks the store again
     lock.unlock();
     say(LogLevel::warning, "no new reservation: ", error.message());
     return;
   }
-  install(ready_.front(), now);
+  install(now);
   watch_renewal();
 }
 
@@ -102,15 +102,6 @@ void Supply::drop() noexcept {
   }
 }
 
-std::uint64_t Supply::held() const {
-  const std::uint64_t next = page_.counter.next();
-  std::uint64_t sum = next < current_.end ? current_.end - std::max(next, current_.first) : 0;
-  for (const Range& range : ready_) sum += range.size();
-  return sum;
-}
-
-std::uint64_t Supply::drawn() const { return stats_.granted - unused_ - held(); }
-
 // A counter says less than it is for a moment while a thread skips numbers, and this must not fall.
 [[gnu::cold]] std::uint64_t Supply::issued_ids() const {
   std::uint64_t sum = stripes_issued_;  // before the stripes: none is counted twice
@@ -118,71 +109,42 @@ std::uint64_t Supply::drawn() const { return stats_.granted - unused_ - held(); 
     if (const std::uint64_t next = stripe.counter.next(); next < Counter::kParked) sum += stripe.counter.drawn(next);
   }
   if (options_.stripes == 0)
-    sum =
-        options_.draws_first ? drawn() : page_.counter.drawn(state_ == State::open ? page_.counter.next() : closed_at_);
+    sum = options_.draws_first ? chain_.drawn(page_.counter.next())
+                               : page_.counter.drawn(state_ == State::open ? page_.counter.next() : chain_.closed_at);
   return most_issued_ = std::max(most_issued_, sum);
 }
 
-std::uint64_t Supply::rate_over(std::int64_t ns) const { return rate_of(drawn() - measured_, ns); }
-
-void Supply::measure() {
-  const std::int64_t now = runtime_.mono_ns();
-  const std::int64_t passed = now - measured_at_ns_;
-  if (passed < kMeasureNs) {
-    rate_ = std::max(rate_, rate_over(kMeasureNs));  // at least that
-    return;
-  }
-  rate_ = rate_over(passed);
-  measured_ = drawn();
-  measured_at_ns_ = now;
-  measured_over_ns_ = passed;
+bool Supply::is_more_wanted() const {
+  return is_short(options_.sizing, chain_.pace(), chain_.held(page_.counter.next()), chain_.ready.size());
 }
 
-Pace Supply::pace() const { return {.rate = rate_, .last_size = last_size_, .is_starved = starved_}; }
-
-bool Supply::is_more_wanted() const { return is_short(options_.sizing, pace(), held(), ready_.size()); }
-
 void Supply::accept(const Range& range) {
-  if (range.first >= range.end) {
-    throw Error(Status::store_damaged,
-                options_.subject + ": the store granted an empty range; check its step or window");
+  switch (chain_.accept(range, runtime_.mono_ns(), page_.counter.next())) {
+    case Grant::empty:
+      throw Error(Status::store_damaged,
+                  options_.subject + ": the store granted an empty range; check its step or window");
+    case Grant::below:
+      page_.counter.set_limit(0);
+      page_.counter.park();  // also for who draws by a limit that was remembered
+      throw Error(Status::store_regressed,
+                  concat({options_.subject, ": the store granted ", source_->name_of(range.first), ", but all before ",
+                          source_->name_of(chain_.highest_end),
+                          " was granted before: it has lost a commit (restored from a backup, "
+                          "failed over, or set by hand). Issuing has stopped. ",
+                          source_->after_regress()}));
+    case Grant::accepted:
+      break;
   }
-  if (range.first < highest_end_) {
-    // What we hold may also have been granted to others.
-    failed_for_good_ = true;
-    unused_ += held();
-    page_.counter.set_limit(0);
-    page_.counter.park();  // also for who draws by a limit that was remembered
-    current_ = {};
-    ready_.clear();
-    throw Error(Status::store_regressed,
-                concat({options_.subject, ": the store granted ", source_->name_of(range.first), ", but all before ",
-                        source_->name_of(highest_end_),
-                        " was granted before: it has lost a commit (restored from a backup, "
-                        "failed over, or set by hand). Issuing has stopped. ",
-                        source_->after_regress()}));
-  }
-  IDGEN_ASSERT("I7: a grant lies above all earlier ones", highest_end_ <= range.first && range.first < range.end);
-  highest_end_ = range.end;
-  last_size_ = range.size();
-  starved_ = false;
-  ready_.push_back(range);
-  granted_at_ns_ = ready_.back().granted_at_ns = runtime_.mono_ns();
   watch_age();
   refill_.succeeded();
-  stats_.granted += range.size();
   ++stats_.refills;
   check_guarantees();
 }
 
-void Supply::install(Range range, const Present& present) {
-  IDGEN_ASSERT("I1: only what was granted is opened", range.end == ready_.front().end && range.end <= highest_end_);
-  if (options_.lifted && page_.counter.next() < range.first) options_.lifted(present, range.first);
-  if (const std::uint64_t next = page_.counter.next(); options_.leaves_rest && next < current_.end)
-    unused_ += current_.end - std::max(next, current_.first);
-  used_end_ = std::max(used_end_, current_.end);
-  current_ = range;
-  ready_.pop_front();
+void Supply::install(const Present& present) {
+  const std::uint64_t first = chain_.ready.front().first;
+  if (options_.lifted && page_.counter.next() < first) options_.lifted(present, first);
+  const Range& range = chain_.open_next(page_.counter.next(), options_.leaves_rest);
   page_.counter.open(range.first, range.first + mark_of(options_.sizing, range.size()), options_.carry_mask);
   check_guarantees();
 }
@@ -202,18 +164,18 @@ Claim Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patienc
   for (;;) {
     check_process();
     if (state_ != State::open) throw closed_error(options_.subject);
-    if (failed_for_good_) throw *refill_.failure();
+    if (chain_.has_regressed) throw *refill_.failure();
     const std::uint64_t need = claimed ? *claimed : std::max(now.need, page_.counter.next());
-    if (claimed && need < current_.first) return Claim::given_up;
+    if (claimed && need < chain_.current.first) return Claim::given_up;
     if (claimed && need >= page_.counter.next()) return Claim::given_up;  // nobody has drawn it here
     if (need < page_.counter.limit()) return Claim::granted;              // another thread has done it
-    if (need < current_.end) {
-      IDGEN_ASSERT("I1: what is claimed lies in the range that is open", current_.first <= need);
+    if (need < chain_.current.end) {
+      IDGEN_ASSERT("I1: what is claimed lies in the range that is open", chain_.current.first <= need);
       pass_mark(need);
       return Claim::granted;
     }
-    if (!ready_.empty()) {
-      install(ready_.front(), now);
+    if (!chain_.ready.empty()) {
+      install(now);
       continue;
     }
     page_.counter.set_limit(0);
@@ -238,7 +200,7 @@ Claim Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patienc
     if (patience.left_ns() <= 0 && !is_mine) fail_waiting(patience);
     if (!counted) {
       counted = true;
-      starved_ = true;
+      chain_.is_starved = true;
       ++stats_.waits;
     }
     const std::int64_t before = runtime_.mono_ns();
@@ -263,11 +225,12 @@ Claim Supply::open_range(std::optional<std::uint64_t> claimed, Patience& patienc
 // Raises the limit to the end of the range and requests the next. While the store fails, it raises the limit half way,
 // and requests again there.
 void Supply::pass_mark(std::uint64_t need) {
-  measure();
-  const bool provided = refill_.is_busy() || (!ready_.empty() && !is_more_wanted());
+  const Range& range = chain_.current;
+  chain_.measure(runtime_.mono_ns(), page_.counter.next());
+  const bool provided = refill_.is_busy() || (!chain_.ready.empty() && !is_more_wanted());
   const bool too_soon = !refill_.may_ask(runtime_.mono_ns());
-  const std::uint64_t left = current_.end - need;
-  page_.counter.set_limit(!provided && too_soon && left > kFewLeft ? need + left / 2 : current_.end);
+  const std::uint64_t left = range.end - need;
+  page_.counter.set_limit(!provided && too_soon && left > kFewLeft ? need + left / 2 : range.end);
   if (!provided && !too_soon) start_loader();
   check_guarantees();
 }
@@ -285,8 +248,8 @@ void Supply::fail_waiting(const Patience& patience) const {
 }
 
 Demand Supply::demand() {
-  measure();
-  return {.wanted = next_size(options_.sizing, pace()), .rate = rate_, .highest_end = highest_end_};
+  chain_.measure(runtime_.mono_ns(), page_.counter.next());
+  return {.wanted = next_size(options_.sizing, chain_.pace()), .rate = chain_.rate, .highest_end = chain_.highest_end};
 }
 
 bool Supply::post_load() {
@@ -352,7 +315,7 @@ void Supply::load(const Demand& demand) {
   if (is_abandoned) let_source_go();
   if (goes_on) {
     lock.lock();
-    if (!refill_.is_busy() && state_ == State::open && !failed_for_good_) start_loader();
+    if (!refill_.is_busy() && state_ == State::open && !chain_.has_regressed) start_loader();
     lock.unlock();
   }
   if (failure && !had_failed) say(LogLevel::warning, "no new reservation: ", failure->message());
@@ -370,7 +333,7 @@ void Supply::say(LogLevel level, std::string_view what, std::string_view detail)
 bool Supply::leave_source() {
   refill_.end();
   const bool is_abandoned = state_ == State::ended;
-  if (is_abandoned) take_ready();
+  if (is_abandoned) chain_.take_ready();
   check_guarantees();
   page_.changed.notify_all();
   return is_abandoned;
@@ -391,24 +354,12 @@ void Supply::release_source() {
   }
 }
 
-std::vector<Range> Supply::take_ready() {
-  for (const Range& range : ready_) unused_ += range.size();
-  std::vector<Range> taken;
-  try {
-    taken.assign(ready_.begin(), ready_.end());
-  } catch (const std::bad_alloc&) {  // burned: closing does not fail
-  }
-  ready_.clear();
-  return taken;
-}
-
 void Supply::watch_age() {
   if (options_.max_age_ns == 0 || watching_) return;
-  const bool in_use = page_.counter.next() < current_.end;  // checked once: callers draw meanwhile
-  if (!in_use && ready_.empty()) return;
-  const Range& oldest = in_use ? current_ : ready_.front();
+  const Range* const oldest = chain_.oldest(page_.counter.next());
+  if (oldest == nullptr) return;
   try {
-    lane_->post_after(oldest.granted_at_ns + options_.max_age_ns - runtime_.mono_ns(), [weak = weak_from_this()] {
+    lane_->post_after(oldest->granted_at_ns + options_.max_age_ns - runtime_.mono_ns(), [weak = weak_from_this()] {
       if (const std::shared_ptr<Supply> self = weak.lock()) self->retire();
     });
     watching_ = true;
@@ -420,41 +371,32 @@ void Supply::retire() {
   was_copied();  // then it is closed
   MutexLock lock(page_.mutex);
   watching_ = false;
-  if (state_ != State::open || failed_for_good_) return;
+  if (state_ != State::open || chain_.has_regressed) return;
   if (refill_.is_busy()) return;  // a loader that returns checks again
-  const std::int64_t now = runtime_.mono_ns();
-  const auto is_old = [&](const Range& range) { return now - range.granted_at_ns >= options_.max_age_ns; };
-  std::vector<Range> old;
-  old.reserve(ready_.size() + 1);  // nothing may throw once the counter has left its range
-  if (page_.counter.next() < current_.end && is_old(current_)) {
-    const std::uint64_t first = std::max(page_.counter.give_up(), current_.first);
-    if (first < current_.end) old.push_back({first, current_.end});
-    if (first <= current_.end) ++unused_;  // one number is burned, unless callers have drawn all meanwhile
-    current_.first = current_.end = std::min(first, current_.end);  // what is below was drawn here, and stays so
+  const std::int64_t until = runtime_.mono_ns() - options_.max_age_ns;
+  Ranges old;
+  if (chain_.is_in_use(page_.counter.next()) && chain_.current.granted_at_ns <= until) {
+    const std::uint64_t first = std::max(page_.counter.give_up(), chain_.current.first);
+    chain_.give_up(first, old);
   }
-  const bool none_in_use = page_.counter.next() >= current_.end;
-  while (none_in_use && !ready_.empty() && is_old(ready_.front())) {
-    old.push_back(ready_.front());
-    ready_.pop_front();
-  }
-  for (const Range& range : old) unused_ += range.size();
-  if (!none_in_use || !ready_.empty()) {
+  const bool none_in_use = !chain_.is_in_use(page_.counter.next());
+  if (none_in_use) chain_.take_old(until, old);
+  if (!none_in_use || !chain_.ready.empty()) {
     // Younger ranges are above, and the store cannot take back what is below them. They are drawn from at once, so
-    // held() would not help.
-    if (none_in_use) install(ready_.front(), {});  // only untimed numbers age
+    // what is held would not help.
+    if (none_in_use) install({});  // only untimed numbers age
     watch_age();
     return;
   }
   if (old.empty()) return;
   // Nobody was given a number of these, or will be without another grant. What is between them and what was drawn here
   // may belong to others, who may give it back too.
-  highest_end_ = current_.end;
-  used_end_ = std::max(used_end_, current_.end);
+  chain_.lower_witness();
   check_guarantees();
   refill_.take();
   lock.unlock();
   try {
-    for (auto range = old.rbegin(); range != old.rend() && may_give_back(); ++range) source_->give_back(*range);
+    for (std::size_t left = old.size(); left > 0 && may_give_back(); --left) source_->give_back(old[left - 1]);
   } catch (...) {  // burned
   }
   if (!is_ours()) return;
@@ -467,7 +409,8 @@ void Supply::retire() {
 // Whoever owns a worker by a lease renews it while nobody draws, too.
 void Supply::watch_renewal() {
   if (options_.renew_ns == 0) return;
-  const std::int64_t due_ns = std::max(granted_at_ns_ + options_.renew_ns, refill_.retry_at_ns()) - runtime_.mono_ns();
+  const std::int64_t due_ns =
+      std::max(chain_.granted_at_ns + options_.renew_ns, refill_.retry_at_ns()) - runtime_.mono_ns();
   const std::int64_t least_ns = refill_.is_busy() ? options_.renew_ns / 4 : kNsPerMs;  // somebody is on the way
   try {
     lane_->post_after(std::max(due_ns, least_ns), [weak = weak_from_this()] {
@@ -481,14 +424,10 @@ void Supply::renew() {
   const Present now = present();
   was_copied();  // then it is closed
   MutexLock lock(page_.mutex);
-  if (state_ != State::open || failed_for_good_) return;
-  // What nobody drew while it was time is not kept.
-  while (ready_.size() > 1 && ready_.front().end <= now.need) {
-    unused_ += ready_.front().size();
-    ready_.pop_front();
-  }
-  const bool is_due = runtime_.mono_ns() >= std::max(granted_at_ns_ + options_.renew_ns, refill_.retry_at_ns());
-  if (is_due && !refill_.is_busy()) {
+  if (state_ != State::open || chain_.has_regressed) return;
+  chain_.drop_passed(now.need);
+  const std::int64_t due_ns = std::max(chain_.granted_at_ns + options_.renew_ns, refill_.retry_at_ns());
+  if (runtime_.mono_ns() >= due_ns && !refill_.is_busy()) {
     refill_.take();
     const Demand asked = demand();
     lock.unlock();
@@ -500,19 +439,7 @@ void Supply::renew() {
   watch_renewal();
 }
 
-void Supply::check_guarantees() const {
-#if IDGEN_ASSERTIONS
-  IDGEN_ASSERT("I1: the limit lies within what was granted", page_.counter.limit() <= current_.end);
-  std::uint64_t end = current_.end;
-  for (const Range& range : ready_) {
-    IDGEN_ASSERT("I7: what is ready lies above what is in use", end <= range.first && range.first < range.end);
-    end = range.end;
-  }
-  IDGEN_ASSERT("I7: the witness is no lower than what is held", end <= highest_end_);
-  IDGEN_ASSERT("I7: a store that went back stops issuing", !failed_for_good_ || end == 0);
-  IDGEN_ASSERT("I4: no more is drawn than was granted", unused_ + held() <= stats_.granted);
-#endif
-}
+void Supply::check_guarantees() const { chain_.check(page_.counter.next(), page_.counter.limit()); }
 
 Error Supply::unexpected() const noexcept {
   try {
@@ -531,8 +458,8 @@ Error Supply::unexpected() const noexcept {
 void Supply::load_failed(const Error& error) {
   refill_.failed(error, runtime_.mono_ns());
   // Request again when half of the rest is drawn, not when nothing is left.
-  const std::uint64_t next = page_.counter.next();
-  if (next < current_.end) page_.counter.set_limit(std::min(page_.counter.limit(), next + (current_.end - next) / 2));
+  const std::uint64_t next = page_.counter.next(), end = chain_.current.end;
+  if (next < end) page_.counter.set_limit(std::min(page_.counter.limit(), next + (end - next) / 2));
 }
 
 // When it returns all is sealed, also if another thread began to.
@@ -551,11 +478,7 @@ void Supply::seal_counter() noexcept {
   state_ = State::sealed;
   refill_.withdraw();
   page_.changed.notify_all();
-  closed_at_ = page_.counter.seal();
-  rest_ = {std::max(closed_at_, current_.first), current_.end};
-  if (rest_.first < rest_.end) unused_ += rest_.size();
-  if (closed_at_ > current_.first) used_end_ = std::max(used_end_, std::min(closed_at_, current_.end));
-  current_ = {};
+  chain_.seal(page_.counter.seal());
   check_guarantees();
 }
 
@@ -569,8 +492,8 @@ void Supply::close() noexcept {
   while (refill_.is_busy() && deadline.wait(lock, page_.changed)) {
   }
   state_ = State::ended;
-  const std::vector<Range> ready = take_ready();
-  const Range rest = rest_;
+  const Ranges ready = chain_.take_ready();
+  const Range rest = chain_.rest;
   check_guarantees();
   if (refill_.is_busy()) return;  // everything is burned; the loader releases the source when it returns
   lock.unlock();
@@ -594,24 +517,24 @@ bool Supply::is_sealed() const {
 
 std::optional<Error> Supply::regressed() const {
   const MutexLock lock(page_.mutex);
-  return failed_for_good_ ? refill_.failure() : std::nullopt;
+  return chain_.has_regressed ? refill_.failure() : std::nullopt;
 }
 
 std::uint64_t Supply::used_end() const {
   const MutexLock lock(page_.mutex);
-  return used_end_;
+  return chain_.used_end;
 }
 
 std::uint64_t Supply::closed_at() const {
   const MutexLock lock(page_.mutex);
-  return closed_at_;
+  return chain_.closed_at;
 }
 
 // Latest first: the store takes back only what ends at its own counter. The owner is gone in any case.
-void Supply::give_back(const Range& rest, std::span<const Range> ready) {
+void Supply::give_back(const Range& rest, const Ranges& ready) {
   std::exception_ptr failure;
   try {
-    for (auto range = ready.rbegin(); range != ready.rend() && may_give_back(); ++range) source_->give_back(*range);
+    for (std::size_t left = ready.size(); left > 0 && may_give_back(); --left) source_->give_back(ready[left - 1]);
     if (rest.first < rest.end && may_give_back()) source_->give_back(rest);
   } catch (...) {
     failure = std::current_exception();
@@ -626,18 +549,17 @@ void Supply::give_back(const Range& rest, std::span<const Range> ready) {
   check_guarantees();
   SupplyStats stats = stats_;
   const std::int64_t now = runtime_.mono_ns();
-  stats.remaining = held();
-  stats.issued = drawn();
+  const std::uint64_t next = page_.counter.next();
+  stats.granted = chain_.granted;
+  stats.remaining = chain_.held(next);
+  stats.issued = chain_.drawn(next);
   stats.issued_ids = issued_ids();
-  // The loader measures the rate. If it has been idle for longer than before, the rate has fallen since.
-  const std::int64_t passed = now - measured_at_ns_;
-  stats.rate = state_ != State::open ? 0 : passed > measured_over_ns_ ? rate_over(passed) : rate_;
-  stats.highest_end = highest_end_;
+  stats.rate = state_ == State::open ? chain_.rate_at(now, next) : 0;
+  stats.highest_end = chain_.highest_end;
   stats.refill_failures = refill_.failures();
   stats.is_loading = refill_.is_busy();
   stats.is_failing = refill_.is_failing();
-  stats.is_used_up =
-      stats.is_failing && ready_.empty() && std::max(page_.counter.next(), refill_.needed()) >= current_.end;
+  stats.is_used_up = stats.is_failing && chain_.ready.empty() && std::max(next, refill_.needed()) >= chain_.current.end;
   stats.failure = refill_.failure();
   stats.failed_unix_ms = refill_.failed_unix_ms(now, wall_ns);
   return stats;

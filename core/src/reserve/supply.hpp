@@ -1,4 +1,4 @@
-// Feeds a counter with reservations: one in use, a chain of ready ones, one loader (refill.hpp).
+// Feeds a counter with reservations: one in use, a chain of ready ones (range_chain.hpp), one loader (refill.hpp).
 //
 // The limit of the range in use is first set to a mark inside it. By passing the mark, the fast path requests the next
 // range without knowing it: the slow path raises the limit to the range's end and starts the loader. So a caller waits
@@ -18,33 +18,23 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string_view>
-#include <vector>
 
 #include "idgen/log.hpp"
 #include "idgen/mutex.hpp"
 #include "idgen/runtime.hpp"
 #include "idgen/status.hpp"
-#include "idgen/time_units.hpp"
 #include "reserve/hot_page.hpp"
 #include "reserve/patience.hpp"
+#include "reserve/range_chain.hpp"
 #include "reserve/refill.hpp"
 #include "reserve/sizing.hpp"
 #include "runtime/fork_page.hpp"
 
 namespace idgen {
-
-struct Range {
-  std::uint64_t first = 0;
-  std::uint64_t end = 0;           // exclusive
-  std::int64_t granted_at_ns = 0;  // mono; set by the supply
-  std::uint64_t size() const noexcept { return end - first; }
-};
 
 // A request for a range.
 struct Demand {
@@ -174,10 +164,10 @@ class Supply : public std::enable_shared_from_this<Supply> {
   bool is_ours() const noexcept;
   void check_process() const;  // throws Error{forked} if it is not
   Claim open_range(std::optional<std::uint64_t> claimed, Patience& patience) IDGEN_RUNS_HOST_CODE;
-  // Checks a grant (I7) and adds it to the ready ones.
+  // Checks a grant (I7), and adds it to the ready ones.
   void accept(const Range& range) IDGEN_REQUIRES(page_.mutex);
-  // Opens the counter up to the mark.
-  void install(Range range, const Present& present) IDGEN_REQUIRES(page_.mutex);
+  // Opens the counter up to the mark of the next range.
+  void install(const Present& present) IDGEN_REQUIRES(page_.mutex);
   void seal_counter() noexcept;
   void pass_mark(std::uint64_t need) IDGEN_REQUIRES(page_.mutex);
   void start_loader() IDGEN_REQUIRES(page_.mutex);
@@ -187,22 +177,16 @@ class Supply : public std::enable_shared_from_this<Supply> {
   void load(const Demand& demand) IDGEN_RUNS_HOST_CODE;                               // the refill is this thread's
   void retire() IDGEN_RUNS_HOST_CODE;  // on the lane: gives up what is too old
   Present present() const IDGEN_RUNS_HOST_CODE { return options_.present ? options_.present() : Present{}; }
-  void give_back(const Range& rest, std::span<const Range> ready) IDGEN_RUNS_HOST_CODE;
+  void give_back(const Range& rest, const Ranges& ready) IDGEN_RUNS_HOST_CODE;
   // The source is free again. True: it is no longer needed; call let_source_go() after releasing the lock.
   bool may_give_back() noexcept;  // asked before each range: the store may take long
   bool leave_source() IDGEN_REQUIRES(page_.mutex);
   void let_source_go() IDGEN_RUNS_HOST_CODE;
   void release_source() IDGEN_RUNS_HOST_CODE;
-  std::vector<Range> take_ready() IDGEN_REQUIRES(page_.mutex);  // which is not issued, then
   void watch_age() IDGEN_REQUIRES(page_.mutex);
   void watch_renewal() IDGEN_REQUIRES(page_.mutex);
   void renew() IDGEN_RUNS_HOST_CODE;  // on the lane
-  void measure() IDGEN_REQUIRES(page_.mutex);
-  std::uint64_t held() const IDGEN_REQUIRES(page_.mutex);   // granted and not drawn
-  std::uint64_t drawn() const IDGEN_REQUIRES(page_.mutex);  // since the beginning
   std::uint64_t issued_ids() const IDGEN_REQUIRES(page_.mutex);
-  std::uint64_t rate_over(std::int64_t ns) const IDGEN_REQUIRES(page_.mutex);
-  Pace pace() const IDGEN_REQUIRES(page_.mutex);
   bool is_more_wanted() const IDGEN_REQUIRES(page_.mutex);    // at once, whatever the mark says
   void check_guarantees() const IDGEN_REQUIRES(page_.mutex);  // where assertions are on
   Error unexpected() const noexcept;                          // of the exception that is being handled
@@ -220,7 +204,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   const Log log_;
   const Error out_of_memory_{Status::no_memory, "out of memory"};  // set while there is work
 
-  // It only moves on. Two facts do not end with a state: a store that went back (failed_for_good_) stops
+  // It only moves on. Two facts do not end with a state: a store that went back (RangeChain::has_regressed) stops
   // issuing too, and is asked about later; is_copy_ is set in any state but `open`.
   enum class State {
     open,    // numbers are drawn, unless the store went back
@@ -230,26 +214,11 @@ class Supply : public std::enable_shared_from_this<Supply> {
   };
   std::atomic<bool> is_copy_{false};  // what is held is also the original's
   State state_ IDGEN_GUARDED_BY(page_.mutex) = State::open;
-  Range rest_ IDGEN_GUARDED_BY(page_.mutex);  // of the range that was open
-  std::uint64_t closed_at_ IDGEN_GUARDED_BY(page_.mutex) = 0;
-  Range current_ IDGEN_GUARDED_BY(page_.mutex);
-  std::deque<Range> ready_ IDGEN_GUARDED_BY(page_.mutex);
+  RangeChain chain_ IDGEN_GUARDED_BY(page_.mutex);
   Refill refill_ IDGEN_GUARDED_BY(page_.mutex);
-  std::uint64_t rate_ IDGEN_GUARDED_BY(page_.mutex) = 0;      // numbers per second, between the last two measurements
-  std::uint64_t measured_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // numbers drawn until the last one
-  std::atomic<std::uint64_t> stripes_issued_{0};              // by stripes that are sealed
+  bool watching_ IDGEN_GUARDED_BY(page_.mutex) = false;  // retire() is posted
+  std::atomic<std::uint64_t> stripes_issued_{0};         // by stripes that are sealed
   mutable std::uint64_t most_issued_ IDGEN_GUARDED_BY(page_.mutex) = 0;
-  std::int64_t measured_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;
-  std::int64_t measured_over_ns_ IDGEN_GUARDED_BY(page_.mutex) = kNsPerSecond;
-  std::uint64_t unused_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // of what was granted: no longer held, and not drawn
-  bool starved_ IDGEN_GUARDED_BY(page_.mutex) =
-      false;  // a caller has waited since the last range: the rate would be higher
-  std::uint64_t last_size_ IDGEN_GUARDED_BY(page_.mutex) = 0;     // of the latest range
-  bool watching_ IDGEN_GUARDED_BY(page_.mutex) = false;           // retire() is posted
-  std::int64_t granted_at_ns_ IDGEN_GUARDED_BY(page_.mutex) = 0;  // the latest range
-  std::uint64_t highest_end_ IDGEN_GUARDED_BY(page_.mutex);       // I7: the witness
-  std::uint64_t used_end_ IDGEN_GUARDED_BY(page_.mutex);          // without what may be given back
-  bool failed_for_good_ IDGEN_GUARDED_BY(page_.mutex) = false;    // issuing has stopped: the store lost commits
   SupplyStats stats_ IDGEN_GUARDED_BY(page_.mutex);
 };
 
