@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "idgen/time_units.hpp"
 #include "machine_scripts.hpp"
 #include "module.hpp"
 #include "number_request.hpp"
@@ -260,7 +261,7 @@ class RedisConnection {
                       "over), so " +
                       worker_name(name_space, worker) + " gets its next one above them, in " + std::to_string(wait_ms) +
                       " ms",
-                  wait_ms * 1'000'000);
+                  wait_ms * kNsPerMs);
     }
     if (reply[0] != "ok") return false;
     held.row = next;
