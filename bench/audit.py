@@ -1,8 +1,8 @@
-"""Measures `idgen audit` on binary dumps: bench/audit.py [--ids N] [--memory SIZE] [--folder FOLDER]. Not a part of
-bench/run, because 10^9 ids take 8 GB, twice, and minutes.
+"""Measures `idgen-audit`: bench/audit.py [--ids N] [--memory SIZE] [--folder FOLDER] [--only WORDS]. Not a part of
+bench/run, because 10^9 ids take up to 20 GB, twice, and minutes.
 
-Two dumps: snowflakes of 64 workers in the order of time, as a table has them, and random numbers, the worst there is to
-sort. For each: ids per second, the most memory, and the ratio to a floor: reading the file with nothing done.
+Two dumps, each as CSV and as Parquet: snowflakes of 64 workers in the order of time, as a table has them, and random
+numbers. For each: seconds, ids per second, the most memory, and the most space for temporary files.
 """
 
 from __future__ import annotations
@@ -13,98 +13,86 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import numpy as np
-import numpy.typing
+import duckdb
 
-ROOT = Path(__file__).resolve().parents[1]
-PIECE = 1 << 22
 DAY_200 = 200 * 86_400_000 << 22  # in the layout default
-Ids = np.typing.NDArray[np.uint64]
-
-
-def snowflakes(first: int, count: int) -> Ids:
-    """64 workers that issue 32 ids per ms each, in turns."""
-    at = np.arange(first, first + count, dtype=np.uint64)
-    worker, drawn = at & np.uint64(63), at >> np.uint64(6)
-    tick, sequence = drawn >> np.uint64(5), drawn & np.uint64(31)
-    ids: Ids = np.uint64(DAY_200) + (tick << np.uint64(22) | worker << np.uint64(12) | sequence)
-    return ids
-
-
-def random_numbers(first: int, count: int) -> Ids:
-    numbers: Ids = np.random.default_rng(first).integers(0, 1 << 63, count, dtype=np.uint64)
-    return numbers
-
-
-def write(path: Path, ids: int, make: Callable[[int, int], Ids]) -> None:
-    with path.open("wb") as file:
-        for first in range(0, ids, PIECE):
-            make(first, min(PIECE, ids - first)).astype("<u8").tofile(file)
-
-
-def pieces(path: Path) -> Iterator[int]:
-    buffer = bytearray(1 << 20)
-    with path.open("rb", buffering=0) as file:
-        while size := file.readinto(buffer):
-            yield size
-
-
-def read_only(path: Path) -> float:
-    begin = time.perf_counter()
-    sum(pieces(path))
-    return time.perf_counter() - begin
-
-
-# A process's peak begins with that of the one that starts it, and this one has arrays: a small one starts it.
+# 64 workers that issue 32 ids per ms each, in turns.
+SNOWFLAKES = f"{DAY_200} + ((range // 2048) << 22) + ((range & 63) << 12) + ((range >> 6) & 31)"
+RANDOM = "hash(range) >> 1"
+DUMPS = {
+    "snowflakes, CSV": (SNOWFLAKES, "csv", ["--layout", "default"]),
+    "snowflakes, Parquet": (SNOWFLAKES, "parquet", ["--layout", "default"]),
+    "random, CSV": (RANDOM, "csv", []),
+    "random, Parquet": (RANDOM, "parquet", []),
+}
+# A process's peak begins with that of the one that starts it, and this one has DuckDB: a small one starts it.
 SMALL = "import resource, subprocess, sys; status = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL); \
 usage = resource.getrusage(resource.RUSAGE_CHILDREN); \
 print(usage.ru_maxrss, usage.ru_utime + usage.ru_stime); sys.exit(status)"
 
 
-def audit(path: Path, arguments: list[str]) -> tuple[float, int, float]:
-    """Seconds, peak memory in MB, CPU seconds."""
-    tool = Path(os.environ.get("IDGEN_BUILD_DIR", ROOT / "build")) / "bin" / "idgen"
+def size_of(folder: Path) -> int:
+    total = 0
+    for path in folder.rglob("*"):
+        try:
+            total += path.stat().st_size
+        except FileNotFoundError:  # removed meanwhile
+            continue
+    return total
+
+
+def audit(path: Path, arguments: list[str], temporary: Path) -> tuple[float, int, float, int]:
+    """Seconds, peak memory in MB, CPU seconds, peak of the temporary files in MB."""
+    temporary.mkdir()
+    most, done = [0], threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.5):
+            most[0] = max(most[0], size_of(temporary))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
     begin = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", SMALL, str(tool), "audit", str(path), *arguments],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
+    tool = [sys.executable, "-m", "idgen.audit", str(path), "--tmp", str(temporary), *arguments]
+    ended = subprocess.run([sys.executable, "-S", "-c", SMALL, *tool], stdout=subprocess.PIPE, text=True, check=True)
     seconds = time.perf_counter() - begin
-    peak, cpu = done.stdout.split()
-    return seconds, int(peak) * 1024 // 10**6, float(cpu)
+    done.set()
+    watcher.join()
+    temporary.rmdir()
+    peak, cpu = ended.stdout.split()
+    return seconds, int(peak) * 1024 // 10**6, float(cpu), most[0] // 10**6
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ids", type=lambda text: int(float(text)), default=10**8)
-    parser.add_argument("--memory", default="1G")
+    parser.add_argument("--memory", default="2G")
     parser.add_argument("--folder", default=None, help="where the dump and temporary files go")
+    parser.add_argument("--only", default="", help="the dumps whose names hold these words")
     options = parser.parse_args()
-    dumps: dict[str, tuple[Callable[[int, int], Ids], list[str]]] = {
-        "snowflakes, in order": (snowflakes, ["--layout", "default"]),
-        "random numbers": (random_numbers, []),
-    }
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        needed = 2 * 8 * options.ids
+        needed = 45 * options.ids
         if (free := shutil.disk_usage(folder).free) < needed:
             sys.exit(f"{folder} has {free / 1e9:.0f} GB free, and {needed / 1e9:.0f} are needed")
-        path = Path(folder) / "ids.bin"
-        for name, (make, arguments) in dumps.items():
-            write(path, options.ids, make)
-            floor = read_only(path)
-            floor = min(floor, read_only(path))
-            extra = ["--memory", options.memory, "--tmp", folder]
-            seconds, peak, cpu = audit(path, [*arguments, *extra])
+        for name, (id, ending, arguments) in DUMPS.items():
+            if options.only not in name:
+                continue
+            path = Path(folder) / f"ids.{ending}"
+            query = f"COPY (SELECT ({id})::UBIGINT AS id FROM range({options.ids})) TO '{path}'"
+            with duckdb.connect(config={"memory_limit": "1GB", "temp_directory": folder}) as connection:
+                connection.execute(query)
+            size = path.stat().st_size // 10**6
+            seconds, peak, cpu, temporary = audit(
+                path, [*arguments, "--memory", options.memory], Path(folder) / "temporary"
+            )
+            path.unlink()
             print(
-                f"{name}: {options.ids / seconds / 1e6:.1f} M ids/s ({seconds:.1f} s; {cpu:.1f} s of CPU), "
-                f"at most {peak} MB; reading alone {options.ids / floor / 1e6:.0f} M ids/s, "
-                f"ratio {seconds / floor:.1f}; load {os.getloadavg()[0]:.1f}",
+                f"{name} ({size} MB): {options.ids / seconds / 1e6:.2f} M ids/s ({seconds:.1f} s; {cpu:.1f} s of CPU), "
+                f"at most {peak} MB of memory and {temporary} MB of temporary files; load {os.getloadavg()[0]:.1f}",
                 flush=True,
             )
 

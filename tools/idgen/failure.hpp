@@ -12,7 +12,6 @@ namespace idgen_tool {
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;
-inline constexpr int kExitDuplicates = 3;  // of audit: found, as opposed to a dump that could not be read
 inline constexpr int kExitTryAgain = 75;
 
 // The library refused.

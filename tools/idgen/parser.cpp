@@ -85,6 +85,8 @@ std::string what_is_wrong(const Chosen& at, const CLI::ParseError& error) {
   return error.what();
 }
 
+std::vector<std::string> words;
+
 Run printing(const std::string& text) {
   return [text] {
     print(text);
@@ -94,7 +96,10 @@ Run printing(const std::string& text) {
 
 }  // namespace
 
+const std::vector<std::string>& command_words() { return words; }
+
 Parsed parse(const Command& program, int argc, char** argv) {
+  if (argc > 2) words.assign(argv + 2, argv + argc);
   CLI::App app("", program.name);
   fill(app, program);
   try {

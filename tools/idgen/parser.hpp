@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "command.hpp"
 
@@ -15,6 +16,9 @@ struct Parsed {
 
 // Afterwards the values are in the targets of the table's options.
 Parsed parse(const Command& program, int argc, char** argv);
+
+// What followed the name of the command, as it was given.
+const std::vector<std::string>& command_words();
 
 std::string version_text();
 
