@@ -317,8 +317,8 @@ def test_a_generator_that_is_new_generator_for_each_id(audit: Audit) -> None:
     rows = "id,process\n" + "".join(f"{id},pid 18907\n" for id in ids)
     found = audit.records("--layout", "twitter", audit.write("rows.csv", rows), "--process", "process")
     assert causes(found) == {"new-generator"}
-    assert causes(audit.records("--layout", "twitter", audit.write("a.txt", "\n".join(map(str, ids))))) == {"new-generator"}
-    assert causes(audit.records("--layout", "twitter", audit.write("b.txt", f"{BIG}\n" * 100))) == {"new-generator"}
+    for name, text in {"a.txt": "\n".join(map(str, ids)), "b.txt": f"{BIG}\n" * 100}.items():
+        assert causes(audit.records("--layout", "twitter", audit.write(name, text))) == {"new-generator"}
     rng = random.Random(1)
     begin, ms = 400 << 41, 0
     traffic = []

@@ -16,7 +16,8 @@ FORK, STORE_RESTORED, TWO_STORES, DUMPED_TWICE = "fork", "store-restored", "two-
 SENTENCES = {
     ROUNDED: "different ids were rounded to the same number on the way to this dump, by JavaScript, a column of "
     "floating-point numbers or a spreadsheet; the generator did nothing wrong",
-    NEW_GENERATOR: "a new generator is made for each id, or for each request, and each begins again at the same sequence",
+    NEW_GENERATOR: "a new generator is made for each id, or for each request, and each begins again at the same "
+    "sequence",
     SAME_WORKER: "two processes had the same worker number at the same time",
     CLOCK_BACK: "the clock was set back and the generator restarted, or restarted before its own time had passed",
     FORK: "a process forked, and parent and child drew from the same reservation",
