@@ -23,6 +23,7 @@ import pytest
 duckdb = pytest.importorskip("duckdb")
 pytest.importorskip("numpy")
 
+from idgen import format_id  # noqa: E402
 from idgen.audit import main  # noqa: E402
 
 CLEAN, FAILURE, USAGE, DUPLICATES = 0, 1, 2, 3
@@ -312,7 +313,7 @@ def causes(records: list[dict[str, Any]]) -> set[str]:
     return {record["likely"] for record in records if record["record"] == "duplicates"}
 
 
-def test_a_generator_that_is_new_generator_for_each_id(audit: Audit) -> None:
+def test_a_generator_for_each_id(audit: Audit) -> None:
     ids = [BIG] * 2 + [BIG + (4 << 22)] + [BIG + (3 << 22)] * 4
     rows = "id,process\n" + "".join(f"{id},pid 18907\n" for id in ids)
     found = audit.records("--layout", "twitter", audit.write("rows.csv", rows), "--process", "process")
@@ -333,7 +334,7 @@ def test_a_generator_that_is_new_generator_for_each_id(audit: Audit) -> None:
     assert possible.split()[0] == "new-generator"  # without a layout
 
 
-def test_two_processes_are_not_taken_for_a_generator_that_is_new_generator(audit: Audit) -> None:
+def test_two_processes_are_not_taken_for_a_generator_for_each_id(audit: Audit) -> None:
     rows = "id,process\n" + "".join(f"{BIG + (n << 22)},{host}\n" for n in range(50) for host in ("a", "b"))
     found = audit.records("--layout", "twitter", audit.write("rows.csv", rows), "--process", "process")
     assert causes(found) == {"same-worker"}
@@ -441,3 +442,11 @@ def test_the_numbers_are_those_of_a_plain_count(audit: Audit, seed: int) -> None
 def _grouped(place: str) -> str:
     number = place.split()[1]
     return place.replace(f"row {number}", f"row {int(number):,}".replace(",", " "), 1)
+
+
+@pytest.mark.parametrize("encoding", ["hex", "crockford", "base58", "base62"])
+def test_encodings(audit: Audit, encoding: Any) -> None:
+    texts = [format_id(id, encoding) for id in (1 << 62, 7, 9, 7, 300)]
+    assert audit.counts(audit.write("a.txt", "\n".join(texts)), "--encoding", encoding) == (5, 1)
+    records = audit.records(audit.write("b.txt", f"{texts[0]}\n!\n"), "--encoding", encoding, status=FAILURE)
+    assert f"no id in {encoding}" in next(r["why"] for r in records if r["record"] == "broken_row")

@@ -101,8 +101,7 @@ def _audit(options: Namespace, work: Work, progress: Progress) -> int:
     if options.svg:
         with open(options.svg, "w", encoding="utf-8") as file:
             file.write(picture_of(result))
-    sys.stdout.write(json_of(result) if options.json else report_of(result))
-    sys.stdout.flush()
+    _print(json_of(result) if options.json else report_of(result))
     if duplicates.ids:
         many = "id" if duplicates.ids == 1 else "ids"
         _say(f"{duplicates.ids} {many} came more than once")
@@ -120,6 +119,17 @@ def _why_empty(name: str, dumps: int, reader: Reader) -> str:
         _, row, reason = reader.broken.first[0]
         why += f": {grouped(reader.broken.count)} rows hold none. Row {grouped(row)}: {reason}"
     return why
+
+
+def _print(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python writes once more when it ends
+        raise Unreadable(f"cannot write to standard output: {error.strerror}") from None
 
 
 def _say(message: str) -> None:

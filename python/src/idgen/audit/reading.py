@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 import numpy as np
+from duckdb.func import FunctionNullHandling
 
 from .. import TextError, parse_id
 from .failure import Unreadable, UsageError
@@ -94,7 +95,7 @@ class Reader:
         self.broken = Broken()
         connection.execute("CREATE TABLE ids (id UBIGINT)")
         if self.encoding != "decimal":
-            special = duckdb.func.FunctionNullHandling.SPECIAL
+            special = FunctionNullHandling.SPECIAL
             connection.create_function("id_of_text", self._parse, ["VARCHAR"], "UBIGINT", null_handling=special)
 
     def _parse(self, text: str | None) -> int | None:
