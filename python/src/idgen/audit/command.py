@@ -27,7 +27,8 @@ from .work import Progress, Work
 from .workers import of_workers
 
 _CLEAN, _FAILURE, _USAGE, _DUPLICATES = 0, 1, 2, 3
-_PROGRAM = 256 << 20  # bytes: Python, its libraries, and the arrays of a pass
+_PROGRAM = 256 << 20  # bytes: Python, its libraries, the arrays of a pass
+_LEAST = 256 << 20  # bytes that DuckDB needs
 _ALLOWED_AHEAD_MS = 60_000  # of this clock
 
 
@@ -63,7 +64,7 @@ def _audit(options: Namespace, work: Work, progress: Progress) -> int:
     begin = time.monotonic()
     space = Space(_layout(options))
     shards = Shards(options, space)
-    connection = work.connect(max(options.memory - _PROGRAM, 256 << 20))
+    connection = work.connect(max(options.memory - _PROGRAM - options.memory // 4, _LEAST))  # DuckDB exceeds its limit
     progress.at("looking at the dumps")
     dumps = [detect(path, work.folder, i, options) for i, path in enumerate(paths_of(options.files))]
     reader = Reader(connection, space, options, work.folder)
