@@ -29,6 +29,7 @@ from .workers import of_workers
 _CLEAN, _FAILURE, _USAGE, _DUPLICATES = 0, 1, 2, 3
 _PROGRAM = 256 << 20  # bytes: Python, its libraries, the arrays of a pass
 _LEAST = 256 << 20  # bytes that DuckDB needs
+_GROUP = 12  # bytes of memory that a different id takes, where groups are spilled
 _ALLOWED_AHEAD_MS = 60_000  # of this clock
 
 
@@ -64,7 +65,8 @@ def _audit(options: Namespace, work: Work, progress: Progress) -> int:
     begin = time.monotonic()
     space = Space(_layout(options))
     shards = Shards(options, space)
-    connection = work.connect(max(options.memory - _PROGRAM - options.memory // 4, _LEAST))  # DuckDB exceeds its limit
+    limit = max(options.memory - _PROGRAM - options.memory // 4, _LEAST)  # DuckDB exceeds its limit
+    connection = work.connect(limit)
     progress.at("looking at the dumps")
     dumps = [detect(path, work.folder, i, options) for i, path in enumerate(paths_of(options.files))]
     reader = Reader(connection, space, options, work.folder)
@@ -80,7 +82,8 @@ def _audit(options: Namespace, work: Work, progress: Progress) -> int:
     if order.ids == 0:
         raise Unreadable(_why_empty(sources[0].dump.name, len(sources), reader))
     progress.at("looking for duplicates")
-    duplicates = Duplicates(connection, space)
+    passes = 1 + total * _GROUP // limit
+    duplicates = Duplicates(connection, space, passes)
     by_node = duplicates.by_node() if duplicates.ids else {}
     rows_of = dict(zip(order.nodes.tolist(), order.counts.tolist(), strict=True)) if duplicates.ids else {}
     least, largest = connection.execute("SELECT min(id), max(id) FROM ids").fetchall()[0]
@@ -88,7 +91,7 @@ def _audit(options: Namespace, work: Work, progress: Progress) -> int:
     result = Result(space, sources, reader.broken, order, duplicates, least, largest, different)
     if space.has_time:
         progress.at("looking at workers")
-        result.workers, result.rates = of_workers(connection, space, order, by_node)
+        result.workers, result.rates = of_workers(connection, space, order, by_node, passes)
     if duplicates.ids:
         progress.at("looking for causes")
         duplicates.find_incidents(total, lambda node: rows_of.get(node, 0) - by_node.get(node, (0, 0))[1])

@@ -73,14 +73,17 @@ def _spread(count: int) -> list[int]:
 
 
 class Duplicates:
-    def __init__(self, connection: duckdb.DuckDBPyConnection, space: Space):
+    def __init__(self, connection: duckdb.DuckDBPyConnection, space: Space, passes: int):
+        """`passes`: into how many parts the ids are split by a hash, so that a part's groups fit into memory."""
         self.connection, self.space = connection, space
         self.incidents: list[Incident] = []
         self.copies: dict[int, list[Copy]] = {}  # by key
-        connection.execute(
-            f"CREATE TABLE twice AS SELECT {space.key_sql()} AS key, id, copies FROM (SELECT id, count(*) AS copies "
-            "FROM ids WHERE id IS NOT NULL GROUP BY id HAVING count(*) > 1)"
-        )
+        connection.execute("CREATE TABLE twice (key UBIGINT, id UBIGINT, copies BIGINT)")
+        for part in range(passes):
+            connection.execute(
+                f"INSERT INTO twice SELECT {space.key_sql()}, id, copies FROM (SELECT id, count(*) AS copies FROM ids "
+                f"WHERE id IS NOT NULL AND hash(id) % {passes} = {part} GROUP BY id HAVING count(*) > 1)"
+            )
         sql = "SELECT count(*), coalesce(sum(copies - 1), 0)::UBIGINT FROM twice"
         self.ids, self.extra = map(int, connection.execute(sql).fetchall()[0])
 

@@ -252,7 +252,7 @@ class Reader:
 
     def _json(self, dump: Dump) -> Source:
         place = quoted(dump.path)
-        read = f"read_json({place}, sample_size = 20480, maximum_object_size = 268435456"
+        read = f"read_json({place}, sample_size = 20480, maximum_object_size = 16777216"
         fields = self.connection.execute(f"DESCRIBE SELECT * FROM {read})").fetchall()
         names = [row[0] for row in fields]
         if names == ["json"] and not str(fields[0][1]).startswith(("STRUCT", "MAP")):

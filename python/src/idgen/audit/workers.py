@@ -42,17 +42,23 @@ class Rates:
 
 
 def of_workers(
-    connection: duckdb.DuckDBPyConnection, space: Space, order: Order, duplicated: dict[int, tuple[int, int]]
+    connection: duckdb.DuckDBPyConnection,
+    space: Space,
+    order: Order,
+    duplicated: dict[int, tuple[int, int]],
+    passes: int,
 ) -> tuple[list[Worker], Rates]:
     """The workers by node (of very many those with the most ids), and the rates."""
     key, shift = space.key_sql(), space.tick_shift
     node = f"(t >> {space.node_shift - shift})" if space.has_nodes else "0::UBIGINT"
     tick = f"(t & {(1 << space.node_shift - shift) - 1}::UBIGINT)"
-    connection.execute(
-        f"CREATE TABLE ticks AS SELECT {node} AS node, {tick} AS tick, n FROM (SELECT t, sum(n)::BIGINT AS n FROM "
-        f"(SELECT {key} >> {shift} AS t, 1 AS n FROM ids WHERE id IS NOT NULL UNION ALL "
-        f"SELECT key >> {shift}, 1 - copies FROM twice) GROUP BY t)"
-    )
+    connection.execute("CREATE TABLE ticks (node UBIGINT, tick UBIGINT, n BIGINT)")
+    for part in range(passes):
+        connection.execute(
+            f"INSERT INTO ticks SELECT {node}, {tick}, n FROM (SELECT t, sum(n)::BIGINT AS n FROM "
+            f"(SELECT {key} >> {shift} AS t, 1 AS n FROM ids WHERE id IS NOT NULL UNION ALL "
+            f"SELECT key >> {shift}, 1 - copies FROM twice) WHERE hash(t) % {passes} = {part} GROUP BY t)"
+        )
     rows = connection.execute(
         "SELECT node, sum(n)::BIGINT AS total, min(tick), max(tick), count(*), "
         f"count(*) FILTER (n >= {space.ids_per_tick}), max(n), min(tick) FILTER (n = most), coalesce(max(gap), 0) FROM "
