@@ -1,8 +1,7 @@
 // Plans of moves between shards, and measured loads, as people hand them to the command.
-#include "shard_plan.hpp"
-
-#include "failure.hpp"
 #include "fuzz.hpp"
+#include "shard/plan.hpp"
+#include "shared/failure.hpp"
 
 namespace {
 

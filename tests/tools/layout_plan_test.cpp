@@ -1,4 +1,4 @@
-#include "layout_plan.hpp"
+#include "layout/layout_plan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,3 @@
-#include "shard_plan.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,8 +7,9 @@
 #include <numeric>
 #include <random>
 
-#include "failure.hpp"
-#include "shard_picture.hpp"
+#include "shard/picture.hpp"
+#include "shard/plan.hpp"
+#include "shared/failure.hpp"
 
 namespace idgen_tool {
 namespace {

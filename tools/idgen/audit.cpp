@@ -11,10 +11,10 @@
 #include <string_view>
 
 #include "audit_options.hpp"  // made from python/src/idgen/audit/options.tsv
-#include "command.hpp"
-#include "failure.hpp"
-#include "layout_fields.hpp"
-#include "parser.hpp"
+#include "shared/command.hpp"
+#include "shared/failure.hpp"
+#include "shared/layout_fields.hpp"
+#include "shared/parser.hpp"
 
 extern char** environ;
 

@@ -9,12 +9,12 @@
 #include <memory>
 #include <vector>
 
-#include "command.hpp"
-#include "handles.hpp"
-#include "json.hpp"
-#include "output.hpp"
-#include "terminal.hpp"
-#include "text.hpp"
+#include "shared/command.hpp"
+#include "shared/handles.hpp"
+#include "shared/json.hpp"
+#include "shared/output.hpp"
+#include "shared/terminal.hpp"
+#include "shared/text.hpp"
 
 namespace idgen_tool {
 namespace {

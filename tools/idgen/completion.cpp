@@ -5,11 +5,11 @@
 #include <map>
 #include <memory>
 
-#include "command.hpp"
-#include "failure.hpp"
-#include "output.hpp"
-#include "settings.hpp"
-#include "text.hpp"
+#include "shared/command.hpp"
+#include "shared/failure.hpp"
+#include "shared/output.hpp"
+#include "shared/settings.hpp"
+#include "shared/text.hpp"
 
 namespace idgen_tool {
 namespace {

@@ -6,11 +6,11 @@
 #include <new>
 #include <string>
 
-#include "failure.hpp"
-#include "output.hpp"
-#include "parser.hpp"
-#include "stop.hpp"
-#include "text.hpp"
+#include "shared/failure.hpp"
+#include "shared/output.hpp"
+#include "shared/parser.hpp"
+#include "shared/stop.hpp"
+#include "shared/text.hpp"
 
 namespace idgen_tool {
 namespace {

@@ -5,10 +5,10 @@
 #include <memory>
 #include <sstream>
 
-#include "command.hpp"
-#include "failure.hpp"
-#include "help.hpp"
-#include "output.hpp"
+#include "shared/command.hpp"
+#include "shared/failure.hpp"
+#include "shared/help.hpp"
+#include "shared/output.hpp"
 
 namespace idgen_tool {
 namespace {

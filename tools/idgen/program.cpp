@@ -1,10 +1,10 @@
 // The table's root: idgen itself.
 #include <idgen/idgen.h>
 
-#include "command.hpp"
-#include "failure.hpp"
-#include "output.hpp"
-#include "parser.hpp"
+#include "shared/command.hpp"
+#include "shared/failure.hpp"
+#include "shared/output.hpp"
+#include "shared/parser.hpp"
 
 namespace idgen_tool {
 namespace {

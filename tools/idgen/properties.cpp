@@ -4,12 +4,12 @@
 #include <sstream>
 #include <vector>
 
-#include "command.hpp"
-#include "json.hpp"
-#include "output.hpp"
-#include "settings.hpp"
-#include "terminal.hpp"
-#include "text.hpp"
+#include "shared/command.hpp"
+#include "shared/json.hpp"
+#include "shared/output.hpp"
+#include "shared/settings.hpp"
+#include "shared/terminal.hpp"
+#include "shared/text.hpp"
 
 namespace idgen_tool {
 namespace {
