@@ -275,6 +275,46 @@ TEST_F(SupplyTest, AGrantBelowAnEarlierOneStopsIssuingForGood) {
   EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::store_regressed);
 }
 
+// The store went back to 1, and another process was granted 1 to 50.
+TEST_F(SupplyTest, NothingIsGivenBackToAStoreThatWentBackEvenIfThatIsSeenOnlyOnceAllIsSealed) {
+  grant(1, 101);
+  script.push_back([&] {
+    supply->seal();
+    return Range{51, 101};
+  });
+  prime();
+  for (int i = 0; i < 20; ++i) next();
+  runtime->run_all();
+  EXPECT_TRUE(supply->regressed());
+  supply->close();
+  EXPECT_TRUE(returned.empty()) << "the store's counter is at 101: the other's 21 to 50 would be granted again";
+}
+
+// By its `witness`: the grant lies above all that this process has had.
+TEST_F(SupplyTest, NothingIsGivenBackToAStoreThatTheSourceSaysWentBack) {
+  grant(1, 101);
+  fail(Status::store_regressed);
+  prime();
+  for (int i = 0; i < 20; ++i) next();
+  runtime->run_all();
+  ASSERT_EQ(draws, 2);
+  supply->close();
+  EXPECT_TRUE(returned.empty());
+}
+
+TEST_F(SupplyTest, NorDoesAGrantAfterThatMakeWhatWasHeldBeforeGoodAgain) {
+  grant(1, 101);
+  fail(Status::store_regressed);
+  grant(101, 201);  // the tag was raised to 100
+  prime();
+  for (int i = 0; i < 20; ++i) next();
+  runtime->run_all();
+  runtime->pass(kSecond);
+  while (draws < 3) next(), runtime->run_all();
+  supply->close();
+  EXPECT_TRUE(returned.empty());
+}
+
 TEST_F(SupplyTest, OnceIssuingHasStoppedTheCounterStandsAboveAllLimitsThatWereRemembered) {
   grant(100, 200);
   grant(150, 250);
@@ -565,6 +605,18 @@ TEST_F(AgeingSupply, AStoreThatGoesBackFurtherThanWhatWasGivenBackIsStillNoticed
   EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::store_regressed);
 }
 
+TEST_F(AgeingSupply, NothingIsGivenBackToAStoreThatWentBack) {
+  grant(1, 101);
+  fail(Status::store_regressed);
+  prime();
+  for (int i = 0; i < 20; ++i) next();
+  runtime->run_all();
+  ASSERT_EQ(draws, 2);
+  pass(60 * kSecond);
+  EXPECT_EQ(supply->stats().remaining, 0u);
+  EXPECT_TRUE(returned.empty());
+}
+
 TEST_F(AgeingSupply, AYoungRangeStaysWhenAnOldOneGoes) {
   grant(1, 101);
   prime();
@@ -637,6 +689,62 @@ TEST_F(AgeingSupply, ANumberDrawnAtTheEndOfWhatWasGivenUpIsNotIssued) {
   Patience patience(wait_max, closed, cancelled);
   EXPECT_EQ(supply->claim(n, patience), Claim::given_up);
   EXPECT_EQ(next(), 13u);
+}
+
+// A lease is renewed while the clock stands still, and its time cannot be used yet.
+class RenewedSupply : public SupplyTest {
+ protected:
+  RenewedSupply() {
+    auto source = std::make_unique<ScriptedSource>();
+    source->script = &script;
+    source->returned = &returned;
+    source->draws = &draws;
+    source->demands = &demands;
+    supply = std::make_shared<Supply>(runtime, page, std::move(source),
+                                      Supply::Options{.carry_mask = 0,
+                                                      .draws_first = true,
+                                                      .sizing = {.prefetch = 0.5},
+                                                      .renew_ns = 3 * kSecond,
+                                                      .close_wait_ns = 5 * kSecond,
+                                                      .subject = "test"},
+                                      Log());
+  }
+  void renew(int times) {
+    for (int i = 0; i < times; ++i) {
+      runtime->pass(3 * kSecond);
+      runtime->run_all();
+    }
+  }
+};
+
+TEST_F(RenewedSupply, AllThatAHundredRenewalsGrantedIsDrawnOnceInOrder) {
+  for (std::uint64_t first = 1; first < 1'001; first += 10) grant(first, first + 10);
+  prime();
+  renew(99);
+  EXPECT_EQ(draws, 100);
+  EXPECT_EQ(supply->stats().remaining, 1'000u);
+  for (std::uint64_t n = 1; n <= 1'000; ++n) ASSERT_EQ(next(), n);
+  EXPECT_EQ(supply->stats().issued, 1'000u);
+}
+
+TEST_F(RenewedSupply, WhatTheyGrantedIsGivenBackWithoutGaps) {
+  for (std::uint64_t first = 1; first < 1'001; first += 10) grant(first, first + 10);
+  grant(2'001, 2'011);  // the worker was another's in between, and the chain is full: burned
+  grant(2'011, 2'021);
+  prime();
+  renew(101);
+  EXPECT_EQ(draws, 102);
+  EXPECT_EQ(supply->stats().remaining, 1'000u);
+  for (std::uint64_t n = 1; n <= 5; ++n) ASSERT_EQ(next(), n);
+  supply->close();
+  std::uint64_t end = 1'001;
+  for (const Range& range : returned) {
+    EXPECT_EQ(range.end, end);
+    end = range.first;
+  }
+  EXPECT_EQ(end, 6u);
+  EXPECT_EQ(supply->stats().issued, 5u);
+  EXPECT_EQ(supply->stats().highest_end, 2'021u);
 }
 
 TEST_F(AgeingSupply, AClosedOneIsForgottenByItsTimer) {

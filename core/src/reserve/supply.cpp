@@ -54,7 +54,9 @@ void Supply::check_process() const {
   throw Error(Status::forked, options_.subject + ": this process was forked in the middle of this call; call again");
 }
 
-bool Supply::may_give_back() noexcept { return is_ours() && !was_copied(); }
+// A store that went back takes a range if its counter has come to that range's end again. What lies below is then
+// others', and would be granted once more.
+bool Supply::may_give_back() noexcept { return is_ours() && !was_copied() && !went_back_; }
 
 bool Supply::was_copied() noexcept {
   if (is_copy_.load(std::memory_order_relaxed)) return true;
@@ -388,7 +390,7 @@ void Supply::retire() {
     watch_age();
     return;
   }
-  if (old.empty()) return;
+  if (old.empty() || went_back_) return;
   // Nobody was given a number of these, or will be without another grant. What is between them and what was drawn here
   // may belong to others, who may give it back too.
   chain_.lower_witness();
@@ -456,6 +458,7 @@ Error Supply::unexpected() const noexcept {
 }
 
 void Supply::load_failed(const Error& error) {
+  if (error.status() == Status::store_regressed) went_back_ = true;  // we noticed, or the source did (`witness`)
   refill_.failed(error, runtime_.mono_ns());
   // Request again when half of the rest is drawn, not when nothing is left.
   const std::uint64_t next = page_.counter.next(), end = chain_.current.end;

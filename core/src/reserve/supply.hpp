@@ -142,8 +142,8 @@ class Supply : public std::enable_shared_from_this<Supply> {
 
   // Stops issuing for good, and nothing else: waits for nobody and calls nobody. Calls get Error{closed}.
   void seal() noexcept;
-  // Seals, and gives back what is unused, except in a copy. What the store does not take back is a gap and a line in
-  // the log, not a failure.
+  // Seals, and gives back what is unused, except in a copy, and to a store that went back. What the store does not take
+  // back is a gap and a line in the log, not a failure.
   void close() noexcept IDGEN_RUNS_HOST_CODE;
   // True, and sealed, once Options::is_copied has said so.
   bool was_copied() noexcept;
@@ -178,8 +178,8 @@ class Supply : public std::enable_shared_from_this<Supply> {
   void retire() IDGEN_RUNS_HOST_CODE;  // on the lane: gives up what is too old
   Present present() const IDGEN_RUNS_HOST_CODE { return options_.present ? options_.present() : Present{}; }
   void give_back(const Range& rest, const Ranges& ready) IDGEN_RUNS_HOST_CODE;
-  // The source is free again. True: it is no longer needed; call let_source_go() after releasing the lock.
   bool may_give_back() noexcept;  // asked before each range: the store may take long
+  // The source is free again. True: it is no longer needed; call let_source_go() after releasing the lock.
   bool leave_source() IDGEN_REQUIRES(page_.mutex);
   void let_source_go() IDGEN_RUNS_HOST_CODE;
   void release_source() IDGEN_RUNS_HOST_CODE;
@@ -212,7 +212,8 @@ class Supply : public std::enable_shared_from_this<Supply> {
     ending,  // a thread in close() waits for the loader, which leaves the source to it
     ended,   // that thread gives back what is left; a loader that comes later burns its grant, and releases the source
   };
-  std::atomic<bool> is_copy_{false};  // what is held is also the original's
+  std::atomic<bool> is_copy_{false};    // what is held is also the original's
+  std::atomic<bool> went_back_{false};  // the store has: what is held may have been granted to others since
   State state_ IDGEN_GUARDED_BY(page_.mutex) = State::open;
   RangeChain chain_ IDGEN_GUARDED_BY(page_.mutex);
   Refill refill_ IDGEN_GUARDED_BY(page_.mutex);
