@@ -302,6 +302,28 @@ TEST_F(SupplyTest, NothingIsGivenBackToAStoreThatTheSourceSaysWentBack) {
   EXPECT_TRUE(returned.empty());
 }
 
+// What is held was granted before the store went back, and may have been granted to others since.
+TEST_F(SupplyTest, NothingThatIsHeldIsIssuedOnceTheSourceSaysThatTheStoreWentBack) {
+  grant(1, 101);
+  fail(Status::store_regressed);
+  fail(Status::store_regressed);
+  grant(201, 301);  // the tag was raised to 200
+  prime();
+  for (int i = 0; i < 20; ++i) next();
+  runtime->run_all();  // the range that was requested ahead of need
+  ASSERT_EQ(draws, 2);
+  EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::store_regressed);
+  EXPECT_EQ(supply->stats().remaining, 0u);
+  EXPECT_EQ(supply->stats().issued, 20u);
+  EXPECT_FALSE(supply->regressed()) << "it goes on as soon as the store grants numbers above all that it had granted";
+  while (draws < 4) {
+    runtime->pass(kSecond);
+    if (status_of(Patience(wait_max, closed, cancelled)) == Status::ok) break;
+    runtime->run_all();
+  }
+  for (std::uint64_t n = 202; n <= 300; ++n) ASSERT_EQ(next(), n);
+}
+
 TEST_F(SupplyTest, NorDoesAGrantAfterThatMakeWhatWasHeldBeforeGoodAgain) {
   grant(1, 101);
   fail(Status::store_regressed);

@@ -20,11 +20,8 @@ const Range* RangeChain::oldest(std::uint64_t next) const noexcept {
 Grant RangeChain::accept(Range range, std::int64_t now_ns, std::uint64_t next) noexcept {
   if (range.first >= range.end) return Grant::empty;
   if (range.first < highest_end) {
-    // What is held may also have been granted to others.
     has_regressed = true;
-    unused += held(next);
-    current = {};
-    ready = {};
+    forget(next);
     return Grant::below;
   }
   IDGEN_ASSERT("I7: a grant lies above all earlier ones", highest_end <= range.first && range.first < range.end);
@@ -35,6 +32,13 @@ Grant RangeChain::accept(Range range, std::int64_t now_ns, std::uint64_t next) n
   is_starved = false;
   add(range);
   return Grant::accepted;
+}
+
+void RangeChain::forget(std::uint64_t next) noexcept {
+  unused += held(next);
+  used_end = highest_end;
+  current = {};
+  ready = {};
 }
 
 // The supply asks for no more than kLongestChain, unless it has to renew a lease while its clock stands still. Those

@@ -82,6 +82,8 @@ struct RangeChain {
 
   // The store has granted a range, now.
   Grant accept(Range range, std::int64_t now_ns, std::uint64_t next) noexcept;
+  // The store has gone back: what is held may also have been granted to others, and nothing is held any more.
+  void forget(std::uint64_t next) noexcept;
   // The first of the ready ones is in use from now on. Returns it. leaves_rest: what is left of the one before is not
   // drawn. REQUIRES: one is ready.
   const Range& open_next(std::uint64_t next, bool leaves_rest) noexcept;

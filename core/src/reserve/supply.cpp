@@ -126,8 +126,7 @@ void Supply::accept(const Range& range) {
       throw Error(Status::store_damaged,
                   options_.subject + ": the store granted an empty range; check its step or window");
     case Grant::below:
-      page_.counter.set_limit(0);
-      page_.counter.park();  // also for who draws by a limit that was remembered
+      stop_drawing();
       throw Error(Status::store_regressed,
                   concat({options_.subject, ": the store granted ", source_->name_of(range.first), ", but all before ",
                           source_->name_of(chain_.highest_end),
@@ -141,6 +140,12 @@ void Supply::accept(const Range& range) {
   refill_.succeeded();
   ++stats_.refills;
   check_guarantees();
+}
+
+// Until a range is opened: also for threads that have read the limit before.
+void Supply::stop_drawing() {
+  page_.counter.set_limit(0);
+  page_.counter.park();
 }
 
 void Supply::install(const Present& present) {
@@ -458,8 +463,14 @@ Error Supply::unexpected() const noexcept {
 }
 
 void Supply::load_failed(const Error& error) {
-  if (error.status() == Status::store_regressed) went_back_ = true;  // we noticed, or the source did (`witness`)
   refill_.failed(error, runtime_.mono_ns());
+  if (error.status() == Status::store_regressed) {  // we noticed, or the source did (`witness`)
+    went_back_ = true;
+    if (state_ == State::open && chain_.oldest(page_.counter.next()) != nullptr) {
+      chain_.forget(page_.counter.next());
+      stop_drawing();
+    }
+  }
   // Request again when half of the rest is drawn, not when nothing is left.
   const std::uint64_t next = page_.counter.next(), end = chain_.current.end;
   if (next < end) page_.counter.set_limit(std::min(page_.counter.limit(), next + (end - next) / 2));

@@ -168,6 +168,7 @@ class Supply : public std::enable_shared_from_this<Supply> {
   void accept(const Range& range) IDGEN_REQUIRES(page_.mutex);
   // Opens the counter up to the mark of the next range.
   void install(const Present& present) IDGEN_REQUIRES(page_.mutex);
+  void stop_drawing() IDGEN_REQUIRES(page_.mutex);
   void seal_counter() noexcept;
   void pass_mark(std::uint64_t need) IDGEN_REQUIRES(page_.mutex);
   void start_loader() IDGEN_REQUIRES(page_.mutex);
