@@ -89,7 +89,8 @@ def command(url, tag, *arguments, **properties):
 
 
 def run(arguments, **options):
-    return checked(subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=SECONDS, **options))
+    options = {"timeout": SECONDS, **options}
+    return checked(subprocess.run(arguments, capture_output=True, text=True, check=False, **options))
 
 
 def draw(url, tag, count=1, **properties):

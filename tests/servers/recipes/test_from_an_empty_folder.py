@@ -95,7 +95,7 @@ def build_go(folder):
         "mod tidy",
         "build -o service .",
     ):
-        made = run(["go", *command.split()], cwd=folder)
+        made = run(["go", *command.split()], cwd=folder, timeout=patience(600))  # it compiles the core
         assert made.returncode == 0, made.stderr
     return ["./service"]
 
