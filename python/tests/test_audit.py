@@ -94,6 +94,55 @@ def test_text_is_read_compressed_with_zstd_and_a_missing_end_is_seen(audit: Audi
         audit.refused(audit.write("cut.txt.zst", whole[:cut]))
 
 
+def test_what_follows_a_compressed_part_is_not_passed_over(audit: Audit) -> None:
+    for pack in (gzip.compress, bz2.compress, lzma.compress):
+        first, second = pack(b"5\n6\n"), pack(b"5\n")
+        damaged = bytes([second[0], second[1] ^ 1]) + second[2:]
+        for rest in (b"5\n", damaged, second[:5], bz2.compress(b"5\n") if pack is not bz2.compress else b"\x1f\x8b"):
+            audit.refused(audit.write("a.txt.z", first + rest))
+        assert audit.counts(audit.write("a.txt.z", first + second)) == (3, 1)
+    xz = lzma.compress
+    assert audit.counts(audit.write("a.txt.xz", xz(b"5\n6\n") + bytes(4) + xz(b"5\n"))) == (3, 1)
+
+
+def test_text_is_never_taken_for_binary(audit: Audit) -> None:
+    path = audit.write("ids.bin", LINES)
+    assert "--format lines" in audit.refused(path)
+    assert audit.counts(path, "--format", "lines") == (201, 1)
+
+
+@pytest.mark.parametrize("name", ["x[1].csv", "a*b.csv", "q?.csv", "{a,b}.csv", "b\\c.csv", "it's;--.csv"])
+def test_a_name_is_no_pattern(audit: Audit, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(audit.folder)
+    for other in ("x1.csv", "aXb.csv", "q1.csv", "a.csv", "b.csv"):
+        audit.write(other, "id,n\n1,a\n2,b\n")
+    audit.write(name, "id,n\n5,a\n5,b\n")
+    assert audit.counts(name) == (2, 1)
+
+
+def test_a_name_may_begin_with_a_dash(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(audit.folder)
+    audit.write("-x.csv", "id,n\n5,a\n5,b\n")
+    assert main(["--tmp", str(audit.folder), "--", "-x.csv"]) == DUPLICATES
+
+
+def test_a_name_is_neither_a_url_nor_a_partition(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(audit.folder)
+    for folder in ("http://127.0.0.1:1", "s3://bucket", "id=9", "c0=9"):
+        (audit.folder / folder).mkdir(parents=True)
+        for name, text in (("a.csv", "id,n\n5,a\n5,b\n"), ("a.json", '[{"id": 5}, {"id": 5}]')):
+            audit.write(f"{folder}/{name}", text)
+            assert audit.counts(f"{folder}/{name}") == (2, 1), folder
+    duckdb.sql("SELECT range AS id FROM range(5)").write_parquet("id=9/a.parquet")
+    assert audit.counts("id=9/a.parquet", status=CLEAN) == (5, 0)
+
+
+def test_the_picture_replaces_no_dump(audit: Audit) -> None:
+    path = audit.write("a.txt", LINES)
+    assert "is a dump" in audit.refused(path, "--svg", path, status=USAGE)
+    assert Path(path).read_text() == LINES
+
+
 def test_other_formats_are_refused_by_name(audit: Audit) -> None:
     zipped = io.BytesIO()
     with zipfile.ZipFile(zipped, "w") as file:
@@ -193,10 +242,33 @@ def test_a_quote_that_swallows_rows_is_refused(audit: Audit) -> None:
         assert ids == (5 if words[1] == "none" else 3)
 
 
-def test_a_row_of_more_columns_is_never_passed_over(audit: Audit) -> None:
+def test_a_quote_that_swallows_rows_is_refused_however_ids_are_written(audit: Audit) -> None:
+    for ids in (("0x1", "0x2", "0x3", "0x4"), ("1.0", "2.0", "3.0", "4.0"), ("'1,234'", "1", "2,345", "3")):
+        for rest in ("q", "q; r; s"):
+            for end in ("\n", "\r\n", "\r"):
+                rows = ["id;x", f"{ids[0]};p", f'{ids[1]};"{rest}', f"{ids[2]};r", f'{ids[2]};s"', f"{ids[3]};t", ""]
+                assert "look like rows" in audit.refused(audit.write("a.csv", end.join(rows))), (ids, rest, end)
+    for encoding in ("hex", "crockford", "base58", "base62"):
+        id = [format_id(BIG + n, encoding) for n in range(4)]
+        text = f'id,x\n{id[0]},p\n{id[1]},"q\n{id[2]},r\n{id[2]},s"\n{id[3]},t\n'
+        assert "look like rows" in audit.refused(audit.write("a.csv", text), "--encoding", encoding)
+
+
+def test_a_row_of_more_or_fewer_columns_is_never_passed_over(audit: Audit) -> None:
     for words in ((), ("--quote", "none")):
-        status, out, err = audit.run(audit.write("a.csv", "x,id\na,5\nb,c,5\n"), *words)
-        assert status == FAILURE, (out, err)
+        for row in ("b,c,5", "no,,,5", "no,6,,5", "b"):
+            status, out, err = audit.run(audit.write("a.csv", f"x,id\na,5\n{row}\n"), *words)
+            assert status == FAILURE, (row, out, err)
+            status, out, err = audit.run(audit.write("a.tsv", f"x,id\na,5\n{row}\n".replace(",", "\t")))
+            assert status == FAILURE, (row, out, err)
+    late = "".join(f"{n}\n" for n in range(20_000))  # beyond the bytes that are looked at first
+    assert audit.run(audit.write("a.txt", late + "20001\x1f7\n"))[0] == FAILURE
+    assert audit.counts(audit.write("b.tsv", "x\tid\na\t5\nb\t5\nc\t\nd\t\\N\n\\.\n")) == (2, 1)
+
+
+def test_a_row_that_is_too_short_changes_no_quotes(audit: Audit) -> None:
+    for quoted in ('"a""b"', '"C:\\"', '"new_line"'):
+        assert audit.counts(audit.write("a.csv", f"id,x\n5,{quoted}\n6\n5,c\n")) == (3, 1), quoted
 
 
 @pytest.mark.parametrize("charset", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig", "utf-32", "latin-1"])
@@ -219,6 +291,36 @@ def test_line_ends_may_be_mixed_and_blank_lines_are_no_rows_to_complain_about(au
     for text in ("1\n2\r\n2\n", "1\r2\r2\r", "\n\n1\n\n2\n2", "\r\n1\r\n2\r\n2"):
         assert audit.counts(audit.write("a.txt", text)) == (3, 1), text
     assert audit.counts(audit.write("a.csv", "id,x\n1,a\r\n2,b\n2,c\r\n")) == (3, 1)
+
+
+@pytest.mark.parametrize("middle", ["\n", "\n\n", "\r\n", "\r", "\u2028", "\x85", "\f"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_the_header_may_have_several_lines(audit: Audit, middle: str, end: str) -> None:
+    for before, after in (("", ""), ("", f"6{end}"), ("\n", ""), (f"sep=,{end}", ""), ("\r\n\n", f"6{end}")):
+        text = f'{before}id,"na{middle}me"{end}5,a{end}5,b{end}{after}'  # the last row may be too short
+        assert audit.counts(audit.write("a.csv", text))[1] == 1, (before, after)
+
+
+@pytest.mark.parametrize("blank", ["\f\f\f", "\u2028\u2028", "\x85 \x85"])
+def test_a_blank_line_is_one_line(audit: Audit, blank: str) -> None:
+    assert audit.counts(audit.write("a.txt", f"{blank}\n5\n5\n6\n7\n"))[1] == 1
+
+
+def test_a_first_row_that_is_no_header_is_read(audit: Audit) -> None:
+    for first in ("-5,a", "5e-3,a", "0189b2a6-8f3c-7c1e-9d2a-0123456789ab,a", "-5"):
+        rest = "6,b\n7,c\n" if "," in first else "6\n7\n"
+        records = audit.records(audit.write("a.csv", f"{first}\n{rest}"), "--column", 1, status=FAILURE)
+        assert (records[0]["ids"], records[0]["broken_rows"]) == (2, 1), first
+    for encoding in ("hex", "crockford", "base58", "base62"):
+        one, other = (format_id(BIG + n, encoding) for n in range(2))
+        for name, text in (
+            ("a.csv", f"{one},a\n{one},b\n{other},c\n"),
+            ("b.csv", f"{one}\n{one}\n{other}\n"),
+            ("a.tsv", f"{one}\ta\n{one}\tb\n{other}\tc\n"),
+            ("c.csv", f"order,x\n{one},a\n{one},b\n{other},c\n"),
+        ):
+            assert audit.counts(audit.write(name, text), "--column", 1, "--encoding", encoding) == (3, 1), text
+    assert audit.counts(audit.write("c.csv", "ID,2024-11\n5,1\n5,2\n")) == (2, 1)
 
 
 # ---- spellings of an id
@@ -297,6 +399,16 @@ def test_parquet(audit: Audit) -> None:
     assert "cannot read" in audit.refused(audit.write("cut.parquet", whole[:-10]))
     assert audit.counts(make("SELECT 1 AS a, 5 AS b UNION ALL SELECT 2, 5"), "--column", "B") == (2, 1)
     assert "it has a, b" in audit.refused(path, status=USAGE)
+
+
+def test_names_that_differ_in_capital_letters_only_are_not_mixed_up(audit: Audit) -> None:
+    for text in ('[{"Id": 5, "id": 6}, {"Id": 7, "id": 6}]', '{"id": 5}\n{"ID": 5}\n'):
+        assert "by its number" in audit.refused(audit.write("a.json", text), "--column", "id", status=USAGE)
+
+
+def test_a_list_of_json_that_is_cut_off_is_refused(audit: Audit) -> None:
+    for text in ('[{"id": 5}, {"id": 6},', '[{"id": 5}, {"id": 6}', "[5, 6,", "[5, 6", "[5,\n6,\n"):
+        audit.refused(audit.write("a.json", text))
 
 
 def test_columns(audit: Audit) -> None:

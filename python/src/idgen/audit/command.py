@@ -68,7 +68,10 @@ def _audit(options: Namespace, work: Work, progress: Progress) -> int:
     limit = max(options.memory - _PROGRAM - options.memory // 4, _LEAST)  # DuckDB exceeds its limit
     connection = work.connect(limit)
     progress.at("looking at the dumps")
-    dumps = [detect(path, work.folder, i, options) for i, path in enumerate(paths_of(options.files))]
+    paths = paths_of(options.files)
+    if options.svg and any(path != "-" and _is_same(path, options.svg) for path in paths):
+        raise UsageError(f"--svg is {options.svg}, which is a dump: the picture would replace it")
+    dumps = [detect(path, work.folder, i, options) for i, path in enumerate(paths)]
     reader = Reader(connection, space, options, work.folder)
     sources = []
     for dump in dumps:
@@ -115,6 +118,10 @@ def _audit(options: Namespace, work: Work, progress: Progress) -> int:
         _say(f"the ids of {reader.broken.count} {many} could not be read, so it is not known whether one came twice")
         return _FAILURE
     return _CLEAN
+
+
+def _is_same(path: str, other: str) -> bool:
+    return os.path.exists(path) and os.path.exists(other) and os.path.samefile(path, other)
 
 
 def _why_empty(name: str, dumps: int, reader: Reader) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import bz2
 import codecs
 import csv
+import errno
 import glob
 import gzip
 import io
@@ -22,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
+from .. import TextError, parse_id
 from .failure import Unreadable, UsageError
 
 _HEAD = 1 << 16
@@ -58,12 +60,17 @@ _REFUSED = (
 _SQL = re.compile(r"\s*(--|/\*|(INSERT|CREATE|COPY|SET|BEGIN|DROP|USE|LOCK|START)\b[^,;\t]*[ ;(])", re.IGNORECASE)
 _RULE = re.compile(r"\s*[+|:]?[-=]{2,}[-=+|: ]*")
 _NAME = re.compile(r"[^\W\d][\w .$#/-]*")
-_IDS = re.compile(r"""["'=\s]*\d[\d\s,._'"eE+]*|["'\s]*0[xX][0-9a-fA-F]+["'\s]*""")
+_LINE_END = re.compile(r"\r\n|\r|\n")
+# Ids, and numbers, instants and UUIDs, which are no names of columns either.
+_VALUE = re.compile(
+    r"""["'=\s]*[-+]?\.?\d[\d\s,._'"eE+:TZ-]*|["'\s]*0[xX][0-9a-fA-F]+["'\s]*|"""
+    r"""["'\s]*[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}["'\s]*"""
+)
 
-OPENERS: dict[bytes, tuple[str, Callable[[str], Any]]] = {
-    b"\x1f\x8b\x08": ("gzip", gzip.open),
-    b"BZh": ("bzip2", bz2.open),
-    b"\xfd7zXZ\0": ("xz", lzma.open),
+OPENERS: dict[bytes, tuple[str, Callable[[str, Path], None]]] = {
+    b"\x1f\x8b\x08": ("gzip", lambda path, to: _gunzip(path, to)),
+    b"BZh": ("bzip2", lambda path, to: _unpack(bz2.BZ2Decompressor, path, to)),
+    b"\xfd7zXZ\0": ("xz", lambda path, to: _unpack(lzma.LZMADecompressor, path, to)),
 }
 ZSTD = (b"\x28\xb5\x2f\xfd", *(bytes([0x50 + n]) + b"\x2a\x4d\x18" for n in range(16)))
 
@@ -78,7 +85,8 @@ class Dump:
     escape: str = ""  # of a quote inside a field; "" if it is doubled
     is_quote_given: bool = False
     is_even: bool = False  # a copy whose rows all have one column more than the first, which should be empty
-    skip: int = 0  # lines before the first row
+    skip: int = 0  # blank lines and Excel's, before the header and the first row
+    has_header: bool = False
     columns: list[str] = field(default_factory=list)  # "" where there is no header
     charset: str = ""  # of a text that is not in UTF-8
     compression: str = ""
@@ -114,6 +122,8 @@ def detect(word: str, folder: Path, number: int, options: Namespace) -> Dump:
         if head.startswith(b"PAR1") or suffix in (".parquet", ".pq"):
             dump.format = "parquet"
         elif (suffix == ".bin" or options.big_endian) and not _is_known(head):
+            if len(head) >= 8 and all(32 <= byte < 127 or byte in b"\t\n\r" for byte in head):
+                _refuse(dump, "text, and not 8 bytes for each id: say --format lines or csv, or else --format binary")
             dump.format = "binary"
     if dump.format in ("parquet", "binary"):
         return dump
@@ -122,17 +132,39 @@ def detect(word: str, folder: Path, number: int, options: Namespace) -> Dump:
     text = _head_of(dump.path).decode("utf-8", "replace")
     if any(ord(c) < 32 and c not in "\t\n\r\f" for c in text):
         _refuse(dump, "no text. If it holds 8 bytes for each id, say --format binary")
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line for line in _lines_of(text) if line.strip()]
     if not lines:
         raise Unreadable(f"there is no id in {dump.name}: it is blank")
     dump.format = dump.format or _format_of(dump, suffix, lines, options)
-    if dump.format in ("csv", "tsv", "lines"):
+    if dump.format == "json":
+        _refuse_cut_json(dump)
+    else:
         _find_columns(dump, text, options)
+        # DuckDB takes the line ends of what it skips for those of the rows.
+        if (dump.skip or any("\n" in name for name in dump.columns)) and len(set(_LINE_END.findall(text[:-1]))) > 1:
+            charset = dump.charset
+            rewrite(dump, "utf-8", folder / f"lines-{number}")
+            dump.charset = charset
     return dump
 
 
 def _refuse(dump: Dump, what: str) -> NoReturn:
     raise Unreadable(f"cannot read {dump.name}: it is {what}")
+
+
+def _lines_of(text: str) -> list[str]:
+    """As DuckDB counts them: str.splitlines() also splits at form feeds and at U+0085, U+2028 and U+2029."""
+    return _LINE_END.split(text)
+
+
+def _refuse_cut_json(dump: Dump) -> None:
+    """DuckDB reads a list that is cut off after a comma as if it ended there."""
+    if not _head_of(dump.path).lstrip().startswith(b"["):
+        return
+    with open(dump.path, "rb") as file:
+        file.seek(max(os.path.getsize(dump.path) - _HEAD, 0))
+        if not file.read().rstrip().endswith(b"]"):
+            raise Unreadable(f"cannot read {dump.name}: its end is missing: no ] closes its list")
 
 
 def _head_of(path: str) -> bytes:
@@ -143,6 +175,8 @@ def _head_of(path: str) -> bytes:
 def _copy_of_stream(dump: Dump, to: Path) -> None:
     """What can be read only once is copied, because the audit looks twice."""
     if dump.path == "-":
+        if sys.stdin is None:
+            raise OSError(errno.EBADF, "it is closed")
         with open(to, "wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file, _PIECE)
         dump.path = str(to)
@@ -159,10 +193,9 @@ def _copy_of_stream(dump: Dump, to: Path) -> None:
 def _open_up(dump: Dump, to: Path) -> str:
     """Decompresses the file; returns its name without the ending of the compression."""
     name, head = dump.name, _head_of(dump.path)
-    for magic, (compression, open_it) in OPENERS.items():
+    for magic, (compression, unpack) in OPENERS.items():
         if head.startswith(magic):
-            with open_it(dump.path) as source, open(to, "wb") as file:
-                shutil.copyfileobj(source, file, _PIECE)
+            unpack(dump.path, to)
             dump.path, dump.compression = str(to), compression
             return os.path.splitext(name)[0]
     if head.startswith(ZSTD):
@@ -170,6 +203,30 @@ def _open_up(dump: Dump, to: Path) -> str:
         _decompress_zstd(dump, to)
         return os.path.splitext(name)[0]
     return name
+
+
+def _gunzip(path: str, to: Path) -> None:
+    with gzip.open(path) as source, open(to, "wb") as file:
+        shutil.copyfileobj(source, file, _PIECE)
+
+
+def _unpack(make: Callable[[], Any], path: str, to: Path) -> None:
+    """Python's own readers of bzip2 and xz ignore whatever follows the first part if it is not of the same format."""
+    unpacker = make()
+    with open(path, "rb") as source, open(to, "wb") as file:
+        while data := source.read(_PIECE):
+            while data:
+                if unpacker.eof:
+                    data = data.lstrip(b"\0")  # xz fills up to 4 bytes
+                    if not data:
+                        break
+                    unpacker = make()
+                file.write(unpacker.decompress(data, _PIECE))
+                while not unpacker.eof and not unpacker.needs_input:
+                    file.write(unpacker.decompress(b"", _PIECE))
+                data = unpacker.unused_data
+    if not unpacker.eof:
+        raise EOFError("its end is missing")
 
 
 def check_zstd(dump: Dump) -> None:
@@ -207,13 +264,16 @@ def check_zstd(dump: Dump) -> None:
 def _decompress_zstd(dump: Dump, to: Path) -> None:
     import duckdb
 
-    from .reading import LINES, quoted
+    from .reading import NO_EXTENSIONS, place_of, quoted
 
-    with duckdb.connect(config={"autoinstall_known_extensions": "false"}) as connection:
+    # The text is read as fields of one column. Four characters of control that never stand together divide fields.
+    apart = "delim = '\x1f\x1e\x1d\x1c', quote = '', escape = '', header = false"
+    with duckdb.connect(config=NO_EXTENSIONS) as connection:
         try:
             connection.execute(
-                f"COPY (FROM read_csv({quoted(dump.path)}, compression = 'zstd', {LINES})) TO {quoted(str(to))} "
-                "(FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\x1f')"
+                f"COPY (FROM read_csv({place_of(dump.path)}, compression = 'zstd', auto_detect = false, {apart}, "
+                f"columns = {{'c0': 'VARCHAR'}}, strict_mode = false, max_line_size = 16777216)) TO {quoted(str(to))} "
+                f"(FORMAT csv, {apart.replace('=', '')})"
             )
         except duckdb.Error:
             _refuse(dump, "compressed with zstd, and no text in UTF-8: decompress it first (zstd -d)")
@@ -285,7 +345,7 @@ def rewrite(dump: Dump, charset: str, to: Path) -> None:
 
 
 def make_even(dump: Dump, to: Path) -> None:
-    """A copy in which rows that are too short have empty fields, and those that are too long have two of the last."""
+    """A copy in which rows that are too short have empty fields. The last column has which are too short or long."""
     csv.field_size_limit(1 << 24)
     count = len(dump.columns)
     with (
@@ -294,22 +354,26 @@ def make_even(dump: Dump, to: Path) -> None:
     ):
         for _ in range(dump.skip):
             source.readline()
-        dialect = {"delimiter": dump.delimiter, "quotechar": dump.quote, "strict": True}
+        dialect: dict[str, Any] = {"delimiter": dump.delimiter, "strict": True}
+        dialect |= {"quotechar": dump.quote} if dump.quote else {"quoting": csv.QUOTE_NONE, "quotechar": None}
         if dump.escape:
             dialect |= {"doublequote": False, "escapechar": dump.escape}
-        writer = csv.writer(file, delimiter=dump.delimiter, quotechar=dump.quote, lineterminator="\n")
-        reader = csv.reader(source, **dialect)  # type: ignore[arg-type]
+        quote = dump.quote or '"'
+        writer = csv.writer(file, delimiter=dump.delimiter, quotechar=quote, lineterminator="\n")
+        reader = csv.reader(source, **dialect)
         try:
+            if dump.has_header:
+                next(reader)
             for row in reader:
-                if row:
-                    is_long = len(row) > count
-                    writer.writerow([*row[:count], *[""] * (count - len(row)), "more" if is_long else ""])
+                if row or count == 1:
+                    odd = "more" if len(row) > count else "fewer" if len(row) < count and count > 1 else ""
+                    writer.writerow([*row[:count], *[""] * (count - len(row)), odd])
         except (csv.Error, UnicodeError) as error:
             raise Unreadable(
                 f"cannot read {dump.name}: line {reader.line_num + dump.skip}: {error}. If fields are not quoted, say "
                 "--quote none."
             ) from None
-    dump.path, dump.skip, dump.escape, dump.is_even = str(to), 0, "", True
+    dump.path, dump.skip, dump.has_header, dump.quote, dump.escape, dump.is_even = str(to), 0, False, quote, "", True
 
 
 def _format_of(dump: Dump, suffix: str, lines: list[str], options: Namespace) -> str:
@@ -336,7 +400,7 @@ def _format_of(dump: Dump, suffix: str, lines: list[str], options: Namespace) ->
 
 
 def _find_columns(dump: Dump, text: str, options: Namespace) -> None:
-    lines = text.splitlines()
+    lines = _lines_of(text)
     first = next(i for i, line in enumerate(lines) if line.strip())
     if dump.format == "csv" and lines[first].lower().startswith("sep=") and len(lines[first]) == 5:  # Excel's
         dump.delimiter = lines[first][4]
@@ -355,16 +419,26 @@ def _find_columns(dump: Dump, text: str, options: Namespace) -> None:
     if options.quote is not None:
         dump.quote = "" if options.quote == "none" else options.quote
     cells = _cells_of(dump, lines[first:])
-    wanted = options.column
-    is_named = wanted is not None and not wanted.isdigit() and wanted in cells
-    has_header = is_named or not any(_IDS.fullmatch(cell) for cell in cells if cell)
-    if dump.format == "lines" and options.encoding not in (None, "decimal"):
-        has_header = cells[0].lower() in ("id", "ids")
-    elif dump.format == "lines":
-        has_header = has_header and bool(_NAME.fullmatch(cells[0])) and len(lines) > 1
     names = [cell.strip() for cell in cells]
-    dump.columns = names if has_header else [""] * len(cells)
-    dump.skip = first + (1 + cells_lines(dump, lines[first:]) if has_header else 0)
+    wanted = (options.column or "id").lower()
+    is_named = not wanted.isdigit() and wanted in [name.lower() for name in names]
+    encoding = options.encoding or "decimal"
+    dump.has_header = is_named or not any(_is_value(name, encoding) for name in names if name)
+    if dump.format == "lines" and encoding != "decimal":
+        dump.has_header = names[0].lower() in ("id", "ids")
+    elif dump.format == "lines":
+        dump.has_header = dump.has_header and bool(_NAME.fullmatch(names[0])) and len(lines) > 1
+    dump.columns = names if dump.has_header else [""] * len(cells)
+    dump.skip = first
+
+
+def _is_value(cell: str, encoding: str) -> bool:
+    if _VALUE.fullmatch(cell):
+        return True
+    try:
+        return encoding != "decimal" and parse_id(cell.strip("\"' "), encoding) >= 0  # type: ignore[arg-type]
+    except TextError:
+        return False
 
 
 def _cells_of(dump: Dump, lines: list[str]) -> list[str]:
@@ -375,12 +449,3 @@ def _cells_of(dump: Dump, lines: list[str]) -> list[str]:
         return next(reader)
     except csv.Error as error:
         raise Unreadable(f"cannot read {dump.name}: line 1: {error}") from None
-
-
-def cells_lines(dump: Dump, lines: list[str]) -> int:
-    """How many lines the header takes beyond its first."""
-    if not dump.quote:
-        return 0
-    reader = csv.reader(io.StringIO("\n".join(lines)), delimiter=dump.delimiter, quotechar=dump.quote)
-    next(reader)
-    return reader.line_num - 1

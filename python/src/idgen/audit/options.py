@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from importlib.resources import files
 from typing import NoReturn
 
@@ -69,6 +70,10 @@ def parse_memory(text: str) -> int:
 
 
 def parse(words: list[str] | None) -> argparse.Namespace:
+    words = sys.argv[1:] if words is None else words
+    if "--" in words:  # argparse loses what follows it
+        end = words.index("--")
+        words = [*words[:end], *(f"./{word}" if word[:1] == "-" and word != "-" else word for word in words[end + 1 :])]
     options = parser().parse_intermixed_args(words)
     options.memory = parse_memory(options.memory or "1G")
     if options.shards is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from argparse import Namespace
@@ -19,10 +20,7 @@ from .formats import Dump, make_even, rewrite
 from .space import Space
 from .words import grouped, one_line
 
-LINES = (
-    "auto_detect = false, delim = '\x1f', quote = '', escape = '', header = false, columns = {'c0': 'VARCHAR'}, "
-    "strict_mode = false, max_line_size = 16777216"
-)
+NO_EXTENSIONS = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 _SHOWN = 5
 _BINARY_PIECE = 1 << 20
 _SPACES = " \t\r\n\"'=\u00a0\u202f\u2009\ufeff"
@@ -40,6 +38,11 @@ _REASONS = (
 
 def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
+
+
+def place_of(path: str) -> str:
+    """This file, whatever its name: DuckDB reads other files for a pattern or a URL."""
+    return quoted(glob.escape(os.path.abspath(path)))
 
 
 def named(text: str) -> str:
@@ -167,7 +170,7 @@ class Reader:
 
     def _load(self, dump: Dump) -> Source:
         if dump.format == "parquet":
-            return self._insert(self._of_table(dump, f"read_parquet({quoted(dump.path)})"))
+            return self._insert(self._of_table(dump, f"read_parquet({place_of(dump.path)}, hive_partitioning = false)"))
         if dump.format == "json":
             return self._insert(self._json(dump))
         return self._csv(dump)
@@ -205,21 +208,29 @@ class Reader:
         count = len(dump.columns)
         is_literal = not dump.quote
         names = ["c0"] if dump.format == "lines" else [f"c{i}" for i in range(count)]
-        if dump.is_even or (is_literal and dump.format != "lines"):
-            names.append("too_many")
+        is_padded = is_literal and dump.format != "lines"  # then a field that is not there is NULL; an empty one is not
+        if dump.is_even or is_padded:
+            names.append("odd")
         columns = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in names)
         relation = (
-            f"read_csv({quoted(dump.path)}, auto_detect = false, delim = {quoted(dump.delimiter)}, "
+            f"read_csv({place_of(dump.path)}, auto_detect = false, delim = {quoted(dump.delimiter)}, "
             f"quote = {quoted(dump.quote)}, escape = {quoted(dump.escape or dump.quote)}, header = false, "
-            f"skip = {dump.skip}, columns = {{{columns}}}, strict_mode = {not is_literal}, "
-            f"null_padding = {is_literal}, max_line_size = 16777216)"
+            f"skip = {dump.skip + dump.has_header}, columns = {{{columns}}}, strict_mode = true, "
+            + ("null_padding = true, nullstr = '\x1d', " if is_padded else "")
+            + "compression = 'none', hive_partitioning = false, max_line_size = 16777216)"
         )
         place = self._place(dump, dump.columns)
         text = f"c{place}"
         id = self._id_of_text(text)
-        if "too_many" in names:
-            id = f"CASE WHEN too_many IS NULL THEN {id} END"
-            text = f"CASE WHEN too_many IS NULL THEN {text} ELSE 'a row of more columns: ' || coalesce({text}, '') END"
+        if dump.is_even:
+            odd = (
+                f"CASE WHEN odd = 'more' THEN 'more' WHEN odd = 'fewer' AND coalesce({text}, '') = '' THEN 'fewer' END"
+            )
+        elif is_padded:
+            odd = f"CASE WHEN odd != '' THEN 'more' WHEN {text} IS NULL AND c0 != '\\.' THEN 'fewer' END"
+        if "odd" in names:
+            id = f"CASE WHEN ({odd}) IS NULL THEN {id} END"
+            text = f"coalesce('a row of ' || ({odd}) || ' columns: ' || coalesce({text}, c0, ''), {text})"
         if dump.quote and not dump.is_quote_given and (test := self._swallows(dump, place)):
             id = f"CASE WHEN {test} THEN error('swallowed ' || coalesce({text}, ''))::UBIGINT ELSE {id} END"
         source = Source(dump, relation, id, text, [f"c{i}" for i in range(count) if i != place])
@@ -236,7 +247,10 @@ class Reader:
         """A quote that is closed in a later row swallows the rows between. Its field then begins with the rest of a
         row, and continues with rows, or with the beginning of one."""
         count, other = len(dump.columns), re.escape(dump.delimiter)
-        cell, id_there = f"[^\\n{other}]*", "[\"'= ]*[0-9]{1,20}[\"' ]*"
+        cell = f"[^\\r\\n{other}]*"
+        letters = "0-9xXa-fA-F.,_+'\"= " if self.encoding == "decimal" else "0-9A-Za-z'\" "
+        letters = letters.replace(dump.delimiter, "")
+        id_there = f"[\"'= ]*[0-9][{letters}]*" if self.encoding == "decimal" else f"[{letters}]+"
         tests = []
         for at in range(count):
             if at == place:
@@ -246,13 +260,16 @@ class Reader:
                 return other.join(id_there if i == place else cell for i in range(first, end))
 
             whole, begun = row(0, count), row(0, at + 1)
-            pattern = f"^{row(at, count)}\\n({whole}(\\n|$)|{begun}$)"
-            tests.append(f"(contains(c{at}, chr(10)) AND regexp_matches(c{at}, {quoted(pattern)}))")
+            pattern = f"^[^\\r\\n]*{row(at, count)}[\\r\\n]+({whole}([\\r\\n]|$)|{begun}$)"
+            has_lines = f"(contains(c{at}, chr(10)) OR contains(c{at}, chr(13)))"
+            tests.append(f"({has_lines} AND regexp_matches(c{at}, {quoted(pattern)}))")
         return " OR ".join(tests)
 
     def _json(self, dump: Dump) -> Source:
-        place = quoted(dump.path)
-        read = f"read_json({place}, sample_size = 20480, maximum_object_size = 16777216"
+        read = (
+            f"read_json({place_of(dump.path)}, sample_size = 20480, maximum_object_size = 16777216, "
+            "compression = 'none', hive_partitioning = false"
+        )
         fields = self.connection.execute(f"DESCRIBE SELECT * FROM {read})").fetchall()
         names = [row[0] for row in fields]
         if names == ["json"] and not str(fields[0][1]).startswith(("STRUCT", "MAP")):
@@ -338,6 +355,11 @@ class Reader:
                 raise UsageError(f"{dump.name} has no column '{wanted}'; {has}")
         if len(found) > 1:
             raise UsageError(f"{dump.name} has {len(found)} columns called {names[found[0]]}: name one by its number")
+        if dump.format in ("json", "parquet"):  # DuckDB calls the second of Id and id id_1
+            name = names[found[0]]
+            for base, number in (other.rpartition("_")[::2] for other in names):
+                if base.lower() == name.lower() and base != name and number.isdigit():
+                    raise UsageError(f"{dump.name} has columns called {name} and {base}: name one by its number; {has}")
         return found[0]
 
     # ---- rows that hold no id
@@ -380,14 +402,15 @@ def _origin(dump: Dump) -> str:
 
 
 def _way_out(error: str, dump: Dump) -> str:
-    error = error.lower()
+    """Without what DuckDB advises, its options and the line, which may hold any of these words."""
+    error = re.sub(r"(?m)^original line:.*$", "", error.lower().split("\npossible")[0])
     if "unicode" in error or "utf-8" in error:
         return "latin"
     if "state machine" in error or "new line" in error or "newline" in error:
         return "lines"
-    if not dump.quote or "swallowed" in error:
+    if "swallowed" in error:
         return ""
-    if "quote" in error and not dump.escape:
+    if "quote" in error and dump.quote and not dump.escape:
         return "backslash"
     return "even" if "number of columns" in error or "quote" in error else ""
 
@@ -416,4 +439,4 @@ def share_of_floats(connection: duckdb.DuckDBPyConnection, source: Source) -> fl
     return float(row[0] or 0)
 
 
-__all__ = ["LINES", "Broken", "Reader", "Source", "grouped", "quoted", "share_of_floats"]
+__all__ = ["NO_EXTENSIONS", "Broken", "Reader", "Source", "grouped", "place_of", "quoted", "share_of_floats"]

@@ -6,6 +6,7 @@ import fcntl
 import os
 import shutil
 import signal
+import stat
 import sys
 import tempfile
 import threading
@@ -18,6 +19,7 @@ from typing import Any
 import duckdb
 
 from .failure import Unreadable
+from .reading import NO_EXTENSIONS
 
 _PREFIX = "idgen-audit-"
 
@@ -33,20 +35,24 @@ def _remove(folder: Path) -> None:
 def _remove_abandoned(parent: Path) -> None:
     """Folders of audits that were killed: nothing holds their lock."""
     for lock in parent.glob(f"{_PREFIX}*/lock"):
-        with suppress(OSError), lock.open("r+") as file:
-            if os.fstat(file.fileno()).st_uid == os.getuid():
+        with suppress(OSError):
+            folder = lock.parent.lstat()  # of another user, the lock may be anything, such as a link to a file of ours
+            if folder.st_uid != os.getuid() or not stat.S_ISDIR(folder.st_mode):
+                continue
+            with lock.open("r+") as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 _remove(lock.parent)
 
 
 class Work:
     def __init__(self, parent: str | None):
-        where = Path(parent or os.environ.get("TMPDIR") or "/tmp")
+        where = Path(parent or os.environ.get("TMPDIR") or "/tmp").absolute()  # and no URL
         try:
             _remove_abandoned(where)
             self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=where))
-            self._lock = (self.folder / "lock").open("w")
+            self._lock = (self.folder / "locked").open("w")
             fcntl.flock(self._lock, fcntl.LOCK_EX)
+            (self.folder / "locked").rename(self.folder / "lock")  # another audit must not see it before it is held
         except OSError as error:
             raise Unreadable(f"cannot make a folder for temporary files in {where}: {error.strerror}") from None
         self._watch_signals()
@@ -88,8 +94,7 @@ class Work:
                 "memory_limit": f"{memory // 1000}KB",
                 "threads": threads,
                 "temp_directory": str(self.folder / "spilled"),
-                "autoinstall_known_extensions": "false",
-                "autoload_known_extensions": "false",
+                **NO_EXTENSIONS,
                 "preserve_insertion_order": "true",
             },
         )
