@@ -20,7 +20,7 @@ from .formats import Dump, make_even, rewrite
 from .space import Space
 from .words import grouped, one_line
 
-NO_EXTENSIONS = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+NO_EXTENSIONS: dict[str, Any] = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 _SHOWN = 5
 _BINARY_PIECE = 1 << 20
 _SPACES = " \t\r\n\"'=\u00a0\u202f\u2009\ufeff"
