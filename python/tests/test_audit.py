@@ -266,6 +266,16 @@ def test_a_row_of_more_or_fewer_columns_is_never_passed_over(audit: Audit) -> No
     assert audit.counts(audit.write("b.tsv", "x\tid\na\t5\nb\t5\nc\t\nd\t\\N\n\\.\n")) == (2, 1)
 
 
+def test_line_ends_in_quotes_change_no_quotes(audit: Audit) -> None:
+    for text in (
+        '5;"two\nlines"\r\n6;"a ""b"""\r\n5;"C:\\"\r\n',
+        '5;"\r\n";x\n6;"x";"a\\"\n5;"a;b";""\n7;"";"\r\n"\n',
+        '5|"\r\n"|"C:\\"\n6|"say ""hi"""|"two\nlines"\n5|"C:\\"|"\r\n"\n',
+    ):
+        rows = text.count("\n5") + text.count("\n6") + text.count("\n7") + 1
+        assert audit.counts(audit.write("a.csv", text), "--column", 1) == (rows, 1), text
+
+
 def test_a_row_that_is_too_short_changes_no_quotes(audit: Audit) -> None:
     for quoted in ('"a""b"', '"C:\\"', '"new_line"'):
         assert audit.counts(audit.write("a.csv", f"id,x\n5,{quoted}\n6\n5,c\n")) == (3, 1), quoted

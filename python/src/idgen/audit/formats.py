@@ -87,6 +87,7 @@ class Dump:
     is_even: bool = False  # a copy whose rows all have one column more than the first, which should be empty
     skip: int = 0  # blank lines and Excel's, before the header and the first row
     has_header: bool = False
+    has_mixed_ends: bool = False  # of lines, those in quotes included
     columns: list[str] = field(default_factory=list)  # "" where there is no header
     charset: str = ""  # of a text that is not in UTF-8
     compression: str = ""
@@ -140,8 +141,9 @@ def detect(word: str, folder: Path, number: int, options: Namespace) -> Dump:
         _refuse_cut_json(dump)
     else:
         _find_columns(dump, text, options)
+        dump.has_mixed_ends = len(set(_LINE_END.findall(text[:-1]))) > 1
         # DuckDB takes the line ends of what it skips for those of the rows.
-        if (dump.skip or any("\n" in name for name in dump.columns)) and len(set(_LINE_END.findall(text[:-1]))) > 1:
+        if dump.has_mixed_ends and (dump.skip or any("\n" in name for name in dump.columns)):
             charset = dump.charset
             rewrite(dump, "utf-8", folder / f"lines-{number}")
             dump.charset = charset
@@ -341,7 +343,7 @@ def rewrite(dump: Dump, charset: str, to: Path) -> None:
         raise UsageError(f"--charset is '{charset}', which is not known; say utf-8, utf-16, latin-1, gbk ...") from None
     except UnicodeError as error:
         raise Unreadable(f"cannot read {dump.name}: it is not in {charset}: {error}") from None
-    dump.path, dump.charset = str(to), "" if charset.startswith("utf-8") else charset
+    dump.path, dump.charset, dump.has_mixed_ends = str(to), "" if charset.startswith("utf-8") else charset, False
 
 
 def make_even(dump: Dump, to: Path) -> None:

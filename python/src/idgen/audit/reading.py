@@ -410,8 +410,12 @@ def _way_out(error: str, dump: Dump) -> str:
         return "lines"
     if "swallowed" in error:
         return ""
-    if "quote" in error and dump.quote and not dump.escape:
-        return "backslash"
+    if "quote" in error and dump.quote:
+        if dump.has_mixed_ends:
+            return "lines"
+        if not dump.escape:
+            return "backslash"
+        dump.escape = ""  # that was not it
     return "even" if "number of columns" in error or "quote" in error else ""
 
 
