@@ -315,7 +315,7 @@ TEST_F(SupplyTest, NothingThatIsHeldIsIssuedOnceTheSourceSaysThatTheStoreWentBac
   EXPECT_EQ(status_of(Patience(wait_max, closed, cancelled)), Status::store_regressed);
   EXPECT_EQ(supply->stats().remaining, 0u);
   EXPECT_EQ(supply->stats().issued, 20u);
-  EXPECT_FALSE(supply->regressed()) << "it goes on as soon as the store grants numbers above all that it had granted";
+  EXPECT_FALSE(supply->regressed()) << "it continues as soon as the store grants numbers above all that it had granted";
   while (draws < 4) {
     runtime->pass(kSecond);
     if (status_of(Patience(wait_max, closed, cancelled)) == Status::ok) break;

@@ -142,7 +142,7 @@ void Supply::accept(const Range& range) {
   check_guarantees();
 }
 
-// Until a range is opened: also for threads that have read the limit before.
+// Until a range is opened, even by threads that have read the limit before.
 void Supply::stop_drawing() {
   page_.counter.set_limit(0);
   page_.counter.park();
@@ -418,7 +418,7 @@ void Supply::watch_renewal() {
   if (options_.renew_ns == 0) return;
   const std::int64_t due_ns =
       std::max(chain_.granted_at_ns + options_.renew_ns, refill_.retry_at_ns()) - runtime_.mono_ns();
-  const std::int64_t least_ns = refill_.is_busy() ? options_.renew_ns / 4 : kNsPerMs;  // somebody is on the way
+  const std::int64_t least_ns = refill_.is_busy() ? options_.renew_ns / 4 : kNsPerMs;  // a request is on its way
   try {
     lane_->post_after(std::max(due_ns, least_ns), [weak = weak_from_this()] {
       if (const std::shared_ptr<Supply> self = weak.lock()) self->renew();

@@ -16,7 +16,7 @@ class Error(Exception):
     Attributes:
         status: number of the status; never changes (``IDGEN_E_*`` in ``idgen.h``).
         name: its name without the prefix, such as ``"CLOCK_BACK"``.
-        retryable: True if the same call can succeed later without a change by anybody.
+        retryable: True if the same call can succeed later although nothing was changed.
         retry_after: seconds after which a retry can first succeed; None if unknown, or if retrying cannot help.
         written: for ``fill``, ``next_batch`` and ``next_list``: how many ids were drawn before the failure. They are
             the caller's.

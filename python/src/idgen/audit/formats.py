@@ -61,7 +61,7 @@ _SQL = re.compile(r"\s*(--|/\*|(INSERT|CREATE|COPY|SET|BEGIN|DROP|USE|LOCK|START
 _RULE = re.compile(r"\s*[+|:]?[-=]{2,}[-=+|: ]*")
 _NAME = re.compile(r"[^\W\d][\w .$#/-]*")
 _LINE_END = re.compile(r"\r\n|\r|\n")
-# Ids, and numbers, instants and UUIDs, which are no names of columns either.
+# Ids, and numbers, instants and UUIDs, which cannot name a column either.
 _VALUE = re.compile(
     r"""["'=\s]*[-+]?\.?\d[\d\s,._'"eE+:TZ-]*|["'\s]*0[xX][0-9a-fA-F]+["'\s]*|"""
     r"""["'\s]*[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}["'\s]*"""
