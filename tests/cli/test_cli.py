@@ -2500,7 +2500,7 @@ class Everything(Cli):
         self.assertIn("-x", self.usage("-x"))
 
     def test_one_file_alone_knows_the_library_that_reads_command_lines(self):
-        sources = (ROOT / "tools" / "idgen").glob("*.?pp")
+        sources = (ROOT / "tools" / "idgen").rglob("*.?pp")
         self.assertEqual([path.name for path in sources if "CLI/" in path.read_text()], ["parser.cpp"])
 
     def test_the_command_needs_the_c_abi_and_nothing_of_the_core(self):
