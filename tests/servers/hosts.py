@@ -37,7 +37,7 @@ def build(made, sources, *command, folder=ROOT):
     return made
 
 
-NATIVE_LIBRARY = f"-Didgen.native.path={BUILD / 'lib' / 'libidgen.so'}"
+NATIVE_LIBRARY = f"-Didgen.native.path={BUILD / 'lib' / 'jar' / 'libidgen.so'}"
 
 
 @functools.cache

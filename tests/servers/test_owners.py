@@ -41,7 +41,7 @@ def programs(tmp_path_factory):
     return (
         [folder / "draw-c"],
         [sys.executable, HERE / "draw.py"],
-        ["java", f"-Didgen.native.path={library / 'libidgen.so'}", "-cp", classes, "Draw"],
+        ["java", f"-Didgen.native.path={library / 'jar' / 'libidgen.so'}", "-cp", classes, "Draw"],
         [folder / "draw-go"],
     )
 
