@@ -62,7 +62,7 @@ fi
 # shellcheck disable=SC2086,SC2012  # several words; the folders' names are numbers
 make_database() {
   if [ "$database" = mariadb ]; then
-    $unprivileged mariadb-install-db --no-defaults --datadir="$folder/data" --skip-test-db \
+    $unprivileged mariadb-install-db --no-defaults --datadir="$folder/data" --tmpdir="$folder" --skip-test-db \
       --auth-root-authentication-method=normal >"$folder/install.log"
   else
     bin=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
@@ -74,8 +74,9 @@ make_database() {
 # shellcheck disable=SC2086
 start_database() {
   if [ "$database" = mariadb ]; then
-    $unprivileged mariadbd --no-defaults --datadir="$folder/data" --socket="$folder/socket" --port="$port" \
-      --bind-address=127.0.0.1 --pid-file="$folder/pid" --skip-name-resolve >>"$folder/database.log" 2>&1 &
+    $unprivileged mariadbd --no-defaults --datadir="$folder/data" --tmpdir="$folder" --socket="$folder/socket" \
+      --port="$port" --bind-address=127.0.0.1 --pid-file="$folder/pid" --skip-name-resolve \
+      >>"$folder/database.log" 2>&1 &
   else
     $unprivileged "$bin/postgres" -D "$folder/data" --port="$port" --listen_addresses=127.0.0.1 \
       --unix_socket_directories="$folder" >>"$folder/database.log" 2>&1 &

@@ -286,6 +286,7 @@ class MariaDB(Database):
             "--no-defaults",
             f"--basedir={TREE or ''}/usr",
             f"--datadir={self.data}",
+            f"--tmpdir={self.folder}",
             "--auth-root-authentication-method=normal",
             "--skip-test-db",
             **self.user,
@@ -296,6 +297,7 @@ class MariaDB(Database):
             shutil.which("mariadbd") or "/usr/sbin/mariadbd",
             "--no-defaults",
             f"--datadir={self.data}",
+            f"--tmpdir={self.folder}",  # a server that starts removes the temporary tables of others from its own
             f"--socket={self.socket}",
             f"--port={self.port}",
             f"--bind-address={HOST}",
@@ -345,12 +347,13 @@ class MySQL(MariaDB):
 
     def prepare(self):
         self.socket = self.folder / "socket"
-        self.run(self.program / "mysqld", *self.own, "--initialize-insecure", f"--datadir={self.data}", **self.user)
+        self.folders = (f"--datadir={self.data}", f"--tmpdir={self.folder}")
+        self.run(self.program / "mysqld", *self.own, "--initialize-insecure", *self.folders, **self.user)
 
     def command(self):
         return [
             *(self.program / "mysqld", *self.own, "--mysqlx=OFF", "--secure-file-priv=", "--skip-name-resolve"),
-            *(f"--datadir={self.data}", f"--pid-file={self.folder}/pid", f"--socket={self.socket}"),
+            *(*self.folders, f"--pid-file={self.folder}/pid", f"--socket={self.socket}"),
             *(f"--port={self.port}", f"--bind-address={HOST}"),
             *("--innodb-buffer-pool-size=16M", "--innodb-redo-log-capacity=8M", *self.options),
         ]
