@@ -22,6 +22,7 @@
 #include "shared/settings.hpp"
 #include "shared/text.hpp"
 #include "store/segment.hpp"
+#include "store/workers.hpp"
 
 namespace idgen_tool {
 namespace {
@@ -196,17 +197,8 @@ void add_tag(Samples& samples, const std::string& store, const std::string& name
 }
 
 void add_workers(Samples& samples, const Config& config, bool has_holders) {
-  ErrorSlot error;
-  std::vector<idgen_worker_info_t> rows;
-  check(idgen_worker_list(
-            config.get(),
-            [](void* to, const idgen_worker_info_t* info) {
-              static_cast<std::vector<idgen_worker_info_t>*>(to)->push_back(*info);
-            },
-            &rows, error),
-        error);
   const std::string space = "store=" + quoted(store_label(config)) + ",namespace=" + quoted(value(config, "namespace"));
-  for (const idgen_worker_info_t& info : rows) {
+  for (const idgen_worker_info_t& info : workers_of(config)) {
     const std::string labels = space + ",worker=\"" + std::to_string(info.worker) + '"';
     samples.add("idgen_store_worker_live", labels, std::uint64_t{info.is_live});
     samples.add("idgen_store_worker_ahead_seconds", labels, number(static_cast<double>(info.ahead_ms) / 1e3));

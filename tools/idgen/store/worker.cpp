@@ -6,6 +6,7 @@
 #include "shared/output.hpp"
 #include "shared/settings.hpp"
 #include "shared/text.hpp"
+#include "store/workers.hpp"
 
 namespace idgen_tool {
 namespace {
@@ -61,15 +62,7 @@ int show(const Arguments& arguments) {
 
 int list(const Arguments& arguments) {
   const Config config = arguments.settings.make();
-  ErrorSlot error;
-  std::vector<idgen_worker_info_t> rows;
-  check(idgen_worker_list(
-            config.get(),
-            [](void* to, const idgen_worker_info_t* info) {
-              static_cast<std::vector<idgen_worker_info_t>*>(to)->push_back(*info);
-            },
-            &rows, error),
-        error);
+  const std::vector<idgen_worker_info_t> rows = workers_of(config);
   if (arguments.json) {
     for (const idgen_worker_info_t& info : rows) print(as_json(config, info) + '\n');
     return kExitOk;
