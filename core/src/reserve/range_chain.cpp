@@ -42,7 +42,8 @@ void RangeChain::forget(std::uint64_t next) noexcept {
 }
 
 // The supply asks for no more than kLongestChain, unless it has to renew a lease while its clock stands still. Those
-// grants follow each other.
+// grants follow each other. Of numbers with a stride, ids of others may lie between two such ranges; but no segment has
+// a full chain.
 void RangeChain::add(const Range& range) noexcept {
   if (ready.size() < kLongestChain) {
     ready.push(range);

@@ -12,6 +12,7 @@
 
 #include "idgen/time_units.hpp"
 #include "reserve/sizing.hpp"
+#include "runtime/assert.hpp"
 
 namespace idgen {
 
@@ -34,8 +35,12 @@ class Ranges {
   const Range& front() const noexcept { return (*this)[0]; }
   Range& back() noexcept { return (*this)[count_ - 1]; }
   const Range& back() const noexcept { return (*this)[count_ - 1]; }
-  void push(const Range& range) noexcept { (*this)[count_++] = range; }  // REQUIRES: there are fewer than kMost
+  void push(const Range& range) noexcept {
+    IDGEN_ASSERT("I1: no range that is held is overwritten", count_ < kMost);
+    (*this)[count_++] = range;
+  }
   void pop() noexcept {
+    IDGEN_ASSERT("I1: only what was granted is opened", count_ > 0);
     begin_ = (begin_ + 1) % kMost;
     --count_;
   }

@@ -13,7 +13,6 @@
 #include "runtime/process_image.hpp"
 
 namespace idgen {
-namespace {}  // namespace
 
 // A file as the directory shows it. Zeros if it cannot be seen; then reading it says why.
 struct Router::FileMark {
