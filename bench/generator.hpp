@@ -2,6 +2,7 @@
 // with an error must not give a figure.
 #pragma once
 
+#include <idgen/admin.h>
 #include <idgen/idgen.h>
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 // Hidden ids, beside the AES instructions that FF1 cannot do without: ten encryptions of ten rounds for an id. One by
 // one each waits for the one before; in a batch eight stand side by side.
+#include <idgen/cipher.h>
+#include <idgen/host.h>
+
 #include "commands.hpp"
 #include "generator.hpp"
 #include "harness.hpp"

@@ -1,6 +1,8 @@
 // Five million ids per second, paced, from one thread, while refills run in the background. Counts the calls that
 // waited, and times every single call, beside a bare fetch_add that is paced and timed in the same way and shows what
 // is due to the machine.
+#include <idgen/host.h>
+
 #include <atomic>
 #include <memory>
 #include <thread>

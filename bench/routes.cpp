@@ -1,5 +1,6 @@
 // Lookups of shards, beside what any router must do: read one entry of an array.
 #include <idgen/idgen.h>
+#include <idgen/route.h>
 #include <xxhash.h>
 
 #include <cstdio>

@@ -1,5 +1,7 @@
 // UUIDs, ULIDs and ObjectIds, beside a clock reading and a compare-and-set: the time, and what tells two threads apart.
 // And texts of ids, and serials.
+#include <idgen/standard.h>
+
 #include "commands.hpp"
 #include "floors.hpp"
 #include "generator.hpp"

@@ -40,7 +40,7 @@ func viewOf(handle C.uintptr_t) view {
 	}
 }
 
-// draw makes one id without a call, as "drawing without a call" in idgen.h says: by the core's own steps, so C may draw
+// draw makes one id without a call, as idgen/view.h says: by the core's own steps, so C may draw
 // at the same time. False: the core must make the id. nextDrawn and tryNextDrawn go on there with the number that this
 // returned, which nobody else draws.
 //

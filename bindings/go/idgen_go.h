@@ -1,4 +1,4 @@
-/* What Go calls instead of idgen.h itself. Its shape follows from the cost of a cgo call:
+/* What Go calls instead of the C headers themselves. Its shape follows from the cost of a cgo call:
  *  - handles go as uintptr_t and results come back by value, so that nothing escapes to Go's heap: Next allocates
  *    nothing;
  *  - the details of an error come back with the same call, because a goroutine may be on another thread in the next
@@ -6,7 +6,12 @@
 #ifndef IDGEN_GO_H
 #define IDGEN_GO_H
 
+#include <idgen/admin.h>
+#include <idgen/cipher.h>
 #include <idgen/idgen.h>
+#include <idgen/route.h>
+#include <idgen/standard.h>
+#include <idgen/view.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,9 @@
-/* The host's clock, store, keys and log in Go: C functions with the signatures of idgen.h that lead to exported Go
+/* The host's clock, store, keys and log in Go: C functions with the signatures of host.h that lead to exported Go
  * functions. ctx is a number by which Go looks up the callback (runtime/cgo.Handle), not a pointer. */
 #ifndef IDGEN_GO_CALLBACKS_H
 #define IDGEN_GO_CALLBACKS_H
+
+#include <idgen/host.h>
 
 #include "idgen_go.h"
 

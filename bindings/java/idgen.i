@@ -3,9 +3,10 @@
  * a long, a struct is a long[] or an Object[], text is a byte[] of UTF-8 (JNI strings use a variant of UTF-8), and a
  * failure is thrown. The classes that users see are in java/.
  *
- * SWIG reads idgen.h and makes a native of each function that no %ignore below names. A function added to idgen.h needs
- * no change here if its parameters have the usual types and names. If it blocks, makes an id, calls back or returns
- * text of any length, it needs three things: an %ignore, a %native at the end of this file, and code in natives_*.cpp.
+ * SWIG reads the headers that an %include below names, and makes a native of each function that no %ignore names. A
+ * function added there needs no change here if its parameters have the usual types and names. If it blocks, makes an
+ * id, calls back or returns text of any length, it needs three things: an %ignore, a %native at the end of this file,
+ * and code in natives_*.cpp. host.h, route.h and view.h have only such functions, and are not read.
  */
 %module(jniclassname="IdgenJNI") IdgenModule
 
@@ -31,7 +32,9 @@
 %}
 
 %{
-#include <idgen/idgen.h>
+#include <idgen/admin.h>
+#include <idgen/cipher.h>
+#include <idgen/standard.h>
 
 #include "jni_support.hpp"
 using namespace idgen_jni;
@@ -168,7 +171,6 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
 /* ---- ignored: structs and constants; what only a host in C builds; what has a native written by hand (below) */
 
 %rename("$ignore", regextarget=1, fullname=1) "^IDGEN_";
-%rename("$ignore", regextarget=1, fullname=1) "^idgen_route";
 %rename("$ignore", %$isclass) "";
 %ignore idgen_abi_1;
 %ignore idgen_open;
@@ -184,12 +186,9 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
 %ignore idgen_try_next;
 %ignore idgen_try_next_batch;
 %ignore idgen_try_next_block;
-%ignore idgen_view;
 %ignore idgen_next_waited;
 %ignore idgen_wait_max_ns;
 %ignore idgen_wait_for_room;
-%ignore idgen_next_drawn;
-%ignore idgen_try_next_drawn;
 %ignore idgen_next_for;
 %ignore idgen_next_for_int;
 %ignore idgen_try_next_for;
@@ -200,12 +199,7 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
 %ignore idgen_format_wide;
 %ignore idgen_config_get;
 %ignore idgen_config_names;
-%ignore idgen_config_set_clock;
-%ignore idgen_config_set_store;
-%ignore idgen_config_set_log;
 %ignore idgen_config_describe;
-%ignore idgen_config_set_keys;
-%ignore idgen_key_fn;
 %ignore idgen_cipher_create;
 %ignore idgen_cipher_open;
 %ignore idgen_cipher_hide;
@@ -220,7 +214,6 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
 %ignore idgen_cipher_archive;
 %ignore idgen_cipher_check;
 %ignore idgen_worker_fn;
-%ignore idgen_worker_row_fn;
 %ignore idgen_worker_list;
 %ignore idgen_worker_show;
 %ignore idgen_worker_plan_repair;
@@ -242,6 +235,9 @@ ARRAY((const void *owner, size_t size), jbyteArray, byte[])
 
 %include "idgen/status.h"
 %include "idgen/idgen.h"
+%include "idgen/admin.h"
+%include "idgen/cipher.h"
+%include "idgen/standard.h"
 
 /* ---- written by hand, in these files:
  *

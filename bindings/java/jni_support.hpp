@@ -4,7 +4,9 @@
 #ifndef IDGEN_BINDINGS_JAVA_JNI_SUPPORT_HPP
 #define IDGEN_BINDINGS_JAVA_JNI_SUPPORT_HPP
 
+#include <idgen/admin.h>
 #include <idgen/idgen.h>
+#include <idgen/standard.h>
 #include <jni.h>
 
 #include <algorithm>

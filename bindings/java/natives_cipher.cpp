@@ -1,4 +1,7 @@
 // Hidden ids. What cannot wait is called by hand, so that a single id needs no array; and the program's own keys.
+#include <idgen/cipher.h>
+#include <idgen/host.h>
+
 #include <algorithm>
 #include <cstring>
 #include <memory>

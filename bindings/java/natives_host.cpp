@@ -1,4 +1,6 @@
 // The host's log and clock in Java: the library also calls them on its own threads, which the JVM does not know.
+#include <idgen/host.h>
+
 #include <atomic>
 #include <memory>
 #include <new>

@@ -1,5 +1,7 @@
 // The calls that make ids. The id is the return value and a failure is thrown: an array for the result would double the
 // cost of the call.
+#include <idgen/view.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,6 @@
 // Tables of routes and routers. A route is a long[5]: shard, second (-1: none), state, node, version.
+#include <idgen/route.h>
+
 #include <cstdlib>
 #include <memory>
 #include <new>

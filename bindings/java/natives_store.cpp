@@ -1,4 +1,6 @@
 // The host's store in Java: the library also calls it on its own threads, which the JVM does not know.
+#include <idgen/host.h>
+
 #include <algorithm>
 #include <cstring>
 #include <memory>

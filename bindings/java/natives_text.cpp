@@ -1,4 +1,6 @@
 // Texts of any length: a buffer on the stack first, the heap when the library says how much more it needs.
+#include <idgen/cipher.h>
+
 #include <cstddef>
 #include <cstdlib>
 

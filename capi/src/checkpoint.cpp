@@ -1,6 +1,7 @@
 #include "idgen/checkpoint.hpp"
 
 #include "border.hpp"
+#include "idgen/admin.h"
 
 using namespace idgen;
 using namespace idgen::capi;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "border.hpp"
+#include "idgen/cipher.h"
 #include "wide.hpp"
 
 using namespace idgen;

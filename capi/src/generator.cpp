@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "border.hpp"
+#include "idgen/admin.h"
 #include "idgen/handle.hpp"
 #include "idgen/text.hpp"
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "border.hpp"
+#include "idgen/host.h"
 #include "idgen/log.hpp"
 
 namespace idgen::capi {

@@ -2,6 +2,7 @@
 #include "border.hpp"
 #include "generator/draw.hpp"
 #include "idgen/handle.hpp"
+#include "idgen/view.h"
 
 using namespace idgen;
 using namespace idgen::capi;

@@ -1,4 +1,6 @@
 // Lookups.
+#include "idgen/route.h"
+
 #include "border.hpp"
 #include "idgen/router.hpp"
 #include "wide.hpp"

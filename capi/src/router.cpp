@@ -4,6 +4,7 @@
 
 #include "border.hpp"
 #include "host_context.hpp"
+#include "idgen/route.h"
 #include "idgen/text.hpp"
 
 using namespace idgen;

@@ -1,4 +1,5 @@
 #include "border.hpp"
+#include "idgen/admin.h"
 #include "idgen/concat.hpp"
 #include "idgen/store.hpp"
 #include "idgen/text.hpp"

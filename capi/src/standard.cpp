@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "border.hpp"
+#include "idgen/standard.h"
 
 using namespace idgen;
 using namespace idgen::capi;

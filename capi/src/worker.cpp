@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "border.hpp"
+#include "idgen/admin.h"
 #include "idgen/text.hpp"
 
 using namespace idgen;

@@ -1,6 +1,7 @@
 /* Invalid input, each with its status and a message that says what to do. And owners: of a worker, of a process. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <idgen/admin.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

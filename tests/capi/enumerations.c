@@ -1,4 +1,5 @@
 /* Everything that can be listed: statuses, properties, presets, fields, versions. */
+#include <idgen/admin.h>
 #include <string.h>
 
 #include "check.h"

@@ -1,5 +1,6 @@
 /* Making ids, the plain way: layouts and texts, snowflakes, segments, configuration files. */
 #define _GNU_SOURCE
+#include <idgen/admin.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

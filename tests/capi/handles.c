@@ -1,4 +1,6 @@
 /* Rules 1, 3, 4 and 6 of the contract: handles of the wrong type, NULL, struct_size, buffers. */
+#include <idgen/admin.h>
+#include <idgen/host.h>
 #include <limits.h>
 #include <string.h>
 

@@ -1,4 +1,6 @@
 /* Hidden ids through idgen.h. What comes out is tested in tests/cipher and by the vectors of every language. */
+#include <idgen/cipher.h>
+#include <idgen/host.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

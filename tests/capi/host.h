@@ -2,6 +2,7 @@
 #ifndef IDGEN_TESTS_CAPI_HOST_H
 #define IDGEN_TESTS_CAPI_HOST_H
 
+#include <idgen/host.h>
 #include <idgen/idgen.h>
 #include <stdatomic.h>
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "host.h"
 
+#include <idgen/admin.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

@@ -5,7 +5,11 @@
  * with toml++, whose functions are noexcept and end the process when there is no memory. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <idgen/draw.h>
+#include <idgen/admin.h>
+#include <idgen/host.h>
+#include <idgen/idgen.h>
+#include <idgen/standard.h>
+#include <idgen/view.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "idgen/admin.h"
+#include "idgen/host.h"
 #include "idgen/idgen.h"
 #include "vectors/tsv.hpp"
 

@@ -1,4 +1,6 @@
 /* Tables of routes and routers, as a C program uses them. */
+#include <idgen/host.h>
+#include <idgen/route.h>
 #include <stdio.h>
 #include <string.h>
 

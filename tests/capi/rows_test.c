@@ -1,5 +1,6 @@
 /* Workers on a store of the host that keeps rows of them: the library decides; the store reads, compares and sets. */
 #define _GNU_SOURCE
+#include <idgen/admin.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // What a store knows about a tag, through the C border.
 #include <gtest/gtest.h>
+#include <idgen/admin.h>
 
 #include <memory>
 #include <string>

@@ -1,4 +1,5 @@
 /* UUIDs, ULIDs and ObjectIds: made, read, written, taken apart; also in children. */
+#include <idgen/standard.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

@@ -1,6 +1,8 @@
-/* Drawing without a call: what <idgen/draw.h> does is what idgen_next does, with the same words at the same time. */
+/* Drawing without a call: what <idgen/view.h> does is what idgen_next does, with the same words at the same time. */
 #define _GNU_SOURCE
-#include <idgen/draw.h>
+#include <idgen/admin.h>
+#include <idgen/idgen.h>
+#include <idgen/view.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

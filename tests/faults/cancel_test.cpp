@@ -1,6 +1,11 @@
 // pthread_cancel: a thread is cancelled when it enters a call that may block, never within. The cancellation must not
 // be caught like an exception, and a call cancelled in the middle would leave locks behind.
-#include <idgen/draw.h>
+#include <idgen/admin.h>
+#include <idgen/cipher.h>
+#include <idgen/host.h>
+#include <idgen/idgen.h>
+#include <idgen/route.h>
+#include <idgen/view.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

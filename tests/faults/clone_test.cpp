@@ -3,6 +3,7 @@
 // fork() makes such a copy once the pages that children find empty are told to stay (MADV_KEEPONFORK), and the fork
 // handlers do not run (a raw clone). It lacks what a copied machine has: all threads but the one that makes it.
 #include <fcntl.h>
+#include <idgen/standard.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

@@ -1,4 +1,5 @@
 // Children: by fork(), by a raw clone(), by the hundred, and while other threads draw.
+#include <idgen/standard.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>

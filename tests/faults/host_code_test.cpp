@@ -1,4 +1,5 @@
 // The host's own clock, store, log and threads: slow, hanging, calling back, holding their own locks, cancelled.
+#include <idgen/host.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
 #include "support.hpp"
 
+#include <idgen/host.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdlib.h>

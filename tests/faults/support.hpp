@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <idgen/admin.h>
 #include <idgen/idgen.h>
 #include <sys/mman.h>
 #include <sys/types.h>

@@ -1,6 +1,8 @@
 // The answer of the C border to a row of calls.tsv. Shared by the test that compares and the tool that records.
 #pragma once
 
+#include <idgen/admin.h>
+#include <idgen/host.h>
 #include <idgen/idgen.h>
 
 #include <filesystem>

@@ -1,5 +1,6 @@
 // idgen completion: scripts with which a shell completes commands, options and values. Each script holds the whole
 // table, so that the tab key starts no process.
+#include <idgen/admin.h>
 #include <idgen/idgen.h>
 
 #include <map>

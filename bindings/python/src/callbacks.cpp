@@ -1,5 +1,7 @@
 #include "callbacks.hpp"
 
+#include <idgen/host.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdint>

@@ -1,5 +1,7 @@
 #include "cipher.hpp"
 
+#include <idgen/cipher.h>
+
 #include <memory>
 #include <optional>
 #include <string>

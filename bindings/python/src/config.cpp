@@ -1,5 +1,7 @@
 #include "config.hpp"
 
+#include <idgen/admin.h>
+
 #include "self.hpp"
 
 namespace idgen_python {

@@ -7,6 +7,8 @@
 // while it waits for the GIL in a Python clock.
 #include "generator.hpp"
 
+#include <idgen/admin.h>
+
 #include <atomic>
 #include <memory>
 #include <string>

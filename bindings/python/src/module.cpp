@@ -1,4 +1,4 @@
-// The extension module idgen._core: gives Python access to idgen.h, and uses nothing else of the core but mutex.hpp.
+// The extension module idgen._core: gives Python access to the C ABI, and uses nothing else of the core but mutex.hpp.
 #include "cipher.hpp"
 #include "generator.hpp"
 #include "gil.hpp"

@@ -1,5 +1,7 @@
 #include "router.hpp"
 
+#include <idgen/route.h>
+
 #include <atomic>
 #include <cmath>
 #include <memory>

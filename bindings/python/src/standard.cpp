@@ -2,6 +2,8 @@
 // than all the rest: its object is made as it would make it.
 #include "standard.hpp"
 
+#include <idgen/standard.h>
+
 #include <atomic>
 #include <memory>
 #include <string>

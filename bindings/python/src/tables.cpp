@@ -1,5 +1,7 @@
 #include "tables.hpp"
 
+#include <idgen/admin.h>
+
 #include <new>
 #include <string>
 #include <vector>

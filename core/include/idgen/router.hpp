@@ -95,7 +95,7 @@ std::optional<std::uint32_t> parse_share(std::string_view text) noexcept;
 std::string nodes_text(std::uint32_t first, std::uint32_t last);
 std::optional<std::pair<std::uint64_t, std::uint64_t>> parse_nodes(std::string_view text) noexcept;
 
-// The values are IDGEN_ROUTE_* of idgen.h.
+// The values are IDGEN_ROUTE_* of route.h.
 enum class RouteState : std::uint32_t {
   settled = 0,
   old_first = 1,   // in cut-over, this id has not moved: write to the old shard, read it first, then the new one

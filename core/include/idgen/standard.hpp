@@ -14,7 +14,7 @@
 
 namespace idgen {
 
-// The values are IDGEN_STANDARD_* of idgen.h.
+// The values are IDGEN_STANDARD_* of standard.h.
 enum class Standard : std::int32_t { uuid = 0, uuid4 = 1, uuid7 = 2, ulid = 3, object_id = 4 };
 
 constexpr std::size_t standard_bytes(Standard standard) noexcept { return standard == Standard::object_id ? 12 : 16; }

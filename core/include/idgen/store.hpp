@@ -163,7 +163,7 @@ class Store {
   virtual void segment_return(const std::string& name_space, const std::string& tag, std::uint64_t last,
                               std::uint64_t unused) IDGEN_RUNS_HOST_CODE = 0;
 
-  // start = max(hw, now_ms), end = max(start + min_ms, now_ms + width_ms), hw = end. See idgen_store_t in idgen.h.
+  // start = max(hw, now_ms), end = max(start + min_ms, now_ms + width_ms), hw = end. See idgen_store_t in host.h.
   // Throws Error{worker_busy, format_mismatch, clock_back (start > max_start_ms), clock_leap (now_ms is more than
   // max_lead_ms ahead of the store's clock), store_*}; clock_* have changed nothing. worker_busy with a time to retry
   // after: the owner may have died, and its lease ends then.

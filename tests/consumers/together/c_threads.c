@@ -1,6 +1,6 @@
 /* Threads of C that draw by the inline header. */
-#include <idgen/draw.h>
 #include <idgen/idgen.h>
+#include <idgen/view.h>
 #include <pthread.h>
 #include <stdio.h>
 

@@ -1,4 +1,6 @@
 // idgen standard: UUIDs, ULIDs and ObjectIds, made and taken apart.
+#include <idgen/standard.h>
+
 #include <algorithm>
 #include <iterator>
 #include <memory>

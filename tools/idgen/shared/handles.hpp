@@ -1,7 +1,9 @@
 // Owners of the handles of the C ABI, and of text that the library writes to a buffer.
 #pragma once
 
+#include <idgen/cipher.h>
 #include <idgen/idgen.h>
+#include <idgen/route.h>
 
 #include <memory>
 #include <string>

@@ -2,6 +2,8 @@
 // ones.
 #pragma once
 
+#include <idgen/admin.h>
+
 #include <cstdint>
 #include <string>
 #include <utility>

@@ -1,6 +1,7 @@
 // How a table whose rows the database numbers moves over to ids of idgen while both kinds are inserted.
 #pragma once
 
+#include <idgen/admin.h>
 #include <idgen/idgen.h>
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // The floors: a JNI call that does nothing, and the library's own cost without JNI. `run` builds this file; it is not a
 // part of idgen.
 #include <idgen/idgen.h>
+#include <idgen/standard.h>
 #include <jni.h>
 #include <stdint.h>
 #include <string.h>

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 
 /**
  * Draws ids without a call across the border, from the library's own words in memory: the steps, and why they are safe,
- * are those of {@code idgen_view} in {@code idgen.h}. A call costs three times what an id does.
+ * are those of {@code idgen_view} in {@code idgen/view.h}. A call costs three times what an id does.
  *
  * <p>The library frees the words when it destroys the generator, and no sooner. So whoever draws keeps the {@link
  * Generator} reachable until it has read the last word.
