@@ -157,7 +157,7 @@ class HostRows {
   void* const ctx_;
 };
 
-class HostStore final : public Store {
+class HostStore final : public Store, public WindowStore {
  public:
   HostStore(const idgen_store_t& store, void* ctx)
       : store_(store), ctx_(ctx, store.release), rows_(store_, ctx), workers_(kHostsStore) {}
@@ -193,6 +193,7 @@ class HostStore final : public Store {
       return store_.segment_return(ctx_.get(), name_space.c_str(), tag.c_str(), last, unused, err);
     });
   }
+  WindowStore* windows() noexcept override { return this; }
   Window window_take(const WindowRequest& request) override {
     if (has_leases()) return workers_.take(rows_, request);
     need(store_.window_take, "window_take", "kind = snowflake");

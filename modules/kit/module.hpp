@@ -38,7 +38,7 @@ struct Settings {
   std::string queue_of;         // the database whose numbers it holds
 };
 
-// What a module implements. Contracts: class Store in idgen/store.hpp.
+// What a module implements. Contracts: idgen/store.hpp.
 class SegmentStore {
  public:
   virtual ~SegmentStore() = default;
@@ -55,7 +55,7 @@ class SegmentStore {
   virtual void create_store() {}  // where nothing has to be made before the first row
 };
 
-// What a module implements as well if it grants windows of a worker's time. Contracts: class Store in idgen/store.hpp.
+// What a module implements as well if it grants windows of a worker's time. Contracts: idgen/store.hpp.
 class WindowStore {
  public:
   virtual ~WindowStore() = default;
@@ -71,8 +71,7 @@ class WindowStore {
   virtual std::string namespace_format(const std::string& name_space, const std::string& format) = 0;
 };
 
-// What a module implements as well if it knows the rows of another generator's workers. Contracts: class Store in
-// idgen/store.hpp.
+// What a module implements as well if it knows the rows of another generator's workers. Contracts: idgen/store.hpp.
 class NumberStore {
  public:
   virtual ~NumberStore() = default;

@@ -27,8 +27,6 @@ class OneTag final : public Store {
   }
   SegmentGrant segment_grant(const std::string&, const std::string&, const SegmentRequest&) override { return {}; }
   void segment_return(const std::string&, const std::string&, std::uint64_t, std::uint64_t) override {}
-  Window window_take(const WindowRequest&) override { return {}; }
-  void window_return(const std::string&, std::uint64_t, std::uint64_t, std::int64_t, std::int64_t) override {}
   void segment_create(const std::string&, const std::string&, std::uint64_t) override {}
   std::string describe() const override { return ""; }
   bool survives_fork() const override { return false; }

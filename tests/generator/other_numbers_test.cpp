@@ -35,7 +35,7 @@ struct SimRows {
 };
 
 // Windows whose owner may be known to be alive, and another generator's rows beside them.
-class RowsStore final : public SimStore {
+class RowsStore final : public SimStore, public NumberStore {
  public:
   RowsStore(SimDisk& disk, SimRows& rows) : SimStore(disk), disk_(disk), rows_(rows) {}
 
@@ -51,6 +51,7 @@ class RowsStore final : public SimStore {
     if (disk_.workers.at(worker).fence == fence) disk_.workers.at(worker).owner = {};
   }
   bool has_leases() const override { return is_shared; }
+  NumberStore* numbers() noexcept override { return this; }
 
   ClaimedNumber number_claim(const NumberRequest& request) override {
     before_claim();
@@ -592,7 +593,7 @@ TEST_F(LeafCache, AFileThatCannotBeWrittenIsAnErrorBeforeItIsNeeded) {
 }
 
 // With the system's clock and threads, for the thread sanitizer.
-class RowsForThreads final : public SimStore {
+class RowsForThreads final : public SimStore, public NumberStore {
  public:
   RowsForThreads(SimDisk& disk, SimRows& rows) : SimStore(disk), rows_(disk, rows) {}
   Window window_take(const WindowRequest& request) override {
@@ -605,6 +606,7 @@ class RowsForThreads final : public SimStore {
     rows_.window_return(name_space, worker, fence, end_ms, used_ms);
   }
   bool has_leases() const override { return true; }
+  NumberStore* numbers() noexcept override { return this; }
   ClaimedNumber number_claim(const NumberRequest& request) override {
     const std::lock_guard lock(mutex_);
     return rows_.number_claim(request);

@@ -253,7 +253,7 @@ TEST_F(Snowflake, AWorkerThatWasLostAndTakenAgainGivesBackOnlyItsLatestWindow) {
   handle->next();
   auto others = std::make_shared<SimStore>(disk);
   WindowRequest request{"default", 1, 0, {}, "another", disk.format, now_ms(), 5'000, 20, INT64_MAX};
-  const Window theirs = others->window_take(request);
+  const Window theirs = others->windows()->window_take(request);
   runtime->pass(600 * kMs);
   handle->next();  // passes the mark: the renewal finds the worker taken,
   runtime->run_all();

@@ -28,7 +28,7 @@ class WorkerRowOfEveryStore : public EveryStore {
     WindowRequest request = window_request(7, now_ms() + ms);
     request.name_space = "default";
     request.format = Layout::parse("default").fingerprint();
-    store->window_take(request);
+    store->windows()->window_take(request);
   }
   std::uint64_t id_of(std::int64_t unix_ms, std::uint64_t worker = 7) const {
     const Layout layout = Layout::parse("default");
@@ -72,10 +72,11 @@ TEST_P(WorkerRowOfEveryStore, GrantsOfBeforeTheRepairAreNotRenewed) {
   WindowRequest request = window_request(7, now_ms() + kYearMs);
   request.name_space = "default";
   request.format = Layout::parse("default").fingerprint();
-  request.fence = store->window_take(request).fence;
-  store->window_return("default", 7, request.fence, now_ms() + kYearMs + 10'000, now_ms() + kYearMs + 10'000);
+  request.fence = store->windows()->window_take(request).fence;
+  store->windows()->window_return("default", 7, request.fence, now_ms() + kYearMs + 10'000,
+                                  now_ms() + kYearMs + 10'000);
   repair_worker(config(), id_of(now_ms() - 1));
-  EXPECT_FAILS(store->window_take(request), Status::worker_busy, "has ended");
+  EXPECT_FAILS(store->windows()->window_take(request), Status::worker_busy, "has ended");
 }
 
 TEST_P(WorkerRowOfEveryStore, IsLeftAloneWhileItsOwnerLives) {
@@ -83,7 +84,7 @@ TEST_P(WorkerRowOfEveryStore, IsLeftAloneWhileItsOwnerLives) {
   WindowRequest request = window_request(7, now_ms() + kYearMs);
   request.name_space = "default";
   request.format = Layout::parse("default").fingerprint();
-  store->window_take(request);
+  store->windows()->window_take(request);
   EXPECT_TRUE(show_worker(config()).is_live);
   EXPECT_FAILS(repair_worker(config(), id_of(now_ms())), Status::worker_busy, "live owner");
   EXPECT_TRUE(show_worker(config()).is_live) << "looking has not taken its lock away";
@@ -104,9 +105,10 @@ TEST_P(WorkerRowOfEveryStore, IsFreeAfterACreationThatFailedWhenTheStoreHadGrant
 TEST_P(WorkerRowOfEveryStore, IsLeftAloneIfSomebodyAcquiredItSinceItWasSeen) {
   take_window_ahead(kYearMs);
   const std::shared_ptr<Store> store = open();
-  const WindowInfo seen = store->window_show("default", 7);
+  const WindowInfo seen = store->windows()->window_show("default", 7);
   take_window_ahead(kYearMs);
-  EXPECT_FAILS(store->window_repair("default", 7, seen, now_ms()), Status::worker_busy, "nothing was changed");
+  EXPECT_FAILS(store->windows()->window_repair("default", 7, seen, now_ms()), Status::worker_busy,
+               "nothing was changed");
 }
 
 TEST_P(WorkerRowOfEveryStore, IsRefusedWhereARepairIsOfNoUseOrNotSafe) {
@@ -132,8 +134,6 @@ TEST(WorkerRow, AStoreWithoutWindowsSaysSo) {
   struct Segments final : Store {
     SegmentGrant segment_grant(const std::string&, const std::string&, const SegmentRequest&) override { return {}; }
     void segment_return(const std::string&, const std::string&, std::uint64_t, std::uint64_t) override {}
-    Window window_take(const WindowRequest&) override { return {}; }
-    void window_return(const std::string&, std::uint64_t, std::uint64_t, std::int64_t, std::int64_t) override {}
     void segment_create(const std::string&, const std::string&, std::uint64_t) override {}
     SegmentInfo segment_show(const std::string&, const std::string&) override { return {}; }
     std::vector<SegmentInfo> segment_list() override { return {}; }

@@ -24,7 +24,7 @@ inline std::vector<std::string> names_of_servers_under_test() {
 }
 
 // Separates tests on one server: each has its own namespaces.
-class StoreOfATest final : public Store {
+class StoreOfATest final : public Store, public WindowStore {
  public:
   explicit StoreOfATest(std::shared_ptr<Store> store) : store_(std::move(store)) {}
   SegmentGrant segment_grant(const std::string& ns, const std::string& tag, const SegmentRequest& request) override {
@@ -34,30 +34,31 @@ class StoreOfATest final : public Store {
                       std::uint64_t unused) override {
     store_->segment_return(mine(ns), tag, last, unused);
   }
+  WindowStore* windows() noexcept override { return store_->windows() ? this : nullptr; }
   Window window_take(const WindowRequest& request) override {
     WindowRequest asked = request;
     asked.name_space = mine(request.name_space);
-    return store_->window_take(asked);
+    return store_->windows()->window_take(asked);
   }
   std::vector<WindowInfo> window_list(const std::string& ns, Detail detail) override {
-    return store_->window_list(mine(ns), detail);
+    return store_->windows()->window_list(mine(ns), detail);
   }
   WindowInfo window_show(const std::string& ns, std::uint64_t worker) override {
-    return store_->window_show(mine(ns), worker);
+    return store_->windows()->window_show(mine(ns), worker);
   }
   void window_repair(const std::string& ns, std::uint64_t worker, const WindowInfo& seen, std::int64_t hw) override {
-    store_->window_repair(mine(ns), worker, seen, hw);
+    store_->windows()->window_repair(mine(ns), worker, seen, hw);
   }
   void window_release(const std::string& ns, std::uint64_t worker, const WindowInfo& seen, bool even_if_live) override {
-    store_->window_release(mine(ns), worker, seen, even_if_live);
+    store_->windows()->window_release(mine(ns), worker, seen, even_if_live);
   }
   std::string namespace_format(const std::string& ns, const std::string& format) override {
     return store_->namespace_format(mine(ns), format);
   }
-  bool has_leases() const override { return store_->has_leases(); }
+  bool has_leases() const override { return store_->windows()->has_leases(); }
   void window_return(const std::string& ns, std::uint64_t worker, std::uint64_t fence, std::int64_t end,
                      std::int64_t used) override {
-    store_->window_return(mine(ns), worker, fence, end, used);
+    store_->windows()->window_return(mine(ns), worker, fence, end, used);
   }
   void segment_create(const std::string& ns, const std::string& tag, std::uint64_t above) override {
     store_->segment_create(mine(ns), tag, above);

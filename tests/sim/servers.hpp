@@ -16,6 +16,7 @@
 #include "idgen/store.hpp"
 #include "sim/machine.hpp"
 #include "sim/oracle.hpp"
+#include "sim/windows.hpp"
 #include "store/grant_rules.hpp"
 #include "store/worker_rows.hpp"
 
@@ -80,7 +81,7 @@ struct Server {
   }
 };
 
-class ServerStore final : public Store {
+class ServerStore final : public Store, public WindowsOfASimulation {
  public:
   ServerStore(Server& server, Image& image, MachineRuntime& runtime, std::uint64_t number)
       : server_(server), scheduler_(server.scheduler), image_(image), runtime_(runtime), number_(number) {}
@@ -131,6 +132,7 @@ class ServerStore final : public Store {
     }
   }
 
+  WindowStore* windows() noexcept override { return this; }
   Window window_take(const WindowRequest& request) override {
     const Turn turn(*this, "window_take");
     const Window window = server_.kind == StoreKind::file

@@ -9,6 +9,7 @@
 
 #include "idgen/store.hpp"
 #include "sim/sim_runtime.hpp"
+#include "sim/windows.hpp"
 
 namespace idgen::sim {
 
@@ -30,7 +31,7 @@ struct SimDisk {
 };
 
 // One process's connection.
-class SimStore : public Store {
+class SimStore : public Store, public WindowsOfASimulation {
  public:
   explicit SimStore(SimDisk& disk) : disk_(disk) {}
 
@@ -68,6 +69,8 @@ class SimStore : public Store {
     const auto found = disk_.formats.find(name_space);
     return found != disk_.formats.end() ? found->second : "";
   }
+  WindowStore* windows() noexcept override { return this; }
+  bool has_leases() const override { return false; }
   Window window_take(const WindowRequest& request) override {
     enter();
     requests.push_back(request);

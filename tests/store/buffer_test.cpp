@@ -243,10 +243,7 @@ TEST_F(Buffer, NearTheEndOfAllNumbersOnlyWhatIsNeededIsAskedFor) {
   EXPECT_FAILS(draw(), Status::exhausted, "2^63");
 }
 
-TEST_F(Buffer, WindowsAreNotItsBusiness) {
-  EXPECT_FAILS(store->window_take({}), Status::unsupported, "kind = segment");
-  EXPECT_FAILS(store->window_return("n", 3, 1, 1, 1), Status::unsupported, "worker 3");
-}
+TEST_F(Buffer, WindowsAreNotItsBusiness) { EXPECT_FAILS(windows_of(*store), Status::unsupported, "kind = segment"); }
 
 TEST_F(Buffer, WhatIsGivenBackIsBurned) {
   draw();

@@ -31,32 +31,34 @@ TEST(ForkedChild, DoesNotInheritTheParentsWorker) {
   const TempFolder folder;
   const auto store = open_store(folder.url(), creating());
   const WindowRequest request = window_request(7, 1000);
-  const Window window = store->window_take(request);
+  const Window window = store->windows()->window_take(request);
   const std::string report = in_child([&] {
-    return report_of([&] { store->window_take(renewal(request, window, 1000)); }) + "\n" +
-           report_of([&] { store->window_take(request); }) + "\n" +
-           report_of([&] { store->window_return("orders", 7, window.fence, window.end_ms, window.start_ms); }) + "\n" +
-           std::to_string(store->window_take(window_request(8, 1000)).fence);
+    return report_of([&] { store->windows()->window_take(renewal(request, window, 1000)); }) + "\n" +
+           report_of([&] { store->windows()->window_take(request); }) + "\n" + report_of([&] {
+             store->windows()->window_return("orders", 7, window.fence, window.end_ms, window.start_ms);
+           }) +
+           "\n" + std::to_string(store->windows()->window_take(window_request(8, 1000)).fence);
   });
   EXPECT_THAT(report, StartsWith("WORKER_BUSY"));
   EXPECT_THAT(report, HasSubstr("\nWORKER_BUSY: worker 7 of namespace 'orders' is owned by process " +
                                 std::to_string(getpid())));
   EXPECT_THAT(report,
               HasSubstr("\nOK: nothing was thrown\n1"));  // a return that does not belong to the child does nothing
-  const Window next = store->window_take(renewal(request, window, 1000));
+  const Window next = store->windows()->window_take(renewal(request, window, 1000));
   EXPECT_EQ(next.start_ms, window.end_ms);
 }
 
 TEST(ForkedChild, ThatDestroysTheStoreLeavesTheParentsWorkerAlone) {
   const TempFolder folder;
   auto store = open_store(folder.url(), creating());
-  store->window_take(window_request(7, 1000));
+  store->windows()->window_take(window_request(7, 1000));
   in_child([&] {
     store.reset();
     return std::string("done");
   });
   const std::string report = in_child([&] {
-    return report_of([&] { open_store(folder.url(), not_creating())->window_take(window_request(7, 1000, 2)); });
+    return report_of(
+        [&] { open_store(folder.url(), not_creating())->windows()->window_take(window_request(7, 1000, 2)); });
   });
   EXPECT_THAT(report, StartsWith("WORKER_BUSY"));
 }
@@ -64,25 +66,26 @@ TEST(ForkedChild, ThatDestroysTheStoreLeavesTheParentsWorkerAlone) {
 TEST(ForkedChild, KeepsItsOwnWorkerWhenItUsesTheStoreItInherited) {
   const TempFolder folder;
   const auto store = open_store(folder.url(), creating());
-  store->window_take(window_request(7, 1000));
+  store->windows()->window_take(window_request(7, 1000));
   Child child([&](int report) {
-    store->window_take(window_request(8, 1000));
+    store->windows()->window_take(window_request(8, 1000));
     draw_from(store, "ns", "t", 1);
     write_all(report, "owns 8\n");
     for (;;) pause();
   });
   ASSERT_EQ(child.line(), "owns 8");
-  EXPECT_FAILS(store->window_take(window_request(8, 1000)), Status::worker_busy, std::to_string(child.pid()));
+  EXPECT_FAILS(store->windows()->window_take(window_request(8, 1000)), Status::worker_busy,
+               std::to_string(child.pid()));
 }
 
 TEST(ForkedChild, IsRefusedByTheParentsMemoryStoreAndCanOpenItsOwn) {
   const auto store = open_store("memory:forked", creating());
   EXPECT_EQ(draw_from(store, "ns", "t", 10), 1u);
   const WindowRequest request = window_request(7, 1000);
-  store->window_take(request);
+  store->windows()->window_take(request);
   const std::string report = in_child([&] {
     return report_of([&] { draw_from(store, "ns", "t", 10); }) + "\n" +
-           report_of([&] { store->window_take(request); }) + "\n" +
+           report_of([&] { store->windows()->window_take(request); }) + "\n" +
            std::to_string(draw_from(open_store("memory:forked", creating()), "ns", "t", 10));
   });
   EXPECT_THAT(report,
@@ -378,11 +381,11 @@ TEST(RawClone, MadeOutsideOfATransactionGetsNumbersOfItsOwn) {
   const TempFolder folder;
   const auto store = open_store(folder.url(), creating());
   const WindowRequest request = window_request(7, 1000);
-  store->window_take(request);
+  store->windows()->window_take(request);
   EXPECT_EQ(draw_from(store, "ns", "t", 10), 1u);
   const std::string report = in_raw_clone([&] {
     return std::to_string(draw_from(store, "ns", "t", 10)) + " " +
-           name_of(error_of([&] { store->window_take(request); }));
+           name_of(error_of([&] { store->windows()->window_take(request); }));
   });
   EXPECT_EQ(report, "11 WORKER_BUSY");
 }
@@ -397,13 +400,13 @@ TEST(ForkGate, AStoreThatIsLockedKeepsNoOtherWaiting) {
 TEST(ForkGate, AStoreWhoseDiskHangsKeepsNoOtherWaitingAndCanBeDestroyed) {
   const TempFolder folder;
   auto owner = open_store(folder.url(), creating());
-  owner->window_take(window_request(7, 1000));
+  owner->windows()->window_take(window_request(7, 1000));
   ThreadInsideTheStore inside(folder);
   EXPECT_EQ(draw_from(open_store(folder.url("other.db"), creating(1)), "ns", "t", 1), 1u);
   owner.reset();
   EXPECT_EQ(inside.first, 0u);
   inside.finish();
-  EXPECT_EQ(open_store(folder.url(), not_creating())->window_take(window_request(7, 1000, 2)).fence, 2u);
+  EXPECT_EQ(open_store(folder.url(), not_creating())->windows()->window_take(window_request(7, 1000, 2)).fence, 2u);
 }
 
 }  // namespace

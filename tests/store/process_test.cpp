@@ -54,12 +54,12 @@ TEST(Processes, OneThatHasTheNameOfAnOwnerThatIsGoneIsNotTakenForIt) {
     gethostname(here, sizeof here - 1);
     request.holder = "process " + std::to_string(process) + " on " + here;
     EXPECT_EQ(in_child([&] {
-                open_store(folder.url(), creating())->window_take(request);
+                open_store(folder.url(), creating())->windows()->window_take(request);
                 _exit(0);  // as if it was killed
                 return std::string();
               }),
               "");
-    const WindowInfo row = open_store(folder.url(), not_creating())->window_show(request.name_space, worker);
+    const WindowInfo row = open_store(folder.url(), not_creating())->windows()->window_show(request.name_space, worker);
     EXPECT_EQ(row.holder, request.holder);
     EXPECT_EQ(row.is_by_name, row.is_live) << "nobody has its lock";
     return row.is_live;
@@ -90,7 +90,7 @@ TEST(Processes, SeveralThatRaceToCreateTheStoreMakeOne) {
 std::unique_ptr<Child> owner_process(const std::string& url, std::int64_t now_ms) {
   return std::make_unique<Child>([=](int report) {
     const auto store = open_store(url, creating());
-    const Window window = store->window_take(window_request(7, now_ms, 9));
+    const Window window = store->windows()->window_take(window_request(7, now_ms, 9));
     write_all(report, std::to_string(window.end_ms) + "\n");
     for (;;) pause();
   });
@@ -106,10 +106,10 @@ TEST(Processes, AnOwnerThatIsKilledIsReplacedAtOnceAndItsTimeIsNotUsedAgain) {
     const std::int64_t end = std::stoll(line);
     EXPECT_GT(end, last_end);
     const auto store = open_store(folder.url(), not_creating());
-    EXPECT_FAILS(store->window_take(window_request(7, 1000)), Status::worker_busy,
+    EXPECT_FAILS(store->windows()->window_take(window_request(7, 1000)), Status::worker_busy,
                  "process " + std::to_string(owner->pid()) + " on here (live)");
     owner->kill_now();
-    const Window window = store->window_take(window_request(7, 1000));
+    const Window window = store->windows()->window_take(window_request(7, 1000));
     EXPECT_GE(window.start_ms, end);
     last_end = window.end_ms;
   }
@@ -119,29 +119,31 @@ TEST(Processes, AnOwnerThatEndsWithoutClosingIsReplacedAtOnce) {
   const TempFolder folder;
   const std::string end = in_child([&] {
     const auto store = open_store(folder.url(), creating());
-    const std::string text = std::to_string(store->window_take(window_request(7, 1000)).end_ms);
+    const std::string text = std::to_string(store->windows()->window_take(window_request(7, 1000)).end_ms);
     static const auto kept = store;  // not destroyed: _exit runs no destructors
     return text;
   });
-  EXPECT_EQ(open_store(folder.url(), not_creating())->window_take(window_request(7, 1000)).start_ms, std::stoll(end));
+  EXPECT_EQ(open_store(folder.url(), not_creating())->windows()->window_take(window_request(7, 1000)).start_ms,
+            std::stoll(end));
 }
 
 TEST(Processes, AnAcquireThatIsRefusedLeavesTheWorkerFreeForOthers) {
   const TempFolder folder;
-  { open_store(folder.url(), creating())->window_take(window_request(7, 60'000)); }
+  { open_store(folder.url(), creating())->windows()->window_take(window_request(7, 60'000)); }
   const auto store = open_store(folder.url(), not_creating());
   WindowRequest set_back = window_request(7, 1000);
   set_back.max_start_ms = 1000;
-  EXPECT_FAILS(store->window_take(set_back), Status::clock_back, "69000 ms ahead");
+  EXPECT_FAILS(store->windows()->window_take(set_back), Status::clock_back, "69000 ms ahead");
   const auto other = owner_process(folder.url(), 1000);
   EXPECT_EQ(other->line(), std::to_string(60'000 + 10'000 + 1));
 }
 
 TEST(Processes, DestroyingTheStoreFreesItsWorkers) {
   const TempFolder folder;
-  { open_store(folder.url(), creating())->window_take(window_request(7, 1000)); }
+  { open_store(folder.url(), creating())->windows()->window_take(window_request(7, 1000)); }
   const std::string report = in_child([&] {
-    return report_of([&] { open_store(folder.url(), not_creating())->window_take(window_request(7, 1000)); });
+    return report_of(
+        [&] { open_store(folder.url(), not_creating())->windows()->window_take(window_request(7, 1000)); });
   });
   EXPECT_EQ(report, "OK: nothing was thrown");
 }
@@ -149,15 +151,16 @@ TEST(Processes, DestroyingTheStoreFreesItsWorkers) {
 TEST(Processes, DestroyingOneStoreKeepsTheWorkersOfAnother) {
   const TempFolder folder;
   const auto keeper = open_store(folder.url(), creating());
-  keeper->window_take(window_request(7, 1000));
+  keeper->windows()->window_take(window_request(7, 1000));
   {
     const auto other = open_store(folder.url(), creating());
-    const Window window = other->window_take(window_request(8, 1000));
-    other->window_return("orders", 8, window.fence, window.end_ms, window.start_ms);
+    const Window window = other->windows()->window_take(window_request(8, 1000));
+    other->windows()->window_return("orders", 8, window.fence, window.end_ms, window.start_ms);
     draw_from(other, "ns", "t", 1);
   }
   const std::string report = in_child([&] {
-    return report_of([&] { open_store(folder.url(), not_creating())->window_take(window_request(7, 1000, 2)); });
+    return report_of(
+        [&] { open_store(folder.url(), not_creating())->windows()->window_take(window_request(7, 1000, 2)); });
   });
   EXPECT_THAT(report,
               HasSubstr("WORKER_BUSY: worker 7 of namespace 'orders' is owned by process " + std::to_string(getpid())));
@@ -168,38 +171,39 @@ TEST(Processes, TheHolderIsNamedAsItsRowNamesIt) {
   const auto owner = owner_process(folder.url(), 1000);
   owner->line();
   run_sql(folder.file("ids.db"), "UPDATE idgen_worker SET holder = 'a service'");
-  EXPECT_FAILS(open_store(folder.url(), not_creating())->window_take(window_request(7, 1000)), Status::worker_busy,
-               "is owned by a service (live)");
+  EXPECT_FAILS(open_store(folder.url(), not_creating())->windows()->window_take(window_request(7, 1000)),
+               Status::worker_busy, "is owned by a service (live)");
 }
 
 TEST(Processes, WithTheLockFileDeletedTwoOwnersStillGetDisjointWindows) {
   const TempFolder folder;
   const auto store = open_store(folder.url(), creating());
   const WindowRequest request = window_request(7, 1000);
-  const Window mine = store->window_take(request);
+  const Window mine = store->windows()->window_take(request);
   fs::remove(folder.file("ids.db-lock"));
   const auto other = owner_process(folder.url(), 1000);
   const std::int64_t other_end = std::stoll(other->line());
   EXPECT_GT(other_end, mine.end_ms);
-  EXPECT_FAILS(store->window_take(renewal(request, mine, 1000)), Status::worker_busy,
+  EXPECT_FAILS(store->windows()->window_take(renewal(request, mine, 1000)), Status::worker_busy,
                "grant 1 has ended, the store is at grant 2");
-  EXPECT_FAILS(store->window_take(request), Status::worker_busy, std::to_string(other->pid()));
+  EXPECT_FAILS(store->windows()->window_take(request), Status::worker_busy, std::to_string(other->pid()));
   other->kill_now();
-  EXPECT_EQ(store->window_take(request).start_ms, other_end);
+  EXPECT_EQ(store->windows()->window_take(request).start_ms, other_end);
 }
 
 TEST(Processes, WithTheLockFileDeletedLocksAreTakenAnewByTheNextAcquire) {
   const TempFolder folder;
   const auto store = open_store(folder.url(), creating());
   const WindowRequest request = window_request(7, 1000);
-  const Window mine = store->window_take(request);
+  const Window mine = store->windows()->window_take(request);
   fs::remove(folder.file("ids.db-lock"));
-  store->window_take(window_request(8, 1000));
+  store->windows()->window_take(window_request(8, 1000));
   const std::string report = in_child([&] {
-    return report_of([&] { open_store(folder.url(), not_creating())->window_take(window_request(7, 1000, 2)); });
+    return report_of(
+        [&] { open_store(folder.url(), not_creating())->windows()->window_take(window_request(7, 1000, 2)); });
   });
   EXPECT_THAT(report, HasSubstr("WORKER_BUSY"));
-  EXPECT_EQ(store->window_take(renewal(request, mine, 1000)).start_ms, mine.end_ms);
+  EXPECT_EQ(store->windows()->window_take(renewal(request, mine, 1000)).start_ms, mine.end_ms);
 }
 
 TEST(Processes, WorkersOfDifferentProcessesDoNotDisturbEachOther) {
@@ -208,10 +212,11 @@ TEST(Processes, WorkersOfDifferentProcessesDoNotDisturbEachOther) {
   owner->line();
   const auto store = open_store(folder.url(), not_creating());
   const WindowRequest request = window_request(8, 1000);
-  const Window window = store->window_take(request);
-  store->window_take(renewal(request, window, 6000));
-  store->window_return("orders", 8, window.fence, window.end_ms, 1000);
-  EXPECT_FAILS(store->window_take(window_request(7, 1000)), Status::worker_busy, std::to_string(owner->pid()));
+  const Window window = store->windows()->window_take(request);
+  store->windows()->window_take(renewal(request, window, 6000));
+  store->windows()->window_return("orders", 8, window.fence, window.end_ms, 1000);
+  EXPECT_FAILS(store->windows()->window_take(window_request(7, 1000)), Status::worker_busy,
+               std::to_string(owner->pid()));
 }
 
 TEST(Processes, AKillInTheMiddleOfACommitLosesNothingThatWasAcknowledged) {

@@ -27,8 +27,8 @@ class SqliteFile : public ::testing::Test {
   void make_store() {
     const auto store = open_store(folder.url(), creating());
     draw_from(store, "ns", "t", 10);
-    const Window window = store->window_take(window_request(7, 1000));
-    store->window_return("orders", 7, window.fence, window.end_ms, 2000);
+    const Window window = store->windows()->window_take(window_request(7, 1000));
+    store->windows()->window_return("orders", 7, window.fence, window.end_ms, 2000);
   }
   std::shared_ptr<Store> open() { return open_store(folder.url(), not_creating()); }
 
@@ -41,7 +41,7 @@ TEST_F(SqliteFile, AMissingFileIsRefusedWithItsFullPathAndWhatToDo) {
   EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_missing, "idgen store create --store sqlite:" + path);
   EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_missing, "idgen segment create");
   EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_missing, "store_create = true");
-  EXPECT_FAILS(open()->window_take(window_request(7, 1000)), Status::store_missing, path);
+  EXPECT_FAILS(open()->windows()->window_take(window_request(7, 1000)), Status::store_missing, path);
   EXPECT_FAILS(open()->segment_show("ns", "t"), Status::store_missing, path);
   EXPECT_FAILS(open()->segment_advance("ns", "t", 1), Status::store_missing, path);
   EXPECT_FAILS(open()->segment_return("ns", "t", 5, 1), Status::store_missing, path);
@@ -68,16 +68,17 @@ TEST_F(SqliteFile, AStoreWithoutATagIsMadeOnceAndIsAllThatSnowflakesNeed) {
   open_store(folder.url(), creating())->create();
   open_store(folder.url(), creating())->create();
   EXPECT_TRUE(open()->segment_list().empty());
-  const Window before = open()->window_take(window_request(7, 1000));
+  const Window before = open()->windows()->window_take(window_request(7, 1000));
   EXPECT_EQ(before.fence, 1u);
   open_store(folder.url(), creating())->create();
-  EXPECT_GE(open()->window_take(window_request(7, 1000)).start_ms, before.end_ms) << "made again, it goes on";
+  EXPECT_GE(open()->windows()->window_take(window_request(7, 1000)).start_ms, before.end_ms)
+      << "made again, it goes on";
   fs::remove(path);
   EXPECT_FAILS(open()->create(), Status::store_missing, "is lost");
 }
 
 TEST_F(SqliteFile, AStoreIsMadeByTheFirstWindowIfThatWasAskedFor) {
-  EXPECT_EQ(open_store(folder.url(), creating())->window_take(window_request(7, 1000)).fence, 1u);
+  EXPECT_EQ(open_store(folder.url(), creating())->windows()->window_take(window_request(7, 1000)).fence, 1u);
 }
 
 TEST_F(SqliteFile, ACallThatIsRefusedMakesNoFile) {
@@ -110,8 +111,8 @@ TEST_F(SqliteFile, AFileThatWasCutOffIsReportedAsDamaged) {
   for (const std::size_t left : {std::size_t{1}, std::size_t{50}, std::size_t{4096}, whole.size() / 2}) {
     write_bytes(path, whole.substr(0, left));
     EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_damaged, path);
-    EXPECT_FAILS(open_store(folder.url(), creating())->window_take(window_request(7, 1000)), Status::store_damaged,
-                 path);
+    EXPECT_FAILS(open_store(folder.url(), creating())->windows()->window_take(window_request(7, 1000)),
+                 Status::store_damaged, path);
   }
 }
 
@@ -125,7 +126,7 @@ TEST_F(SqliteFile, OverwrittenBytesAreReportedAsDamaged) {
   for (const std::string& damaged : {header, pages, std::string("id,count\n1,2\n"), std::string(20'000, '\0')}) {
     write_bytes(path, damaged);
     EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_damaged, "idgen segment advance");
-    EXPECT_FAILS(open()->window_take(window_request(7, 1000)), Status::store_damaged, path);
+    EXPECT_FAILS(open()->windows()->window_take(window_request(7, 1000)), Status::store_damaged, path);
     EXPECT_FAILS(open()->segment_show("ns", "t"), Status::store_damaged, path);
   }
 }
@@ -161,7 +162,7 @@ TEST_F(SqliteFile, ValuesThatCannotBeAreReportedAsDamagedAndNothingIsGranted) {
     WindowRequest request = window_request(7, 1000);
     if (std::string_view(c.sql).find("format = 1.5") != std::string_view::npos) request.format = "1.5";
     if (c.is_window) {
-      EXPECT_FAILS(open()->window_take(request), Status::store_damaged, c.text);
+      EXPECT_FAILS(open()->windows()->window_take(request), Status::store_damaged, c.text);
     } else {
       EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_damaged, c.text);
     }
@@ -205,7 +206,7 @@ TEST_F(SqliteFile, ADatabaseOfABuildBeforeTheFirstReleaseIsLeftAlone) {
 TEST_F(SqliteFile, ADatabaseOfVersion2IsRefusedWithTheStatementsThatBringItUpToDate) {
   make_store();
   const std::uint64_t drawn = draw_from(open(), "ns", "t", 1);
-  open()->window_take(window_request(7, 1000));
+  open()->windows()->window_take(window_request(7, 1000));
   run_sql(path, "ALTER TABLE idgen_worker RENAME COLUMN fence TO epoch; PRAGMA user_version = 2");
   const std::string before = bytes_of(path);
   const Error refusal = error_of([&] { draw_from(open(), "ns", "t", 1); });
@@ -216,7 +217,7 @@ TEST_F(SqliteFile, ADatabaseOfVersion2IsRefusedWithTheStatementsThatBringItUpToD
   const std::string message(refusal.message());
   run_sql(path, message.substr(message.find("BEGIN")));
   EXPECT_EQ(draw_from(open(), "ns", "t", 1), drawn + 1);
-  EXPECT_EQ(open()->window_take(window_request(7, 1000, 2)).fence, 3u);
+  EXPECT_EQ(open()->windows()->window_take(window_request(7, 1000, 2)).fence, 3u);
   EXPECT_EQ(run_sql(path, "PRAGMA integrity_check"), "ok");
 }
 
@@ -239,14 +240,14 @@ TEST_F(SqliteFile, AFileThatIsDeletedUnderAnOpenStoreIsNoticed) {
   make_store();
   const auto store = open();
   const WindowRequest request = window_request(7, 1000);
-  const Window window = store->window_take(request);
+  const Window window = store->windows()->window_take(request);
   EXPECT_EQ(draw_from(store, "ns", "t", 1), 11u);
   fs::rename(path, folder.file("elsewhere.db"));
   EXPECT_FAILS(draw_from(store, "ns", "t", 1), Status::store_missing, path);
-  EXPECT_FAILS(store->window_take(renewal(request, window, 2000)), Status::store_missing, path);
+  EXPECT_FAILS(store->windows()->window_take(renewal(request, window, 2000)), Status::store_missing, path);
   fs::rename(folder.file("elsewhere.db"), path);
   EXPECT_EQ(draw_from(store, "ns", "t", 1), 12u);
-  EXPECT_EQ(store->window_take(renewal(request, window, 2000)).start_ms, window.end_ms);
+  EXPECT_EQ(store->windows()->window_take(renewal(request, window, 2000)).start_ms, window.end_ms);
 }
 
 // --------------------------------------------------------------------------------------------------- out of reach
@@ -314,7 +315,7 @@ TEST_F(SqliteFile, ALockFileThatMayNotBeWrittenIsRefusedAndTheMessageNamesIt) {
   fs::permissions(folder.path(), fs::perms(0777));
   fs::permissions(path, fs::perms(0666));
   fs::permissions(path + "-lock", fs::perms(0444));
-  EXPECT_THAT(as_nobody([](Store& store) { store.window_take(window_request(7, 1000)); }, folder.url()),
+  EXPECT_THAT(as_nobody([](Store& store) { store.windows()->window_take(window_request(7, 1000)); }, folder.url()),
               AllOf(StartsWith("STORE_PERMISSION"), HasSubstr(path + "-lock")));
   EXPECT_EQ(as_nobody([](Store& store) { store.segment_show("ns", "t"); }, folder.url()), "OK: nothing was thrown");
 }
@@ -330,7 +331,7 @@ TEST_F(SqliteFile, TheLockFileIsAsAccessibleAsTheDatabase) {
   open()->segment_create("ns", "t");
   fs::permissions(path, fs::perms(0660));
   fs::remove(path + "-lock");
-  open()->window_take(window_request(7, 1000));
+  open()->windows()->window_take(window_request(7, 1000));
   EXPECT_EQ(fs::status(path + "-lock").permissions(), fs::perms(0660));
 }
 

@@ -153,7 +153,8 @@ class HostsFiles {
 
 std::string acquire_elsewhere(const TempFolder& folder, std::uint64_t worker) {
   return in_child([&] {
-    return report_of([&] { open_store(folder.url(), not_creating())->window_take(window_request(worker, 1000, 2)); });
+    return report_of(
+        [&] { open_store(folder.url(), not_creating())->windows()->window_take(window_request(worker, 1000, 2)); });
   });
 }
 
@@ -162,14 +163,14 @@ TEST(HostThatClosesAllDescriptors, KeepsThoseThatItOpensThenAndWeOurWorker) {
   Child host([&](int report) {
     const auto store = open_store(folder.url(), creating());
     const WindowRequest request = window_request(1, 1000);
-    const Window window = store->window_take(request);
+    const Window window = store->windows()->window_take(request);
     const HostsFiles files(folder, report);
-    store->window_take(renewal(request, window, 1000));
+    store->windows()->window_take(renewal(request, window, 1000));
     write_all(report, files.state() + "\n" + acquire_elsewhere(folder, 1) + "\n");
-    store->window_take(window_request(2, 1000));
+    store->windows()->window_take(window_request(2, 1000));
     write_all(report, acquire_elsewhere(folder, 2) + "\n");
-    const Window second = store->window_take(window_request(3, 1000));
-    store->window_return("orders", 3, second.fence, second.end_ms, 1000);
+    const Window second = store->windows()->window_take(window_request(3, 1000));
+    store->windows()->window_return("orders", 3, second.fence, second.end_ms, 1000);
     write_all(report, files.state() + "\n" + acquire_elsewhere(folder, 3) + "\n");
   });
   EXPECT_EQ(host.line(), "untouched");
@@ -182,10 +183,10 @@ TEST(HostThatClosesAllDescriptors, KeepsThoseThatItOpensThenAndWeOurWorker) {
 TEST(HostThatClosesAllDescriptors, InAChildKeepsThoseThatItOpensThen) {
   const TempFolder folder;
   const auto store = open_store(folder.url(), creating());
-  store->window_take(window_request(1, 1000));
+  store->windows()->window_take(window_request(1, 1000));
   Child daemon([&](int report) {
     const HostsFiles files(folder, report);
-    store->window_take(window_request(2, 1000));
+    store->windows()->window_take(window_request(2, 1000));
     write_all(report, files.state() + "\n");
   });
   EXPECT_EQ(daemon.line(), "untouched");
@@ -205,7 +206,7 @@ TEST(HostThatClosesAllDescriptors, PrintsIntoNoFileOfTheStore) {
       }
       return unlink(journal);
     });
-    open_store(folder.url(), not_creating())->window_take(window_request(1, 1000));
+    open_store(folder.url(), not_creating())->windows()->window_take(window_request(1, 1000));
   });
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
     EXPECT_THAT(daemon.line(), testing::AnyOf("closed", "/dev/null")) << fd;
@@ -217,16 +218,16 @@ TEST(HostThatClosesAllDescriptors, LosesAWorkerThatSomebodyElseTookMeanwhileAndI
   Child host([&](int report) {
     const auto store = open_store(folder.url(), creating());
     const WindowRequest request = window_request(1, 1000);
-    const Window window = store->window_take(request);
+    const Window window = store->windows()->window_take(request);
     const HostsFiles files(folder, report);
     Child other([&](int other_report) {
       const auto mine = open_store(folder.url(), not_creating());
-      write_all(other_report, std::to_string(mine->window_take(window_request(1, 1000, 2)).start_ms) + "\n");
+      write_all(other_report, std::to_string(mine->windows()->window_take(window_request(1, 1000, 2)).start_ms) + "\n");
       for (;;) pause();
     });
     const bool is_disjoint = other.line() == std::to_string(window.end_ms);
-    const std::string again = report_of([&] { store->window_take(request); });
-    const std::string renewed = report_of([&] { store->window_take(renewal(request, window, 1000)); });
+    const std::string again = report_of([&] { store->windows()->window_take(request); });
+    const std::string renewed = report_of([&] { store->windows()->window_take(renewal(request, window, 1000)); });
     write_all(report, std::string(is_disjoint ? "disjoint\n" : "overlap\n") + again + "\n" + renewed + "\n" +
                           files.state() + "\n");
   });
@@ -240,7 +241,7 @@ TEST(ForkedChild, ThatOutlivesItsParentDoesNotKeepTheParentsWorker) {
   const TempFolder folder;
   Child parent([&](int report) {
     const auto store = open_store(folder.url(), creating());
-    store->window_take(window_request(7, 1000));
+    store->windows()->window_take(window_request(7, 1000));
     const pid_t child = fork();
     if (child == 0) {
       write_all(report, std::to_string(getpid()) + "\n");
@@ -281,7 +282,7 @@ TEST(RawClone, ThatOutlivesItsParentKeepsTheWorkerUntilItEnds) {
   const TempFolder folder;
   Child parent([&](int report) {
     const auto store = open_store(folder.url(), creating());
-    store->window_take(window_request(7, 1000));
+    store->windows()->window_take(window_request(7, 1000));
     const long clone = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
     if (clone == 0) {
       for (;;) syscall(SYS_pause);

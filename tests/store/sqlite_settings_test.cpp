@@ -36,7 +36,7 @@ TEST(SqliteSettings, ALockedDatabaseIsWaitedForUntilTheTimeoutAndThenReportedAsR
   EXPECT_THAT(error.message(), testing::HasSubstr("waited 50 ms (store_timeout)"));
   EXPECT_GT(error.retry_after_ns(), 0u);
   EXPECT_TRUE(status_text(error.status()).retryable);
-  EXPECT_FAILS(store->window_take(window_request(7, 1000)), Status::store_unavailable,
+  EXPECT_FAILS(store->windows()->window_take(window_request(7, 1000)), Status::store_unavailable,
                "locked by another process or thread");
   other.let_go();
   EXPECT_EQ(draw_from(open_store(folder.url(), not_creating()), "ns", "t", 1), 11u);

@@ -38,7 +38,7 @@ TEST_F(SqliteWitness, TwoStoresHaveTwoIdentitiesAndDescribeShowsThem) {
     const std::string name = i == 0 ? "one.db" : "two.db";
     const auto store = open_store(folder.url(name), creating());
     EXPECT_THAT(store->describe(), HasSubstr("identity not known before the first grant"));
-    store->window_take(window_request(7, 1000));
+    store->windows()->window_take(window_request(7, 1000));
     identities[i] = run_sql(folder.file(name), "SELECT lower(hex(identity)) FROM idgen_store");
     EXPECT_THAT(store->describe(), AllOf(HasSubstr("identity " + identities[i]),
                                          HasSubstr("Another file, on this machine or another one")));
@@ -49,16 +49,16 @@ TEST_F(SqliteWitness, TwoStoresHaveTwoIdentitiesAndDescribeShowsThem) {
 TEST_F(SqliteWitness, WithoutItsDatabaseTheStoreIsLostAndNeverMadeAnew) {
   draw_from(open_store(folder.url(), creating()), "ns", "t", 10);
   const auto running = open_store(folder.url(), creating());
-  running->window_take(window_request(7, 1000));
+  running->windows()->window_take(window_request(7, 1000));
   fs::rename(path, folder.file("elsewhere.db"));
   const auto other = open_store(folder.url(), creating());
   EXPECT_FAILS(draw_from(other, "ns", "t", 1), Status::store_missing, "is lost");
-  EXPECT_FAILS(other->window_take(window_request(7, 1000, 2)), Status::store_missing, lock);
+  EXPECT_FAILS(other->windows()->window_take(window_request(7, 1000, 2)), Status::store_missing, lock);
   EXPECT_FAILS(other->segment_create("ns", "t"), Status::store_missing, "Restore the database");
   EXPECT_FALSE(fs::exists(path));
   fs::rename(folder.file("elsewhere.db"), path);
   EXPECT_EQ(draw_from(other, "ns", "t", 1), 11u);
-  EXPECT_FAILS(other->window_take(window_request(7, 1000, 2)), Status::worker_busy, "this process");
+  EXPECT_FAILS(other->windows()->window_take(window_request(7, 1000, 2)), Status::worker_busy, "this process");
 }
 
 TEST_F(SqliteWitness, AnotherStoresDatabaseIsRefusedAndBothAreNamed) {
@@ -81,7 +81,8 @@ TEST_F(SqliteWitness, AnOlderCopyGrantsNothingUntilItsLockFileIsDeleted) {
   draw_from(open(), "ns", "t", 10);
   fs::rename(folder.file("copy.db"), path);
   EXPECT_FAILS(draw_from(open(), "ns", "t", 1), Status::store_regressed, "an older copy, at commit 1 of 2");
-  EXPECT_FAILS(open()->window_take(window_request(7, 1000)), Status::store_regressed, "idgen segment advance");
+  EXPECT_FAILS(open()->windows()->window_take(window_request(7, 1000)), Status::store_regressed,
+               "idgen segment advance");
   EXPECT_FAILS(open()->namespace_format("ns", ""), Status::store_regressed, "an older copy");  // of archived keys, too
   EXPECT_EQ(open()->segment_show("ns", "t").max_id, 10u);
   EXPECT_EQ(open()->segment_advance("ns", "t", 20).max_id, 20u);

@@ -149,7 +149,7 @@ typedef void (*idgen_module_worker_fn)(void *to, const idgen_module_worker *row)
 typedef void (*idgen_module_row_fn)(void *to, const idgen_module_segment *row);
 typedef void (*idgen_module_text_fn)(void *to, const char *text);
 
-/* An open store. The functions are those of the class Store in idgen/store.hpp, which has their contracts. They return
+/* An open store. The functions are those of the classes in idgen/store.hpp, which has their contracts. They return
  * 0 or a status of idgen.h. Each may be called from any thread, several at once. */
 typedef struct idgen_module_store {
   void *ctx;

@@ -147,13 +147,9 @@ struct NumberedColumn {
   std::uint64_t highest_in_use() const;
 };
 
-class Store {
+// Numbers of tags.
+class SegmentStore {
  public:
-  Store() = default;
-  Store(const Store&) = delete;
-  Store& operator=(const Store&) = delete;
-  virtual ~Store();
-
   // max_id = max(max_id, request.above) + count, where count = max(the row's step, or request.step if it has none;
   // request.wanted). The grant is the last `count` up to the new max_id. Throws Error{tag_unknown, exhausted (2^63 - 1
   // would be passed), store_*}.
@@ -163,53 +159,6 @@ class Store {
   virtual void segment_return(const std::string& name_space, const std::string& tag, std::uint64_t last,
                               std::uint64_t unused) IDGEN_RUNS_HOST_CODE = 0;
 
-  // start = max(hw, now_ms), end = max(start + min_ms, now_ms + width_ms), hw = end. See idgen_store_t in host.h.
-  // Throws Error{worker_busy, format_mismatch, clock_back (start > max_start_ms), clock_leap (now_ms is more than
-  // max_lead_ms ahead of the store's clock), store_*}; clock_* have changed nothing. worker_busy with a time to retry
-  // after: the owner may have died, and its lease ends then.
-  virtual Window window_take(const WindowRequest& request) IDGEN_RUNS_HOST_CODE = 0;
-  // Gives the worker up, so that the next owner is not refused. If hw == end_ms: hw = used_ms.
-  virtual void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t fence,
-                             std::int64_t end_ms, std::int64_t used_ms) IDGEN_RUNS_HOST_CODE = 0;
-
-  // True: an owner counts as alive for lease_ms after each window_take. False: the store can tell by itself.
-  virtual bool has_leases() const { return false; }
-
-  // For `idgen worker`. They throw Error{unsupported} if the store has no workers.
-  // All workers of the namespace that anybody has had, by number. With `numbers` only that member need be right: it is
-  // how a worker is chosen, by a thousand processes at once.
-  enum class Detail { numbers, owners };
-  virtual std::vector<WindowInfo> window_list(const std::string& name_space, Detail detail);
-  virtual WindowInfo window_show(const std::string& name_space, std::uint64_t worker);
-  // Lowers hw to hw_ms and ends all earlier grants. Throws Error{worker_busy} if an owner is alive or the row has
-  // changed since `seen`.
-  virtual void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
-                             std::int64_t hw_ms);
-
-  // Ends the owner's hold on the worker: the next one need not wait for its lease. What it has reserved stays its own.
-  // Throws Error{worker_busy} if an owner is alive and `even_if_live` is false, or if the row has changed since `seen`.
-  virtual void window_release(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
-                              bool even_if_live);
-
-  // Numbers by the rows of another generator. They throw Error{unsupported} if the store has no rows of that kind.
-  // One that nobody else has by its generator's rules. Throws Error{worker_busy (there is none), clock_back,
-  // clock_leap, store_*}.
-  virtual ClaimedNumber number_claim(const NumberRequest& request);
-  // Reports that it is still ours. The outcome may be that it is not: ClaimedNumber::lost. Throws Error{value} if
-  // another process reports as ours.
-  virtual ClaimedNumber number_keep(const NumberRequest& request, const ClaimedNumber& held);
-  // Gives it back. The next one to have it begins after used_ms; empty: somebody has it already, so it is left for the
-  // others to take for dead.
-  virtual void number_release(const NumberRequest& request, const ClaimedNumber& held,
-                              std::optional<std::int64_t> used_ms);
-
-  // What a namespace was given first, "" if nothing: it is the same for ever and for everybody. If it has nothing and
-  // `format` is not "", it is given that. windows give a namespace its WindowRequest::format; the cipher of hidden ids
-  // gives names of its own the check values of its keys. Throws Error{store_*, unsupported}.
-  virtual std::string namespace_format(const std::string& name_space, const std::string& format) IDGEN_RUNS_HOST_CODE;
-
-  // Makes the store, without a tag, if it is missing. Throws Error{store_*, unsupported}.
-  virtual void create();
   // The first grant begins above `above`. Throws Error{tag_exists, store_*, value}; Error{unsupported} for serials if
   // their rows do not hold the number. Makes the store itself if it is missing.
   virtual void segment_create(const std::string& name_space, const std::string& tag, std::uint64_t above = 0) = 0;
@@ -227,6 +176,80 @@ class Store {
   // if it has one. Throws Error{unsupported} where there are no tables.
   virtual NumberedColumn segment_column(const std::string& table, const std::string& column,
                                         const std::optional<std::string>& sequence);
+
+ protected:
+  ~SegmentStore() = default;
+};
+
+// Windows of workers' time.
+class WindowStore {
+ public:
+  // start = max(hw, now_ms), end = max(start + min_ms, now_ms + width_ms), hw = end. See idgen_store_t in host.h.
+  // Throws Error{worker_busy, format_mismatch, clock_back (start > max_start_ms), clock_leap (now_ms is more than
+  // max_lead_ms ahead of the store's clock), store_*}; clock_* have changed nothing. worker_busy with a time to retry
+  // after: the owner may have died, and its lease ends then.
+  virtual Window window_take(const WindowRequest& request) IDGEN_RUNS_HOST_CODE = 0;
+  // Gives the worker up, so that the next owner is not refused. If hw == end_ms: hw = used_ms.
+  virtual void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t fence,
+                             std::int64_t end_ms, std::int64_t used_ms) IDGEN_RUNS_HOST_CODE = 0;
+
+  // True: an owner counts as alive for lease_ms after each window_take. False: the store can tell by itself.
+  virtual bool has_leases() const = 0;
+
+  // All workers of the namespace that anybody has had, by number. With `numbers` only that member need be right: it is
+  // how a worker is chosen, by a thousand processes at once.
+  enum class Detail { numbers, owners };
+  virtual std::vector<WindowInfo> window_list(const std::string& name_space, Detail detail) = 0;
+  virtual WindowInfo window_show(const std::string& name_space, std::uint64_t worker) = 0;
+  // Lowers hw to hw_ms and ends all earlier grants. Throws Error{worker_busy} if an owner is alive or the row has
+  // changed since `seen`.
+  virtual void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
+                             std::int64_t hw_ms) = 0;
+  // Ends the owner's hold on the worker: the next one need not wait for its lease. What it has reserved stays its own.
+  // Throws Error{worker_busy} if an owner is alive and `even_if_live` is false, or if the row has changed since `seen`.
+  virtual void window_release(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
+                              bool even_if_live) = 0;
+
+ protected:
+  ~WindowStore() = default;
+};
+
+// Numbers by the rows of another generator.
+class NumberStore {
+ public:
+  // One that nobody else has by its generator's rules. Throws Error{worker_busy (there is none), clock_back,
+  // clock_leap, store_*}; Error{unsupported} if there are no rows of that kind.
+  virtual ClaimedNumber number_claim(const NumberRequest& request) = 0;
+  // Reports that it is still ours. The outcome may be that it is not: ClaimedNumber::lost. Throws Error{value} if
+  // another process reports as ours.
+  virtual ClaimedNumber number_keep(const NumberRequest& request, const ClaimedNumber& held) = 0;
+  // Gives it back. The next one to have it begins after used_ms; empty: somebody has it already, so it is left for the
+  // others to take for dead.
+  virtual void number_release(const NumberRequest& request, const ClaimedNumber& held,
+                              std::optional<std::int64_t> used_ms) = 0;
+
+ protected:
+  ~NumberStore() = default;
+};
+
+class Store : public SegmentStore {
+ public:
+  Store() = default;
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+  virtual ~Store();
+
+  // What the store keeps besides segments, as long as it lives; null: nothing of the kind. See windows_of, numbers_of.
+  virtual WindowStore* windows() noexcept { return nullptr; }
+  virtual NumberStore* numbers() noexcept { return nullptr; }
+
+  // What a namespace was given first, "" if nothing: it is the same for ever and for everybody. If it has nothing and
+  // `format` is not "", it is given that. windows give a namespace its WindowRequest::format; the cipher of hidden ids
+  // gives names of its own the check values of its keys. Throws Error{store_*, unsupported}.
+  virtual std::string namespace_format(const std::string& name_space, const std::string& format) IDGEN_RUNS_HOST_CODE;
+
+  // Makes the store, without a tag, if it is missing. Throws Error{store_*, unsupported}.
+  virtual void create();
 
   // What a crash, a power loss and a lost file mean with this store: sentences for idgen_describe, one per line.
   virtual std::string describe() const = 0;
@@ -259,6 +282,12 @@ class Store {
   std::atomic<std::uint32_t> users_{0};
   std::atomic<const std::shared_ptr<Lane>*> lane_{nullptr};
 };
+
+// Throws Error{unsupported} if the store keeps no windows.
+WindowStore& windows_of(Store& store);
+bool has_leases(Store& store);
+// Throws Error{unsupported} if the store has no rows of that worker_source.
+NumberStore& numbers_of(Store& store, const std::string& kind);
 
 // For store = "buffer"; see the properties buffer.*.
 struct BufferOptions {
@@ -299,9 +328,9 @@ std::shared_ptr<Store> shared_store(const std::string& url, const StoreOptions& 
 // Takes all numbers of a tag that are left, so that nobody draws from it again. Returns the row as it was before:
 // all that was ever granted is at most max_id. The row's holder says it from then on, "retired at 4711", because who
 // retired it may have had no time to tell. Takes them in a moment when nobody draws, for which it tries on until
-// wait_max is over. Throws as Store::segment_grant(), and Error{exhausted} if none is left; Error{store_unavailable} if
+// wait_max is over. Throws as segment_grant(), and Error{exhausted} if none is left; Error{store_unavailable} if
 // there was no such moment, and the tag goes on.
-SegmentInfo retire_segment(Store& store, const std::string& name_space, const std::string& tag,
+SegmentInfo retire_segment(SegmentStore& store, const std::string& name_space, const std::string& tag,
                            std::chrono::milliseconds wait_max) IDGEN_RUNS_HOST_CODE;
 
 // What segment_create would run to make the tag, and the table if that is missing: statements or commands, a text to
@@ -312,7 +341,6 @@ std::string segment_statements(const std::string& url, const StoreOptions& optio
 
 // Throws Error{unsupported} if such a store has no rows of that worker_source; it is not opened.
 void check_numbers(const std::string& url, const std::string& kind);
-[[noreturn]] void throw_numbers_unknown(const std::string& kind);
 
 // Throws Error{unsupported}: a store of the host's own, which knows no schema but idgen's and has no log of grants.
 void check_options_of_host(const StoreOptions& options);

@@ -32,9 +32,9 @@ bool is_away(const Error& error) {
 }
 
 // How long a worker that somebody else holds may keep us waiting.
-std::int64_t worker_wait_ns(const Config& config, const Store& store) {
+std::int64_t worker_wait_ns(const Config& config, Store& store) {
   if (!config.get("worker_wait").empty()) return config.duration_ms("worker_wait") * kNsPerMs;
-  return store.has_leases() ? (config.duration_ms("worker_lease") + 1'000) * kNsPerMs : 0;
+  return has_leases(store) ? (config.duration_ms("worker_lease") + 1'000) * kNsPerMs : 0;
 }
 
 // Waits while opening a generator: for a store that is down, for a worker that another process holds, and for a clock

@@ -101,7 +101,7 @@ KeptNumber::Report KeptNumber::report() {
   std::optional<ClaimedNumber> kept;
   std::optional<Error> failure;
   try {
-    kept = options_.rows->store()->number_keep(request, held);
+    kept = numbers_of(*options_.rows->store(), request.kind).number_keep(request, held);
   } catch (const Error& error) {
     failure = error;
   } catch (const std::exception& error) {

@@ -167,7 +167,7 @@ class OtherNumbers : public WorkerSource {
   ClaimedNumber claim() IDGEN_RUNS_HOST_CODE {
     NumberRequest request = request_;
     request.now_ms = now_ms();
-    return rows_->store()->number_claim(request);
+    return numbers_of(*rows_->store(), request.kind).number_claim(request);
   }
   void keep(const ClaimedNumber& claimed, std::int64_t every_ms, std::int64_t after_failure_ms) IDGEN_RUNS_HOST_CODE {
     kept_ = std::make_shared<KeptNumber>(KeptNumber::Options{.request = request_,
@@ -216,7 +216,7 @@ class UidGeneratorNumbers final : public OtherNumbers {
       const std::uint64_t left = claimed.number & (field_.size() - 1);
       const bool is_usable = claimed.taken == ClaimedNumber::Taken::by_nobody ||
                              // Its window tells whether it is free, if all processes have them in one store.
-                             (claimed.taken == ClaimedNumber::Taken::by_idgen && store_->has_leases());
+                             (claimed.taken == ClaimedNumber::Taken::by_idgen && has_leases(*store_));
       if (!is_usable) continue;
       say(LogLevel::info, "id " + std::to_string(claimed.number) + " of WORKER_NODE is beyond " + field_.name +
                               ", so it is used as " + std::to_string(left));
@@ -274,7 +274,7 @@ class CosidNumbers final : public OtherNumbers {
     try {
       NumberRequest request = request_;
       request.now_ms = now_ms();
-      rows_->store()->number_release(request, *held, used_ms);
+      numbers_of(*rows_->store(), request.kind).number_release(request, *held, used_ms);
     } catch (const std::exception& error) {
       try {
         say(LogLevel::warning, "machine id " + std::to_string(held->number) +

@@ -216,7 +216,7 @@ class SnowflakeGenerator final : public Generator {
   }
   void set_options(Supply::Options& options, const Page& page) override {
     options.sizing.prefetch = 0.5;
-    if (store_->has_leases())
+    if (has_leases(*store_))
       options.renew_ns =
           std::min(config_.duration_ms("window") / 2, config_.duration_ms("worker_lease") / 3) * kNsPerMs;
     options.present = [page, shape = shape_, runtime = runtime_] {

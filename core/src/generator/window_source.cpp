@@ -42,14 +42,14 @@ Range WindowSource::draw(const Demand&) {
   }
   const std::int64_t mono_ns = runtime_.mono_ns();
   // Where the store has a clock that machines share, it judges by that.
-  if (store_->is_durable() && !store_->has_leases()) clock_.check(now_ns, mono_ns);
+  if (store_->is_durable() && !has_leases(*store_)) clock_.check(now_ns, mono_ns);
   request_.now_ms = epoch_ms_ + (now_ms - epoch_ms_) / tick_ms_ * tick_ms_;
   request_.max_start_ms =
       max_ahead_ms_ < 0 ? std::numeric_limits<std::int64_t>::max() : request_.now_ms + max_ahead_ms_;
   if (leasing_.numbers && has_worker_) leasing_.numbers->confirm(request_.now_ms + request_.width_ms);
   Window window;
   try {
-    window = has_worker_ ? store_->window_take(request_) : lease();
+    window = has_worker_ ? windows_of(*store_).window_take(request_) : lease();
   } catch (const Error& error) {
     if (error.status() != Status::worker_busy) throw;
     // Lost to another owner: what we hold stays ours to its end; then we acquire again.
@@ -79,7 +79,7 @@ Window WindowSource::lease() {
   for (int attempt = 0;; ++attempt) {
     request_.worker = leasing_.numbers->propose(request_, attempt);
     try {
-      const Window window = store_->window_take(request_);
+      const Window window = windows_of(*store_).window_take(request_);
       leasing_.chosen(request_.worker);
       leasing_.numbers->begin();
       has_worker_ = true;
@@ -113,7 +113,7 @@ void WindowSource::release() {
   };
   try {
     if (request_.fence != 0) {  // else the worker is not ours
-      store_->window_return(request_.name_space, request_.worker, request_.fence, latest_.end_ms, used_ms);
+      windows_of(*store_).window_return(request_.name_space, request_.worker, request_.fence, latest_.end_ms, used_ms);
     }
   } catch (...) {
     release_number();
@@ -125,7 +125,7 @@ void WindowSource::release() {
 // Where a lease says who is alive, it may be the original's. Where a lock of this process does, it is ours to give up.
 void WindowSource::abandon() {
   if (leasing_.numbers) leasing_.numbers->abandon();
-  if (store_->has_leases()) return;
+  if (has_leases(*store_)) return;
   returned_to_ms_ = std::numeric_limits<std::int64_t>::max();
   release();
 }

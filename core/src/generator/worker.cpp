@@ -61,7 +61,7 @@ FoundWorker find_worker(const Config& config) {
   }
   WorkerPlace place = worker_place(config);
   std::shared_ptr<Store> store = store_of(config);
-  WindowInfo row = store->window_show(config.get("namespace"), place.number);
+  WindowInfo row = windows_of(*store).window_show(config.get("namespace"), place.number);
   return {config, std::move(place), std::move(store), now_ms(config), std::move(row)};
 }
 
@@ -129,7 +129,8 @@ std::int64_t repaired_hw(const FoundWorker& found, std::uint64_t highest_id) {
 std::vector<WorkerInfo> list_workers(const Config& config) {
   std::vector<WorkerInfo> found;
   const std::int64_t now = now_ms(config);
-  for (const WindowInfo& row : store_of(config)->window_list(config.get("namespace"), Store::Detail::owners)) {
+  const std::shared_ptr<Store> store = store_of(config);
+  for (const WindowInfo& row : windows_of(*store).window_list(config.get("namespace"), WindowStore::Detail::owners)) {
     found.push_back(
         {row.worker, row.fence, row.hw_ms, ahead_of(now, row.hw_ms), row.is_live, row.holder, row.clock_ahead_ms});
   }
@@ -149,13 +150,13 @@ WorkerInfo plan_worker_repair(const Config& config, std::uint64_t highest_id) {
 WorkerInfo repair_worker(const Config& config, std::uint64_t highest_id) {
   const FoundWorker found = find_worker(config);
   const std::int64_t hw_ms = repaired_hw(found, highest_id);
-  found.store->window_repair(config.get("namespace"), found.place.number, found.row, hw_ms);
+  windows_of(*found.store).window_repair(config.get("namespace"), found.place.number, found.row, hw_ms);
   return show_worker(config);
 }
 
 WorkerInfo release_worker(const Config& config, bool even_if_live) {
   const FoundWorker found = find_worker(config);
-  found.store->window_release(config.get("namespace"), found.place.number, found.row, even_if_live);
+  windows_of(*found.store).window_release(config.get("namespace"), found.place.number, found.row, even_if_live);
   return show_worker(config);
 }
 

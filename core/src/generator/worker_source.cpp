@@ -30,16 +30,16 @@ class RowsOfStore final : public WorkerSource {
   std::uint64_t propose(const WindowRequest& request, int attempt) override {
     WorkerChoice choice{.now_ms = request.now_ms, .max_ahead_ms = request.max_lead_ms, .is_crowded = attempt > 0};
     runtime_->nonce({reinterpret_cast<std::uint8_t*>(&choice.random), sizeof choice.random});
-    const std::vector<WindowInfo> numbers = rows(request.name_space, Store::Detail::numbers);
+    const std::vector<WindowInfo> numbers = rows(request.name_space, WindowStore::Detail::numbers);
     if (!recycles_) return choose_unused_worker(request.name_space, field_, numbers, choice);
     if (const std::optional<std::uint64_t> unknown = choose_new_worker(field_, numbers, choice)) return *unknown;
-    return choose_worker(request.name_space, field_, rows(request.name_space, Store::Detail::owners), choice);
+    return choose_worker(request.name_space, field_, rows(request.name_space, WindowStore::Detail::owners), choice);
   }
 
  private:
-  std::vector<WindowInfo> rows(const std::string& name_space, Store::Detail detail) {
+  std::vector<WindowInfo> rows(const std::string& name_space, WindowStore::Detail detail) {
     try {
-      return store_->window_list(name_space, detail);
+      return windows_of(*store_).window_list(name_space, detail);
     } catch (const Error& error) {
       if (error.status() == Status::store_missing) return {};  // taking a window makes it, or says what to do
       throw;

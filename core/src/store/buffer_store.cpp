@@ -141,11 +141,6 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
     check_segment_return(last, unused);
   }
 
-  Window window_take(const WindowRequest& request) override { refuse_windows(request.worker); }
-  void window_return(const std::string&, std::uint64_t worker, std::uint64_t, std::int64_t, std::int64_t) override {
-    refuse_windows(worker);
-  }
-
   // Redis may forget; the database does not.
   std::string namespace_format(const std::string& name_space, const std::string& format) override {
     return database_.get().namespace_format(name_space, format);
@@ -474,13 +469,6 @@ class BufferStore final : public Store, public std::enable_shared_from_this<Buff
                         " before, and has forgotten them (restored, failed over, or set by hand), "
                         "or another database has, behind the same Redis. Raise the tag to that or "
                         "above with `idgen segment advance` on this buffer"}));
-  }
-  [[noreturn]] static void refuse_windows(std::uint64_t worker) {
-    throw Error(
-        Status::unsupported,
-        concat({"worker ", worker,
-                ": store = \"buffer\" grants segments (kind = segment); the time of snowflake workers is granted "
-                "by the database itself: give its URL as store"}));
   }
 
   const BufferOptions options_;

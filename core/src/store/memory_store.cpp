@@ -48,7 +48,7 @@ static MemoryStates& memory_states() {
   return page.get()->get();
 }
 
-class MemoryStore final : public Store {
+class MemoryStore final : public Store, public WindowStore {
  public:
   MemoryStore(std::string url, std::shared_ptr<MemoryState> state, bool create)
       : url_(std::move(url)), state_(std::move(state)), create_(create) {}
@@ -86,6 +86,9 @@ class MemoryStore final : public Store {
     segment.max_id = last - unused;
     segment.updated_unix_ms = store_clock_unix_ms();
   }
+
+  WindowStore* windows() noexcept override { return this; }
+  bool has_leases() const override { return false; }
 
   Window window_take(const WindowRequest& request) override {
     check_window_request(request);

@@ -70,7 +70,8 @@ std::string description_of(const idgen_module_store& store) {
   return text;
 }
 
-class ModuleStore final : public Store {
+// A module has all functions of a kind, or none.
+class ModuleStore final : public Store, public WindowStore, public NumberStore {
  public:
   explicit ModuleStore(const idgen_module_store& store) : store_(store) {}
   ModuleStore(const ModuleStore&) = delete;
@@ -92,9 +93,10 @@ class ModuleStore final : public Store {
       return store_.segment_return(store_.ctx, name_space.c_str(), tag.c_str(), last, unused, err);
     });
   }
-  bool has_leases() const override { return store_.window_take != nullptr; }
+  WindowStore* windows() noexcept override { return store_.window_take != nullptr ? this : nullptr; }
+  NumberStore* numbers() noexcept override { return store_.number_claim != nullptr ? this : nullptr; }
+  bool has_leases() const override { return true; }
   Window window_take(const WindowRequest& request) override {
-    if (store_.window_take == nullptr) refuse_windows(request.worker);
     idgen_module_window_request asked{.name_space = request.name_space.c_str(),
                                       .worker = request.worker,
                                       .fence = request.fence,
@@ -114,33 +116,28 @@ class ModuleStore final : public Store {
   }
   void window_return(const std::string& name_space, std::uint64_t worker, std::uint64_t fence, std::int64_t end_ms,
                      std::int64_t used_ms) override {
-    if (store_.window_return == nullptr) refuse_windows(worker);
     call_module([&](idgen_module_error* err) {
       return store_.window_return(store_.ctx, name_space.c_str(), worker, fence, end_ms, used_ms, err);
     });
   }
   std::vector<WindowInfo> window_list(const std::string& name_space, Detail detail) override {
-    if (store_.window_list == nullptr) return Store::window_list(name_space, detail);
     return rows<WindowInfo>([&](idgen_module_worker_fn row, void* to, idgen_module_error* err) {
       return store_.window_list(store_.ctx, name_space.c_str(), detail == Detail::numbers ? 1 : 0, row, to, err);
     });
   }
   WindowInfo window_show(const std::string& name_space, std::uint64_t worker) override {
-    if (store_.window_show == nullptr) refuse_windows(worker);
     return only(rows<WindowInfo>([&](idgen_module_worker_fn row, void* to, idgen_module_error* err) {
       return store_.window_show(store_.ctx, name_space.c_str(), worker, row, to, err);
     }));
   }
   void window_repair(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
                      std::int64_t hw_ms) override {
-    if (store_.window_repair == nullptr) refuse_windows(worker);
     call_module([&](idgen_module_error* err) {
       return store_.window_repair(store_.ctx, name_space.c_str(), worker, seen.fence, seen.hw_ms, hw_ms, err);
     });
   }
   void window_release(const std::string& name_space, std::uint64_t worker, const WindowInfo& seen,
                       bool even_if_live) override {
-    if (store_.window_release == nullptr) refuse_windows(worker);
     call_module([&](idgen_module_error* err) {
       return store_.window_release(store_.ctx, name_space.c_str(), worker, seen.fence, even_if_live ? 1 : 0, err);
     });
@@ -154,14 +151,12 @@ class ModuleStore final : public Store {
     return found;
   }
   ClaimedNumber number_claim(const NumberRequest& request) override {
-    if (store_.number_claim == nullptr) return Store::number_claim(request);
     const idgen_module_number_request asked = asked_of(request);
     idgen_module_number number{};
     call_module([&](idgen_module_error* err) { return store_.number_claim(store_.ctx, &asked, &number, err); });
     return number_of(number);
   }
   ClaimedNumber number_keep(const NumberRequest& request, const ClaimedNumber& held) override {
-    if (store_.number_keep == nullptr) return Store::number_keep(request, held);
     const idgen_module_number_request asked = asked_of(request);
     idgen_module_number number = number_of(held);
     call_module([&](idgen_module_error* err) { return store_.number_keep(store_.ctx, &asked, &number, err); });
@@ -169,7 +164,6 @@ class ModuleStore final : public Store {
   }
   void number_release(const NumberRequest& request, const ClaimedNumber& held,
                       std::optional<std::int64_t> used_ms) override {
-    if (store_.number_release == nullptr) return Store::number_release(request, held, used_ms);
     const idgen_module_number_request asked = asked_of(request);
     const idgen_module_number number = number_of(held);
     call_module([&](idgen_module_error* err) {
@@ -322,13 +316,6 @@ class ModuleStore final : public Store {
   template <class F>
   static SegmentInfo one_row(F&& function) {
     return only(rows<SegmentInfo>(function));
-  }
-
-  [[noreturn]] static void refuse_windows(std::uint64_t worker) {
-    throw Error(Status::unsupported,
-                concat({"worker ", std::to_string(worker),
-                        ": this store grants segments (kind = segment), no time of snowflake workers. Use sqlite:PATH, "
-                        "mysql://, postgres://, redis://, etcd:// or zookeeper://"}));
   }
 
   const idgen_module_store store_;

@@ -177,30 +177,28 @@ std::uint64_t NumberedColumn::highest_in_use() const {
   return std::max(largest, issued + std::min(more, kLargestNumber - std::min(issued, kLargestNumber)));
 }
 
-NumberedColumn Store::segment_column(const std::string& table, const std::string&, const std::optional<std::string>&) {
+NumberedColumn SegmentStore::segment_column(const std::string& table, const std::string&,
+                                            const std::optional<std::string>&) {
   throw Error(Status::unsupported,
               concat({"the table ", in_quotes(table),
                       " cannot be read: only the stores mysql, mariadb and postgres have tables beside "
                       "their own. Find the largest id by hand, and use `idgen segment advance`"}));
 }
 
-LoggedGrant Store::segment_grant_of(const std::string&, const std::string&, std::uint64_t) {
+LoggedGrant SegmentStore::segment_grant_of(const std::string&, const std::string&, std::uint64_t) {
   throw Error(Status::unsupported, "this store remembers no grants but the latest");
 }
 
-static constexpr const char* kNoWorkerRows =
-    "this store keeps no windows of workers that could be shown or repaired; sqlite:PATH and the servers do";
-
-std::vector<WindowInfo> Store::window_list(const std::string&, Detail) {
-  throw Error(Status::unsupported, kNoWorkerRows);
-}
-WindowInfo Store::window_show(const std::string&, std::uint64_t) { throw Error(Status::unsupported, kNoWorkerRows); }
-void Store::window_repair(const std::string&, std::uint64_t, const WindowInfo&, std::int64_t) {
-  throw Error(Status::unsupported, kNoWorkerRows);
+WindowStore& windows_of(Store& store) {
+  if (WindowStore* const windows = store.windows()) return *windows;
+  throw Error(Status::unsupported,
+              "this store grants segments (kind = segment), and keeps no windows of workers (kind = snowflake); "
+              "sqlite:PATH and the servers do");
 }
 
-void Store::window_release(const std::string&, std::uint64_t, const WindowInfo&, bool) {
-  throw Error(Status::unsupported, kNoWorkerRows);
+bool has_leases(Store& store) {
+  const WindowStore* const windows = store.windows();
+  return windows != nullptr && windows->has_leases();
 }
 
 std::string Store::namespace_format(const std::string&, const std::string&) {
@@ -213,7 +211,7 @@ static bool knows_numbers(std::string_view kinds, const std::string& kind) {
   return ("," + std::string(kinds) + ",").find("," + kind + ",") != std::string::npos;
 }
 
-void throw_numbers_unknown(const std::string& kind) {
+[[noreturn]] static void throw_numbers_unknown(const std::string& kind) {
   std::string knowing;
   for (const StoreScheme& scheme : store_schemes()) {
     if (knows_numbers(scheme.numbers, kind)) knowing += (knowing.empty() ? "" : ", ") + std::string(scheme.usage);
@@ -227,12 +225,9 @@ void check_numbers(const std::string& url, const std::string& kind) {
   if (!knows_numbers(parse_store_name(url).scheme->numbers, kind)) throw_numbers_unknown(kind);
 }
 
-ClaimedNumber Store::number_claim(const NumberRequest& request) { throw_numbers_unknown(request.kind); }
-ClaimedNumber Store::number_keep(const NumberRequest& request, const ClaimedNumber&) {
-  throw_numbers_unknown(request.kind);
-}
-void Store::number_release(const NumberRequest& request, const ClaimedNumber&, std::optional<std::int64_t>) {
-  throw_numbers_unknown(request.kind);
+NumberStore& numbers_of(Store& store, const std::string& kind) {
+  if (NumberStore* const numbers = store.numbers()) return *numbers;
+  throw_numbers_unknown(kind);
 }
 
 std::string segment_statements(const std::string& url, const StoreOptions& options, const std::string& name_space,

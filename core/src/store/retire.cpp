@@ -8,7 +8,7 @@
 
 namespace idgen {
 
-SegmentInfo retire_segment(Store& store, const std::string& name_space, const std::string& tag,
+SegmentInfo retire_segment(SegmentStore& store, const std::string& name_space, const std::string& tag,
                            std::chrono::milliseconds wait_max) {
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + wait_max;

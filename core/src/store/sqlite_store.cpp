@@ -34,7 +34,7 @@ enum class SqliteAccess {
 
 static bool only_reads(SqliteAccess access) { return access == SqliteAccess::read || access == SqliteAccess::rely; }
 
-class SqliteStore final : public Store {
+class SqliteStore final : public Store, public WindowStore {
  public:
   SqliteStore(std::string path, const StoreOptions& options)
       : path_(std::move(path)),
@@ -89,6 +89,9 @@ class SqliteStore final : public Store {
           .next();
     });
   }
+
+  WindowStore* windows() noexcept override { return this; }
+  bool has_leases() const override { return false; }
 
   Window window_take(const WindowRequest& request) override {
     check_window_request(request);
