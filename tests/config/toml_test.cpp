@@ -96,13 +96,6 @@ TEST_F(TomlTest, AnInstantMayBeWrittenAsTomlKnowsIt) {
   EXPECT_EQ(config.get("epoch"), "2025-01-01T00:00:00Z");
 }
 
-TEST_F(TomlTest, NamesComeInTheFilesOrder) {
-  std::vector<std::string> names;
-  for (const ConfigTable& table : read_toml(write("[zebra]\nworker=1\n[apple]\nworker=2\n[mango]\n")))
-    names.push_back(table.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"zebra", "apple", "mango"}));
-}
-
 TEST_F(TomlTest, AMissingFileIsNamed) {
   EXPECT_EQ(message_of(Status::config_file, folder + "/none.toml"),
             folder + "/none.toml: the file cannot be read: No such file or directory");

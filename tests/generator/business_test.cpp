@@ -32,17 +32,6 @@ class Business : public World {
   }
 };
 
-TEST_F(Business, AnIdSaysItsOwnersGeneAndItsNumberInTheTag) {
-  auto handle = with({{"counters", "1"}});
-  for (std::uint64_t number = 1; number <= 100; ++number) {
-    const std::string owner = "customer-" + std::to_string(number % 7);
-    const Parts parts = handle->layout().decode(handle->next_for(owner));
-    EXPECT_EQ(parts.gene, gene_of(owner, GeneRule::hash, 16));
-    EXPECT_EQ(parts.version, 0u);
-    EXPECT_EQ(parts.segment, number);
-  }
-}
-
 TEST_F(Business, IdsOfOneVirtualNodeRiseAndNoneComesTwiceWhateverTheNumberOfCounters) {
   std::set<std::uint64_t> seen;
   std::map<std::uint64_t, std::uint64_t> latest;
@@ -118,14 +107,6 @@ TEST_F(Business, CallsWithoutAnOwnerAreRefusedAndLoseNothing) {
   EXPECT_EQ(handle->layout().decode(handle->next_for("a")).segment, 1u);
 }
 
-TEST_F(Business, AnOwnerIsRefusedWhereIdsHaveNone) {
-  auto handle = open({{"kind", "segment"}, {"tag", "plain"}});
-  std::uint64_t id;
-  EXPECT_EQ(error_of([&] { handle->next_for("a"); }).status(), Status::unsupported);
-  EXPECT_EQ(handle->try_next_for("a", id), Status::unsupported);
-  EXPECT_EQ(handle->next(), 1u);
-}
-
 TEST_F(Business, WidenGoesOnWithIdsOfSixteenBytesOfTheSameNumbersAndGene) {
   disk.tags["orders"] = (std::uint64_t{1} << 42) - 51;
   auto handle = with({{"counters", "1"}, {"segment.step", "30"}, {"on_full", "widen"}});
@@ -144,18 +125,6 @@ TEST_F(Business, WidenGoesOnWithIdsOfSixteenBytesOfTheSameNumbersAndGene) {
   const Error error = error_of([&] { handle->next_for("acme"); });
   EXPECT_EQ(error.status(), Status::exhausted);
   EXPECT_THAT(error.message(), ::testing::HasSubstr("call next_wide_for"));
-}
-
-TEST_F(Business, NarrowCallsGetTheLastIdsOfEightBytesFromABatch) {
-  disk.tags["orders"] = (std::uint64_t{1} << 42) - 51;
-  auto handle = with({{"counters", "1"}, {"on_full", "widen"}});
-  std::vector<std::uint64_t> ids(100);
-  std::size_t written;
-  const std::uint64_t owner = handle->owner_number("a");
-  const Error error = error_of([&] { handle->fill_for(owner, std::span(ids), written); });
-  EXPECT_EQ(error.status(), Status::exhausted);
-  EXPECT_EQ(written, 50u);
-  EXPECT_EQ(wide(*handle, "a").bytes, 16u);
 }
 
 TEST_F(Business, AnIdOfTheWrongLengthIsNotDecoded) {

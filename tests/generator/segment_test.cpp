@@ -274,10 +274,6 @@ TEST_F(Segment, WhatHasBecomeTooOldGoesBackToTheStore) {
   EXPECT_EQ(handle->next(), 3u);
 }
 
-TEST_F(Segment, ALayoutIsRefused) {
-  EXPECT_EQ(error_of([&] { with({{"layout", "twitter"}}); }).status(), Status::unsupported);
-}
-
 TEST_F(Segment, TheTagDefaultsToTheGeneratorsName) {
   auto handle = open({{"kind", "segment"}, {"name", "invoices"}});
   handle->next();

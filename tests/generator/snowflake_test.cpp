@@ -353,37 +353,6 @@ TEST_F(Snowflake, AWorkerTooLargeForItsFieldNamesTheRange) {
   EXPECT_EQ(store->calls, 0);
 }
 
-TEST_F(Snowflake, AMissingWorkerIsAskedFor) {
-  EXPECT_THAT(error_of([&] { open({}); }).message(), AllOf(HasSubstr("worker is not set"), HasSubstr("0 to 1023")));
-}
-
-TEST_F(Snowflake, ANodeNumberTheLayoutHasNoFieldForIsRefused) {
-  EXPECT_THAT(error_of([&] { open({{"worker", "1"}, {"shard", "2"}}); }).message(), HasSubstr("shard"));
-}
-
-TEST_F(Snowflake, AnEpochInTheFutureIsRefused) {
-  const Error error = error_of([&] { open({{"worker", "1"}, {"epoch", "2030-01-01T00:00:00Z"}}); });
-  EXPECT_EQ(error.status(), Status::lifetime);
-  EXPECT_THAT(error.message(), AllOf(HasSubstr("2030-01-01"), HasSubstr("future"), HasSubstr("2026-01-01")));
-}
-
-TEST_F(Snowflake, ALayoutPastItsLifetimeIsRefused) {
-  const Error error = error_of([&] { open({{"layout", "uid-generator"}, {"worker", "1"}}); });
-  EXPECT_EQ(error.status(), Status::lifetime);
-  EXPECT_THAT(error.message(), AllOf(HasSubstr("is over"), HasSubstr("2024-11-")));
-}
-
-TEST_F(Snowflake, ALayoutThatEndsSoonerThanLifetimeMinIsRefused) {
-  EXPECT_THAT(error_of([&] {
-                open({{"worker", "1"}, {"lifetime_min", "100y"}});
-              }).message(),
-              HasSubstr("lifetime_min = 100y"));
-}
-
-TEST_F(Snowflake, AMaxAheadBelowTheWindowIsRefused) {
-  EXPECT_EQ(error_of([&] { open({{"worker", "1"}, {"max_ahead", "5s"}}); }).status(), Status::value);
-}
-
 TEST_F(Snowflake, AMaxAheadBelowTheWindowInWholeTicksIsRefused) {
   const Settings minutes{{"layout", "time:30x60000ms worker:10 sequence:23"}, {"worker", "1"}};
   EXPECT_THAT(error_of([&] { open(minutes); }).message(),
@@ -401,15 +370,6 @@ TEST_F(Snowflake, ASequenceAboveTheTimeIsRefused) {
   const Error error = error_of([&] { open({{"layout", "sequence:12 time:41ms worker:10"}, {"worker", "1"}}); });
   EXPECT_EQ(error.status(), Status::unsupported);
   EXPECT_THAT(error.message(), HasSubstr("put time first"));
-}
-
-TEST_F(Snowflake, LayoutsOfOtherKindsAreRefused) {
-  const Error error = error_of([&] {
-    open({{"layout", "time:41ms worker:6 sequence:12 version:4"}, {"worker", "1"}});
-  });
-  EXPECT_EQ(error.status(), Status::unsupported);
-  EXPECT_THAT(error.message(), HasSubstr("use kind = business"));
-  EXPECT_EQ(error_of([&] { open({{"layout", "business64"}}); }).status(), Status::unsupported);
 }
 
 TEST_F(Snowflake, IdsEndWithTheLayoutsTime) {

@@ -66,12 +66,6 @@ TEST(Genes, AnIntegerAndItsDecimalTextAreOneOwner) {
   }
 }
 
-TEST(Genes, AnOwnerWithoutBytesIsRefused) {
-  EXPECT_EQ(failure_of("", GeneRule::hash),
-            "the owner is empty; an id with a gene needs one: an integer, or at least one byte");
-  EXPECT_EQ(failure_of("", GeneRule::mod), failure_of("", GeneRule::hash));
-}
-
 TEST(Genes, TheLowBitsOfSomethingThatIsNoIntegerAreRefused) {
   EXPECT_EQ(failure_of("acme", GeneRule::mod),
             "the owner 'acme' is no integer from 0 to 18446744073709551615 in decimal, and gene = mod takes the low "

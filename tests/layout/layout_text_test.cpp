@@ -45,16 +45,6 @@ TEST(LayoutText, EveryWayToWriteALayoutHasOneCanonicalForm) {
   EXPECT_EQ(canonical(" twitter "), "time:41ms datacenter:5 worker:5 sequence:12");
 }
 
-TEST(LayoutText, EveryPresetIsWrittenAsItsTableSaysAndReadBackAsItself) {
-  for (const Preset& preset : presets()) {
-    const Layout layout = Layout::parse(preset.name);
-    EXPECT_EQ(layout.text(), preset.fields) << preset.name;
-    EXPECT_EQ(layout.preset(), preset.name);
-    EXPECT_EQ(layout, Layout::parse(layout.text(), layout.epoch_unix_ms())) << preset.name;
-    EXPECT_LT(preset.name.size(), 32u) << "idgen_layout_info_t::preset";
-  }
-}
-
 TEST(LayoutText, RandomLayoutsReadBackAsThemselves) {
   std::mt19937_64 rng(7);
   const char* const kinds[] = {"time", "datacenter", "worker", "process", "shard", "gene", "version", "fixed"};
@@ -125,36 +115,6 @@ TEST(LayoutText, EveryFieldHasItsNameAndOtherNumbersHaveNone) {
 }
 
 // ------------------------------------------------------------------------------------------------- refusals
-
-TEST(LayoutText, AnUnknownPresetNamesTheNearest) {
-  EXPECT_ERROR(LAYOUT, AllOf(HasSubstr("did you mean 'twitter'?"), HasSubstr("Presets: default, twitter")),
-               Layout::parse("twiter"));
-  EXPECT_ERROR(LAYOUT, HasSubstr("did you mean 'uid-generator'?"), Layout::parse("UID_Generator"));
-  EXPECT_ERROR(LAYOUT, AllOf(HasSubstr("no preset has this name"), Not(HasSubstr("did you mean"))),
-               Layout::parse("zzzzzz"));
-}
-
-TEST(LayoutText, AnUnknownFieldNamesTheNearest) {
-  EXPECT_ERROR(LAYOUT, HasSubstr("no field is called 'wroker'; did you mean 'worker'?"),
-               Layout::parse("time:41ms wroker:10 sequence:12"));
-  EXPECT_ERROR(LAYOUT, HasSubstr("did you mean 'sequence'?"), Layout::parse("time:41ms worker:10 sequenze:12"));
-}
-
-TEST(LayoutText, EachRefusalGivesItsReason) {
-  EXPECT_ERROR(LAYOUT, HasSubstr("is empty"), Layout::parse(""));
-  EXPECT_ERROR(LAYOUT, HasSubstr("is empty"), Layout::parse("    "));
-  EXPECT_ERROR(LAYOUT, HasSubstr("worker occurs twice"), Layout::parse("worker:3 worker:3 sequence:12"));
-  EXPECT_ERROR(LAYOUT, HasSubstr("worker has 0 bits"), Layout::parse("time:41ms worker:0 sequence:12"));
-  EXPECT_ERROR(LAYOUT, HasSubstr("64 bits together; take one away"), Layout::parse("time:41ms worker:11 sequence:12"));
-  EXPECT_ERROR(LAYOUT, HasSubstr("69 bits together; at most 63"), Layout::parse("time:41ms worker:16 sequence:12"));
-  EXPECT_ERROR(LAYOUT, HasSubstr("they must have exactly 64"), Layout::parse("unsigned time:41ms sequence:12"));
-  EXPECT_ERROR(LAYOUT, HasSubstr("no sequence and no segment"), Layout::parse("time:41ms worker:10"));
-  EXPECT_ERROR(LAYOUT, HasSubstr("time has 64 bits; 1 to 63"), Layout::parse("time:64ms sequence:1"));
-  EXPECT_ERROR(LAYOUT, HasSubstr("a tick is 1 to 86400000 ms"), Layout::parse("time:41x86400001ms sequence:12"));
-  EXPECT_ERROR(LAYOUT, HasSubstr("a tick is 1 to 86400000 ms"), Layout::parse("time:41x0ms sequence:12"));
-  EXPECT_ERROR(LAYOUT, HasSubstr("only time has a unit"), Layout::parse("time:41ms worker:10s sequence:12"));
-  EXPECT_ERROR(LAYOUT, HasSubstr("stands alone"), Layout::parse("twitter sequence:12"));
-}
 
 TEST(LayoutText, NumbersOfAnyLengthAreRefusedWithoutWrapping) {
   for (const char* number : {"18446744073709551617", "4294967337", "99999999999999999999999999999999999999"}) {

@@ -85,8 +85,10 @@ TEST(LayoutVectors, PresetsAreThoseOfTheReferenceInTheSameOrder) {
     SCOPED_TRACE(row[0]);
     ASSERT_EQ(row.size(), 10u);
     EXPECT_EQ(presets()[i].name, row[0]);
+    EXPECT_LT(row[0].size(), 32u) << "idgen_layout_info_t::preset";
     const Layout layout = Layout::parse(row[0]);
     EXPECT_EQ(layout.text(), row[1]);
+    EXPECT_EQ(layout.preset(), row[0]);
     EXPECT_EQ(layout.epoch_unix_ms(), std::stoll(row[2]));
     EXPECT_EQ(layout.bits(), std::stoul(row[3]));
     EXPECT_EQ(layout.ids_per_tick(), std::stoull(row[4]));
