@@ -437,11 +437,6 @@ def test_what_is_no_counter_is_damage_and_not_zero(shared, tag):
     assert draw(shared.url(), tag).stdout == "6\n"
 
 
-def test_a_step_of_0_is_refused(shared, tag):
-    refused(draw(shared.url(), tag, step=0), "VALUE", "segment.step")
-    assert show(shared.url(), tag)["grants"] == 0
-
-
 def test_a_closed_standard_output_is_an_error_and_never_the_connection_to_the_server(shared, tag):
     words = [str(word) for word in command(shared.url(), tag, "next", "--kind", "segment", "-n", "3")]
     done = run(["sh", "-c", '"$@" 1>&-', "sh", *words])

@@ -236,15 +236,6 @@ def test_a_node_that_was_deleted_is_followed_by_another_number(zookeeper, leaf, 
     assert nodes(zookeeper, namespace)[address(1)] == max(numbers(process.ids()))
 
 
-def test_a_number_beyond_the_field_is_refused_as_leaf_does(leaf, namespace):
-    few = {"layout": "time:41ms worker:1 sequence:2"}
-    for port in (1, 2):
-        assert draw_once(namespace=namespace, **leaf(port), **few).returncode == 0
-    done = draw_once(namespace=namespace, **leaf(3), **few)
-    assert "EXHAUSTED" in done.stderr
-    assert "has the number 2, but worker holds at most 1" in done.stderr
-
-
 def test_connections_to_zookeeper_are_cut_and_reports_go_on(zookeeper, namespace, tmp_path):
     with Proxy(zookeeper.port) as proxy:
         settings = {

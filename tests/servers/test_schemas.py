@@ -340,10 +340,6 @@ def test_a_store_that_does_not_know_the_schema_names_those_that_do(url, schema, 
         refused(done, "UNSUPPORTED", f"'{schema}'", knowing)
 
 
-def test_an_unknown_schema_is_answered_with_those_that_are_known():
-    refused(draw("memory", "t", schema="leav"), "VALUE", "idgen | leaf | tinyid | cosid | key_producer | incr")
-
-
 # --- serials
 
 

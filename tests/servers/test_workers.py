@@ -266,15 +266,6 @@ def test_connections_that_are_cut_again_and_again_issue_no_id_twice(shared, prox
         ids_of(all_of_them)
 
 
-def test_another_layout_in_the_namespace_is_refused(shared, namespace, tmp_path):
-    with working(tmp_path, shared.url(), namespace, [1]) as (first,):
-        first.stop()
-    done = command(shared.url(), namespace, 2, "next", layout="time:41ms worker:10 sequence:3")
-    assert done.returncode != 0
-    assert "FORMAT_MISMATCH" in done.stderr
-    assert "time:41ms worker:10 sequence:2" in done.stderr
-
-
 @pytest.mark.parametrize("hours", [-1, 1])
 def test_a_clock_that_is_an_hour_off_reserves_nothing_ahead(shared, namespace, tmp_path, hours):
     sets = [word for pair in properties(shared.url(), namespace, 7, wait_max="0ms") for word in ("--set", pair)]
