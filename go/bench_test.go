@@ -12,8 +12,7 @@ import (
 
 // Read these as ratios within one run: go test -bench . -count 7 ./go
 //
-// Next draws in Go: compare a segment's with BenchmarkAtomicAdd, a snowflake's with that and BenchmarkSince, since it
-// reads a clock as well. What calls into C is compared with BenchmarkEmptyCall.
+// Next draws in Go: compare it with BenchmarkAtomicAdd. What calls into C is compared with BenchmarkEmptyCall.
 
 var sink uint64
 
@@ -36,27 +35,6 @@ func BenchmarkAtomicAdd(b *testing.B) {
 	}
 }
 
-func BenchmarkAtomicAddParallel(b *testing.B) {
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			atomic.AddInt64(&floorOfNext.count, 1)
-		}
-	})
-}
-
-func BenchmarkTimeNow(b *testing.B) {
-	for b.Loop() {
-		sink += uint64(time.Now().UnixMilli())
-	}
-}
-
-func BenchmarkSince(b *testing.B) {
-	start := time.Now()
-	for b.Loop() {
-		sink += uint64(time.Since(start))
-	}
-}
-
 // A 22-bit sequence, which a caller does not use up.
 func BenchmarkNextSnowflake(b *testing.B) {
 	benchmarkNext(b, newSnowflake(b, idgen.WithLayout("time:41ms sequence:22"), idgen.Options{"worker": ""}))
@@ -70,36 +48,6 @@ func benchmarkNext(b *testing.B, g *idgen.Generator) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := g.Next(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkNextSegmentParallel(b *testing.B) {
-	benchmarkNextParallel(b, newSegment(b, idgen.WithSegmentStep(10_000_000)))
-}
-
-func BenchmarkNextSnowflakeParallel(b *testing.B) {
-	benchmarkNextParallel(b, newSnowflake(b, idgen.WithLayout("time:41ms sequence:22"), idgen.Options{"worker": ""}))
-}
-
-func benchmarkNextParallel(b *testing.B, g *idgen.Generator) {
-	b.ReportAllocs()
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			if _, err := g.Next(); err != nil {
-				b.Error(err)
-				return
-			}
-		}
-	})
-}
-
-func BenchmarkNextContextSegment(b *testing.B) {
-	g := newSegment(b, idgen.WithSegmentStep(10_000_000))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := g.NextContext(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -127,14 +75,6 @@ func BenchmarkFillForEach1024Int(b *testing.B) {
 		owners[i] = 1_234_567_890_000_000 + int64(i)
 	}
 	benchmarkFillForEach(b, idgen.OwnersInt(owners))
-}
-
-func BenchmarkFillForEach1024String(b *testing.B) {
-	owners := make([]string, 1024)
-	for i := range owners {
-		owners[i] = fmt.Sprintf("customer-%07d", i)
-	}
-	benchmarkFillForEach(b, idgen.OwnersString(owners))
 }
 
 func benchmarkFillForEach(b *testing.B, owners idgen.Owners) {
@@ -219,34 +159,6 @@ func BenchmarkHideAll1024(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/id")
 }
 
-func BenchmarkNewUUID4(b *testing.B) { benchmarkStandard(b, idgen.NewUUID4) }
-
-func BenchmarkNewUUID7(b *testing.B) { benchmarkStandard(b, idgen.NewUUID7) }
-
-func benchmarkStandard(b *testing.B, make func() ([16]byte, error)) {
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := make(); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkFillStandard1024UUID4(b *testing.B) { benchmarkFillStandard(b, idgen.StandardUUID4) }
-
-func BenchmarkFillStandard1024UUID7(b *testing.B) { benchmarkFillStandard(b, idgen.StandardUUID7) }
-
-func benchmarkFillStandard(b *testing.B, standard idgen.Standard) {
-	ids := make([][16]byte, 1024)
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := idgen.FillStandard(standard, ids); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/id")
-}
-
 func BenchmarkFill1024Segment(b *testing.B) {
 	g := newSegment(b, idgen.WithSegmentStep(100_000_000))
 	ids := make([]int64, 1024)
@@ -266,18 +178,6 @@ func BenchmarkBlocksSegment(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
-}
-
-func BenchmarkBlocksSegmentParallel(b *testing.B) {
-	blocks := newSegment(b, idgen.WithSegmentStep(10_000_000)).Blocks(100_000)
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			if _, err := blocks.Next(); err != nil {
-				b.Error(err)
-				return
-			}
-		}
-	})
 }
 
 // The most that 41/10/12 allows is 4096 ids in each millisecond. The share is what one goroutine gets of that.

@@ -23,45 +23,6 @@ func TestTheHostsClockIsTheTimeInTheId(t *testing.T) {
 	}
 }
 
-func TestAClockSetBackIsHandledByThePolicy(t *testing.T) {
-	for _, back := range []time.Duration{time.Millisecond, time.Second, time.Hour} {
-		t.Run("fail "+back.String(), func(t *testing.T) {
-			clock := newFakeClock()
-			g := newSnowflake(t, idgen.WithClock(clock), idgen.WithOnClockBack("fail"))
-			first := mustNext(t, g)
-			clock.Step(-back)
-			_, err := g.Next()
-			wantStatus(t, err, idgen.ErrClockBack)
-			clock.Step(2 * back)
-			wantAbove(t, mustNext(t, g), first)
-		})
-		t.Run("continue "+back.String(), func(t *testing.T) {
-			clock := newFakeClock()
-			g := newSnowflake(t, idgen.WithClock(clock), idgen.WithOnClockBack("continue"))
-			last := mustNext(t, g)
-			clock.Step(-back)
-			for range 1000 {
-				next := mustNext(t, g)
-				wantAbove(t, next, last)
-				last = next
-			}
-		})
-		t.Run("wait "+back.String(), func(t *testing.T) {
-			clock := newFakeClock()
-			g := newSnowflake(t, idgen.WithClock(clock), idgen.WithOnClockBack("wait"),
-				idgen.WithWaitMax(5*time.Second))
-			first := mustNext(t, g)
-			clock.Step(-back)
-			next, err := g.Next()
-			if back > 5*time.Second {
-				wantStatus(t, err, idgen.ErrClockBack)
-			} else if err != nil || next <= first {
-				t.Errorf("got %d, %v after %d", next, err, first)
-			}
-		})
-	}
-}
-
 func TestTheLogHearsOfAClockSetBack(t *testing.T) {
 	clock := newFakeClock()
 	var mu sync.Mutex

@@ -7,39 +7,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/idgen/idgen/go"
 )
-
-func TestASegmentCountsFromOne(t *testing.T) {
-	g := newSegment(t)
-	for want := int64(1); want <= 25_000; want++ { // over two refills of the default step
-		if got := mustNext(t, g); got != want {
-			t.Fatalf("got %d, want %d", got, want)
-		}
-	}
-}
-
-func TestASnowflakeRisesAndCarriesItsWorker(t *testing.T) {
-	g := newSnowflake(t)
-	last := int64(0)
-	for range 20_000 {
-		id := mustNext(t, g)
-		wantAbove(t, id, last)
-		last = id
-	}
-	parts, err := g.Decode(last)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if parts.Worker != 7 || !parts.Fields.Has(idgen.FieldTime|idgen.FieldWorker|idgen.FieldSequence) {
-		t.Errorf("got %+v", parts)
-	}
-	if away := time.Since(parts.Timestamp()); away < -time.Hour || away > time.Hour {
-		t.Errorf("the id's time is %s away from now", away)
-	}
-}
 
 func TestGoroutinesNeverGetTheSameId(t *testing.T) {
 	kinds := map[string]func(testing.TB, ...idgen.Option) *idgen.Generator{
@@ -142,23 +112,6 @@ func TestNextDoesNotAllocate(t *testing.T) {
 				t.Errorf("%s of a %s allocates %v times", call, name, allocated)
 			}
 		}
-	}
-}
-
-func TestFillWritesTheWholeSliceInOrder(t *testing.T) {
-	g := newSegment(t, idgen.WithSegmentStep(100))
-	ids := make([]int64, 1024)
-	n, err := g.Fill(ids)
-	if n != len(ids) || err != nil {
-		t.Fatalf("got %d, %v", n, err)
-	}
-	for i, id := range ids {
-		if id != int64(i+1) {
-			t.Fatalf("ids[%d] = %d", i, id)
-		}
-	}
-	if n, err := g.Fill(nil); n != 0 || err != nil {
-		t.Errorf("Fill(nil) = %d, %v", n, err)
 	}
 }
 
@@ -345,20 +298,4 @@ func TestAClosedGeneratorLetsALogThatHoldsItGo(t *testing.T) {
 		}
 	}()
 	wantCollected(t, released)
-}
-
-func TestStatsAndDescribeSpeakOfThisGenerator(t *testing.T) {
-	g := newSegment(t, idgen.WithSegmentStep(100))
-	mustNext(t, g)
-	stats, err := g.Stats()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if stats.Handles != 1 || stats.Granted < 100 || stats.Granted-stats.Remaining != 1 || stats.Refills < 1 {
-		t.Errorf("got %+v", stats)
-	}
-	text, err := g.Describe()
-	if err != nil || !strings.Contains(text, "memory") {
-		t.Errorf("got %q, %v", text, err)
-	}
 }

@@ -3,8 +3,6 @@ package idgen_test
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -170,32 +168,6 @@ func TestCloseIsNoFailureWhenTheStoreDoesNotTakeTheRestBack(t *testing.T) {
 	said := tailLost(t, store, func(g *idgen.Generator) error { return g.Close(t.Context()) })
 	if !strings.Contains(said, "connection reset by peer") {
 		t.Errorf("the log does not say why the rest was lost: %q", said)
-	}
-}
-
-func TestEachGeneratorOnAWorkerIsToldByItsOwnLog(t *testing.T) {
-	folder := t.TempDir()
-	heard := [2]chan string{make(chan string, 100), make(chan string, 100)}
-	var generators [2]*idgen.Generator
-	for i := range heard {
-		generators[i] = mustNew(t, idgen.Options{"worker": "1", "store": "sqlite:ids.db", "directory": folder,
-			"store_create": "true", "window": "100ms", "wait_max": "1s"},
-			idgen.WithLog(func(_ idgen.LogLevel, message string) { heard[i] <- message }))
-	}
-	files, err := filepath.Glob(filepath.Join(folder, "*"))
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	for _, file := range files {
-		if err := os.Remove(file); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for err == nil {
-		_, err = generators[0].Next()
-	}
-	for i := range heard {
-		sent(t, heard[i])
 	}
 }
 

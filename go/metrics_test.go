@@ -75,7 +75,8 @@ func TestStatsSayWhatWasIssuedAndHowLongTheRestLasts(t *testing.T) {
 		t.Fatal(err)
 	}
 	stats, err := orders.Stats()
-	if err != nil || stats.Issued != 30 || stats.Issued != stats.Granted-stats.Remaining {
+	if err != nil || stats.Issued != 30 || stats.Issued != stats.Granted-stats.Remaining || stats.Handles != 1 ||
+		stats.Refills < 1 {
 		t.Errorf("%+v, %v", stats, err)
 	}
 	if !math.IsInf(stats.StockSeconds, 1) && stats.Rate == 0 {

@@ -268,25 +268,6 @@ func TestABatchForManyOwnersHasAnIdForEach(t *testing.T) {
 	wantNoneTwice(t, all)
 }
 
-func TestABatchForOneOwnerRises(t *testing.T) {
-	g := newBusiness(t)
-	ids, wide, last := make([]int64, 1000), make([]idgen.WideID, 1000), int64(0)
-	n, err := g.FillFor(idgen.OwnerInt(42), ids)
-	wideN, wideErr := g.FillWideFor(idgen.OwnerInt(42), wide)
-	if n != len(ids) || err != nil || wideN != len(wide) || wideErr != nil {
-		t.Fatalf("got %d, %v; wide: %d, %v", n, err, wideN, wideErr)
-	}
-	for _, id := range wide {
-		narrow, _ := id.Int64()
-		ids = append(ids, narrow)
-	}
-	for _, id := range ids {
-		wantGene(t, layoutOf(t, g), id, idgen.OwnerInt(42))
-		wantAbove(t, id, last)
-		last = id
-	}
-}
-
 func TestNoOwnersAreNoError(t *testing.T) {
 	g := newBusiness(t)
 	if n, err := g.FillFor(idgen.OwnerInt(42), nil); n != 0 || err != nil {
@@ -323,22 +304,6 @@ func TestABatchThatMeetsABadOwnerKeepsWhatItHas(t *testing.T) {
 	wantStatus(t, err, idgen.ErrValue)
 	if n != 700 || slices.Index(wide, idgen.WideID{}) != 700 || wide[999] != (idgen.WideID{}) {
 		t.Errorf("%d written: %v", n, wide)
-	}
-}
-
-func TestCallsWithoutAnOwnerAreRefusedAndLoseNothing(t *testing.T) {
-	g := newBusiness(t, idgen.WithCounters(1))
-	_, next := g.Next()
-	_, nextContext := g.NextContext(t.Context())
-	_, try := g.TryNext()
-	_, fill := g.Fill(make([]int64, 3))
-	_, block := g.Block(3)
-	for _, err := range []error{next, nextContext, try, fill, block} {
-		wantStatus(t, err, idgen.ErrUnsupported)
-	}
-	id, err := g.NextFor(idgen.OwnerString("a"))
-	if parts, _ := g.Decode(id); err != nil || parts.Segment != 1 {
-		t.Errorf("got %+v, %v", parts, err)
 	}
 }
 
