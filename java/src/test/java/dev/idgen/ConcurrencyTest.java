@@ -19,6 +19,8 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ConcurrencyTest {
   private static final int THREADS = 8;
@@ -134,10 +136,11 @@ class ConcurrencyTest {
     }
   }
 
-  @Test
-  void closeStopsCallsOnOtherThreadsWithAnExceptionAndNothingElse() throws Exception {
+  @ParameterizedTest
+  @ValueSource(strings = {"segment", "snowflake"})
+  void closeStopsCallsOnOtherThreadsWithAnExceptionAndNothingElse(String kind) throws Exception {
     for (int round = 0; round < 20; round++) {
-      var ids = segment().build();
+      var ids = (kind.equals("segment") ? segment() : snowflake()).build();
       var closing = new CountDownLatch(THREADS / 2);
       var results = onAllThreads(() -> {
         var some = new long[64];
@@ -231,15 +234,6 @@ class ConcurrencyTest {
       Thread.currentThread().interrupt();
       assertEquals(1, ids.next());
       assertTrue(Thread.interrupted(), "the interrupt status was cleared");
-    }
-  }
-
-  @Test
-  void waitingLongerThanWaitMaxIsARetryableError() {
-    try (var ids = snowflake().layout("time:32s worker:30 sequence:1").waitMax(Duration.ofMillis(50)).build()) {
-      var end = assertThrows(StateException.class, () -> drainByNext(ids));
-      assertInstanceOf(OverloadedException.class, end);
-      assertTrue(end.retryable());
     }
   }
 

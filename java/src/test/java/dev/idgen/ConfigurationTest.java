@@ -16,7 +16,6 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -127,18 +126,6 @@ class ConfigurationTest {
   @Test
   void aPlaceOfKeysReplacesKeysOfTheProgram() {
     assertNull(Generator.builder().keys(List::of).cipherKey("env:KEYS").configuration.ownKeys);
-  }
-
-  @Test
-  void thePropertiesAreDocumented() {
-    var names = Idgen.properties().stream().map(Property::name).toList();
-    assertTrue(
-        names.containsAll(List.of("kind", "layout", "worker", "store", "segment.step", "wait_max")), names::toString);
-    for (var property : Idgen.properties()) {
-      assertFalse(property.type().isEmpty(), property::toString);
-      assertFalse(property.help().isEmpty(), property::toString);
-      assertFalse(property.since().isEmpty(), property::toString);
-    }
   }
 
   @Test

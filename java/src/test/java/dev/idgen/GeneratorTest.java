@@ -10,7 +10,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -61,39 +60,6 @@ class GeneratorTest {
       assertEquals(first + 1, orders.next());
       assertTrue(events.next() > event);
     }
-  }
-
-  @Test
-  void aSegmentGivesConsecutiveNumbersFromOneOn() {
-    try (var orders = segment().build()) {
-      assertEquals(1, orders.next());
-      assertEquals(2, orders.next());
-      assertArrayEquals(new long[] {3, 4, 5}, orders.nextBatch(3));
-    }
-  }
-
-  @Test
-  void aSnowflakeIdHasTheTimeAndTheWorkerInIt() {
-    var before = Instant.now().toEpochMilli();
-    try (var events = snowflake().build()) {
-      long id = events.next();
-      var after = Instant.now().toEpochMilli();
-      var parts = events.decode(id);
-      assertEquals(java.util.Set.of(Field.TIME, Field.WORKER, Field.SEQUENCE), parts.fields());
-      assertEquals(7, parts.worker());
-      assertTrue(parts.unixMs() >= before - 1000 && parts.unixMs() <= after + 1000, parts + " is not about now");
-      assertEquals(id, events.layout().encode(parts));
-      assertTrue(parts.toString().contains("worker=7"), parts::toString);
-    }
-  }
-
-  @Test
-  void aConfigurationFileOpensBothKinds() throws Exception {
-    try (var orders = Generator.open(toml(), "orders"); var events = Generator.open(toml(), "events")) {
-      assertEquals(1, orders.next());
-      assertEquals(3, events.decode(events.next()).worker());
-    }
-    assertEquals(List.of("orders", "events"), Idgen.names(toml()));
   }
 
   @Test
@@ -190,19 +156,6 @@ class GeneratorTest {
   }
 
   @Test
-  void aBlockOfASnowflakeDecodesToTheSameTickAndWorker() {
-    try (var events = snowflake().build()) {
-      var block = events.nextBlock(100);
-      assertTrue(block.count() >= 1 && block.count() <= 100, block::toString);
-      var first = events.decode(block.get(0));
-      var last = events.decode(block.get(block.count() - 1));
-      assertEquals(first.time(), last.time());
-      assertEquals(first.worker(), last.worker());
-      assertEquals(first.sequence() + block.count() - 1, last.sequence());
-    }
-  }
-
-  @Test
   void statsCountWhatWasGranted() {
     try (var orders = segment().segmentStep(100).build()) {
       orders.nextBatch(30);
@@ -233,14 +186,6 @@ class GeneratorTest {
         var volatileIds = Generator.builder().kind("segment").store("memory").storeCreate(true).build()) {
       assertNotEquals("", durable.describe());
       assertNotEquals(durable.describe(), volatileIds.describe());
-    }
-  }
-
-  @Test
-  void aSecondGeneratorOnTheSameWorkerSharesItsState() {
-    try (var first = snowflake().build(); var second = snowflake().build()) {
-      assertEquals(2, first.stats().handles());
-      assertNotEquals(first.next(), second.next());
     }
   }
 

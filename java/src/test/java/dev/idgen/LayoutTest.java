@@ -45,25 +45,6 @@ class LayoutTest {
   }
 
   @Test
-  void aRangeOfIdsIsFoundByTime() {
-    var layout = Layout.parse("default");
-    var info = layout.info();
-    var day = Instant.parse("2026-11-21T00:00:00Z");
-    long ticks = (day.toEpochMilli() - info.epochUnixMs()) / info.tickMs();
-    long first = layout.encode(IdParts.of(Map.of(Field.TIME, ticks)));
-    assertEquals(day, layout.decode(first).instant());
-    assertEquals(day.minusMillis(1), layout.decode(first - 1).instant());
-  }
-
-  @Test
-  void aNumberTooLargeForItsFieldIsRefused() {
-    var refusal = assertThrows(
-        ConfigException.class, () -> Layout.parse("default").encode(IdParts.of(Map.of(Field.WORKER, 1024L))));
-    assertEquals(Status.VALUE, refusal.status());
-    assertTrue(refusal.getMessage().contains("1024"), refusal::getMessage);
-  }
-
-  @Test
   void partsWithoutTimeHaveNoInstant() {
     var parts = IdParts.of(Map.of(Field.SEGMENT, 5L));
     assertFalse(parts.has(Field.TIME));

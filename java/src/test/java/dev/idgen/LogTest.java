@@ -82,32 +82,6 @@ class LogTest {
   }
 
   @Test
-  void eachGeneratorOnAWorkerIsToldByItsOwnLog() throws Exception {
-    var settings =
-        Generator.builder()
-            .worker(1)
-            .store("sqlite:ids.db")
-            .directory(folder)
-            .storeCreate(true)
-            .window(Duration.ofMillis(100))
-            .waitMax(Duration.ofMillis(100));
-    var first = new LinkedBlockingQueue<String>();
-    var second = new LinkedBlockingQueue<String>();
-    try (var one = settings.log((level, text) -> first.add(text)).build();
-        var other = settings.log((level, text) -> second.add(text)).build()) {
-      assertEquals(2, other.stats().handles());
-      try (var files = Files.list(folder)) {
-        for (Path file : files.toList()) Files.delete(file);
-      }
-      assertThrows(StoreException.class, () -> {
-        while (true) one.next();
-      });
-      String said = first.take();
-      assertEquals(said, second.take());
-    }
-  }
-
-  @Test
   void aClosedGeneratorLetsALogThatHoldsItGo() throws Exception {
     Garbage.awaitCollected(closedService());
   }

@@ -87,30 +87,6 @@ class OwnerTest {
   }
 
   @Test
-  void aBatchForOneOwnerRises() {
-    try (var orders = business().build()) {
-      var ids = new long[1000]; // several chunks of the native
-      long last = 0;
-      for (IntSupplier fill : List.<IntSupplier>of(() -> orders.fillFor(42, ids),
-               () -> orders.fillFor("42", ids), () -> orders.fillFor("42".getBytes(UTF_8), ids))) {
-        assertEquals(1000, fill.getAsInt());
-        for (long id : ids) {
-          assertTrue(id > last);
-          assertEquals(orders.layout().gene(42), orders.decode(id).gene());
-          last = id;
-        }
-      }
-      var wide = new WideId[1000];
-      assertEquals(1000, orders.fillWideFor(42, wide));
-      for (WideId id : wide) {
-        assertTrue(id.toLong() > last);
-        last = id.toLong();
-      }
-      assertEquals(0, orders.fillFor(42, new long[0]));
-    }
-  }
-
-  @Test
   void aBatchForManyOwnersHasAnIdForEach() {
     try (var orders = business().build()) {
       var layout = orders.layout();
@@ -178,35 +154,6 @@ class OwnerTest {
                () -> orders.layout().gene((byte[]) null))) {
         assertThrows(NullPointerException.class, call::run);
       }
-    }
-  }
-
-  @Test
-  void aLayoutHasNoGeneForAnEmptyOwnerOrWithoutAFieldForIt() {
-    refusal(Status.VALUE, () -> Layout.parse("business64").gene(""));
-    refusal(Status.UNSUPPORTED, () -> Layout.parse("default").gene("a"));
-  }
-
-  @Test
-  void callsWithoutAnOwnerAreRefusedAndLoseNothing() {
-    try (var orders = business().counters(1).build()) {
-      for (Runnable call : List.<Runnable>of(orders::next, orders::tryNext, () -> orders.fill(new long[3]),
-               () -> orders.nextBatch(3), () -> orders.nextBlock(3), () -> orders.stream().findFirst())) {
-        assertEquals(0, refusal(Status.UNSUPPORTED, call).written());
-      }
-      assertEquals(1, orders.decode(orders.nextFor("a")).segment());
-    }
-  }
-
-  @Test
-  void closedIsClosed() {
-    var orders = business().build();
-    orders.nextFor("a");
-    orders.close();
-    for (Runnable call : List.<Runnable>of(() -> orders.nextFor("a"), () -> orders.nextFor(7),
-             () -> orders.tryNextFor("a"), () -> orders.fillFor("a", new long[3]), () -> orders.nextWideFor(7),
-             () -> orders.fillForEach(new long[3], new long[3]))) {
-      assertThrows(ClosedException.class, call::run);
     }
   }
 

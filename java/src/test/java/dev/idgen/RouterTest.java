@@ -106,15 +106,6 @@ class RouterTest {
   }
 
   @Test
-  void mistakesInATableAreNamed() {
-    assertSays(
-        "'db9' is not one of the table's shards",
-        assertThrows(
-            ConfigException.class,
-            () -> RouteTable.of(1, 4, SHARDS, List.of(new RouteRange(15, "db9")), List.of())));
-  }
-
-  @Test
   void aSwapNeedsTheVersionInForce() {
     var router = Router.of(table(1), new Router.Options());
     router.swap(RouteTable.of(2, 4, List.of("new", "db1"), List.of(new RouteRange(15, "new")), List.of()), 1);

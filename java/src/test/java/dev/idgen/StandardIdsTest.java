@@ -148,15 +148,6 @@ class StandardIdsTest {
     assertNotEquals(parsed, StandardIds.parse("00000000000000000000000000"));
   }
 
-  @Test
-  void aUuidOfAnyVersionIsNotMade() {
-    for (int count : new int[] {0, 1, MANY}) {
-      var refusal = assertThrows(ConfigException.class, () -> StandardIds.make(Standard.UUID, count));
-      assertEquals(Status.ARGUMENT, refusal.status());
-      assertEquals("a UUID of what version? Versions 4 and 7 are made", refusal.getMessage());
-    }
-  }
-
   @ParameterizedTest
   @EnumSource
   void bytesOfAnotherLengthAreRefused(Standard standard) {

@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -160,37 +159,6 @@ class ViewTest {
     assertNull(failure.get());
     Ids.assertEachRises(ids, each);
     Ids.assertDistinct(List.of(ids));
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"segment", "snowflake"})
-  void closingEndsDrawsOnOtherThreads(String kind) throws Exception {
-    for (int round = 0; round < 20; round++) {
-      var generator = of(kind).build();
-      var begun = new CountDownLatch(2);
-      var ended = new AtomicReference<Throwable>();
-      var threads = new Thread[2];
-      for (int t = 0; t < threads.length; t++) {
-        threads[t] =
-            new Thread(
-                () -> {
-                  generator.next();
-                  begun.countDown();
-                  try {
-                    while (true) generator.next();
-                  } catch (IdgenException e) {
-                    ended.set(e);
-                  }
-                });
-        threads[t].start();
-      }
-      begun.await();
-      generator.close();
-      for (var thread : threads) thread.join();
-      assertTrue(ended.get() instanceof ClosedException, "" + ended.get());
-      assertThrows(ClosedException.class, generator::next);
-      assertThrows(ClosedException.class, generator::tryNext);
-    }
   }
 
   @Test
