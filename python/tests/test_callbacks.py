@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import logging
-import queue
 import sys
 import threading
 import time
@@ -95,32 +94,6 @@ def test_the_log_hears_of_a_clock_set_back_with_levels_of_logging(memory_store: 
     assert lines
     assert {level for level, _ in lines} <= {logging.INFO, logging.WARNING, logging.ERROR}
     assert any("clock" in text for _, text in lines)
-
-
-def test_each_generator_on_a_worker_is_told_by_its_own_log(tmp_path: Path) -> None:
-    settings: idgen.Properties = {
-        "worker": 1,
-        "store": "sqlite:ids.db",
-        "directory": tmp_path,
-        "store_create": True,
-        "window": "100ms",
-        "wait_max": "1s",
-    }
-    heard: tuple[queue.Queue[str], queue.Queue[str]] = (queue.Queue(), queue.Queue())
-    settings["log"] = lambda level, text: heard[0].put(text)
-    first = idgen.Generator(**settings)
-    settings["log"] = lambda level, text: heard[1].put(text)
-    second = idgen.Generator(**settings)
-    assert second.stats().handles == 2
-    for file in tmp_path.iterdir():
-        file.unlink()
-    with pytest.raises(idgen.StoreError):
-        for _ in first:
-            pass
-    said = heard[0].get(timeout=30)
-    assert heard[1].get(timeout=30) == said
-    first.close()
-    second.close()
 
 
 def test_a_log_that_is_not_callable_is_refused(memory_store: str) -> None:

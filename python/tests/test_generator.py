@@ -15,13 +15,7 @@ from typing import Any
 import idgen
 import numpy as np
 import pytest
-from conftest import ManualClock, SleepingClock, distinct
-
-
-def test_next_gives_increasing_ids_of_the_configured_worker(snowflake: idgen.Generator) -> None:
-    ids = [snowflake.next() for _ in range(10_000)]
-    assert ids == sorted(set(ids))
-    assert {snowflake.decode(id).worker for id in ids[::500]} == {7}
+from conftest import ManualClock, distinct
 
 
 def test_a_new_segment_begins_at_1_and_has_no_gaps(segment: idgen.Generator) -> None:
@@ -150,13 +144,6 @@ def test_leaving_the_context_closes_and_gives_the_rest_back(tmp_path: Path) -> N
         assert second.next() == 2
 
 
-def test_two_generators_on_one_worker_share_its_state(memory_store: str) -> None:
-    with idgen.Generator(worker=3, store=memory_store) as one, idgen.Generator(worker=3, store=memory_store) as two:
-        assert one.stats().handles == 2
-        ids = [generator.next() for _ in range(500) for generator in (one, two)]
-        assert ids == sorted(set(ids))
-
-
 def test_four_threads_never_get_the_same_id(snowflake: idgen.Generator) -> None:
     ids: list[list[int]] = [[] for _ in range(4)]
     start = threading.Barrier(4)
@@ -241,34 +228,3 @@ def test_name_kind_and_layout_are_those_of_the_configuration(segment: idgen.Gene
     assert segment.kind == "segment"
     assert segment.layout.fields[0].name == "segment"
     assert repr(segment) == "<idgen.Generator segment 'idgen', tag 'orders' of namespace 'default'>"
-
-
-def test_snowflake_at_the_cap_waits_and_goes_on(memory_store: str, sleeping_clock: SleepingClock) -> None:
-    with idgen.Generator(worker=7, store=memory_store, clock=sleeping_clock) as snowflake:
-        assert distinct(snowflake.next_batch(3 * 4096 + 2)) == 3 * 4096 + 2
-    assert sleeping_clock.slept_ns == 3_000_000  # 4096 a ms
-
-
-def test_ids_of_one_file_never_repeat_across_restarts(tmp_path: Path) -> None:
-    seen: set[int] = set()
-    for _ in range(20):
-        with idgen.Generator(worker=1, store=f"sqlite:{tmp_path / 'ids.db'}", store_create=True) as generator:
-            batch = generator.next_batch(100).tolist()
-        assert not seen.intersection(batch)
-        seen.update(batch)
-
-
-def test_the_environment_overrides_the_file_and_can_do_without_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = tmp_path / "idgen.toml"
-    file.write_text('[orders]\nkind = "segment"\nstore = "memory"\nwait-max = "2s"\n')
-    monkeypatch.setenv("IDGEN_ORDERS_KIND", "segment")
-    monkeypatch.setenv("IDGEN_ORDERS_STORE", f"sqlite:{tmp_path}/ids.db")
-    monkeypatch.setenv("IDGEN_ORDERS_STORE_CREATE", "true")
-    with idgen.open(file, "orders") as one, idgen.open(None, "orders") as two:
-        assert "ids.db" in one.describe()
-        assert len({one.next(), two.next()}) == 2
-    monkeypatch.setenv("IDGEN_ORDERS_SEGMENT_STEPP", "1")
-    with pytest.raises(idgen.UnknownKeyError, match=r"IDGEN_ORDERS_SEGMENT_STEPP.*IDGEN_ORDERS_SEGMENT_STEP"):
-        idgen.open(None, "orders")

@@ -57,13 +57,6 @@ def test_a_batch_that_meets_a_bad_owner_keeps_what_it_has(tmp_path: Path) -> Non
     assert len(caught.value.ids) == 2
 
 
-def test_calls_without_an_owner_are_refused(tmp_path: Path) -> None:
-    with business(tmp_path) as orders:
-        for call in (orders.next, orders.try_next, lambda: orders.next_batch(3), lambda: orders.next_block(3)):
-            with pytest.raises(idgen.UnsupportedError, match="has a gene, which comes from an id's owner"):
-                call()
-
-
 def test_threads_never_get_an_id_twice(tmp_path: Path) -> None:
     drawn: list[list[int]] = [[] for _ in range(4)]
     with business(tmp_path, segment_step=1000) as orders:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -70,12 +69,6 @@ def test_every_property_is_a_keyword_of_its_own() -> None:
     assert not {"clock", "log"} & set(keywords), "clock= and log= would hide a property"
 
 
-def test_every_property_is_accepted_at_its_default(memory_store: str) -> None:
-    own = {"store": memory_store, "worker": "1"}
-    defaults = {row.keyword: row.default for row in idgen.properties() if row.default} | own
-    idgen.Generator(**cast(idgen.Properties, defaults)).close()
-
-
 def test_an_exact_property_name_works_as_a_keyword_too(memory_store: str) -> None:
     settings = {"kind": "segment", "tag": "t", "store": memory_store, "store_create": "true", "segment.step": "100"}
     with idgen.Generator(**cast(idgen.Properties, settings)) as generator:
@@ -120,14 +113,3 @@ def test_a_path_that_is_not_utf8_can_be_opened(tmp_path: Path) -> None:
     path = Path(folder, "idgen.toml")
     path.write_text('[a]\nworker = 1\nstore = "memory:latin"\n')
     assert idgen.config_names(path) == ("a",)
-
-
-def test_what_would_make_a_tag_is_told_without_making_it(tmp_path: Path) -> None:
-    path = tmp_path / "ids.db"
-    where: idgen.Properties = {"store": f"sqlite:{path}", "namespace": 128 * "'", "tag": "caf\u00e9" + 120 * "'"}
-    statements = idgen.segment_statements(**where)
-    assert not path.exists()
-    connection = sqlite3.connect(path)
-    connection.executescript(statements)
-    connection.close()
-    assert idgen.segment_show(**where).max_id == 0
