@@ -191,49 +191,13 @@ class Formats(Audit):
         self.assertEqual([records[0]["ids"], records[0]["duplicated"]], [len(self.IDS), 1], arguments)
         self.assertEqual([r["example"] for r in records if r["record"] == "duplicates"], ["7"])
 
-    def test_one_id_per_line_decimal_or_hexadecimal(self) -> None:
-        self.check(self.write("ids.txt", "".join(f"{id}\n" for id in self.IDS)))
-        self.check(self.write("no-end.txt", "\r\n\r\n".join(map(str, self.IDS))))
-        self.check(self.write("hex.txt", "".join(f"  0x{id:x} \n" for id in self.IDS)))
-
     def test_standard_input_is_read_once_and_looked_at_twice(self) -> None:
         self.check("-", stdin="".join(f"{id}\n" for id in self.IDS))
-
-    def test_each_encoding_of_the_library(self) -> None:
-        for encoding in ("decimal", "hex", "crockford", "base58", "base62"):
-            texts = [self.encoded(id, encoding) for id in self.IDS]
-            self.check(self.write("ids.txt", "\n".join(texts)), "--encoding", encoding)
-
-    def encoded(self, id: int, encoding: str) -> str:
-        if encoding == "decimal":
-            return str(id)
-        (line,) = self.good("explain", id, "--layout", "time:41ms worker:10 sequence:12", "--json").lines
-        return str(json.loads(line)[encoding])
 
     def test_binary_of_either_byte_order(self) -> None:
         self.check(self.write("ids.bin", packed(list(self.IDS))))
         self.check(self.write("ids.big", packed(list(self.IDS), "big")), "--format", "binary", "--big-endian")
         self.check(self.write("unnamed", packed(list(self.IDS))), "--format", "binary")
-
-    def test_csv_by_the_rules_of_rfc_4180(self) -> None:
-        rows = "".join(f'"a ""quoted"", \n name",{id},x\r\n' for id in self.IDS)
-        self.check(self.write("a.csv", "name,ID,other\r\n" + rows))
-        self.check(self.write("b.csv", "name,number,other\r\n" + rows), "--column", "number")
-        self.check(self.write("c.csv", rows), "--column", 2)
-        self.check(self.write("d", "name;number\n" + "".join(f"n;{id}\n" for id in self.IDS)), "--column", "number")
-        self.check(self.write("e.tsv", "name\tid\n" + "".join(f"n\t{id}\n" for id in self.IDS)))
-        self.check(self.write("f.csv", "\ufeffid\n" + "".join(f"{id}\n" for id in self.IDS)))
-        self.check(self.write("g.csv", "".join(f"{id}\n" for id in self.IDS)))
-
-    def test_rows_of_csv_are_counted_after_the_header(self) -> None:
-        name = self.write("a.csv", 'id,text\n1,"two\nlines"\n5,x\n5,y\n')
-        self.assertEqual(self.findings(name)[0]["places"], "row 2; row 3")
-
-    def test_a_column_that_is_not_there_is_an_error_that_names_those_there_are(self) -> None:
-        name = self.write("a.csv", "a,b\n1,2\n")
-        self.assertIn("it has a, b", self.usage("audit", name, "--column", "c"))
-        self.assertIn("--column", self.usage("audit", name))
-        self.assertIn("no column 3", self.usage("audit", name, "--column", 3))
 
     def test_rows_that_cannot_be_read_are_shown_and_leave_the_audit_without_an_answer(self) -> None:
         good = [str(id) for id in range(1000, 2000)]
@@ -272,11 +236,6 @@ class Formats(Audit):
             result = self.run_tool("audit", self.write("ids.txt", text))
             self.assertEqual((result.status, result.out), (FAILURE, ""))
             self.assertRegex(result.err, r"\Aidgen: error: there is no id in ids.txt")
-
-    def test_a_file_that_is_not_there_is_an_error(self) -> None:
-        result = self.run_tool("audit", "nowhere.txt")
-        self.assertEqual(result.status, FAILURE)
-        self.assertIn("cannot read nowhere.txt: No such file", result.err)
 
     def test_options_that_make_no_sense_are_usage_errors(self) -> None:
         name = self.write("ids.txt", "1\n")
